@@ -1,0 +1,123 @@
+//! The arguments of `#[kernel(...)]`.
+
+use syn::parse::{Parse, ParseStream};
+use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Result, Token, parenthesized};
+
+/// `#[kernel(threads = 256, vector = 4, grid = 2, min_blocks = 2, registers = 64, cluster = (2, 1, 1), instances(<f32>))]`
+pub(crate) struct Attribute {
+    pub(crate) threads: u32,
+    pub(crate) vector: u32,
+    pub(crate) grid: u32,
+    pub(crate) min_blocks: Option<u32>,
+    pub(crate) registers: Option<u32>,
+    pub(crate) cluster: [u32; 3],
+    pub(crate) instances: Vec<AngleBracketedGenericArguments>,
+}
+
+/// A number that must pass `legal`.
+fn number(input: ParseStream<'_>, legal: impl Fn(u32) -> bool, wanted: &str) -> Result<u32> {
+    let literal: LitInt = input.parse()?;
+    let value = literal.base10_parse()?;
+    if legal(value) { Ok(value) } else { Err(Error::new(literal.span(), wanted)) }
+}
+
+impl Parse for Attribute {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut attribute = Self {
+            threads: 128,
+            vector: 4,
+            grid: 1,
+            min_blocks: None,
+            registers: None,
+            cluster: [1; 3],
+            instances: Vec::new(),
+        };
+        while !input.is_empty() {
+            let key: Ident = input.parse()?;
+            if key == "instances" {
+                let list;
+                parenthesized!(list in input);
+                let list = list.parse_terminated(AngleBracketedGenericArguments::parse, Token![,])?;
+                attribute.instances = list.into_iter().collect();
+            } else {
+                input.parse::<Token![=]>()?;
+                match key.to_string().as_str() {
+                    "threads" => {
+                        attribute.threads = number(
+                            input,
+                            |n| n.is_power_of_two() && (32..=1024).contains(&n),
+                            "a block has 32, 64, 128, 256, 512 or 1024 threads",
+                        )?;
+                    }
+                    "vector" => {
+                        attribute.vector = number(
+                            input,
+                            |n| n.is_power_of_two() && n <= 16,
+                            "`vector` is how many neighbouring elements a thread holds: 1, 2, 4, 8 or 16",
+                        )?;
+                    }
+                    "grid" => {
+                        attribute.grid =
+                            number(input, |n| (1..=3).contains(&n), "a grid has 1, 2 or 3 axes")?;
+                    }
+                    "min_blocks" => {
+                        attribute.min_blocks = Some(number(
+                            input,
+                            |n| (1..=32).contains(&n),
+                            "`min_blocks` is how many blocks a multiprocessor should hold at least: 1 to 32",
+                        )?);
+                    }
+                    "registers" => {
+                        attribute.registers = Some(number(
+                            input,
+                            |n| (16..=255).contains(&n),
+                            "`registers` caps the registers of a thread: 16 to 255",
+                        )?);
+                    }
+                    "cluster" => {
+                        let sizes;
+                        parenthesized!(sizes in input);
+                        for (axis, size) in attribute.cluster.iter_mut().enumerate() {
+                            if axis > 0 {
+                                sizes.parse::<Token![,]>()?;
+                            }
+                            *size = number(
+                                &sizes,
+                                |n| (1..=8).contains(&n),
+                                "a cluster has 1 to 8 blocks along an axis",
+                            )?;
+                        }
+                    }
+                    _ => {
+                        return Err(Error::new(
+                            key.span(),
+                            "expected threads, vector, grid, min_blocks, registers, cluster or instances",
+                        ));
+                    }
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(attribute)
+    }
+}
+
+impl Attribute {
+    /// The line that the builder finds in the PTX and turns into directives of the entry.
+    pub(crate) fn marker(&self, entry: &str) -> String {
+        let mut line = format!("//@cuda-tiles entry {entry} maxntid={}", self.threads);
+        if let Some(blocks) = self.min_blocks {
+            line += &format!(" minnctapersm={blocks}");
+        }
+        if let Some(registers) = self.registers {
+            line += &format!(" maxnreg={registers}");
+        }
+        if self.cluster != [1; 3] {
+            let [x, y, z] = self.cluster;
+            line += &format!(" cluster={x},{y},{z}");
+        }
+        line
+    }
+}

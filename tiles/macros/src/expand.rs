@@ -1,0 +1,392 @@
+//! What `#[kernel]` makes of a function.
+//!
+//! The function itself stays, hidden and generic over the block. Next to it come, for the device, an entry that takes
+//! the arguments apart into plain parameters, and for the host a static handle with a function that runs one block on
+//! the CPU. A generic kernel has both once an instance, and a function that finds the handle by the parameters.
+
+use crate::attribute::Attribute;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+use syn::{
+    Error, FnArg, GenericArgument, GenericParam, Ident, ItemFn, Pat, PathArguments, Result, ReturnType, Type,
+    TypePath, parse_quote,
+};
+
+/// A kernel's function, taken apart.
+struct Function {
+    item: ItemFn,
+    /// The names and types of the arguments after the token.
+    arguments: Vec<(Ident, Type)>,
+    /// The generic parameters after the block.
+    parameters: Vec<GenericParam>,
+}
+
+/// One set of parameters for which code is made.
+struct Instance {
+    /// The name of the entry.
+    entry: String,
+    /// The values of the generic parameters.
+    values: Vec<GenericArgument>,
+}
+
+pub(crate) fn kernel(attribute: &Attribute, item: ItemFn) -> Result<TokenStream> {
+    let function = Function::new(item)?;
+    let instances = function.instances(attribute)?;
+    let hidden = function.hidden();
+    let device = instances.iter().map(|instance| function.entry(attribute, instance));
+    let host = if function.parameters.is_empty() {
+        let handle = function.handle(attribute, &instances[0]);
+        let (visibility, name, documentation, kind) =
+            (&function.item.vis, &function.item.sig.ident, function.documentation(), function.kind());
+        let arguments = function.argument_types();
+        quote! {
+            #(#documentation)*
+            #[cfg(not(target_arch = "nvptx64"))]
+            #[allow(non_upper_case_globals)]
+            #visibility static #name: #kind<(#(#arguments,)*)> = #handle;
+        }
+    } else {
+        function.lookup(attribute, &instances)?
+    };
+    Ok(quote! { #hidden #(#device)* #host })
+}
+
+impl Function {
+    fn new(mut item: ItemFn) -> Result<Self> {
+        let signature = &mut item.sig;
+        if !matches!(signature.output, ReturnType::Default) {
+            return Err(Error::new_spanned(
+                &signature.output,
+                "a kernel returns nothing: it stores its results through writable spans",
+            ));
+        }
+        if let Some(token) = &signature.asyncness {
+            return Err(Error::new_spanned(token, "a kernel is an ordinary function, not an async one"));
+        }
+        let token_error = "a kernel's first argument is the running block: `cx: Cx`";
+        let Some(FnArg::Typed(token)) = signature.inputs.first_mut() else {
+            return Err(Error::new_spanned(&signature.ident, token_error));
+        };
+        let Type::Path(TypePath { path, .. }) = &mut *token.ty else {
+            return Err(Error::new_spanned(&token.ty, token_error));
+        };
+        match path.segments.last_mut() {
+            Some(last) if last.ident == "Cx" => {
+                if matches!(last.arguments, PathArguments::None) {
+                    last.arguments = PathArguments::AngleBracketed(parse_quote!(<KernelBlock>));
+                    signature
+                        .generics
+                        .params
+                        .insert(0, parse_quote!(KernelBlock: ::cuda_tiles::layout::Block));
+                }
+            }
+            _ => return Err(Error::new_spanned(path, token_error)),
+        }
+        let mut arguments = Vec::new();
+        for input in signature.inputs.iter().skip(1) {
+            let FnArg::Typed(argument) = input else {
+                return Err(Error::new_spanned(input, "a kernel is a free function, it has no self"));
+            };
+            let Pat::Ident(name) = &*argument.pat else {
+                return Err(Error::new_spanned(&argument.pat, "a kernel's argument is a plain name"));
+            };
+            arguments.push((name.ident.clone(), (*argument.ty).clone()));
+        }
+        if arguments.len() > 12 {
+            return Err(Error::new_spanned(
+                &signature.inputs,
+                "a kernel takes at most 12 arguments besides `cx`",
+            ));
+        }
+        let parameters = signature.generics.params.iter().skip(1).cloned().collect();
+        Ok(Self { item, arguments, parameters })
+    }
+
+    fn instances(&self, attribute: &Attribute) -> Result<Vec<Instance>> {
+        let name = &self.item.sig.ident;
+        if self.parameters.is_empty() {
+            if let Some(instance) = attribute.instances.first() {
+                return Err(Error::new_spanned(
+                    instance,
+                    "this kernel has no generic parameters, so that it has no instances",
+                ));
+            }
+            return Ok(vec![Instance { entry: name.to_string(), values: Vec::new() }]);
+        }
+        if attribute.instances.is_empty() {
+            return Err(Error::new_spanned(
+                &self.item.sig.generics,
+                "a generic kernel lists the parameters for which it is compiled: `#[kernel(instances(<f32, 64>, <f16, 128>))]`",
+            ));
+        }
+        attribute
+            .instances
+            .iter()
+            .map(|instance| {
+                if instance.args.len() != self.parameters.len() {
+                    return Err(Error::new_spanned(
+                        instance,
+                        format!(
+                            "kernel `{name}` has {} generic parameters besides the block",
+                            self.parameters.len()
+                        ),
+                    ));
+                }
+                let mut entry = name.to_string();
+                for value in &instance.args {
+                    let text = value.to_token_stream().to_string();
+                    let word: String = text
+                        .chars()
+                        .filter(|c| *c != ' ')
+                        .map(|c| if c.is_alphanumeric() { c } else { '_' })
+                        .collect();
+                    entry = format!("{entry}_{word}");
+                }
+                Ok(Instance { entry, values: instance.args.iter().cloned().collect() })
+            })
+            .collect()
+    }
+
+    fn hidden_name(&self) -> Ident {
+        format_ident!("__kernel_{}", self.item.sig.ident)
+    }
+
+    fn documentation(&self) -> Vec<&syn::Attribute> {
+        self.item.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).collect()
+    }
+
+    fn argument_types(&self) -> impl Iterator<Item = &Type> {
+        self.arguments.iter().map(|(_, argument)| argument)
+    }
+
+    /// The handle's type without its arguments.
+    fn kind(&self) -> TokenStream {
+        if self.item.sig.unsafety.is_some() {
+            quote!(::cuda_tiles::launch::UnsafeKernel)
+        } else {
+            quote!(::cuda_tiles::launch::Kernel)
+        }
+    }
+
+    /// The function under a name that does not stand in the handle's way.
+    fn hidden(&self) -> TokenStream {
+        let mut item = self.item.clone();
+        item.sig.ident = self.hidden_name();
+        item.vis = syn::Visibility::Inherited;
+        quote! {
+            #[doc(hidden)]
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            #item
+        }
+    }
+
+    /// Names for the values of an instance, as the function's signature uses them.
+    fn aliases(&self, instance: &Instance) -> Vec<TokenStream> {
+        self.parameters
+            .iter()
+            .zip(&instance.values)
+            .map(|(parameter, value)| match parameter {
+                GenericParam::Type(parameter) => {
+                    let name = &parameter.ident;
+                    quote!(#[allow(dead_code)] type #name = #value;)
+                }
+                GenericParam::Const(parameter) => {
+                    let (name, kind) = (&parameter.ident, &parameter.ty);
+                    quote!(#[allow(dead_code)] const #name: #kind = #value;)
+                }
+                GenericParam::Lifetime(_) => quote!(),
+            })
+            .collect()
+    }
+
+    /// The call of the function with arguments put together from their parts.
+    fn call(
+        &self,
+        instance: &Instance,
+        block: &TokenStream,
+        token: &TokenStream,
+        parts: &[TokenStream],
+    ) -> TokenStream {
+        let (name, values, types) = (self.hidden_name(), &instance.values, self.argument_types());
+        quote! {
+            #name::<#block, #(#values),*>(
+                #token,
+                #(<#types as ::cuda_tiles::launch::Parameter>::from_parts(#parts)),*
+            )
+        }
+    }
+
+    /// The device's entry, and the marker by which the builder gives it its directives.
+    fn entry(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
+        let Instance { entry, .. } = instance;
+        let (threads, vector, grid) =
+            (attribute.threads as usize, attribute.vector as usize, attribute.grid as usize);
+        let aliases = self.aliases(instance);
+        let marker = attribute.marker(entry);
+        let marker_module = format_ident!("__marker_{entry}");
+        let (mut parameters, mut parts) = (Vec::new(), Vec::new());
+        for (name, kind) in &self.arguments {
+            let names = ["first", "second", "third"].map(|part| format_ident!("{name}_{part}"));
+            let [first, second, third] = &names;
+            let parameter = quote!(<#kind as ::cuda_tiles::launch::Parameter>);
+            parameters.push(
+                quote!(#first: #parameter::First, #second: #parameter::Second, #third: #parameter::Third),
+            );
+            parts.push(quote!(::cuda_tiles::launch::Parts { first: #first, second: #second, third: #third }));
+        }
+        let call = self.call(
+            instance,
+            &quote!(::cuda_tiles::layout::Cta<#threads, #vector, #grid>),
+            &quote!(::cuda_tiles::context::Cx::new(::cuda_tiles::arch::execution::Place)),
+            &parts,
+        );
+        quote! {
+            #[cfg(target_arch = "nvptx64")]
+            mod #marker_module {
+                ::core::arch::global_asm!(#marker);
+            }
+            #[cfg(target_arch = "nvptx64")]
+            const _: () = {
+                #(#aliases)*
+                // SAFETY: the launch passes the parts of checked arguments, and a block of the stated size.
+                #[unsafe(export_name = #entry)]
+                #[allow(improper_ctypes_definitions, clippy::too_many_arguments)]
+                unsafe extern "ptx-kernel" fn entry(#(#parameters),*) {
+                    unsafe { #call }
+                }
+            };
+        }
+    }
+
+    /// The host's handle, an expression.
+    fn handle(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
+        let Instance { entry, .. } = instance;
+        let Attribute { threads, grid, cluster: [x, y, z], .. } = attribute;
+        let (vector, rank) = (attribute.vector as usize, *grid as usize);
+        let names = self.arguments.iter().map(|(name, _)| name.to_string());
+        let types: Vec<_> = self.argument_types().collect();
+        let parts: Vec<_> = (0..self.arguments.len())
+            .map(|i| {
+                let index = syn::Index::from(i);
+                quote!(parts.#index)
+            })
+            .collect();
+        let call = self.call(
+            instance,
+            &quote!(::cuda_tiles::layout::Cta<1, #vector, #rank>),
+            &quote!(::cuda_tiles::cpu::context(position)),
+            &parts,
+        );
+        let kernel = quote! {
+            ::cuda_tiles::launch::Kernel {
+                description: ::cuda_tiles::launch::Description {
+                    name: #entry,
+                    threads: #threads,
+                    grid_rank: #grid,
+                    shared_bytes: 0,
+                    cluster: [#x, #y, #z],
+                    arguments: &[#(#names),*],
+                    file: ::core::file!(),
+                    line: ::core::line!(),
+                },
+                block,
+            }
+        };
+        let handle = if self.item.sig.unsafety.is_some() {
+            quote!(::cuda_tiles::launch::UnsafeKernel(#kernel))
+        } else {
+            kernel
+        };
+        quote! {
+            {
+                #[allow(clippy::undocumented_unsafe_blocks, unused_variables)]
+                unsafe fn block(
+                    position: ::cuda_tiles::launch::BlockPosition,
+                    parts: &<(#(#types,)*) as ::cuda_tiles::launch::Parameters>::Parts,
+                ) {
+                    // SAFETY: the contract of `Kernel::block` is that of the token and of the arguments.
+                    unsafe { #call }
+                }
+                #handle
+            }
+        }
+    }
+
+    /// A generic kernel's handles, and the function that finds one by the parameters.
+    fn lookup(&self, attribute: &Attribute, instances: &[Instance]) -> Result<TokenStream> {
+        let name = &self.item.sig.ident;
+        let (visibility, documentation, kind) = (&self.item.vis, self.documentation(), self.kind());
+        let family = format_ident!("__instances_of_{name}");
+        let message = format!("kernel `{name}` has no instance for these parameters");
+        let listed: Vec<String> = attribute
+            .instances
+            .iter()
+            .map(|i| i.to_token_stream().to_string().replace(' ', "").replace(',', ", "))
+            .collect();
+        let note = format!(
+            "it is compiled for {}; add yours to `instances(...)` in its #[kernel] attribute",
+            listed.join(", ")
+        );
+        let mut generics = Vec::new();
+        let mut markers = Vec::new();
+        for parameter in &self.parameters {
+            match parameter {
+                GenericParam::Type(parameter) => {
+                    let name = &parameter.ident;
+                    generics.push(quote!(#name: 'static));
+                    markers.push(quote!(#name));
+                }
+                GenericParam::Const(parameter) if matches!(&parameter.ty, Type::Path(kind) if kind.path.is_ident("usize")) =>
+                {
+                    let name = &parameter.ident;
+                    generics.push(quote!(const #name: usize));
+                    markers.push(quote!(::cuda_tiles::launch::Constant<#name>));
+                }
+                other => {
+                    return Err(Error::new_spanned(
+                        other,
+                        "a kernel's generic parameters are types and `const N: usize`",
+                    ));
+                }
+            }
+        }
+        let handles = instances.iter().map(|instance| {
+            let aliases = self.aliases(instance);
+            let handle = self.handle(attribute, instance);
+            let types: Vec<_> = self.argument_types().collect();
+            quote! {
+                #[cfg(not(target_arch = "nvptx64"))]
+                const _: () = {
+                    #(#aliases)*
+                    impl #family for ::cuda_tiles::launch::Instance<(#(#markers,)*)> {
+                        type Handle = #kind<(#(#types,)*)>;
+                        fn handle() -> &'static Self::Handle {
+                            static HANDLE: #kind<(#(#types,)*)> = #handle;
+                            &HANDLE
+                        }
+                    }
+                };
+            }
+        });
+        Ok(quote! {
+            #[cfg(not(target_arch = "nvptx64"))]
+            #[doc(hidden)]
+            #[allow(non_camel_case_types)]
+            #[diagnostic::on_unimplemented(message = #message, label = "missing instance", note = #note)]
+            #visibility trait #family {
+                type Handle: 'static;
+                fn handle() -> &'static Self::Handle;
+            }
+            #(#handles)*
+            #(#documentation)*
+            #[cfg(not(target_arch = "nvptx64"))]
+            #visibility fn #name<#(#generics),*>() -> &'static <::cuda_tiles::launch::Instance<(#(#markers,)*)> as #family>::Handle
+            where
+                ::cuda_tiles::launch::Instance<(#(#markers,)*)>: #family,
+            {
+                <::cuda_tiles::launch::Instance<(#(#markers,)*)> as #family>::handle()
+            }
+        })
+    }
+}

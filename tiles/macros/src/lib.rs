@@ -1,0 +1,32 @@
+//! The attribute `#[kernel]` of cuda-tiles. Use it as `cuda_tiles::kernel`, where its documentation has the context.
+
+mod attribute;
+mod expand;
+
+use proc_macro::TokenStream;
+use syn::parse_macro_input;
+
+/// Makes a function a kernel.
+///
+/// The function's first argument is `cx: Cx` (or `cx: Cx<B>` with `B: Block` as first generic parameter, where the body
+/// needs the name); the others are scalars and spans. On the device it becomes an entry; on the host its name becomes a
+/// static handle (`Kernel<(arguments...)>`) that `cuda-tiles-host` launches on a GPU or on the CPU. A kernel declared
+/// `unsafe fn` is launched by an `unsafe` call.
+///
+/// | key | meaning | default |
+/// |---|---|---|
+/// | `threads` | threads of a block: 32 to 1024, a power of two | 128 |
+/// | `vector` | neighbouring elements that a thread holds: 1 to 16 | 4 |
+/// | `grid` | grid axes that tell blocks apart: 1 to 3 | 1 |
+/// | `min_blocks` | blocks that a multiprocessor should hold at least | left to the assembler |
+/// | `registers` | cap on the registers of a thread | left to the assembler |
+/// | `cluster` | blocks of a cluster, `(x, y, z)` | `(1, 1, 1)` |
+/// | `instances` | for a generic kernel, the parameters to compile: `instances(<f32, 64>, <f16, 128>)` | none |
+///
+/// The handle of a generic kernel is found by its parameters: `scale::<f32, 64>()`.
+#[proc_macro_attribute]
+pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let attribute = parse_macro_input!(attribute as attribute::Attribute);
+    let item = parse_macro_input!(item as syn::ItemFn);
+    expand::kernel(&attribute, item).unwrap_or_else(syn::Error::into_compile_error).into()
+}

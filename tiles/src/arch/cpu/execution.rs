@@ -1,0 +1,64 @@
+//! Blocks of one thread.
+
+use core::fmt;
+
+/// A block's place in the grid.
+#[derive(Clone, Copy)]
+pub struct Place {
+    index: [u32; 3],
+    count: [u32; 3],
+}
+
+impl Place {
+    /// The block `index` of a grid of `count` blocks.
+    pub fn new(index: [u32; 3], count: [u32; 3]) -> Self {
+        Self { index, count }
+    }
+
+    /// The index along `axis`.
+    pub fn block_index(self, axis: usize) -> u32 {
+        self.index[axis]
+    }
+
+    /// The number of blocks along `axis`.
+    pub fn block_count(self, axis: usize) -> u32 {
+        self.count[axis]
+    }
+}
+
+/// The number of the only thread.
+#[inline(always)]
+pub fn thread() -> usize {
+    0
+}
+
+/// Waits for nobody.
+///
+/// # Safety
+/// None needed here; on a GPU every thread of the block must execute the same call.
+#[inline(always)]
+pub unsafe fn barrier() {}
+
+/// The value of another lane; a block of one thread has none and never asks.
+///
+/// # Safety
+/// None needed here; on a GPU all lanes of the warp must execute the same call.
+pub unsafe fn exchange(_value: u32, _lane_mask: u32) -> u32 {
+    unreachable!("a block of one thread has no other lane")
+}
+
+/// A message that is written by a closure.
+struct Message<F>(F);
+
+impl<F: Fn(&mut dyn fmt::Write) -> fmt::Result> fmt::Display for Message<F> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.0)(formatter)
+    }
+}
+
+/// Panics because a safe operation was misused, with the message and the kernel's source line.
+#[cold]
+#[track_caller]
+pub fn fail(message: impl Fn(&mut dyn fmt::Write) -> fmt::Result) -> ! {
+    panic!("{} (at {})", Message(message), core::panic::Location::caller())
+}

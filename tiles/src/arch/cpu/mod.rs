@@ -1,0 +1,17 @@
+//! The CPU: a block is one thread, which holds whole tiles.
+//!
+//! Every function means what its namesake for the GPU means for a block of one thread: there is nobody to
+//! wait for or to exchange with.
+
+pub mod atomic;
+pub mod execution;
+pub mod float;
+pub mod global;
+pub mod run;
+pub mod shared;
+
+/// Tiles are arrays in memory: loops over their elements stay loops.
+pub const TILES_IN_REGISTERS: bool = false;
+
+/// The widest access by one call, in bytes.
+pub const VECTOR_BYTES: usize = 16;

@@ -1,0 +1,1 @@
+//! Nothing: on the device blocks are run by the launch alone.

@@ -1,0 +1,92 @@
+//! Shared memory, by 32-bit addresses in the shared window (PTX ISA, "State Spaces: .shared").
+
+use core::arch::{asm, global_asm};
+
+// Scratch of three sizes, each allocated only to the kernels that use it: a small one costs no occupancy.
+global_asm!(
+    ".shared .align 16 .b8 cuda_tiles_scratch_small[1024];",
+    ".shared .align 16 .b8 cuda_tiles_scratch_medium[4096];",
+    ".shared .align 16 .b8 cuda_tiles_scratch_large[16384];"
+);
+
+/// The most bytes that [`scratch`] offers.
+pub const SCRATCH_BYTES: usize = 16384;
+
+/// The shared-window address of at least `BYTES` bytes, 16-byte aligned, the same at every call with the same
+/// size class.
+#[inline(always)]
+pub fn scratch<const BYTES: usize>() -> u32 {
+    let address: u32;
+    // SAFETY: `mov` of a variable's name yields its address in its state space (PTX ISA, "mov"). The
+    // variables are defined above, in the module that this code becomes part of.
+    unsafe {
+        if BYTES <= 1024 {
+            asm!("mov.u32 {0}, cuda_tiles_scratch_small;", out(reg32) address, options(pure, nomem, nostack));
+        } else if BYTES <= 4096 {
+            asm!("mov.u32 {0}, cuda_tiles_scratch_medium;", out(reg32) address, options(pure, nomem, nostack));
+        } else {
+            asm!("mov.u32 {0}, cuda_tiles_scratch_large;", out(reg32) address, options(pure, nomem, nostack));
+        }
+    }
+    address
+}
+
+macro_rules! access {
+    ($store:ident, $load:ident, $type:ty, $bits:literal, $class:ident) => {
+        #[doc = concat!("`st.shared.b", $bits, "`.")]
+        ///
+        /// # Safety
+        /// `address` lies in shared memory of this block, naturally aligned, with no concurrent access.
+        #[inline(always)]
+        pub unsafe fn $store(address: u32, value: $type) {
+            // SAFETY: the caller vouches for the address.
+            unsafe {
+                asm!(concat!("st.shared.b", $bits, " [{0}], {1};"), in(reg32) address, in($class) value, options(nostack))
+            }
+        }
+
+        #[doc = concat!("`ld.shared.b", $bits, "`.")]
+        ///
+        /// # Safety
+        /// `address` lies in shared memory of this block, naturally aligned, with no concurrent store.
+        #[inline(always)]
+        pub unsafe fn $load(address: u32) -> $type {
+            let value;
+            // SAFETY: the caller vouches for the address. Not `pure`: the contents change between barriers.
+            unsafe {
+                asm!(concat!("ld.shared.b", $bits, " {0}, [{1}];"), out($class) value, in(reg32) address, options(readonly, nostack))
+            }
+            value
+        }
+    };
+}
+access!(store_u16, load_u16, u16, "16", reg16);
+access!(store_u32, load_u32, u32, "32", reg32);
+access!(store_u64, load_u64, u64, "64", reg64);
+
+/// `st.shared.b8`.
+///
+/// # Safety
+/// As for [`store_u16`].
+#[inline(always)]
+pub unsafe fn store_u8(address: u32, value: u8) {
+    // SAFETY: the caller vouches for the address; `b8` stores the low byte of a wider register (PTX ISA,
+    // "Operand Size Exceeding Instruction-Type Size").
+    unsafe {
+        asm!("st.shared.b8 [{0}], {1};", in(reg32) address, in(reg16) u16::from(value), options(nostack))
+    }
+}
+
+/// `ld.shared.b8`.
+///
+/// # Safety
+/// As for [`load_u16`].
+#[inline(always)]
+pub unsafe fn load_u8(address: u32) -> u8 {
+    let value: u16;
+    // SAFETY: the caller vouches for the address; `b8` loads zero-extend into a wider register.
+    unsafe {
+        asm!("ld.shared.b8 {0}, [{1}];", out(reg16) value, in(reg32) address, options(readonly, nostack))
+    }
+    value as u8
+}

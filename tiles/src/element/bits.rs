@@ -1,0 +1,79 @@
+//! Untyped values of 1, 2, 4 and 8 bytes, and how they travel: through shared memory, between lanes, to and
+//! from global memory.
+
+use crate::arch;
+
+/// An untyped value of 1, 2, 4 or 8 bytes: every bit pattern is valid.
+pub trait Bits: Copy + PartialEq + core::fmt::Debug + Send + Sync + 'static + sealed::Transport {}
+
+pub mod sealed {
+    /// How the bits of one element travel. Implementations are one instruction each.
+    pub trait Transport: Copy {
+        /// # Safety
+        /// As [`crate::arch::execution::exchange`].
+        unsafe fn exchange(self, lane_mask: u32) -> Self;
+        /// # Safety
+        /// As the stores of [`crate::arch::shared`].
+        unsafe fn store_shared(self, address: u32);
+        /// # Safety
+        /// As the loads of [`crate::arch::shared`].
+        unsafe fn load_shared(address: u32) -> Self;
+        /// # Safety
+        /// `address` is valid for an atomic read, naturally aligned.
+        unsafe fn load_atomic<const ORDER: u8, const SCOPE: u8>(address: *const u8) -> Self;
+        /// # Safety
+        /// `address` is valid for an atomic write, naturally aligned.
+        unsafe fn store_atomic<const ORDER: u8, const SCOPE: u8>(self, address: *mut u8);
+    }
+}
+
+macro_rules! bits {
+    ($($type:ty, $store:ident, $load:ident, $load_atomic:ident, $store_atomic:ident, |$value:ident, $mask:ident| $exchange:expr;)*) => { $(
+        impl Bits for $type {}
+        impl sealed::Transport for $type {
+            #[inline(always)]
+            unsafe fn exchange(self, $mask: u32) -> Self {
+                let $value = self;
+                $exchange
+            }
+            #[inline(always)]
+            unsafe fn store_shared(self, address: u32) {
+                // SAFETY: the same contract.
+                unsafe { arch::shared::$store(address, self) }
+            }
+            #[inline(always)]
+            unsafe fn load_shared(address: u32) -> Self {
+                // SAFETY: the same contract.
+                unsafe { arch::shared::$load(address) }
+            }
+            #[inline(always)]
+            unsafe fn load_atomic<const ORDER: u8, const SCOPE: u8>(address: *const u8) -> Self {
+                // SAFETY: the same contract.
+                unsafe { arch::atomic::$load_atomic::<ORDER, SCOPE>(address) }
+            }
+            #[inline(always)]
+            unsafe fn store_atomic<const ORDER: u8, const SCOPE: u8>(self, address: *mut u8) {
+                // SAFETY: the same contract.
+                unsafe { arch::atomic::$store_atomic::<ORDER, SCOPE>(address, self) }
+            }
+        }
+    )* };
+}
+bits! {
+    u8, store_u8, load_u8, load_1, store_1, |value, mask|
+        // SAFETY: the same contract.
+        unsafe { arch::execution::exchange(u32::from(value), mask) } as u8;
+    u16, store_u16, load_u16, load_2, store_2, |value, mask|
+        // SAFETY: the same contract.
+        unsafe { arch::execution::exchange(u32::from(value), mask) } as u16;
+    u32, store_u32, load_u32, load_4, store_4, |value, mask|
+        // SAFETY: the same contract.
+        unsafe { arch::execution::exchange(value, mask) };
+    u64, store_u64, load_u64, load_8, store_8, |value, mask| {
+        // SAFETY: the same contract, for each half.
+        let (low, high) = unsafe {
+            (arch::execution::exchange(value as u32, mask), arch::execution::exchange((value >> 32) as u32, mask))
+        };
+        u64::from(high) << 32 | u64::from(low)
+    };
+}

@@ -1,0 +1,310 @@
+//! Arithmetic of integers and floats, one element at a time.
+
+use super::{Cast, Element, Promote, bf16, f16};
+use crate::arch::float as machine;
+use num_traits::{Bounded, One, Zero};
+
+/// `bool` and the integers: bitwise logic.
+#[diagnostic::on_unimplemented(
+    message = "tiles of `{Self}` have no bitwise operations",
+    label = "expected bool or an integer",
+    note = "`& | ^ !` work on tiles of bool and of integers; compare floats first, or bitcast them"
+)]
+pub trait Logical: Element {
+    /// `self & other`.
+    fn and(self, other: Self) -> Self;
+    /// `self | other`.
+    fn or(self, other: Self) -> Self;
+    /// `self ^ other`.
+    fn xor(self, other: Self) -> Self;
+    /// `!self`.
+    fn not(self) -> Self;
+}
+
+/// Integers and floats: arithmetic and order.
+///
+/// The functions are those of the machine: on a GPU single instructions where it has them. Generic device code
+/// should call them (or the operators of tiles) rather than the operators of `T`, which for [`f16`] and
+/// [`bf16`] are written for CPUs.
+#[diagnostic::on_unimplemented(
+    message = "tiles of `{Self}` have no arithmetic",
+    label = "expected integers or floats",
+    note = "convert first: `.cast::<i32>()`"
+)]
+pub trait Number: Element + Zero + One + Bounded + Promote<Self, Output = Self> + Cast<Self> {
+    /// One.
+    const ONE: Self;
+    /// The identity of maximum: negative infinity, or the least integer.
+    const LOWEST: Self;
+    /// The identity of minimum: infinity, or the greatest integer.
+    const HIGHEST: Self;
+    /// Sum; integers wrap.
+    fn add(self, other: Self) -> Self;
+    /// Difference; integers wrap.
+    fn sub(self, other: Self) -> Self;
+    /// Product; integers wrap.
+    fn mul(self, other: Self) -> Self;
+    /// Quotient; integers truncate toward zero, and by zero it is zero.
+    fn div(self, other: Self) -> Self;
+    /// Remainder with the sign of `self`; by zero it is `self` for integers and NaN for floats.
+    fn rem(self, other: Self) -> Self;
+    /// Negation; unsigned integers and the least integer wrap.
+    fn neg(self) -> Self;
+    /// Magnitude; of the least integer it is that integer.
+    fn abs(self) -> Self;
+    /// The smaller one; a NaN loses against a number, and -0 is smaller than +0.
+    fn min(self, other: Self) -> Self;
+    /// The larger one; a NaN loses against a number, and +0 is larger than -0.
+    fn max(self, other: Self) -> Self;
+    /// The smaller one; a NaN wins.
+    fn min_propagate_nan(self, other: Self) -> Self;
+    /// The larger one; a NaN wins.
+    fn max_propagate_nan(self, other: Self) -> Self;
+    /// `self < other`; false with a NaN.
+    fn less(self, other: Self) -> bool;
+    /// `self <= other`; false with a NaN.
+    fn less_equal(self, other: Self) -> bool;
+    /// Whether it is not a number; integers always are.
+    fn is_nan(self) -> bool;
+}
+
+/// Integers: shifts.
+#[diagnostic::on_unimplemented(
+    message = "tiles of `{Self}` cannot be shifted",
+    label = "expected integers",
+    note = "`<<` and `>>` work on tiles of integers"
+)]
+pub trait Integer: Number + Logical {
+    /// The width in bits.
+    const WIDTH: u32;
+    /// Whether one of the bits is a sign.
+    const SIGNED: bool;
+    /// Shift left; by the width or more it is 0.
+    fn shl(self, amount: u32) -> Self;
+    /// Shift right, keeping the sign of signed integers; by the width or more it is 0 or -1.
+    fn shr(self, amount: u32) -> Self;
+    /// As a shift amount: negative or huge values become `u32::MAX`.
+    fn to_amount(self) -> u32;
+}
+
+macro_rules! logical {
+    ($($type:ty)*) => { $(
+        impl Logical for $type {
+            #[inline(always)]
+            fn and(self, other: Self) -> Self {
+                self & other
+            }
+            #[inline(always)]
+            fn or(self, other: Self) -> Self {
+                self | other
+            }
+            #[inline(always)]
+            fn xor(self, other: Self) -> Self {
+                self ^ other
+            }
+            #[inline(always)]
+            fn not(self) -> Self {
+                !self
+            }
+        }
+    )* };
+}
+logical!(bool i8 i16 i32 i64 u8 u16 u32 u64);
+
+macro_rules! integers {
+    ($($type:ident, |$value:ident| $abs:expr, $sign:expr;)*) => { $(
+        impl Number for $type {
+            const ONE: Self = 1;
+            const LOWEST: Self = $type::MIN;
+            const HIGHEST: Self = $type::MAX;
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            #[inline(always)]
+            fn div(self, other: Self) -> Self {
+                if other == 0 { 0 } else { self.wrapping_div(other) }
+            }
+            #[inline(always)]
+            fn rem(self, other: Self) -> Self {
+                if other == 0 { self } else { self.wrapping_rem(other) }
+            }
+            #[inline(always)]
+            fn neg(self) -> Self {
+                self.wrapping_neg()
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                let $value = self;
+                $abs
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                if other < self { other } else { self }
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                if other > self { other } else { self }
+            }
+            #[inline(always)]
+            fn min_propagate_nan(self, other: Self) -> Self {
+                Number::min(self, other)
+            }
+            #[inline(always)]
+            fn max_propagate_nan(self, other: Self) -> Self {
+                Number::max(self, other)
+            }
+            #[inline(always)]
+            fn less(self, other: Self) -> bool {
+                self < other
+            }
+            #[inline(always)]
+            fn less_equal(self, other: Self) -> bool {
+                self <= other
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                false
+            }
+        }
+        impl Integer for $type {
+            const WIDTH: u32 = $type::BITS;
+            const SIGNED: bool = $type::MIN != 0;
+            #[inline(always)]
+            fn shl(self, amount: u32) -> Self {
+                if amount < $type::BITS { self.wrapping_shl(amount) } else { 0 }
+            }
+            #[inline(always)]
+            fn shr(self, amount: u32) -> Self {
+                let $value = self;
+                if amount < $type::BITS { self.wrapping_shr(amount) } else { $sign }
+            }
+            #[inline(always)]
+            fn to_amount(self) -> u32 {
+                u32::try_from(self).unwrap_or(u32::MAX)
+            }
+        }
+    )* };
+}
+integers! {
+    i8, |value| value.wrapping_abs(), value >> 7;
+    i16, |value| value.wrapping_abs(), value >> 15;
+    i32, |value| value.wrapping_abs(), value >> 31;
+    i64, |value| value.wrapping_abs(), value >> 63;
+    u8, |value| value, value & 0;
+    u16, |value| value, value & 0;
+    u32, |value| value, value & 0;
+    u64, |value| value, value & 0;
+}
+
+/// `native` types compute with their own operators; the others give the machine's functions on their bits.
+macro_rules! floats {
+    ($($type:ident: $add:expr, $sub:expr, $mul:expr, $div:expr, $rem:expr, $min:expr, $max:expr, $min_nan:expr, $max_nan:expr, $one:expr, $sign:expr, |$value:ident| $wide:expr;)*) => { $(
+        impl Number for $type {
+            const ONE: Self = $one;
+            const LOWEST: Self = $type::NEG_INFINITY;
+            const HIGHEST: Self = $type::INFINITY;
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                $add(self, other)
+            }
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                $sub(self, other)
+            }
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                $mul(self, other)
+            }
+            #[inline(always)]
+            fn div(self, other: Self) -> Self {
+                $div(self, other)
+            }
+            #[inline(always)]
+            fn rem(self, other: Self) -> Self {
+                $rem(self, other)
+            }
+            #[inline(always)]
+            fn neg(self) -> Self {
+                $type::from_bits(self.to_bits() ^ $sign)
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                $type::from_bits(self.to_bits() & !$sign)
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                $min(self, other)
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                $max(self, other)
+            }
+            #[inline(always)]
+            fn min_propagate_nan(self, other: Self) -> Self {
+                $min_nan(self, other)
+            }
+            #[inline(always)]
+            fn max_propagate_nan(self, other: Self) -> Self {
+                $max_nan(self, other)
+            }
+            #[inline(always)]
+            fn less(self, other: Self) -> bool {
+                let $value = self;
+                let left = $wide;
+                let $value = other;
+                left < $wide
+            }
+            #[inline(always)]
+            fn less_equal(self, other: Self) -> bool {
+                let $value = self;
+                let left = $wide;
+                let $value = other;
+                left <= $wide
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self.to_bits() & !$sign > $type::INFINITY.to_bits()
+            }
+        }
+    )* };
+}
+
+/// A function on the bits of two values.
+macro_rules! on_bits {
+    ($type:ident, $function:ident) => {
+        |a: $type, b: $type| $type::from_bits(machine::$function(a.to_bits(), b.to_bits()))
+    };
+}
+
+/// A function computed in `f32` and rounded once.
+macro_rules! in_f32 {
+    ($type:ident, |$a:ident, $b:ident| $result:expr) => {
+        |a: $type, b: $type| {
+            let ($a, $b): (f32, f32) = (a.cast(), b.cast());
+            let result: f32 = $result;
+            Cast::<$type>::cast(result)
+        }
+    };
+}
+
+floats! {
+    f32: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, libm::fmodf,
+        machine::min_f32, machine::max_f32, machine::min_nan_f32, machine::max_nan_f32, 1.0, 0x8000_0000, |value| value;
+    f64: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, libm::fmod,
+        machine::min_f64, machine::max_f64, machine::min_nan_f64, machine::max_nan_f64, 1.0, 0x8000_0000_0000_0000, |value| value;
+    f16: on_bits!(f16, add_f16), on_bits!(f16, subtract_f16), on_bits!(f16, multiply_f16), in_f32!(f16, |a, b| a / b),
+        in_f32!(f16, |a, b| libm::fmodf(a, b)), on_bits!(f16, min_f16), on_bits!(f16, max_f16),
+        on_bits!(f16, min_nan_f16), on_bits!(f16, max_nan_f16), f16::ONE, 0x8000, |value| Cast::<f32>::cast(value);
+    bf16: on_bits!(bf16, add_bf16), on_bits!(bf16, subtract_bf16), on_bits!(bf16, multiply_bf16), in_f32!(bf16, |a, b| a / b),
+        in_f32!(bf16, |a, b| libm::fmodf(a, b)), on_bits!(bf16, min_bf16), on_bits!(bf16, max_bf16),
+        on_bits!(bf16, min_nan_bf16), on_bits!(bf16, max_nan_bf16), bf16::ONE, 0x8000, |value| Cast::<f32>::cast(value);
+}

@@ -1,0 +1,47 @@
+//! The implicit common type of two element types, as a type-level table.
+//!
+//! Integers of one signedness go to the wider one; an integer and a float to the float; two floats to the
+//! wider one; `bool` to the other. A signed and an unsigned integer, and `f16` and `bf16`, have no common type:
+//! convert one of them.
+
+use super::{Cast, Element, bf16, f16};
+
+/// The common type of `Self` and `U`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` and `{U}` have no common element type",
+    label = "no implicit conversion between `{Self}` and `{U}`",
+    note = "convert one side first: `.cast::<...>()`"
+)]
+pub trait Promote<U>: Element + Cast<Self::Output> {
+    /// The common type.
+    type Output: Element;
+    /// `other` as the common type.
+    fn promote(other: U) -> Self::Output;
+}
+
+macro_rules! promotions {
+    ($($left:ident: $($right:ident $output:ident),*;)*) => { $($(
+        impl Promote<$right> for $left {
+            type Output = $output;
+            #[inline(always)]
+            fn promote(other: $right) -> $output {
+                Cast::<$output>::cast(other)
+            }
+        }
+    )*)* };
+}
+promotions! {
+    bool: bool bool, i8 i8, i16 i16, i32 i32, i64 i64, u8 u8, u16 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    i8: bool i8, i8 i8, i16 i16, i32 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    i16: bool i16, i8 i16, i16 i16, i32 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    i32: bool i32, i8 i32, i16 i32, i32 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    i64: bool i64, i8 i64, i16 i64, i32 i64, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    u8: bool u8, u8 u8, u16 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    u16: bool u16, u8 u16, u16 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    u32: bool u32, u8 u32, u16 u32, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    u64: bool u64, u8 u64, u16 u64, u32 u64, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    f16: bool f16, i8 f16, i16 f16, i32 f16, i64 f16, u8 f16, u16 f16, u32 f16, u64 f16, f16 f16, f32 f32, f64 f64;
+    bf16: bool bf16, i8 bf16, i16 bf16, i32 bf16, i64 bf16, u8 bf16, u16 bf16, u32 bf16, u64 bf16, bf16 bf16, f32 f32, f64 f64;
+    f32: bool f32, i8 f32, i16 f32, i32 f32, i64 f32, u8 f32, u16 f32, u32 f32, u64 f32, f16 f32, bf16 f32, f32 f32, f64 f64;
+    f64: bool f64, i8 f64, i16 f64, i32 f64, i64 f64, u8 f64, u16 f64, u32 f64, u64 f64, f16 f64, bf16 f64, f32 f64, f64 f64;
+}

@@ -1,0 +1,217 @@
+//! What `#[kernel]` makes of a function: an entry on the device, a typed handle on the host.
+//!
+//! Launching itself is the business of `cuda-tiles-host`; this module is the contract between both.
+
+use crate::element::Element;
+use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
+use core::alloc::Layout;
+use core::marker::PhantomData;
+
+/// What a kernel's attribute states, and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Description {
+    /// The entry's name in PTX.
+    pub name: &'static str,
+    /// Threads of a block.
+    pub threads: u32,
+    /// The number of grid axes that tell blocks apart, 1 to 3; further axes of a launch must have length 1.
+    pub grid_rank: u32,
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    /// Blocks of a cluster along each axis; all 1 where the kernel uses none.
+    pub cluster: [u32; 3],
+    /// The arguments' names.
+    pub arguments: &'static [&'static str],
+    /// The source file of the kernel.
+    pub file: &'static str,
+    /// The line in it.
+    pub line: u32,
+}
+
+/// A kernel as the host sees it, with arguments `P`, a tuple of [`Parameter`]s.
+pub struct Kernel<P: Parameters> {
+    /// What its attribute states.
+    pub description: Description,
+    /// Runs one block on the CPU.
+    ///
+    /// # Safety
+    /// The spans among the parts are valid for the call, blocks of one launch differ in their position, and the grid
+    /// has length 1 along axes beyond [`Description::grid_rank`].
+    pub block: unsafe fn(BlockPosition, &P::Parts),
+}
+
+/// A kernel declared as `unsafe fn`: whoever launches it vouches for what its documentation demands.
+pub struct UnsafeKernel<P: Parameters>(
+    /// The kernel.
+    pub Kernel<P>,
+);
+
+/// Which block of which grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockPosition {
+    /// The block's index along each axis.
+    pub index: [u32; 3],
+    /// The number of blocks along each axis.
+    pub count: [u32; 3],
+}
+
+/// One argument of a kernel: a scalar or a span, which a kernel receives as up to three plain parameters.
+///
+/// Pointers must be parameters of their own: inside a struct the compiler loses their address space.
+///
+/// # Safety
+/// `from_parts` gives back what `into_parts` took apart, and the types of the parts have the same layout on host and
+/// device.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a kernel",
+    label = "not a kernel argument",
+    note = "arguments are scalars of an element type, and spans: `Span<f32, (u32, D<64>)>`, `SpanMut<...>`, `SpanAtomic<...>`"
+)]
+pub unsafe trait Parameter: Sized + 'static {
+    /// The first part.
+    type First: Copy + 'static;
+    /// The second part; of size zero where there is none.
+    type Second: Copy + 'static;
+    /// The third part; of size zero where there is none.
+    type Third: Copy + 'static;
+    /// Takes the argument apart.
+    fn into_parts(self) -> Parts<Self>;
+    /// Puts it together again.
+    ///
+    /// # Safety
+    /// The parts come from an argument that is valid for the running kernel, and one that is not [`Copy`] is made only
+    /// once by each block.
+    unsafe fn from_parts(parts: Parts<Self>) -> Self;
+}
+
+/// An argument taken apart.
+#[repr(C)]
+pub struct Parts<P: Parameter> {
+    /// The first part.
+    pub first: P::First,
+    /// The second part.
+    pub second: P::Second,
+    /// The third part.
+    pub third: P::Third,
+}
+
+impl<P: Parameter> Clone for Parts<P> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Parameter> Copy for Parts<P> {}
+
+// SAFETY: parts are numbers and pointers that nobody follows but `from_parts`, whose contract covers threads.
+unsafe impl<P: Parameter> Send for Parts<P> {}
+// SAFETY: as above.
+unsafe impl<P: Parameter> Sync for Parts<P> {}
+
+impl<P: Parameter> Parts<P> {
+    /// Hands the place and layout of each part that has any bytes to `sink`, in the order of the entry's parameters.
+    fn visit(&self, sink: &mut dyn FnMut(*const u8, Layout)) {
+        visit_value(&self.first, sink);
+        visit_value(&self.second, sink);
+        visit_value(&self.third, sink);
+    }
+}
+
+/// Hands the place and layout of `value` to `sink`, if it has any bytes.
+fn visit_value<T: Copy>(value: &T, sink: &mut dyn FnMut(*const u8, Layout)) {
+    if size_of::<T>() > 0 {
+        sink(core::ptr::from_ref(value).cast(), Layout::new::<T>());
+    }
+}
+
+// SAFETY: a scalar is its bits.
+unsafe impl<T: Element> Parameter for T {
+    type First = T::Bits;
+    type Second = ();
+    type Third = ();
+    #[inline(always)]
+    fn into_parts(self) -> Parts<T> {
+        Parts { first: self.to_bits(), second: (), third: () }
+    }
+    #[inline(always)]
+    unsafe fn from_parts(parts: Parts<T>) -> T {
+        T::from_bits(parts.first)
+    }
+}
+
+// SAFETY: the parts are all of the span's fields; extents and strides are packed in `repr(C)`.
+unsafe impl<T, E, A, M, G> Parameter for TensorSpan<T, E, A, M, G>
+where
+    T: Element,
+    E: Extents,
+    A: Access,
+    M: Mapping,
+    G: Alignment,
+{
+    type First = *mut T::Bits;
+    type Second = E::Packed;
+    type Third = M::Data<E>;
+    #[inline(always)]
+    fn into_parts(self) -> Parts<Self> {
+        Parts { first: self.pointer, second: self.extents.pack(), third: self.mapping }
+    }
+    #[inline(always)]
+    unsafe fn from_parts(parts: Parts<Self>) -> Self {
+        // SAFETY: the parts come from a checked span.
+        unsafe { TensorSpan::from_checked(parts.first, E::unpack(parts.second), parts.third) }
+    }
+}
+
+/// The arguments of a kernel: a tuple of at most twelve [`Parameter`]s.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the arguments of a kernel",
+    label = "not kernel arguments",
+    note = "a kernel takes at most 12 arguments, each a scalar or a span"
+)]
+pub trait Parameters: 'static {
+    /// All of them, taken apart.
+    type Parts: Copy + Send + Sync + 'static;
+    /// Takes them apart.
+    fn into_parts(self) -> Self::Parts;
+    /// Hands the place and layout of each parameter of the device entry to `sink`, in order. The places are valid during
+    /// the call of `sink`; some of their bytes may be padding.
+    fn visit(parts: &Self::Parts, sink: &mut dyn FnMut(*const u8, Layout));
+}
+
+macro_rules! parameters {
+    ($(($($name:ident $index:tt)*);)*) => { $(
+        impl<$($name: Parameter),*> Parameters for ($($name,)*) {
+            type Parts = ($(Parts<$name>,)*);
+            #[allow(clippy::unused_unit, reason = "the tuple of none")]
+            fn into_parts(self) -> Self::Parts {
+                ($(self.$index.into_parts(),)*)
+            }
+            fn visit(parts: &Self::Parts, sink: &mut dyn FnMut(*const u8, Layout)) {
+                let _ = (parts, &sink);
+                $( parts.$index.visit(sink); )*
+            }
+        }
+    )* };
+}
+parameters! {
+    ();
+    (A 0);
+    (A 0 B 1);
+    (A 0 B 1 C 2);
+    (A 0 B 1 C 2 D 3);
+    (A 0 B 1 C 2 D 3 E 4);
+    (A 0 B 1 C 2 D 3 E 4 F 5);
+    (A 0 B 1 C 2 D 3 E 4 F 5 G 6);
+    (A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7);
+    (A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8);
+    (A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9);
+    (A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10);
+    (A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11);
+}
+
+/// The parameters of an instance of a generic kernel, as a type: `T` is the tuple of its types and [`Constant`]s.
+pub struct Instance<T>(PhantomData<T>);
+
+/// A const parameter of an instance.
+pub struct Constant<const N: usize>;

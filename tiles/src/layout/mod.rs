@@ -1,0 +1,220 @@
+//! How a tile lies over the threads of a block.
+//!
+//! On the CPU a block is one thread and every layout is the same; on the device a layout decides which
+//! elements meet in a register without any exchange. Users name layouts rarely: loads give [`Blocked`],
+//! reductions give [`Slice`], and operations on two tiles find the common layout through [`Join`].
+
+mod map;
+
+pub(crate) use map::{LinearMap, Plan, ReductionPlan};
+
+use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
+use crate::shape::{Axis, Shape, ShapeDescription};
+use core::marker::PhantomData;
+use typenum::{Const, ToUInt};
+
+/// The block that runs a kernel, as a type: its threads, the length of the contiguous pieces that a thread
+/// holds, and the rank of the grid it is part of.
+///
+/// A kernel is generic over it, because the same source runs with many threads a block on the device and
+/// with one on the CPU. The attribute `#[kernel]` chooses it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a block",
+    label = "expected the kernel's block parameter",
+    note = "a helper that works on tiles takes `<B: Block>` and passes it on"
+)]
+pub trait Block: Copy + Send + Sync + 'static {
+    /// Threads of the block.
+    type Threads: PowerOfTwo;
+    /// Neighbouring elements that a thread holds in a row.
+    type Vector: PowerOfTwo;
+    /// How many axes of the grid tell blocks apart: 1 to 3.
+    const GRID_RANK: u32;
+}
+
+/// A block of `THREADS` threads holding pieces of `VECTOR` elements, in a grid of rank `GRID_RANK`.
+#[derive(Clone, Copy, Debug)]
+pub struct Cta<const THREADS: usize, const VECTOR: usize = 4, const GRID_RANK: usize = 1>;
+
+impl<const THREADS: usize, const VECTOR: usize, const GRID_RANK: usize> Block
+    for Cta<THREADS, VECTOR, GRID_RANK>
+where
+    Const<THREADS>: ToUInt<Output: PowerOfTwo>,
+    Const<VECTOR>: ToUInt<Output: PowerOfTwo>,
+{
+    type Threads = <Const<THREADS> as ToUInt>::Output;
+    type Vector = <Const<VECTOR> as ToUInt>::Output;
+    const GRID_RANK: u32 = GRID_RANK as u32;
+}
+
+/// How the elements of a tile are spread over threads and registers.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a tile layout", label = "not a layout")]
+pub trait Layout: Copy + Send + Sync + 'static + Join<Self, Output = Self> {
+    /// The block over which tiles are spread.
+    type Block: Block;
+    /// How many elements of a tile of shape `S` each thread holds.
+    type Registers<S: Shape>: PowerOfTwo;
+    /// 2 to the number of register bits that are bits `log Low` to `log High` of the flat index.
+    type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo>: PowerOfTwo;
+    /// The layout as data.
+    const DESCRIPTION: LayoutDescription;
+}
+
+/// The layout in which an operation on two tiles is done.
+#[diagnostic::on_unimplemented(
+    message = "tiles of two different blocks meet in one operation",
+    label = "these tiles belong to different blocks",
+    note = "both tiles must come from views or creations with the kernel's own `cx`"
+)]
+pub trait Join<Other> {
+    /// The common layout.
+    type Output: Layout;
+}
+
+impl<B: Block> Join<Blocked<B>> for Blocked<B> {
+    type Output = Self;
+}
+impl<B: Block, L: Layout<Block = B>, P: Axis<A>, const A: usize> Join<Slice<L, P, A>> for Blocked<B> {
+    type Output = Self;
+}
+impl<B: Block, L: Layout<Block = B>, P: Axis<A>, const A: usize> Join<Blocked<B>> for Slice<L, P, A> {
+    type Output = Blocked<B>;
+}
+impl<L: Layout, P: Axis<A>, const A: usize, M: Layout<Block = L::Block>, Q: Axis<C>, const C: usize>
+    Join<Slice<M, Q, C>> for Slice<L, P, A>
+{
+    type Output = Self;
+}
+
+/// A layout as data.
+#[derive(Clone, Copy, Debug)]
+pub enum LayoutDescription {
+    /// See [`Blocked`]; logarithms of the piece length and of the threads.
+    Blocked {
+        /// Base-2 logarithm of the piece length.
+        vector: u32,
+        /// Base-2 logarithm of the number of threads.
+        threads: u32,
+    },
+    /// See [`Slice`].
+    Slice {
+        /// What the reduction left.
+        reduced: LinearMap,
+        /// The number of flat bits that it left.
+        bits: u32,
+        /// The [`Blocked`] layout that serves tiles of any other size.
+        vector: u32,
+        /// Base-2 logarithm of the number of threads.
+        threads: u32,
+    },
+}
+
+impl LayoutDescription {
+    const fn map(&self, shape: &ShapeDescription) -> LinearMap {
+        match *self {
+            Self::Blocked { vector, threads } => LinearMap::blocked(shape.bits(), vector, threads),
+            Self::Slice { reduced, bits, vector, threads } => {
+                if bits == shape.bits() {
+                    reduced
+                } else {
+                    LinearMap::blocked(shape.bits(), vector, threads)
+                }
+            }
+        }
+    }
+}
+
+/// The map of layout `L` for tiles of shape `S`.
+pub(crate) struct Map<L, S>(PhantomData<(L, S)>);
+
+impl<L: Layout, S: Shape> Map<L, S> {
+    pub(crate) const MAP: LinearMap = L::DESCRIPTION.map(&S::DESCRIPTION);
+    /// Checked where fragments are made: the type-level count and the map must tell the same story.
+    pub(crate) const COUNTS_AGREE: () = assert!(
+        1 << Self::MAP.register_bits() == <L::Registers<S> as PowerOfTwo>::COUNT,
+        "cuda-tiles: a layout's register count and its map disagree"
+    );
+}
+
+/// The plan that shows a tile of shape `S` and layout `L` as shape `To` in layout `M`.
+pub(crate) struct Conversion<S, L, To, M>(PhantomData<(S, L, To, M)>);
+
+impl<S: Shape, L: Layout, To: Shape, M: Layout> Conversion<S, L, To, M> {
+    pub(crate) const PLAN: Plan =
+        Plan::new(&Map::<L, S>::MAP, &S::DESCRIPTION, &Map::<M, To>::MAP, &To::DESCRIPTION);
+    pub(crate) const IDENTITY: bool = Self::PLAN.in_registers
+        && S::LEN == To::LEN
+        && <L::Registers<S> as PowerOfTwo>::COUNT == <M::Registers<To> as PowerOfTwo>::COUNT
+        && Self::PLAN.register.is_identity(<M::Registers<To> as PowerOfTwo>::LOG);
+}
+
+/// The plan of a reduction over axis `A`.
+pub(crate) struct Reduction<S, L, const A: usize>(PhantomData<(S, L)>);
+
+impl<S: Axis<A>, L: Layout, const A: usize> Reduction<S, L, A> {
+    pub(crate) const PLAN: ReductionPlan =
+        ReductionPlan::new(&Map::<L, S>::MAP, <S::Inner as PowerOfTwo>::LOG, <S::Length as PowerOfTwo>::LOG);
+}
+
+/// Row-major pieces of [`Block::Vector`] elements, one a thread, and over again from the first thread: what
+/// loads give and stores want. A tile smaller than the block is held several times.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocked<B>(PhantomData<B>);
+
+impl<B: Block> Layout for Blocked<B> {
+    type Block = B;
+    type Registers<S: Shape> = Maximum<Quotient<S::Count, B::Threads>, Minimum<B::Vector, S::Count>>;
+    // The bits below the piece length, and those beyond piece length times threads.
+    type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo> = Product<
+        Quotient<Minimum<B::Vector, High>, Minimum<B::Vector, Low>>,
+        Quotient<High, Maximum<Low, Product<B::Vector, B::Threads>>>,
+    >;
+    const DESCRIPTION: LayoutDescription = LayoutDescription::Blocked {
+        vector: <B::Vector as PowerOfTwo>::LOG,
+        threads: <B::Threads as PowerOfTwo>::LOG,
+    };
+}
+
+/// What a reduction of a tile of shape `P` and layout `L` over axis `A` leaves: every thread keeps the
+/// results of its own rows, so that they broadcast back against the tile without any exchange.
+///
+/// Tiles of another size than the reduction's result lie as [`Blocked`].
+#[derive(Clone, Copy, Debug)]
+pub struct Slice<L, P, const A: usize>(PhantomData<(L, P)>);
+
+/// 2 to the number of register bits of `L` within the axis `A` of `P`.
+type ReducedRegisters<L, P, const A: usize> = <L as Layout>::RegistersWithin<
+    P,
+    <P as Axis<A>>::Inner,
+    Product<<P as Axis<A>>::Inner, <P as Axis<A>>::Length>,
+>;
+
+impl<L: Layout, P: Axis<A>, const A: usize> Layout for Slice<L, P, A> {
+    type Block = L::Block;
+    type Registers<S: Shape> = IfEqual<
+        S::Count,
+        <P::Reduced as Shape>::Count,
+        Quotient<L::Registers<P>, ReducedRegisters<L, P, A>>,
+        <Blocked<L::Block> as Layout>::Registers<S>,
+    >;
+    // The range as the parent numbers it: what lies below the axis, and what lies above it, moved up.
+    type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo> = IfEqual<
+        S::Count,
+        <P::Reduced as Shape>::Count,
+        Product<
+            L::RegistersWithin<P, Minimum<Low, P::Inner>, Minimum<High, P::Inner>>,
+            L::RegistersWithin<
+                P,
+                Product<Maximum<Low, P::Inner>, P::Length>,
+                Product<Maximum<High, P::Inner>, P::Length>,
+            >,
+        >,
+        <Blocked<L::Block> as Layout>::RegistersWithin<S, Low, High>,
+    >;
+    const DESCRIPTION: LayoutDescription = LayoutDescription::Slice {
+        reduced: Map::<L, P>::MAP.without(<P::Inner as PowerOfTwo>::LOG, <P::Length as PowerOfTwo>::LOG),
+        bits: <P::Reduced as Shape>::DESCRIPTION.bits(),
+        vector: <<L::Block as Block>::Vector as PowerOfTwo>::LOG,
+        threads: <<L::Block as Block>::Threads as PowerOfTwo>::LOG,
+    };
+}

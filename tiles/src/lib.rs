@@ -1,0 +1,92 @@
+//! GPU kernels in Rust, on tiles.
+//!
+//! A kernel is an ordinary function over [`Tile`](tile::Tile)s, [`TensorSpan`](span::TensorSpan)s and
+//! [`PartitionView`](view::PartitionView)s. rustc compiles it straight to PTX, ahead of time; the same function runs on
+//! the CPU, so that tests need no GPU.
+//!
+//! # A first kernel
+//!
+//! Row softmax. Each block takes one row, loads it as one tile, and stores the result:
+//!
+//! ```
+//! use cuda_tiles::prelude::*;
+//!
+//! #[kernel(threads = 256)]
+//! pub fn softmax(cx: Cx, x: Span<f32, (u32, D<1024>)>, y: SpanMut<f32, (u32, D<1024>)>) {
+//!     let (x, y) = (x.partition(cx, shape![1, 1024]), y.partition(cx, shape![1, 1024]));
+//!     let row = (cx.bid::<0>(), 0);
+//!     let t = x.load(row);
+//!     let e = (t - t.max::<1>()).exp();
+//!     y.store(e / e.sum::<1>(), row);
+//! }
+//! ```
+//!
+//! * `cx` stands for the running block. [`cx.bid::<0>()`](context::Cx::bid) is its index in the grid.
+//! * A span is a tensor as the kernel receives it: element type, extents (`u32` at run time, `D<1024>` at compile time).
+//! * [`partition`](span::TensorSpan::partition) cuts it into tiles; indices count tiles, not elements.
+//! * `t` has type `Tile<f32, Shape2<1, 1024>, _>`: its shape is part of its type, every size a power of two.
+//! * A reduction keeps its axis with size 1, so that `t - t.max::<1>()` broadcasts back, in registers.
+//! * `load` and `store` check once a tile that it lies inside the tensor; [`load_masked`](view::PartitionView::load_masked)
+//!   takes partial tiles.
+//!
+//! `cuda-tiles-builder` compiles a crate of kernels from a build script, `cuda-tiles-host` launches them:
+//! `softmax.launch(&device, rows, (&x, &mut y))?`, on a GPU or on the CPU.
+//!
+//! # What the compiler and the launch check
+//!
+//! Shapes, ranks, element types, promotion, padding values, memory orders: by types, with errors in these words. Lengths,
+//! strides, alignment, devices: at launch, as error values. Tile indices: in the kernel, once a tile. A block stores only
+//! tiles that its own index names, so that safe kernels have no data races.
+//!
+//! # Modules
+//!
+//! What things are: [`shape`], [`element`], [`tile`], [`layout`], [`span`], [`view`]. What is done with tiles: [`ops`], and
+//! [`math`] with its error bounds. [`context`] is the running block, [`launch`] the contract with the host. Everything that
+//! kernels need is in the [`prelude`].
+
+#![no_std]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(abi_unadjusted, asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx),
+    allow(internal_features, reason = "convergent instructions exist as LLVM intrinsics only")
+)]
+
+#[doc(hidden)]
+pub mod arch;
+
+pub mod context;
+pub mod element;
+pub mod launch;
+pub mod layout;
+pub mod math;
+pub mod ops;
+pub mod shape;
+pub mod span;
+pub mod tile;
+pub mod view;
+
+mod registers;
+
+pub use arch::run as cpu;
+pub use cuda_tiles_macros::kernel;
+
+/// Everything that kernels need: `use cuda_tiles::prelude::*;`.
+pub mod prelude {
+    pub use crate::context::{BlockIndex, Cx};
+    pub use crate::element::{
+        ApproximateFloat, Cast, Element, Float, Integer, Logical, Number, Promote, bf16, f16,
+    };
+    pub use crate::kernel;
+    pub use crate::layout::{Block, Blocked, Layout, Slice};
+    pub use crate::ops::modes::{PropagateNan, SuppressNan};
+    pub use crate::ops::reduce::Reduced;
+    pub use crate::shape;
+    pub use crate::shape::{ALL, Axis, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4};
+    pub use crate::span::{
+        Aligned, Left, Mult, Natural, Pitched, Right, Span, SpanAtomic, SpanMut, Strided, TensorSpan,
+    };
+    pub use crate::tile::Tile;
+    pub use crate::view::memory_order::order::{Acquire, Relaxed, Release};
+    pub use crate::view::memory_order::scope;
+    pub use crate::view::{Nan, NegativeInfinity, NegativeZero, PartitionView, PositiveInfinity, Zero};
+}

@@ -1,0 +1,192 @@
+//! The operators `+ - * / % & | ^ << >> - !` of tiles.
+//!
+//! Shapes broadcast by NumPy's rules and element types promote by [`Promote`]. A scalar on the right takes the
+//! tile's element type; one on the left may be any primitive number of that type. For `f16` and `bf16` tiles an
+//! `f32` scalar is rounded to the tile's type, so that literals work.
+
+use super::Operand;
+use super::operand::Promoted;
+use crate::element::{Cast, Element, Integer, Logical, Number, Promote, bf16, f16};
+use crate::layout::{Join, Layout};
+use crate::shape::{Broadcast, Shape};
+use crate::tile::Tile;
+use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
+
+/// A binary operator on promoted elements, for tile and scalar operands.
+macro_rules! operators {
+    ($class:ident: $($trait:ident $function:ident $element:ident;)*) => { $(
+        impl<T, S, L, U, R, M> $trait<Tile<U, R, M>> for Tile<T, S, L>
+        where
+            T: Promote<U, Output: $class>,
+            S: Shape + Broadcast<R>,
+            L: Layout + Join<M>,
+            U: Element,
+            R: Shape,
+            M: Layout,
+        {
+            type Output = Tile<<T as Promote<U>>::Output, <S as Broadcast<R>>::Output, <L as Join<M>>::Output>;
+            #[inline(always)]
+            fn $function(self, other: Tile<U, R, M>) -> Self::Output {
+                other.combine(self, |a, b| $class::$element(Cast::<<T as Promote<U>>::Output>::cast(a), T::promote(b)))
+            }
+        }
+
+        impl<T: $class, S: Shape, L: Layout> $trait<T> for Tile<T, S, L> {
+            type Output = Self;
+            #[inline(always)]
+            fn $function(self, other: T) -> Self {
+                Tile::from_registers_fn(|i| $class::$element(self.registers().get(i), other))
+            }
+        }
+    )* };
+}
+operators! { Number: Add add add; Sub sub sub; Mul mul mul; Div div div; Rem rem rem; }
+operators! { Logical: BitAnd bitand and; BitOr bitor or; BitXor bitxor xor; }
+
+/// The same with the scalar on the left.
+macro_rules! left_scalars {
+    ($class:ident, $types:tt: $($trait:ident $function:ident $element:ident;)*) => { $( left_scalars!(@trait $class $types $trait $function $element); )* };
+    (@trait $class:ident ($($type:ident)*) $trait:ident $function:ident $element:ident) => { $(
+        impl<S: Shape, L: Layout> $trait<Tile<$type, S, L>> for $type {
+            type Output = Tile<$type, S, L>;
+            #[inline(always)]
+            fn $function(self, tile: Tile<$type, S, L>) -> Self::Output {
+                Tile::from_registers_fn(|i| $class::$element(self, tile.registers().get(i)))
+            }
+        }
+    )* };
+}
+left_scalars! { Number, (i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64): Add add add; Sub sub sub; Mul mul mul; Div div div; Rem rem rem; }
+left_scalars! { Logical, (bool i8 i16 i32 i64 u8 u16 u32 u64): BitAnd bitand and; BitOr bitor or; BitXor bitxor xor; }
+
+/// `f32` scalars with tiles of the 16-bit floats.
+macro_rules! literals {
+    ($($type:ident)*; $operators:tt) => { $( literals!(@type $type $operators); )* };
+    (@type $type:ident ($($trait:ident $function:ident $element:ident;)*)) => { $(
+        impl<S: Shape, L: Layout> $trait<f32> for Tile<$type, S, L> {
+            type Output = Self;
+            #[inline(always)]
+            fn $function(self, other: f32) -> Self {
+                $trait::$function(self, Cast::<$type>::cast(other))
+            }
+        }
+        impl<S: Shape, L: Layout> $trait<Tile<$type, S, L>> for f32 {
+            type Output = Tile<$type, S, L>;
+            #[inline(always)]
+            fn $function(self, tile: Tile<$type, S, L>) -> Self::Output {
+                $trait::$function(Cast::<$type>::cast(self), tile)
+            }
+        }
+    )* };
+}
+literals!(f16 bf16; (Add add add; Sub sub sub; Mul mul mul; Div div div; Rem rem rem;));
+
+/// Shifts keep the left element type; the amount may be any integer type, and a negative amount counts as huge.
+macro_rules! shifts {
+    ($($trait:ident $function:ident $element:ident;)*) => { $(
+        impl<T, S, L, U, R, M> $trait<Tile<U, R, M>> for Tile<T, S, L>
+        where
+            T: Integer,
+            S: Shape + Broadcast<R>,
+            L: Layout + Join<M>,
+            U: Integer,
+            R: Shape,
+            M: Layout,
+        {
+            type Output = Tile<T, <S as Broadcast<R>>::Output, <L as Join<M>>::Output>;
+            #[inline(always)]
+            fn $function(self, amount: Tile<U, R, M>) -> Self::Output {
+                amount.combine(self, |value, amount| Integer::$element(value, amount.to_amount()))
+            }
+        }
+
+        impl<T: Integer, S: Shape, L: Layout> $trait<u32> for Tile<T, S, L> {
+            type Output = Self;
+            #[inline(always)]
+            fn $function(self, amount: u32) -> Self {
+                Tile::from_registers_fn(|i| Integer::$element(self.registers().get(i), amount))
+            }
+        }
+    )* };
+}
+shifts! { Shl shl shl; Shr shr shr; }
+
+impl<T: Number, S: Shape, L: Layout> Neg for Tile<T, S, L> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Tile::from_registers_fn(|i| Number::neg(self.registers().get(i)))
+    }
+}
+
+impl<T: Logical, S: Shape, L: Layout> Not for Tile<T, S, L> {
+    type Output = Self;
+    #[inline(always)]
+    fn not(self) -> Self {
+        Tile::from_registers_fn(|i| Logical::not(self.registers().get(i)))
+    }
+}
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// The smaller elements of both; a NaN loses against a number, and -0 is smaller than +0.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.full(shape![4], f32::NAN);
+    ///     assert_eq!(t.minimum(1.0).at([0]), 1.0);
+    ///     assert!(t.minimum_with(1.0, PropagateNan).at([0]).is_nan());
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn minimum<R: Operand<T, S, L>>(self, other: R) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+    where
+        T: Promote<R::Element, Output: Number>,
+    {
+        self.minimum_with(other, super::modes::SuppressNan)
+    }
+
+    /// The smaller elements of both, in the given NaN mode.
+    #[inline(always)]
+    pub fn minimum_with<R: Operand<T, S, L>, N: super::modes::NanMode>(
+        self,
+        other: R,
+        _mode: N,
+    ) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+    where
+        T: Promote<R::Element, Output: Number>,
+    {
+        other.combine(self, |a, b| N::minimum(Cast::<Promoted<T, S, L, R>>::cast(a), T::promote(b)))
+    }
+
+    /// The larger elements of both; a NaN loses against a number, and +0 is larger than -0.
+    #[inline(always)]
+    pub fn maximum<R: Operand<T, S, L>>(self, other: R) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+    where
+        T: Promote<R::Element, Output: Number>,
+    {
+        self.maximum_with(other, super::modes::SuppressNan)
+    }
+
+    /// The larger elements of both, in the given NaN mode.
+    #[inline(always)]
+    pub fn maximum_with<R: Operand<T, S, L>, N: super::modes::NanMode>(
+        self,
+        other: R,
+        _mode: N,
+    ) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+    where
+        T: Promote<R::Element, Output: Number>,
+    {
+        other.combine(self, |a, b| N::maximum(Cast::<Promoted<T, S, L, R>>::cast(a), T::promote(b)))
+    }
+
+    /// Magnitudes; of the least integer it is that integer.
+    #[inline(always)]
+    pub fn abs(self) -> Self
+    where
+        T: Number,
+    {
+        Tile::from_registers_fn(|i| Number::abs(self.registers().get(i)))
+    }
+}

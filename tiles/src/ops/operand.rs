@@ -1,0 +1,121 @@
+//! The right-hand side of an operation on a tile: another tile, or a scalar of the tile's own type.
+
+use crate::element::{Element, Promote};
+use crate::layout::{Join, Layout};
+use crate::shape::{Broadcast, Shape};
+use crate::tile::{Spread, Tile};
+
+/// What can stand on the right of an operation on a [`Tile<T, S, L>`](Tile): a tile whose shape broadcasts with
+/// `S`, or a plain value of type `T`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be combined with the tile on the left",
+    label = "not a fitting operand",
+    note = "operands are tiles of a shape that broadcasts, and scalars of the tile's own element type"
+)]
+pub trait Operand<T: Element, S: Shape, L: Layout> {
+    /// Its element type.
+    type Element: Element;
+    /// The common shape.
+    type Shape: Shape;
+    /// The common layout.
+    type Layout: Layout;
+    /// The operand as a result of shape `To` and layout `M` sees it.
+    type Prepared<To: Shape, M: Layout>: Fetch<Self::Element>;
+    /// Brings the operand to shape `To` and layout `M`, through shared memory if need be.
+    #[doc(hidden)]
+    fn prepare<To: Shape, M: Layout>(self) -> Self::Prepared<To, M>;
+    /// `function` of the left tile's elements and the operand's.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn combine<V: Element>(
+        self,
+        left: Tile<T, S, L>,
+        function: impl Fn(T, Self::Element) -> V,
+    ) -> Tile<V, Self::Shape, Self::Layout>
+    where
+        Self: Sized,
+    {
+        let left = Spread::<T, S, L, Self::Shape, Self::Layout>::new(left);
+        let right = self.prepare::<Self::Shape, Self::Layout>();
+        Tile::from_registers_fn(|i| function(left.get(i), right.get(i)))
+    }
+}
+
+/// Elements of a prepared operand, by register of the result.
+pub trait Fetch<T> {
+    /// The element in register `i`.
+    #[doc(hidden)]
+    fn get(&self, i: usize) -> T;
+}
+
+impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout> Fetch<T> for Spread<T, S, L, To, M> {
+    #[inline(always)]
+    fn get(&self, i: usize) -> T {
+        self.get(i)
+    }
+}
+
+/// A scalar, the same in every register.
+#[derive(Clone, Copy)]
+pub struct Uniform<T>(T);
+
+impl<T: Copy> Fetch<T> for Uniform<T> {
+    #[inline(always)]
+    fn get(&self, _: usize) -> T {
+        self.0
+    }
+}
+
+impl<T, S, L, U, R, M> Operand<T, S, L> for Tile<U, R, M>
+where
+    T: Element,
+    S: Shape + Broadcast<R>,
+    L: Layout + Join<M>,
+    U: Element,
+    R: Shape,
+    M: Layout,
+{
+    type Element = U;
+    type Shape = <S as Broadcast<R>>::Output;
+    type Layout = <L as Join<M>>::Output;
+    type Prepared<To: Shape, N: Layout> = Spread<U, R, M, To, N>;
+    #[inline(always)]
+    fn prepare<To: Shape, N: Layout>(self) -> Spread<U, R, M, To, N> {
+        Spread::new(self)
+    }
+}
+
+impl<T: Element, S: Shape, L: Layout> Operand<T, S, L> for T {
+    type Element = T;
+    type Shape = S;
+    type Layout = L;
+    type Prepared<To: Shape, M: Layout> = Uniform<T>;
+    #[inline(always)]
+    fn prepare<To: Shape, M: Layout>(self) -> Uniform<T> {
+        Uniform(self)
+    }
+}
+
+/// The common element type of `T` and the operand `R`.
+pub(crate) type Promoted<T, S, L, R> = <T as Promote<<R as Operand<T, S, L>>::Element>>::Output;
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// Applies `function` to the elements of this tile and of `other`, broadcast to their common shape.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let (rows, columns) = (cx.iota::<i32, _>(shape![2, 1]), cx.iota::<i32, _>(shape![4]));
+    ///     let t = rows.zip_map(columns, |r, c| 10 * r + c);
+    ///     assert_eq!(t.at([1, 3]), 13);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn zip_map<V: Element, R: Operand<T, S, L>>(
+        self,
+        other: R,
+        function: impl Fn(T, R::Element) -> V + Send + Sync,
+    ) -> Tile<V, R::Shape, R::Layout> {
+        other.combine(self, function)
+    }
+}

@@ -1,0 +1,278 @@
+//! Extents of spans: runtime numbers, static numbers and runtime multiples, mixed in one tuple.
+
+use crate::shape::{D, MAXIMUM_RANK, Rank};
+use core::fmt;
+
+/// The integers in which element offsets are computed: `u32`, unless an extent is `u64`.
+pub trait OffsetInteger: Copy + PartialOrd + Send + Sync + fmt::Debug + 'static {
+    /// The greatest offset.
+    const GREATEST: u64;
+    /// From a number that fits.
+    fn from_u64(number: u64) -> Self;
+    /// As a 64-bit number.
+    fn to_u64(self) -> u64;
+    /// Sum; callers guarantee that it fits.
+    fn plus(self, other: Self) -> Self;
+    /// Difference; callers guarantee that it is not negative.
+    fn minus(self, other: Self) -> Self;
+    /// Difference, at least 0.
+    fn minus_saturating(self, other: Self) -> Self;
+    /// Product; callers guarantee that it fits.
+    fn times(self, other: Self) -> Self;
+    /// Shift left; callers guarantee that it fits.
+    fn shifted_left(self, bits: u32) -> Self;
+    /// Shift right.
+    fn shifted_right(self, bits: u32) -> Self;
+    /// The larger type of both.
+    type With<Other: OffsetInteger>: OffsetInteger;
+}
+
+macro_rules! offset_integer {
+    ($($type:ty: $with:ty, $other:ident;)*) => { $(
+        impl OffsetInteger for $type {
+            const GREATEST: u64 = <$type>::MAX as u64;
+            #[inline(always)]
+            fn from_u64(number: u64) -> Self {
+                number as $type
+            }
+            #[inline(always)]
+            fn to_u64(self) -> u64 {
+                self as u64
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn minus_saturating(self, other: Self) -> Self {
+                self.saturating_sub(other)
+            }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            #[inline(always)]
+            fn shifted_left(self, bits: u32) -> Self {
+                self << bits
+            }
+            #[inline(always)]
+            fn shifted_right(self, bits: u32) -> Self {
+                self >> bits
+            }
+            type With<$other: OffsetInteger> = $with;
+        }
+    )* };
+}
+offset_integer! {
+    u32: Other, Other;
+    u64: u64, Other;
+}
+
+/// One extent: `u32` or `u64` (runtime), [`D<N>`](D) (static), [`Mult<u32, K>`](Mult) (runtime, a multiple of `K`).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an extent of a span",
+    label = "not an extent",
+    note = "extents are u32 or u64 (runtime), D<N> (static) or Mult<u32, K> (runtime, a multiple of K)"
+)]
+pub trait Extent: Copy + Send + Sync + 'static {
+    /// The integers that hold it.
+    type Offset: OffsetInteger;
+    /// A number that divides it.
+    const MULTIPLE: u64;
+    /// The extent.
+    fn get(self) -> u64;
+    /// The extent of this length, or why it cannot be.
+    ///
+    /// # Errors
+    /// If the length does not fit the type.
+    fn try_new(length: u64) -> Result<Self, ExtentError>;
+}
+
+/// Why a length does not fit an extent's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtentError {
+    /// The kernel wants exactly this length.
+    NotEqual(u64),
+    /// The kernel wants a multiple of this.
+    NotMultiple(u64),
+    /// The kernel counts with 32 bits.
+    TooLong,
+}
+
+impl fmt::Display for ExtentError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotEqual(wanted) => write!(formatter, "the kernel is compiled for exactly {wanted}"),
+            Self::NotMultiple(of) => write!(formatter, "the kernel is compiled for multiples of {of}"),
+            Self::TooLong => write!(formatter, "the kernel counts it in 32 bits; declare the extent as u64"),
+        }
+    }
+}
+
+impl Extent for u32 {
+    type Offset = u32;
+    const MULTIPLE: u64 = 1;
+    #[inline(always)]
+    fn get(self) -> u64 {
+        u64::from(self)
+    }
+    fn try_new(length: u64) -> Result<Self, ExtentError> {
+        u32::try_from(length).map_err(|_| ExtentError::TooLong)
+    }
+}
+
+impl Extent for u64 {
+    type Offset = u64;
+    const MULTIPLE: u64 = 1;
+    #[inline(always)]
+    fn get(self) -> u64 {
+        self
+    }
+    fn try_new(length: u64) -> Result<Self, ExtentError> {
+        Ok(length)
+    }
+}
+
+impl<const N: usize> Extent for D<N> {
+    type Offset = u32;
+    const MULTIPLE: u64 = if N == 0 { 1 << 63 } else { N as u64 };
+    #[inline(always)]
+    fn get(self) -> u64 {
+        N as u64
+    }
+    fn try_new(length: u64) -> Result<Self, ExtentError> {
+        if length == N as u64 { Ok(Self) } else { Err(ExtentError::NotEqual(N as u64)) }
+    }
+}
+
+/// A runtime extent that is a multiple of `K`, checked at launch.
+///
+/// Rows of such a length keep vectors whole, so that masked access needs no path for single elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Mult<I, const K: usize>(I);
+
+impl<I: Extent, const K: usize> Extent for Mult<I, K> {
+    type Offset = I::Offset;
+    const MULTIPLE: u64 = K as u64;
+    #[inline(always)]
+    fn get(self) -> u64 {
+        self.0.get()
+    }
+    fn try_new(length: u64) -> Result<Self, ExtentError> {
+        const { assert!(K > 0, "Mult<_, K> needs a positive K") };
+        if length.is_multiple_of(K as u64) {
+            I::try_new(length).map(Self)
+        } else {
+            Err(ExtentError::NotMultiple(K as u64))
+        }
+    }
+}
+
+/// The extents of a span: a tuple of at most four [`Extent`]s, slowest axis first.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are not extents of a span",
+    label = "expected a tuple of at most 4 extents",
+    note = "for example `(u32, D<1024>)`; a single extent is `(u32,)`"
+)]
+pub trait Extents: Copy + Send + Sync + 'static {
+    /// The number of axes, as a type that tiles and tensors compare with theirs.
+    type Rank;
+    /// The number of axes.
+    const RANK: usize;
+    /// The integers for offsets: 32 bits unless an extent is `u64`.
+    type Offset: OffsetInteger;
+    /// A number that divides each extent.
+    const MULTIPLES: [u64; MAXIMUM_RANK];
+    /// The extents as a kernel parameter, with a layout that host and device share.
+    type Packed: Copy + Send + Sync + 'static;
+    /// One offset an axis, as a kernel parameter.
+    type Strides: Copy + Send + Sync + 'static;
+    /// The extents; 1 beyond the rank.
+    fn get(self) -> [u64; MAXIMUM_RANK];
+    /// Extents of these lengths.
+    ///
+    /// # Errors
+    /// The axis whose length does not fit, and why.
+    fn try_new(lengths: &[u64]) -> Result<Self, (usize, ExtentError)>;
+    /// For a kernel parameter.
+    fn pack(self) -> Self::Packed;
+    /// From a kernel parameter.
+    fn unpack(packed: Self::Packed) -> Self;
+    /// The strides of these axes.
+    fn pack_strides(strides: [u64; MAXIMUM_RANK]) -> Self::Strides;
+    /// The strides; 0 beyond the rank.
+    fn unpack_strides(strides: Self::Strides) -> [u64; MAXIMUM_RANK];
+}
+
+/// Parameters of one kernel argument, in declared order.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Packed<A, B, C, E>(A, B, C, E);
+
+macro_rules! extents {
+    ($($rank:literal: $($name:ident $index:tt)*, $packed:ty, ($($pack:expr),*), |$tuple:ident| ($($field:expr),*), $offset:ty;)*) => { $(
+        impl<$($name: Extent),*> Extents for ($($name,)*) {
+            type Rank = Rank<$rank>;
+            const RANK: usize = $rank;
+            type Offset = $offset;
+            const MULTIPLES: [u64; MAXIMUM_RANK] = {
+                let own: &[u64] = &[$($name::MULTIPLE),*];
+                let mut all = [1; MAXIMUM_RANK];
+                let mut k = 0;
+                while k < own.len() {
+                    all[k] = own[k];
+                    k += 1;
+                }
+                all
+            };
+            type Packed = $packed;
+            type Strides = [$offset; $rank];
+            #[inline(always)]
+            fn get(self) -> [u64; MAXIMUM_RANK] {
+                #[allow(unused_mut, reason = "rank 0 sets none")]
+                let mut all = [1; MAXIMUM_RANK];
+                $( all[$index] = self.$index.get(); )*
+                all
+            }
+            fn try_new(lengths: &[u64]) -> Result<Self, (usize, ExtentError)> {
+                assert_eq!(lengths.len(), $rank, "one length an axis");
+                Ok(($( $name::try_new(lengths[$index]).map_err(|error| ($index, error))?, )*))
+            }
+            #[inline(always)]
+            fn pack(self) -> $packed {
+                let $tuple = self;
+                Packed($($pack),*)
+            }
+            #[inline(always)]
+            fn unpack($tuple: $packed) -> Self {
+                ($($field,)*)
+            }
+            #[inline(always)]
+            fn pack_strides(strides: [u64; MAXIMUM_RANK]) -> Self::Strides {
+                let _ = strides;
+                [$( <$offset>::from_u64(strides[$index]) ),*]
+            }
+            #[inline(always)]
+            fn unpack_strides(strides: Self::Strides) -> [u64; MAXIMUM_RANK] {
+                let _ = strides;
+                #[allow(unused_mut, reason = "rank 0 sets none")]
+                let mut all = [0; MAXIMUM_RANK];
+                $( all[$index] = strides[$index].to_u64(); )*
+                all
+            }
+        }
+    )* };
+}
+type Wider<A, B> = <A as OffsetInteger>::With<B>;
+extents! {
+    0: , Packed<(), (), (), ()>, ((), (), (), ()), |_t| (), u32;
+    1: A 0, Packed<A, (), (), ()>, (t.0, (), (), ()), |t| (t.0), A::Offset;
+    2: A 0 B 1, Packed<A, B, (), ()>, (t.0, t.1, (), ()), |t| (t.0, t.1), Wider<A::Offset, B::Offset>;
+    3: A 0 B 1 C 2, Packed<A, B, C, ()>, (t.0, t.1, t.2, ()), |t| (t.0, t.1, t.2), Wider<A::Offset, Wider<B::Offset, C::Offset>>;
+    4: A 0 B 1 C 2 F 3, Packed<A, B, C, F>, (t.0, t.1, t.2, t.3), |t| (t.0, t.1, t.2, t.3), Wider<A::Offset, Wider<B::Offset, Wider<C::Offset, F::Offset>>>;
+}

@@ -1,0 +1,157 @@
+//! Tensor spans: typed views of tensors in global memory, as kernels receive them.
+
+pub mod extents;
+pub mod mapping;
+
+pub(crate) mod access;
+mod error;
+
+pub use access::{Access, Aligned, Alignment, Atomic, Exclusive, Natural, ReadOnly};
+pub use error::SpanError;
+pub use extents::{Extent, ExtentError, Extents, Mult};
+pub use mapping::{Left, Mapping, Pitched, Right, Strided};
+
+use crate::context::Cx;
+use crate::element::Element;
+use crate::layout::Block;
+use crate::shape::Shape;
+use crate::view::PartitionView;
+use core::marker::PhantomData;
+use extents::OffsetInteger;
+
+/// A tensor in global memory: where it is, how long each axis is, and where elements lie.
+///
+/// It owns nothing. Kernels receive spans made from tensors at launch, where everything that the type says
+/// about extents, mapping and alignment is checked.
+///
+/// * `T`: the element type.
+/// * `E`: the [`Extents`], slowest axis first: `(u32, D<1024>)`.
+/// * `A`: who may touch it: [`ReadOnly`] (from `&tensor`), [`Exclusive`] or [`Atomic`] (from `&mut tensor`).
+/// * `M`: the [`Mapping`]: [`Right`] (row-major), [`Left`], [`Pitched`] or [`Strided`].
+/// * `G`: the [`Alignment`] of the first element, [`Natural`] or [`Aligned<16>`](Aligned).
+///
+/// Most kernels write [`Span`] and [`SpanMut`].
+pub struct TensorSpan<T: Element, E: Extents, A = ReadOnly, M: Mapping = Right, G = Natural> {
+    pub(crate) pointer: *mut T::Bits,
+    pub(crate) extents: E,
+    pub(crate) mapping: M::Data<E>,
+    access: PhantomData<(A, G)>,
+}
+
+/// A tensor that the kernel reads.
+pub type Span<T, E, M = Right, G = Natural> = TensorSpan<T, E, ReadOnly, M, G>;
+/// A tensor that the kernel writes, each block its own tiles.
+pub type SpanMut<T, E, M = Right, G = Natural> = TensorSpan<T, E, Exclusive, M, G>;
+/// A tensor that blocks share through atomic operations.
+pub type SpanAtomic<T, E, M = Right, G = Natural> = TensorSpan<T, E, Atomic, M, G>;
+
+// A span that is not exclusive may be copied freely; of an exclusive one there is one, so that all its tiles
+// belong to one partition.
+impl<T: Element, E: Extents, A: access::Shareable, M: Mapping, G> Clone for TensorSpan<T, E, A, M, G> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Element, E: Extents, A: access::Shareable, M: Mapping, G> Copy for TensorSpan<T, E, A, M, G> {}
+
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
+    /// The span of the tensor at `pointer`.
+    ///
+    /// `lengths` and `strides` (in elements) have one number for each axis.
+    ///
+    /// # Errors
+    /// If a length, a stride, the size or the address contradicts the span's type, or if two elements would
+    /// share memory.
+    ///
+    /// # Safety
+    /// For as long as the span or anything made from it is used: every element is valid for reads, holds a valid
+    /// `T`, and is written by nothing else; for [`Exclusive`] and [`Atomic`] it is also valid for writes and used
+    /// by nothing else.
+    pub unsafe fn try_from_parts(
+        pointer: *mut T::Bits,
+        lengths: &[u64],
+        strides: &[i64],
+    ) -> Result<Self, SpanError> {
+        let extents = E::try_new(lengths).map_err(|(axis, source)| SpanError::Extent {
+            axis,
+            length: lengths[axis],
+            source,
+        })?;
+        let strides = error::check_strides(lengths, strides, E::Offset::GREATEST)?;
+        let mapping = M::try_new(extents, &strides[..E::RANK]).ok_or(SpanError::Mapping {
+            wanted: M::NAME,
+            strides,
+            rank: E::RANK,
+        })?;
+        if pointer.addr() % G::bytes::<T::Bits>() != 0 {
+            return Err(SpanError::Alignment { address: pointer.addr(), wanted: G::bytes::<T::Bits>() });
+        }
+        Ok(Self { pointer, extents, mapping, access: PhantomData })
+    }
+
+    /// The length of axis `axis`.
+    ///
+    /// # Panics
+    /// If `axis` is not below the rank (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn extent(&self, axis: usize) -> u64 {
+        if axis >= E::RANK {
+            crate::arch::execution::fail(|text| write!(text, "axis {axis} of a span of rank {}", E::RANK));
+        }
+        self.extents.get()[axis]
+    }
+
+    /// Elements between neighbours along `axis`.
+    ///
+    /// # Panics
+    /// If `axis` is not below the rank (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn stride(&self, axis: usize) -> u64 {
+        if axis >= E::RANK {
+            crate::arch::execution::fail(|text| write!(text, "axis {axis} of a span of rank {}", E::RANK));
+        }
+        M::strides::<E>(self.mapping, self.extents)[axis].to_u64()
+    }
+
+    /// The span cut into tiles of `shape`; edge tiles are partial.
+    ///
+    /// A writable span is consumed: its tiles belong to one partition, so that blocks which own different
+    /// tiles own different elements.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// #[kernel]
+    /// fn double(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
+    ///     let (x, y) = (x.partition(cx, shape![64]), y.partition(cx, shape![64]));
+    ///     let i = cx.bid::<0>();
+    ///     y.store_masked(x.load_masked(Zero, i) * 2.0, i);
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn partition<S: Shape<Rank = E::Rank>, B: Block>(
+        self,
+        cx: Cx<B>,
+        shape: S,
+    ) -> PartitionView<T, E, A, M, G, S, B> {
+        let _ = shape;
+        PartitionView::new(self, cx)
+    }
+
+    #[inline(always)]
+    pub(crate) fn strides(&self) -> [E::Offset; crate::shape::MAXIMUM_RANK] {
+        M::strides::<E>(self.mapping, self.extents)
+    }
+
+    /// The span from its kernel parameters.
+    ///
+    /// # Safety
+    /// As for [`TensorSpan::try_from_parts`], with parts of a span that passed its checks.
+    #[inline(always)]
+    pub(crate) unsafe fn from_checked(pointer: *mut T::Bits, extents: E, mapping: M::Data<E>) -> Self {
+        Self { pointer, extents, mapping, access: PhantomData }
+    }
+}

@@ -1,0 +1,137 @@
+//! Tiles seen in another shape and layout: in registers where every thread has what it needs, else through
+//! shared memory.
+
+use super::Tile;
+use crate::arch;
+use crate::element::Element;
+use crate::element::bits_transport::Transport;
+use crate::layout::{Conversion, Layout, Map};
+use crate::registers::{PowerOfTwo, Registers};
+use crate::shape::Shape;
+use core::marker::PhantomData;
+
+/// A tile of shape `S` and layout `L` as an operation of shape `To` and layout `M` sees it.
+pub struct Spread<T: Element, S: Shape, L: Layout, To: Shape, M: Layout> {
+    source: Source<Tile<T, S, L>, Tile<T, To, M>>,
+    target: PhantomData<(To, M)>,
+}
+
+/// Where the elements come from; which one is known at compile time.
+#[derive(Clone, Copy)]
+enum Source<Own, Moved> {
+    Own(Own),
+    Moved(Moved),
+}
+
+impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout> Spread<T, S, L, To, M> {
+    #[inline(always)]
+    pub(crate) fn new(tile: Tile<T, S, L>) -> Self {
+        let source = if const { Conversion::<S, L, To, M>::PLAN.in_registers || !arch::TILES_IN_REGISTERS } {
+            Source::Own(tile)
+        } else {
+            Source::Moved(tile.through_shared_memory())
+        };
+        Self { source, target: PhantomData }
+    }
+
+    /// The element in register `i` of the target.
+    #[inline(always)]
+    pub(crate) fn get(&self, i: usize) -> T {
+        match &self.source {
+            Source::Own(tile) if const { Conversion::<S, L, To, M>::IDENTITY } => tile.registers().get(i),
+            Source::Own(tile) => {
+                tile.registers().get(const { &Conversion::<S, L, To, M>::PLAN }.register.apply(i))
+            }
+            Source::Moved(tile) => tile.registers().get(i),
+        }
+    }
+}
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// The tile as shape `To` in layout `M`.
+    #[inline(always)]
+    pub(crate) fn spread<To: Shape, M: Layout>(self) -> Tile<T, To, M> {
+        let spread = Spread::<T, S, L, To, M>::new(self);
+        Tile::from_registers_fn(|i| spread.get(i))
+    }
+
+    /// Every element is written once to shared memory and read where it is wanted, in as many rounds as the
+    /// scratch needs.
+    #[inline(always)]
+    fn through_shared_memory<To: Shape, M: Layout>(self) -> Tile<T, To, M> {
+        let size = const { size_of::<T::Bits>() };
+        let window = const {
+            let most = arch::shared::SCRATCH_BYTES / size_of::<T::Bits>();
+            if S::LEN < most { S::LEN } else { most }
+        };
+        let address = if const { S::LEN * size_of::<T::Bits>() <= 4096 } {
+            arch::shared::scratch::<4096>()
+        } else {
+            arch::shared::scratch::<{ arch::shared::SCRATCH_BYTES }>()
+        };
+        let thread = arch::execution::thread();
+        let own = Map::<L, S>::MAP.of_thread.apply(thread);
+        let writes = thread & const { Map::<L, S>::MAP.replicas } == 0;
+        let plan = const { &Conversion::<S, L, To, M>::PLAN };
+        let wanted = plan.flat.apply(Map::<M, To>::MAP.of_thread.apply(thread));
+        let mut result = Registers::from_fn(|_| T::ZERO);
+        let mut round = 0;
+        while round * window < S::LEN {
+            // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`).
+            unsafe { arch::execution::barrier() };
+            if writes {
+                <L::Registers<S>>::unroll(0, 1, &mut |i| {
+                    let flat = own | const { &Map::<L, S>::MAP }.of_register.apply(i);
+                    if flat / window == round {
+                        // SAFETY: `flat % window` elements fit the scratch; replicas do not write, so that each
+                        // element has one writer between the two barriers.
+                        unsafe {
+                            self.registers()
+                                .get(i)
+                                .to_bits()
+                                .store_shared(address + (flat % window * size) as u32)
+                        }
+                    }
+                });
+            }
+            // SAFETY: as above.
+            unsafe { arch::execution::barrier() };
+            <M::Registers<To>>::unroll(0, 1, &mut |i| {
+                let flat = wanted | plan.flat.apply(const { &Map::<M, To>::MAP }.of_register.apply(i));
+                if flat / window == round {
+                    // SAFETY: written before the barrier, as every element has a writer.
+                    let bits = unsafe { T::Bits::load_shared(address + (flat % window * size) as u32) };
+                    result.set(i, T::from_bits(bits));
+                }
+            });
+            round += 1;
+        }
+        Tile::from_registers(result)
+    }
+
+    /// The element with flat index `flat`, on every thread.
+    #[inline(always)]
+    pub(crate) fn broadcast_element(self, flat: usize) -> T {
+        if !arch::TILES_IN_REGISTERS {
+            return self.registers().get(flat);
+        }
+        let address = arch::shared::scratch::<16>();
+        let thread = arch::execution::thread();
+        let own = Map::<L, S>::MAP.of_thread.apply(thread);
+        // SAFETY: tile operations run on all threads of the block alike.
+        unsafe { arch::execution::barrier() };
+        if thread & const { Map::<L, S>::MAP.replicas } == 0 {
+            <L::Registers<S>>::unroll(0, 1, &mut |i| {
+                if own | const { &Map::<L, S>::MAP }.of_register.apply(i) == flat {
+                    // SAFETY: 16 bytes hold any element; exactly one thread has this flat index.
+                    unsafe { self.registers().get(i).to_bits().store_shared(address) }
+                }
+            });
+        }
+        // SAFETY: as above; the store is visible after the barrier.
+        T::from_bits(unsafe {
+            arch::execution::barrier();
+            T::Bits::load_shared(address)
+        })
+    }
+}

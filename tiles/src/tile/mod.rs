@@ -1,0 +1,171 @@
+//! The tile: a small array of static shape, spread over the registers of a block's threads.
+
+mod convert;
+mod create;
+
+pub(crate) use convert::Spread;
+
+use crate::arch;
+use crate::element::{Cast, Element};
+use crate::layout::{Layout, Map};
+use crate::registers::{PowerOfTwo, Registers};
+use crate::shape::Shape;
+use core::marker::PhantomData;
+
+/// A value of static shape `S` with elements `T`, spread over the threads of a block by layout `L`.
+///
+/// Tiles are values: operations take them and give new ones, and copying is free as long as the registers
+/// last. They have no address and no mutable access; memory is reached through views.
+///
+/// On the device each thread holds [`Tile::REGISTERS`] elements. On the CPU a block is one thread and the
+/// tile an array on its stack.
+///
+/// ```
+/// use cuda_tiles::prelude::*;
+/// cuda_tiles::cpu::block(|cx| {
+///     let rows = cx.iota::<i32, _>(shape![2, 4]);
+///     let doubled = rows * 2 + 1;
+///     assert_eq!(doubled.at([1, 3]), 15);
+///     assert_eq!(doubled.sum::<1>().at([0, 0]), 1 + 3 + 5 + 7);
+/// });
+/// ```
+#[must_use = "a tile operation makes a new tile"]
+pub struct Tile<T: Element, S: Shape, L: Layout> {
+    registers: Registers<T, L::Registers<S>>,
+    shape: PhantomData<(S, L)>,
+}
+
+impl<T: Element, S: Shape, L: Layout> Clone for Tile<T, S, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Element, S: Shape, L: Layout> Copy for Tile<T, S, L> {}
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// The number of elements of the tile.
+    pub const LEN: usize = S::LEN;
+
+    /// The number of elements that each thread holds; more than about 128 four-byte elements spill.
+    pub const REGISTERS: usize = <L::Registers<S> as PowerOfTwo>::COUNT;
+
+    /// The tile whose register `i` is `make(i)`.
+    #[inline(always)]
+    pub(crate) fn from_registers_fn(make: impl FnMut(usize) -> T) -> Self {
+        Self::from_registers(Registers::from_fn(make))
+    }
+
+    #[inline(always)]
+    pub(crate) fn from_registers(registers: Registers<T, L::Registers<S>>) -> Self {
+        const { Map::<L, S>::COUNTS_AGREE };
+        Self { registers, shape: PhantomData }
+    }
+
+    /// The fragment of this thread.
+    #[inline(always)]
+    pub(crate) fn registers(&self) -> &Registers<T, L::Registers<S>> {
+        &self.registers
+    }
+
+    /// Applies `function` to each element.
+    ///
+    /// `function` runs on every thread and cannot share state between elements.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![4]).map(|x| if x > 1 { x } else { -x });
+    ///     assert_eq!((t.at([1]), t.at([2])), (-1, 2));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn map<U: Element>(self, function: impl Fn(T) -> U + Send + Sync) -> Tile<U, S, L> {
+        Tile::from_registers_fn(|i| function(self.registers.get(i)))
+    }
+
+    /// Converts each element to type `U`, by the rules of [`Cast`].
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.full(shape![4], -2.75f32).cast::<i8>();
+    ///     assert_eq!(t.at([0]), -2);
+    ///     assert_eq!(t.cast::<f16>().at([0]), f16::from_f32(-2.0));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn cast<U: Element>(self) -> Tile<U, S, L>
+    where
+        T: Cast<U>,
+    {
+        if Self::REGISTERS == 1 {
+            return self.map(T::cast);
+        }
+        let mut registers = Registers::from_fn(|_| U::ZERO);
+        <L::Registers<S>>::unroll(0, 2, &mut |i| {
+            let [low, high] = T::cast_pair(self.registers.get(i), self.registers.get(i + 1));
+            registers.set(i, low);
+            registers.set(i + 1, high);
+        });
+        Tile::from_registers(registers)
+    }
+
+    /// Reads the bits of each element as type `U` of the same size.
+    ///
+    /// A `bool` is one byte, which is true unless zero.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     assert_eq!(cx.full(shape![2], 1.0f32).bitcast::<u32>().at([1]), 0x3f80_0000);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn bitcast<U: Element<Bits = T::Bits>>(self) -> Tile<U, S, L> {
+        self.map(|x| U::from_bits(x.to_bits()))
+    }
+
+    /// The element at `index`, the same on every thread.
+    ///
+    /// Costs a trip through shared memory where other threads hold the element.
+    ///
+    /// # Panics
+    /// If `index` has not as many numbers as the tile has dimensions, or one is not below its dimension (on the
+    /// device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn at<const R: usize>(self, index: [u32; R]) -> T {
+        const { assert!(R == S::DESCRIPTION.rank, "Tile::at takes one index for each dimension of the tile") };
+        let mut flat = 0;
+        let mut axis = 0;
+        while axis < R {
+            if index[axis] as usize >> S::DESCRIPTION.log[axis] != 0 {
+                arch::execution::fail(|text| {
+                    write!(
+                        text,
+                        "index {} is not below dimension {axis} of the tile, {}",
+                        index[axis],
+                        1u32 << S::DESCRIPTION.log[axis]
+                    )
+                });
+            }
+            flat |= (index[axis] as usize) << S::DESCRIPTION.low_bit(axis);
+            axis += 1;
+        }
+        self.broadcast_element(flat)
+    }
+
+    /// The only element of a tile of one element, the same on every thread.
+    #[inline(always)]
+    pub fn item(self) -> T {
+        const {
+            assert!(
+                S::LEN == 1,
+                "Tile::item takes the element of a tile of exactly one element; use `at` for a larger tile"
+            )
+        };
+        self.broadcast_element(0)
+    }
+}

@@ -1,0 +1,80 @@
+//! Tile indices: which tile of a view.
+
+use crate::context::BlockIndex;
+use crate::shape::{MAXIMUM_RANK, Rank};
+
+/// One number of a tile index.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tile index",
+    label = "expected u32, i32, u64, usize or a block index",
+    note = "a negative number is out of bounds"
+)]
+pub trait IndexNumber: Copy {
+    /// The grid axes, as bits, along which the number belongs to this block alone.
+    const OWNED_AXES: u32;
+    /// The number; negative ones are out of every range.
+    fn get(self) -> u64;
+}
+
+macro_rules! index_numbers {
+    ($($type:ty)*) => { $(
+        impl IndexNumber for $type {
+            const OWNED_AXES: u32 = 0;
+            #[inline(always)]
+            fn get(self) -> u64 {
+                u64::try_from(self).unwrap_or(u64::MAX)
+            }
+        }
+    )* };
+}
+index_numbers!(u32 i32 u64 usize);
+
+impl<const AXIS: usize> IndexNumber for BlockIndex<AXIS> {
+    const OWNED_AXES: u32 = 1 << AXIS;
+    #[inline(always)]
+    fn get(self) -> u64 {
+        u64::from(*self)
+    }
+}
+
+/// The index of a tile in a view of rank `R`: a tuple of as many numbers, or a single number for rank 1.
+#[diagnostic::on_unimplemented(
+    message = "a tile index of this view needs one number for each of its axes",
+    label = "this index has another rank than the view",
+    note = "write `(i, j)` for a view of rank 2, `i` or `(i,)` for rank 1, `()` for rank 0"
+)]
+pub trait TileIndex<R>: Copy {
+    /// The grid axes, as bits, whose block index is part of it.
+    const OWNED_AXES: u32;
+    /// The numbers; 0 beyond the rank.
+    fn get(self) -> [u64; MAXIMUM_RANK];
+}
+
+impl<I: IndexNumber> TileIndex<Rank<1>> for I {
+    const OWNED_AXES: u32 = I::OWNED_AXES;
+    #[inline(always)]
+    fn get(self) -> [u64; MAXIMUM_RANK] {
+        [IndexNumber::get(self), 0, 0, 0]
+    }
+}
+
+macro_rules! tile_indices {
+    ($($rank:literal: $($name:ident)*, $($zero:literal)*;)*) => { $(
+        impl<$($name: IndexNumber),*> TileIndex<Rank<$rank>> for ($($name,)*) {
+            const OWNED_AXES: u32 = 0 $(| $name::OWNED_AXES)*;
+            #[inline(always)]
+            #[allow(non_snake_case, reason = "a number goes by the name of its type")]
+            fn get(self) -> [u64; MAXIMUM_RANK] {
+                let ($($name,)*) = self;
+                [$($name.get(),)* $($zero),*]
+            }
+        }
+    )* };
+}
+tile_indices! {
+    0: , 0 0 0 0;
+    1: A, 0 0 0;
+    2: A B, 0 0;
+    3: A B C, 0;
+    4: A B C D, ;
+}

@@ -1,0 +1,85 @@
+//! Memory orders and scopes of atomic accesses, as values without size.
+//!
+//! Plain loads and stores order nothing between blocks. An atomic load is relaxed or acquires, an atomic store is
+//! relaxed or releases; the scope says between which threads (PTX ISA, "Memory Consistency Model").
+
+/// An order that an atomic load can have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a memory order of a load",
+    label = "a load is `Relaxed` or `Acquire`"
+)]
+pub trait ReadOrder: Copy {
+    /// As [`crate::arch::atomic`] numbers it.
+    #[doc(hidden)]
+    const NUMBER: u8;
+}
+
+/// An order that an atomic store can have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a memory order of a store",
+    label = "a store is `Relaxed` or `Release`"
+)]
+pub trait WriteOrder: Copy {
+    /// As [`crate::arch::atomic`] numbers it.
+    #[doc(hidden)]
+    const NUMBER: u8;
+}
+
+/// The threads between which an atomic access is atomic and ordered.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a scope",
+    label = "expected scope::Block, scope::Device or scope::System"
+)]
+pub trait Scope: Copy {
+    /// As [`crate::arch::atomic`] numbers it.
+    #[doc(hidden)]
+    const NUMBER: u8;
+}
+
+/// Memory orders.
+pub mod order {
+    /// Atomic, ordering nothing else.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Relaxed;
+    /// A load after which everything is seen that was written before the release it reads from.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Acquire;
+    /// A store before which everything written is seen by whoever acquires it.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Release;
+}
+
+/// Scopes.
+pub mod scope {
+    /// The threads of this block.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Block;
+    /// All threads of the GPU.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Device;
+    /// All threads of the system, the CPU's and other GPUs' included.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct System;
+}
+
+impl ReadOrder for order::Relaxed {
+    const NUMBER: u8 = 0;
+}
+impl ReadOrder for order::Acquire {
+    const NUMBER: u8 = 1;
+}
+impl WriteOrder for order::Relaxed {
+    const NUMBER: u8 = 0;
+}
+impl WriteOrder for order::Release {
+    const NUMBER: u8 = 1;
+}
+impl Scope for scope::Block {
+    const NUMBER: u8 = 0;
+}
+impl Scope for scope::Device {
+    const NUMBER: u8 = 1;
+}
+impl Scope for scope::System {
+    const NUMBER: u8 = 2;
+}

@@ -1,0 +1,144 @@
+//! Moving a few neighbouring elements between registers and global memory by one access.
+
+use crate::arch::{VECTOR_BYTES, global};
+use crate::element::Element;
+
+/// Room for the widest access, seen as words or as elements.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Words([u32; VECTOR_BYTES / 4]);
+
+impl Words {
+    /// `count` elements, `element(0)` first; the rest is zero.
+    #[inline(always)]
+    fn from_elements<T: Element>(count: usize, mut element: impl FnMut(usize) -> T) -> Self {
+        let mut words = Self([0; VECTOR_BYTES / 4]);
+        let first = core::ptr::from_mut(&mut words).cast::<T::Bits>();
+        let mut k = 0;
+        while k < count {
+            // SAFETY: callers pass at most `VECTOR_BYTES` bytes of elements, and 16-byte alignment serves all.
+            unsafe { first.add(k).write(element(k).to_bits()) };
+            k += 1;
+        }
+        words
+    }
+
+    /// Element `k`, below the count it was filled with.
+    #[inline(always)]
+    fn element<T: Element>(&self, k: usize) -> T {
+        // SAFETY: `k` lies within the words, all of which are initialised; any bits are valid `Bits`.
+        T::from_bits(unsafe { core::ptr::from_ref(self).cast::<T::Bits>().add(k).read() })
+    }
+}
+
+/// How a load may go about it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cache {
+    /// Other threads of the block may have written the memory.
+    Ordinary,
+    /// Nothing writes it while the kernel runs.
+    Constant,
+}
+
+macro_rules! by_size {
+    ($bytes:expr, $unsupported:expr; $($size:literal => $result:expr,)*) => {
+        match $bytes {
+            $($size => $result,)*
+            _ => $unsupported,
+        }
+    };
+}
+
+/// Loads `count` elements at `address` and hands them on as `take(k, element)`; with a false `condition` it hands
+/// on `padding` without touching memory.
+///
+/// # Safety
+/// `count` elements take 1, 2, 4, 8 or 16 bytes. Unless `condition` is `Some(false)`, they are valid for reads and
+/// aligned to their size altogether; with [`Cache::Constant`] nothing writes them during the kernel.
+#[inline(always)]
+pub(super) unsafe fn load<T: Element>(
+    address: *const T::Bits,
+    count: usize,
+    cache: Cache,
+    condition: Option<bool>,
+    padding: T,
+    mut take: impl FnMut(usize, T),
+) {
+    let address = address.cast::<u8>();
+    let otherwise =
+        if condition.is_some() { Words::from_elements(count, |_| padding) } else { Words([0; 4]) };
+    let Words([a, b, c, d]) = otherwise;
+    // SAFETY: the caller's contract is that of the access of this size, under this condition.
+    let words = unsafe {
+        match (cache, condition) {
+            (Cache::Ordinary, None) => by_size!(count * size_of::<T::Bits>(), [0; 4];
+                1 => [u32::from(global::load_1(address)), 0, 0, 0],
+                2 => [u32::from(global::load_2(address)), 0, 0, 0],
+                4 => [global::load_4(address), 0, 0, 0],
+                8 => pair(global::load_8(address)),
+                16 => global::load_16(address),),
+            (Cache::Constant, None) => by_size!(count * size_of::<T::Bits>(), [0; 4];
+                1 => [u32::from(global::load_constant_1(address)), 0, 0, 0],
+                2 => [u32::from(global::load_constant_2(address)), 0, 0, 0],
+                4 => [global::load_constant_4(address), 0, 0, 0],
+                8 => pair(global::load_constant_8(address)),
+                16 => global::load_constant_16(address),),
+            (Cache::Ordinary, Some(condition)) => by_size!(count * size_of::<T::Bits>(), [0; 4];
+                1 => [u32::from(global::load_1_if(condition, address, a as u8)), 0, 0, 0],
+                2 => [u32::from(global::load_2_if(condition, address, a as u16)), 0, 0, 0],
+                4 => [global::load_4_if(condition, address, a), 0, 0, 0],
+                8 => pair(global::load_8_if(condition, address, [a, b])),
+                16 => global::load_16_if(condition, address, [a, b, c, d]),),
+            (Cache::Constant, Some(condition)) => by_size!(count * size_of::<T::Bits>(), [0; 4];
+                1 => [u32::from(global::load_constant_1_if(condition, address, a as u8)), 0, 0, 0],
+                2 => [u32::from(global::load_constant_2_if(condition, address, a as u16)), 0, 0, 0],
+                4 => [global::load_constant_4_if(condition, address, a), 0, 0, 0],
+                8 => pair(global::load_constant_8_if(condition, address, [a, b])),
+                16 => global::load_constant_16_if(condition, address, [a, b, c, d]),),
+        }
+    };
+    let words = Words(words);
+    let mut k = 0;
+    while k < count {
+        take(k, words.element(k));
+        k += 1;
+    }
+}
+
+#[inline(always)]
+fn pair([low, high]: [u32; 2]) -> [u32; 4] {
+    [low, high, 0, 0]
+}
+
+/// Stores `count` elements, `element(0)` first, at `address`, unless `condition` is `Some(false)`.
+///
+/// # Safety
+/// `count` elements take 1, 2, 4, 8 or 16 bytes. Unless `condition` is `Some(false)`, they are valid for writes,
+/// aligned to their size altogether, and not accessed concurrently.
+#[inline(always)]
+pub(super) unsafe fn store<T: Element>(
+    address: *mut T::Bits,
+    count: usize,
+    condition: Option<bool>,
+    element: impl FnMut(usize) -> T,
+) {
+    let address = address.cast::<u8>();
+    let Words([a, b, c, d]) = Words::from_elements(count, element);
+    // SAFETY: the caller's contract is that of the access of this size, under this condition.
+    unsafe {
+        match condition {
+            None => by_size!(count * size_of::<T::Bits>(), ();
+                1 => global::store_1(address, a as u8),
+                2 => global::store_2(address, a as u16),
+                4 => global::store_4(address, a),
+                8 => global::store_8(address, [a, b]),
+                16 => global::store_16(address, [a, b, c, d]),),
+            Some(condition) => by_size!(count * size_of::<T::Bits>(), ();
+                1 => global::store_1_if(condition, address, a as u8),
+                2 => global::store_2_if(condition, address, a as u16),
+                4 => global::store_4_if(condition, address, a),
+                8 => global::store_8_if(condition, address, [a, b]),
+                16 => global::store_16_if(condition, address, [a, b, c, d]),),
+        }
+    }
+}

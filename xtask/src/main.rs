@@ -1,0 +1,2 @@
+//! The commands of `cargo xtask`.
+fn main() {}
