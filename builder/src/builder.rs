@@ -1,0 +1,365 @@
+//! [`CudaBuilder`]: what a build script calls.
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+use crate::cargo::{self, Compilation};
+use crate::metadata;
+use crate::toolchain::{self, Toolchain, ToolchainMissing};
+use crate::{Arch, Error, KernelMetadata, artifact};
+
+/// The variable that makes a missing toolchain an error.
+const REQUIRE_PTX: &str = "CUDA_TILES_REQUIRE_PTX";
+
+/// The variable that names a folder of PTX built earlier.
+const PREBUILT_PTX: &str = "CUDA_TILES_PREBUILT_PTX";
+
+/// The variable that docs.rs sets.
+const DOCS_RS: &str = "DOCS_RS";
+
+/// Compiles a kernel crate to PTX.
+///
+/// ```no_run
+/// // In a build script. (`no_run`: it needs the environment that cargo gives to build scripts.)
+/// use cuda_tiles_builder::{Arch, CudaBuilder};
+///
+/// CudaBuilder::new("kernels").arch(Arch::Sm80).arch(Arch::Sm90a).build().unwrap();
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "nothing is compiled before `build`"]
+pub struct CudaBuilder {
+    folder: PathBuf,
+    archs: Vec<Arch>,
+    name: Option<String>,
+    features: Vec<String>,
+    default_features: bool,
+    rustflags: Vec<String>,
+    required: bool,
+    out_dir: Option<PathBuf>,
+    target_dir: Option<PathBuf>,
+}
+
+/// What a build has left behind.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Built {
+    /// The artifact's name.
+    pub name: String,
+    /// The Rust source that embeds the PTX, for `cuda_tiles_host::include_kernels!`.
+    pub source: PathBuf,
+    /// The PTX, one file for each architecture; empty if there is none.
+    pub images: Vec<BuiltImage>,
+    /// Why there is no PTX, and what to type to get it.
+    pub missing: Option<String>,
+}
+
+/// The PTX for one architecture.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BuiltImage {
+    /// The architecture.
+    pub arch: Arch,
+    /// The file.
+    pub path: PathBuf,
+    /// What the kernels state about their launch. Entries without a marker are not among them.
+    pub kernels: Vec<KernelMetadata>,
+}
+
+impl CudaBuilder {
+    /// Starts to describe the build of the kernel crate in `folder`, relative to the folder of the `Cargo.toml`
+    /// of the crate being built.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            archs: Vec::new(),
+            name: None,
+            features: Vec::new(),
+            default_features: true,
+            rustflags: Vec::new(),
+            required: false,
+            out_dir: None,
+            target_dir: None,
+        }
+    }
+
+    /// Adds an architecture to build PTX for. Without any, it is `sm_80` and `sm_90a`: every GPU since Ampere,
+    /// and Hopper's own instructions.
+    pub fn arch(mut self, arch: Arch) -> Self {
+        if !self.archs.contains(&arch) {
+            self.archs.push(arch);
+        }
+        self
+    }
+
+    /// Sets the name that `include_kernels!` uses; by default the kernel crate's, with `_` for `-`.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Adds features of the kernel crate to compile with.
+    pub fn features(mut self, features: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.features.extend(features.into_iter().map(Into::into));
+        self
+    }
+
+    /// Whether the kernel crate's default features are on, which they are unless this says otherwise.
+    pub fn default_features(mut self, on: bool) -> Self {
+        self.default_features = on;
+        self
+    }
+
+    /// Adds flags for rustc, after this crate's own: `-Ctarget-feature=+ptx86` for a later version of PTX.
+    pub fn rustflags(mut self, flags: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.rustflags.extend(flags.into_iter().map(Into::into));
+        self
+    }
+
+    /// Whether a missing device toolchain is an error. By default it is a warning, and the kernels run on the
+    /// CPU only.
+    pub fn required(mut self, required: bool) -> Self {
+        self.required = required;
+        self
+    }
+
+    /// Sets the folder to write to, in place of the build script's `OUT_DIR`. Nothing is then printed for
+    /// cargo, so that other programs than build scripts can build PTX.
+    pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.out_dir = Some(folder.into());
+        self
+    }
+
+    /// Sets the folder for intermediate files, which later builds reuse. By default it is `cuda-tiles` in the
+    /// target folder of the build around, or in [`out_dir`](Self::out_dir) if that is set. The target folder itself
+    /// would be a dead lock: cargo holds it.
+    pub fn target_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.target_dir = Some(folder.into());
+        self
+    }
+
+    /// Compiles the kernels and writes the PTX files and the source that embeds them.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel crate cannot be found, read or compiled, if its markers do not fit its entries, if a file
+    /// cannot be written, or if there is no toolchain and one is [`required`](Self::required).
+    pub fn build(self) -> Result<Built, Error> {
+        Build::new(self)?.run()
+    }
+}
+
+/// A build under way: the settings, completed by the environment.
+struct Build {
+    settings: CudaBuilder,
+    manifest: PathBuf,
+    out_dir: PathBuf,
+    target_dir: PathBuf,
+    in_build_script: bool,
+}
+
+impl Build {
+    fn new(mut settings: CudaBuilder) -> Result<Self, Error> {
+        if settings.archs.is_empty() {
+            settings.archs = vec![Arch::Sm80, Arch::Sm90a];
+        }
+        let in_build_script = settings.out_dir.is_none();
+        let out_dir = match settings.out_dir.take() {
+            Some(folder) => absolute(folder)?,
+            None => variable("OUT_DIR").ok_or(Error::NotABuildScript { variable: "OUT_DIR" })?.into(),
+        };
+        let root = variable("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+        let folder = absolute(root.join(&settings.folder))?;
+        let manifest = folder.join("Cargo.toml");
+        if !manifest.is_file() {
+            return Err(Error::NoKernelCrate { folder });
+        }
+        let target_dir = match settings.target_dir.take() {
+            Some(folder) => absolute(folder)?,
+            None if in_build_script => beside_outer_target(&out_dir).join("cuda-tiles"),
+            None => out_dir.join("cuda-tiles"),
+        };
+        artifact::create_folder(&out_dir)?;
+        Ok(Self { settings, manifest, out_dir, target_dir, in_build_script })
+    }
+
+    fn run(self) -> Result<Built, Error> {
+        for name in [toolchain::VARIABLE, REQUIRE_PTX, PREBUILT_PTX, DOCS_RS, "RUSTUP_TOOLCHAIN"] {
+            self.tell_cargo("rerun-if-env-changed", name);
+        }
+        if is_on(DOCS_RS) {
+            return self.without_ptx("docs.rs compiles nothing for the GPU".to_owned());
+        }
+        if let Some(folder) = variable(PREBUILT_PTX) {
+            return self.take_prebuilt(Path::new(&folder));
+        }
+        match toolchain::find() {
+            Ok(toolchain) => self.compile(&toolchain),
+            Err(missing) if self.is_required() => Err(missing.into()),
+            Err(missing) => {
+                self.warn(&missing)?;
+                self.without_ptx(missing.to_string())
+            }
+        }
+    }
+
+    fn is_required(&self) -> bool {
+        self.settings.required || is_on(REQUIRE_PTX) || variable(toolchain::VARIABLE).is_some()
+    }
+
+    /// Compiles for one architecture after the other.
+    fn compile(self, toolchain: &Toolchain) -> Result<Built, Error> {
+        let metadata = cargo::metadata(&self.manifest, true)?;
+        let package = cargo::package(&metadata, &self.manifest).ok_or_else(|| self.no_kernel_crate())?;
+        for source in cargo::sources(&metadata, &package.id) {
+            self.tell_cargo("rerun-if-changed", source.display());
+        }
+        let name = self.name(&package.name);
+        let mut images = Vec::new();
+        for &arch in &self.settings.archs {
+            let path = self.out_dir.join(artifact::ptx_file(&name, arch));
+            let compilation = Compilation {
+                manifest: &self.manifest,
+                package: &package.name,
+                features: &self.settings.features,
+                default_features: self.settings.default_features,
+                rustflags: &self.settings.rustflags,
+                target_folder: &self.target_dir.join(arch.name()),
+            };
+            let compiled = path.with_extension("compiled.ptx");
+            compilation.run(toolchain, arch, &compiled)?;
+            let text = read(&compiled)?;
+            images.push(finish_image(&package.name, arch, path, &text)?);
+        }
+        self.finish(name, images, None)
+    }
+
+    /// Takes over PTX that an earlier build has made.
+    fn take_prebuilt(self, folder: &Path) -> Result<Built, Error> {
+        let (package, name) = self.package_and_name()?;
+        let mut images = Vec::new();
+        for &arch in &self.settings.archs {
+            let source = folder.join(artifact::ptx_file(&name, arch));
+            self.tell_cargo("rerun-if-changed", source.display());
+            let text = std::fs::read_to_string(&source)
+                .map_err(|error| Error::Prebuilt { path: source.clone(), source: error })?;
+            let path = self.out_dir.join(artifact::ptx_file(&name, arch));
+            images.push(finish_image(&package, arch, path, &text)?);
+        }
+        self.finish(name, images, None)
+    }
+
+    fn without_ptx(self, missing: String) -> Result<Built, Error> {
+        let (_, name) = self.package_and_name()?;
+        self.finish(name, Vec::new(), Some(missing))
+    }
+
+    fn finish(self, name: String, images: Vec<BuiltImage>, missing: Option<String>) -> Result<Built, Error> {
+        let archs: Vec<Arch> = images.iter().map(|image| image.arch).collect();
+        let source = artifact::write_source(&self.out_dir, &name, &archs, missing.as_deref())?;
+        Ok(Built { name, source, images, missing })
+    }
+
+    /// The kernel crate's package and the artifact's name, found without looking at dependencies.
+    fn package_and_name(&self) -> Result<(String, String), Error> {
+        let metadata = cargo::metadata(&self.manifest, false)?;
+        let package = cargo::package(&metadata, &self.manifest).ok_or_else(|| self.no_kernel_crate())?;
+        Ok((package.name.to_string(), self.name(&package.name)))
+    }
+
+    fn name(&self, package: &str) -> String {
+        self.settings.name.clone().unwrap_or_else(|| package.replace('-', "_"))
+    }
+
+    fn no_kernel_crate(&self) -> Error {
+        Error::NoKernelCrate { folder: self.manifest.parent().unwrap_or(&self.manifest).to_owned() }
+    }
+
+    /// Says on the terminal that there will be no PTX, and sees to it that cargo asks again when a toolchain
+    /// has been repaired.
+    fn warn(&self, missing: &ToolchainMissing) -> Result<(), Error> {
+        let (package, _) = self.package_and_name()?;
+        self.tell_cargo(
+            "warning",
+            format!("the kernels of `{package}` will run on the CPU only: {}", missing.reason()),
+        );
+        self.tell_cargo("warning", format!("to build them for the GPU, {}", missing.remedy()));
+        self.tell_cargo("rerun-if-changed", self.manifest.display());
+        for path in missing.watch() {
+            self.tell_cargo("rerun-if-changed", path.display());
+        }
+        Ok(())
+    }
+
+    fn tell_cargo(&self, directive: &str, value: impl Display) {
+        if self.in_build_script {
+            println!("cargo::{directive}={value}");
+        }
+    }
+}
+
+/// Puts the launch bounds into a module's text and writes it.
+fn finish_image(package: &str, arch: Arch, path: PathBuf, text: &str) -> Result<BuiltImage, Error> {
+    let (text, kernels) = metadata::apply(text, arch).map_err(|source| Error::Markers {
+        package: package.to_owned(),
+        arch,
+        source,
+    })?;
+    artifact::write(&path, &text)?;
+    Ok(BuiltImage { arch, path, kernels })
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|source| Error::File {
+        path: path.to_owned(),
+        action: "read",
+        source,
+    })
+}
+
+fn absolute(path: PathBuf) -> Result<PathBuf, Error> {
+    std::path::absolute(&path).map_err(|source| Error::File { path, action: "read", source })
+}
+
+/// An environment variable, if it is set and not empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Whether a variable is set to something other than `0`.
+fn is_on(name: &str) -> bool {
+    variable(name).is_some_and(|value| value != "0")
+}
+
+/// The outer target folder, of which `<target>/<profile>/build/<package>/out` is a build script's `OUT_DIR`, so
+/// that builds of other profiles find the same compiled `core`; `out_dir` itself if it does not lie so.
+fn beside_outer_target(out_dir: &Path) -> &Path {
+    let build = out_dir.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "build"));
+    build.and_then(Path::parent).and_then(Path::parent).unwrap_or(out_dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intermediate_files_lie_beside_the_outer_profiles() {
+        let target = |out_dir: &str| beside_outer_target(Path::new(out_dir)).to_owned();
+        assert_eq!(target("/w/target/debug/build/app-1234/out"), Path::new("/w/target"));
+        assert_eq!(target("/w/target/wasm/release/build/app-1234/out"), Path::new("/w/target/wasm"));
+        assert_eq!(target("/somewhere/else"), Path::new("/somewhere/else"));
+    }
+
+    #[test]
+    fn without_cargos_variables_the_error_says_where_to_call_it_from() {
+        let error = CudaBuilder::new("kernels").out_dir(std::env::temp_dir()).build().unwrap_err();
+        assert!(error.to_string().contains("there is no kernel crate at"), "{error}");
+        assert_eq!(format!("{error:?}"), error.to_string());
+    }
+
+    #[test]
+    fn an_architecture_asked_for_twice_is_built_once() {
+        let builder = CudaBuilder::new("kernels").arch(Arch::Sm90).arch(Arch::Sm80).arch(Arch::Sm90);
+        assert_eq!(builder.archs, [Arch::Sm90, Arch::Sm80]);
+    }
+}

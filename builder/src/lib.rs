@@ -1,0 +1,65 @@
+//! Compiles a crate of `cuda-tiles` kernels to PTX, from the build script of the crate that launches them.
+//!
+//! A kernel crate is an ordinary `#![no_std]` library. For the CPU it is a plain dependency; for the GPU this
+//! crate compiles it a second time with rustc's own `nvptx64-nvidia-cuda` back end, once for each GPU
+//! architecture asked for, and leaves the PTX in `OUT_DIR`:
+//!
+//! ```no_run
+//! // build.rs. (`no_run`: it needs the environment that cargo gives to build scripts.)
+//! use cuda_tiles_builder::CudaBuilder;
+//!
+//! fn main() {
+//!     CudaBuilder::new("kernels").build().unwrap();
+//! }
+//! ```
+//!
+//! The launching crate embeds the result with `cuda_tiles_host::include_kernels!("kernels");`, which declares
+//! `pub static KERNELS: cuda_tiles_host::Artifact`. No CUDA toolkit is involved: the driver turns PTX into
+//! machine code when it loads it.
+//!
+//! # What has to be installed
+//!
+//! A rustc 1.95 or newer, stable or nightly, with the component `rust-src`, because `core` is compiled for the
+//! GPU too (some fifteen seconds for each architecture, the first time). These places are searched in order:
+//!
+//! 1. what the variable `CUDA_TILES_TOOLCHAIN` names,
+//! 2. the toolchain that cargo is running with,
+//! 3. rustup's other toolchains, nightlies first,
+//! 4. the system's `/usr/bin/rustc`, as of Debian's packages `rustc-web`, `rust-web-src` and `cargo-web`.
+//!
+//! If none will do, the build goes on without PTX: the kernels then run on the CPU only, a warning says what to
+//! type, and a launch on a GPU repeats it. [`CudaBuilder::required`] makes it an error instead.
+//!
+//! # Environment variables
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `CUDA_TILES_TOOLCHAIN` | the toolchain to use: a rustup name (`nightly`), or the path of a sysroot or of its `bin` |
+//! | `CUDA_TILES_REQUIRE_PTX` | `1`: a missing toolchain is an error, as with [`CudaBuilder::required`] |
+//! | `CUDA_TILES_PREBUILT_PTX` | a folder with `<name>.<arch>.ptx` files, made by an earlier build; nothing is compiled |
+//! | `DOCS_RS` | set by docs.rs: nothing is compiled, and nothing is said about it |
+//!
+//! Settings meant for the host (`RUSTFLAGS`, `RUSTC_WRAPPER`, `CARGO_PROFILE_*` ...) do not reach the device
+//! compilation, and the kernel crate needs no profile of its own: it is always optimised.
+//!
+//! # Launch bounds
+//!
+//! rustc has no attribute for a kernel's block size. `#[kernel(threads = 256)]` therefore leaves a comment in the
+//! PTX, and this crate turns it into the directives that PTX has for the purpose: see [`KernelMetadata`]. The
+//! reader of PTX text behind it is public as [`ptx`].
+
+mod arch;
+mod artifact;
+mod builder;
+mod cargo;
+mod environment;
+mod error;
+mod metadata;
+pub mod ptx;
+mod toolchain;
+
+pub use arch::{Arch, UnknownArch};
+pub use builder::{Built, BuiltImage, CudaBuilder};
+pub use error::Error;
+pub use metadata::{KernelMetadata, MetadataError};
+pub use toolchain::{Rejected, ToolchainMissing};

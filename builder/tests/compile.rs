@@ -1,0 +1,230 @@
+//! Compiles small kernel crates with the toolchain of this machine. Where there is none, each test says so in a
+//! line and passes.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cuda_tiles_builder::ptx::Module;
+use cuda_tiles_builder::{Arch, Built, CudaBuilder, Error};
+
+/// A kernel on rustc's own names, so that these tests test the builder and nothing else.
+const KERNEL: &str = r#"
+#![no_std]
+#![cfg(target_arch = "nvptx64")]
+
+core::arch::global_asm!("//@cuda-tiles entry double maxntid=256 minnctapersm=2 maxnreg=64 cluster=2 paramalign=1:64");
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    loop {}
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn double(data: *mut f32, map: [u64; 16], index: usize) {
+    let factor = if cfg!(feature = "triple") { 3 } else { 2 } + map[index] * 0;
+    unsafe { *data *= factor as f32 }
+}
+"#;
+
+/// A folder with a kernel crate and a place for the PTX. `core` is compiled once for all tests, and stays.
+struct Crate {
+    folder: tempfile::TempDir,
+}
+
+impl Crate {
+    fn new(source: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = "[package]\nname = \"small-kernels\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+                        [features]\ntriple = []\n\n[workspace]\n";
+        std::fs::create_dir_all(folder.path().join("kernels/src")).unwrap();
+        std::fs::write(folder.path().join("kernels/Cargo.toml"), manifest).unwrap();
+        std::fs::write(folder.path().join("kernels/src/lib.rs"), source).unwrap();
+        Self { folder }
+    }
+
+    fn builder(&self) -> CudaBuilder {
+        CudaBuilder::new(self.folder.path().join("kernels")).out_dir(self.out_dir()).target_dir(target_dir())
+    }
+
+    fn out_dir(&self) -> PathBuf {
+        self.folder.path().join("out")
+    }
+}
+
+fn target_dir() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-tiles")
+}
+
+/// Whether a build was left without PTX, for lack of a toolchain.
+fn is_skipped(built: &Built) -> bool {
+    if let Some(missing) = &built.missing {
+        println!("skipped: {missing}");
+    }
+    built.missing.is_some()
+}
+
+#[test]
+fn a_kernel_becomes_ptx_with_launch_bounds_for_each_architecture() {
+    let kernels = Crate::new(KERNEL);
+    let folder = kernels.out_dir();
+    let built = kernels.builder().arch(Arch::Sm80).arch(Arch::Sm90a).build().unwrap();
+    if is_skipped(&built) {
+        return;
+    }
+    assert_eq!(built.name, "small_kernels");
+    assert_eq!(built.source, folder.join("small_kernels.rs"));
+    assert_eq!(built.images.len(), 2);
+    for image in &built.images {
+        assert_eq!(image.path, folder.join(format!("small_kernels.{}.ptx", image.arch)));
+        let text = std::fs::read_to_string(&image.path).unwrap();
+        let module = Module::parse(&text).unwrap();
+        assert_eq!((module.target(), module.version()), (image.arch.name(), image.arch.ptx_version()));
+        let double = module.entry("double").unwrap();
+        for directive in [".maxntid", ".minnctapersm", ".maxnreg"] {
+            assert!(double.has_directive(directive), "{text}");
+        }
+        assert_eq!(double.has_directive(".reqnctapercluster"), image.arch == Arch::Sm90a, "{text}");
+        assert!(double.parameters().contains(".param .align 64 .b8"), "{text}");
+        assert!(double.calls().is_empty(), "a panic must be a trap, not a call:\n{text}");
+        assert_eq!(image.kernels.len(), 1);
+        assert_eq!(image.kernels[0].threads, Some([256, 1, 1]));
+    }
+    let source = std::fs::read_to_string(&built.source).unwrap();
+    assert!(source.contains("/small_kernels.sm_90a.ptx"), "{source}");
+}
+
+#[test]
+fn features_and_the_name_are_passed_on_and_not_mixed_up_by_reuse() {
+    let kernels = Crate::new(KERNEL);
+    let text = |builder: CudaBuilder| {
+        let built = builder.arch(Arch::Sm80).build().unwrap();
+        (!is_skipped(&built)).then(|| std::fs::read_to_string(&built.images[0].path).unwrap())
+    };
+    let Some(plain) = text(kernels.builder()) else { return };
+    let triple = text(kernels.builder().features(["triple"]).name("tripled")).unwrap();
+    assert_ne!(plain, triple);
+    assert_eq!(text(kernels.builder()).unwrap(), plain);
+    assert!(kernels.out_dir().join("tripled.sm_80.ptx").is_file());
+}
+
+#[test]
+fn a_compile_error_is_reported_in_rustcs_words() {
+    let broken = Crate::new(&KERNEL.replace("*data *= factor as f32", "*data *= factro as f32"));
+    match broken.builder().arch(Arch::Sm80).build() {
+        Ok(built) => assert!(is_skipped(&built), "the kernel must not compile"),
+        Err(error) => {
+            assert!(matches!(error, Error::Compile { arch: Arch::Sm80, .. }), "{error}");
+            let message = format!("{error:?}");
+            assert!(message.contains("`small-kernels` do not compile for sm_80"), "{message}");
+            assert!(message.contains("cannot find value `factro`"), "{message}");
+            assert!(message.contains("src/lib.rs:15"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_marker_without_its_kernel_is_an_error() {
+    let stray = Crate::new(&KERNEL.replace("entry double", "entry triple"));
+    match stray.builder().arch(Arch::Sm80).build() {
+        Ok(built) => assert!(is_skipped(&built), "the marker must be refused"),
+        Err(error) => {
+            assert!(error.to_string().contains("kernel `triple` has a marker but no entry"), "{error}")
+        }
+    }
+}
+
+/// Runs one of the ignored tests below in a process of its own, with these variables set.
+fn run_with(test: &str, variables: &[(&str, &str)]) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--ignored", "--nocapture"])
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+}
+
+#[test]
+fn settings_of_the_host_build_do_not_reach_the_kernels() {
+    run_with(
+        "in_a_process_of_its_own::builds",
+        &[
+            ("RUSTFLAGS", "-Ctarget-cpu=no-such-processor"),
+            ("CARGO_ENCODED_RUSTFLAGS", "-Ctarget-cpu=no-such-processor"),
+            ("RUSTC_WRAPPER", "/no/such/wrapper"),
+            ("RUSTC_WORKSPACE_WRAPPER", "/no/such/wrapper"),
+            ("CARGO_BUILD_TARGET", "no-such-target"),
+            ("CARGO_TARGET_DIR", "/dev/null/no-such-folder"),
+            ("CARGO_PROFILE_RELEASE_LTO", "off"),
+            ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
+            ("CARGO_INCREMENTAL", "1"),
+        ],
+    );
+}
+
+#[test]
+fn a_toolchain_named_and_not_found_is_an_error_that_says_so() {
+    run_with("in_a_process_of_its_own::has_no_toolchain", &[("CUDA_TILES_TOOLCHAIN", "/no/such/toolchain")]);
+}
+
+#[test]
+fn docs_rs_gets_an_artifact_without_ptx() {
+    run_with("in_a_process_of_its_own::is_documented", &[("DOCS_RS", "1")]);
+}
+
+#[test]
+fn ptx_of_an_earlier_build_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n//@cuda-tiles entry ready maxntid=32\n\
+                .visible .entry ready()\n{\n\tret;\n}\n";
+    std::fs::write(folder.path().join("small_kernels.sm_80.ptx"), text).unwrap();
+    run_with(
+        "in_a_process_of_its_own::takes_prebuilt_ptx",
+        &[("CUDA_TILES_PREBUILT_PTX", folder.path().to_str().unwrap())],
+    );
+}
+
+/// What [`run_with`] runs: these expect its variables.
+mod in_a_process_of_its_own {
+    use super::*;
+
+    #[test]
+    #[ignore = "run by `settings_of_the_host_build_do_not_reach_the_kernels`"]
+    fn builds() {
+        let built = Crate::new(KERNEL).builder().arch(Arch::Sm80).build().unwrap();
+        assert!(is_skipped(&built) || built.images.len() == 1);
+    }
+
+    #[test]
+    #[ignore = "run by `a_toolchain_named_and_not_found_is_an_error_that_says_so`"]
+    fn has_no_toolchain() {
+        let error = Crate::new(KERNEL).builder().build().unwrap_err().to_string();
+        assert!(
+            error.contains("CUDA_TILES_TOOLCHAIN=/no/such/toolchain: there is no `rustc` in it"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    #[ignore = "run by `docs_rs_gets_an_artifact_without_ptx`"]
+    fn is_documented() {
+        let kernels = Crate::new(KERNEL);
+        let built = kernels.builder().required(true).build().unwrap();
+        assert!(built.images.is_empty());
+        assert!(built.missing.unwrap().contains("docs.rs"));
+        assert!(std::fs::read_to_string(&built.source).unwrap().contains("missing: Some("));
+    }
+
+    #[test]
+    #[ignore = "run by `ptx_of_an_earlier_build_is_taken_over`"]
+    fn takes_prebuilt_ptx() {
+        let kernels = Crate::new(KERNEL);
+        let built = kernels.builder().arch(Arch::Sm80).build().unwrap();
+        assert_eq!(built.images[0].kernels[0].name, "ready");
+        let text = std::fs::read_to_string(&built.images[0].path).unwrap();
+        assert!(text.contains(".entry ready()\n.maxntid 32, 1, 1\n"), "{text}");
+
+        let error = kernels.builder().arch(Arch::Sm90a).build().unwrap_err().to_string();
+        assert!(error.contains("small_kernels.sm_90a.ptx"), "{error}");
+    }
+}
