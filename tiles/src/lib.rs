@@ -65,7 +65,8 @@ pub mod span;
 pub mod tile;
 pub mod view;
 
-mod registers;
+#[doc(hidden)]
+pub mod registers;
 
 pub use arch::run as cpu;
 pub use cuda_tiles_macros::kernel;

@@ -6,7 +6,7 @@ use crate::arch;
 /// An untyped value of 1, 2, 4 or 8 bytes: every bit pattern is valid.
 pub trait Bits: Copy + PartialEq + core::fmt::Debug + Send + Sync + 'static + sealed::Transport {}
 
-pub mod sealed {
+pub(crate) mod sealed {
     /// How the bits of one element travel. Implementations are one instruction each.
     pub trait Transport: Copy {
         /// # Safety

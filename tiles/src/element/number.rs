@@ -10,7 +10,7 @@ use num_traits::{Bounded, One, Zero};
     label = "expected bool or an integer",
     note = "`& | ^ !` work on tiles of bool and of integers; compare floats first, or bitcast them"
 )]
-pub trait Logical: Element {
+pub trait Logical: Element + Promote<Self, Output = Self> + Cast<Self> {
     /// `self & other`.
     fn and(self, other: Self) -> Self;
     /// `self | other`.

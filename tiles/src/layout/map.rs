@@ -16,7 +16,7 @@ const NONE: i8 = -1;
 /// A map that sends each bit of an index to at most one bit of another: the sum of `(index & mask)` shifted,
 /// one term a run of neighbouring bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BitMap {
+pub struct BitMap {
     terms: usize,
     mask: [usize; FLAT_BITS],
     left: [u32; FLAT_BITS],
@@ -67,7 +67,7 @@ impl BitMap {
 /// the element's flat row-major index, and likewise for the thread number. A thread bit that carries nothing
 /// means that threads hold copies of the same elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LinearMap {
+pub struct LinearMap {
     register_bits: usize,
     register: [i8; FLAT_BITS],
     thread: [i8; THREAD_BITS],
@@ -157,7 +157,7 @@ const fn remaining(bit: i8, low: i8, count: i8) -> i8 {
 
 /// How a tile of one shape and layout is seen as a larger shape in another layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub struct Plan {
     /// Every thread already holds what it needs.
     pub(crate) in_registers: bool,
     /// Register of the result to register of the operand, where `in_registers`.
@@ -223,7 +223,7 @@ const fn broadcast_bits(from: &ShapeDescription, to: &ShapeDescription) -> [i8; 
 /// How a reduction over some bits of the flat index goes: first within threads, then between the lanes of a
 /// warp, then between warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ReductionPlan {
+pub struct ReductionPlan {
     /// Register of the operand to register of the result.
     pub(crate) register: BitMap,
     /// Bits of the lane number over which to combine.

@@ -4,7 +4,8 @@
 //! elements meet in a register without any exchange. Users name layouts rarely: loads give [`Blocked`],
 //! reductions give [`Slice`], and operations on two tiles find the common layout through [`Join`].
 
-mod map;
+#[doc(hidden)]
+pub mod map;
 
 pub(crate) use map::{LinearMap, Plan, ReductionPlan};
 

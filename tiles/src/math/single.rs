@@ -20,7 +20,7 @@ macro_rules! elementary {
 elementary! {
     /// `e^x`, within 2 ulp.
     exp = expf;
-    /// `2^x`, within 2 ulp.
+    /// `2^x`, within 2.1 ulp.
     exp2 = exp2f;
     /// Natural logarithm, within 1 ulp.
     log = logf;
@@ -30,7 +30,7 @@ elementary! {
     sin = sinf;
     /// Cosine of `x` radians, within 2 ulp for every finite `x`.
     cos = cosf;
-    /// Tangent of `x` radians, within 3 ulp for every finite `x`.
+    /// Tangent of `x` radians, within 3.1 ulp for every finite `x`.
     tan = tanf;
 }
 

@@ -91,17 +91,17 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         Ok(Self { pointer, extents, mapping, access: PhantomData })
     }
 
-    /// The length of axis `axis`.
+    /// The length of axis `axis`: a `u32`, or `u64` where an extent is one.
     ///
     /// # Panics
     /// If `axis` is not below the rank (on the device: traps).
     #[inline(always)]
     #[track_caller]
-    pub fn extent(&self, axis: usize) -> u64 {
+    pub fn extent(&self, axis: usize) -> E::Offset {
         if axis >= E::RANK {
             crate::arch::execution::fail(|text| write!(text, "axis {axis} of a span of rank {}", E::RANK));
         }
-        self.extents.get()[axis]
+        E::Offset::from_u64(self.extents.get()[axis])
     }
 
     /// Elements between neighbours along `axis`.
@@ -110,11 +110,11 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// If `axis` is not below the rank (on the device: traps).
     #[inline(always)]
     #[track_caller]
-    pub fn stride(&self, axis: usize) -> u64 {
+    pub fn stride(&self, axis: usize) -> E::Offset {
         if axis >= E::RANK {
             crate::arch::execution::fail(|text| write!(text, "axis {axis} of a span of rank {}", E::RANK));
         }
-        M::strides::<E>(self.mapping, self.extents)[axis].to_u64()
+        self.strides()[axis]
     }
 
     /// The span cut into tiles of `shape`; edge tiles are partial.

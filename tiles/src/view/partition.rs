@@ -10,6 +10,7 @@ use crate::element::{Cast, Element, Promote};
 use crate::layout::{Block, Blocked, Join, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::{Broadcast, MAXIMUM_RANK, Shape};
+use crate::span::extents::OffsetInteger;
 use crate::span::{Access, Alignment, Exclusive, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 use core::marker::PhantomData;
@@ -65,16 +66,16 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         Self { span, shape: PhantomData }
     }
 
-    /// The number of tiles along `axis`, partial ones included.
+    /// The number of tiles along `axis`, partial ones included: a `u32`, or `u64` where an extent is one.
     ///
     /// # Panics
     /// If `axis` is not below the rank (on the device: traps).
     #[inline(always)]
     #[track_caller]
-    pub fn num_tiles(&self, axis: usize) -> u64 {
-        let length = self.span.extent(axis);
+    pub fn num_tiles(&self, axis: usize) -> E::Offset {
+        let length = self.span.extent(axis).to_u64();
         let bits = S::DESCRIPTION.log[axis];
-        (length >> bits) + u64::from(length & ((1 << bits) - 1) != 0)
+        E::Offset::from_u64((length >> bits) + u64::from(length & ((1 << bits) - 1) != 0))
     }
 
     /// Loads tile `index`, which must lie wholly inside the tensor.

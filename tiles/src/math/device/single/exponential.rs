@@ -31,7 +31,7 @@ pub fn exp(x: f32) -> f32 {
     exp2_approximate_flush_f32(r) * scale
 }
 
-/// `2^x`, within 2 ulp; subnormal results are kept.
+/// `2^x`, within 2.1 ulp; subnormal results are kept.
 ///
 /// `ex2.approx` without `.ftz` would do, but it squares the root of a subnormal result, which doubles the
 /// error.
