@@ -43,8 +43,8 @@ pub(crate) fn write_source(
 fn source(name: &str, archs: &[Arch], missing: Option<&str>) -> String {
     let mut text = format!(
         "/// The kernels of `{name}` as PTX, written by cuda-tiles-builder.\n\
-         pub static KERNELS: ::cuda_tiles_host::Artifact = ::cuda_tiles_host::Artifact {{\n    \
-         name: {name:?},\n    images: &[\n"
+         // SAFETY: the images are compiled from the kernels' own functions.\n\
+         pub static KERNELS: ::cuda_tiles_host::Artifact =\n    unsafe {{ ::cuda_tiles_host::Artifact::new({name:?}, &[\n"
     );
     for &arch in archs {
         let (major, minor) = arch.compute_capability();
@@ -57,7 +57,7 @@ fn source(name: &str, archs: &[Arch], missing: Option<&str>) -> String {
             format!("/{}", ptx_file(name, arch)),
         );
     }
-    let _ = writeln!(text, "    ],\n    missing: {missing:?},\n}};");
+    let _ = writeln!(text, "    ], {missing:?}) }};");
     text
 }
 
@@ -76,7 +76,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains(r#"arch: "sm_80", major: 8, minor: 0, exact: false"#), "{text}");
-        assert!(text.contains("missing: None"), "{text}");
+        assert!(text.contains("], None) };"), "{text}");
     }
 
     #[test]

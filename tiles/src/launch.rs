@@ -30,21 +30,55 @@ pub struct Description {
 
 /// A kernel as the host sees it, with arguments `P`, a tuple of [`Parameter`]s.
 pub struct Kernel<P: Parameters> {
-    /// What its attribute states.
-    pub description: Description,
+    description: Description,
+    block: unsafe fn(BlockPosition, &P::Parts),
+}
+
+impl<P: Parameters> Kernel<P> {
+    /// A kernel with this description, of which `block` runs one block on the CPU. The attribute `#[kernel]` calls it.
+    ///
+    /// # Safety
+    /// The device's entry of the described name and `block` both do what a safe kernel with arguments `P` does.
+    pub const unsafe fn new(description: Description, block: unsafe fn(BlockPosition, &P::Parts)) -> Self {
+        Self { description, block }
+    }
+
+    /// What the kernel's attribute states.
+    pub const fn description(&self) -> &Description {
+        &self.description
+    }
+
     /// Runs one block on the CPU.
     ///
     /// # Safety
     /// The spans among the parts are valid for the call, blocks of one launch differ in their position, and the grid
     /// has length 1 along axes beyond [`Description::grid_rank`].
-    pub block: unsafe fn(BlockPosition, &P::Parts),
+    pub unsafe fn run_block(&self, position: BlockPosition, parts: &P::Parts) {
+        // SAFETY: the same contract.
+        unsafe { (self.block)(position, parts) }
+    }
 }
 
 /// A kernel declared as `unsafe fn`: whoever launches it vouches for what its documentation demands.
-pub struct UnsafeKernel<P: Parameters>(
-    /// The kernel.
-    pub Kernel<P>,
-);
+pub struct UnsafeKernel<P: Parameters>(Kernel<P>);
+
+impl<P: Parameters> UnsafeKernel<P> {
+    /// A kernel with this description, of which `block` runs one block on the CPU. The attribute `#[kernel]` calls it.
+    ///
+    /// # Safety
+    /// As for [`Kernel::new`], where the kernel is one whose own contract is met.
+    pub const unsafe fn new(description: Description, block: unsafe fn(BlockPosition, &P::Parts)) -> Self {
+        Self(Kernel { description, block })
+    }
+
+    /// The kernel as one that may be launched.
+    ///
+    /// # Safety
+    /// Every launch of it meets what the kernel's documentation demands.
+    pub const unsafe fn as_kernel(&self) -> &Kernel<P> {
+        &self.0
+    }
+}
 
 /// Which block of which grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +160,7 @@ fn visit_value<T: Copy>(value: &T, sink: &mut dyn FnMut(*const u8, Layout)) {
 }
 
 // SAFETY: a scalar is its bits.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Element> Parameter for T {
     type First = T::Bits;
     type Second = ();

@@ -278,9 +278,18 @@ impl Function {
             &quote!(::cuda_tiles::cpu::context(position)),
             &parts,
         );
-        let kernel = quote! {
-            ::cuda_tiles::launch::Kernel {
-                description: ::cuda_tiles::launch::Description {
+        let kind = self.kind();
+        quote! {
+            {
+                #[allow(clippy::undocumented_unsafe_blocks, unused_variables)]
+                unsafe fn block(
+                    position: ::cuda_tiles::launch::BlockPosition,
+                    parts: &<(#(#types,)*) as ::cuda_tiles::launch::Parameters>::Parts,
+                ) {
+                    // SAFETY: the contract of `Kernel::run_block` is that of the token and of the arguments.
+                    unsafe { #call }
+                }
+                let description = ::cuda_tiles::launch::Description {
                     name: #entry,
                     threads: #threads,
                     grid_rank: #grid,
@@ -289,26 +298,10 @@ impl Function {
                     arguments: &[#(#names),*],
                     file: ::core::file!(),
                     line: ::core::line!(),
-                },
-                block,
-            }
-        };
-        let handle = if self.item.sig.unsafety.is_some() {
-            quote!(::cuda_tiles::launch::UnsafeKernel(#kernel))
-        } else {
-            kernel
-        };
-        quote! {
-            {
-                #[allow(clippy::undocumented_unsafe_blocks, unused_variables)]
-                unsafe fn block(
-                    position: ::cuda_tiles::launch::BlockPosition,
-                    parts: &<(#(#types,)*) as ::cuda_tiles::launch::Parameters>::Parts,
-                ) {
-                    // SAFETY: the contract of `Kernel::block` is that of the token and of the arguments.
-                    unsafe { #call }
-                }
-                #handle
+                };
+                // SAFETY: the entry of this name and `block` are both made of the same function.
+                #[allow(clippy::undocumented_unsafe_blocks)]
+                unsafe { #kind::new(description, block) }
             }
         }
     }
@@ -317,7 +310,7 @@ impl Function {
     fn lookup(&self, attribute: &Attribute, instances: &[Instance]) -> Result<TokenStream> {
         let name = &self.item.sig.ident;
         let (visibility, documentation, kind) = (&self.item.vis, self.documentation(), self.kind());
-        let family = format_ident!("__instances_of_{name}");
+        let family = format_ident!("instances_of_{name}");
         let message = format!("kernel `{name}` has no instance for these parameters");
         let listed: Vec<String> = attribute
             .instances

@@ -4,7 +4,21 @@
 use crate::arch;
 
 /// An untyped value of 1, 2, 4 or 8 bytes: every bit pattern is valid.
-pub trait Bits: Copy + PartialEq + core::fmt::Debug + Send + Sync + 'static + sealed::Transport {}
+pub trait Bits:
+    Copy + PartialEq + core::fmt::Debug + Send + Sync + 'static + SameSize<Self> + sealed::Transport
+{
+}
+
+/// Bits of the same number: of two elements between which a bitcast converts.
+#[diagnostic::on_unimplemented(
+    message = "a bitcast keeps the size of elements: from `{Self}` to `{Other}` it cannot go",
+    label = "an element type of another size",
+    note = "`bitcast` reads the same bits as another type of the same size; `.cast::<...>()` converts values"
+)]
+pub trait SameSize<Other> {
+    /// The same bits.
+    fn same(self) -> Other;
+}
 
 pub(crate) mod sealed {
     /// How the bits of one element travel. Implementations are one instruction each.
@@ -30,6 +44,12 @@ pub(crate) mod sealed {
 macro_rules! bits {
     ($($type:ty, $store:ident, $load:ident, $load_atomic:ident, $store_atomic:ident, |$value:ident, $mask:ident| $exchange:expr;)*) => { $(
         impl Bits for $type {}
+        impl SameSize<$type> for $type {
+            #[inline(always)]
+            fn same(self) -> $type {
+                self
+            }
+        }
         impl sealed::Transport for $type {
             #[inline(always)]
             unsafe fn exchange(self, $mask: u32) -> Self {

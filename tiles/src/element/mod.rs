@@ -20,13 +20,13 @@ mod float;
 mod number;
 mod promote;
 
-pub use bits::Bits;
+pub use bits::{Bits, SameSize};
 pub(crate) use bits::sealed as bits_transport;
 pub use cast::Cast;
 pub use float::{ApproximateFloat, Float};
 pub use half::{bf16, f16};
 pub use number::{Integer, Logical, Number};
-pub use promote::Promote;
+pub use promote::{FitsElement, Promote};
 
 /// A type that a tile can hold.
 #[diagnostic::on_unimplemented(
@@ -34,7 +34,7 @@ pub use promote::Promote;
     label = "not an element type",
     note = "element types are bool, i8 to i64, u8 to u64, f16, bf16, f32 and f64"
 )]
-pub trait Element: Copy + PartialEq + PartialOrd + core::fmt::Debug + Send + Sync + 'static {
+pub trait Element: sealed::Sealed + Copy + PartialEq + PartialOrd + core::fmt::Debug + Send + Sync + 'static {
     /// How a value lies in memory.
     ///
     /// `bool` lies as one byte: loads take any nonzero byte as true, stores write 0 or 1.
@@ -47,6 +47,11 @@ pub trait Element: Copy + PartialEq + PartialOrd + core::fmt::Debug + Send + Syn
     fn to_bits(self) -> Self::Bits;
     /// The value with these bits.
     fn from_bits(bits: Self::Bits) -> Self;
+}
+
+mod sealed {
+    /// Element types are known to the back ends: no others can be added.
+    pub trait Sealed {}
 }
 
 macro_rules! elements {
@@ -65,6 +70,7 @@ macro_rules! elements {
                 $from
             }
         }
+        impl sealed::Sealed for $type {}
     )* };
 }
 elements! {

@@ -53,9 +53,9 @@ pub trait Number: Element + Zero + One + Bounded + Promote<Self, Output = Self> 
     /// Magnitude; of the least integer it is that integer.
     fn abs(self) -> Self;
     /// The smaller one; a NaN loses against a number, and -0 is smaller than +0.
-    fn min(self, other: Self) -> Self;
+    fn minimum(self, other: Self) -> Self;
     /// The larger one; a NaN loses against a number, and +0 is larger than -0.
-    fn max(self, other: Self) -> Self;
+    fn maximum(self, other: Self) -> Self;
     /// The smaller one; a NaN wins.
     fn min_propagate_nan(self, other: Self) -> Self;
     /// The larger one; a NaN wins.
@@ -70,9 +70,9 @@ pub trait Number: Element + Zero + One + Bounded + Promote<Self, Output = Self> 
 
 /// Integers: shifts.
 #[diagnostic::on_unimplemented(
-    message = "tiles of `{Self}` cannot be shifted",
+    message = "`{Self}` is not an integer element type",
     label = "expected integers",
-    note = "`<<` and `>>` work on tiles of integers"
+    note = "shifts and `iota` are for tiles of integers; convert with `.cast::<...>()`"
 )]
 pub trait Integer: Number + Logical {
     /// The width in bits.
@@ -112,7 +112,7 @@ macro_rules! logical {
 logical!(bool i8 i16 i32 i64 u8 u16 u32 u64);
 
 macro_rules! integers {
-    ($($type:ident, |$value:ident| $abs:expr, $sign:expr;)*) => { $(
+    ($($type:ident, |$value:ident| $abs:expr;)*) => { $(
         impl Number for $type {
             const ONE: Self = 1;
             const LOWEST: Self = $type::MIN;
@@ -147,20 +147,20 @@ macro_rules! integers {
                 $abs
             }
             #[inline(always)]
-            fn min(self, other: Self) -> Self {
+            fn minimum(self, other: Self) -> Self {
                 if other < self { other } else { self }
             }
             #[inline(always)]
-            fn max(self, other: Self) -> Self {
+            fn maximum(self, other: Self) -> Self {
                 if other > self { other } else { self }
             }
             #[inline(always)]
             fn min_propagate_nan(self, other: Self) -> Self {
-                Number::min(self, other)
+                Number::minimum(self, other)
             }
             #[inline(always)]
             fn max_propagate_nan(self, other: Self) -> Self {
-                Number::max(self, other)
+                Number::maximum(self, other)
             }
             #[inline(always)]
             fn less(self, other: Self) -> bool {
@@ -184,8 +184,8 @@ macro_rules! integers {
             }
             #[inline(always)]
             fn shr(self, amount: u32) -> Self {
-                let $value = self;
-                if amount < $type::BITS { self.wrapping_shr(amount) } else { $sign }
+                let most = $type::BITS - 1;
+                if amount > most && !Self::SIGNED { 0 } else { self.wrapping_shr(amount.min(most)) }
             }
             #[inline(always)]
             fn to_amount(self) -> u32 {
@@ -195,14 +195,14 @@ macro_rules! integers {
     )* };
 }
 integers! {
-    i8, |value| value.wrapping_abs(), value >> 7;
-    i16, |value| value.wrapping_abs(), value >> 15;
-    i32, |value| value.wrapping_abs(), value >> 31;
-    i64, |value| value.wrapping_abs(), value >> 63;
-    u8, |value| value, value & 0;
-    u16, |value| value, value & 0;
-    u32, |value| value, value & 0;
-    u64, |value| value, value & 0;
+    i8, |value| value.wrapping_abs();
+    i16, |value| value.wrapping_abs();
+    i32, |value| value.wrapping_abs();
+    i64, |value| value.wrapping_abs();
+    u8, |value| value;
+    u16, |value| value;
+    u32, |value| value;
+    u64, |value| value;
 }
 
 /// `native` types compute with their own operators; the others give the machine's functions on their bits.
@@ -241,11 +241,11 @@ macro_rules! floats {
                 $type::from_bits(self.to_bits() & !$sign)
             }
             #[inline(always)]
-            fn min(self, other: Self) -> Self {
+            fn minimum(self, other: Self) -> Self {
                 $min(self, other)
             }
             #[inline(always)]
-            fn max(self, other: Self) -> Self {
+            fn maximum(self, other: Self) -> Self {
                 $max(self, other)
             }
             #[inline(always)]

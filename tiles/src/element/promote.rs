@@ -19,6 +19,16 @@ pub trait Promote<U>: Element + Cast<Self::Output> {
     fn promote(other: U) -> Self::Output;
 }
 
+/// The common type of a stored element and of the tensor's `Wanted`, where it is `Wanted` itself: nothing is lost in kind.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` cannot be stored as `{Wanted}` without an explicit conversion",
+    label = "the tensor has elements of type `{Wanted}`",
+    note = "convert first: `.cast::<{Wanted}>()`"
+)]
+pub trait FitsElement<Wanted> {}
+
+impl<T> FitsElement<T> for T {}
+
 macro_rules! promotions {
     ($($left:ident: $($right:ident $output:ident),*;)*) => { $($(
         impl Promote<$right> for $left {

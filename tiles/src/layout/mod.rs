@@ -7,6 +7,9 @@
 #[doc(hidden)]
 pub mod map;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use map::{LinearMap, Plan, ReductionPlan};
 
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
@@ -89,6 +92,7 @@ impl<L: Layout, P: Axis<A>, const A: usize, M: Layout<Block = L::Block>, Q: Axis
 
 /// A layout as data.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant, reason = "it exists during compilation only")]
 pub enum LayoutDescription {
     /// See [`Blocked`]; logarithms of the piece length and of the threads.
     Blocked {

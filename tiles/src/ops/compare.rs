@@ -62,14 +62,17 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// });
     /// ```
     #[inline(always)]
-    pub fn select<T: Element, R: Shape, M: Layout, Q: Shape, N: Layout>(
+    pub fn select<T, R, M, Q, N>(
         self,
         then: Tile<T, R, M>,
         otherwise: Tile<T, Q, N>,
     ) -> Tile<T, Selected<S, R, Q>, SelectedLayout<L, M, N>>
     where
-        R: Broadcast<Q>,
-        M: Join<N>,
+        T: Element,
+        R: Shape + Broadcast<Q>,
+        M: Layout + Join<N>,
+        Q: Shape,
+        N: Layout,
         S: Broadcast<<R as Broadcast<Q>>::Output>,
         L: Join<<M as Join<N>>::Output>,
     {
@@ -85,10 +88,13 @@ pub type Selected<S, R, Q> = <S as Broadcast<<R as Broadcast<Q>>::Output>>::Outp
 /// The common layout of a condition and two choices.
 pub type SelectedLayout<L, M, N> = <L as Join<<M as Join<N>>::Output>>::Output;
 
-impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Whether elements are NaN; integers never are.
     #[inline(always)]
-    pub fn is_nan(self) -> Tile<bool, S, L> {
+    pub fn is_nan(self) -> Tile<bool, S, L>
+    where
+        T: Number,
+    {
         Tile::from_registers_fn(|i| Number::is_nan(self.registers().get(i)))
     }
 }

@@ -3,17 +3,20 @@
 
 use super::Operand;
 use super::operand::Fetch;
-use crate::element::{ApproximateFloat, Float};
+use crate::element::{ApproximateFloat, Element, Float};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::tile::{Spread, Tile};
 
 macro_rules! functions {
     ($class:ident: $($(#[$attribute:meta])* $name:ident;)*) => {
-        impl<T: $class, S: Shape, L: Layout> Tile<T, S, L> { $(
+        impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> { $(
             $(#[$attribute])*
             #[inline(always)]
-            pub fn $name(self) -> Self {
+            pub fn $name(self) -> Self
+            where
+                T: $class,
+            {
                 Tile::from_registers_fn(|i| $class::$name(self.registers().get(i)))
             }
         )* }
@@ -71,7 +74,7 @@ functions! { ApproximateFloat:
     tanh_approximate;
 }
 
-impl<T: Float, S: Shape, L: Layout> Tile<T, S, L> {
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// `self * factor + summand`, rounded once.
     ///
     /// `factor` and `summand` broadcast; their elements have the type of this tile.
@@ -86,6 +89,7 @@ impl<T: Float, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn fma<F, A>(self, factor: F, summand: A) -> Tile<T, A::Shape, A::Layout>
     where
+        T: Float,
         F: Operand<T, S, L, Element = T>,
         A: Operand<T, F::Shape, F::Layout, Element = T>,
     {
@@ -97,7 +101,10 @@ impl<T: Float, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Whether elements are infinite.
     #[inline(always)]
-    pub fn is_infinite(self) -> Tile<bool, S, L> {
+    pub fn is_infinite(self) -> Tile<bool, S, L>
+    where
+        T: Float,
+    {
         Tile::from_registers_fn(|i| Float::is_infinite(self.registers().get(i)))
     }
 }

@@ -27,11 +27,11 @@ pub struct PropagateNan;
 impl NanMode for SuppressNan {
     #[inline(always)]
     fn minimum<T: Number>(left: T, right: T) -> T {
-        Number::min(left, right)
+        Number::minimum(left, right)
     }
     #[inline(always)]
     fn maximum<T: Number>(left: T, right: T) -> T {
-        Number::max(left, right)
+        Number::maximum(left, right)
     }
     const PROPAGATES: bool = false;
 }

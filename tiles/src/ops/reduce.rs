@@ -254,7 +254,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 }
 
-impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Sums along axis `A`; integers wrap.
     ///
     /// ```
@@ -268,6 +268,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn sum<const A: usize>(self) -> Reduced<T, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.fold::<A>(Number::add)
@@ -277,6 +278,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn prod<const A: usize>(self) -> Reduced<T, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.fold::<A>(Number::mul)
@@ -286,6 +288,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn max<const A: usize>(self) -> Reduced<T, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.max_with::<A, _>(SuppressNan)
@@ -295,6 +298,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn max_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<T, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.fold::<A>(N::maximum)
@@ -304,6 +308,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn min<const A: usize>(self) -> Reduced<T, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.min_with::<A, _>(SuppressNan)
@@ -313,6 +318,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn min_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<T, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.fold::<A>(N::minimum)
@@ -331,6 +337,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmax<const A: usize>(self) -> Reduced<u32, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.argmax_with::<A, _>(SuppressNan)
@@ -340,6 +347,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmax_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.locate::<A, N>(|a, b| b.less(a))
@@ -349,6 +357,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmin<const A: usize>(self) -> Reduced<u32, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.argmin_with::<A, _>(SuppressNan)
@@ -358,6 +367,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmin_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.locate::<A, N>(|a, b| a.less(b))
@@ -367,6 +377,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     fn locate<const A: usize, N: NanMode>(self, better: impl Fn(T, T) -> bool) -> Reduced<u32, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         let own = Map::<L, S>::MAP.of_thread.apply(arch::execution::thread());

@@ -2,7 +2,7 @@
 
 use crate::element::Element;
 use crate::layout::{Blocked, Layout};
-use crate::shape::{Broadcast, ExpandDimension, Shape};
+use crate::shape::{Broadcast, ExpandDimension, FitsShape, Shape};
 use crate::tile::Tile;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
@@ -51,7 +51,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn broadcast<R: Shape>(self, _shape: R) -> Tile<T, R, L>
     where
-        S: Broadcast<R, Output = R>,
+        S: Broadcast<R, Output: FitsShape<R>>,
     {
         self.spread()
     }

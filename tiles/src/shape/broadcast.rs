@@ -25,6 +25,16 @@ pub trait Broadcast<Other> {
     type Output: Shape;
 }
 
+/// The common shape of a tile and of `Wanted`, where it is `Wanted` itself: the tile broadcasts to it.
+#[diagnostic::on_unimplemented(
+    message = "a tile does not broadcast to the smaller shape `{Wanted}`",
+    label = "together they have the shape `{Self}`",
+    note = "only dimensions of size 1 grow; `reshape` keeps the number of elements, and reductions make tiles smaller"
+)]
+pub trait FitsShape<Wanted> {}
+
+impl<S> FitsShape<S> for S {}
+
 type Wider<A, B> = <A as BroadcastDimension<B>>::Output;
 
 macro_rules! dimensions {

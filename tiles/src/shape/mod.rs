@@ -5,7 +5,7 @@
 
 mod broadcast;
 
-pub use broadcast::{Broadcast, BroadcastDimension};
+pub use broadcast::{Broadcast, BroadcastDimension, FitsShape};
 
 use crate::registers::{PowerOfTwo, Product};
 use typenum::{Const, ToUInt, U1};
@@ -88,7 +88,14 @@ impl ShapeDescription {
     note = "write `shape![64, 32]` for the value and `Shape2<64, 32>` for the type"
 )]
 pub trait Shape:
-    Copy + Default + Send + Sync + 'static + Broadcast<Self, Output = Self> + Broadcast<(), Output = Self>
+    Copy
+    + Default
+    + Send
+    + Sync
+    + 'static
+    + OfRank<Self::Rank>
+    + Broadcast<Self, Output = Self>
+    + Broadcast<(), Output = Self>
 {
     /// The number of dimensions, as a type that spans compare with theirs.
     type Rank;
@@ -103,6 +110,14 @@ pub trait Shape:
 /// A rank as a type.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Rank<const R: usize>;
+
+/// A tuple, of dimensions or of extents, of rank `R`, a [`Rank`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not of rank `{R}`",
+    label = "wrong number of axes",
+    note = "the tensor, the kernel's span and the shape of its tiles have equally many axes; where tiles are thin, their shape has a 1"
+)]
+pub trait OfRank<R> {}
 
 /// Names all axes at once, for [`Axis`].
 pub const ALL: usize = usize::MAX;
@@ -140,6 +155,7 @@ pub trait ExpandDimension<const A: usize>: Shape {
 
 macro_rules! shapes {
     ($($rank:literal: $($name:ident)*;)*) => { $(
+        impl<$($name),*> OfRank<Rank<$rank>> for ($($name,)*) {}
         impl<$($name: Dimension),*> Shape for ($($name,)*) {
             type Rank = Rank<$rank>;
             type Count = shapes!(@product $($name)*);

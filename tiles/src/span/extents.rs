@@ -249,6 +249,7 @@ macro_rules! extents {
                 Packed($($pack),*)
             }
             #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "the tuple of none")]
             fn unpack($tuple: $packed) -> Self {
                 ($($field,)*)
             }

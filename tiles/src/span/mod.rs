@@ -14,7 +14,7 @@ pub use mapping::{Left, Mapping, Pitched, Right, Strided};
 use crate::context::Cx;
 use crate::element::Element;
 use crate::layout::Block;
-use crate::shape::Shape;
+use crate::shape::{OfRank, Shape};
 use crate::view::PartitionView;
 use core::marker::PhantomData;
 use extents::OffsetInteger;
@@ -132,7 +132,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// }
     /// ```
     #[inline(always)]
-    pub fn partition<S: Shape<Rank = E::Rank>, B: Block>(
+    pub fn partition<S: Shape + OfRank<E::Rank>, B: Block>(
         self,
         cx: Cx<B>,
         shape: S,

@@ -6,7 +6,7 @@ mod create;
 pub(crate) use convert::Spread;
 
 use crate::arch;
-use crate::element::{Cast, Element};
+use crate::element::{Cast, Element, SameSize};
 use crate::layout::{Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
@@ -123,8 +123,11 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
-    pub fn bitcast<U: Element<Bits = T::Bits>>(self) -> Tile<U, S, L> {
-        self.map(|x| U::from_bits(x.to_bits()))
+    pub fn bitcast<U: Element>(self) -> Tile<U, S, L>
+    where
+        T::Bits: SameSize<U::Bits>,
+    {
+        self.map(|x| U::from_bits(x.to_bits().same()))
     }
 
     /// The element at `index`, the same on every thread.

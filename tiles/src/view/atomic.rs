@@ -10,10 +10,10 @@ use super::memory_order::{ReadOrder, Scope, WriteOrder};
 use super::padding::Padding;
 use crate::arch;
 use crate::element::bits_transport::Transport;
-use crate::element::{Cast, Element, Promote};
+use crate::element::{Cast, Element, FitsElement, Promote};
 use crate::layout::{Block, Blocked, Join, Layout, Map};
 use crate::registers::PowerOfTwo;
-use crate::shape::{Broadcast, Shape};
+use crate::shape::{Broadcast, FitsShape, Shape};
 use crate::span::access::Writable;
 use crate::span::{Access, Alignment, Extents, Mapping};
 use crate::tile::Tile;
@@ -95,7 +95,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 }
 
-impl<T: Element, E: Extents, A: Writable, M: Mapping, G: Alignment, S: Shape, B: Block>
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
     PartitionView<T, E, A, M, G, S, B>
 {
     /// Stores the elements of `value` atomically as tile `index`, which must lie wholly inside the tensor.
@@ -106,8 +106,9 @@ impl<T: Element, E: Extents, A: Writable, M: Mapping, G: Alignment, S: Shape, B:
     #[track_caller]
     pub fn atomic_store<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
-        U: Promote<T, Output = T> + Cast<T>,
-        R: Shape + Broadcast<S, Output = S>,
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
         O: WriteOrder,
         C: Scope,
@@ -126,8 +127,9 @@ impl<T: Element, E: Extents, A: Writable, M: Mapping, G: Alignment, S: Shape, B:
     #[inline(always)]
     pub fn atomic_store_masked<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
-        U: Promote<T, Output = T> + Cast<T>,
-        R: Shape + Broadcast<S, Output = S>,
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
         O: WriteOrder,
         C: Scope,

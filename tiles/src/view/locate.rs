@@ -85,7 +85,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         if Self::VECTOR == 1 {
             return true;
         }
-        let base = G::BYTES % bytes == 0 || self.span.pointer.addr() % bytes == 0;
+        let base = G::BYTES % bytes == 0 || self.span.pointer.addr().is_multiple_of(bytes);
         let mut rows = true;
         if M::pitch_multiple::<E>() % Self::VECTOR as u64 != 0 {
             let mut axis = 0;

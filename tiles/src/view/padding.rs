@@ -18,6 +18,7 @@ macro_rules! paddings {
         $(#[$attribute])*
         #[derive(Clone, Copy, Debug, Default)]
         pub struct $name;
+        #[diagnostic::do_not_recommend]
         impl<T: $bound> Padding<T> for $name {
             const VALUE: T = T::$value;
         }

@@ -6,12 +6,13 @@ use super::padding::Padding;
 use super::transfer::{self, Cache};
 use crate::arch;
 use crate::context::Cx;
-use crate::element::{Cast, Element, Promote};
+use crate::element::{Cast, Element, FitsElement, Promote};
 use crate::layout::{Block, Blocked, Join, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
-use crate::shape::{Broadcast, MAXIMUM_RANK, Shape};
+use crate::shape::{Broadcast, FitsShape, MAXIMUM_RANK, Shape};
 use crate::span::extents::OffsetInteger;
-use crate::span::{Access, Alignment, Exclusive, Extents, Mapping, TensorSpan};
+use crate::span::access::Writable;
+use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 use core::marker::PhantomData;
 
@@ -261,8 +262,8 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 ///
 /// The value may have any element type that converts without loss of kind (the promotion of both is the tensor's
 /// type) and any shape that broadcasts to the view's.
-impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
-    PartitionView<T, E, Exclusive, M, G, S, B>
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
+    PartitionView<T, E, A, M, G, S, B>
 {
     /// Stores `value` as tile `index`, which must lie wholly inside the tensor.
     ///
@@ -283,12 +284,13 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
     #[track_caller]
     pub fn store<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
-        U: Promote<T, Output = T> + Cast<T>,
-        R: Shape + Broadcast<S, Output = S>,
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
         I: TileIndex<E::Rank>,
     {
-        Self::assert_owned::<I>();
+        Self::assert_plain_access::<I>();
         let located = self.locate(index);
         if !located.whole {
             self.fail_bounds("store", index.get());
@@ -304,8 +306,9 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
     #[inline(always)]
     pub unsafe fn store_unchecked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
-        U: Promote<T, Output = T> + Cast<T>,
-        R: Shape + Broadcast<S, Output = S>,
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
         I: TileIndex<E::Rank>,
     {
@@ -318,12 +321,13 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
     #[inline(always)]
     pub fn store_masked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
-        U: Promote<T, Output = T> + Cast<T>,
-        R: Shape + Broadcast<S, Output = S>,
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
         I: TileIndex<E::Rank>,
     {
-        Self::assert_owned::<I>();
+        Self::assert_plain_access::<I>();
         let located = self.locate(index);
         let part = Part::new::<S, Blocked<B>>(&located);
         let value: Tile<T, S, Blocked<B>> = value.cast::<T>().spread();

@@ -1,0 +1,234 @@
+//! What can be passed to a kernel for each of its parameters.
+
+use cuda_tiles::element::Element;
+use cuda_tiles::launch::Description;
+use cuda_tiles::shape::{OfRank, Rank};
+use cuda_tiles::span::{Access, Alignment, Atomic, Exclusive, Extents, Mapping, ReadOnly, TensorSpan};
+
+use crate::error::{ArgumentError, Error, Result};
+use crate::stream::Stream;
+use crate::tensor::{Layout, Tensor, TensorView, TensorViewMut};
+
+/// A value that can be passed for a kernel parameter of type `P`, in a launch on a stream of type `S`.
+///
+/// | parameter | argument |
+/// |---|---|
+/// | read-only span | `&tensor`, or a [`TensorView`] |
+/// | writable or atomic span | `&mut tensor`, or a [`TensorViewMut`] |
+/// | number or `bool` | a value of just this type |
+///
+/// Mistakes do not compile. A writable span needs a mutable borrow:
+///
+/// ```compile_fail,E0277
+/// # use cuda_tiles::prelude::*;
+/// # use cuda_tiles_host::{Device, Launch, Tensor};
+/// # #[kernel]
+/// # fn double(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
+/// #     let (x, y) = (x.partition(cx, shape![64]), y.partition(cx, shape![64]));
+/// #     y.store(x.load(cx.bid::<0>()) * 2.0, cx.bid::<0>());
+/// # }
+/// let (x, y) = (Tensor::full(&Device::cpu(), [64], 1.0_f32)?, Tensor::full(&Device::cpu(), [64], 0.0_f32)?);
+/// double.launch(&Device::cpu(), 1, (&x, &y))?;
+/// # Ok::<(), cuda_tiles_host::Error>(())
+/// ```
+///
+/// What a kernel writes it cannot have as another argument:
+///
+/// ```compile_fail,E0502
+/// # use cuda_tiles::prelude::*;
+/// # use cuda_tiles_host::{Device, Launch, Tensor};
+/// # #[kernel]
+/// # fn double(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
+/// #     let (x, y) = (x.partition(cx, shape![64]), y.partition(cx, shape![64]));
+/// #     y.store(x.load(cx.bid::<0>()) * 2.0, cx.bid::<0>());
+/// # }
+/// let mut x = Tensor::full(&Device::cpu(), [64], 1.0_f32)?;
+/// double.launch(&Device::cpu(), 1, (&x, &mut x))?;
+/// # Ok::<(), cuda_tiles_host::Error>(())
+/// ```
+///
+/// The ranks must agree:
+///
+/// ```compile_fail,E0277
+/// # use cuda_tiles::prelude::*;
+/// # use cuda_tiles_host::{Device, Launch, Tensor};
+/// # #[kernel]
+/// # fn double(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
+/// #     let (x, y) = (x.partition(cx, shape![64]), y.partition(cx, shape![64]));
+/// #     y.store(x.load(cx.bid::<0>()) * 2.0, cx.bid::<0>());
+/// # }
+/// let (x, mut y) = (Tensor::full(&Device::cpu(), [8, 8], 1.0_f32)?, Tensor::full(&Device::cpu(), [64], 0.0_f32)?);
+/// double.launch(&Device::cpu(), 1, (&x, &mut y))?;
+/// # Ok::<(), cuda_tiles_host::Error>(())
+/// ```
+///
+/// The borrow that an argument is lasts for the call of the launch; that the kernel may use the tensor longer is kept in
+/// the tensor's own account.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed for the kernel's parameter `{P}`",
+    label = "the kernel's parameter is `{P}`",
+    note = "pass `&tensor` or `tensor.view()` for a read-only span, `&mut tensor` or `tensor.view_mut()` for a writable one",
+    note = "element type and rank must be the parameter's own; a number must have just the parameter's type, as in `1.0_f32`"
+)]
+pub trait Argument<P, S = Stream> {
+    /// The parameter's value, for a kernel that is about to be given to the stream. It may be used as long as the
+    /// argument itself lives: only this crate can call the function, and implement the trait.
+    ///
+    /// # Errors
+    /// If the argument is on another device than the stream, or does not fit the parameter.
+    fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<P, ArgumentError>;
+}
+
+/// A launch in preparation. The type has no name outside this crate, which keeps [`Argument`] and [`Arguments`] to it.
+pub struct Launching<'launch, S> {
+    pub(crate) kernel: &'launch Description,
+    pub(crate) stream: &'launch S,
+}
+
+impl<T: Element, S> Argument<T, S> for T {
+    fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<T, ArgumentError> {
+        Ok(*self)
+    }
+}
+
+impl<T, E, M, G, const RANK: usize> Argument<TensorSpan<T, E, ReadOnly, M, G>> for &Tensor<T, RANK>
+where
+    T: Element,
+    E: Extents + OfRank<Rank<RANK>>,
+    M: Mapping,
+    G: Alignment,
+{
+    fn resolve(
+        &mut self,
+        launch: &Launching<'_, Stream>,
+    ) -> Result<TensorSpan<T, E, ReadOnly, M, G>, ArgumentError> {
+        self.view().resolve(launch)
+    }
+}
+
+impl<T, E, M, G, const RANK: usize> Argument<TensorSpan<T, E, ReadOnly, M, G>> for TensorView<'_, T, RANK>
+where
+    T: Element,
+    E: Extents + OfRank<Rank<RANK>>,
+    M: Mapping,
+    G: Alignment,
+{
+    fn resolve(
+        &mut self,
+        launch: &Launching<'_, Stream>,
+    ) -> Result<TensorSpan<T, E, ReadOnly, M, G>, ArgumentError> {
+        let memory = self.storage.lend(launch.stream)?;
+        // SAFETY: the layout stays within the storage, which the kernel may read from now on: on the CPU it ends before
+        // this borrow does, on the GPU the storage's account knows of it.
+        unsafe { span(memory, &self.layout) }
+    }
+}
+
+macro_rules! writable {
+    ($($access:ident)*) => { $(
+        impl<T, E, M, G, const RANK: usize> Argument<TensorSpan<T, E, $access, M, G>> for &mut Tensor<T, RANK>
+        where
+            T: Element,
+            E: Extents + OfRank<Rank<RANK>>,
+            M: Mapping,
+            G: Alignment,
+        {
+            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TensorSpan<T, E, $access, M, G>, ArgumentError> {
+                self.view_mut().resolve(launch)
+            }
+        }
+
+        impl<T, E, M, G, const RANK: usize> Argument<TensorSpan<T, E, $access, M, G>> for TensorViewMut<'_, T, RANK>
+        where
+            T: Element,
+            E: Extents + OfRank<Rank<RANK>>,
+            M: Mapping,
+            G: Alignment,
+        {
+            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TensorSpan<T, E, $access, M, G>, ArgumentError> {
+                let memory = self.storage.lend_mut(launch.stream)?;
+                // SAFETY: as for reading, and the borrow is the only one: nothing else reads or writes the storage
+                // while the kernel uses it.
+                unsafe { span(memory, &self.layout) }
+            }
+        }
+    )* };
+}
+
+writable!(Exclusive Atomic);
+
+/// The span of a layout in memory.
+///
+/// # Safety
+/// The layout stays within the memory, which a kernel may use, in the way that the span's access allows, as long as the
+/// span is used.
+pub(crate) unsafe fn span<T, E, A, M, G, const RANK: usize>(
+    memory: *mut u8,
+    layout: &Layout<RANK>,
+) -> Result<TensorSpan<T, E, A, M, G>, ArgumentError>
+where
+    T: Element,
+    E: Extents + OfRank<Rank<RANK>>,
+    A: Access,
+    M: Mapping,
+    G: Alignment,
+{
+    // The offset counts elements of an allocation, so neither it nor its bytes overflow.
+    let first = memory.wrapping_add(layout.offset * size_of::<T>()).cast::<T::Bits>();
+    let shape = layout.shape.map(|extent| extent as u64);
+    let strides = layout.strides.map(|stride| stride as i64);
+    // SAFETY: passed on to the caller.
+    let span = unsafe { TensorSpan::try_from_parts(first, &shape, &strides) };
+    span.map_err(|problem| ArgumentError::Span {
+        shape: layout.shape.into(),
+        strides: layout.strides.into(),
+        problem,
+    })
+}
+
+/// The arguments of a launch: a tuple with one [`Argument`] for each of the kernel's parameters, up to twelve.
+#[diagnostic::on_unimplemented(
+    message = "the kernel takes the parameters `{P}`, but was given `{Self}`",
+    label = "not the kernel's parameters `{P}`",
+    note = "pass a tuple with one argument for each parameter, in their order; `(x,)` is a tuple of one"
+)]
+pub trait Arguments<P, S = Stream> {
+    /// The values of all parameters, for a kernel that is about to be given to the stream. They may be used as long as
+    /// the arguments live.
+    ///
+    /// # Errors
+    /// [`Error::Argument`], which names the kernel and the parameter.
+    fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<P>;
+}
+
+macro_rules! arguments {
+    ($($parameter:ident $argument:ident $position:tt),*) => {
+        impl<S, $($parameter, $argument: Argument<$parameter, S>),*> Arguments<($($parameter,)*), S> for ($($argument,)*) {
+            #[allow(unused_variables, reason = "a kernel may have no parameters")]
+            fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<($($parameter,)*)> {
+                Ok(($(self.$position.resolve(launch).map_err(|problem| in_place(launch.kernel, $position, problem))?,)*))
+            }
+        }
+    };
+}
+
+arguments!();
+arguments!(P0 A0 0);
+arguments!(P0 A0 0, P1 A1 1);
+arguments!(P0 A0 0, P1 A1 1, P2 A2 2);
+arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3);
+arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4);
+arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5);
+arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6);
+arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6, P7 A7 7);
+arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6, P7 A7 7, P8 A8 8);
+arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6, P7 A7 7, P8 A8 8, P9 A9 9);
+arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6, P7 A7 7, P8 A8 8, P9 A9 9, P10 A10 10);
+arguments!(
+    P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6, P7 A7 7, P8 A8 8, P9 A9 9, P10 A10 10, P11 A11 11
+);
+
+fn in_place(kernel: &Description, index: usize, problem: ArgumentError) -> Error {
+    let name = kernel.arguments.get(index).copied().unwrap_or("unnamed");
+    Error::Argument { kernel: kernel.name, position: index + 1, name, problem: Box::new(problem) }
+}

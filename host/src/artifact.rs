@@ -1,0 +1,193 @@
+//! Compiled kernels: the PTX that the builder embeds in the program, and the choice among its images.
+
+use crate::error::{Error, Result};
+
+/// The oldest compute capability that the builder compiles for.
+const OLDEST_CAPABILITY: (u32, u32) = (8, 0);
+
+/// The kernels of one crate, compiled for one or several GPU architectures.
+///
+/// `cuda_tiles_builder` writes one from a build script; [`include_kernels!`](crate::include_kernels) brings it into
+/// the program and [`Device::load`](crate::Device::load) onto a GPU.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Artifact {
+    /// Name of the kernel crate.
+    pub name: &'static str,
+    /// One image for each architecture that the kernels were built for.
+    pub images: &'static [Image],
+    /// Why there are no images, if the build was asked to go on without them.
+    pub missing: Option<&'static str>,
+}
+
+/// The PTX of all kernels of a crate for one architecture.
+#[derive(Debug, Clone, Copy)]
+pub struct Image {
+    /// The architecture as the compiler calls it, for example `sm_90a`.
+    pub arch: &'static str,
+    /// Major number of its compute capability.
+    pub major: u32,
+    /// Minor number of its compute capability.
+    pub minor: u32,
+    /// Whether it runs on GPUs of exactly this compute capability (`sm_90a`), and not on later ones as plain PTX does.
+    pub exact: bool,
+    /// The PTX text.
+    pub ptx: &'static str,
+}
+
+impl Artifact {
+    /// An artifact with these images. The file that `cuda_tiles_builder` writes calls it.
+    ///
+    /// # Safety
+    /// Each entry of the images that has the name of a kernel does what that kernel's Rust function says: the builder
+    /// compiled it from that function.
+    pub const unsafe fn new(
+        name: &'static str,
+        images: &'static [Image],
+        missing: Option<&'static str>,
+    ) -> Self {
+        Self { name, images, missing }
+    }
+
+    /// The best image for a GPU of the given compute capability: the one made for exactly this capability if there is
+    /// one, else the newest plain image that is not newer than the GPU.
+    ///
+    /// # Errors
+    /// [`Error::NoPtx`] if the artifact was built without PTX; [`Error::NoImage`] if none of its images runs on
+    /// the GPU: the message lists them and names the architecture to add in `build.rs`.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Artifact, Image};
+    ///
+    /// const IMAGES: &[Image] = &[
+    ///     Image { arch: "sm_80", major: 8, minor: 0, exact: false, ptx: "" },
+    ///     Image { arch: "sm_90a", major: 9, minor: 0, exact: true, ptx: "" },
+    /// ];
+    /// // SAFETY: it has no entries.
+    /// let kernels = unsafe { Artifact::new("kernels", IMAGES, None) };
+    /// assert_eq!(kernels.image(9, 0)?.arch, "sm_90a");
+    /// assert_eq!(kernels.image(12, 0)?.arch, "sm_80");
+    /// assert!(kernels.image(7, 5).is_err());
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    pub fn image(&self, major: u32, minor: u32) -> Result<&'static Image> {
+        if self.images.is_empty() {
+            let reason = self
+                .missing
+                .unwrap_or("the builder was given no architecture; add `.arch(Arch::Sm80)` in build.rs");
+            return Err(Error::NoPtx { artifact: self.name, reason: reason.to_owned() });
+        }
+        let capability = (major, minor);
+        let exact = self.images.iter().find(|image| image.exact && image.capability() == capability);
+        let plain = || {
+            let candidates =
+                self.images.iter().filter(|image| !image.exact && image.capability() <= capability);
+            candidates.max_by_key(|image| image.capability())
+        };
+        exact.or_else(plain).ok_or_else(|| Error::NoImage {
+            artifact: self.name,
+            major,
+            minor,
+            images: self.images.iter().map(|image| image.arch).collect::<Vec<_>>().join(", "),
+            advice: advice(capability),
+        })
+    }
+}
+
+impl Image {
+    fn capability(&self) -> (u32, u32) {
+        (self.major, self.minor)
+    }
+
+    /// The version of the PTX language that the image is written in, from its `.version` line.
+    pub fn ptx_version(&self) -> &'static str {
+        let line = self.ptx.lines().find_map(|line| line.trim().strip_prefix(".version"));
+        line.map_or("of unknown version", str::trim)
+    }
+}
+
+/// What to do so that the kernels run on a GPU of this compute capability.
+fn advice((major, minor): (u32, u32)) -> String {
+    if (major, minor) < OLDEST_CAPABILITY {
+        return "the GPU is too old, 8.0 (Ampere) is the oldest that kernels can be built for; run on the CPU with \
+                CUDA_TILES_DEVICE=cpu"
+            .to_owned();
+    }
+    // Plain PTX of the generation's first chip runs on all its others.
+    format!("add `.arch(Arch::Sm{major}0)` to the builder in build.rs")
+}
+
+/// Defines `pub static KERNELS:` [`Artifact`]: the kernels that the build script compiled under this name.
+///
+/// ```ignore
+/// // Not run here: it reads the file that cuda_tiles_builder writes from a build script.
+/// cuda_tiles_host::include_kernels!("kernels");
+/// ```
+#[macro_export]
+macro_rules! include_kernels {
+    ($name:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn image(arch: &'static str, major: u32, minor: u32, exact: bool) -> Image {
+        Image { arch, major, minor, exact, ptx: "//\n.version 8.0\n.target sm_80\n" }
+    }
+
+    const IMAGES: &[Image] = &[
+        image("sm_90a", 9, 0, true),
+        image("sm_75", 7, 5, false),
+        image("sm_90", 9, 0, false),
+        image("sm_80", 8, 0, false),
+    ];
+    const KERNELS: Artifact = Artifact { name: "kernels", images: IMAGES, missing: None };
+
+    #[test]
+    fn the_image_of_exactly_this_gpu_comes_first() {
+        assert_eq!(KERNELS.image(9, 0).unwrap().arch, "sm_90a");
+    }
+
+    #[test]
+    fn else_the_newest_plain_image_that_is_not_newer() {
+        assert_eq!(KERNELS.image(7, 5).unwrap().arch, "sm_75");
+        assert_eq!(KERNELS.image(8, 0).unwrap().arch, "sm_80");
+        assert_eq!(KERNELS.image(8, 9).unwrap().arch, "sm_80");
+        assert_eq!(KERNELS.image(10, 0).unwrap().arch, "sm_90");
+    }
+
+    #[test]
+    fn an_exact_image_serves_no_later_gpu() {
+        let kernels = Artifact { images: &IMAGES[..1], ..KERNELS };
+        let message = kernels.image(10, 3).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "the kernels `kernels` were not built for this GPU: it has compute capability 10.3, and the images are for \
+             sm_90a; add `.arch(Arch::Sm100)` to the builder in build.rs"
+        );
+    }
+
+    #[test]
+    fn a_gpu_that_is_too_old_is_told_so() {
+        let message = KERNELS.image(7, 0).unwrap_err().to_string();
+        assert!(
+            message.contains("the images are for sm_90a, sm_75, sm_90, sm_80; the GPU is too old, 8.0"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn an_artifact_without_ptx_says_why() {
+        let kernels = Artifact { images: &[], missing: Some("rust-src is not installed"), ..KERNELS };
+        let message = kernels.image(9, 0).unwrap_err().to_string();
+        assert_eq!(message, "the kernels `kernels` hold no PTX for a GPU: rust-src is not installed");
+    }
+
+    #[test]
+    fn the_ptx_version_is_read_from_the_text() {
+        assert_eq!(IMAGES[0].ptx_version(), "8.0");
+    }
+}

@@ -1,0 +1,81 @@
+//! Memory of the CPU that stands for a GPU's global memory.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+/// Alignment of a GPU's allocations, which kernels may count on, in bytes.
+const ALIGNMENT: usize = 256;
+
+/// A buffer of bytes, aligned as a GPU's are.
+pub(crate) struct HostMemory {
+    address: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: the buffer is owned; it has no ties to a thread.
+unsafe impl Send for HostMemory {}
+// SAFETY: through a shared reference the buffer is only read.
+unsafe impl Sync for HostMemory {}
+
+impl HostMemory {
+    /// Allocates a buffer of zeros, if there is room for it.
+    pub(crate) fn zeroed(bytes: usize) -> Option<Self> {
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).ok()?;
+        let address = if bytes == 0 {
+            // An empty buffer still has an aligned address.
+            layout.dangling_ptr()
+        } else {
+            // SAFETY: the size is not zero.
+            NonNull::new(unsafe { alloc_zeroed(layout) })?
+        };
+        Some(Self { address, layout })
+    }
+
+    /// Address of the first byte, for reading; for writing too if it came from a mutable borrow of the owner.
+    pub(crate) fn address(&self) -> *mut u8 {
+        self.address.as_ptr()
+    }
+
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the buffer is this long and was initialised when it was allocated; nobody writes to it during a shared
+        // borrow, since kernels get a writable address from mutable borrows only.
+        unsafe { std::slice::from_raw_parts(self.address(), self.layout.size()) }
+    }
+
+    /// The bytes, to be changed.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and the borrow is the only one.
+        unsafe { std::slice::from_raw_parts_mut(self.address(), self.layout.size()) }
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        if self.layout.size() > 0 {
+            // SAFETY: the buffer was allocated with this layout and is not used again.
+            unsafe { dealloc(self.address(), self.layout) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_aligned_and_zero() {
+        for bytes in [0, 1, 255, 4096] {
+            let mut memory = HostMemory::zeroed(bytes).unwrap();
+            assert_eq!(memory.address() as usize % ALIGNMENT, 0);
+            assert_eq!(memory.bytes(), vec![0; bytes]);
+            memory.bytes_mut().fill(7);
+            assert_eq!(memory.bytes(), vec![7; bytes]);
+        }
+    }
+
+    #[test]
+    fn sizes_beyond_the_address_space_are_refused() {
+        assert!(HostMemory::zeroed(usize::MAX).is_none());
+    }
+}

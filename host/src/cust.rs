@@ -1,0 +1,317 @@
+//! Launches kernels on the contexts, streams and buffers of the crate [`cust`].
+//!
+//! The kernels, their types and all checks are those of the rest of this crate; `cust` has the memory and the streams.
+//! [`CustKernels`] loads artifacts into `cust`'s current context, [`CustTensor`] and [`CustTensorMut`] give a buffer the
+//! shape that a kernel's span needs.
+//!
+//! ```no_run
+//! // Not run: it needs a GPU.
+//! use cust::memory::{CopyDestination, DeviceBuffer};
+//! use cust::stream::{Stream, StreamFlags};
+//! use cuda_tiles::prelude::*;
+//! use cuda_tiles_host::Grid;
+//! use cuda_tiles_host::cust::{CustKernels, CustTensor, CustTensorMut};
+//!
+//! // In a crate of its own, which the build script compiles to PTX:
+//! #[kernel]
+//! fn vector_add(cx: Cx, a: Span<f32, (u32,)>, b: Span<f32, (u32,)>, c: SpanMut<f32, (u32,)>) {
+//!     let tile = shape![1024];
+//!     let (a, b, c) = (a.partition(cx, tile), b.partition(cx, tile), c.partition(cx, tile));
+//!     let i = cx.bid::<0>();
+//!     c.store_masked(a.load_masked(Zero, i) + b.load_masked(Zero, i), i);
+//! }
+//!
+//! // In the program, include_kernels!("kernels") defines KERNELS.
+//! # static KERNELS: cuda_tiles_host::Artifact =
+//! #     unsafe { cuda_tiles_host::Artifact::new("kernels", &[], None) };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let _context = cust::quick_init()?;
+//! let stream = Stream::new(StreamFlags::DEFAULT, None)?;
+//! let kernels = CustKernels::load(&[&KERNELS])?;
+//!
+//! let a = DeviceBuffer::from_slice(&[1.0_f32; 5000])?;
+//! let b = DeviceBuffer::from_slice(&[2.0_f32; 5000])?;
+//! let mut c = DeviceBuffer::<f32>::zeroed(5000)?;
+//! let (a, b) = (CustTensor::new(&a, [5000])?, CustTensor::new(&b, [5000])?);
+//! kernels.launch(&vector_add, &stream, Grid::cover([5000], [1024]), (a, b, CustTensorMut::new(&mut c, [5000])?))?;
+//!
+//! let mut sums = [0.0_f32; 5000];
+//! c.copy_to(&mut sums)?;
+//! assert_eq!(sums, [3.0; 5000]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Building it
+//! `cust` 0.3.2 wants a CUDA toolkit when it is built. The folder `cuda-shim` of this crate takes its place: point
+//! `CUDA_LIBRARY_PATH` at it in `.cargo/config.toml`, as this repository does. A program built so starts without a driver
+//! too; `cust::init` then returns an error.
+
+mod module;
+mod tensor;
+
+use ::cust::context::CurrentContext;
+use ::cust::error::CudaError;
+use ::cust::function::{BlockSize, FunctionAttribute, GridSize};
+use ::cust::module::Module;
+use ::cust::stream::Stream;
+use ::cust::sys;
+use cuda_tiles::launch::{Description, Kernel, Parameters, UnsafeKernel};
+// The crate is linked for the functions it defines.
+use cuda_tiles_cuda_shim as _;
+
+use crate::argument::{Arguments, Launching};
+use crate::artifact::Artifact;
+use crate::error::{Error, Result, quoted};
+use crate::grid::Grid;
+use crate::parameters::EntryParameters;
+
+pub use tensor::{CustTensor, CustTensorMut};
+
+/// The largest cluster that can be launched through `cust`, which knows nothing of clusters.
+const LARGEST_CLUSTER: u32 = 8;
+
+/// Kernels loaded into `cust`'s current context. They can be launched as long as that context is the current one.
+pub struct CustKernels {
+    modules: Vec<(&'static Artifact, Module)>,
+    device: String,
+    shared_memory_limit: u32,
+}
+
+impl CustKernels {
+    /// Compiles the artifacts for the GPU of the current context and loads them.
+    ///
+    /// # Errors
+    /// [`Error::NoPtx`] or [`Error::NoImage`] if an artifact has nothing for the GPU; [`Error::PtxVersion`] or
+    /// [`Error::Jit`], with the compiler's messages, if the driver does not compile it; [`Error::Driver`] if there is no
+    /// current context.
+    pub fn load(artifacts: &[&'static Artifact]) -> Result<Self> {
+        let device = CurrentContext::get_device()
+            .map_err(|error| failure("cust", "asking for the current context (has one been made?)", error))?;
+        let name = device.name().map_or_else(|_| "a GPU of cust".to_owned(), |name| format!("cust's {name}"));
+        let attribute = |attribute| {
+            property(device.as_raw(), attribute)
+                .map_err(|error| failure(&name, "asking for its properties", error))
+        };
+        let major = attribute(sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = attribute(sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        let shared_memory_limit =
+            attribute(sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let load = |&artifact: &&'static Artifact| {
+            Ok((artifact, module::compile(&name, artifact, artifact.image(major, minor)?)?))
+        };
+        let modules = artifacts.iter().map(load).collect::<Result<_>>()?;
+        Ok(Self { modules, device: name, shared_memory_limit })
+    }
+
+    /// Launches a kernel on a stream and waits for it.
+    ///
+    /// # Errors
+    /// [`Error::Grid`] and [`Error::Argument`] if the grid or an argument does not fit the kernel,
+    /// [`Error::KernelNotLoaded`], [`Error::AmbiguousKernel`], [`Error::Resources`], and [`Error::Trapped`] if the kernel
+    /// goes wrong.
+    pub fn launch<P: Parameters>(
+        &self,
+        kernel: &Kernel<P>,
+        stream: &Stream,
+        grid: impl Into<Grid>,
+        mut arguments: impl Arguments<P, Stream>,
+    ) -> Result<()> {
+        // SAFETY: a `Kernel` is made of a safe function; `arguments` lives, and borrows the buffers, until the stream has
+        // been waited for. `cust`'s streams wait for its copies and fills, which are work of the default stream.
+        unsafe { self.start(kernel, stream, grid.into(), &mut arguments)? };
+        let ended = stream.synchronize();
+        ended.map_err(|error| match is_trap(error) {
+            true => self.trapped(kernel.description().name, error),
+            false => failure(&self.device, "waiting for a stream", error),
+        })
+    }
+
+    /// Gives a kernel to a stream, without waiting for it.
+    ///
+    /// # Errors
+    /// As [`CustKernels::launch`]; a kernel that goes wrong makes a later call fail.
+    ///
+    /// # Safety
+    /// Until the stream has been waited for, the buffers among the arguments are not freed, and not used otherwise than
+    /// by work given to the same stream.
+    pub unsafe fn launch_async<P: Parameters>(
+        &self,
+        kernel: &Kernel<P>,
+        stream: &Stream,
+        grid: impl Into<Grid>,
+        mut arguments: impl Arguments<P, Stream>,
+    ) -> Result<()> {
+        // SAFETY: a `Kernel` is made of a safe function; the caller vouches for the buffers.
+        unsafe { self.start(kernel, stream, grid.into(), &mut arguments) }
+    }
+
+    /// Gives a kernel that is an `unsafe fn` to a stream, without waiting for it.
+    ///
+    /// # Errors
+    /// As [`CustKernels::launch_async`].
+    ///
+    /// # Safety
+    /// The kernel's own contract is met; and as for [`CustKernels::launch_async`].
+    pub unsafe fn launch_unsafe<P: Parameters>(
+        &self,
+        kernel: &UnsafeKernel<P>,
+        stream: &Stream,
+        grid: impl Into<Grid>,
+        mut arguments: impl Arguments<P, Stream>,
+    ) -> Result<()> {
+        // SAFETY: passed on to the caller.
+        unsafe { self.start(kernel.as_kernel(), stream, grid.into(), &mut arguments) }
+    }
+
+    /// # Safety
+    /// The kernel's own contract is met, and the buffers stay the kernel's until it has ended.
+    unsafe fn start<P: Parameters>(
+        &self,
+        kernel: &Kernel<P>,
+        stream: &Stream,
+        grid: Grid,
+        arguments: &mut impl Arguments<P, Stream>,
+    ) -> Result<()> {
+        let description = kernel.description();
+        let [x, y, z] = grid.for_kernel(description)?;
+        let parts = arguments.resolve(&Launching { kernel: description, stream })?.into_parts();
+        if grid.is_empty() {
+            return Ok(());
+        }
+        let function = self.find(description)?;
+        self.prepare(description, &function)?;
+        let mut parameters = EntryParameters::new::<P>(&parts);
+        // SAFETY: the addresses are those of all PTX parameters, in order, and live to the end of this call; the caller vouches
+        // for the rest.
+        let launched = unsafe {
+            stream.launch(
+                &function,
+                GridSize::xyz(x, y, z),
+                BlockSize::x(description.threads),
+                description.shared_bytes,
+                &parameters.addresses(),
+            )
+        };
+        launched.map_err(|error| failure(&self.device, "launching a kernel", error))
+    }
+
+    fn find(&self, kernel: &Description) -> Result<::cust::function::Function<'_>> {
+        let mut found = Vec::new();
+        for (artifact, module) in &self.modules {
+            match module.get_function(kernel.name) {
+                Ok(function) => found.push((artifact.name, function)),
+                Err(CudaError::NotFound) => {}
+                Err(error) => return Err(failure(&self.device, "looking a kernel up", error)),
+            }
+        }
+        let names =
+            |names: Vec<&str>| if names.is_empty() { "none is loaded".to_owned() } else { quoted(&names) };
+        match found.len() {
+            0 => Err(Error::KernelNotLoaded {
+                kernel: kernel.name,
+                device: self.device.clone(),
+                loaded: names(self.modules.iter().map(|(artifact, _)| artifact.name).collect()),
+            }),
+            1 => Ok(found.remove(0).1),
+            _ => Err(Error::AmbiguousKernel {
+                kernel: kernel.name,
+                device: self.device.clone(),
+                artifacts: names(found.iter().map(|&(name, _)| name).collect()),
+            }),
+        }
+    }
+
+    /// Compares what the kernel needs with what the GPU has, and asks the driver for its shared memory.
+    fn prepare(&self, kernel: &Description, function: &::cust::function::Function<'_>) -> Result<()> {
+        let refuse = |what, needed, limit| {
+            Err(Error::Resources { kernel: kernel.name, what, needed, limit, device: self.device.clone() })
+        };
+        let get = |attribute| {
+            let value = function.get_attribute(attribute).map(|value| value as u32);
+            value.map_err(|error| failure(&self.device, "asking for a kernel's properties", error))
+        };
+        let threads = get(FunctionAttribute::MaxThreadsPerBlock)?;
+        if kernel.threads > threads {
+            return refuse("threads", kernel.threads, threads);
+        }
+        let blocks = kernel.cluster.iter().product();
+        if blocks > LARGEST_CLUSTER {
+            return refuse("blocks of a cluster", blocks, LARGEST_CLUSTER);
+        }
+        let shared = kernel.shared_bytes + get(FunctionAttribute::SharedMemorySizeBytes)?;
+        if shared > self.shared_memory_limit {
+            return refuse("bytes of shared memory", shared, self.shared_memory_limit);
+        }
+        // SAFETY: the function belongs to a module that `self` keeps loaded.
+        let code = unsafe {
+            sys::cuFuncSetAttribute(
+                function.to_raw(),
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                kernel.shared_bytes as i32,
+            )
+        };
+        match code {
+            sys::CUresult::CUDA_SUCCESS => Ok(()),
+            code => Err(Error::Driver {
+                device: self.device.clone(),
+                operation: "asking for a kernel's shared memory",
+                code: format!("{code:?}"),
+            }),
+        }
+    }
+
+    fn trapped(&self, kernel: &'static str, error: CudaError) -> Error {
+        Error::Trapped { kernels: vec![kernel], device: self.device.clone(), code: describe(error) }
+    }
+}
+
+/// A property of a GPU that `cust`'s own list of properties leaves out.
+fn property(device: sys::CUdevice, attribute: sys::CUdevice_attribute_enum) -> Result<u32, CudaError> {
+    let mut value = 0;
+    // SAFETY: the function writes one integer to the address it is given.
+    match unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, device) } {
+        sys::CUresult::CUDA_SUCCESS => Ok(value as u32),
+        _ => Err(CudaError::InvalidDevice),
+    }
+}
+
+/// Whether the error is one that a running kernel causes, after which the context is of no use.
+fn is_trap(error: CudaError) -> bool {
+    matches!(
+        error,
+        CudaError::IllegalAddress
+            | CudaError::LaunchTimeout
+            | CudaError::AssertError
+            | CudaError::HardwareStackError
+            | CudaError::IllegalInstruction
+            | CudaError::MisalignedAddress
+            | CudaError::InvalidAddressSpace
+            | CudaError::InvalidProgramCounter
+            | CudaError::LaunchFailed
+    )
+}
+
+fn failure(device: &str, operation: &'static str, error: CudaError) -> Error {
+    Error::Driver { device: device.to_owned(), operation, code: describe(error) }
+}
+
+fn describe(error: CudaError) -> String {
+    format!("{error:?}: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_context_loading_says_so() {
+        let message = CustKernels::load(&[]).err().map(|error| error.to_string());
+        let message = message.expect("this test makes no context");
+        assert!(
+            message.starts_with("cust: asking for the current context (has one been made?) failed"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! Compiles PTX for `cust`, with the compiler's messages.
+//!
+//! `cust`'s own `Module::from_ptx` gives no messages. The driver's linker does: it makes machine code from PTX, which
+//! `cust` then loads.
+
+use std::ffi::{CStr, c_uint, c_void};
+
+use ::cust::module::Module;
+use ::cust::sys::{self, CUjit_option, CUresult};
+
+use super::failure;
+use crate::artifact::{Artifact, Image};
+use crate::error::{Error, Result};
+
+/// Room for the messages of the driver's compiler.
+const LOG_BYTES: usize = 16 * 1024;
+
+/// The image as a module of the current context.
+pub(super) fn compile(device: &str, artifact: &'static Artifact, image: &'static Image) -> Result<Module> {
+    let mut linker = Linker::new();
+    let code = linker.compile(image);
+    match code {
+        Ok(machine_code) => {
+            Module::from_cubin(machine_code, &[]).map_err(|error| failure(device, "loading kernels", error))
+        }
+        Err(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION) => Err(Error::PtxVersion {
+            artifact: artifact.name,
+            version: image.ptx_version().to_owned(),
+            driver: driver_version(),
+        }),
+        Err(code) => Err(Error::Jit {
+            artifact: artifact.name,
+            arch: image.arch,
+            code: format!("{code:?}"),
+            log: CStr::from_bytes_until_nul(&linker.log).unwrap_or_default().to_string_lossy().into_owned(),
+        }),
+    }
+}
+
+/// The driver's linker, with the buffer for its messages, to which it writes until it is destroyed.
+struct Linker {
+    state: sys::CUlinkState,
+    log: Box<[u8]>,
+}
+
+impl Linker {
+    fn new() -> Self {
+        Self { state: std::ptr::null_mut(), log: vec![0; LOG_BYTES].into() }
+    }
+
+    /// The machine code, which lives as long as the linker.
+    fn compile(&mut self, image: &Image) -> Result<&[u8], CUresult> {
+        let mut options =
+            [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values = [self.log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
+        let count = options.len() as c_uint;
+        // SAFETY: `options` and `values` have `count` entries in the form that the driver API describes for them; the log
+        // buffer has the announced size and lives until the linker is destroyed.
+        done(unsafe {
+            sys::cuLinkCreate_v2(count, options.as_mut_ptr(), values.as_mut_ptr(), &mut self.state)
+        })?;
+
+        let mut ptx = image.ptx.as_bytes().to_vec();
+        ptx.push(0);
+        // SAFETY: the linker exists; the PTX has the announced size, ends with a zero byte and outlives the call; there
+        // are no further options.
+        done(unsafe {
+            sys::cuLinkAddData_v2(
+                self.state,
+                sys::CUjitInputType::CU_JIT_INPUT_PTX,
+                ptx.as_mut_ptr().cast(),
+                ptx.len(),
+                c"kernels.ptx".as_ptr(),
+                0,
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+            )
+        })?;
+        let (mut code, mut size) = (std::ptr::null_mut(), 0);
+        // SAFETY: the linker exists, and the function writes an address and a size.
+        done(unsafe { sys::cuLinkComplete(self.state, &mut code, &mut size) })?;
+        // SAFETY: the driver made this many bytes of machine code, which live until the linker is destroyed.
+        Ok(unsafe { std::slice::from_raw_parts(code.cast(), size) })
+    }
+}
+
+impl Drop for Linker {
+    fn drop(&mut self) {
+        if !self.state.is_null() {
+            // SAFETY: the linker exists, and nothing that it made is used any more.
+            unsafe { sys::cuLinkDestroy(self.state) };
+        }
+    }
+}
+
+fn done(code: CUresult) -> Result<(), CUresult> {
+    match code {
+        CUresult::CUDA_SUCCESS => Ok(()),
+        code => Err(code),
+    }
+}
+
+/// The CUDA version that the driver supports.
+fn driver_version() -> String {
+    ::cust::CudaApiVersion::get().map_or_else(
+        |_| "of an unknown version".to_owned(),
+        |version| format!("{}.{}", version.major(), version.minor()),
+    )
+}

@@ -1,0 +1,262 @@
+//! Devices: a GPU, or the CPU in its place.
+
+use std::env;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::artifact::Artifact;
+use crate::cpu;
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::stream::Stream;
+
+/// The environment variable that [`Device::auto`] obeys.
+const VARIABLE: &str = "CUDA_TILES_DEVICE";
+
+/// Where tensors live and kernels run: a GPU or the CPU. Clones are the same device.
+///
+/// A GPU that was opened once stays open, with the kernels loaded on it, until the process ends.
+///
+/// ```
+/// use cuda_tiles_host::Device;
+///
+/// let device = Device::cpu();
+/// assert!(!device.is_gpu());
+/// assert!(device.to_string().starts_with("CPU, "));
+/// ```
+#[derive(Clone)]
+pub struct Device {
+    kind: Kind,
+}
+
+#[derive(Clone)]
+enum Kind {
+    Cpu {
+        /// Why it is not a GPU, where one was looked for.
+        instead_of_gpu: Option<Arc<str>>,
+    },
+    Gpu(&'static Gpu),
+}
+
+impl Device {
+    /// GPU 0 if an NVIDIA driver answers, else the CPU. Printing the device tells which, and why.
+    ///
+    /// The environment variable `CUDA_TILES_DEVICE` overrides the choice: `cpu`, `gpu`, or `gpu:1` for the second GPU.
+    ///
+    /// # Errors
+    /// If `CUDA_TILES_DEVICE` names no device or asks for a GPU that cannot be used. Without the variable a GPU that
+    /// fails to open means the CPU, and no error.
+    pub fn auto() -> Result<Self> {
+        match env::var(VARIABLE) {
+            Ok(value) if !value.is_empty() => Self::from_variable(&value),
+            Err(env::VarError::NotUnicode(value)) => {
+                Err(Error::DeviceVariable { value: value.to_string_lossy().into_owned() })
+            }
+            _ => Ok(Self::gpu(0).unwrap_or_else(|error| Self::instead_of_gpu(&error))),
+        }
+    }
+
+    fn from_variable(value: &str) -> Result<Self> {
+        let unknown = || Error::DeviceVariable { value: value.to_owned() };
+        match value.split_once(':') {
+            None if value == "cpu" => Ok(Self::cpu()),
+            None if value == "gpu" => Self::gpu(0),
+            Some(("gpu", ordinal)) => Self::gpu(ordinal.parse().map_err(|_| unknown())?),
+            _ => Err(unknown()),
+        }
+    }
+
+    fn instead_of_gpu(error: &Error) -> Self {
+        let reason = match error {
+            Error::NoDriver { reason } => reason.clone(),
+            other => other.to_string(),
+        };
+        Self { kind: Kind::Cpu { instead_of_gpu: Some(reason.into()) } }
+    }
+
+    /// The CPU. Kernels run there as ordinary Rust code, their blocks in parallel on all cores.
+    pub fn cpu() -> Self {
+        Self { kind: Kind::Cpu { instead_of_gpu: None } }
+    }
+
+    /// The GPU of this number, from 0, in the driver's order.
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`], [`Error::DriverTooOld`], [`Error::NoSuchGpu`], or [`Error::Driver`] if the GPU does not
+    /// open.
+    pub fn gpu(ordinal: usize) -> Result<Self> {
+        Ok(Self { kind: Kind::Gpu(Gpu::open(ordinal)?) })
+    }
+
+    /// Loads compiled kernels: the driver compiles their PTX for this GPU, now, and every kernel among them can be
+    /// launched. Several artifacts may be loaded; loading one again does nothing. On the CPU there is nothing to load.
+    ///
+    /// # Errors
+    /// [`Error::NoPtx`] or [`Error::NoImage`] if the artifact has nothing for this GPU, [`Error::PtxVersion`] if the
+    /// driver is too old for it, [`Error::Jit`] with the compiler's messages if the driver refuses it.
+    pub fn load(&self, artifact: &'static Artifact) -> Result<()> {
+        match self.kind {
+            Kind::Cpu { .. } => Ok(()),
+            Kind::Gpu(gpu) => gpu.load(artifact),
+        }
+    }
+
+    /// Waits for all work on the device.
+    ///
+    /// # Errors
+    /// [`Error::Trapped`] if a kernel went wrong on the GPU.
+    pub fn synchronize(&self) -> Result<()> {
+        match self.kind {
+            Kind::Cpu { .. } => Ok(()),
+            Kind::Gpu(gpu) => gpu.synchronize(),
+        }
+    }
+
+    /// Makes a new stream: work given to it runs in order, and beside the work of other streams.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the driver has no more streams.
+    pub fn stream(&self) -> Result<Stream> {
+        Stream::new(self)
+    }
+
+    /// The stream of all work whose stream is not named.
+    pub fn default_stream(&self) -> Stream {
+        Stream::default_of(self)
+    }
+
+    /// Whether the device is a GPU.
+    pub fn is_gpu(&self) -> bool {
+        matches!(self.kind, Kind::Gpu(_))
+    }
+
+    /// The device's product name; "CPU" for the CPU.
+    pub fn name(&self) -> &str {
+        match self.kind {
+            Kind::Cpu { .. } => "CPU",
+            Kind::Gpu(gpu) => gpu.name(),
+        }
+    }
+
+    /// Major and minor number of the GPU's compute capability; `None` for the CPU.
+    pub fn capability(&self) -> Option<(u32, u32)> {
+        self.as_gpu().map(Gpu::capability)
+    }
+
+    /// How many blocks run at the same time, roughly: the GPU's multiprocessors, or the CPU's kernel threads.
+    pub fn multiprocessors(&self) -> u32 {
+        match self.kind {
+            Kind::Cpu { .. } => cpu::threads() as u32,
+            Kind::Gpu(gpu) => gpu.multiprocessors(),
+        }
+    }
+
+    /// Free and total memory of the GPU, in bytes; `None` for the CPU.
+    ///
+    /// # Errors
+    /// [`Error::Trapped`] if a kernel went wrong on the GPU.
+    pub fn memory(&self) -> Result<Option<(usize, usize)>> {
+        self.as_gpu().map(Gpu::memory).transpose()
+    }
+
+    /// The most shared memory that a block can have, in bytes; `None` for the CPU, where it is ordinary memory.
+    pub fn shared_memory_limit(&self) -> Option<u32> {
+        self.as_gpu().map(Gpu::shared_memory_limit)
+    }
+
+    /// What the device is, for a log: name and size, and for the CPU why it is not a GPU, where one was looked for.
+    pub fn description(&self) -> String {
+        self.to_string()
+    }
+
+    /// The GPU, if it is one.
+    pub(crate) fn as_gpu(&self) -> Option<&'static Gpu> {
+        match self.kind {
+            Kind::Cpu { .. } => None,
+            Kind::Gpu(gpu) => Some(gpu),
+        }
+    }
+
+    /// The device of a GPU's memory or stream.
+    pub(crate) fn of_gpu(gpu: &'static Gpu) -> Self {
+        Self { kind: Kind::Gpu(gpu) }
+    }
+
+    /// The device in a few words, for messages.
+    pub(crate) fn short_name(&self) -> String {
+        match self.kind {
+            Kind::Cpu { .. } => "the CPU".to_owned(),
+            Kind::Gpu(gpu) => gpu.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Cpu { instead_of_gpu } => {
+                write!(formatter, "CPU, {} threads", cpu::threads())?;
+                instead_of_gpu.iter().try_for_each(|reason| write!(formatter, " ({reason})"))
+            }
+            Kind::Gpu(gpu) => {
+                let (major, minor) = gpu.capability();
+                write!(
+                    formatter,
+                    "{gpu}, compute capability {major}.{minor}, {} multiprocessors",
+                    gpu.multiprocessors()
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Device({self})")
+    }
+}
+
+/// Two devices are equal if they are the same GPU, or both the CPU.
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_gpu().map(Gpu::ordinal) == other.as_gpu().map(Gpu::ordinal)
+    }
+}
+
+impl Eq for Device {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_names_a_device() {
+        assert!(!Device::from_variable("cpu").unwrap().is_gpu());
+        for value in ["CPU!", "gpu:", "gpu:x", "gpu:-1", "tpu", "cpu:0"] {
+            let message = Device::from_variable(value).unwrap_err().to_string();
+            assert!(
+                message.starts_with(&format!("CUDA_TILES_DEVICE is `{value}`, which names no device")),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_cpu_says_why_it_is_not_a_gpu() {
+        let error = Error::NoDriver { reason: "no NVIDIA driver: libcuda.so.1 not found".to_owned() };
+        let device = Device::instead_of_gpu(&error);
+        let expected = format!("CPU, {} threads (no NVIDIA driver: libcuda.so.1 not found)", cpu::threads());
+        assert_eq!(device.to_string(), expected);
+        assert_eq!(device, Device::cpu());
+    }
+
+    #[test]
+    fn the_cpu_has_no_gpu_properties() {
+        let device = Device::cpu();
+        assert_eq!(device.capability(), None);
+        assert_eq!(device.memory().unwrap(), None);
+        assert_eq!(device.shared_memory_limit(), None);
+        assert!(device.multiprocessors() >= 1);
+        device.synchronize().unwrap();
+    }
+}

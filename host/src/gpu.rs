@@ -1,0 +1,17 @@
+//! The GPU back end, on the driver API through `cudarc`.
+//!
+//! Only `cudarc`'s bindings, contexts, streams and events are used. Its `CudaSlice` keeps *one* event for all readers
+//! of a buffer, so that of two reads on two streams only the later one holds back a writer. [`memory`] therefore
+//! keeps its own account of who uses what, which needs no event at all until a second stream comes in.
+
+mod device;
+mod failure;
+mod memory;
+mod module;
+mod pinned;
+mod stream;
+
+pub(crate) use device::Gpu;
+pub(crate) use memory::{Access, GpuMemory};
+pub(crate) use pinned::GpuPinned;
+pub(crate) use stream::{GpuEvent, GpuStream};

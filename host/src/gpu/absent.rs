@@ -1,0 +1,169 @@
+//! What stands in for the GPU back end where the feature `cudarc` is off: types without values, and one error.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::time::Duration;
+
+use cuda_tiles::launch::Description;
+
+use crate::artifact::Artifact;
+use crate::error::{Error, Result};
+
+pub(crate) enum Gpu {}
+
+#[derive(Clone)]
+pub(crate) struct GpuStream(&'static Gpu);
+
+pub(crate) enum GpuEvent {}
+
+pub(crate) enum GpuMemory {}
+
+pub(crate) enum GpuPinned {}
+
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+impl Gpu {
+    pub(crate) fn open(_ordinal: usize) -> Result<&'static Gpu> {
+        let reason = "built without the feature `cudarc` of cuda-tiles-host".to_owned();
+        Err(Error::NoDriver { reason })
+    }
+
+    pub(crate) fn ordinal(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        match *self {}
+    }
+
+    pub(crate) fn capability(&self) -> (u32, u32) {
+        match *self {}
+    }
+
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        match *self {}
+    }
+
+    pub(crate) fn shared_memory_limit(&self) -> u32 {
+        match *self {}
+    }
+
+    pub(crate) fn memory(&self) -> Result<(usize, usize)> {
+        match *self {}
+    }
+
+    pub(crate) fn load(&self, _artifact: &'static Artifact) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn default_stream(&self) -> &GpuStream {
+        match *self {}
+    }
+
+    pub(crate) fn new_stream(&self) -> Result<GpuStream> {
+        match *self {}
+    }
+}
+
+impl fmt::Display for Gpu {
+    fn fmt(&self, _formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {}
+    }
+}
+
+impl GpuStream {
+    pub(crate) fn synchronize(&self, _gpu: &Gpu) -> Result<()> {
+        match *self.0 {}
+    }
+
+    pub(crate) fn record(&self, _gpu: &Gpu) -> Result<GpuEvent> {
+        match *self.0 {}
+    }
+
+    pub(crate) fn wait(&self, _gpu: &Gpu, _event: &GpuEvent) -> Result<()> {
+        match *self.0 {}
+    }
+
+    /// # Safety
+    /// None is needed: there is no stream to call this on.
+    pub(crate) unsafe fn launch(
+        &self,
+        _gpu: &Gpu,
+        _kernel: &Description,
+        _grid: [u32; 3],
+        _parameters: &mut [*mut c_void],
+    ) -> Result<()> {
+        match *self.0 {}
+    }
+}
+
+impl GpuEvent {
+    pub(crate) fn synchronize(&self, _gpu: &Gpu) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn elapsed_since(&self, _gpu: &Gpu, _start: &GpuEvent) -> Result<Duration> {
+        match *self {}
+    }
+}
+
+impl GpuMemory {
+    pub(crate) fn filled(gpu: &'static Gpu, _bytes: usize, _fill: u8) -> Result<Self> {
+        match *gpu {}
+    }
+
+    pub(crate) fn copied(gpu: &'static Gpu, _source: &[u8]) -> Result<Self> {
+        match *gpu {}
+    }
+
+    pub(crate) fn gpu(&self) -> &'static Gpu {
+        match *self {}
+    }
+
+    pub(crate) fn address(&self) -> *mut u8 {
+        match *self {}
+    }
+
+    pub(crate) fn enter(&self, _stream: &GpuStream, _access: Access) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn write(&self, _offset: usize, _source: &[u8]) -> Result<()> {
+        match *self {}
+    }
+
+    /// # Safety
+    /// None is needed: there is no memory to call this on.
+    pub(crate) unsafe fn read(&self, _offset: usize, _target: *mut u8, _bytes: usize) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn write_pinned(&self, _stream: &GpuStream, _source: &GpuPinned) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn read_pinned(&self, _stream: &GpuStream, _target: &GpuPinned) -> Result<()> {
+        match *self {}
+    }
+}
+
+impl GpuPinned {
+    pub(crate) fn zeroed(gpu: &'static Gpu, _bytes: usize) -> Result<Self> {
+        match *gpu {}
+    }
+
+    pub(crate) fn gpu(&self) -> &'static Gpu {
+        match *self {}
+    }
+
+    pub(crate) fn settled(&self) -> Result<*mut u8> {
+        match *self {}
+    }
+}

@@ -1,0 +1,174 @@
+//! A GPU: its primary context, its properties and what is loaded on it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::sys::{self, CUdevice_attribute};
+use cudarc::driver::{CudaContext, DriverError, result};
+
+use super::failure::{Launches, describe};
+use super::module::Modules;
+use super::stream::GpuStream;
+use crate::error::{Error, Result};
+
+/// The oldest driver interface that works: CUDA 12.0 (R525), as the driver counts.
+const OLDEST_DRIVER: i32 = 12000;
+
+/// A GPU that this process has opened. It stays open to the end of the process, with all that is loaded on it: opening
+/// it again is free, and no kernel in flight can lose its code.
+pub(crate) struct Gpu {
+    pub(super) context: Arc<CudaContext>,
+    pub(super) modules: Modules,
+    pub(super) launches: Launches,
+    default_stream: GpuStream,
+    name: String,
+    capability: (u32, u32),
+    multiprocessors: u32,
+    shared_memory_limit: u32,
+    driver_version: i32,
+}
+
+impl Gpu {
+    /// Opens a GPU, or finds it open.
+    pub(crate) fn open(ordinal: usize) -> Result<&'static Gpu> {
+        static OPEN: Mutex<BTreeMap<usize, &'static Gpu>> = Mutex::new(BTreeMap::new());
+
+        let count = Self::count()?;
+        if ordinal >= count {
+            return Err(Error::NoSuchGpu { ordinal, count });
+        }
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gpu) = open.get(&ordinal) {
+            return Ok(gpu);
+        }
+        let gpu: &'static Gpu = Box::leak(Box::new(Self::new(ordinal)?));
+        open.insert(ordinal, gpu);
+        Ok(gpu)
+    }
+
+    /// How many GPUs the driver reports.
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`] if there is no driver, or none that starts; [`Error::DriverTooOld`].
+    pub(crate) fn count() -> Result<usize> {
+        // SAFETY: it opens and closes the driver's library, whose initialisers may run at any time.
+        if !unsafe { sys::is_culib_present() } {
+            return Err(Error::NoDriver { reason: "no NVIDIA driver: libcuda.so.1 not found".to_owned() });
+        }
+        let no_driver = |error: DriverError| Error::NoDriver { reason: describe(error) };
+        result::init().map_err(no_driver)?;
+        let version = driver_version().map_err(no_driver)?;
+        if version < OLDEST_DRIVER {
+            let (major, minor) = (version as u32 / 1000, version as u32 % 1000 / 10);
+            return Err(Error::DriverTooOld { major, minor });
+        }
+        match result::device::get_count().map_err(no_driver)? {
+            0 => Err(Error::NoDriver { reason: "the NVIDIA driver reports no GPU".to_owned() }),
+            count => Ok(count as usize),
+        }
+    }
+
+    fn new(ordinal: usize) -> Result<Self> {
+        let failed = |operation| {
+            move |error| Error::Driver { device: format!("GPU {ordinal}"), operation, code: describe(error) }
+        };
+        let context = CudaContext::new(ordinal).map_err(failed("opening the GPU"))?;
+        let attribute = |attribute| {
+            context
+                .attribute(attribute)
+                .map(|value| value as u32)
+                .map_err(failed("asking for the GPU's properties"))
+        };
+        let capability = (
+            attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        );
+        Ok(Self {
+            name: context.name().map_err(failed("asking for the GPU's name"))?,
+            capability,
+            multiprocessors: attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            shared_memory_limit: attribute(
+                CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+            )?,
+            driver_version: driver_version().map_err(failed("asking for the driver's version"))?,
+            default_stream: GpuStream::new(&context, context.default_stream())
+                .map_err(failed("making the default stream"))?,
+            modules: Modules::default(),
+            launches: Launches::default(),
+            context,
+        })
+    }
+
+    /// Number of the GPU, from 0, in the driver's order.
+    pub(crate) fn ordinal(&self) -> usize {
+        self.context.ordinal()
+    }
+
+    /// The GPU's product name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Major and minor number of the compute capability.
+    pub(crate) fn capability(&self) -> (u32, u32) {
+        self.capability
+    }
+
+    /// Number of streaming multiprocessors.
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+
+    /// The most shared memory that one block can have, in bytes.
+    pub(crate) fn shared_memory_limit(&self) -> u32 {
+        self.shared_memory_limit
+    }
+
+    /// The CUDA version that the driver supports, as `12.8`.
+    pub(super) fn driver(&self) -> String {
+        format!("{}.{}", self.driver_version / 1000, self.driver_version % 1000 / 10)
+    }
+
+    /// Free and total memory, in bytes.
+    pub(crate) fn memory(&self) -> Result<(usize, usize)> {
+        self.check("asking for the GPU's memory", self.context.mem_get_info())
+    }
+
+    /// Waits for all work on the GPU.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.check("waiting for the GPU", self.context.synchronize())?;
+        self.launches.forget(None);
+        Ok(())
+    }
+
+    /// The stream that is used where the user names none.
+    pub(crate) fn default_stream(&self) -> &GpuStream {
+        &self.default_stream
+    }
+
+    /// Makes a stream that runs beside all others.
+    pub(crate) fn new_stream(&self) -> Result<GpuStream> {
+        let stream = self.context.new_stream();
+        self.check("making a stream", stream.and_then(|stream| GpuStream::new(&self.context, stream)))
+    }
+
+    /// Makes the GPU's context the calling thread's current one, which the driver's functions work on.
+    pub(super) fn bind(&self) -> Result<()> {
+        self.check("switching to the GPU", self.context.bind_to_thread())
+    }
+}
+
+impl fmt::Display for Gpu {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "GPU {} ({})", self.ordinal(), self.name)
+    }
+}
+
+/// The CUDA version that the driver supports, as 1000 * major + 10 * minor.
+fn driver_version() -> Result<i32, DriverError> {
+    let mut version = 0;
+    // SAFETY: the function writes one integer to the address it is given.
+    unsafe { sys::cuDriverGetVersion(&mut version) }.result()?;
+    Ok(version)
+}

@@ -1,0 +1,214 @@
+//! Global memory of a GPU, with an account of the streams that use it.
+//!
+//! # Why safe code cannot race
+//! A buffer may be used on any stream. Each use is entered in the buffer's account *before* the work is given to the
+//! stream: a read waits for the last writer's stream, a write for the last writer's and all readers' since. Waiting
+//! means an event recorded on the other stream at that moment, so it covers the use in question and everything given
+//! to that stream up to now. As long as only one stream uses a buffer, which is the common case, nothing is recorded
+//! at all. Freeing is a write: the memory is given back after the last use. Rust's borrow rules order the entries: a
+//! write needs `&mut`, so the call that entered an earlier read has returned, with the work given to its stream.
+
+use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
+
+use cudarc::driver::{result, sys};
+
+use super::{Gpu, GpuPinned, GpuStream};
+use crate::error::{Error, Result};
+
+/// Empty buffers have an address too: not null, and aligned for all.
+const EMPTY: sys::CUdeviceptr = 256;
+
+/// How a piece of work uses a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It only reads: other reads may run beside it.
+    Read,
+    /// It writes, so that it must have the buffer for itself.
+    Write,
+}
+
+/// A buffer in the global memory of a GPU.
+pub(crate) struct GpuMemory {
+    gpu: &'static Gpu,
+    address: sys::CUdeviceptr,
+    bytes: usize,
+    users: Mutex<Users>,
+}
+
+/// The streams that work on a buffer may still be under way on.
+struct Users {
+    writer: GpuStream,
+    readers: Vec<GpuStream>,
+}
+
+impl GpuMemory {
+    /// Allocates a buffer whose bytes are all `fill`.
+    pub(crate) fn filled(gpu: &'static Gpu, bytes: usize, fill: u8) -> Result<Self> {
+        let memory = Self::allocate(gpu, bytes)?;
+        if bytes > 0 {
+            // SAFETY: the buffer is this long, and nothing but its allocation on the same stream precedes.
+            let filled = unsafe {
+                result::memset_d8_async(memory.address, fill, bytes, gpu.default_stream().handle())
+            };
+            gpu.check("filling memory", filled)?;
+        }
+        Ok(memory)
+    }
+
+    /// Allocates a buffer with a copy of the host's bytes.
+    pub(crate) fn copied(gpu: &'static Gpu, source: &[u8]) -> Result<Self> {
+        let memory = Self::allocate(gpu, source.len())?;
+        memory.write(0, source)?;
+        Ok(memory)
+    }
+
+    fn allocate(gpu: &'static Gpu, bytes: usize) -> Result<Self> {
+        gpu.bind()?;
+        let stream = gpu.default_stream();
+        let allocated = match bytes {
+            0 => Ok(EMPTY),
+            // SAFETY: allocating changes nothing that exists.
+            _ if gpu.context.has_async_alloc() => unsafe { result::malloc_async(stream.handle(), bytes) },
+            // SAFETY: as above.
+            _ => unsafe { result::malloc_sync(bytes) },
+        };
+        let address = match allocated {
+            Err(error) if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                return Err(Error::OutOfMemory { device: gpu.to_string(), bytes });
+            }
+            other => gpu.check("allocating memory", other)?,
+        };
+        // The allocation is ordered on the default stream: other streams have to wait for it as for a write.
+        let users = Mutex::new(Users { writer: stream.clone(), readers: Vec::new() });
+        Ok(Self { gpu, address, bytes, users })
+    }
+
+    /// The GPU that the buffer belongs to.
+    pub(crate) fn gpu(&self) -> &'static Gpu {
+        self.gpu
+    }
+
+    /// The buffer's address on the GPU.
+    pub(crate) fn address(&self) -> *mut u8 {
+        self.address as *mut u8
+    }
+
+    /// Enters a use on a stream that is about to be given work on the buffer, and lets the stream wait for earlier uses
+    /// on other streams.
+    pub(crate) fn enter(&self, stream: &GpuStream, access: Access) -> Result<()> {
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        stream.follow(self.gpu, &users.writer)?;
+        match access {
+            Access::Read => {
+                if !users.readers.iter().any(|reader| reader.is(stream)) {
+                    users.readers.push(stream.clone());
+                }
+            }
+            Access::Write => {
+                for reader in &users.readers {
+                    stream.follow(self.gpu, reader)?;
+                }
+                users.readers.clear();
+                if !users.writer.is(stream) {
+                    users.writer = stream.clone();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the host's bytes to the buffer, from byte `offset`, and waits for the copy.
+    ///
+    /// # Panics
+    /// If they do not fit.
+    pub(crate) fn write(&self, offset: usize, source: &[u8]) -> Result<()> {
+        assert!(offset + source.len() <= self.bytes, "copy beyond the end of a buffer");
+        if source.is_empty() {
+            return Ok(());
+        }
+        self.gpu.bind()?;
+        let stream = self.gpu.default_stream();
+        self.enter(stream, Access::Write)?;
+        // SAFETY: the range is inside the buffer, the use is entered, and `source` outlives the copy, which is waited
+        // for below.
+        let copied =
+            unsafe { result::memcpy_htod_async(self.address + offset as u64, source, stream.handle()) };
+        self.gpu.check("copying to the GPU", copied)?;
+        stream.synchronize(self.gpu)
+    }
+
+    /// Copies `bytes` bytes from byte `offset` of the buffer to the host, and waits for the copy.
+    ///
+    /// # Safety
+    /// `target` is valid for writes of `bytes` bytes.
+    ///
+    /// # Panics
+    /// If the range is not inside the buffer.
+    pub(crate) unsafe fn read(&self, offset: usize, target: *mut u8, bytes: usize) -> Result<()> {
+        assert!(offset + bytes <= self.bytes, "copy beyond the end of a buffer");
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.gpu.bind()?;
+        let stream = self.gpu.default_stream();
+        self.enter(stream, Access::Read)?;
+        let source = self.address + offset as u64;
+        // SAFETY: the range is inside the buffer, the use is entered, the caller vouches for `target`, and the copy is
+        // waited for below.
+        let copied =
+            unsafe { sys::cuMemcpyDtoHAsync_v2(target.cast::<c_void>(), source, bytes, stream.handle()) };
+        self.gpu.check("copying from the GPU", copied.result())?;
+        stream.synchronize(self.gpu)
+    }
+
+    /// Lets a stream copy the whole of a pinned buffer to this one.
+    ///
+    /// # Panics
+    /// If they differ in length.
+    pub(crate) fn write_pinned(&self, stream: &GpuStream, source: &GpuPinned) -> Result<()> {
+        assert_eq!(self.bytes, source.bytes(), "copy between buffers of different length");
+        self.enter(stream, Access::Write)?;
+        source.enter(stream, |address| {
+            // SAFETY: both buffers have this length, and the use of both is entered.
+            unsafe { sys::cuMemcpyHtoDAsync_v2(self.address, address, self.bytes, stream.handle()) }
+        })
+    }
+
+    /// Lets a stream copy the whole of this buffer to a pinned one.
+    ///
+    /// # Panics
+    /// If they differ in length.
+    pub(crate) fn read_pinned(&self, stream: &GpuStream, target: &GpuPinned) -> Result<()> {
+        assert_eq!(self.bytes, target.bytes(), "copy between buffers of different length");
+        self.enter(stream, Access::Read)?;
+        target.enter(stream, |address| {
+            // SAFETY: both buffers have this length, and the use of both is entered; the target's owner lent it
+            // mutably, so nothing else on the host uses it now, and later uses wait.
+            unsafe { sys::cuMemcpyDtoHAsync_v2(address, self.address, self.bytes, stream.handle()) }
+        })
+    }
+}
+
+impl Drop for GpuMemory {
+    fn drop(&mut self) {
+        if self.bytes == 0 {
+            return;
+        }
+        let stream = self.gpu.default_stream();
+        // After a trap every call fails, this one too, and there is nothing left to free.
+        if self.gpu.bind().and_then(|()| self.enter(stream, Access::Write)).is_err() {
+            return;
+        }
+        // SAFETY: the buffer came from the matching allocation function and is not used again; the default stream
+        // waits for all its users, or the caller does.
+        let freed = unsafe {
+            if self.gpu.context.has_async_alloc() {
+                result::free_async(self.address, stream.handle())
+            } else {
+                stream.driver_stream().synchronize().and_then(|()| result::free_sync(self.address))
+            }
+        };
+        self.gpu.context.record_err(freed);
+    }
+}

@@ -1,0 +1,186 @@
+//! Loads PTX, which the driver compiles for the GPU at hand, and finds kernels in it.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_uint, c_void};
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use cuda_tiles::launch::Description;
+use cudarc::driver::sys::{self, CUfunction_attribute as FunctionAttribute, CUjit_option, CUresult};
+use cudarc::driver::{DriverError, result};
+
+use super::Gpu;
+use super::failure::describe;
+use crate::artifact::{Artifact, Image};
+use crate::error::{Error, Result, quoted};
+
+/// Room for the messages of the driver's compiler.
+const LOG_BYTES: usize = 16 * 1024;
+
+/// The largest cluster that every GPU with clusters can run; larger ones must be asked for.
+const PORTABLE_CLUSTER: u32 = 8;
+
+/// Dynamic shared memory that every kernel may have without asking, in bytes.
+const UNASKED_SHARED_MEMORY: u32 = 48 * 1024;
+
+/// What is loaded on a GPU.
+#[derive(Default)]
+pub(super) struct Modules {
+    loaded: Mutex<Vec<Module>>,
+    functions: RwLock<HashMap<&'static str, Function>>,
+}
+
+struct Module {
+    artifact: &'static Artifact,
+    handle: Handle<sys::CUmodule>,
+}
+
+type Function = Handle<sys::CUfunction>;
+
+/// A handle of the driver that belongs to a context and to no thread.
+#[derive(Clone, Copy)]
+struct Handle<T>(T);
+
+// SAFETY: the driver's modules and functions are used through functions that may be called from any thread which has
+// made their context current (CUDA driver API, "Module Management").
+unsafe impl<T> Send for Handle<T> {}
+// SAFETY: as above; a handle itself is never changed.
+unsafe impl<T> Sync for Handle<T> {}
+
+impl Gpu {
+    /// Compiles an artifact's image for this GPU and loads it, unless it is loaded already.
+    pub(crate) fn load(&self, artifact: &'static Artifact) -> Result<()> {
+        let (major, minor) = self.capability();
+        let image = artifact.image(major, minor)?;
+        let mut loaded = self.modules.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if loaded.iter().any(|module| std::ptr::eq(module.artifact, artifact)) {
+            return Ok(());
+        }
+        self.bind()?;
+        let handle = Handle(self.compile(artifact, image)?);
+        loaded.push(Module { artifact, handle });
+        // A name that was found once may be in two artifacts now.
+        self.modules.functions.write().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(())
+    }
+
+    fn compile(&self, artifact: &Artifact, image: &Image) -> Result<sys::CUmodule> {
+        let ptx = CString::new(image.ptx).map_err(|_| Error::Jit {
+            artifact: artifact.name,
+            arch: image.arch,
+            code: "the PTX text holds a zero byte".to_owned(),
+            log: String::new(),
+        })?;
+        let mut log = vec![0_u8; LOG_BYTES];
+        let mut options =
+            [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
+        let mut module = std::ptr::null_mut();
+        // SAFETY: the PTX ends with a zero byte; `options` and `values` have the two entries that are announced, in the
+        // form that the driver API describes for them; the log buffer has the announced size and outlives the call.
+        let loaded = unsafe {
+            sys::cuModuleLoadDataEx(
+                &mut module,
+                ptx.as_ptr().cast(),
+                options.len() as c_uint,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        match loaded {
+            CUresult::CUDA_SUCCESS => Ok(module),
+            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => Err(Error::PtxVersion {
+                artifact: artifact.name,
+                version: image.ptx_version().to_owned(),
+                driver: self.driver(),
+            }),
+            CUresult::CUDA_ERROR_INVALID_PTX
+            | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
+            | CUresult::CUDA_ERROR_INVALID_IMAGE
+            | CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND => Err(Error::Jit {
+                artifact: artifact.name,
+                arch: image.arch,
+                code: describe(DriverError(loaded)),
+                log: CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy().into_owned(),
+            }),
+            other => self.check("loading kernels", Err(DriverError(other))),
+        }
+    }
+
+    /// The kernel's code on this GPU, ready to be launched.
+    pub(super) fn function(&self, kernel: &Description) -> Result<sys::CUfunction> {
+        let known = self.modules.functions.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = known.get(kernel.name) {
+            return Ok(function.0);
+        }
+        drop(known);
+        let function = self.find(kernel)?;
+        self.prepare(kernel, function)?;
+        let mut known = self.modules.functions.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(kernel.name, Handle(function));
+        Ok(function)
+    }
+
+    /// Looks the kernel up in all modules, so that a name which two of them have is noticed.
+    fn find(&self, kernel: &Description) -> Result<sys::CUfunction> {
+        let name = CString::new(kernel.name).unwrap_or_default();
+        let loaded = self.modules.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = Vec::new();
+        for module in loaded.iter() {
+            // SAFETY: the module was loaded into the current context and is never unloaded.
+            match unsafe { result::module::get_function(module.handle.0, name.clone()) } {
+                Ok(function) => found.push((module.artifact.name, function)),
+                Err(DriverError(CUresult::CUDA_ERROR_NOT_FOUND)) => {}
+                Err(error) => return self.check("looking a kernel up", Err(error)),
+            }
+        }
+        match found[..] {
+            [(_, function)] => Ok(function),
+            [] => Err(Error::KernelNotLoaded {
+                kernel: kernel.name,
+                device: self.to_string(),
+                loaded: match &loaded.iter().map(|module| module.artifact.name).collect::<Vec<_>>()[..] {
+                    [] => "none is loaded".to_owned(),
+                    names => quoted(names),
+                },
+            }),
+            _ => Err(Error::AmbiguousKernel {
+                kernel: kernel.name,
+                device: self.to_string(),
+                artifacts: quoted(&found.iter().map(|&(name, _)| name).collect::<Vec<_>>()),
+            }),
+        }
+    }
+
+    /// Compares what the kernel needs with what the GPU has, and asks the driver for what must be asked for.
+    fn prepare(&self, kernel: &Description, function: sys::CUfunction) -> Result<()> {
+        let get = |attribute| {
+            // SAFETY: the function belongs to a module of the current context.
+            let value = unsafe { result::function::get_function_attribute(function, attribute) };
+            self.check("asking for a kernel's properties", value.map(|value| value as u32))
+        };
+        let set = |attribute, value: u32| {
+            // SAFETY: as above.
+            let done = unsafe { result::function::set_function_attribute(function, attribute, value as i32) };
+            self.check("setting a kernel's properties", done)
+        };
+        let refuse = |what, needed, limit| {
+            Err(Error::Resources { kernel: kernel.name, what, needed, limit, device: self.to_string() })
+        };
+
+        let threads = get(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        if kernel.threads > threads {
+            return refuse("threads", kernel.threads, threads);
+        }
+        let shared = kernel.shared_bytes + get(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+        if shared > self.shared_memory_limit() {
+            return refuse("bytes of shared memory", shared, self.shared_memory_limit());
+        }
+        if shared > UNASKED_SHARED_MEMORY {
+            set(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel.shared_bytes)?;
+        }
+        if kernel.cluster.iter().product::<u32>() > PORTABLE_CLUSTER {
+            set(FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! Launching kernels.
+
+use cuda_tiles::launch::{Kernel, Parameters, UnsafeKernel};
+
+use crate::argument::{Arguments, Launching};
+use crate::cpu;
+use crate::device::Device;
+#[allow(unused_imports, reason = "for links in the documentation")]
+use crate::error::Error;
+use crate::error::Result;
+use crate::grid::Grid;
+use crate::parameters::EntryParameters;
+use crate::stream::Stream;
+
+/// Launches a kernel whose safety the compiler has checked.
+///
+/// The arguments are a tuple, see [`Argument`](crate::Argument). On a GPU the launch is given to the stream and the call
+/// returns; on the CPU it returns when all blocks have run.
+///
+/// ```
+/// use cuda_tiles::prelude::*;
+/// use cuda_tiles_host::{Device, Grid, Launch, Tensor};
+///
+/// #[kernel]
+/// fn scale(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>, factor: f32) {
+///     let (x, y) = (x.partition(cx, shape![64]), y.partition(cx, shape![64]));
+///     let i = cx.bid::<0>();
+///     y.store_masked(x.load_masked(Zero, i) * factor, i);
+/// }
+///
+/// let device = Device::cpu();
+/// let x = Tensor::full(&device, [100], 2.0)?;
+/// let mut y = Tensor::poisoned(&device, [100])?;
+/// scale.launch(&device, Grid::cover([100], [64]), (&x, &mut y, 1.5))?;
+/// assert_eq!(y.to_vec()?, [3.0; 100]);
+///
+/// // The kernel tells its blocks apart by one axis: on a second one they would do each other's work.
+/// let error = scale.launch(&device, (2, 2), (&x, &mut y, 1.5)).unwrap_err();
+/// assert!(error.to_string().starts_with("kernel `scale` cannot run on the grid (2, 2, 1)"));
+/// # Ok::<(), cuda_tiles_host::Error>(())
+/// ```
+pub trait Launch<P: Parameters> {
+    /// Launches the kernel on the device's default stream.
+    ///
+    /// # Errors
+    /// As [`Launch::launch_on`].
+    fn launch(&self, device: &Device, grid: impl Into<Grid>, arguments: impl Arguments<P>) -> Result<()> {
+        self.launch_on(&device.default_stream(), grid, arguments)
+    }
+
+    /// Launches the kernel on a stream.
+    ///
+    /// # Errors
+    /// [`Error::Grid`] and [`Error::Argument`] if the grid or an argument does not fit the kernel; on a GPU
+    /// [`Error::KernelNotLoaded`], [`Error::AmbiguousKernel`], [`Error::Resources`], and [`Error::Trapped`] if an
+    /// earlier kernel went wrong (this one would be reported by a later call); on the CPU [`Error::Panicked`].
+    fn launch_on(&self, stream: &Stream, grid: impl Into<Grid>, arguments: impl Arguments<P>) -> Result<()>;
+}
+
+/// Launches a kernel that is an `unsafe fn`.
+pub trait LaunchUnsafe<P: Parameters> {
+    /// Launches the kernel on the device's default stream.
+    ///
+    /// # Errors
+    /// As [`Launch::launch_on`].
+    ///
+    /// # Safety
+    /// The kernel's own contract, stated in its documentation, is met for this grid and these arguments.
+    unsafe fn launch(
+        &self,
+        device: &Device,
+        grid: impl Into<Grid>,
+        arguments: impl Arguments<P>,
+    ) -> Result<()> {
+        // SAFETY: passed on to the caller.
+        unsafe { self.launch_on(&device.default_stream(), grid, arguments) }
+    }
+
+    /// Launches the kernel on a stream.
+    ///
+    /// # Errors
+    /// As [`Launch::launch_on`].
+    ///
+    /// # Safety
+    /// The kernel's own contract, stated in its documentation, is met for this grid and these arguments.
+    unsafe fn launch_on(
+        &self,
+        stream: &Stream,
+        grid: impl Into<Grid>,
+        arguments: impl Arguments<P>,
+    ) -> Result<()>;
+}
+
+impl<P: Parameters> Launch<P> for Kernel<P> {
+    fn launch_on(&self, stream: &Stream, grid: impl Into<Grid>, arguments: impl Arguments<P>) -> Result<()> {
+        // SAFETY: a `Kernel` is made of a safe function, which has no contract beyond its parameters' types.
+        unsafe { launch(self, stream, grid.into(), arguments) }
+    }
+}
+
+impl<P: Parameters> LaunchUnsafe<P> for UnsafeKernel<P> {
+    unsafe fn launch_on(
+        &self,
+        stream: &Stream,
+        grid: impl Into<Grid>,
+        arguments: impl Arguments<P>,
+    ) -> Result<()> {
+        // SAFETY: passed on to the caller.
+        unsafe { launch(self.as_kernel(), stream, grid.into(), arguments) }
+    }
+}
+
+/// Checks the launch and gives it to the stream.
+///
+/// # Safety
+/// The kernel's own contract is met.
+unsafe fn launch<P: Parameters>(
+    kernel: &Kernel<P>,
+    stream: &Stream,
+    grid: Grid,
+    mut arguments: impl Arguments<P>,
+) -> Result<()> {
+    let description = kernel.description();
+    let blocks = grid.for_kernel(description)?;
+    let parts = arguments.resolve(&Launching { kernel: description, stream })?.into_parts();
+    if grid.is_empty() {
+        return Ok(());
+    }
+    match stream.as_gpu() {
+        // SAFETY: the spans are valid as long as `arguments` lives, each block runs once, the grid was checked against the
+        // kernel's rank, and the caller vouches for the kernel's own contract.
+        None => cpu::run(description.name, blocks, |position| unsafe { kernel.run_block(position, &parts) }),
+        Some((gpu, stream)) => {
+            let mut parameters = EntryParameters::new::<P>(&parts);
+            // SAFETY: the addresses are those of all PTX parameters, in order, and live to the end of this call; `resolve` has
+            // entered the kernel's use of each tensor; the caller vouches for the kernel's own contract.
+            unsafe { stream.launch(gpu, description, blocks, &mut parameters.addresses()) }
+        }
+    }
+}

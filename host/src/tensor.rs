@@ -1,0 +1,288 @@
+//! Tensors: arrays of numbers on a device.
+
+mod layout;
+mod storage;
+mod view;
+
+use std::any::TypeId;
+use std::fmt;
+use std::marker::PhantomData;
+
+use cuda_tiles::element::Element;
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::pinned::PinnedBuffer;
+use crate::stream::Stream;
+
+pub(crate) use layout::Layout;
+pub(crate) use storage::{Storage, host_memory};
+pub use view::{TensorView, TensorViewMut};
+
+/// An array of `T` with `RANK` axes, in the memory of one [`Device`]: global memory of the GPU, or ordinary memory
+/// aligned like it (256 bytes) for the CPU.
+///
+/// The elements lie one after the other, the last axis fastest; other orders are a matter of [views](Tensor::view).
+/// A tensor may be empty. `bool` takes one byte, 0 or 1.
+///
+/// As the argument of a launch, `&tensor` is a read-only span and `&mut tensor` a writable one. Copies to and from the
+/// host wait for the kernels that use the tensor, on whatever stream.
+///
+/// ```
+/// use cuda_tiles_host::{Device, Tensor};
+///
+/// let device = Device::auto()?;
+/// let mut x = Tensor::<f32, 2>::zeros(&device, [2, 3])?;
+/// x.copy_from_slice(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// assert_eq!(x.view().slice(1, 1..3)?.to_vec()?, [2.0, 3.0, 5.0, 6.0]);
+/// let flat = x.reshape([6])?;
+/// assert_eq!(flat.shape(), [6]);
+/// # Ok::<(), cuda_tiles_host::Error>(())
+/// ```
+pub struct Tensor<T, const RANK: usize> {
+    storage: Storage,
+    layout: Layout<RANK>,
+    element: PhantomData<T>,
+}
+
+impl<T: Element, const RANK: usize> Tensor<T, RANK> {
+    /// A tensor with a copy of these values, in row-major order. Waits for the copy.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the number of values is not the shape's; [`Error::TooLarge`], [`Error::OutOfMemory`].
+    pub fn from_slice(device: &Device, shape: [usize; RANK], values: &[T]) -> Result<Self> {
+        check_len(shape, element_count::<T, RANK>(shape)?, values.len())?;
+        Ok(Self::new(Storage::copied(device, as_bytes(values))?, shape))
+    }
+
+    /// A tensor with these values, in row-major order. Waits for the copy.
+    ///
+    /// # Errors
+    /// As [`Tensor::from_slice`].
+    pub fn from_vec(device: &Device, shape: [usize; RANK], values: Vec<T>) -> Result<Self> {
+        Self::from_slice(device, shape, &values)
+    }
+
+    /// A tensor of zeros, or of `false`.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], [`Error::OutOfMemory`].
+    pub fn zeros(device: &Device, shape: [usize; RANK]) -> Result<Self> {
+        Ok(Self::new(Storage::filled(device, byte_count::<T, RANK>(shape)?, 0)?, shape))
+    }
+
+    /// A tensor of one value.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], [`Error::OutOfMemory`].
+    pub fn full(device: &Device, shape: [usize; RANK], value: T) -> Result<Self> {
+        let values = vec![value; element_count::<T, RANK>(shape)?];
+        Self::from_slice(device, shape, &values)
+    }
+
+    /// A tensor whose every byte is 0xFF: NaN for floating-point types, -1 or the maximum for integers, `true` for
+    /// `bool`. A test that fills its outputs so notices what a kernel does not write.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], [`Error::OutOfMemory`].
+    pub fn poisoned(device: &Device, shape: [usize; RANK]) -> Result<Self> {
+        let fill = if TypeId::of::<T>() == TypeId::of::<bool>() { 1 } else { 0xFF };
+        Ok(Self::new(Storage::filled(device, byte_count::<T, RANK>(shape)?, fill)?, shape))
+    }
+
+    fn new(storage: Storage, shape: [usize; RANK]) -> Self {
+        Self { storage, layout: Layout::row_major(shape), element: PhantomData }
+    }
+
+    /// The device that has the tensor.
+    pub fn device(&self) -> Device {
+        self.storage.device()
+    }
+
+    /// Extents of the axes, in elements.
+    pub fn shape(&self) -> [usize; RANK] {
+        self.layout.shape
+    }
+
+    /// Distance in memory of neighbours along each axis, in elements.
+    pub fn strides(&self) -> [usize; RANK] {
+        self.layout.strides
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.layout.len()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A copy of the elements, in row-major order. Waits for the kernels that write them.
+    ///
+    /// # Errors
+    /// [`Error::Trapped`] if a kernel went wrong on the GPU.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        self.view().to_vec()
+    }
+
+    /// Replaces the elements, in row-major order. Waits for the kernels that use the tensor, and for the copy.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the number of values is not the tensor's; [`Error::Trapped`] if a kernel went wrong on
+    /// the GPU.
+    pub fn copy_from_slice(&mut self, values: &[T]) -> Result<()> {
+        self.view_mut().copy_from_slice(values)
+    }
+
+    /// Gives `stream` the work of copying a pinned buffer to the tensor, without waiting for it.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the buffer is not as long as the tensor; [`Error::WrongDevice`]; [`Error::Trapped`].
+    pub fn copy_from_pinned(&mut self, stream: &Stream, source: &PinnedBuffer<T>) -> Result<()> {
+        source.check_len(self.shape(), self.len())?;
+        self.storage.write_pinned(stream, &source.pinned)
+    }
+
+    /// Gives `stream` the work of copying the tensor to a pinned buffer, without waiting for it.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the buffer is not as long as the tensor; [`Error::WrongDevice`]; [`Error::Trapped`].
+    pub fn copy_to_pinned(&self, stream: &Stream, target: &mut PinnedBuffer<T>) -> Result<()> {
+        target.check_len(self.shape(), self.len())?;
+        self.storage.read_pinned(stream, &mut target.pinned)
+    }
+
+    /// The same elements in another shape. Nothing is copied.
+    ///
+    /// # Errors
+    /// [`Error::View`] if the new shape has another number of elements.
+    pub fn reshape<const OTHER: usize>(self, shape: [usize; OTHER]) -> Result<Tensor<T, OTHER>> {
+        if element_count::<T, OTHER>(shape)? != self.len() {
+            let problem = format!("{shape:?} has another number of elements");
+            return Err(Error::View { operation: "reshape", shape: self.shape().into(), problem });
+        }
+        Ok(Tensor::new(self.storage, shape))
+    }
+
+    /// The whole tensor as a view, from which parts and other orders can be taken.
+    pub fn view(&self) -> TensorView<'_, T, RANK> {
+        TensorView::new(&self.storage, self.layout)
+    }
+
+    /// The whole tensor as a writable view, from which parts and other orders can be taken.
+    pub fn view_mut(&mut self) -> TensorViewMut<'_, T, RANK> {
+        TensorViewMut::new(&mut self.storage, self.layout)
+    }
+}
+
+impl<T, const RANK: usize> fmt::Debug for Tensor<T, RANK> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (element, device) = (std::any::type_name::<T>(), self.storage.device().short_name());
+        write!(formatter, "Tensor<{element}> of shape {:?} on {device}", self.layout.shape)
+    }
+}
+
+/// Number of elements of a shape, if their bytes can be counted.
+fn element_count<T, const RANK: usize>(shape: [usize; RANK]) -> Result<usize> {
+    byte_count::<T, RANK>(shape).map(|bytes| bytes / size_of::<T>())
+}
+
+/// Number of bytes of a tensor. Extents of 0 are counted as 1 for the limit, so that strides cannot overflow either.
+pub(crate) fn byte_count<T, const RANK: usize>(shape: [usize; RANK]) -> Result<usize> {
+    let bytes = shape.iter().try_fold(size_of::<T>(), |bytes, &extent| bytes.checked_mul(extent.max(1)));
+    match bytes {
+        Some(bytes) if bytes <= isize::MAX as usize => Ok(if shape.contains(&0) { 0 } else { bytes }),
+        _ => Err(Error::TooLarge { shape: shape.into(), element_bytes: size_of::<T>() }),
+    }
+}
+
+pub(crate) fn check_len<const RANK: usize>(
+    shape: [usize; RANK],
+    expected: usize,
+    found: usize,
+) -> Result<()> {
+    match expected == found {
+        true => Ok(()),
+        false => Err(Error::Length { shape: shape.into(), expected, found }),
+    }
+}
+
+/// The values as they lie in memory.
+fn as_bytes<T: Element>(values: &[T]) -> &[u8] {
+    // SAFETY: an `Element` is one of Rust's or `half`'s number types or `bool`: it has no padding, so all its bytes are
+    // initialised.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuda_tiles::element::{bf16, f16};
+
+    fn there_and_back<T: Element + PartialEq + fmt::Debug>(values: [T; 6]) {
+        let device = Device::cpu();
+        let mut tensor = Tensor::from_slice(&device, [2, 3], &values).unwrap();
+        assert_eq!(tensor.to_vec().unwrap(), values);
+        tensor.copy_from_slice(&[values[5]; 6]).unwrap();
+        assert_eq!(tensor.to_vec().unwrap(), [values[5]; 6]);
+        assert_eq!(Tensor::full(&device, [3], values[1]).unwrap().to_vec().unwrap(), [values[1]; 3]);
+    }
+
+    #[test]
+    fn every_element_type_goes_there_and_back() {
+        there_and_back([true, false, true, true, false, false]);
+        there_and_back([-1_i8, 2, 3, 4, 5, 6]);
+        there_and_back([1_u16, 2, 3, 4, 5, 6]);
+        there_and_back([1_i64, 2, 3, 4, 5, -6]);
+        there_and_back([1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        there_and_back([1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        there_and_back([1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(f16::from_f32));
+        there_and_back([1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(bf16::from_f32));
+    }
+
+    #[test]
+    fn tensors_may_go_to_other_threads() {
+        fn check<T: Send + Sync>() {}
+        check::<Tensor<f32, 2>>();
+        check::<TensorView<'static, f16, 1>>();
+        check::<PinnedBuffer<bool>>();
+        check::<Stream>();
+        check::<Device>();
+    }
+
+    #[test]
+    fn empty_tensors_are_legal() {
+        let tensor = Tensor::<f32, 3>::zeros(&Device::cpu(), [4, 0, 5]).unwrap();
+        assert!(tensor.is_empty());
+        assert!(tensor.to_vec().unwrap().is_empty());
+        assert!(tensor.reshape([0]).is_ok());
+    }
+
+    #[test]
+    fn poison_is_nan_and_all_ones() {
+        let device = Device::cpu();
+        assert!(
+            Tensor::<f16, 1>::poisoned(&device, [3]).unwrap().to_vec().unwrap().iter().all(|x| x.is_nan())
+        );
+        assert_eq!(Tensor::<i32, 1>::poisoned(&device, [2]).unwrap().to_vec().unwrap(), [-1, -1]);
+        assert_eq!(Tensor::<bool, 1>::poisoned(&device, [2]).unwrap().to_vec().unwrap(), [true, true]);
+    }
+
+    #[test]
+    fn messages_have_shapes_and_numbers() {
+        let device = Device::cpu();
+        let message = Tensor::from_slice(&device, [2, 3], &[0_u8; 5]).unwrap_err().to_string();
+        assert_eq!(message, "a tensor of shape [2, 3] has 6 elements, but 5 were given");
+        let message = Tensor::<f32, 2>::zeros(&device, [1 << 40, 1 << 40]).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "a tensor of shape [1099511627776, 1099511627776] with 4-byte elements is larger than the address space"
+        );
+        assert!(Tensor::<u8, 3>::zeros(&device, [0, 1 << 40, 1 << 40]).is_err(), "strides would overflow");
+        let message = Tensor::<u8, 1>::zeros(&device, [6]).unwrap().reshape([2, 2]).unwrap_err().to_string();
+        assert_eq!(message, "reshape of a tensor of shape [6]: [2, 2] has another number of elements");
+        assert!(matches!(Tensor::<u8, 1>::zeros(&device, [1 << 62]), Err(Error::OutOfMemory { .. })));
+    }
+}

@@ -1,0 +1,151 @@
+//! The memory behind a tensor, whichever device it is on.
+
+use crate::cpu::HostMemory;
+use crate::device::Device;
+use crate::error::{ArgumentError, Error, Result};
+use crate::gpu::{Access, GpuMemory};
+use crate::pinned::{Pinned, PinnedMemory};
+use crate::stream::Stream;
+
+/// Bytes on one device.
+pub(crate) enum Storage {
+    /// Memory of the host.
+    Cpu(HostMemory),
+    /// Global memory of a GPU.
+    Gpu(GpuMemory),
+}
+
+impl Storage {
+    /// Allocates `bytes` bytes that are all `fill`.
+    pub(crate) fn filled(device: &Device, bytes: usize, fill: u8) -> Result<Self> {
+        if let Some(gpu) = device.as_gpu() {
+            return Ok(Self::Gpu(GpuMemory::filled(gpu, bytes, fill)?));
+        }
+        let mut memory = host_memory(bytes)?;
+        if fill != 0 {
+            memory.bytes_mut().fill(fill);
+        }
+        Ok(Self::Cpu(memory))
+    }
+
+    /// Allocates a copy of these bytes.
+    pub(crate) fn copied(device: &Device, source: &[u8]) -> Result<Self> {
+        if let Some(gpu) = device.as_gpu() {
+            return Ok(Self::Gpu(GpuMemory::copied(gpu, source)?));
+        }
+        let mut memory = host_memory(source.len())?;
+        memory.bytes_mut().copy_from_slice(source);
+        Ok(Self::Cpu(memory))
+    }
+
+    /// The device that has the memory.
+    pub(crate) fn device(&self) -> Device {
+        match self {
+            Self::Cpu(_) => Device::cpu(),
+            Self::Gpu(memory) => Device::of_gpu(memory.gpu()),
+        }
+    }
+
+    /// Copies bytes from the host, and waits for the copy.
+    ///
+    /// # Panics
+    /// If they reach over the end.
+    pub(crate) fn write(&mut self, offset: usize, source: &[u8]) -> Result<()> {
+        match self {
+            Self::Cpu(memory) => memory.bytes_mut()[offset..offset + source.len()].copy_from_slice(source),
+            Self::Gpu(memory) => memory.write(offset, source)?,
+        }
+        Ok(())
+    }
+
+    /// Copies bytes to the host, and waits for the copy.
+    ///
+    /// # Safety
+    /// `target` is valid for writes of `bytes` bytes.
+    ///
+    /// # Panics
+    /// If they reach over the end.
+    pub(crate) unsafe fn read(&self, offset: usize, target: *mut u8, bytes: usize) -> Result<()> {
+        match self {
+            Self::Cpu(memory) => {
+                let source = &memory.bytes()[offset..offset + bytes];
+                // SAFETY: the caller vouches for `target`, which is no part of this buffer: it can be written to.
+                unsafe { target.copy_from_nonoverlapping(source.as_ptr(), bytes) };
+                Ok(())
+            }
+            // SAFETY: the caller vouches for `target`.
+            Self::Gpu(memory) => unsafe { memory.read(offset, target, bytes) },
+        }
+    }
+
+    /// The address for a kernel on `stream`, which from here on may read the memory.
+    pub(crate) fn lend(&self, stream: &Stream) -> Result<*mut u8, ArgumentError> {
+        self.enter(stream, Access::Read)
+    }
+
+    /// The address for a kernel on `stream`, which from here on may write to the memory.
+    pub(crate) fn lend_mut(&mut self, stream: &Stream) -> Result<*mut u8, ArgumentError> {
+        self.enter(stream, Access::Write)
+    }
+
+    fn enter(&self, stream: &Stream, access: Access) -> Result<*mut u8, ArgumentError> {
+        match (self, stream.as_gpu()) {
+            (Self::Cpu(memory), None) => Ok(memory.address()),
+            (Self::Gpu(memory), Some((gpu, stream))) if memory.gpu().ordinal() == gpu.ordinal() => {
+                memory.enter(stream, access)?;
+                Ok(memory.address())
+            }
+            _ => Err(ArgumentError::WrongDevice {
+                tensor: self.device().short_name(),
+                launch: stream.device().short_name(),
+            }),
+        }
+    }
+
+    /// Lets `stream` copy the whole of a pinned buffer of this length to this memory.
+    pub(crate) fn write_pinned(&mut self, stream: &Stream, source: &Pinned) -> Result<()> {
+        match (self, &source.memory, stream.as_gpu()) {
+            (Self::Cpu(memory), PinnedMemory::Cpu(source), None) => {
+                memory.bytes_mut().copy_from_slice(source.bytes());
+                Ok(())
+            }
+            (Self::Gpu(memory), PinnedMemory::Gpu(source), Some((gpu, stream)))
+                if memory.gpu().ordinal() == gpu.ordinal() && source.gpu().ordinal() == gpu.ordinal() =>
+            {
+                memory.write_pinned(stream, source)
+            }
+            (memory, ..) => Err(memory.not_all_on(stream, source)),
+        }
+    }
+
+    /// Lets `stream` copy the whole of this memory to a pinned buffer of this length.
+    pub(crate) fn read_pinned(&self, stream: &Stream, target: &mut Pinned) -> Result<()> {
+        match (self, &mut target.memory, stream.as_gpu()) {
+            (Self::Cpu(memory), PinnedMemory::Cpu(target), None) => {
+                target.bytes_mut().copy_from_slice(memory.bytes());
+                Ok(())
+            }
+            (Self::Gpu(memory), PinnedMemory::Gpu(target), Some((gpu, stream)))
+                if memory.gpu().ordinal() == gpu.ordinal() && target.gpu().ordinal() == gpu.ordinal() =>
+            {
+                memory.read_pinned(stream, target)
+            }
+            _ => Err(self.not_all_on(stream, target)),
+        }
+    }
+
+    /// The error for a copy between things of different devices: which of them is not on the stream's device.
+    fn not_all_on(&self, stream: &Stream, pinned: &Pinned) -> Error {
+        let (what, found) = match self.device() == stream.device() {
+            true => ("the pinned buffer", pinned.device()),
+            false => ("the tensor", self.device()),
+        };
+        let expected = stream.device().short_name();
+        Error::WrongDevice { what, found: found.short_name(), other: "stream", expected }
+    }
+}
+
+/// Zeroed memory of the host.
+pub(crate) fn host_memory(bytes: usize) -> Result<HostMemory> {
+    HostMemory::zeroed(bytes).ok_or_else(|| Error::OutOfMemory { device: "the CPU".to_owned(), bytes })
+}

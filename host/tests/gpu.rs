@@ -1,0 +1,233 @@
+//! Memory, streams, events, loading and launching on a real GPU. Without one the tests say so and do nothing.
+
+mod kernels;
+
+use std::time::Duration;
+
+use cuda_tiles::launch::{Description, Kernel};
+use cuda_tiles_host::{Artifact, Device, Error, Grid, Launch, PinnedBuffer, Tensor, TensorView};
+use kernels::{DELAYED_COPY, INCREMENT, KERNELS, THREADS, description, gpu, image};
+
+/// Long enough for a race to show.
+const DELAY: u64 = 20_000_000;
+
+const LEN: usize = 1000;
+
+fn grid() -> Grid {
+    Grid::cover([LEN], [THREADS as usize])
+}
+
+fn filled(device: &Device, value: f32) -> Tensor<f32, 1> {
+    Tensor::full(device, [LEN], value).unwrap()
+}
+
+#[test]
+fn a_launch_computes() {
+    let Some(device) = gpu() else { return };
+    let mut x = filled(&device, 1.5);
+    INCREMENT.launch(&device, grid(), (&mut x,)).unwrap();
+    INCREMENT.launch(&device, grid(), (x.view_mut().slice(0, 10..20).unwrap(),)).unwrap();
+    let x = x.to_vec().unwrap();
+    assert!(x.iter().enumerate().all(|(i, &x)| x == if (10..20).contains(&i) { 3.5 } else { 2.5 }), "{x:?}");
+}
+
+#[test]
+fn the_device_tells_its_properties() {
+    let Some(device) = gpu() else { return };
+    assert!(device.capability().unwrap() >= (7, 0));
+    assert!(device.multiprocessors() > 0);
+    assert!(device.shared_memory_limit().unwrap() >= 48 * 1024);
+    let (free, total) = device.memory().unwrap().unwrap();
+    assert!(0 < free && free <= total);
+    assert!(device.to_string().starts_with("GPU 0 (NVIDIA"), "{device}");
+    assert_eq!(device, Device::gpu(0).unwrap());
+    assert!(matches!(Device::gpu(1000), Err(Error::NoSuchGpu { ordinal: 1000, .. })));
+}
+
+#[test]
+fn a_writer_on_another_stream_is_waited_for() {
+    let Some(device) = gpu() else { return };
+    let (slow, fast) = (device.stream().unwrap(), device.stream().unwrap());
+    let (x, mut y) = (filled(&device, 7.0), filled(&device, 0.0));
+    DELAYED_COPY.launch_on(&slow, grid(), (&x, &mut y, DELAY)).unwrap();
+    INCREMENT.launch_on(&fast, grid(), (&mut y,)).unwrap();
+    assert_eq!(y.to_vec().unwrap(), [8.0; LEN]);
+}
+
+#[test]
+fn a_writer_waits_for_all_readers() {
+    let Some(device) = gpu() else { return };
+    let streams = [device.stream().unwrap(), device.stream().unwrap(), device.stream().unwrap()];
+    let (mut x, mut slow, mut fast) = (filled(&device, 7.0), filled(&device, 0.0), filled(&device, 0.0));
+    DELAYED_COPY.launch_on(&streams[0], grid(), (&x, &mut slow, DELAY)).unwrap();
+    DELAYED_COPY.launch_on(&streams[1], grid(), (&x, &mut fast, 0)).unwrap();
+    INCREMENT.launch_on(&streams[2], grid(), (&mut x,)).unwrap();
+    assert_eq!(slow.to_vec().unwrap(), [7.0; LEN]);
+    assert_eq!(fast.to_vec().unwrap(), [7.0; LEN]);
+    assert_eq!(x.to_vec().unwrap(), [8.0; LEN]);
+}
+
+#[test]
+fn memory_in_use_is_not_given_to_others() {
+    let Some(device) = gpu() else { return };
+    let stream = device.stream().unwrap();
+    let mut y = filled(&device, 0.0);
+    let x = filled(&device, 7.0);
+    DELAYED_COPY.launch_on(&stream, grid(), (&x, &mut y, DELAY)).unwrap();
+    drop(x);
+    let others: Vec<_> = (0..16).map(|_| Tensor::<f32, 1>::poisoned(&device, [LEN]).unwrap()).collect();
+    assert_eq!(y.to_vec().unwrap(), [7.0; LEN]);
+    drop(others);
+}
+
+#[test]
+fn pinned_copies_are_in_order() {
+    let Some(device) = gpu() else { return };
+    let (first, second) = (device.stream().unwrap(), device.stream().unwrap());
+    let mut input = PinnedBuffer::from_slice(&device, &[3.0_f32; LEN]).unwrap();
+    let mut output = PinnedBuffer::<f32>::zeros(&device, LEN).unwrap();
+    let (mut x, mut y) = (filled(&device, 0.0), filled(&device, 0.0));
+
+    x.copy_from_pinned(&first, &input).unwrap();
+    DELAYED_COPY.launch_on(&first, grid(), (&x, &mut y, DELAY)).unwrap();
+    y.copy_to_pinned(&second, &mut output).unwrap();
+    input.as_mut_slice().unwrap().fill(4.0);
+    assert_eq!(output.as_slice().unwrap(), [3.0; LEN]);
+    assert_eq!(x.to_vec().unwrap(), [3.0; LEN]);
+    x.copy_from_pinned(&second, &input).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [4.0; LEN]);
+}
+
+#[test]
+fn events_measure_and_order() {
+    let Some(device) = gpu() else { return };
+    let (stream, other) = (device.stream().unwrap(), device.stream().unwrap());
+    let (x, mut y) = (filled(&device, 1.0), filled(&device, 0.0));
+    let start = stream.record_event().unwrap();
+    DELAYED_COPY.launch_on(&stream, grid(), (&x, &mut y, DELAY)).unwrap();
+    let end = stream.record_event().unwrap();
+    other.wait(&end).unwrap();
+    other.synchronize().unwrap();
+    let elapsed = end.elapsed_since(&start).unwrap();
+    assert!((Duration::from_nanos(DELAY)..Duration::from_secs(1)).contains(&elapsed), "{elapsed:?}");
+    let of_cpu = Device::cpu().stream().unwrap().record_event().unwrap();
+    assert!(matches!(end.elapsed_since(&of_cpu), Err(Error::WrongDevice { .. })));
+}
+
+#[test]
+fn tensors_of_another_device_are_refused() {
+    let Some(device) = gpu() else { return };
+    let mut x = filled(&Device::cpu(), 1.0);
+    let message = INCREMENT.launch(&device, grid(), (&mut x,)).unwrap_err().to_string();
+    assert!(
+        message.starts_with("kernel `increment`, argument 1 (`x`): the tensor is on the CPU, but"),
+        "{message}"
+    );
+    let message =
+        INCREMENT.launch(&Device::cpu(), grid(), (&mut filled(&device, 1.0),)).unwrap_err().to_string();
+    assert!(message.contains("the tensor is on GPU 0 (NVIDIA"), "{message}");
+}
+
+#[test]
+fn empty_tensors_and_grids_launch_nothing() {
+    let Some(device) = gpu() else { return };
+    let mut x = Tensor::<f32, 1>::zeros(&device, [0]).unwrap();
+    INCREMENT.launch(&device, Grid::cover([0], [128]), (&mut x,)).unwrap();
+    INCREMENT.launch(&device, 1, (&mut x,)).unwrap();
+    assert!(x.to_vec().unwrap().is_empty());
+    assert!(x.view().to_vec().unwrap().is_empty());
+}
+
+#[test]
+fn what_cannot_be_loaded_says_why() {
+    // SAFETY: the entries do what the kernels of the same names declare.
+    static BROKEN: Artifact = unsafe {
+        Artifact::new(
+            "broken",
+            &[image(
+                ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { bogus.u32; ret; }\n",
+            )],
+            None,
+        )
+    };
+    // SAFETY: the entries do what the kernels of the same names declare.
+    static FUTURE: Artifact = unsafe {
+        Artifact::new(
+            "future",
+            &[image(".version 99.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n")],
+            None,
+        )
+    };
+    let Some(device) = gpu() else { return };
+    let message = device.load(&BROKEN).unwrap_err().to_string();
+    assert!(message.starts_with("the driver could not compile the kernels `broken` (sm_70)"), "{message}");
+    assert!(message.contains("bogus"), "the compiler's own words are missing: {message}");
+    let message = device.load(&FUTURE).unwrap_err().to_string();
+    assert!(
+        message.starts_with("the NVIDIA driver is too old for the kernels `future`: they are PTX ISA 99.0"),
+        "{message}"
+    );
+}
+
+#[test]
+fn kernels_are_found_by_name() {
+    // SAFETY: the entries do what the kernels of the same names declare.
+    static ABSENT: Kernel<()> = unsafe { Kernel::new(description("absent", &[]), |_, _| ()) };
+    // SAFETY: the entries do what the kernels of the same names declare.
+    static TWICE: Kernel<()> = unsafe { Kernel::new(description("twice", &[]), |_, _| ()) };
+    const TWICE_PTX: &str =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry twice() { ret; }\n";
+    // SAFETY: the entries do what the kernels of the same names declare.
+    static FIRST: Artifact = unsafe { Artifact::new("first", &[image(TWICE_PTX)], None) };
+    // SAFETY: the entries do what the kernels of the same names declare.
+    static SECOND: Artifact = unsafe { Artifact::new("second", &[image(TWICE_PTX)], None) };
+    let Some(device) = gpu() else { return };
+    device.load(&KERNELS).unwrap();
+    let message = ABSENT.launch(&device, 1, ()).unwrap_err().to_string();
+    assert!(message.starts_with("kernel `absent` is in none of the artifacts loaded on GPU 0"), "{message}");
+    assert!(message.contains("`tests`"), "{message}");
+    device.load(&FIRST).unwrap();
+    TWICE.launch(&device, 1, ()).unwrap();
+    device.load(&SECOND).unwrap();
+    let message = TWICE.launch(&device, 1, ()).unwrap_err().to_string();
+    assert!(message.contains("`first`, `second`"), "{message}");
+}
+
+#[test]
+fn shared_memory_is_asked_for_and_limited() {
+    const fn wants(name: &'static str, shared_bytes: u32) -> Kernel<()> {
+        // SAFETY: the entries do what the kernels of the same names declare.
+        unsafe { Kernel::new(Description { shared_bytes, ..description(name, &[]) }, |_, _| ()) }
+    }
+    static LARGE: Kernel<()> = wants("large", 64 * 1024);
+    static TOO_LARGE: Kernel<()> = wants("too_large", 1 << 30);
+    // SAFETY: the entries do what the kernels of the same names declare.
+    static SIZES: Artifact = unsafe {
+        Artifact::new(
+            "sizes",
+            &[image(
+                ".version 7.0\n.target sm_70\n.address_size 64\n.extern .shared .align 16 .b8 memory[];\n\
+             .visible .entry large() { .reg .b32 %r; mov.u32 %r, 1; st.shared.u32 [memory+65532], %r; ret; }\n\
+             .visible .entry too_large() { ret; }\n",
+            )],
+            None,
+        )
+    };
+    let Some(device) = gpu() else { return };
+    device.load(&SIZES).unwrap();
+    LARGE.launch(&device, 1, ()).unwrap();
+    device.synchronize().unwrap();
+    let message = TOO_LARGE.launch(&device, 1, ()).unwrap_err().to_string();
+    assert!(message.contains("needs 1073741824 bytes of shared memory a block, but GPU 0"), "{message}");
+}
+
+#[test]
+fn strided_views_read_and_write_their_elements_only() {
+    let Some(device) = gpu() else { return };
+    let mut x = Tensor::from_vec(&device, [3, 4], (0..12).collect::<Vec<i32>>()).unwrap();
+    x.view_mut().slice(1, 1..3).unwrap().copy_from_slice(&[-1, -2, -3, -4, -5, -6]).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [0, -1, -2, 3, 4, -3, -4, 7, 8, -5, -6, 11]);
+    let column = |view: TensorView<'_, i32, 2>| view.slice(1, 1..2).unwrap().to_vec().unwrap();
+    assert_eq!(column(x.view()), [-1, -3, -5]);
+    assert_eq!(x.view().transpose().to_vec().unwrap(), [0, 4, 8, -1, -3, -5, -2, -4, -6, 3, 7, 11]);
+}

@@ -1,0 +1,64 @@
+//! Kernels in hand-written PTX, and the device to run them on.
+
+#![allow(dead_code, reason = "each test program uses some of the kernels")]
+
+use cuda_tiles::launch::{Description, Kernel};
+use cuda_tiles::span::{Exclusive, TensorSpan};
+use cuda_tiles_host::{Artifact, Device, Image};
+
+/// Threads of a block.
+pub(crate) const THREADS: u32 = 128;
+
+pub(crate) type Span = TensorSpan<f32, (u32,)>;
+pub(crate) type SpanMut = TensorSpan<f32, (u32,), Exclusive>;
+
+// SAFETY: the entries do what the kernels of the same names declare.
+pub(crate) static KERNELS: Artifact =
+    unsafe { Artifact::new("tests", &[image(include_str!("../ptx/tests.ptx"))], None) };
+
+/// Adds 1 to each element.
+// SAFETY: the entries do what the kernels of the same names declare.
+pub(crate) static INCREMENT: Kernel<(SpanMut,)> =
+    unsafe { Kernel::new(description("increment", &["x"]), |_, _| unreachable!("it runs on the GPU")) };
+
+/// Waits for so many nanoseconds, then copies.
+// SAFETY: the entries do what the kernels of the same names declare.
+pub(crate) static DELAYED_COPY: Kernel<(Span, SpanMut, u64)> = unsafe {
+    Kernel::new(description("delayed_copy", &["x", "y", "delay"]), |_, _| unreachable!("it runs on the GPU"))
+};
+
+/// Traps.
+// SAFETY: the entries do what the kernels of the same names declare.
+pub(crate) static FAIL: Kernel<()> =
+    unsafe { Kernel::new(description("fail", &[]), |_, _| unreachable!("it runs on the GPU")) };
+
+/// A kernel with a name, without clusters and shared memory.
+pub(crate) const fn description(name: &'static str, arguments: &'static [&'static str]) -> Description {
+    Description {
+        name,
+        threads: THREADS,
+        grid_rank: 1,
+        shared_bytes: 0,
+        cluster: [1; 3],
+        arguments,
+        file: file!(),
+        line: line!(),
+    }
+}
+
+/// PTX for all GPUs since Volta.
+pub(crate) const fn image(ptx: &'static str) -> Image {
+    Image { arch: "sm_70", major: 7, minor: 0, exact: false, ptx }
+}
+
+/// The GPU with the kernels loaded; `None`, and a line in the log, on a machine without one. With
+/// CUDA_TILES_DEVICE=gpu a missing GPU is a failure.
+pub(crate) fn gpu() -> Option<Device> {
+    let device = Device::auto().unwrap();
+    if !device.is_gpu() {
+        eprintln!("skipped: {device}");
+        return None;
+    }
+    device.load(&KERNELS).unwrap();
+    Some(device)
+}

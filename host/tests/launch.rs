@@ -1,0 +1,129 @@
+//! Typed launches on the CPU: what runs, and what each mistake is told.
+
+use cuda_tiles::prelude::*;
+use cuda_tiles_host::{ArgumentError, Device, Error, Grid, Launch, LaunchUnsafe, Tensor};
+
+#[kernel]
+fn add(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>, by: f32) {
+    let (x, y) = (x.partition(cx, shape![1, 64]), y.partition(cx, shape![1, 64]));
+    let row = (cx.bid::<0>(), 0);
+    y.store_masked(x.load_masked(Zero, row) + by, row);
+}
+
+#[kernel]
+fn add_rows(cx: Cx, x: Span<f32, (u32, u32), Pitched>, y: SpanMut<f32, (u32, u32), Pitched>) {
+    let (x, y) = (x.partition(cx, shape![1, 64]), y.partition(cx, shape![1, 64]));
+    let row = (cx.bid::<0>(), 0);
+    y.store_masked(x.load_masked(Zero, row) + 1.0, row);
+}
+
+#[kernel]
+fn wide(cx: Cx, x: SpanMut<f32, (D<64>,)>) {
+    let x = x.partition(cx, shape![64]);
+    x.store(cx.zeros::<f32, _>(shape![64]), cx.bid::<0>());
+}
+
+/// # Safety
+/// None is needed: it stands for kernels that need some.
+#[kernel]
+unsafe fn fill(cx: Cx, x: SpanMut<f32, (u32,)>) {
+    let x = x.partition(cx, shape![64]);
+    x.store_masked(cx.ones::<f32, _>(shape![64]), cx.bid::<0>());
+}
+
+fn counting(shape: [usize; 2]) -> Tensor<f32, 2> {
+    let values = (0..shape[0] * shape[1]).map(|i| i as f32).collect();
+    Tensor::from_vec(&Device::cpu(), shape, values).unwrap()
+}
+
+#[test]
+fn tensors_are_read_and_written() {
+    let device = Device::cpu();
+    let x = counting([50, 33]);
+    let mut y = Tensor::poisoned(&device, [50, 33]).unwrap();
+    add.launch(&device, 50, (&x, &mut y, 0.5)).unwrap();
+    assert!(y.to_vec().unwrap().iter().zip(x.to_vec().unwrap()).all(|(y, x)| *y == x + 0.5));
+}
+
+#[test]
+fn streams_launch_too() {
+    let stream = Device::cpu().stream().unwrap();
+    let x = counting([3, 64]);
+    let mut y = counting([3, 64]);
+    for _ in 0..3 {
+        add.launch_on(&stream, 3, (&x, &mut y, 1.0)).unwrap();
+    }
+    stream.synchronize().unwrap();
+    assert_eq!(y.to_vec().unwrap()[191], 192.0);
+}
+
+#[test]
+fn views_are_arguments() {
+    let x = counting([4, 10]);
+    let mut y = Tensor::<f32, 2>::zeros(&Device::cpu(), [4, 16]).unwrap();
+    let (from, to) = (x.view().slice(1, 2..7).unwrap(), y.view_mut().slice(1, 3..8).unwrap());
+    add_rows.launch(&Device::cpu(), 4, (from, to)).unwrap();
+    let y = y.to_vec().unwrap();
+    for (row, column) in (0..4).flat_map(|row| (0..16).map(move |column| (row, column))) {
+        let expected = if (3..8).contains(&column) { (row * 10 + column) as f32 } else { 0.0 };
+        assert_eq!(y[row * 16 + column], expected, "row {row}, column {column}");
+    }
+}
+
+#[test]
+fn a_view_that_does_not_fit_the_mapping_is_refused() {
+    let (x, mut y) = (counting([64, 64]), counting([64, 64]));
+    let error = add.launch(&Device::cpu(), 64, (x.view().transpose(), &mut y, 1.0)).unwrap_err();
+    let Error::Argument { kernel: "add", position: 1, name: "x", problem } = &error else {
+        panic!("{error:?}")
+    };
+    assert!(matches!(**problem, ArgumentError::Span { .. }), "{problem:?}");
+    let message = error.to_string();
+    assert!(
+        message
+            .starts_with("kernel `add`, argument 1 (`x`): a tensor of shape [64, 64] and strides [1, 64] "),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_length_that_the_type_fixes_is_checked() {
+    let mut x = Tensor::<f32, 1>::zeros(&Device::cpu(), [63]).unwrap();
+    let message = wide.launch(&Device::cpu(), 1, (&mut x,)).unwrap_err().to_string();
+    assert!(
+        message.starts_with("kernel `wide`, argument 1 (`x`): a tensor of shape [63] and strides [1] "),
+        "{message}"
+    );
+    assert!(message.contains("axis 0 has length 63"), "{message}");
+}
+
+#[test]
+fn the_grid_has_the_kernels_rank() {
+    let (x, mut y) = (counting([2, 2]), counting([2, 2]));
+    let message = add.launch(&Device::cpu(), (2, 2), (&x, &mut y, 1.0)).unwrap_err().to_string();
+    assert!(message.starts_with("kernel `add` cannot run on the grid (2, 2, 1)"), "{message}");
+}
+
+#[test]
+fn no_blocks_leave_tensors_alone() {
+    let x = Tensor::<f32, 2>::zeros(&Device::cpu(), [0, 5]).unwrap();
+    let mut y = Tensor::<f32, 2>::zeros(&Device::cpu(), [0, 5]).unwrap();
+    add.launch(&Device::cpu(), Grid::cover([0], [1]), (&x, &mut y, 1.0)).unwrap();
+    assert!(y.to_vec().unwrap().is_empty());
+}
+
+#[test]
+fn a_block_out_of_bounds_names_the_line() {
+    let mut x = Tensor::<f32, 1>::zeros(&Device::cpu(), [64]).unwrap();
+    let message = wide.launch(&Device::cpu(), 2, (&mut x,)).unwrap_err().to_string();
+    assert!(message.starts_with("kernel `wide` panicked in block (1, 0, 0): "), "{message}");
+    assert!(message.contains("launch.rs:"), "{message}");
+}
+
+#[test]
+fn unsafe_kernels_are_launched_by_unsafe_calls() {
+    let mut x = Tensor::<f32, 1>::poisoned(&Device::cpu(), [100]).unwrap();
+    // SAFETY: the kernel needs nothing.
+    unsafe { fill.launch(&Device::cpu(), 2, (&mut x,)) }.unwrap();
+    assert_eq!(x.to_vec().unwrap(), [1.0; 100]);
+}

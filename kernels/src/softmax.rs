@@ -1,0 +1,41 @@
+//! Softmax along rows.
+
+use cuda_tiles::prelude::*;
+
+/// Softmax of each row of `N` elements. Each block takes one row.
+#[kernel(threads = 512, instances(<1024>, <4096>, <8192>))]
+pub fn softmax<B: Block, const N: usize>(cx: Cx<B>, x: Span<f32, (u32, D<N>)>, y: SpanMut<f32, (u32, D<N>)>)
+where
+    D<N>: Dimension,
+{
+    softmax_row(cx, x, y);
+}
+
+/// The same for 16-bit floats, in `f32` arithmetic.
+#[kernel(threads = 256, instances(<f16, 1024>, <f16, 8192>, <bf16, 1024>, <bf16, 8192>))]
+pub fn softmax_half<B: Block, T: Number + Cast<f32>, const N: usize>(
+    cx: Cx<B>,
+    x: Span<T, (u32, D<N>)>,
+    y: SpanMut<T, (u32, D<N>)>,
+) where
+    D<N>: Dimension,
+    f32: Cast<T>,
+{
+    softmax_row(cx, x, y);
+}
+
+/// The block's row, whole as one tile.
+fn softmax_row<B: Block, T: Number + Cast<f32>, const N: usize>(
+    cx: Cx<B>,
+    x: Span<T, (u32, D<N>)>,
+    y: SpanMut<T, (u32, D<N>)>,
+) where
+    D<N>: Dimension,
+    f32: Cast<T>,
+{
+    let (x, y) = (x.partition(cx, shape![1, N]), y.partition(cx, shape![1, N]));
+    let row = (cx.bid::<0>(), 0);
+    let t = x.load(row).cast::<f32>();
+    let e = (t - t.max::<1>()).exp();
+    y.store((e * (1.0 / e.sum::<1>())).cast::<T>(), row);
+}

@@ -1,0 +1,11 @@
+//! What tests, examples and benchmarks share: the compiled kernels.
+
+/// `kernels/`, compiled.
+pub mod kernels {
+    cuda_tiles_host::include_kernels!("cuda_tiles_kernels");
+}
+
+/// `tests/kernels/`, compiled.
+pub mod test_kernels {
+    cuda_tiles_host::include_kernels!("cuda_tiles_test_kernels");
+}

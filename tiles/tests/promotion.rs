@@ -1,0 +1,109 @@
+//! The common types of all pairs of element types, against the rules that the table of `Promote` follows.
+
+mod common;
+
+use common::{Exact, Sample};
+use cuda_tiles::prelude::*;
+use std::marker::PhantomData;
+
+/// What the rules look at.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Class {
+    Boolean,
+    Signed(u32),
+    Unsigned(u32),
+    /// The bits of the type; two floats of one width are of different formats.
+    Float(u32),
+}
+
+use Class::{Boolean, Float as Floating, Signed, Unsigned};
+
+/// The common type of two types, by name; `None` where there is none.
+fn expected((left, a): (&'static str, Class), (right, b): (&'static str, Class)) -> Option<&'static str> {
+    match (a, b) {
+        _ if left == right => Some(left),
+        (Boolean, _) => Some(right),
+        (_, Boolean) => Some(left),
+        (Signed(m), Signed(n)) | (Unsigned(m), Unsigned(n)) => Some(if m > n { left } else { right }),
+        (Signed(_), Unsigned(_)) | (Unsigned(_), Signed(_)) => None,
+        (Floating(m), Floating(n)) if m == n => None,
+        (Floating(m), Floating(n)) => Some(if m > n { left } else { right }),
+        (Floating(_), _) => Some(left),
+        (_, Floating(_)) => Some(right),
+    }
+}
+
+/// A pair of types that may or may not have a common one.
+struct Pair<T, U>(PhantomData<(T, U)>);
+
+/// The answer for pairs that have one. A method call finds this trait first, without a further reference.
+trait HaveCommonType {
+    /// The common type's name, after a check that it keeps the values of both sides.
+    fn common_type(&self) -> Option<&'static str>;
+}
+
+impl<T: Sample + Promote<U, Output: Sample>, U: Sample> HaveCommonType for Pair<T, U> {
+    fn common_type(&self) -> Option<&'static str> {
+        for value in T::special() {
+            let common: T::Output = value.cast();
+            assert!(common.same(Sample::of(value.exact())), "{value:?} as {}", T::Output::NAME);
+        }
+        for value in U::special() {
+            assert!(T::promote(value).same(Sample::of(value.exact())), "{value:?} as {}", T::Output::NAME);
+        }
+        Some(T::Output::NAME)
+    }
+}
+
+/// The answer for pairs that have none.
+trait LackCommonType {
+    /// Nothing.
+    fn common_type(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+impl<T, U> LackCommonType for &Pair<T, U> {}
+
+macro_rules! all_pairs {
+    ($($left:ident $left_class:expr),*; $rights:tt) => { $( all_pairs!(@row $left $left_class; $rights); )* };
+    (@row $left:ident $left_class:expr; ($($right:ident $right_class:expr),*)) => { $(
+        assert_eq!(
+            (&Pair::<$left, $right>(PhantomData)).common_type(),
+            expected((stringify!($left), $left_class), (stringify!($right), $right_class)),
+            concat!(stringify!($left), " with ", stringify!($right))
+        );
+    )* };
+}
+
+#[test]
+fn all_pairs_of_element_types() {
+    all_pairs! {
+        bool Boolean, i8 Signed(8), i16 Signed(16), i32 Signed(32), i64 Signed(64), u8 Unsigned(8), u16 Unsigned(16),
+        u32 Unsigned(32), u64 Unsigned(64), f16 Floating(16), bf16 Floating(16), f32 Floating(32), f64 Floating(64);
+        (bool Boolean, i8 Signed(8), i16 Signed(16), i32 Signed(32), i64 Signed(64), u8 Unsigned(8), u16 Unsigned(16),
+        u32 Unsigned(32), u64 Unsigned(64), f16 Floating(16), bf16 Floating(16), f32 Floating(32), f64 Floating(64))
+    }
+}
+
+/// The rules themselves, by the cells of the peers' table that people ask about.
+#[test]
+fn the_rules_say_what_the_peers_say() {
+    assert_eq!(expected(("i64", Signed(64)), ("f16", Floating(16))), Some("f16"));
+    assert_eq!(expected(("bool", Boolean), ("u8", Unsigned(8))), Some("u8"));
+    assert_eq!(expected(("i64", Signed(64)), ("u8", Unsigned(8))), None);
+    assert_eq!(expected(("f16", Floating(16)), ("bf16", Floating(16))), None);
+    assert_eq!(expected(("bf16", Floating(16)), ("f32", Floating(32))), Some("f32"));
+}
+
+/// Tiles promote like their elements.
+#[test]
+fn tiles_promote() {
+    cuda_tiles::cpu::block(|cx| {
+        let (bytes, halves) = (cx.full(shape![2], -3i8), cx.full(shape![2], f16::from_f32(0.5)));
+        assert_eq!((bytes * halves).at([1]).exact(), Exact::Real(-1.5));
+        assert_eq!((bytes + cx.full(shape![2], 1000i64)).at([0]), 997);
+        assert_eq!((cx.full(shape![2], true) + cx.full(shape![2], 41u16)).at([0]), 42);
+        assert!(bytes.lt(halves).at([0]));
+    });
+}
