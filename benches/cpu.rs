@@ -36,26 +36,28 @@ fn group<'a>(criterion: &'a mut Criterion, name: &str, bytes: usize) -> Benchmar
 fn vector_add(criterion: &mut Criterion) {
     let device = Device::cpu();
     let mut group = group(criterion, "vector add, 2^26 f32", 3 * VECTOR * size_of::<f32>());
-    let x = numbers(VECTOR);
+    let (x, y) = (numbers(VECTOR), vec![0.25; VECTOR]);
 
     let mut sum = vec![0.0; VECTOR];
     group.bench_function("plain", |bencher| {
         bencher.iter(|| {
-            sum.par_chunks_mut(PIECE).zip(x.par_chunks(PIECE)).for_each(|(sum, x)| {
-                for (sum, x) in sum.iter_mut().zip(x) {
-                    *sum = x + x;
+            let terms = x.par_chunks(PIECE).zip(y.par_chunks(PIECE));
+            sum.par_chunks_mut(PIECE).zip(terms).for_each(|(sum, (x, y))| {
+                for ((sum, x), y) in sum.iter_mut().zip(x).zip(y) {
+                    *sum = x + y;
                 }
             });
             black_box(&mut sum);
         });
     });
 
-    let x = Tensor::from_vec(&device, [VECTOR], x).expect("there is memory for the vector");
+    let x = Tensor::from_vec(&device, [VECTOR], x).expect("there is memory for a vector");
+    let y = Tensor::from_vec(&device, [VECTOR], y).expect("there is memory for the other");
     let mut sum = Tensor::zeros(&device, [VECTOR]).expect("there is memory for the sum");
     group.bench_function("kernel", |bencher| {
         bencher.iter(|| {
             vector::add::<f32, PIECE>()
-                .launch(&device, Grid::cover([VECTOR], [PIECE]), (&x, &x, &mut sum))
+                .launch(&device, Grid::cover([VECTOR], [PIECE]), (&x, &y, &mut sum))
                 .expect("the launch is right");
         });
     });
@@ -91,9 +93,7 @@ fn row_softmax(criterion: &mut Criterion) {
     let mut y = Tensor::poisoned(&device, [ROWS, COLUMNS]).expect("there is memory for the result");
     group.bench_function("kernel", |bencher| {
         bencher.iter(|| {
-            softmax::<COLUMNS>()
-                .launch(&device, ROWS as u32, (&x, &mut y))
-                .expect("the launch is right");
+            softmax::<COLUMNS>().launch(&device, ROWS as u32, (&x, &mut y)).expect("the launch is right");
         });
     });
     group.finish();

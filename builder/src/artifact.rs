@@ -82,7 +82,12 @@ mod tests {
     #[test]
     fn the_source_without_images_says_why() {
         let text = source("kernels", &[], Some("no `rust-src`; type \"this\""));
-        assert!(text.contains("images: &[\n    ],"), "{text}");
-        assert!(text.contains(r#"missing: Some("no `rust-src`; type \"this\"")"#), "{text}");
+        assert!(
+            text.contains(
+                r#"&[
+    ], Some("no `rust-src`; type \"this\"")) };"#
+            ),
+            "{text}"
+        );
     }
 }

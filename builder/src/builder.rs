@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use crate::cargo::{self, Compilation};
 use crate::metadata;
@@ -197,17 +198,20 @@ impl Build {
             Ok(toolchain) => self.compile(&toolchain),
             Err(missing) if self.is_required() => Err(missing.into()),
             Err(missing) => {
-                self.warn(&missing)?;
+                if !toolchain::is_switched_off() {
+                    self.warn(&missing)?;
+                }
                 self.without_ptx(missing.to_string())
             }
         }
     }
 
     fn is_required(&self) -> bool {
-        self.settings.required || is_on(REQUIRE_PTX) || variable(toolchain::VARIABLE).is_some()
+        let is_named = variable(toolchain::VARIABLE).is_some() && !toolchain::is_switched_off();
+        self.settings.required || is_on(REQUIRE_PTX) || is_named
     }
 
-    /// Compiles for one architecture after the other.
+    /// Compiles for all architectures at the same time: each takes one core for as long as the other.
     fn compile(self, toolchain: &Toolchain) -> Result<Built, Error> {
         let metadata = cargo::metadata(&self.manifest, true)?;
         let package = cargo::package(&metadata, &self.manifest).ok_or_else(|| self.no_kernel_crate())?;
@@ -215,23 +219,38 @@ impl Build {
             self.tell_cargo("rerun-if-changed", source.display());
         }
         let name = self.name(&package.name);
-        let mut images = Vec::new();
-        for &arch in &self.settings.archs {
-            let path = self.out_dir.join(artifact::ptx_file(&name, arch));
-            let compilation = Compilation {
-                manifest: &self.manifest,
-                package: &package.name,
-                features: &self.settings.features,
-                default_features: self.settings.default_features,
-                rustflags: &self.settings.rustflags,
-                target_folder: &self.target_dir.join(arch.name()),
-            };
-            let compiled = path.with_extension("compiled.ptx");
-            compilation.run(toolchain, arch, &compiled)?;
-            let text = read(&compiled)?;
-            images.push(finish_image(&package.name, arch, path, &text)?);
-        }
+        let compile = |arch| self.compile_for(arch, toolchain, &package.name, &name);
+        let images = thread::scope(|scope| {
+            let running: Vec<_> =
+                self.settings.archs.iter().map(|&arch| scope.spawn(move || compile(arch))).collect();
+            running
+                .into_iter()
+                .map(|thread| thread.join().expect("compiling returns an error, and never panics"))
+                .collect::<Result<Vec<_>, _>>()
+        })?;
         self.finish(name, images, None)
+    }
+
+    fn compile_for(
+        &self,
+        arch: Arch,
+        toolchain: &Toolchain,
+        package: &str,
+        name: &str,
+    ) -> Result<BuiltImage, Error> {
+        let path = self.out_dir.join(artifact::ptx_file(name, arch));
+        let compilation = Compilation {
+            manifest: &self.manifest,
+            package,
+            features: &self.settings.features,
+            default_features: self.settings.default_features,
+            rustflags: &self.settings.rustflags,
+            target_folder: &self.target_dir.join(arch.name()),
+        };
+        let compiled = path.with_extension("compiled.ptx");
+        compilation.run(toolchain, arch, &compiled)?;
+        let text = read(&compiled)?;
+        finish_image(package, arch, path, &text)
     }
 
     /// Takes over PTX that an earlier build has made.

@@ -50,7 +50,8 @@ impl Compilation<'_> {
         }
         // Failures that are cargo's own, such as a dependency that it cannot find, are on its standard error.
         let diagnostics = if diagnostics.errors.is_empty() {
-            String::from_utf8_lossy(&output.stderr).into_owned()
+            // A process that was stopped, by a user or for lack of memory, leaves no message but its status.
+            format!("{}cargo: {}", String::from_utf8_lossy(&output.stderr), output.status)
         } else {
             diagnostics.errors
         };

@@ -34,7 +34,7 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `CUDA_TILES_TOOLCHAIN` | the toolchain to use: a rustup name (`nightly`), or the path of a sysroot or of its `bin` |
+//! | `CUDA_TILES_TOOLCHAIN` | the toolchain to use: a rustup name (`nightly`), or the path of a sysroot or of its `bin`; `none` compiles nothing, and says nothing about it |
 //! | `CUDA_TILES_REQUIRE_PTX` | `1`: a missing toolchain is an error, as with [`CudaBuilder::required`] |
 //! | `CUDA_TILES_PREBUILT_PTX` | a folder with `<name>.<arch>.ptx` files, made by an earlier build; nothing is compiled |
 //! | `DOCS_RS` | set by docs.rs: nothing is compiled, and nothing is said about it |

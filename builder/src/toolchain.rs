@@ -13,6 +13,9 @@ use crate::environment;
 /// The variable that names the toolchain to use.
 pub(crate) const VARIABLE: &str = "CUDA_TILES_TOOLCHAIN";
 
+/// The value of the variable with which nothing is compiled for the GPU.
+const NONE: &str = "none";
+
 /// The oldest rustc that is known to compile kernels correctly, as (major, minor).
 const OLDEST: (u32, u32) = (1, 95);
 
@@ -105,6 +108,11 @@ pub(crate) fn find() -> Result<Toolchain, ToolchainMissing> {
     Err(ToolchainMissing { rejected })
 }
 
+/// Whether the variable says that nothing shall be compiled for the GPU.
+pub(crate) fn is_switched_off() -> bool {
+    std::env::var_os(VARIABLE).is_some_and(|value| value == NONE)
+}
+
 /// A compiler to look at.
 struct Candidate {
     origin: String,
@@ -153,6 +161,10 @@ fn add_component(toolchain: &str) -> String {
 fn named_by_variable(named: &OsStr) -> Result<Toolchain, Rejected> {
     let origin = format!("{VARIABLE}={}", named.to_string_lossy());
     let rejected = |reason: String, remedy| Rejected { origin: origin.clone(), reason, remedy, watch: None };
+    if named == NONE {
+        let reason = "the GPU is switched off by it".to_owned();
+        return Err(rejected(reason, Some(format!("unset {VARIABLE}"))));
+    }
     let path = Path::new(named);
     let executable = format!("rustc{}", std::env::consts::EXE_SUFFIX);
     if path.components().count() > 1 || path.is_absolute() {

@@ -168,6 +168,11 @@ fn a_toolchain_named_and_not_found_is_an_error_that_says_so() {
 }
 
 #[test]
+fn the_gpu_can_be_switched_off() {
+    run_with("in_a_process_of_its_own::is_switched_off", &[("CUDA_TILES_TOOLCHAIN", "none")]);
+}
+
+#[test]
 fn docs_rs_gets_an_artifact_without_ptx() {
     run_with("in_a_process_of_its_own::is_documented", &[("DOCS_RS", "1")]);
 }
@@ -206,13 +211,23 @@ mod in_a_process_of_its_own {
     }
 
     #[test]
+    #[ignore = "run by `the_gpu_can_be_switched_off`"]
+    fn is_switched_off() {
+        let kernels = Crate::new(KERNEL);
+        let built = kernels.builder().build().unwrap();
+        assert!(built.images.is_empty());
+        assert!(built.missing.unwrap().contains("type `unset CUDA_TILES_TOOLCHAIN`"));
+        assert!(kernels.builder().required(true).build().is_err());
+    }
+
+    #[test]
     #[ignore = "run by `docs_rs_gets_an_artifact_without_ptx`"]
     fn is_documented() {
         let kernels = Crate::new(KERNEL);
         let built = kernels.builder().required(true).build().unwrap();
         assert!(built.images.is_empty());
         assert!(built.missing.unwrap().contains("docs.rs"));
-        assert!(std::fs::read_to_string(&built.source).unwrap().contains("missing: Some("));
+        assert!(std::fs::read_to_string(&built.source).unwrap().contains("], Some(\"docs.rs"));
     }
 
     #[test]

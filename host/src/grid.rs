@@ -12,7 +12,7 @@ const LIMITS: [u64; 3] = [(1 << 31) - 1, 65_535, 65_535];
 
 /// How many blocks run along each of up to three axes.
 ///
-/// A kernel sees the index of its block on axis k as `cx.bid(k)`. Axis 0 can be the longest: it takes 2^31 - 1 blocks,
+/// A kernel sees the index of its block on axis k as `cx.bid::<k>()`. Axis 0 can be the longest: it takes 2^31 - 1 blocks,
 /// the others 65535. A grid with no blocks is legal and launches nothing.
 ///
 /// ```

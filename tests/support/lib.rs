@@ -5,7 +5,7 @@ pub mod kernels {
     cuda_tiles_host::include_kernels!("cuda_tiles_kernels");
 }
 
-/// `tests/kernels/`, compiled.
-pub mod test_kernels {
-    cuda_tiles_host::include_kernels!("cuda_tiles_test_kernels");
-}
+/// The code of README.md, as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

@@ -126,7 +126,8 @@ fn rows(values: &[i32], sizes: Sizes<'_>, axis: Option<usize>) -> Vec<Vec<i32>> 
 
 /// Where the first element stands that nothing beats.
 fn first_best(row: &[i32], beats: impl Fn(i32, i32) -> bool) -> u32 {
-    (0..row.len()).find(|&i| row.iter().all(|&other| !beats(other, row[i]))).expect("rows are not empty") as u32
+    (0..row.len()).find(|&i| row.iter().all(|&other| !beats(other, row[i]))).expect("rows are not empty")
+        as u32
 }
 
 /// Every reduction of a tile along each of the listed axes.
@@ -193,8 +194,9 @@ fn reductions_of_reductions() {
     let values = numbers(128, 9);
     let t = tile(&values, shape![2, 8, 8]);
     let twice = elements(t.max::<0>().max::<2>());
-    let expected: Vec<i32> =
-        (0..8).map(|j| (0..16).map(|i| values[i / 8 * 64 + j * 8 + i % 8]).max().expect("not empty")).collect();
+    let expected: Vec<i32> = (0..8)
+        .map(|j| (0..16).map(|i| values[i / 8 * 64 + j * 8 + i % 8]).max().expect("not empty"))
+        .collect();
     assert_eq!(twice, expected);
     assert_eq!(t.max::<0>().max::<2>().max::<ALL>().item(), *values.iter().max().expect("not empty"));
 }

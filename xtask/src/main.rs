@@ -1,2 +1,67 @@
-//! The commands of `cargo xtask`.
-fn main() {}
+//! The project's own commands: `cargo xtask <command>`. `cargo xtask help` lists them.
+
+mod bench;
+mod bundle;
+mod check;
+mod doctor;
+mod error;
+mod process;
+mod ptx;
+mod quickstart;
+mod setup;
+mod test;
+mod toolchain;
+mod without_toolchain;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The commands of cuda-tiles.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Installs what is missing to compile kernels for the GPU.
+    Setup(setup::Options),
+    /// Reports each prerequisite, and how to get the ones that are missing.
+    Doctor,
+    /// Checks format, lints, documentation and dependencies.
+    Check,
+    /// Runs all tests: those that need no GPU, and the GPU's where there is one.
+    Test(test::Options),
+    /// Checks the kernels' PTX with NVIDIA's assembler. Needs no GPU.
+    Ptx(ptx::Options),
+    /// Classifies scanned digits with tile kernels, on the GPU or on the CPU.
+    Quickstart(quickstart::Options),
+    /// Measures the kernels on the CPU, and on the GPU where there is one.
+    Bench(bench::Options),
+    /// Collects GPU tests and benchmarks in a folder for a machine without Rust.
+    Bundle,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Setup(options) => setup::run(&options),
+        Command::Doctor => doctor::run(),
+        Command::Check => check::run(),
+        Command::Test(options) => test::run(&options),
+        Command::Ptx(options) => ptx::run(&options),
+        Command::Quickstart(options) => quickstart::run(&options),
+        Command::Bench(options) => bench::run(&options),
+        Command::Bundle => bundle::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

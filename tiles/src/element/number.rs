@@ -2,6 +2,7 @@
 
 use super::{Cast, Element, Promote, bf16, f16};
 use crate::arch::float as machine;
+use crate::math::remainder;
 use num_traits::{Bounded, One, Zero};
 
 /// `bool` and the integers: bitwise logic.
@@ -297,14 +298,14 @@ macro_rules! in_f32 {
 }
 
 floats! {
-    f32: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, libm::fmodf,
+    f32: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, remainder::single,
         machine::min_f32, machine::max_f32, machine::min_nan_f32, machine::max_nan_f32, 1.0, 0x8000_0000, |value| value;
-    f64: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, libm::fmod,
+    f64: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, remainder::double,
         machine::min_f64, machine::max_f64, machine::min_nan_f64, machine::max_nan_f64, 1.0, 0x8000_0000_0000_0000, |value| value;
     f16: on_bits!(f16, add_f16), on_bits!(f16, subtract_f16), on_bits!(f16, multiply_f16), in_f32!(f16, |a, b| a / b),
-        in_f32!(f16, |a, b| libm::fmodf(a, b)), on_bits!(f16, min_f16), on_bits!(f16, max_f16),
+        in_f32!(f16, |a, b| remainder::single(a, b)), on_bits!(f16, min_f16), on_bits!(f16, max_f16),
         on_bits!(f16, min_nan_f16), on_bits!(f16, max_nan_f16), f16::ONE, 0x8000, |value| Cast::<f32>::cast(value);
     bf16: on_bits!(bf16, add_bf16), on_bits!(bf16, subtract_bf16), on_bits!(bf16, multiply_bf16), in_f32!(bf16, |a, b| a / b),
-        in_f32!(bf16, |a, b| libm::fmodf(a, b)), on_bits!(bf16, min_bf16), on_bits!(bf16, max_bf16),
+        in_f32!(bf16, |a, b| remainder::single(a, b)), on_bits!(bf16, min_bf16), on_bits!(bf16, max_bf16),
         on_bits!(bf16, min_nan_bf16), on_bits!(bf16, max_nan_bf16), bf16::ONE, 0x8000, |value| Cast::<f32>::cast(value);
 }

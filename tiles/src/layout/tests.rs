@@ -222,7 +222,11 @@ fn wanted(from: &ShapeDescription, to: &ShapeDescription, flat: usize) -> usize 
 fn assert_plan(plan: &Plan, maps: [&LinearMap; 2], shapes: [&ShapeDescription; 2], threads: u32) {
     let ([from, to], [from_shape, to_shape]) = (maps, shapes);
     for flat in 0..1usize << to_shape.bits() {
-        assert_eq!(plan.flat.apply(flat), wanted(from_shape, to_shape, flat), "{from_shape:?} as {to_shape:?}");
+        assert_eq!(
+            plan.flat.apply(flat),
+            wanted(from_shape, to_shape, flat),
+            "{from_shape:?} as {to_shape:?}"
+        );
     }
     if !plan.in_registers {
         return;

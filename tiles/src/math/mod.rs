@@ -28,4 +28,5 @@
 #[doc(hidden)]
 pub mod device;
 pub mod double;
+pub(crate) mod remainder;
 pub mod single;

@@ -114,7 +114,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     pub fn zip_map<V: Element, R: Operand<T, S, L>>(
         self,
         other: R,
-        function: impl Fn(T, R::Element) -> V + Send + Sync,
+        function: impl Fn(T, R::Element) -> V + Send + Sync + 'static,
     ) -> Tile<V, R::Shape, R::Layout> {
         other.combine(self, function)
     }

@@ -237,7 +237,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     pub fn reduce<const A: usize>(
         self,
         identity: T,
-        combine: impl Fn(T, T) -> T + Send + Sync,
+        combine: impl Fn(T, T) -> T + Send + Sync + 'static,
     ) -> Reduced<T, S, L, A>
     where
         S: Axis<A>,
@@ -260,7 +260,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<f32, _>(shape![2, 4]);
+    ///     let t = cx.iota::<i32, _>(shape![2, 4]).cast::<f32>();
     ///     let centred = t - t.sum::<1>() / 4.0;
     ///     assert_eq!(centred.at([1, 0]), -1.5);
     /// });

@@ -74,6 +74,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         lengths: &[u64],
         strides: &[i64],
     ) -> Result<Self, SpanError> {
+        if let Some(found) = [lengths.len(), strides.len()].into_iter().find(|&axes| axes != E::RANK) {
+            return Err(SpanError::Rank { found, wanted: E::RANK });
+        }
         let extents = E::try_new(lengths).map_err(|(axis, source)| SpanError::Extent {
             axis,
             length: lengths[axis],

@@ -71,7 +71,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Applies `function` to each element.
     ///
-    /// `function` runs on every thread and cannot share state between elements.
+    /// `function` runs on every thread for each of its elements and cannot share state between them: what it captures,
+    /// it captures by value, `move |x| x * scale`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -81,7 +82,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
-    pub fn map<U: Element>(self, function: impl Fn(T) -> U + Send + Sync) -> Tile<U, S, L> {
+    pub fn map<U: Element>(self, function: impl Fn(T) -> U + Send + Sync + 'static) -> Tile<U, S, L> {
         Tile::from_registers_fn(|i| function(self.registers.get(i)))
     }
 
@@ -100,7 +101,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         T: Cast<U>,
     {
-        if Self::REGISTERS == 1 {
+        if Self::REGISTERS == 1 || !arch::TILES_IN_REGISTERS {
             return self.map(T::cast);
         }
         let mut registers = Registers::from_fn(|_| U::ZERO);

@@ -107,7 +107,8 @@ fn rounded(number: f64, precision: i32, least: i32, beyond: i32) -> f64 {
     }
     let exponent = (number.abs().log2().floor() as i32).clamp(-1074, 1023);
     let exponent = if 2f64.powi(exponent) > number.abs() { exponent - 1 } else { exponent };
-    let exponent = if exponent < 1023 && 2f64.powi(exponent + 1) <= number.abs() { exponent + 1 } else { exponent };
+    let exponent =
+        if exponent < 1023 && 2f64.powi(exponent + 1) <= number.abs() { exponent + 1 } else { exponent };
     let quantum = exponent.max(least) - (precision - 1);
     // In two steps, as 2^1074 and more is no f64.
     let (half, rest) = (quantum / 2, quantum - quantum / 2);
@@ -166,7 +167,8 @@ macro_rules! floats {
 /// The sign, exponent and mantissa of a 16-bit float as an exact f64.
 fn widened(bits: u16, precision: i32, least: i32) -> f64 {
     let mantissa_bits = precision - 1;
-    let (mantissa, exponent) = (f64::from(bits & ((1 << mantissa_bits) - 1)), i32::from(bits & 0x7fff) >> mantissa_bits);
+    let (mantissa, exponent) =
+        (f64::from(bits & ((1 << mantissa_bits) - 1)), i32::from(bits & 0x7fff) >> mantissa_bits);
     let most = (1 << (15 - mantissa_bits)) - 1;
     let magnitude = if exponent == most {
         if mantissa == 0.0 { f64::INFINITY } else { f64::NAN }
@@ -178,19 +180,18 @@ fn widened(bits: u16, precision: i32, least: i32) -> f64 {
     if bits >> 15 == 1 { -magnitude } else { magnitude }
 }
 
-/// The bits of an f64 that is a number of the 16-bit float.
+/// The bits of an f64 that is a number of the 16-bit float: the only ones that [`widened`] takes to it.
 fn narrowed(number: f64, precision: i32, least: i32) -> u16 {
     if number.is_nan() {
         return 0x7fff;
     }
-    (0..=0x7fffu16)
-        .collect::<Vec<_>>()
-        .binary_search_by(|&bits| {
-            let value = widened(bits, precision, least);
-            if value.is_nan() { std::cmp::Ordering::Greater } else { value.total_cmp(&number.abs()) }
-        })
-        .map(|bits| bits as u16 | if number.is_sign_negative() { 0x8000 } else { 0 })
-        .expect("the number was rounded to the type")
+    let (mut low, mut high) = (0u16, 0x7fff);
+    while low < high {
+        let middle = low.midpoint(high);
+        if widened(middle, precision, least) < number.abs() { low = middle + 1 } else { high = middle }
+    }
+    assert_eq!(widened(low, precision, least), number.abs(), "the number was rounded to the type");
+    low | if number.is_sign_negative() { 0x8000 } else { 0 }
 }
 
 floats! {

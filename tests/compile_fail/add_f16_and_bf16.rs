@@ -1,0 +1,9 @@
+//! have no common element type
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.zeros::<f16, _>(shape![8]) + cx.zeros::<bf16, _>(shape![8]);
+    });
+}

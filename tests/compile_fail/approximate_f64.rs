@@ -1,0 +1,9 @@
+//! `f64` has no approximate functions
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.zeros::<f64, _>(shape![8]).exp_approximate();
+    });
+}

@@ -1,0 +1,9 @@
+//! a bitcast keeps the size of elements
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.zeros::<f32, _>(shape![8]).bitcast::<u16>();
+    });
+}

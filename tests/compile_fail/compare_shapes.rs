@@ -1,0 +1,9 @@
+//! tile dimensions `D<64>` and `D<32>` do not broadcast
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.zeros::<f32, _>(shape![64]).lt(cx.zeros::<f32, _>(shape![32]));
+    });
+}

@@ -1,0 +1,10 @@
+//! a tile index of this view needs one number for each of its axes
+
+use cuda_tiles::prelude::*;
+
+#[kernel]
+fn kernel_under_test(cx: Cx, x: Span<f32, (u32, u32)>) {
+    let _ = x.partition(cx, shape![8, 8]).load(cx.bid::<0>());
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! `&'static [f32]` cannot be an argument of a kernel
+
+use cuda_tiles::prelude::*;
+
+#[kernel]
+fn copy(cx: Cx, x: &'static [f32]) {
+    let _ = (cx, x);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! expected threads, vector, grid, min_blocks, registers, cluster or instances
+
+use cuda_tiles::prelude::*;
+
+#[kernel(thread = 128)]
+fn nothing(cx: Cx) {
+    let _ = cx;
+}
+
+fn main() {}

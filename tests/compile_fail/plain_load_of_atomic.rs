@@ -1,0 +1,10 @@
+//! an atomic span has atomic loads and stores only
+
+use cuda_tiles::prelude::*;
+
+#[kernel]
+fn kernel_under_test(cx: Cx, x: SpanAtomic<i32, (u32,)>) {
+    let _ = x.partition(cx, shape![64]).load(cx.bid::<0>());
+}
+
+fn main() {}

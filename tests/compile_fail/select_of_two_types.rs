@@ -1,0 +1,10 @@
+//! mismatched types
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let condition = cx.full(shape![8], true);
+        let _ = condition.select(cx.zeros::<f32, _>(shape![8]), cx.zeros::<i32, _>(shape![8]));
+    });
+}

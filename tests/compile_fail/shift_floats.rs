@@ -1,0 +1,9 @@
+//! no implementation for `Tile<f32,
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.zeros::<f32, _>(shape![8]) << cx.ones::<u32, _>(shape![8]);
+    });
+}

@@ -1,0 +1,10 @@
+//! a tile does not broadcast to the smaller shape `(D<64>,)`
+
+use cuda_tiles::prelude::*;
+
+#[kernel]
+fn kernel_under_test(cx: Cx, x: SpanMut<f32, (u32,)>) {
+    x.partition(cx, shape![64]).store(cx.zeros::<f32, _>(shape![1, 64]), cx.bid::<0>());
+}
+
+fn main() {}

@@ -1,0 +1,73 @@
+//! The documents say what is so: code that they quote from files is in those files, and their links lead somewhere.
+//!
+//! Code of README.md that is not quoted runs as a doc test. A quotation is a fenced block after a comment with the file's
+//! name: `<!-- file: build.rs -->`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The Markdown files at the root and in `docs/`.
+fn documents() -> Vec<PathBuf> {
+    let files: Vec<PathBuf> = [root().to_owned(), root().join("docs")]
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    assert!(files.len() >= 5, "{files:?}");
+    files
+}
+
+/// The quotations of a document: the file's name and the quoted text.
+fn quotations(document: &str) -> Vec<(&str, &str)> {
+    document
+        .split("<!-- file: ")
+        .skip(1)
+        .map(|part| {
+            let (file, rest) = part.split_once(" -->\n```").expect("a fenced block follows the file's name");
+            let (_language, rest) = rest.split_once('\n').unwrap();
+            (file, rest.split_once("```").expect("the fenced block ends").0)
+        })
+        .collect()
+}
+
+#[test]
+fn quoted_code_is_in_its_file() {
+    let mut count = 0;
+    for document in documents() {
+        for (file, quoted) in quotations(&read(&document)) {
+            assert!(
+                read(&root().join(file)).contains(quoted),
+                "{} quotes from {file} what is not there (any more):\n{quoted}",
+                document.display()
+            );
+            count += 1;
+        }
+    }
+    assert!(count >= 4, "only {count} quotations were found");
+}
+
+#[test]
+fn links_lead_to_files() {
+    let mut count = 0;
+    for document in documents() {
+        let text = read(&document);
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+            if link.is_empty() || link.contains("://") {
+                continue;
+            }
+            let target = document.parent().unwrap().join(link);
+            assert!(target.exists(), "{} links to {link}, which is not there", document.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 10, "only {count} links were found");
+}

@@ -1,0 +1,96 @@
+//! Comparisons and selection.
+
+use crate::devices::devices;
+use crate::failures::Failures;
+use crate::reference::Reference;
+use crate::value::{Value, for_types, pairs, random_values};
+use cuda_tiles::launch::Kernel;
+use cuda_tiles::prelude::*;
+use cuda_tiles_host::{Grid, Launch, Tensor};
+use cuda_tiles_test_kernels::{Input, Output, Operand, Rows};
+use cuda_tiles_test_kernels::arithmetic::TILE;
+use cuda_tiles_test_kernels::compare as kernels;
+use std::cmp::Ordering::{Equal, Greater, Less};
+
+type Comparisons<T> = Kernel<(Operand<T>, Operand<T>, T, Rows<bool, 13>)>;
+
+fn check_comparisons<T: Reference>(kernel: &Comparisons<T>) {
+    let (a, b) = pairs::<T, T>(11, 500);
+    let n = a.len();
+    let expected: [(&str, fn(T, T) -> bool); 6] = [
+        ("eq", |a, b| T::order(a, b) == Some(Equal)),
+        ("ne", |a, b| T::order(a, b) != Some(Equal)),
+        ("lt", |a, b| T::order(a, b) == Some(Less)),
+        ("le", |a, b| matches!(T::order(a, b), Some(Less | Equal))),
+        ("gt", |a, b| T::order(a, b) == Some(Greater)),
+        ("ge", |a, b| matches!(T::order(a, b), Some(Greater | Equal))),
+    ];
+    let mut failures = Failures::new::<T>("comparisons");
+    for device in devices() {
+        let left = Tensor::from_slice(device, [n], &a).unwrap();
+        let right = Tensor::from_slice(device, [n], &b).unwrap();
+        for &s in T::SPECIAL {
+            let mut results = Tensor::poisoned(device, [13, n]).unwrap();
+            kernel.launch(device, Grid::cover([n], [TILE]), (&left, &right, s, &mut results)).unwrap();
+            let results = results.to_vec().unwrap();
+            for (k, got) in results.chunks(n).take(12).enumerate() {
+                let (name, compare) = expected[k % 6];
+                failures.verify(device, name, got, |i, value| {
+                    let other = if k < 6 { b[i] } else { s };
+                    let expected = compare(a[i], other);
+                    (value != expected).then(|| format!("{expected} of {:?} and {other:?}", a[i]))
+                });
+            }
+            failures.exact(device, "is_nan", &results[12 * n..], |i| a[i].not_a_number());
+        }
+    }
+}
+
+#[test]
+fn comparisons() {
+    for_types!(check_comparisons, kernels::comparisons: i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
+}
+
+#[test]
+fn equality_of_bools() {
+    let (a, b) = pairs::<bool, bool>(12, 33);
+    let n = a.len();
+    let mut failures = Failures::new::<bool>("equality_of_bools");
+    for device in devices() {
+        let left = Tensor::from_slice(device, [n], &a).unwrap();
+        let right = Tensor::from_slice(device, [n], &b).unwrap();
+        let mut results = Tensor::poisoned(device, [2, n]).unwrap();
+        kernels::equality_of_bools.launch(device, 1, (&left, &right, &mut results)).unwrap();
+        let results = results.to_vec().unwrap();
+        failures.exact(device, "eq", &results[..n], |i| a[i] == b[i]);
+        failures.exact(device, "ne", &results[n..], |i| a[i] != b[i]);
+    }
+}
+
+type Select<T> = Kernel<(
+    Input<bool, (D<32>, D<16>)>,
+    Input<T, (D<32>,)>,
+    Input<T, (D<16>,)>,
+    Output<T, (D<32>, D<16>)>,
+)>;
+
+fn check_select<T: Value>(kernel: &Select<T>) {
+    let condition = random_values::<bool>(13, 512);
+    let (a, b) = (random_values::<T>(14, 32), random_values::<T>(15, 16));
+    let mut failures = Failures::new::<T>("select");
+    for device in devices() {
+        let conditions = Tensor::from_slice(device, [32, 16], &condition).unwrap();
+        let column = Tensor::from_slice(device, [32], &a).unwrap();
+        let row = Tensor::from_slice(device, [16], &b).unwrap();
+        let mut results = Tensor::poisoned(device, [32, 16]).unwrap();
+        kernel.launch(device, 1, (&conditions, &column, &row, &mut results)).unwrap();
+        failures.exact(device, "select", &results.to_vec().unwrap(), |i| {
+            if condition[i] { a[i / 16] } else { b[i % 16] }
+        });
+    }
+}
+
+#[test]
+fn selection_broadcasts_all_three() {
+    for_types!(check_select, kernels::select: bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
+}

@@ -1,0 +1,23 @@
+//! Every tile operation, for every element type, on the GPU where there is one and on the CPU always, against plain
+//! Rust: wrapping integers, and floats computed in f64 and rounded once by code of these tests.
+//!
+//! Operands hold the special values of their type first (in all pairs), then random ones; lengths are no multiples of
+//! tiles, and outputs are poisoned before a launch. A failure names kernel, element type, operation, device, index,
+//! operands, the result and what it should be. Exact operations must agree to the bit on both devices, so that GPU
+//! and CPU agree with each other; elementary functions keep the error bounds that their documentation states.
+
+mod arithmetic;
+mod atomics;
+mod casts;
+mod compare;
+mod devices;
+mod execution;
+mod failures;
+mod math;
+mod promotions;
+mod reductions;
+mod reference;
+mod shapes;
+mod traps;
+mod value;
+mod views;

@@ -1,0 +1,430 @@
+//! Reductions along every axis.
+//!
+//! Float sums and products depend on the order of their terms. Three kinds of operands make that testable: small whole
+//! numbers, mostly zero, whose sums are exact in any order and any type; powers of two, whose products are; and random
+//! numbers, whose sums are within the error bound of any order, n u sum|x|, with u the unit roundoff (N. Higham,
+//! "Accuracy and Stability of Numerical Algorithms", section 4.2). Maxima, minima and positions are exact always, and get
+//! NaN, infinities, zeros of both signs and ties.
+
+use crate::devices::devices;
+use crate::failures::Failures;
+use crate::reference::Reference;
+use crate::value::{Random, for_types, random_values};
+use cuda_tiles::launch::Kernel;
+use cuda_tiles::prelude::*;
+use cuda_tiles_host::{Device, Launch, Tensor};
+use cuda_tiles_test_kernels::{Input, Output};
+use cuda_tiles_test_kernels::reductions as kernels;
+use std::cmp::Ordering::{self, Greater, Less};
+
+/// Operands, by what is exact on them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Operands {
+    Units,
+    Powers,
+    Random,
+    Special,
+}
+
+impl Operands {
+    const ALL: [Self; 4] = [Self::Units, Self::Powers, Self::Random, Self::Special];
+
+    fn make<T: Reference>(self, count: usize) -> Vec<T> {
+        let mut random = Random::new(71);
+        let one = |random: &mut Random| match self {
+            Self::Units => T::narrow(if random.below(8) == 0 { 2.0 * random.below(2) as f64 - 1.0 } else { 0.0 }),
+            Self::Powers => {
+                let size = if random.below(16) == 0 { 2f64.powi(2 * random.below(2) as i32 - 1) } else { 1.0 };
+                T::narrow(if random.below(2) == 0 { size } else { -size })
+            }
+            Self::Random => T::narrow(8.0 * random.unit()),
+            Self::Special if random.below(2) == 0 => T::SPECIAL[random.below(T::SPECIAL.len() as u64) as usize],
+            Self::Special => T::small(random.below(3) as i8),
+        };
+        (0..count).map(|_| one(&mut random)).collect()
+    }
+}
+
+/// Whether arithmetic of the type is exact in any order, as that of integers is.
+fn wraps<T: Reference>() -> bool {
+    T::plus(T::SPECIAL[0], T::narrow(0.5)).wide() == 0.0
+}
+
+/// The unit roundoff of a float type.
+fn roundoff<T: Reference>() -> f64 {
+    (1..60).map(|k| 2f64.powi(-k)).find(|&u| T::narrow(1.0 + u).wide() == 1.0).unwrap_or(0.0)
+}
+
+/// The numbers of the elements that reduce together with element `i`: of a tensor of this shape, along one axis or all.
+fn group<const R: usize>(shape: [usize; R], axis: Option<usize>, i: usize) -> Vec<usize> {
+    let Some(axis) = axis else { return (0..shape.iter().product()).collect() };
+    let inner: usize = shape[axis + 1..].iter().product();
+    let first = i / (inner * shape[axis]) * (inner * shape[axis]) + i % inner;
+    (0..shape[axis]).map(|k| first + k * inner).collect()
+}
+
+/// The position of the element that `better` prefers; NaN last, or first.
+fn position<T: Reference>(terms: &[T], better: Ordering, nan_first: bool) -> u32 {
+    let mut best = 0;
+    for k in 1..terms.len() {
+        let (old, new) = (terms[best].not_a_number(), terms[k].not_a_number());
+        let wins = match (old, new) {
+            (false, false) => T::order(terms[k], terms[best]) == Some(better),
+            (true, true) => false,
+            (false, true) => nan_first,
+            (true, false) => !nan_first,
+        };
+        if wins {
+            best = k;
+        }
+    }
+    best as u32
+}
+
+/// Checks the results of one matrix, as the kernel broadcasts them back.
+struct Check<'a, T, const N: usize, const M: usize> {
+    failures: &'a mut Failures,
+    device: &'a Device,
+    operands: Operands,
+    x: &'a [T],
+    axis: Option<usize>,
+}
+
+impl<T: Reference, const N: usize, const M: usize> Check<'_, T, N, M> {
+    fn terms(&self, i: usize) -> Vec<T> {
+        group([N, M], self.axis, i).into_iter().map(|k| self.x[k]).collect()
+    }
+
+    fn label(&self, name: &str) -> String {
+        let along = self.axis.map_or("all axes".to_owned(), |axis| format!("axis {axis}"));
+        format!("{name} along {along} of {N} x {M}, {:?}", self.operands)
+    }
+
+    /// `one(terms)` for each element, computed once for all that reduce together.
+    fn each<V: Copy>(&self, one: impl Fn(&[T]) -> V) -> Vec<V> {
+        let mut results = vec![None; N * M];
+        for i in 0..N * M {
+            if results[i].is_none() {
+                let result = Some(one(&self.terms(i)));
+                group([N, M], self.axis, i).into_iter().for_each(|k| results[k] = result);
+            }
+        }
+        results.into_iter().flatten().collect()
+    }
+
+    fn fold(&mut self, name: &str, got: &[T], combine: fn(T, T) -> T) {
+        let expected = self.each(|terms| terms.iter().copied().reduce(combine).unwrap());
+        self.failures.exact(self.device, &self.label(name), got, |i| expected[i]);
+    }
+
+    fn sum(&mut self, got: &[T]) {
+        if wraps::<T>() || self.operands == Operands::Units {
+            self.fold("sum", got, T::plus);
+        } else if self.operands == Operands::Random {
+            let bounds = self.each(|terms| {
+                let exact: f64 = terms.iter().map(|x| x.wide()).sum();
+                let sizes: f64 = terms.iter().map(|x| x.wide().abs()).sum();
+                (exact, terms.len() as f64 * roundoff::<T>() * sizes)
+            });
+            self.failures.verify(self.device, &self.label("sum"), got, |i, value| {
+                let (exact, bound) = bounds[i];
+                let close = (value.wide() - exact).abs() <= bound;
+                (!close).then(|| format!("{exact} within {bound}"))
+            });
+        }
+    }
+
+    fn product(&mut self, got: &[T]) {
+        if wraps::<T>() || self.operands == Operands::Powers {
+            self.fold("product", got, T::times);
+        }
+    }
+
+    fn position(&mut self, name: &str, got: &[u32], better: Ordering, nan_first: bool) {
+        let expected = self.each(|terms| position(terms, better, nan_first));
+        self.failures.exact(self.device, &self.label(name), got, |i| expected[i]);
+    }
+}
+
+type Reductions<T, const N: usize, const M: usize> = Kernel<(
+    Input<T, (D<N>, D<M>)>,
+    Output<T, (D<7>, D<N>, D<M>)>,
+    Output<u32, (D<4>, D<N>, D<M>)>,
+)>;
+
+fn check_reductions<T: Reference, const N: usize, const M: usize>(kernel: &Reductions<T, N, M>) {
+    let mut failures = Failures::new::<T>(kernel.description().name);
+    for operands in Operands::ALL {
+        let x = operands.make::<T>(N * M);
+        for device in devices() {
+            let operand = Tensor::from_slice(device, [N, M], &x).unwrap();
+            let mut values = Tensor::poisoned(device, [7, N, M]).unwrap();
+            let mut positions = Tensor::poisoned(device, [4, N, M]).unwrap();
+            kernel.launch(device, 1, (&operand, &mut values, &mut positions)).unwrap();
+            let (values, positions) = (values.to_vec().unwrap(), positions.to_vec().unwrap());
+            let value = |k: usize| &values[k * N * M..][..N * M];
+            let position = |k: usize| &positions[k * N * M..][..N * M];
+            let failures = &mut failures;
+            let mut check = Check::<T, N, M> { failures, device, operands, x: &x, axis: Some(0) };
+            check.sum(value(0));
+            check.product(value(1));
+            check.fold("maximum", value(2), T::larger);
+            check.fold("minimum", value(3), T::smaller);
+            check.fold("maximum, propagating NaN", value(4), T::larger_or_nan);
+            check.fold("minimum, propagating NaN", value(5), T::smaller_or_nan);
+            let magnitudes = check.each(|terms| {
+                terms.iter().fold(T::small(0), |a, &b| T::larger(T::magnitude(a), T::magnitude(b)))
+            });
+            check.failures.exact(device, &check.label("greatest magnitude"), value(6), |i| magnitudes[i]);
+            check.position("argmax", position(0), Greater, false);
+            check.position("argmin", position(1), Less, false);
+            check.position("argmax, propagating NaN", position(2), Greater, true);
+            check.position("argmin, propagating NaN", position(3), Less, true);
+        }
+    }
+}
+
+#[test]
+fn every_reduction_of_every_type() {
+    fn check<T: Reference>(kernel: &Reductions<T, 8, 32>) {
+        check_reductions(kernel);
+    }
+    for_types!(check, kernels::reductions_of_8_32: i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
+    check_reductions(kernels::reductions_of_4_16::<f32>());
+    check_reductions(kernels::reductions_of_4_16::<i64>());
+}
+
+type Axes<T, const N: usize, const M: usize> = Kernel<(
+    Input<T, (D<N>, D<M>)>,
+    Output<T, (D<6>, D<N>, D<M>)>,
+    Output<u32, (D<3>, D<N>, D<M>)>,
+)>;
+
+fn check_axes<T: Reference, const N: usize, const M: usize>(kernel: &Axes<T, N, M>) {
+    let mut failures = Failures::new::<T>(kernel.description().name);
+    for operands in Operands::ALL {
+        let x = operands.make::<T>(N * M);
+        for device in devices() {
+            let operand = Tensor::from_slice(device, [N, M], &x).unwrap();
+            let mut values = Tensor::poisoned(device, [6, N, M]).unwrap();
+            let mut positions = Tensor::poisoned(device, [3, N, M]).unwrap();
+            kernel.launch(device, 1, (&operand, &mut values, &mut positions)).unwrap();
+            let (values, positions) = (values.to_vec().unwrap(), positions.to_vec().unwrap());
+            for (k, axis) in [Some(0), Some(1), None].into_iter().enumerate() {
+                let failures = &mut failures;
+                let mut check = Check::<T, N, M> { failures, device, operands, x: &x, axis };
+                check.sum(&values[k * N * M..][..N * M]);
+                check.fold("maximum", &values[(k + 3) * N * M..][..N * M], T::larger);
+                check.position("argmin", &positions[k * N * M..][..N * M], Less, false);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_axis_in_blocks_of_every_size() {
+    check_axes(kernels::axes_of_64_16::<f32>());
+    check_axes(kernels::axes_of_64_16::<i64>());
+    check_axes(kernels::axes_of_64_16::<f16>());
+    check_axes(kernels::axes_of_4_128::<f32>());
+    check_axes(kernels::axes_of_4_128::<u16>());
+    check_axes(kernels::axes_of_2_2::<f32>());
+    check_axes(kernels::axes_of_2_2::<i32>());
+    check_axes(kernels::axes_of_64_32::<f32>());
+    check_axes(kernels::axes_of_1_2048::<i8>());
+    check_axes(kernels::axes_of_1_2048::<bf16>());
+    check_axes(kernels::axes_of_1024_1::<f32>());
+    check_axes(kernels::axes_of_1024_1::<u8>());
+}
+
+/// A tensor's elements, reduced along an axis (or all) and broadcast back.
+fn reduced<T: Reference, const R: usize>(
+    shape: [usize; R],
+    x: &[T],
+    axis: impl Into<Option<usize>>,
+    combine: fn(T, T) -> T,
+) -> Vec<T> {
+    let axis = axis.into();
+    let all = axis.is_none().then(|| x.iter().copied().reduce(combine).unwrap());
+    let one = |i| group(shape, axis, i).into_iter().map(|k| x[k]).reduce(combine).unwrap();
+    (0..x.len()).map(|i| all.unwrap_or_else(|| one(i))).collect()
+}
+
+type HighRank<T> = Kernel<(
+    Input<T, (D<2>, D<4>, D<4>, D<16>)>,
+    Output<T, (D<8>, D<8>, D<4>, D<16>)>,
+    Output<T, (D<2>, D<4>, D<4>, D<16>)>,
+    Output<T, (D<2>, D<4>, D<4>, D<16>)>,
+    Output<T, (D<2>, D<4>, D<4>, D<16>)>,
+    Output<T, (D<2>, D<4>, D<4>, D<16>)>,
+    Output<T, (D<2>, D<4>, D<4>, D<16>)>,
+    Output<u32, (D<2>, D<4>, D<4>, D<16>)>,
+)>;
+
+fn check_high_rank<T: Reference>(kernel: &HighRank<T>) {
+    const SHAPE: [usize; 4] = [2, 4, 4, 16];
+    let x = Operands::Units.make::<T>(512);
+    let mut failures = Failures::new::<T>("high_rank");
+    for device in devices() {
+        let operand = Tensor::from_slice(device, SHAPE, &x).unwrap();
+        let mut rank_3 = Tensor::poisoned(device, [8, 8, 4, 16]).unwrap();
+        let [mut first, mut second, mut third, mut fourth, mut all] =
+            [0; 5].map(|_| Tensor::poisoned(device, SHAPE).unwrap());
+        let mut inner = Tensor::poisoned(device, SHAPE).unwrap();
+        let results = (&mut first, &mut second, &mut third, &mut fourth, &mut all, &mut inner);
+        let arguments =
+            (&operand, &mut rank_3, results.0, results.1, results.2, results.3, results.4, results.5);
+        kernel.launch(device, 1, arguments).unwrap();
+        let axes = [Some(0), Some(1), Some(2), None];
+        for (k, got) in rank_3.to_vec().unwrap().chunks(512).enumerate() {
+            let combine: fn(T, T) -> T = if k < 4 { T::plus } else { T::larger };
+            let expected = reduced([8, 4, 16], &x, axes[k % 4], combine);
+            failures.exact(device, &format!("rank 3, row {k}"), got, |i| expected[i]);
+        }
+        for (axis, got) in [&first, &second, &third, &fourth].into_iter().enumerate() {
+            let expected = reduced(SHAPE, &x, axis, T::plus);
+            failures.exact(device, &format!("rank 4, axis {axis}"), &got.to_vec().unwrap(), |i| expected[i]);
+        }
+        let expected = reduced(SHAPE, &x, None, T::plus);
+        failures.exact(device, "rank 4, all", &all.to_vec().unwrap(), |i| expected[i]);
+        failures.exact(device, "rank 4, argmin along axis 2", &inner.to_vec().unwrap(), |i| {
+            let terms: Vec<T> = group(SHAPE, Some(2), i).into_iter().map(|k| x[k]).collect();
+            position(&terms, Less, false)
+        });
+    }
+}
+
+#[test]
+fn ranks_3_and_4() {
+    for_types!(check_high_rank, kernels::high_rank: i32 u8 f32);
+}
+
+type Chains<T> = Kernel<(
+    Input<T, (D<4>, D<8>, D<16>)>,
+    Input<T, (D<4>, D<8>, D<1>)>,
+    Output<T, (D<8>, D<4>, D<8>, D<16>)>,
+    Output<u32, (D<4>, D<8>, D<16>)>,
+)>;
+
+fn check_chains<T: Reference>(kernel: &Chains<T>) {
+    const SHAPE: [usize; 3] = [4, 8, 16];
+    const LEN: usize = 512;
+    let x = Operands::Units.make::<T>(LEN);
+    let column: Vec<T> = (0..32).map(|i| T::small((i % 5) as i8)).collect();
+    let sums = reduced(SHAPE, &x, 0, T::plus);
+    let sums_1 = reduced(SHAPE, &x, 1, T::plus);
+    let sums_2 = reduced(SHAPE, &x, 2, T::plus);
+    let threshold = reduced(SHAPE, &reduced(SHAPE, &x, 2, T::smaller), 0, T::larger);
+    let whole = reduced(SHAPE, &reduced(SHAPE, &sums_2, 1, T::plus), 0, T::plus);
+    let rows: [(&str, Vec<T>); 8] = [
+        ("maximum of sums", reduced(SHAPE, &sums, 1, T::larger)),
+        ("sum of maxima", reduced(SHAPE, &reduced(SHAPE, &x, 1, T::larger), 2, T::plus)),
+        ("sum of sums of sums", whole),
+        ("sums minus sums", (0..LEN).map(|i| T::minus(sums[i], sums_1[i])).collect()),
+        ("maximum with sums", (0..LEN).map(|i| T::larger(x[i], sums_1[i])).collect()),
+        (
+            "selection by a reduced threshold",
+            (0..LEN)
+                .map(|i| {
+                    let above = T::order(x[i], threshold[i]) == Some(Greater);
+                    if above { x[i] } else { threshold[i] }
+                })
+                .collect(),
+        ),
+        ("reshaped sums", sums.clone()),
+        ("sums times a loaded column", (0..LEN).map(|i| T::times(sums_2[i], column[i / 16])).collect()),
+    ];
+    let mut failures = Failures::new::<T>("chains");
+    for device in devices() {
+        let operand = Tensor::from_slice(device, SHAPE, &x).unwrap();
+        let loaded = Tensor::from_slice(device, [4, 8, 1], &column).unwrap();
+        let mut results = Tensor::poisoned(device, [8, 4, 8, 16]).unwrap();
+        let mut positions = Tensor::poisoned(device, SHAPE).unwrap();
+        kernel.launch(device, 1, (&operand, &loaded, &mut results, &mut positions)).unwrap();
+        for ((name, expected), got) in rows.iter().zip(results.to_vec().unwrap().chunks(LEN)) {
+            failures.exact(device, name, got, |i| expected[i]);
+        }
+        failures.exact(device, "argmax of sums", &positions.to_vec().unwrap(), |i| {
+            let terms: Vec<T> = group(SHAPE, Some(2), i).into_iter().map(|k| sums[k]).collect();
+            position(&terms, Greater, false)
+        });
+    }
+}
+
+#[test]
+fn reductions_of_reductions() {
+    for_types!(check_chains, kernels::chains: i32 i8 f32 f64);
+}
+
+type ReducedStores<T> = Kernel<(
+    Input<T, (D<64>, D<32>)>,
+    Output<T, (D<2>, D<32>)>,
+    Output<T, (D<2>, D<64>)>,
+    Output<T, (D<1>,)>,
+)>;
+
+fn check_reduced_stores<T: Reference>(kernel: &ReducedStores<T>) {
+    let x = Operands::Units.make::<T>(2048);
+    let mut failures = Failures::new::<T>("reduced_stores");
+    for device in devices() {
+        let operand = Tensor::from_slice(device, [64, 32], &x).unwrap();
+        let mut along_0 = Tensor::poisoned(device, [2, 32]).unwrap();
+        let mut along_1 = Tensor::poisoned(device, [2, 64]).unwrap();
+        let mut all = Tensor::poisoned(device, [1]).unwrap();
+        kernel.launch(device, 1, (&operand, &mut along_0, &mut along_1, &mut all)).unwrap();
+        let sums = [Some(0), Some(1), None].map(|axis| reduced([64, 32], &x, axis, T::plus));
+        failures.exact(device, "along axis 0", &along_0.to_vec().unwrap(), |i| sums[0][i % 32]);
+        failures.exact(device, "along axis 1", &along_1.to_vec().unwrap(), |i| sums[1][i % 64 * 32]);
+        failures.exact(device, "of all", &all.to_vec().unwrap(), |_| sums[2][0]);
+    }
+}
+
+#[test]
+fn reduced_tiles_are_stored() {
+    for_types!(check_reduced_stores, kernels::reduced_stores: i32 f32 f64 bf16);
+}
+
+#[test]
+fn truths() {
+    let mut random = Random::new(72);
+    let mut failures = Failures::new::<bool>("truths");
+    // Rows and columns that are all true, all false, and mixed; then tensors of one kind.
+    let mixed: Vec<bool> = (0..1024)
+        .map(|i| if i / 64 < 4 { true } else if i / 64 < 8 { false } else { random.below(9) != 0 })
+        .collect();
+    for x in [mixed, vec![true; 1024], vec![false; 1024], random_values(73, 1024)] {
+        for device in devices() {
+            let operand = Tensor::from_slice(device, [16, 64], &x).unwrap();
+            let mut results = Tensor::poisoned(device, [6, 16, 64]).unwrap();
+            kernels::truths.launch(device, 1, (&operand, &mut results)).unwrap();
+            for (k, got) in results.to_vec().unwrap().chunks(1024).enumerate() {
+                let axis = [Some(0), Some(1), None][k % 3];
+                failures.exact(device, if k < 3 { "any" } else { "all" }, got, |i| {
+                    let mut terms = group([16, 64], axis, i).into_iter().map(|k| x[k]);
+                    if k < 3 { terms.any(|x| x) } else { terms.all(|x| x) }
+                });
+            }
+        }
+    }
+}
+
+type LargeSums<T> = Kernel<(Input<T, (D<2>, D<16384>)>, Output<T, (D<16384>,)>, Output<T, (D<1>,)>)>;
+
+fn check_large_sums<T: Reference>(kernel: &LargeSums<T>) {
+    let x = Operands::Units.make::<T>(32_768);
+    let mut failures = Failures::new::<T>("large_sums");
+    for device in devices() {
+        let operand = Tensor::from_slice(device, [2, 16_384], &x).unwrap();
+        let mut pairs = Tensor::poisoned(device, [16_384]).unwrap();
+        let mut all = Tensor::poisoned(device, [1]).unwrap();
+        kernel.launch(device, 1, (&operand, &mut pairs, &mut all)).unwrap();
+        failures.exact(device, "pairs", &pairs.to_vec().unwrap(), |i| T::plus(x[i], x[i + 16_384]));
+        let sum = x.iter().copied().reduce(T::plus).unwrap();
+        failures.exact(device, "all", &all.to_vec().unwrap(), |_| sum);
+    }
+}
+
+#[test]
+fn sums_larger_than_the_scratch_memory() {
+    for_types!(check_large_sums, kernels::large_sums: f32 i32 u8);
+}

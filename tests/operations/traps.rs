@@ -1,0 +1,120 @@
+//! What safe kernels must not do: the launch, or the next call, reports it.
+//!
+//! On the CPU the error names the kernel's line. On a GPU a trap ends the use of the GPU by the process, so each case
+//! runs there in a process of its own: this program again, asked for one case by an environment variable.
+
+use crate::devices::devices;
+use cuda_tiles_host::{Device, Error, Launch, Result, Tensor};
+use cuda_tiles_test_kernels::execution as kernels;
+use std::process::Command;
+
+/// The variable that names the case which a child process runs on the GPU.
+const CASE: &str = "CUDA_TILES_TEST_TRAP";
+
+/// A misuse: its name, what runs it, and words of the CPU's message.
+type Case = (&'static str, fn(&Device) -> Result<()>, &'static [&'static str]);
+
+const CASES: [Case; 7] = [
+    (
+        "partial load",
+        |device| {
+            let x = Tensor::zeros(device, [100])?;
+            let mut y = Tensor::zeros(device, [128])?;
+            kernels::checked_copy.launch(device, 2, (&x, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &["kernel `checked_copy`", "load of tile [1] reaches outside the tensor", "[64]", "[100]", "masked"],
+    ),
+    (
+        "load beyond the tensor",
+        |device| {
+            let x = Tensor::zeros(device, [64])?;
+            let mut y = Tensor::zeros(device, [64])?;
+            kernels::load_at.launch(device, 1, (2_000_000_000, &x, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &["kernel `load_at`", "load of tile [2000000000] reaches outside"],
+    ),
+    (
+        "negative index",
+        |device| {
+            let x = Tensor::zeros(device, [64])?;
+            let mut y = Tensor::zeros(device, [64])?;
+            kernels::load_at.launch(device, 1, (-1, &x, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &["kernel `load_at`", "reaches outside the tensor"],
+    ),
+    (
+        "partial store",
+        |device| {
+            let mut y = Tensor::zeros(device, [100])?;
+            kernels::checked_store.launch(device, 2, (&mut y,))?;
+            y.to_vec().map(drop)
+        },
+        &["kernel `checked_store`", "store of tile [1] reaches outside the tensor"],
+    ),
+    (
+        "partial atomic load",
+        |device| {
+            let mut x = Tensor::zeros(device, [100])?;
+            let mut y = Tensor::zeros(device, [100])?;
+            kernels::checked_atomic_load.launch(device, 2, (&mut x, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &["kernel `checked_atomic_load`", "atomic load of tile [1] reaches outside the tensor"],
+    ),
+    (
+        "element beyond the tile",
+        |device| {
+            let mut y = Tensor::zeros(device, [1])?;
+            kernels::element_at.launch(device, 1, (64, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &["kernel `element_at`", "index 64 is not below dimension 0 of the tile, 64"],
+    ),
+    (
+        "axis beyond the rank",
+        |device| {
+            let mut y = Tensor::zeros(device, [1])?;
+            kernels::extent_of.launch(device, 1, (1, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &["kernel `extent_of`", "axis 1 of a span of rank 1"],
+    ),
+];
+
+#[test]
+fn the_cpu_names_the_line() {
+    for (name, run, words) in CASES {
+        let error = run(&Device::cpu()).expect_err(name);
+        assert!(matches!(error, Error::Panicked { .. }), "{name}: {error:?}");
+        let message = error.to_string();
+        for word in words.iter().chain(&["execution.rs:"]) {
+            assert!(message.contains(word), "{name}: `{word}` is not in: {message}");
+        }
+    }
+}
+
+#[test]
+fn the_gpu_reports_a_trap() {
+    if let Ok(name) = std::env::var(CASE) {
+        let (_, run, _) = CASES.into_iter().find(|case| case.0 == name).expect("a case of this name");
+        let device = devices().iter().find(|device| device.is_gpu()).expect("the parent found a GPU");
+        let error = run(device).expect_err(&name);
+        assert!(matches!(error, Error::Trapped { .. }), "{name}: {error:?}");
+        return;
+    }
+    if !Device::auto().unwrap().is_gpu() {
+        eprintln!("no GPU: nothing to trap");
+        return;
+    }
+    for (name, _, _) in CASES {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["traps::the_gpu_reports_a_trap", "--exact", "--nocapture"])
+            .env(CASE, name)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}

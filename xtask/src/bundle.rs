@@ -1,0 +1,141 @@
+//! `bundle`: tests and benchmarks as one folder, to carry to a machine that has a GPU and a driver, and no Rust.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use cargo_metadata::{Artifact, Message, TargetKind};
+
+use crate::error::{Context, Error, Result};
+use crate::{process, workspace};
+
+/// The most that the folder may hold, in bytes.
+const LARGEST: u64 = 60 << 20;
+
+/// The packages with tests, examples and benchmarks that use a GPU.
+const PACKAGES: [&str; 3] = ["cuda-tiles-suite", "cuda-tiles-operation-tests", "cuda-tiles-host"];
+
+/// Tests of the source and of the compiler's messages, and tests of files in the source tree: they have no place on
+/// a machine that has neither.
+const NEED_SOURCE: [&str; 3] = ["compile_fail", "documents", "quickstart"];
+
+/// Benchmarks of the CPU, which is not what the other machine is for.
+const CPU_BENCHMARK: &str = "cpu";
+
+/// The script that runs the programs over there.
+const RUN_SCRIPT: &str = include_str!("bundle/run.sh");
+
+/// The kinds of programs, each a folder of the bundle.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Test,
+    Example,
+    Bench,
+}
+
+impl Kind {
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Test => "tests",
+            Self::Example => "examples",
+            Self::Bench => "benches",
+        }
+    }
+
+    /// What kind of program an artifact of cargo is, if it belongs into the bundle.
+    fn of(artifact: &Artifact) -> Option<Self> {
+        let name = artifact.target.name.as_str();
+        match artifact.target.kind.first()? {
+            TargetKind::Test if !NEED_SOURCE.contains(&name) => Some(Self::Test),
+            TargetKind::Example => Some(Self::Example),
+            TargetKind::Bench if name != CPU_BENCHMARK => Some(Self::Bench),
+            _ => None,
+        }
+    }
+}
+
+/// Builds the programs and puts them, stripped, into `target/bundle` with a script that runs them.
+pub(crate) fn run() -> Result {
+    let bundle = workspace::target().join("bundle");
+    if bundle.exists() {
+        std::fs::remove_dir_all(&bundle).about(&bundle, "removed")?;
+    }
+    let tests = workspace::cargo(["test", "--no-run", "--tests", "--benches"]);
+    let examples = workspace::cargo(["build", "--examples"]);
+    for mut command in [tests, examples] {
+        command
+            .args(PACKAGES.into_iter().flat_map(|package| ["--package", package]))
+            .arg("--release")
+            .args(["--package", "cuda-tiles-operation-tests"])
+            .args(["--features", "cuda-tiles-suite/cust", "--message-format=json-render-diagnostics"])
+            .env("CUDA_TILES_REQUIRE_PTX", "1");
+        for artifact in built(&mut command)? {
+            if let (Some(kind), Some(program)) = (Kind::of(&artifact), &artifact.executable) {
+                let folder = bundle.join(kind.folder());
+                std::fs::create_dir_all(&folder).about(&folder, "created")?;
+                strip(program.as_std_path(), &folder.join(name(&artifact)))?;
+            }
+        }
+    }
+    copy_folder(&workspace::root().join("data"), &bundle.join("data"))?;
+    let script = bundle.join("run.sh");
+    std::fs::write(&script, RUN_SCRIPT).about(&script, "written")?;
+    process::run(Command::new("chmod").arg("+x").arg(&script))?;
+
+    let size = size_of(&bundle)?;
+    eprintln!("{}: {:.1} MB; there, type `./run.sh all`", bundle.display(), size as f64 / 1e6);
+    if size > LARGEST {
+        let reason = format!("it holds {size} bytes, and {LARGEST} is the most that it may");
+        return Err(Error::Content { path: bundle, reason });
+    }
+    Ok(())
+}
+
+/// What a program is called in the bundle: its target's name, after the folder of its package.
+fn name(artifact: &Artifact) -> String {
+    let folder =
+        artifact.manifest_path.parent().and_then(|folder| folder.strip_prefix(workspace::root()).ok());
+    match folder.and_then(|folder| folder.file_name()) {
+        Some(package) => format!("{package}-{}", artifact.target.name),
+        None => artifact.target.name.clone(),
+    }
+}
+
+/// Runs cargo and returns what it has built.
+fn built(command: &mut Command) -> Result<Vec<Artifact>> {
+    let output = process::output(command.stderr(Stdio::inherit()))?;
+    let messages = Message::parse_stream(output.as_bytes()).filter_map(std::result::Result::ok);
+    let artifact = |message| match message {
+        Message::CompilerArtifact(artifact) => Some(artifact),
+        _ => None,
+    };
+    Ok(messages.filter_map(artifact).collect())
+}
+
+/// Copies a program without its symbols.
+fn strip(program: &Path, to: &Path) -> Result {
+    process::output(Command::new("strip").arg("-o").arg(to).arg(program)).map(drop)
+}
+
+/// Copies a folder of files.
+fn copy_folder(from: &Path, to: &Path) -> Result {
+    std::fs::create_dir_all(to).about(to, "created")?;
+    for file in files(from)? {
+        let copy = to.join(file.file_name().unwrap_or_default());
+        std::fs::copy(&file, &copy).about(&copy, "written")?;
+    }
+    Ok(())
+}
+
+/// The size of all files in a folder and below, in bytes.
+fn size_of(folder: &Path) -> Result<u64> {
+    let mut size = 0;
+    for path in files(folder)? {
+        size += if path.is_dir() { size_of(&path)? } else { path.metadata().about(&path, "read")?.len() };
+    }
+    Ok(size)
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).about(folder, "read")?;
+    entries.map(|entry| Ok(entry.about(folder, "read")?.path())).collect()
+}

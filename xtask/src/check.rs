@@ -1,0 +1,83 @@
+//! `check`: everything about the source that needs no test to run.
+
+use std::process::Command;
+
+use crate::error::Result;
+use crate::process::{self, Outcome, Steps, run_all};
+use crate::workspace::{self, consumer, target};
+
+/// Runs all checks, and names those that fail.
+pub(crate) fn run() -> Result {
+    let mut steps = Steps::new("checks");
+    steps.step("format", || run_all([cargo(["fmt", "--all", "--", "--check"]), consumer_format()]));
+    steps.step("lints", || run_all([host_lints(), cust_lints()]));
+    steps.step("lints of device code", || run_all([device_lints()]));
+    steps.step("documentation", || run_all([documentation()]));
+    steps.step("dependencies", dependencies);
+    steps.finish()
+}
+
+/// Cargo with a target folder of its own, where no kernel is compiled to PTX: nothing here looks at that, and in
+/// the common folder the next build would have to compile it again.
+fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
+    let mut command = workspace::cargo(arguments);
+    command.env("CUDA_TILES_TOOLCHAIN", "none").env("CARGO_TARGET_DIR", target().join("check"));
+    command
+}
+
+/// The crates outside the workspace.
+fn consumer_format() -> Command {
+    let mut command = cargo(["fmt", "--package", "consumer", "--package", "kernels", "--manifest-path"]);
+    command.arg(consumer().join("Cargo.toml")).args(["--", "--check"]);
+    command
+}
+
+fn host_lints() -> Command {
+    cargo(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])
+}
+
+/// The launcher on `cust`, which is not among the default features.
+fn cust_lints() -> Command {
+    let package = ["clippy", "--package", "cuda-tiles-host", "--features", "cust", "--all-targets"];
+    let mut command = cargo(package);
+    command.args(["--", "--deny", "warnings"]);
+    command
+}
+
+/// The code that only the GPU's target compiles. The linter, like the builder, needs `core` for that target and
+/// the unstable features that give access to its instructions.
+fn device_lints() -> Command {
+    let mut command = cargo(["clippy", "--package", "cuda-tiles", "--lib"]);
+    command
+        .args(["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core"])
+        .args(["--", "--deny", "warnings"])
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_ENCODED_RUSTFLAGS", "-Ctarget-cpu=sm_90a");
+    command
+}
+
+fn documentation() -> Command {
+    let mut command = cargo(["doc", "--workspace", "--no-deps"]);
+    command.env("RUSTDOCFLAGS", "--deny warnings");
+    command
+}
+
+/// Licences, sources and duplicates of the dependencies, and what is known against them.
+fn dependencies() -> Result<Outcome> {
+    if !process::succeeds(&mut cargo(["deny", "--version"])) {
+        let fix = "cargo-deny is not installed: type `cargo xtask setup --checks`";
+        return Ok(Outcome::Skipped(fix.to_owned()));
+    }
+    let deny = |checks: &[&str]| {
+        let mut command = cargo(["deny", "--workspace", "--all-features", "check", "--hide-inclusion-graph"]);
+        command.args(checks);
+        command
+    };
+    process::run(&mut deny(&["bans", "licenses", "sources"]))?;
+    if !process::succeeds(&mut cargo(["deny", "fetch", "db"])) {
+        eprintln!("advisories: not checked, for the advisory database cannot be fetched");
+        return Ok(Outcome::Done);
+    }
+    process::run(&mut deny(&["--disable-fetch", "advisories"]))?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,44 @@
+//! What can go wrong in a command.
+
+use std::path::{Path, PathBuf};
+
+/// The result of a command.
+pub(crate) type Result<T = ()> = std::result::Result<T, Error>;
+
+/// Why a command stopped.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// A program is not there, or cannot be started.
+    #[error("`{program}` cannot be started: {source}")]
+    Start { program: String, source: std::io::Error },
+    /// A program ran and failed. What it printed is on the terminal already.
+    #[error("`{command}` failed ({status})")]
+    Command { command: String, status: std::process::ExitStatus },
+    /// A file could not be read, written or removed.
+    #[error("{path} cannot be {action}: {source}", path = .path.display())]
+    File { path: PathBuf, action: &'static str, source: std::io::Error },
+    /// Kernels could not be compiled.
+    #[error(transparent)]
+    Kernels(#[from] cuda_tiles_builder::Error),
+    /// Something has to be installed first.
+    #[error("{what} is missing; type {fix}")]
+    Missing { what: String, fix: String },
+    /// Checks ran, and some failed. Each has been printed on its own line.
+    #[error("{failed} of {all} {what} failed")]
+    Checks { failed: usize, all: usize, what: &'static str },
+    /// A file's content is not what the command can work with.
+    #[error("{path}: {reason}", path = .path.display())]
+    Content { path: PathBuf, reason: String },
+}
+
+/// Adds to an input or output error which file it was about.
+pub(crate) trait Context<T> {
+    /// Names the file, and what was tried: "read", "written" ...
+    fn about(self, path: &Path, action: &'static str) -> Result<T>;
+}
+
+impl<T> Context<T> for std::io::Result<T> {
+    fn about(self, path: &Path, action: &'static str) -> Result<T> {
+        self.map_err(|source| Error::File { path: path.to_owned(), action, source })
+    }
+}

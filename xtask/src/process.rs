@@ -1,0 +1,141 @@
+//! Running other programs, and lists of steps that do.
+
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::error::{Error, Result};
+
+/// Prints the command and runs it with this terminal.
+pub(crate) fn run(command: &mut Command) -> Result {
+    eprintln!("$ {}", command_line(command));
+    let status = command.status().map_err(|source| start_error(command, source))?;
+    if status.success() { Ok(()) } else { Err(Error::Command { command: command_line(command), status }) }
+}
+
+/// Runs the command and returns what it prints. Its messages for people stay out of sight unless it fails.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|source| start_error(command, source))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    Err(Error::Command { command: command_line(command), status: output.status })
+}
+
+/// Whether the command can be started and succeeds. Nothing of what it prints is shown.
+pub(crate) fn succeeds(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// The command as one would type it.
+fn command_line(command: &Command) -> String {
+    let quoted = |word: &std::ffi::OsStr| {
+        let word = word.to_string_lossy();
+        if word.contains([' ', '\'', '"', '(', '*']) { format!("'{word}'") } else { word.into_owned() }
+    };
+    // Cargo is known by its name; under rustup its path is long and says nothing.
+    let program = command.get_program();
+    let program = std::path::Path::new(program).file_name().unwrap_or(program);
+    let words = std::iter::once(program).chain(command.get_args()).map(quoted);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn start_error(command: &Command, source: std::io::Error) -> Error {
+    Error::Start { program: command.get_program().to_string_lossy().into_owned(), source }
+}
+
+/// Steps that all run, whether or not one of them fails, so that one call shows everything that is wrong.
+pub(crate) struct Steps {
+    what: &'static str,
+    all: usize,
+    failed: Vec<&'static str>,
+}
+
+/// How a step ended that did not fail.
+pub(crate) enum Outcome {
+    /// It ran, and all was well.
+    Done,
+    /// It did not run, for the reason given.
+    Skipped(String),
+}
+
+impl Steps {
+    /// A list of steps called `what` in messages.
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self { what, all: 0, failed: Vec::new() }
+    }
+
+    /// Runs a step and prints how it ended, on a line.
+    pub(crate) fn step(&mut self, name: &'static str, step: impl FnOnce() -> Result<Outcome>) {
+        eprintln!("== {name}");
+        self.all += 1;
+        let start = Instant::now();
+        let result = step();
+        let seconds = start.elapsed().as_secs_f32();
+        match result {
+            Ok(Outcome::Done) => eprintln!("== {name}: ok ({seconds:.1} s)"),
+            Ok(Outcome::Skipped(reason)) => eprintln!("== {name}: skipped: {reason}"),
+            Err(error) => {
+                eprintln!("== {name}: FAILED: {error}");
+                self.failed.push(name);
+            }
+        }
+    }
+
+    /// An error if a step failed. The failed ones are named again, since their output may be long gone.
+    pub(crate) fn finish(self) -> Result {
+        if self.failed.is_empty() {
+            return Ok(());
+        }
+        for name in &self.failed {
+            eprintln!("failed: {name}");
+        }
+        Err(Error::Checks { failed: self.failed.len(), all: self.all, what: self.what })
+    }
+}
+
+/// Runs commands one after the other, and stops at the first that fails.
+pub(crate) fn run_all(commands: impl IntoIterator<Item = Command>) -> Result<Outcome> {
+    for mut command in commands {
+        run(&mut command)?;
+    }
+    Ok(Outcome::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_can_be_typed() {
+        let mut command = Command::new("/somewhere/bin/cargo");
+        command.args(["doc", "--config", "profile.release.lto = 'fat'"]);
+        assert_eq!(command_line(&command), "cargo doc --config 'profile.release.lto = 'fat''");
+    }
+
+    #[test]
+    fn all_steps_run_and_the_failed_ones_are_counted() {
+        let missing = || Error::Missing { what: "it".into(), fix: "that".into() };
+        let mut steps = Steps::new("steps");
+        let mut ran = 0;
+        steps.step("first", || Err(missing()));
+        steps.step("second", || {
+            ran += 1;
+            Ok(Outcome::Skipped("no need".into()))
+        });
+        assert_eq!(ran, 1);
+        assert_eq!(steps.finish().unwrap_err().to_string(), "1 of 2 steps failed");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let error = run(&mut Command::new("no-such-program-anywhere")).unwrap_err();
+        assert!(error.to_string().starts_with("`no-such-program-anywhere` cannot be started"), "{error}");
+        assert!(!succeeds(&mut Command::new("no-such-program-anywhere")));
+    }
+}

@@ -1,0 +1,161 @@
+//! `ptx`: checks of the generated code that need no GPU.
+//!
+//! The kernels are compiled for three generations of GPUs and assembled with NVIDIA's assembler, `ptxas`. A kernel
+//! fails that touches local memory, calls a function, takes more registers than it is allowed, or has lost one of
+//! its 128-bit accesses. For a few small kernels the whole PTX is compared with a file: they show in full what the
+//! library's abstractions cost.
+
+mod assembler;
+mod expectation;
+mod golden;
+
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use cuda_tiles_builder::ptx::{Entry, Module};
+use cuda_tiles_builder::{Arch, BuiltImage, CudaBuilder};
+
+use crate::error::{Context, Error, Result};
+use crate::{toolchain, workspace};
+use assembler::{Assembler, Report};
+use expectation::Expectations;
+use golden::Goldens;
+
+/// The architectures that are checked: the oldest supported one, Hopper with its own instructions, and the newest.
+const ARCHS: [Arch; 3] = [Arch::Sm80, Arch::Sm90a, Arch::Sm120];
+
+/// The crates of kernels that are checked.
+const CRATES: [&str; 2] = ["kernels", "tests/kernels"];
+
+/// How to run the checks.
+#[derive(clap::Args, Default)]
+pub(crate) struct Options {
+    /// Takes what the kernels are now for what is expected from now on.
+    #[arg(long)]
+    bless: bool,
+    /// Only this crate of kernels.
+    #[arg(value_parser = CRATES)]
+    folder: Option<String>,
+}
+
+/// Compiles, assembles and checks all kernels. Prints a line for each failure.
+pub(crate) fn run(options: &Options) -> Result {
+    let program = toolchain::assembler().ok_or_else(|| Error::Missing {
+        what: "`ptxas`, NVIDIA's assembler,".to_owned(),
+        fix: "`cargo xtask setup --checks`".to_owned(),
+    })?;
+    let assembler = Assembler::new(program);
+    let mut failures = Vec::new();
+    let mut kernels = 0;
+    let mut expectations = Expectations::read()?;
+    let goldens = Goldens::read()?;
+    let is_meant = |folder: &&str| options.folder.as_ref().is_none_or(|only| only == folder);
+    for folder in CRATES.into_iter().filter(is_meant) {
+        let images = compile(folder)?;
+        let reports = assemble(&assembler, &images)?;
+        let texts = images.iter().map(|image| read(&image.path)).collect::<Result<Vec<_>>>()?;
+        let mut checked = Vec::new();
+        for ((image, report), text) in images.iter().zip(&reports).zip(&texts) {
+            let module = Module::parse(text)
+                .map_err(|error| Error::Content { path: image.path.clone(), reason: error.to_string() })?;
+            for complaint in &report.complaints {
+                failures.push(format!("{folder}, {}: ptxas: {complaint}", image.arch));
+            }
+            kernels += module.entries().len();
+            checked.push((image.arch, module, report));
+        }
+        if options.bless {
+            expectations.bless(folder, &checked);
+        }
+        for (arch, module, report) in &checked {
+            for entry in module.entries() {
+                let place = format!("{folder}, {arch}: {}", entry.name());
+                let mut complaints = forbidden(entry);
+                complaints.extend(expectations.complaints(folder, entry, report));
+                complaints.extend(goldens.complaint(*arch, entry, options.bless)?);
+                failures.extend(complaints.into_iter().map(|complaint| format!("{place}: {complaint}")));
+            }
+        }
+        failures.extend(expectations.superfluous(folder, &checked));
+    }
+    if options.bless {
+        expectations.write()?;
+    }
+    if options.folder.is_none() {
+        failures.extend(goldens.without_kernel());
+    }
+    for failure in &failures {
+        eprintln!("{failure}");
+    }
+    if failures.is_empty() {
+        eprintln!("{kernels} kernels checked, {} architectures in all", ARCHS.len());
+        return Ok(());
+    }
+    Err(Error::Checks { failed: failures.len(), all: kernels, what: "kernels' checks" })
+}
+
+/// Compiles a crate of kernels for all architectures.
+fn compile(folder: &str) -> Result<Vec<BuiltImage>> {
+    eprintln!("compiling {folder} for {}", ARCHS.map(Arch::name).join(", "));
+    let mut builder = CudaBuilder::new(workspace::root().join(folder))
+        .required(true)
+        .out_dir(workspace::target().join("ptx").join(folder))
+        .target_dir(workspace::device_target());
+    for arch in ARCHS {
+        builder = builder.arch(arch);
+    }
+    Ok(builder.build()?.images)
+}
+
+/// Assembles the images side by side: for a large module the assembler takes long, on one core.
+fn assemble(assembler: &Assembler, images: &[BuiltImage]) -> Result<Vec<Report>> {
+    thread::scope(|scope| {
+        let running: Vec<_> =
+            images.iter().map(|image| scope.spawn(|| assembler.assemble(&image.path, image.arch))).collect();
+        running.into_iter().map(|assembling| assembling.join().expect("assembling does not panic")).collect()
+    })
+}
+
+/// What no kernel may contain.
+fn forbidden(entry: &Entry<'_>) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if entry.uses_local_memory() {
+        complaints.push("the PTX uses local memory: a tile is not in registers".to_owned());
+    }
+    let calls = entry.calls();
+    if let Some(first) = calls.first() {
+        complaints.push(format!("the PTX has {} calls, the first to `{first}`", calls.len()));
+    }
+    complaints
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).about(path, "read")
+}
+
+/// The folder of what is expected.
+fn golden_folder() -> PathBuf {
+    workspace::root().join("xtask/golden")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_memory_and_calls_are_forbidden() {
+        let text = ".version 8.0\n.target sm_80\n\
+                    .entry good() { ld.global.b32 %r1, [%rd1]; ret; }\n\
+                    .entry bad() { .local .b8 depot[4]; call.uni helper; call.uni other; ret; }\n";
+        let module = Module::parse(text).unwrap();
+        let [good, bad] = module.entries() else { panic!("two entries") };
+        assert_eq!(forbidden(good), [""; 0]);
+        assert_eq!(
+            forbidden(bad),
+            [
+                "the PTX uses local memory: a tile is not in registers",
+                "the PTX has 2 calls, the first to `helper`"
+            ]
+        );
+    }
+}

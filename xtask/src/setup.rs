@@ -1,0 +1,178 @@
+//! `setup`: gets what is missing, from the first source that has it, or says what to type.
+
+use std::path::Path;
+use std::process::Command;
+
+use cuda_tiles_builder::{Arch, CudaBuilder};
+
+use crate::error::{Context, Error, Result};
+use crate::toolchain::{self, Running};
+use crate::{process, workspace};
+
+/// The Debian packages that together can compile kernels, for machines without rustup.
+const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "cargo-web"];
+
+/// The PyPI package that contains NVIDIA's assembler.
+const ASSEMBLER_PACKAGE: &str = "nvidia-cuda-nvcc==13.*";
+
+/// What to install.
+#[derive(clap::Args, Default)]
+pub(crate) struct Options {
+    /// Also what `check`, `test` and `ptx` need: rustfmt, clippy, cargo-deny and NVIDIA's assembler.
+    #[arg(long)]
+    checks: bool,
+    /// Also Miri, for rustup's nightly if that is installed.
+    #[arg(long)]
+    miri: bool,
+}
+
+/// Installs what is missing. What is there already stays as it is.
+pub(crate) fn run(options: &Options) -> Result {
+    let running = Running::find()?;
+    install_source(&running)?;
+    if options.checks {
+        install_lints(&running)?;
+        install_deny()?;
+        install_assembler()?;
+    }
+    if options.miri {
+        install_miri()?;
+    }
+    eprintln!("ready: {} kernels compile to PTX", compile_kernels()?);
+    Ok(())
+}
+
+/// The source of `core`, without which nothing can be compiled for the GPU.
+fn install_source(running: &Running) -> Result {
+    if running.has_source() {
+        eprintln!("rust-src: there already, for {}", running.version);
+        return Ok(());
+    }
+    let by_rustup = running.add_components(&["rust-src"]);
+    if let Some(mut command) = by_rustup {
+        match process::run(&mut command) {
+            Ok(()) => return Ok(()),
+            Err(error) => eprintln!("{error}"),
+        }
+    }
+    if toolchain::has_source(Path::new("/usr")) {
+        eprintln!("rust-src: there already, for the system's /usr/bin/rustc");
+        return Ok(());
+    }
+    if is_root() && process::succeeds(Command::new("apt-get").arg("--version")) {
+        process::run(Command::new("apt-get").arg("update"))?;
+        let install = ["install", "--yes", "--no-install-recommends"];
+        return process::run(Command::new("apt-get").args(install).args(DEBIAN_PACKAGES));
+    }
+    Err(Error::Missing {
+        what: "the source of `core`, rustup's component `rust-src`,".to_owned(),
+        fix: format!(
+            "`rustup component add rust-src`; without rustup, on Debian and as root: `apt-get install {}`",
+            DEBIAN_PACKAGES.join(" ")
+        ),
+    })
+}
+
+fn is_root() -> bool {
+    process::output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
+}
+
+fn install_lints(running: &Running) -> Result {
+    let missing: Vec<&str> = ["clippy", "rustfmt"]
+        .into_iter()
+        .filter(|component| {
+            let subcommand = if *component == "rustfmt" { "fmt" } else { component };
+            !process::succeeds(&mut workspace::cargo([subcommand, "--version"]))
+        })
+        .collect();
+    if missing.is_empty() {
+        eprintln!("clippy, rustfmt: there already");
+        return Ok(());
+    }
+    match running.add_components(&missing) {
+        Some(mut command) => process::run(&mut command),
+        None => Err(Error::Missing {
+            what: missing.join(" and "),
+            fix: "`apt-get install cargo-web`, or install Rust by rustup".to_owned(),
+        }),
+    }
+}
+
+fn install_deny() -> Result {
+    if process::succeeds(&mut workspace::cargo(["deny", "--version"])) {
+        eprintln!("cargo-deny: there already");
+        return Ok(());
+    }
+    eprintln!("cargo-deny: is compiled now, which takes some minutes");
+    let install = ["install", "cargo-deny", "--version", "^0.20", "--locked"];
+    process::run(&mut workspace::cargo(install))
+}
+
+/// NVIDIA's assembler, out of the Python package that carries it. Nothing is installed into Python.
+fn install_assembler() -> Result {
+    if let Some(program) = toolchain::assembler() {
+        eprintln!("ptxas: there already: {}", program.display());
+        return Ok(());
+    }
+    let folder = workspace::check_tools();
+    let wheels = folder.join("wheels");
+    std::fs::create_dir_all(&wheels).about(&wheels, "created")?;
+    let download = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest"];
+    process::run(Command::new("python3").args(download).arg(&wheels).arg(ASSEMBLER_PACKAGE)).map_err(
+        |error| {
+            eprintln!("{error}");
+            Error::Missing {
+                what: "`ptxas`, which checks need,".to_owned(),
+                fix: "`apt-get install python3-pip` and this command again, or install a CUDA toolkit"
+                    .to_owned(),
+            }
+        },
+    )?;
+    for entry in std::fs::read_dir(&wheels).about(&wheels, "read")? {
+        let wheel = entry.about(&wheels, "read")?.path();
+        process::run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&folder))?;
+    }
+    let Some(program) = toolchain::assembler() else {
+        return Err(Error::Content { path: wheels, reason: "the wheel contains no `ptxas`".to_owned() });
+    };
+    make_executable(&program)
+}
+
+/// Python's unzip does not restore the permission to execute.
+#[cfg(unix)]
+fn make_executable(program: &Path) -> Result {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755))
+        .about(program, "made executable")
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &Path) -> Result {
+    Ok(())
+}
+
+fn install_miri() -> Result {
+    if !toolchain::has_nightly() {
+        eprintln!("miri: left out, for it needs a nightly: `rustup toolchain install nightly`");
+        return Ok(());
+    }
+    if process::succeeds(&mut toolchain::nightly_cargo(["miri", "--version"])) {
+        eprintln!("miri: there already");
+        return Ok(());
+    }
+    let add = ["component", "add", "--toolchain", "nightly", "miri", "rust-src"];
+    process::run(Command::new("rustup").args(add))
+}
+
+/// Compiles the kernels for one architecture, the proof that what is installed works. Returns how many there are.
+pub(crate) fn compile_kernels() -> Result<usize> {
+    eprintln!("compiling the kernels to PTX (some fifteen seconds, the first time)");
+    let built = CudaBuilder::new(workspace::root().join("kernels"))
+        .arch(Arch::Sm80)
+        .required(true)
+        .out_dir(workspace::target().join("setup"))
+        .target_dir(workspace::device_target())
+        .build()?;
+    Ok(built.images.iter().map(|image| image.kernels.len()).sum())
+}

@@ -1,0 +1,91 @@
+//! The Rust toolchain in use, the driver, and NVIDIA's assembler.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::error::Result;
+use crate::process;
+use crate::workspace;
+
+/// The toolchain that cargo is running with.
+pub(crate) struct Running {
+    /// What `rustc --version` prints.
+    pub(crate) version: String,
+    /// Its folder.
+    pub(crate) sysroot: PathBuf,
+    /// Its name with rustup, if rustup runs it.
+    pub(crate) rustup_name: Option<String>,
+}
+
+impl Running {
+    /// Asks rustc.
+    pub(crate) fn find() -> Result<Self> {
+        let version = process::output(rustc().arg("--version"))?.trim().to_owned();
+        let sysroot = process::output(rustc().args(["--print", "sysroot"]))?.trim().into();
+        Ok(Self { version, sysroot, rustup_name: std::env::var("RUSTUP_TOOLCHAIN").ok() })
+    }
+
+    /// Whether the component `rust-src` is installed.
+    pub(crate) fn has_source(&self) -> bool {
+        has_source(&self.sysroot)
+    }
+
+    /// The command that adds components to this toolchain, if rustup manages it.
+    pub(crate) fn add_components(&self, components: &[&str]) -> Option<Command> {
+        let name = self.rustup_name.as_ref()?;
+        let mut command = Command::new("rustup");
+        command.args(["component", "add", "--toolchain", name]).args(components);
+        Some(command)
+    }
+}
+
+/// The rustc that cargo is running with.
+pub(crate) fn rustc() -> Command {
+    Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+}
+
+/// Whether the sysroot contains the source of `core`.
+pub(crate) fn has_source(sysroot: &std::path::Path) -> bool {
+    sysroot.join("lib/rustlib/src/rust/library/core/src/lib.rs").is_file()
+}
+
+/// Whether rustup has a toolchain called `nightly`.
+pub(crate) fn has_nightly() -> bool {
+    process::succeeds(Command::new("rustup").args(["run", "nightly", "rustc", "--version"]))
+}
+
+/// Cargo of rustup's nightly, in the workspace's folder.
+pub(crate) fn nightly_cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
+    let mut command = Command::new("rustup");
+    command.current_dir(workspace::root()).args(["run", "nightly", "cargo"]).args(arguments);
+    // These name the toolchain that runs this program.
+    for variable in ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// NVIDIA's assembler: the one that `setup --checks` installs, or one of a CUDA toolkit.
+pub(crate) fn assembler() -> Option<PathBuf> {
+    let installed = workspace::check_tools().join("nvidia/cu13/bin");
+    let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::iter::once(installed)
+        .chain(toolkits.map(|toolkit| PathBuf::from(toolkit).join("bin")))
+        .chain(std::env::split_paths(&path))
+        .map(|folder| folder.join(format!("ptxas{}", std::env::consts::EXE_SUFFIX)))
+        .find(|program| program.is_file())
+}
+
+/// The GPUs as the driver's own tool describes them, a line each, or why there is none.
+pub(crate) fn gpus() -> std::result::Result<Vec<String>, &'static str> {
+    let query = ["--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"];
+    let listed = Command::new("nvidia-smi").args(query).output();
+    match listed {
+        Ok(output) if output.status.success() => {
+            Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+        }
+        Ok(_) => Err("`nvidia-smi` finds no GPU"),
+        Err(_) => Err("no NVIDIA driver answers (`nvidia-smi` is not there)"),
+    }
+}
