@@ -1,7 +1,7 @@
 //! The documents say what is so: code that they quote from files is in those files, and their links lead somewhere.
 //!
-//! Code of README.md that is not quoted runs as a doc test. A quotation is a fenced block after a comment with the file's
-//! name: `<!-- file: build.rs -->`.
+//! A quotation is a fenced block after a comment with the file's name: `<!-- file: build.rs -->`. All Rust code of the
+//! README is quoted from files that are compiled and run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,6 +53,12 @@ fn quoted_code_is_in_its_file() {
         }
     }
     assert!(count >= 4, "only {count} quotations were found");
+}
+
+#[test]
+fn all_rust_code_of_the_readme_is_quoted() {
+    let text = read(&root().join("README.md"));
+    assert_eq!(text.matches("```rust").count(), text.matches(" -->\n```rust").count());
 }
 
 #[test]

@@ -119,10 +119,8 @@ fn advice((major, minor): (u32, u32)) -> String {
 
 /// Defines `pub static KERNELS:` [`Artifact`]: the kernels that the build script compiled under this name.
 ///
-/// ```ignore
-/// // Not run here: it reads the file that cuda_tiles_builder writes from a build script.
-/// cuda_tiles_host::include_kernels!("kernels");
-/// ```
+/// `cuda_tiles_host::include_kernels!("kernels");` stands in the program's source; it reads the file that
+/// `cuda_tiles_builder` writes from the program's build script. The repository's `tests/consumer` is a whole program.
 #[macro_export]
 macro_rules! include_kernels {
     ($name:literal) => {

@@ -273,7 +273,9 @@ fn check_approximations(device: &Device, failures: &mut Failures) {
             let (x, y) = (f64::from(x[i]), f64::from(y[i]));
             let expected = function(x, y);
             if expected.is_nan() {
-                return (!value.is_nan()).then(|| format!("NaN of {x:e} and {y:e}"));
+                // A negative subnormal may count as zero, which has a logarithm and a reciprocal root.
+                let kept = |x: f64| x == 0.0 || x.is_nan() || x.abs() >= f64::from(f32::MIN_POSITIVE);
+                return (!value.is_nan() && kept(x) && kept(y)).then(|| format!("NaN of {x:e} and {y:e}"));
             }
             let error = allowed(x, y, expected)?;
             ((f64::from(value) - expected).abs() > error || value.is_nan())

@@ -40,7 +40,7 @@
 //!
 //! # Modules
 //!
-//! What things are: [`shape`], [`element`], [`tile`], [`layout`], [`span`], [`view`]. What is done with tiles: [`ops`], and
+//! What things are: [`shape`](mod@shape), [`element`], [`tile`], [`layout`], [`span`], [`view`]. What is done with tiles: [`ops`], and
 //! [`math`] with its error bounds. [`context`] is the running block, [`launch`] the contract with the host. Everything that
 //! kernels need is in the [`prelude`].
 
@@ -81,13 +81,14 @@ pub mod prelude {
     pub use crate::layout::{Block, Blocked, Layout, Slice};
     pub use crate::ops::modes::{PropagateNan, SuppressNan};
     pub use crate::ops::reduce::Reduced;
-    pub use crate::shape;
     pub use crate::shape::{ALL, Axis, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4};
     pub use crate::span::{
-        Aligned, Left, Mult, Natural, Pitched, Right, Span, SpanAtomic, SpanMut, Strided, TensorSpan,
+        Aligned, Left, Mult, Natural, OrderC, OrderF, Pitched, Right, Span, SpanAtomic, SpanMut, Strided,
+        TensorSpan,
     };
     pub use crate::tile::Tile;
     pub use crate::view::memory_order::order::{Acquire, Relaxed, Release};
     pub use crate::view::memory_order::scope;
     pub use crate::view::{Nan, NegativeInfinity, NegativeZero, PartitionView, PositiveInfinity, Zero};
+    pub use crate::{axes, shape};
 }

@@ -393,3 +393,36 @@ fn atomic_loads_and_stores() {
     check::<f32>();
     check::<u64>();
 }
+
+/// cuTile's `order`: the tensor's axes are put in another order before it is cut into tiles.
+#[test]
+fn axes_in_any_order() {
+    // The 3-dimensional example of cuTile's `load`, `order=(0, 2, 1)`.
+    let numbers: Vec<i32> = (0..4 * 4 * 8).collect();
+    cuda_tiles::cpu::block_on(&numbers, [4, 4, 8], |cx, span: Span<i32, (u32, D<4>, u32)>| {
+        let view = span.permute(axes![0, 2, 1]).partition(cx, shape![2, 4, 2]);
+        assert_eq!([view.num_tiles(0), view.num_tiles(1), view.num_tiles(2)], [2, 2, 2]);
+        let tile = elements(view.load((1, 1, 0)));
+        for (flat, &found) in tile.iter().enumerate() {
+            let (a, b, c) = (flat / 8, flat / 2 % 4, flat % 2);
+            assert_eq!(found as usize, ((2 + a) * 4 + c) * 8 + 4 + b, "element ({a}, {b}, {c})");
+        }
+        let reversed = elements(span.permute(OrderF).partition(cx, shape![8, 4, 4]).load((0, 0, 0)));
+        let rotated = elements(span.permute(axes![2, 0, 1]).partition(cx, shape![8, 4, 4]).load((0, 0, 0)));
+        for (flat, &found) in rotated.iter().enumerate() {
+            let (a, b, c) = (flat / 16, flat / 4 % 4, flat % 4);
+            assert_eq!(found as usize, (b * 4 + c) * 8 + a);
+            assert_eq!(reversed[a * 16 + c * 4 + b], found);
+        }
+        assert_eq!(elements(span.permute(OrderC).partition(cx, shape![4, 4, 8]).load((0, 0, 0))), numbers);
+    });
+
+    // A store through an order, ragged in both axes.
+    let mut numbers = vec![-1; 3 * 5];
+    cuda_tiles::cpu::block_on_mut(&mut numbers, [3, 5], |cx, span: SpanMut<i32, (u32, u32)>| {
+        let view = span.permute(axes![1, 0]).partition(cx, shape![8, 4]);
+        view.store_masked(cx.iota::<i32, _>(shape![8, 4]), (cx.bid::<0>(), 0));
+    });
+    let expected: Vec<i32> = (0..15).map(|flat| flat % 5 * 4 + flat / 5).collect();
+    assert_eq!(numbers, expected);
+}

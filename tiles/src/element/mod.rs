@@ -1,6 +1,6 @@
 //! Element types: what a tile can hold, how it lies in memory, and which arithmetic it has.
 //!
-//! Elements are `bool`, the integers of 8 to 64 bits, [`f16`], [`bf16`], `f32` and `f64`.
+//! Elements are `bool`, the integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], `f32` and `f64`.
 //!
 //! | trait | types | gives |
 //! |---|---|---|
@@ -20,8 +20,8 @@ mod float;
 mod number;
 mod promote;
 
-pub use bits::{Bits, SameSize};
 pub(crate) use bits::sealed as bits_transport;
+pub use bits::{Bits, SameSize};
 pub use cast::Cast;
 pub use float::{ApproximateFloat, Float};
 pub use half::{bf16, f16};
@@ -34,7 +34,9 @@ pub use promote::{FitsElement, Promote};
     label = "not an element type",
     note = "element types are bool, i8 to i64, u8 to u64, f16, bf16, f32 and f64"
 )]
-pub trait Element: sealed::Sealed + Copy + PartialEq + PartialOrd + core::fmt::Debug + Send + Sync + 'static {
+pub trait Element:
+    sealed::Sealed + Copy + PartialEq + PartialOrd + core::fmt::Debug + Send + Sync + 'static
+{
     /// How a value lies in memory.
     ///
     /// `bool` lies as one byte: loads take any nonzero byte as true, stores write 0 or 1.

@@ -25,7 +25,7 @@ pub trait Logical: Element + Promote<Self, Output = Self> + Cast<Self> {
 /// Integers and floats: arithmetic and order.
 ///
 /// The functions are those of the machine: on a GPU single instructions where it has them. Generic device code
-/// should call them (or the operators of tiles) rather than the operators of `T`, which for [`f16`] and
+/// should call them (or the operators of tiles) rather than the operators of `T`, which for [`f16`](struct@f16) and
 /// [`bf16`] are written for CPUs.
 #[diagnostic::on_unimplemented(
     message = "tiles of `{Self}` have no arithmetic",

@@ -75,7 +75,8 @@ mod tests {
     #[test]
     fn remainders_are_those_of_the_standard_operator() {
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
-        let special = [0.0, -0.0, 1.0, -3.0, 0.1, f64::INFINITY, f64::NAN, f64::MAX, f64::MIN_POSITIVE, 5e-324, 1e-310];
+        let special =
+            [0.0, -0.0, 1.0, -3.0, 0.1, f64::INFINITY, f64::NAN, f64::MAX, f64::MIN_POSITIVE, 5e-324, 1e-310];
         let pairs = special.iter().flat_map(|&a| special.iter().map(move |&b| (a, b)));
         let random = walk().take(20_000).map(|(a, b)| (f64::from_bits(a), f64::from_bits(b)));
         for (a, b) in pairs.chain(random) {

@@ -5,11 +5,13 @@ pub mod mapping;
 
 pub(crate) mod access;
 mod error;
+mod permute;
 
 pub use access::{Access, Aligned, Alignment, Atomic, Exclusive, Natural, ReadOnly};
 pub use error::SpanError;
 pub use extents::{Extent, ExtentError, Extents, Mult};
 pub use mapping::{Left, Mapping, Pitched, Right, Strided};
+pub use permute::{AxisOrder, OrderC, OrderF};
 
 use crate::context::Cx;
 use crate::element::Element;

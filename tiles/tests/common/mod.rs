@@ -4,32 +4,25 @@
 
 use cuda_tiles::cpu;
 use cuda_tiles::prelude::*;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// The elements of a tile in row-major order.
 pub(crate) fn elements<T: Element, S: Shape, L: Layout>(tile: Tile<T, S, L>) -> Vec<T> {
-    let found = Mutex::new(vec![None; S::LEN]);
-    let numbers = Tile::<u32, S, L>::iota();
-    let _ = tile.map(|x| x).zip_map(numbers, |x, i| {
-        found.lock().expect("no test panics while it holds the lock")[i as usize] = Some(x);
+    let found = Arc::new(Mutex::new(vec![None; S::LEN]));
+    let sink = Arc::clone(&found);
+    let _ = tile.zip_map(Tile::<u32, S, L>::iota(), move |x, i| {
+        sink.lock().expect("no test panics while it holds the lock")[i as usize] = Some(x);
         x
     });
-    found
-        .into_inner()
-        .expect("as above")
-        .into_iter()
-        .map(|x| x.expect("a tile has an element for each number"))
-        .collect()
+    let found = found.lock().expect("as above");
+    found.iter().map(|x| x.expect("a tile has an element for each number")).collect()
 }
 
 /// A tile of these elements, in row-major order.
 pub(crate) fn tile<T: Element, S: Shape>(values: &[T], shape: S) -> Tile<T, S, Blocked<cpu::CpuBlock>> {
-    let column = cpu::block(|cx| {
-        let numbers = cx.iota::<u32, S>(shape);
-        numbers.map(|i| values[i as usize])
-    });
     assert_eq!(values.len(), S::LEN, "one value for each element");
-    column
+    let values: Arc<[T]> = values.into();
+    cpu::block(|cx| cx.iota::<u32, S>(shape).map(move |i| values[i as usize]))
 }
 
 /// An element as an exact number.

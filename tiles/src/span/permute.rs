@@ -1,0 +1,133 @@
+//! Spans with their axes in another order: cuTile's `order` of loads and stores.
+
+use super::extents::{Extent, Extents, OffsetInteger};
+use super::mapping::{Mapping, Strided};
+use super::{Access, Alignment, TensorSpan};
+use crate::element::Element;
+use crate::shape::{D, MAXIMUM_RANK};
+
+/// An order of the axes of extents `E`: a tuple of axis numbers, made by [`axes!`](crate::axes), [`OrderC`] or [`OrderF`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an order of the axes of a span with extents `{E}`",
+    label = "not a permutation of the span's axes",
+    note = "`axes![1, 0]` names each axis of the span once; OrderC leaves them as they are, OrderF reverses them"
+)]
+pub trait AxisOrder<E> {
+    /// The extents in the new order.
+    type Permuted: Extents;
+    /// Which axis of the span each new axis is.
+    const AXES: [usize; MAXIMUM_RANK];
+    /// The extents in the new order.
+    fn permute(extents: E) -> Self::Permuted;
+}
+
+/// The axes as they are: `order='C'` of cuTile.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OrderC;
+
+/// The axes reversed: `order='F'` of cuTile.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OrderF;
+
+/// An order of axes as a value: `axes![1, 0]`.
+#[macro_export]
+macro_rules! axes {
+    ($($axis:literal),* $(,)?) => { ($($crate::shape::D::<$axis>,)*) };
+}
+
+/// For each tuple of extents its permutations: the axes in their new order with the extents' names, and what fills
+/// the rest of the array.
+macro_rules! permutations {
+    ($($all:tt: $([$($axis:tt $name:ident)*] [$($rest:literal)*])*;)*) => { $($(
+        permutations!(@one $all [$($axis $name)*] [$($rest)*]);
+    )*)* };
+    (@one ($($all:ident)*) [$($axis:tt $name:ident)*] [$($rest:literal)*]) => {
+        impl<$($all: Extent),*> AxisOrder<($($all,)*)> for ($(D<$axis>,)*) {
+            type Permuted = ($($name,)*);
+            const AXES: [usize; MAXIMUM_RANK] = [$($axis,)* $($rest),*];
+            #[inline(always)]
+            fn permute(extents: ($($all,)*)) -> Self::Permuted {
+                let _ = extents;
+                ($(extents.$axis,)*)
+            }
+        }
+    };
+}
+permutations! {
+    (): [] [0 1 2 3];
+    (A): [0 A] [1 2 3];
+    (A B): [0 A 1 B] [2 3] [1 B 0 A] [2 3];
+    (A B C): [0 A 1 B 2 C] [3] [0 A 2 C 1 B] [3] [1 B 0 A 2 C] [3] [1 B 2 C 0 A] [3] [2 C 0 A 1 B] [3] [2 C 1 B 0 A] [3];
+    (A B C F):
+        [0 A 1 B 2 C 3 F] [] [0 A 1 B 3 F 2 C] [] [0 A 2 C 1 B 3 F] [] [0 A 2 C 3 F 1 B] [] [0 A 3 F 1 B 2 C] [] [0 A 3 F 2 C 1 B] []
+        [1 B 0 A 2 C 3 F] [] [1 B 0 A 3 F 2 C] [] [1 B 2 C 0 A 3 F] [] [1 B 2 C 3 F 0 A] [] [1 B 3 F 0 A 2 C] [] [1 B 3 F 2 C 0 A] []
+        [2 C 0 A 1 B 3 F] [] [2 C 0 A 3 F 1 B] [] [2 C 1 B 0 A 3 F] [] [2 C 1 B 3 F 0 A] [] [2 C 3 F 0 A 1 B] [] [2 C 3 F 1 B 0 A] []
+        [3 F 0 A 1 B 2 C] [] [3 F 0 A 2 C 1 B] [] [3 F 1 B 0 A 2 C] [] [3 F 1 B 2 C 0 A] [] [3 F 2 C 0 A 1 B] [] [3 F 2 C 1 B 0 A] [];
+}
+
+/// The orders that have a name, in terms of the numbered ones.
+macro_rules! named_orders {
+    ($($all:tt $forward:ty, $reversed:ty;)*) => { $(
+        named_orders!(@one OrderC $all $forward);
+        named_orders!(@one OrderF $all $reversed);
+    )* };
+    (@one $name:ident ($($all:ident)*) $order:ty) => {
+        impl<$($all: Extent),*> AxisOrder<($($all,)*)> for $name {
+            type Permuted = <$order as AxisOrder<($($all,)*)>>::Permuted;
+            const AXES: [usize; MAXIMUM_RANK] = <$order as AxisOrder<($($all,)*)>>::AXES;
+            #[inline(always)]
+            fn permute(extents: ($($all,)*)) -> Self::Permuted {
+                <$order as AxisOrder<($($all,)*)>>::permute(extents)
+            }
+        }
+    };
+}
+named_orders! {
+    () (), ();
+    (A) (D<0>,), (D<0>,);
+    (A B) (D<0>, D<1>), (D<1>, D<0>);
+    (A B C) (D<0>, D<1>, D<2>), (D<2>, D<1>, D<0>);
+    (A B C F) (D<0>, D<1>, D<2>, D<3>), (D<3>, D<2>, D<1>, D<0>);
+}
+
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
+    /// The same tensor with its axes in the given order: axis `k` of the result is axis `order[k]` of this span.
+    ///
+    /// Tile shapes and indices then go by the new axes, as with cuTile's `order`. A writable span is consumed, like by
+    /// [`partition`](TensorSpan::partition).
+    ///
+    /// cuTile's transposing load: `tile[y, x] = tensor[i * 2 + x, j * 4 + y]` for `order=(1, 0)`, shape `(4, 2)` and
+    /// index `(j, i)`:
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let numbers: Vec<i32> = (0..32).collect();
+    /// cpu::block_on(&numbers, [4, 8], |cx, span: Span<i32, (u32, u32)>| {
+    ///     let (i, j) = (1, 1);
+    ///     let tile = span.permute(axes![1, 0]).partition(cx, shape![4, 2]).load((j, i));
+    ///     for (y, x) in [(0, 0), (3, 1), (2, 0)] {
+    ///         assert_eq!(tile.at([y, x]) as u32, (i * 2 + x) * 8 + j * 4 + y);
+    ///     }
+    ///     let same = span.permute(OrderF).partition(cx, shape![4, 2]).load((j, i));
+    ///     assert!(same.eq(tile).all::<ALL>().item());
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn permute<O: AxisOrder<E, Permuted: Extents<Offset = E::Offset>>>(
+        self,
+        order: O,
+    ) -> TensorSpan<T, O::Permuted, A, Strided, G> {
+        let _ = order;
+        let strides = self.strides();
+        let mut permuted = [0; MAXIMUM_RANK];
+        let mut axis = 0;
+        while axis < E::RANK {
+            permuted[axis] = strides[O::AXES[axis]].to_u64();
+            axis += 1;
+        }
+        let mapping = <O::Permuted as Extents>::pack_strides(permuted);
+        // SAFETY: the same elements at the same places, under the contract of this span, which it replaces.
+        unsafe { TensorSpan::from_checked(self.pointer, O::permute(self.extents), mapping) }
+    }
+}
