@@ -53,7 +53,9 @@ fn numbers(count: usize, seed: u64) -> Vec<f32> {
 }
 
 fn seed() -> u64 {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64)
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(1, |time| time.as_nanos() as u64)
 }
 
 /// The largest difference, relative to the largest reference value.
@@ -74,9 +76,17 @@ fn vector_add(device: &Device) -> Result<Workload> {
         let (x, y) = (Tensor::from_slice(device, [COUNT], &x)?, Tensor::from_slice(device, [COUNT], &y)?);
         sets.push((x, y, Tensor::poisoned(device, [COUNT])?));
     }
-    workload("vadd_f32_2^28", 12 * COUNT, 0.0, sets, wanted, |stream, (x, y, z)| {
-        vector::add::<f32, 4096>().launch_on(stream, Grid::cover([COUNT], [4096]), (&*x, &*y, z))
-    }, |(_, _, z)| z.to_vec().map(|z| z.into_iter().map(f64::from).collect()))
+    workload(
+        "vadd_f32_2^28",
+        12 * COUNT,
+        0.0,
+        sets,
+        wanted,
+        |stream, (x, y, z)| {
+            vector::add::<f32, 4096>().launch_on(stream, Grid::cover([COUNT], [4096]), (&*x, &*y, z))
+        },
+        |(_, _, z)| z.to_vec().map(|z| z.into_iter().map(f64::from).collect()),
+    )
 }
 
 /// Row softmax in f64.
@@ -100,9 +110,15 @@ fn softmax_f32(device: &Device) -> Result<Workload> {
     for _ in 0..SETS + 1 {
         sets.push((Tensor::from_slice(device, [ROWS, 8192], &x)?, Tensor::poisoned(device, [ROWS, 8192])?));
     }
-    workload("softmax_f32_8192", 8 * ROWS * 8192, 1e-5, sets, wanted, |stream, (x, y)| {
-        softmax::<8192>().launch_on(stream, ROWS as u32, (&*x, y))
-    }, |(_, y)| y.to_vec().map(|y| y.into_iter().map(f64::from).collect()))
+    workload(
+        "softmax_f32_8192",
+        8 * ROWS * 8192,
+        1e-5,
+        sets,
+        wanted,
+        |stream, (x, y)| softmax::<8192>().launch_on(stream, ROWS as u32, (&*x, y)),
+        |(_, y)| y.to_vec().map(|y| y.into_iter().map(f64::from).collect()),
+    )
 }
 
 fn softmax_f16(device: &Device) -> Result<Workload> {
@@ -113,9 +129,15 @@ fn softmax_f16(device: &Device) -> Result<Workload> {
     for _ in 0..SETS + 1 {
         sets.push((Tensor::from_slice(device, [ROWS, 8192], &x)?, Tensor::poisoned(device, [ROWS, 8192])?));
     }
-    workload("softmax_f16_8192", 4 * ROWS * 8192, 1e-3, sets, wanted, |stream, (x, y)| {
-        softmax_half::<f16, 8192>().launch_on(stream, ROWS as u32, (&*x, y))
-    }, |(_, y)| y.to_vec().map(|y| y.into_iter().map(f64::from).collect()))
+    workload(
+        "softmax_f16_8192",
+        4 * ROWS * 8192,
+        1e-3,
+        sets,
+        wanted,
+        |stream, (x, y)| softmax_half::<f16, 8192>().launch_on(stream, ROWS as u32, (&*x, y)),
+        |(_, y)| y.to_vec().map(|y| y.into_iter().map(f64::from).collect()),
+    )
 }
 
 fn row_sums(device: &Device) -> Result<Workload> {
@@ -126,9 +148,15 @@ fn row_sums(device: &Device) -> Result<Workload> {
     for _ in 0..SETS {
         sets.push((Tensor::from_slice(device, [ROWS, COLUMNS], &x)?, Tensor::poisoned(device, [ROWS])?));
     }
-    workload("rowsum_f32_32768", 4 * ROWS * COLUMNS, 1e-5, sets, wanted, |stream, (x, sums)| {
-        row_sum::<8192>().launch_on(stream, ROWS as u32, (&*x, sums))
-    }, |(_, sums)| sums.to_vec().map(|sums| sums.into_iter().map(f64::from).collect()))
+    workload(
+        "rowsum_f32_32768",
+        4 * ROWS * COLUMNS,
+        1e-5,
+        sets,
+        wanted,
+        |stream, (x, sums)| row_sum::<8192>().launch_on(stream, ROWS as u32, (&*x, sums)),
+        |(_, sums)| sums.to_vec().map(|sums| sums.into_iter().map(f64::from).collect()),
+    )
 }
 
 /// Puts a workload together from its sets of tensors.
@@ -157,7 +185,11 @@ fn workload<S: 'static>(
 }
 
 /// The time of one launch.
-fn time(stream: &Stream, launches: usize, launch: &mut dyn FnMut(&Stream, usize) -> Result<()>) -> Result<Duration> {
+fn time(
+    stream: &Stream,
+    launches: usize,
+    launch: &mut dyn FnMut(&Stream, usize) -> Result<()>,
+) -> Result<Duration> {
     let start = stream.record_event()?;
     for k in 0..launches {
         launch(stream, k)?;
@@ -180,9 +212,17 @@ fn copy(device: &Device) -> Result<Workload> {
     for _ in 0..SETS {
         sets.push((Tensor::from_slice(device, [COUNT], &x)?, Tensor::poisoned(device, [COUNT])?));
     }
-    workload("copy_f32_2^28", 8 * COUNT, 0.0, sets, wanted, |stream, (x, y)| {
-        vector::copy::<f32, 4096>().launch_on(stream, Grid::cover([COUNT], [4096]), (&*x, y))
-    }, |(_, y)| y.to_vec().map(|y| y.into_iter().map(f64::from).collect()))
+    workload(
+        "copy_f32_2^28",
+        8 * COUNT,
+        0.0,
+        sets,
+        wanted,
+        |stream, (x, y)| {
+            vector::copy::<f32, 4096>().launch_on(stream, Grid::cover([COUNT], [4096]), (&*x, y))
+        },
+        |(_, y)| y.to_vec().map(|y| y.into_iter().map(f64::from).collect()),
+    )
 }
 
 fn measure(device: &Device) -> Result<(Vec<Row>, usize)> {
@@ -201,7 +241,8 @@ fn measure(device: &Device) -> Result<(Vec<Row>, usize)> {
         }
         let error = (workload.check)()?;
         let one = time(&stream, SETS, &mut workload.launch)?;
-        let launches = (Duration::from_millis(3).as_secs_f64() / one.as_secs_f64()).ceil().max(SETS as f64) as usize;
+        let launches =
+            (Duration::from_millis(3).as_secs_f64() / one.as_secs_f64()).ceil().max(SETS as f64) as usize;
         let (mut own, mut copies) = (Vec::new(), Vec::new());
         for _ in 0..SAMPLES {
             copies.push(time(&stream, 6, &mut ceiling.launch)?);
@@ -209,8 +250,19 @@ fn measure(device: &Device) -> Result<(Vec<Row>, usize)> {
         }
         let ours = workload.bytes as f64 / median(own) / 1e9;
         let ceiling = ceiling.bytes as f64 / median(copies) / 1e9;
-        println!("{:18} {:.3} of the copy: {ours:.0} GB/s, copy {ceiling:.0} GB/s, error {error:.1e}", workload.name, ours / ceiling);
-        rows.push(Row { workload: workload.name, unit: "GB/s", ours, ceiling, ratio_to_ceiling: ours / ceiling, error });
+        println!(
+            "{:18} {:.3} of the copy: {ours:.0} GB/s, copy {ceiling:.0} GB/s, error {error:.1e}",
+            workload.name,
+            ours / ceiling
+        );
+        rows.push(Row {
+            workload: workload.name,
+            unit: "GB/s",
+            ours,
+            ceiling,
+            ratio_to_ceiling: ours / ceiling,
+            error,
+        });
     }
     Ok((rows, failures))
 }

@@ -23,7 +23,8 @@ fn main() -> cuda_tiles_host::Result<()> {
     let x = Tensor::from_slice(&cpu, [101, 1009], &numbers)?;
     let mut largest = Tensor::poisoned(&cpu, [101])?;
     row_maximum.launch(&cpu, Grid::cover([101], [8]), (&x, &mut largest))?;
-    let expected: Vec<f32> = numbers.chunks(1009).map(|row| row.iter().copied().fold(f32::MIN, f32::max)).collect();
+    let expected: Vec<f32> =
+        numbers.chunks(1009).map(|row| row.iter().copied().fold(f32::MIN, f32::max)).collect();
     assert_eq!(largest.to_vec()?, expected);
 
     // What does not fit is refused before anything runs, in words.

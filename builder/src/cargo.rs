@@ -100,6 +100,8 @@ impl Compilation<'_> {
             "-Cpanic=immediate-abort".to_owned(),
             // Arrays stay in registers only if every loop over them is unrolled.
             "-Cllvm-args=-unroll-threshold=2000".to_owned(),
+            // A call passes its arguments through memory: nothing is too large to be inlined.
+            "-Cllvm-args=-inline-threshold=100000".to_owned(),
         ];
         flags.extend_from_slice(self.rustflags);
         flags

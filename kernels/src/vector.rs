@@ -12,8 +12,7 @@ pub fn add<B: Block, T: Number, const N: usize>(
 ) where
     D<N>: Dimension,
 {
-    let (x, y, z) =
-        (x.partition(cx, shape![N]), y.partition(cx, shape![N]), z.partition(cx, shape![N]));
+    let (x, y, z) = (x.partition(cx, shape![N]), y.partition(cx, shape![N]), z.partition(cx, shape![N]));
     let i = cx.bid::<0>();
     z.store_masked(x.load_masked(Zero, i) + y.load_masked(Zero, i), i);
 }

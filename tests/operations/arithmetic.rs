@@ -7,8 +7,8 @@ use crate::value::{Value, for_types, pairs, random_values, values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};
-use cuda_tiles_test_kernels::{Operand, Rows};
 use cuda_tiles_test_kernels::arithmetic::{self as kernels, TILE};
+use cuda_tiles_test_kernels::{Operand, Rows};
 
 /// A binary operation by its name.
 type Named<T> = (&'static str, fn(T, T) -> T);
@@ -77,7 +77,8 @@ fn check_left_scalar<T: Reference>(kernel: &Kernel<(T, Operand<T>, Rows<T, 5>)>)
             kernel.launch(device, Grid::cover([n], [TILE]), (s, &right, &mut results)).unwrap();
             let results = results.to_vec().unwrap();
             for ((name, operation), got) in operations::<T>().iter().zip(results.chunks(n)) {
-                failures.exact(device, &format!("{name} with a scalar on the left"), got, |i| operation(s, a[i]));
+                failures
+                    .exact(device, &format!("{name} with a scalar on the left"), got, |i| operation(s, a[i]));
             }
         }
     }
@@ -168,7 +169,13 @@ fn shifted(value: i128, amount: i128, left: bool, width: u32) -> i128 {
         (true, true) => value << amount,
         (true, false) => 0,
         (false, true) => value >> amount,
-        (false, false) => if value < 0 { -1 } else { 0 },
+        (false, false) => {
+            if value < 0 {
+                -1
+            } else {
+                0
+            }
+        }
     }
 }
 

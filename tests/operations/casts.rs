@@ -7,9 +7,9 @@ use crate::value::{Random, Value, for_types, values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};
-use cuda_tiles_test_kernels::{Operand, Row, Rows};
 use cuda_tiles_test_kernels::arithmetic::TILE;
 use cuda_tiles_test_kernels::casts as kernels;
+use cuda_tiles_test_kernels::{Operand, Row, Rows};
 
 /// An element's value, exactly.
 #[derive(Clone, Copy, Debug)]
@@ -82,13 +82,7 @@ floats! {
     f64 53, |value| value;
 }
 
-type Casts<T> = Kernel<(
-    Operand<T>,
-    Rows<u8, 3>,
-    Rows<u16, 4>,
-    Rows<u32, 3>,
-    Rows<u64, 3>,
-)>;
+type Casts<T> = Kernel<(Operand<T>, Rows<u8, 3>, Rows<u16, 4>, Rows<u32, 3>, Rows<u64, 3>)>;
 
 /// Values between representable ones of narrower types, ties among them: a few digits, then zeros, or one more.
 fn ties<T: Convert>(random: &mut Random) -> T {
@@ -180,10 +174,7 @@ fn every_pair_of_types() {
     for_types!(check_casts, kernels::casts: bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
 }
 
-fn check_bitcast<T: Value, U: Value>(
-    kernel: &Kernel<(Operand<T>, Row<U>)>,
-    expected: impl Fn(T) -> U,
-) {
+fn check_bitcast<T: Value, U: Value>(kernel: &Kernel<(Operand<T>, Row<U>)>, expected: impl Fn(T) -> U) {
     let x = values::<T>(33, 1000);
     let n = x.len();
     let mut failures = Failures::new::<(T, U)>("bitcast");

@@ -7,9 +7,9 @@ use crate::value::{Value, for_types, pairs, random_values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};
-use cuda_tiles_test_kernels::{Input, Output, Operand, Rows};
 use cuda_tiles_test_kernels::arithmetic::TILE;
 use cuda_tiles_test_kernels::compare as kernels;
+use cuda_tiles_test_kernels::{Input, Operand, Output, Rows};
 use std::cmp::Ordering::{Equal, Greater, Less};
 
 type Comparisons<T> = Kernel<(Operand<T>, Operand<T>, T, Rows<bool, 13>)>;
@@ -67,12 +67,8 @@ fn equality_of_bools() {
     }
 }
 
-type Select<T> = Kernel<(
-    Input<bool, (D<32>, D<16>)>,
-    Input<T, (D<32>,)>,
-    Input<T, (D<16>,)>,
-    Output<T, (D<32>, D<16>)>,
-)>;
+type Select<T> =
+    Kernel<(Input<bool, (D<32>, D<16>)>, Input<T, (D<32>,)>, Input<T, (D<16>,)>, Output<T, (D<32>, D<16>)>)>;
 
 fn check_select<T: Value>(kernel: &Select<T>) {
     let condition = random_values::<bool>(13, 512);

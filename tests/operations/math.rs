@@ -7,9 +7,9 @@ use crate::value::{Random, Value, for_types, pairs, values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Grid, Launch, Tensor};
-use cuda_tiles_test_kernels::{Operand, Rows};
 use cuda_tiles_test_kernels::arithmetic::TILE;
 use cuda_tiles_test_kernels::math as kernels;
+use cuda_tiles_test_kernels::{Operand, Rows};
 
 /// Floats, and how far their functions may be off.
 trait Precision: Reference + Float {
@@ -175,7 +175,8 @@ fn check_fused<T: Precision>(kernel: &Fused<T>) {
         .collect();
     let mut failures = Failures::new::<T>("fused");
     for device in devices() {
-        let [left, right, summand] = [&a, &b, &c].map(|values| Tensor::from_slice(device, [n], values).unwrap());
+        let [left, right, summand] =
+            [&a, &b, &c].map(|values| Tensor::from_slice(device, [n], values).unwrap());
         for s in [T::ONE, T::narrow(-0.3), T::INFINITY, T::SPECIAL[8]] {
             let mut results = Tensor::poisoned(device, [3, n]).unwrap();
             kernel
@@ -233,7 +234,11 @@ fn relative(x: f64, result: f64, error: f64) -> Option<f64> {
 }
 
 const APPROXIMATIONS: [Approximation; 10] = [
-    ("exp_approximate", |x, _| x.exp(), |x, _, r| relative(1.0, r, 2f64.powi(-22) + x.abs() * 2f64.powi(-23))),
+    (
+        "exp_approximate",
+        |x, _| x.exp(),
+        |x, _, r| relative(1.0, r, 2f64.powi(-22) + x.abs() * 2f64.powi(-23)),
+    ),
     ("exp2_approximate", |x, _| x.exp2(), |_, _, r| relative(1.0, r, 2f64.powi(-22))),
     ("log_approximate", |x, _| x.ln(), |x, _, r| logarithm(x, r, 2f64.powi(-21))),
     ("log2_approximate", |x, _| x.log2(), |x, _, r| logarithm(x, r, 2f64.powi(-22))),
@@ -242,10 +247,14 @@ const APPROXIMATIONS: [Approximation; 10] = [
     ("sin_approximate", |x, _| x.sin(), |x, _, _| angle(x)),
     ("cos_approximate", |x, _| x.cos(), |x, _, _| angle(x)),
     ("tanh_approximate", |x, _| x.tanh(), |x, _, r| relative(x, r, 2f64.powi(-11))),
-    ("divide_approximate", |x, y| x / y, |x, y, r| {
-        let divisor = (2f64.powi(-126)..=2f64.powi(126)).contains(&y.abs());
-        if divisor { relative(x, r, 2.0).map(|_| 2.0 * unit::<f32>(r)) } else { None }
-    }),
+    (
+        "divide_approximate",
+        |x, y| x / y,
+        |x, y, r| {
+            let divisor = (2f64.powi(-126)..=2f64.powi(126)).contains(&y.abs());
+            if divisor { relative(x, r, 2.0).map(|_| 2.0 * unit::<f32>(r)) } else { None }
+        },
+    ),
 ];
 
 fn logarithm(x: f64, result: f64, error: f64) -> Option<f64> {
@@ -266,7 +275,9 @@ fn check_approximations(device: &Device, failures: &mut Failures) {
     let operand = Tensor::from_slice(device, [n], &x).unwrap();
     let divisor = Tensor::from_slice(device, [n], &y).unwrap();
     let mut results = Tensor::poisoned(device, [10, n]).unwrap();
-    kernels::approximations.launch(device, Grid::cover([n], [TILE]), (&operand, &divisor, &mut results)).unwrap();
+    kernels::approximations
+        .launch(device, Grid::cover([n], [TILE]), (&operand, &divisor, &mut results))
+        .unwrap();
     let results = results.to_vec().unwrap();
     for ((name, function, allowed), got) in APPROXIMATIONS.iter().zip(results.chunks(n)) {
         failures.verify(device, name, got, |i, value| {

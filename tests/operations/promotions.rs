@@ -8,13 +8,12 @@ use crate::value::{pairs, values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};
-use cuda_tiles_test_kernels::{Operand, Row};
 use cuda_tiles_test_kernels::arithmetic::TILE;
 use cuda_tiles_test_kernels::promotions as kernels;
+use cuda_tiles_test_kernels::{Operand, Row};
 use std::cmp::Ordering::Less;
 
-type Promotion<T, U, V> =
-    Kernel<(Operand<T>, Operand<U>, Row<V>, Row<bool>)>;
+type Promotion<T, U, V> = Kernel<(Operand<T>, Operand<U>, Row<V>, Row<bool>)>;
 
 fn check_promotion<T: Convert, U: Convert, V: Convert + Reference>(kernel: &Promotion<T, U, V>) {
     let (a, b) = pairs::<T, U>(41, 200);

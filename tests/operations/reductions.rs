@@ -13,8 +13,8 @@ use crate::value::{Random, for_types, random_values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};
-use cuda_tiles_test_kernels::{Input, Output};
 use cuda_tiles_test_kernels::reductions as kernels;
+use cuda_tiles_test_kernels::{Input, Output};
 use std::cmp::Ordering::{self, Greater, Less};
 
 /// Operands, by what is exact on them.
@@ -32,13 +32,18 @@ impl Operands {
     fn make<T: Reference>(self, count: usize) -> Vec<T> {
         let mut random = Random::new(71);
         let one = |random: &mut Random| match self {
-            Self::Units => T::narrow(if random.below(8) == 0 { 2.0 * random.below(2) as f64 - 1.0 } else { 0.0 }),
+            Self::Units => {
+                T::narrow(if random.below(8) == 0 { 2.0 * random.below(2) as f64 - 1.0 } else { 0.0 })
+            }
             Self::Powers => {
-                let size = if random.below(16) == 0 { 2f64.powi(2 * random.below(2) as i32 - 1) } else { 1.0 };
+                let size =
+                    if random.below(16) == 0 { 2f64.powi(2 * random.below(2) as i32 - 1) } else { 1.0 };
                 T::narrow(if random.below(2) == 0 { size } else { -size })
             }
             Self::Random => T::narrow(8.0 * random.unit()),
-            Self::Special if random.below(2) == 0 => T::SPECIAL[random.below(T::SPECIAL.len() as u64) as usize],
+            Self::Special if random.below(2) == 0 => {
+                T::SPECIAL[random.below(T::SPECIAL.len() as u64) as usize]
+            }
             Self::Special => T::small(random.below(3) as i8),
         };
         (0..count).map(|_| one(&mut random)).collect()
@@ -146,11 +151,8 @@ impl<T: Reference, const N: usize, const M: usize> Check<'_, T, N, M> {
     }
 }
 
-type Reductions<T, const N: usize, const M: usize> = Kernel<(
-    Input<T, (D<N>, D<M>)>,
-    Output<T, (D<7>, D<N>, D<M>)>,
-    Output<u32, (D<4>, D<N>, D<M>)>,
-)>;
+type Reductions<T, const N: usize, const M: usize> =
+    Kernel<(Input<T, (D<N>, D<M>)>, Output<T, (D<7>, D<N>, D<M>)>, Output<u32, (D<4>, D<N>, D<M>)>)>;
 
 fn check_reductions<T: Reference, const N: usize, const M: usize>(kernel: &Reductions<T, N, M>) {
     let mut failures = Failures::new::<T>(kernel.description().name);
@@ -194,11 +196,8 @@ fn every_reduction_of_every_type() {
     check_reductions(kernels::reductions_of_4_16::<i64>());
 }
 
-type Axes<T, const N: usize, const M: usize> = Kernel<(
-    Input<T, (D<N>, D<M>)>,
-    Output<T, (D<6>, D<N>, D<M>)>,
-    Output<u32, (D<3>, D<N>, D<M>)>,
-)>;
+type Axes<T, const N: usize, const M: usize> =
+    Kernel<(Input<T, (D<N>, D<M>)>, Output<T, (D<6>, D<N>, D<M>)>, Output<u32, (D<3>, D<N>, D<M>)>)>;
 
 fn check_axes<T: Reference, const N: usize, const M: usize>(kernel: &Axes<T, N, M>) {
     let mut failures = Failures::new::<T>(kernel.description().name);
@@ -357,24 +356,24 @@ fn reductions_of_reductions() {
 }
 
 type ReducedStores<T> = Kernel<(
-    Input<T, (D<64>, D<32>)>,
+    Input<T, (D<32>, D<32>)>,
     Output<T, (D<2>, D<32>)>,
-    Output<T, (D<2>, D<64>)>,
+    Output<T, (D<2>, D<32>)>,
     Output<T, (D<1>,)>,
 )>;
 
 fn check_reduced_stores<T: Reference>(kernel: &ReducedStores<T>) {
-    let x = Operands::Units.make::<T>(2048);
+    let x = Operands::Units.make::<T>(1024);
     let mut failures = Failures::new::<T>("reduced_stores");
     for device in devices() {
-        let operand = Tensor::from_slice(device, [64, 32], &x).unwrap();
+        let operand = Tensor::from_slice(device, [32, 32], &x).unwrap();
         let mut along_0 = Tensor::poisoned(device, [2, 32]).unwrap();
-        let mut along_1 = Tensor::poisoned(device, [2, 64]).unwrap();
+        let mut along_1 = Tensor::poisoned(device, [2, 32]).unwrap();
         let mut all = Tensor::poisoned(device, [1]).unwrap();
         kernel.launch(device, 1, (&operand, &mut along_0, &mut along_1, &mut all)).unwrap();
-        let sums = [Some(0), Some(1), None].map(|axis| reduced([64, 32], &x, axis, T::plus));
+        let sums = [Some(0), Some(1), None].map(|axis| reduced([32, 32], &x, axis, T::plus));
         failures.exact(device, "along axis 0", &along_0.to_vec().unwrap(), |i| sums[0][i % 32]);
-        failures.exact(device, "along axis 1", &along_1.to_vec().unwrap(), |i| sums[1][i % 64 * 32]);
+        failures.exact(device, "along axis 1", &along_1.to_vec().unwrap(), |i| sums[1][i % 32 * 32]);
         failures.exact(device, "of all", &all.to_vec().unwrap(), |_| sums[2][0]);
     }
 }
@@ -390,7 +389,15 @@ fn truths() {
     let mut failures = Failures::new::<bool>("truths");
     // Rows and columns that are all true, all false, and mixed; then tensors of one kind.
     let mixed: Vec<bool> = (0..1024)
-        .map(|i| if i / 64 < 4 { true } else if i / 64 < 8 { false } else { random.below(9) != 0 })
+        .map(|i| {
+            if i / 64 < 4 {
+                true
+            } else if i / 64 < 8 {
+                false
+            } else {
+                random.below(9) != 0
+            }
+        })
         .collect();
     for x in [mixed, vec![true; 1024], vec![false; 1024], random_values(73, 1024)] {
         for device in devices() {

@@ -90,11 +90,23 @@ pub(crate) trait Reference: Value + Number {
     }
     /// The smaller one, or NaN.
     fn smaller_or_nan(a: Self, b: Self) -> Self {
-        if a.not_a_number() { a } else if b.not_a_number() { b } else { Self::smaller(a, b) }
+        if a.not_a_number() {
+            a
+        } else if b.not_a_number() {
+            b
+        } else {
+            Self::smaller(a, b)
+        }
     }
     /// The larger one, or NaN.
     fn larger_or_nan(a: Self, b: Self) -> Self {
-        if a.not_a_number() { a } else if b.not_a_number() { b } else { Self::larger(a, b) }
+        if a.not_a_number() {
+            a
+        } else if b.not_a_number() {
+            b
+        } else {
+            Self::larger(a, b)
+        }
     }
 }
 
@@ -120,7 +132,7 @@ macro_rules! integers {
                 (-(a as i128)) as $type
             }
             fn magnitude(a: Self) -> Self {
-                (a as i128).abs() as $type
+                (a as i128).unsigned_abs() as $type
             }
             fn order(a: Self, b: Self) -> Option<std::cmp::Ordering> {
                 Some((a as i128).cmp(&(b as i128)))

@@ -7,9 +7,9 @@ use crate::value::{Value, for_types, random_values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};
-use cuda_tiles_test_kernels::{Input, Output};
 use cuda_tiles_test_kernels::arithmetic::TILE;
 use cuda_tiles_test_kernels::shapes as kernels;
+use cuda_tiles_test_kernels::{Input, Output};
 
 fn check_creations<T: Reference>(kernel: &Kernel<(T, Output<T, (D<4>, D<128>)>)>) {
     let mut failures = Failures::new::<T>("creations");
@@ -100,7 +100,8 @@ fn check_high_rank<T: Reference>(kernel: &HighRank<T>) {
         kernel.launch(device, 1, (&a_tensor, &b_tensor, &c_tensor, &mut rank_3, &mut rank_4)).unwrap();
         let sum = |i: usize| T::plus(a[i / 64 * 16 + i % 16], b[i / 16 % 4]);
         failures.exact(device, "a + b", &rank_3.to_vec().unwrap(), sum);
-        failures.exact(device, "c + (a + b)", &rank_4.to_vec().unwrap(), |i| T::plus(c[i / 512], sum(i % 512)));
+        failures
+            .exact(device, "c + (a + b)", &rank_4.to_vec().unwrap(), |i| T::plus(c[i / 512], sum(i % 512)));
     }
 }
 
@@ -114,7 +115,9 @@ fn check_large_column<T: Reference>(kernel: &LargeColumn<T>) {
         let b = Tensor::from_slice(device, [2], &row).unwrap();
         let mut results = Tensor::poisoned(device, [8192, 2]).unwrap();
         kernel.launch(device, 1, (&a, &b, &mut results)).unwrap();
-        failures.exact(device, "column - row", &results.to_vec().unwrap(), |i| T::minus(column[i / 2], row[i % 2]));
+        failures.exact(device, "column - row", &results.to_vec().unwrap(), |i| {
+            T::minus(column[i / 2], row[i % 2])
+        });
     }
 }
 
@@ -141,7 +144,8 @@ fn check_reshapes<T: Value>(kernel: &Reshapes<T>) {
         let mut rank_4 = Tensor::poisoned(device, [2, 4, 8, 8]).unwrap();
         let mut back = Tensor::poisoned(device, [512]).unwrap();
         kernel.launch(device, 1, (&operand, &mut matrix, &mut rank_4, &mut back)).unwrap();
-        for (name, got) in [("matrix", matrix.to_vec()), ("rank 4", rank_4.to_vec()), ("back", back.to_vec())] {
+        for (name, got) in [("matrix", matrix.to_vec()), ("rank 4", rank_4.to_vec()), ("back", back.to_vec())]
+        {
             failures.exact(device, name, &got.unwrap(), |i| x[i]);
         }
     }
@@ -152,7 +156,9 @@ fn reshaping_keeps_the_row_major_order() {
     for_types!(check_reshapes, kernels::reshapes: bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
 }
 
-fn check_elements<T: Reference>(kernel: &Kernel<(Input<T, (D<16>, D<32>)>, Output<T, (D<3>, D<16>, D<32>)>)>) {
+fn check_elements<T: Reference>(
+    kernel: &Kernel<(Input<T, (D<16>, D<32>)>, Output<T, (D<3>, D<16>, D<32>)>)>,
+) {
     // Few small numbers, whose sums are exact in every type.
     let x: Vec<T> = (0..512).map(|i| T::small((i * 7 % 5) as i8)).collect();
     let mut failures = Failures::new::<T>("elements");

@@ -135,7 +135,8 @@ fn check_mapped<T: Value, M: Placed, O: Placed>(kernel: &CopyMapped<T, M, O>) {
                         x[from.offset + i * from.strides[0] + j * from.strides[1]];
                 }
             }
-            failures.exact(device, &format!("copy of {shape:?}"), &results.to_vec().unwrap(), |i| expected[i]);
+            failures
+                .exact(device, &format!("copy of {shape:?}"), &results.to_vec().unwrap(), |i| expected[i]);
         }
     }
 }
@@ -190,8 +191,7 @@ fn every_extent_type() {
     check_extents(kernels::copy_extents::<(Mult<u32, 37>, Mult<u32, 2>)>());
 }
 
-type CopyAligned<T> =
-    Kernel<(Span<T, (u32,), Right, Aligned<16>>, SpanMut<T, (u32,), Right, Aligned<16>>)>;
+type CopyAligned<T> = Kernel<(Span<T, (u32,), Right, Aligned<16>>, SpanMut<T, (u32,), Right, Aligned<16>>)>;
 
 fn check_aligned<T: Value>(kernel: &CopyAligned<T>) {
     let mut failures = Failures::new::<T>("copy_aligned");
@@ -312,7 +312,9 @@ fn loads_see_the_blocks_own_stores() {
             let x = random_values::<i32>(92, rows * 64);
             let mut y = Tensor::from_slice(device, [rows, 64], &x).unwrap();
             let mut scratch = Tensor::poisoned(device, [rows, 64]).unwrap();
-            kernels::load_after_store.launch(device, Grid::cover([rows], [16]), (&mut y, &mut scratch)).unwrap();
+            kernels::load_after_store
+                .launch(device, Grid::cover([rows], [16]), (&mut y, &mut scratch))
+                .unwrap();
             failures.exact(device, &format!("{rows} rows"), &y.to_vec().unwrap(), |i| {
                 let double = |i: usize| i32::times(x[i], 2);
                 (i / 64 * 64..i / 64 * 64 + 64).map(double).fold(double(i), i32::plus)

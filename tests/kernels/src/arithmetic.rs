@@ -12,13 +12,7 @@ pub const TILE: usize = 256;
     threads = 128,
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
-pub fn arithmetic<T: Number>(
-    cx: Cx,
-    a: Operand<T>,
-    b: Operand<T>,
-    s: T,
-    results: Rows<T, 18>,
-) {
+pub fn arithmetic<T: Number>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, results: Rows<T, 18>) {
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -108,13 +102,7 @@ literals! {
     vector = 1,
     instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>)
 )]
-pub fn logic<T: Logical>(
-    cx: Cx,
-    a: Operand<T>,
-    b: Operand<T>,
-    s: T,
-    results: Rows<T, 7>,
-) {
+pub fn logic<T: Logical>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, results: Rows<T, 7>) {
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);

@@ -1,7 +1,7 @@
 //! Comparisons, classification and selection.
 
 use crate::arithmetic::TILE;
-use crate::{Input, Output, Operand, Rows};
+use crate::{Input, Operand, Output, Rows};
 use cuda_tiles::prelude::*;
 
 /// Rows: `eq ne lt le gt ge` of `a` and `b`, the same of `a` and `s`, and whether `a` is NaN.
@@ -10,13 +10,7 @@ use cuda_tiles::prelude::*;
     vector = 2,
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
-pub fn comparisons<T: Number>(
-    cx: Cx,
-    a: Operand<T>,
-    b: Operand<T>,
-    s: T,
-    results: Rows<bool, 13>,
-) {
+pub fn comparisons<T: Number>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, results: Rows<bool, 13>) {
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -38,12 +32,7 @@ pub fn comparisons<T: Number>(
 
 /// Rows: `eq` and `ne` of `a` and `b`.
 #[kernel]
-pub fn equality_of_bools(
-    cx: Cx,
-    a: Operand<bool>,
-    b: Operand<bool>,
-    results: Rows<bool, 2>,
-) {
+pub fn equality_of_bools(cx: Cx, a: Operand<bool>, b: Operand<bool>, results: Rows<bool, 2>) {
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);

@@ -26,14 +26,7 @@ pub fn functions<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 12>) {
 
 /// Rows: `a * b + c` rounded once, `a * s + c`, `a * b + s`.
 #[kernel(threads = 256, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
-pub fn fused<T: Float>(
-    cx: Cx,
-    a: Operand<T>,
-    b: Operand<T>,
-    c: Operand<T>,
-    s: T,
-    results: Rows<T, 3>,
-) {
+pub fn fused<T: Float>(cx: Cx, a: Operand<T>, b: Operand<T>, c: Operand<T>, s: T, results: Rows<T, 3>) {
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -56,12 +49,7 @@ pub fn classes<T: Float>(cx: Cx, x: Operand<T>, results: Rows<bool, 2>) {
 
 /// Rows: exp exp2 log log2 rsqrt reciprocal sin cos tanh of `x`, approximately, and `x / y` approximately.
 #[kernel(threads = 128)]
-pub fn approximations(
-    cx: Cx,
-    x: Operand<f32>,
-    y: Operand<f32>,
-    results: Rows<f32, 10>,
-) {
+pub fn approximations(cx: Cx, x: Operand<f32>, y: Operand<f32>, results: Rows<f32, 10>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
     let y = y.partition(cx, shape![TILE]).load_masked(Zero, i);

@@ -146,29 +146,25 @@ pub fn chains<T: Number>(
 #[kernel(threads = 128, vector = 4, instances(<i32>, <f32>, <f64>, <bf16>))]
 pub fn reduced_stores<T: Number>(
     cx: Cx,
-    x: Input<T, (D<64>, D<32>)>,
+    x: Input<T, (D<32>, D<32>)>,
     along_0: Output<T, (D<2>, D<32>)>,
-    along_1: Output<T, (D<2>, D<64>)>,
+    along_1: Output<T, (D<2>, D<32>)>,
     all: Output<T, (D<1>,)>,
 ) {
     let i = cx.bid::<0>();
-    let x = x.partition(cx, shape![64, 32]).load((0, 0));
+    let x = x.partition(cx, shape![32, 32]).load((0, 0));
     let along_0 = along_0.partition(cx, shape![1, 32]);
     along_0.store(x.sum::<0>(), (0, i));
     along_0.store(x.sum::<0>().blocked() + T::ZERO, (1, i));
-    let along_1 = along_1.partition(cx, shape![1, 64]);
-    along_1.store(x.sum::<1>().reshape(shape![64]), (0, i));
-    along_1.store(x.sum::<1>().blocked().reshape(shape![1, 64]), (1, i));
+    let along_1 = along_1.partition(cx, shape![1, 32]);
+    along_1.store(x.sum::<1>().reshape(shape![32]), (0, i));
+    along_1.store(x.sum::<1>().blocked().reshape(shape![1, 32]), (1, i));
     all.partition(cx, shape![1]).store(x.sum::<ALL>(), i);
 }
 
 /// Rows: any along axis 0, along axis 1, of all; all along axis 0, along axis 1, of all.
 #[kernel(threads = 64, vector = 8)]
-pub fn truths(
-    cx: Cx,
-    x: Input<bool, (D<16>, D<64>)>,
-    results: Output<bool, (D<6>, D<16>, D<64>)>,
-) {
+pub fn truths(cx: Cx, x: Input<bool, (D<16>, D<64>)>, results: Output<bool, (D<6>, D<16>, D<64>)>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![16, 64]).load((0, 0));
     let results = results.partition(cx, shape![1, 16, 64]);

@@ -1,7 +1,7 @@
 //! Creation, reshaping, broadcasting and single elements.
 
 use crate::arithmetic::TILE;
-use crate::{Input, Output, Operand, Rows};
+use crate::{Input, Operand, Output, Rows};
 use cuda_tiles::prelude::*;
 
 /// Rows: the numbers 0, 1, 2 ..., `s` throughout, zeros, ones.
@@ -122,11 +122,7 @@ pub fn reshapes<T: Promote<T, Output = T>>(
     grid = 2,
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
-pub fn elements<T: Number>(
-    cx: Cx,
-    x: Input<T, (D<16>, D<32>)>,
-    results: Output<T, (D<3>, D<16>, D<32>)>,
-) {
+pub fn elements<T: Number>(cx: Cx, x: Input<T, (D<16>, D<32>)>, results: Output<T, (D<3>, D<16>, D<32>)>) {
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     let tile = x.partition(cx, shape![16, 32]).load((0, 0));
     let results = results.partition(cx, shape![1, 1, 1]);

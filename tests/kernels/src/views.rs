@@ -37,8 +37,7 @@ pub fn copy_whole<T: Promote<T, Output = T>>(
     unchecked: SpanMut<T, (u32, u32)>,
 ) {
     let x = x.partition(cx, shape![4, 16]);
-    let (checked, unchecked) =
-        (checked.partition(cx, shape![4, 16]), unchecked.partition(cx, shape![4, 16]));
+    let (checked, unchecked) = (checked.partition(cx, shape![4, 16]), unchecked.partition(cx, shape![4, 16]));
     let i = cx.bid::<0>();
     for j in 0..x.num_tiles(1) {
         let tile = x.load((i, j));

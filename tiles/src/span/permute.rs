@@ -46,6 +46,7 @@ macro_rules! permutations {
             type Permuted = ($($name,)*);
             const AXES: [usize; MAXIMUM_RANK] = [$($axis,)* $($rest),*];
             #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "the tuple of none")]
             fn permute(extents: ($($all,)*)) -> Self::Permuted {
                 let _ = extents;
                 ($(extents.$axis,)*)
