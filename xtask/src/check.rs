@@ -13,6 +13,7 @@ pub(crate) fn run() -> Result {
     steps.step("lints", || run_all([host_lints(), cust_lints()]));
     steps.step("lints of device code", || run_all([device_lints()]));
     steps.step("documentation", || run_all([documentation()]));
+    steps.step("performance page", || run_all([performance_page()]));
     steps.step("dependencies", dependencies);
     steps.finish()
 }
@@ -59,6 +60,13 @@ fn device_lints() -> Command {
 fn documentation() -> Command {
     let mut command = cargo(["doc", "--workspace", "--no-deps"]);
     command.env("RUSTDOCFLAGS", "--deny warnings");
+    command
+}
+
+/// The table and the plot say what the measurements in `benches/results` say.
+fn performance_page() -> Command {
+    let mut command = Command::new("python3");
+    command.arg(workspace::root().join("docs/plot.py")).arg("--check");
     command
 }
 
