@@ -25,6 +25,7 @@ use core::marker::PhantomData;
 /// Of a writable span only the block's own tiles can be loaded and stored: the index must contain the block index
 /// ([`Cx::bid`], [`Cx::tiles`]) of every grid axis. Loads see what the block itself stored earlier, with any
 /// view of this type.
+/// A view of rank 0 has an index without numbers, which names no block: give a single result rank 1 and length 1.
 ///
 /// This is the worked example of CUDA Tile C++'s reference page, a 4 x 8 tensor in tiles of 2 x 2:
 ///

@@ -1,6 +1,9 @@
 //! Global memory: plain loads and stores of 1 to 16 bytes (PTX ISA, "ld", "ld.global.nc", "st").
 //!
 //! A load whose predicate is false leaves the given value in place, without a branch.
+//!
+//! Pointers are generic addresses; one of global memory is also its address in the global window (PTX ISA, "Generic
+//! Addressing": a generic address maps to global memory unless it falls within another window).
 
 use core::arch::asm;
 
