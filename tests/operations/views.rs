@@ -364,3 +364,17 @@ fn check_worked_examples(device: &Device) {
 fn worked_examples() {
     devices().iter().for_each(check_worked_examples);
 }
+
+/// Offsets beyond 32 bits, on the GPU; `tests/launch.rs` has the same for the CPU, where such a tensor takes a while.
+#[test]
+fn more_than_32_bits_of_elements() {
+    const LENGTH: usize = (1 << 32) + 1000;
+    for device in devices().iter().filter(|device| device.is_gpu()) {
+        let mut x = Tensor::<u8, 1>::zeros(device, [LENGTH]).unwrap();
+        kernels::mark_last_tile.launch(device, Grid::cover([LENGTH], [4096]), (&mut x,)).unwrap();
+        let end = x.view().slice(0, LENGTH - 1001..LENGTH).unwrap().to_vec().unwrap();
+        assert!(end[0] == 0 && end[1..].iter().all(|&byte| byte == 7), "the last, partial tile is stored");
+        let start = x.view().slice(0, 0..4096).unwrap().to_vec().unwrap();
+        assert!(start.iter().all(|&byte| byte == 0), "no address wrapped around at 32 bits");
+    }
+}

@@ -37,11 +37,10 @@ fn host_lints() -> Command {
     cargo(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])
 }
 
-/// The launcher on `cust`, which is not among the default features.
+/// The launcher on `cust` and its example, which is not among the default features.
 fn cust_lints() -> Command {
-    let package = ["clippy", "--package", "cuda-tiles-host", "--features", "cust", "--all-targets"];
-    let mut command = cargo(package);
-    command.args(["--", "--deny", "warnings"]);
+    let mut command = cargo(["clippy", "--package", "cuda-tiles-host", "--package", "cuda-tiles-suite"]);
+    command.args(["--features", "cuda-tiles-suite/cust", "--all-targets", "--", "--deny", "warnings"]);
     command
 }
 

@@ -213,3 +213,13 @@ pub fn worked_examples(
         y.store(cx.iota::<i32, _>(shape![2, 2]) * 100, own);
     }
 }
+
+/// Overwrites the last tile with 7, counting in 64 bits.
+#[kernel]
+pub fn mark_last_tile(cx: Cx, x: SpanMut<u8, (u64,)>) {
+    let x = x.partition(cx, shape![4096]);
+    let i = cx.bid::<0>();
+    if u64::from(*i) + 1 == x.num_tiles(0) {
+        x.store_masked(cx.full(shape![4096], 7_u8), i);
+    }
+}
