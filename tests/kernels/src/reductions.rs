@@ -116,7 +116,7 @@ pub fn high_rank<T: Number>(
 /// sum along 2 of maxima along 1; the sum along 0 of sums along 1 of sums along 2; sums along 0 minus sums along 1;
 /// the larger of an element and the sum along 1; `x` where it is above the maximum along 0 of minima along 2, else
 /// those; the sums along 0 reshaped and expanded; sums along 2 times a loaded tile of the same shape.
-#[kernel(threads = 64, instances(<i32>, <i8>, <f32>, <f64>))]
+#[kernel(threads = 128, instances(<i32>, <i8>, <f32>, <f64>))]
 pub fn chains<T: Number>(
     cx: Cx,
     x: Input<T, (D<4>, D<8>, D<16>)>,
@@ -143,7 +143,7 @@ pub fn chains<T: Number>(
 
 /// Sums along each axis of a matrix, stored as vectors, without and with a conversion to the loads' layout; the sum of
 /// all as a tensor of rank 0.
-#[kernel(threads = 128, vector = 4, instances(<i32>, <f32>, <f64>, <bf16>))]
+#[kernel(threads = 256, vector = 4, instances(<i32>, <f32>, <f64>, <bf16>))]
 pub fn reduced_stores<T: Number>(
     cx: Cx,
     x: Input<T, (D<32>, D<32>)>,
