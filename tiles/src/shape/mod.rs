@@ -17,9 +17,9 @@ pub struct D<const N: usize>;
 /// The highest rank of tiles, spans and views.
 pub const MAXIMUM_RANK: usize = 4;
 
-/// A number as a type, used as an axis: `U1::COUNT`-like constants of a shape's position.
+/// A dimension of a tile, as a type: `D<N>` for the powers of two.
 ///
-/// Tile dimensions: powers of two from 1 to 2^24 (16,777,216).
+/// They run from 1 to 2^24 (16,777,216).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tile dimension",
     label = "must be a power of two",
