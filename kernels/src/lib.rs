@@ -4,6 +4,7 @@
 
 pub mod digits;
 pub mod lessons;
+pub mod normalisation;
 pub mod reductions;
 pub mod softmax;
 pub mod vector;

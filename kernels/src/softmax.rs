@@ -24,6 +24,27 @@ pub fn softmax_half<B: Block, T: Number + Cast<f32>, const N: usize>(
     softmax_row(cx, x, y);
 }
 
+/// Softmax of each row of any length up to `N`. Each block takes one row.
+///
+/// # Panics
+/// If a row has more than `N` elements (on the device: traps).
+#[kernel(threads = 512, instances(<f32, 1024>, <f32, 8192>, <f16, 8192>, <bf16, 8192>))]
+pub fn softmax_any<B: Block, T: Float + Cast<f32>, const N: usize>(
+    cx: Cx<B>,
+    x: Span<T, (u32, u32)>,
+    y: SpanMut<T, (u32, u32)>,
+) where
+    D<N>: Dimension,
+    f32: Cast<T>,
+{
+    assert!(x.extent(1) as usize <= N, "a row is longer than the kernel's {N} elements");
+    let (x, y) = (x.partition(cx, shape![1, N]), y.partition(cx, shape![1, N]));
+    let row = (cx.bid::<0>(), 0);
+    let t = x.load_masked(NegativeInfinity, row).cast::<f32>();
+    let e = (t - t.max::<1>()).exp();
+    y.store_masked((e * (1.0 / e.sum::<1>())).cast::<T>(), row);
+}
+
 /// The block's row, whole as one tile.
 fn softmax_row<B: Block, T: Number + Cast<f32>, const N: usize>(
     cx: Cx<B>,

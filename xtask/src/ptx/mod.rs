@@ -11,6 +11,7 @@ mod golden;
 
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::Instant;
 
 use cuda_tiles_builder::ptx::{Entry, Module};
 use cuda_tiles_builder::{Arch, BuiltImage, CudaBuilder};
@@ -26,6 +27,9 @@ const ARCHS: [Arch; 3] = [Arch::Sm80, Arch::Sm90a, Arch::Sm120];
 
 /// The crates of kernels that are checked.
 const CRATES: [&str; 2] = ["kernels", "tests/kernels"];
+
+/// The most seconds that a kernel may take to compile, on the average of its crate and for all architectures together.
+const SECONDS_PER_KERNEL: f64 = 1.5;
 
 /// How to run the checks.
 #[derive(clap::Args, Default)]
@@ -51,7 +55,9 @@ pub(crate) fn run(options: &Options) -> Result {
     let goldens = Goldens::read()?;
     let is_meant = |folder: &&str| options.folder.as_ref().is_none_or(|only| only == folder);
     for folder in CRATES.into_iter().filter(is_meant) {
+        let started = Instant::now();
         let images = compile(folder)?;
+        let seconds = started.elapsed().as_secs_f64();
         let reports = assemble(&assembler, &images)?;
         let texts = images.iter().map(|image| read(&image.path)).collect::<Result<Vec<_>>>()?;
         let mut checked = Vec::new();
@@ -77,6 +83,11 @@ pub(crate) fn run(options: &Options) -> Result {
             }
         }
         failures.extend(expectations.superfluous(folder, &checked));
+        failures.extend(too_slow(
+            folder,
+            seconds,
+            checked.iter().map(|(_, module, _)| module.entries().len()).sum(),
+        ));
     }
     if options.bless {
         expectations.write()?;
@@ -92,6 +103,15 @@ pub(crate) fn run(options: &Options) -> Result {
         return Ok(());
     }
     Err(Error::Checks { failed: failures.len(), all: kernels, what: "kernels' checks" })
+}
+
+/// Says how long the kernels took to compile, and complains if that is more than users of the library should wait.
+fn too_slow(folder: &str, seconds: f64, kernels: usize) -> Option<String> {
+    let each = seconds / kernels as f64;
+    eprintln!("{folder}: {kernels} kernels in {seconds:.0} s, {each:.2} s each");
+    (each > SECONDS_PER_KERNEL).then(|| {
+        format!("{folder}: a kernel takes {each:.2} s to compile, the budget is {SECONDS_PER_KERNEL} s")
+    })
 }
 
 /// Compiles a crate of kernels for all architectures.
@@ -141,6 +161,15 @@ fn golden_folder() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slow_compilation_is_a_failure() {
+        assert_eq!(too_slow("kernels", 150.0, 100), None);
+        assert_eq!(
+            too_slow("kernels", 200.0, 100).unwrap(),
+            "kernels: a kernel takes 2.00 s to compile, the budget is 1.5 s"
+        );
+    }
 
     #[test]
     fn local_memory_and_calls_are_forbidden() {
