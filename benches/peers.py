@@ -245,7 +245,7 @@ def gather(cubins):
     return Workload(
         "gather_f16_131072x1024" + ("" if cubins == "gather" else "_view"),
         (cubins, [rows, table, width], lambda p: (rows // p["R"], width // p["D"], 1)), 4 * rows * width + 4 * rows, sets,
-        ("gather_rows_f16_1024", lambda s: ((rows, 1, 1), [s["table"], (table,), s["indices"], (rows,), s["out"], (rows,)])),
+        ("gather_rows_f16_1_1024", lambda s: ((rows, 1, 1), [s["table"], (table,), s["indices"], (rows,), s["out"], (rows,)])),
         {"index_select": lambda s: torch.index_select(s["table"], 0, wide[next(k for k, t in enumerate(sets) if t is s)], out=s["out"])},
         {f"{n} rows warps {warps}": lambda s, n=n, warps=warps: triton_gather[(rows // n,)](
             s["table"], s["indices"], s["out"], WIDTH=width, ROWS=n, num_warps=warps) for n, warps in ((1, 1), (2, 4), (4, 4))},

@@ -1,0 +1,210 @@
+//! The ready-made kernels against plain Rust in `f64`, on every device: random data, poisoned outputs, sizes that no tile
+//! divides, tensors that start anywhere.
+
+use std::sync::OnceLock;
+
+use cuda_tiles::prelude::*;
+use cuda_tiles_host::{Device, Launch, Tensor};
+use cuda_tiles_kernels::{gather, normalisation, reductions, scan, softmax, transpose, vector};
+use cuda_tiles_suite::kernels::KERNELS;
+
+/// The CPU, and the GPU if there is one.
+fn devices() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let found = Device::auto().unwrap();
+        found.load(&KERNELS).unwrap();
+        let cpu = Device::cpu();
+        if found.is_gpu() { vec![cpu, found] } else { vec![cpu] }
+    })
+}
+
+/// Numbers between -2 and 2 (Marsaglia, "Xorshift RNGs", 2003), other ones in each run.
+fn random(count: usize) -> Vec<f32> {
+    static STATE: OnceLock<std::sync::Mutex<u64>> = OnceLock::new();
+    let seed = || {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        std::sync::Mutex::new(now.as_nanos() as u64 | 1)
+    };
+    let mut state = STATE.get_or_init(seed).lock().unwrap();
+    let mut next = || {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        (*state >> 40) as f32 / (1 << 22) as f32 - 2.0
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+fn to_f16(values: &[f32]) -> Vec<f16> {
+    values.iter().map(|&value| f16::from_f32(value)).collect()
+}
+
+/// Fails unless all of `found` lie within `tolerance`, relative to the largest of `expected`.
+#[track_caller]
+fn assert_close(device: &Device, found: impl Iterator<Item = f64>, expected: &[f64], tolerance: f64) {
+    let largest = expected.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let mut count = 0;
+    for (k, (found, expected)) in found.zip(expected).enumerate() {
+        let error = (found - expected).abs();
+        assert!(error <= tolerance * largest, "{device}: element {k} is {found} instead of {expected}");
+        count += 1;
+    }
+    assert_eq!(count, expected.len());
+}
+
+fn softmax_of(row: &[f32]) -> impl Iterator<Item = f64> + '_ {
+    let largest = row.iter().fold(f64::NEG_INFINITY, |largest, &x| largest.max(x.into()));
+    let sum: f64 = row.iter().map(|&x| (f64::from(x) - largest).exp()).sum();
+    row.iter().map(move |&x| (f64::from(x) - largest).exp() / sum)
+}
+
+#[test]
+fn sums_and_copies_of_vectors() {
+    for device in devices() {
+        for count in [1, 4095, 4097, 100_003] {
+            let (x, y) = (random(count), random(count));
+            let expected: Vec<f64> = x.iter().zip(&y).map(|(x, y)| f64::from(x + y)).collect();
+            let (x, y) = (
+                Tensor::from_vec(device, [count], x).unwrap(),
+                Tensor::from_vec(device, [count], y).unwrap(),
+            );
+            let mut z = Tensor::poisoned(device, [count]).unwrap();
+            let blocks = count.div_ceil(4096) as u32;
+            vector::add::<f32, 4096>().launch(device, blocks, (&x, &y, &mut z)).unwrap();
+            assert_close(device, z.to_vec().unwrap().into_iter().map(f64::from), &expected, 0.0);
+            vector::copy::<f32, 4096>().launch(device, blocks, (&x, &mut z)).unwrap();
+            assert_eq!(z.to_vec().unwrap(), x.to_vec().unwrap());
+        }
+    }
+}
+
+#[test]
+fn softmax_of_whole_rows() {
+    for device in devices() {
+        let values = random(5 * 4096);
+        let x = Tensor::from_slice(device, [5, 4096], &values).unwrap();
+        let mut y = Tensor::poisoned(device, [5, 4096]).unwrap();
+        softmax::softmax::<4096>().launch(device, 5, (&x, &mut y)).unwrap();
+        let expected: Vec<f64> = values.chunks(4096).flat_map(softmax_of).collect();
+        assert_close(device, y.to_vec().unwrap().into_iter().map(f64::from), &expected, 2e-6);
+    }
+}
+
+#[test]
+fn softmax_of_rows_of_any_length() {
+    for device in devices() {
+        for columns in [1, 7, 1000, 8191, 8192] {
+            let halves = to_f16(&random(3 * columns));
+            let values: Vec<f32> = halves.iter().map(|value| value.to_f32()).collect();
+            let expected: Vec<f64> = values.chunks(columns).flat_map(softmax_of).collect();
+            let x = Tensor::from_slice(device, [3, columns], &values).unwrap();
+            let mut y = Tensor::poisoned(device, [3, columns]).unwrap();
+            softmax::softmax_any::<f32, 8192>().launch(device, 3, (&x, &mut y)).unwrap();
+            assert_close(device, y.to_vec().unwrap().into_iter().map(f64::from), &expected, 2e-6);
+            let x = Tensor::from_slice(device, [3, columns], &halves).unwrap();
+            let mut y = Tensor::poisoned(device, [3, columns]).unwrap();
+            softmax::softmax_any::<f16, 8192>().launch(device, 3, (&x, &mut y)).unwrap();
+            assert_close(device, y.to_vec().unwrap().into_iter().map(f64::from), &expected, 1e-3);
+        }
+    }
+}
+
+#[test]
+fn sums_of_rows() {
+    for device in devices() {
+        for columns in [1, 8191, 8192, 20_001] {
+            let values = random(4 * columns);
+            let expected: Vec<f64> =
+                values.chunks(columns).map(|row| row.iter().map(|&x| f64::from(x)).sum()).collect();
+            let x = Tensor::from_slice(device, [4, columns], &values).unwrap();
+            let mut sums = Tensor::poisoned(device, [4]).unwrap();
+            reductions::row_sum::<8192>().launch(device, 4, (&x, &mut sums)).unwrap();
+            assert_close(device, sums.to_vec().unwrap().into_iter().map(f64::from), &expected, 1e-4);
+        }
+    }
+}
+
+#[test]
+fn layer_norm_of_rows() {
+    const COLUMNS: usize = 8192;
+    for device in devices() {
+        let (x, weight, bias) =
+            (to_f16(&random(3 * COLUMNS)), to_f16(&random(COLUMNS)), to_f16(&random(COLUMNS)));
+        let mut expected = Vec::new();
+        let (mut means, mut deviations) = (Vec::new(), Vec::new());
+        for row in x.chunks(COLUMNS) {
+            let mean = row.iter().map(|x| x.to_f64()).sum::<f64>() / COLUMNS as f64;
+            let variance = row.iter().map(|x| (x.to_f64() - mean).powi(2)).sum::<f64>() / COLUMNS as f64;
+            let scale = 1.0 / (variance + 1e-5).sqrt();
+            expected.extend(
+                row.iter()
+                    .zip(weight.iter().zip(&bias))
+                    .map(|(x, (weight, bias))| (x.to_f64() - mean) * scale * weight.to_f64() + bias.to_f64()),
+            );
+            means.push(mean);
+            deviations.push(scale);
+        }
+        let x = Tensor::from_slice(device, [3, COLUMNS], &x).unwrap();
+        let weight = Tensor::from_slice(device, [COLUMNS], &weight).unwrap();
+        let bias = Tensor::from_slice(device, [COLUMNS], &bias).unwrap();
+        let mut y = Tensor::poisoned(device, [3, COLUMNS]).unwrap();
+        let mut mean = Tensor::poisoned(device, [3]).unwrap();
+        let mut deviation = Tensor::poisoned(device, [3]).unwrap();
+        normalisation::layer_norm::<f16, COLUMNS>()
+            .launch(device, 3, (&x, &weight, &bias, 1e-5, &mut y, &mut mean, &mut deviation))
+            .unwrap();
+        assert_close(device, y.to_vec().unwrap().into_iter().map(f64::from), &expected, 1e-3);
+        assert_close(device, mean.to_vec().unwrap().into_iter().map(f64::from), &means, 1e-4);
+        assert_close(device, deviation.to_vec().unwrap().into_iter().map(f64::from), &deviations, 1e-5);
+    }
+}
+
+#[test]
+fn transposes_of_matrices() {
+    for device in devices() {
+        for [rows, columns] in [[1, 1], [64, 64], [65, 63], [100, 333], [256, 128]] {
+            let values = random(rows * columns);
+            let x = Tensor::from_slice(device, [rows, columns], &values).unwrap();
+            let mut y = Tensor::poisoned(device, [columns, rows]).unwrap();
+            let grid = [rows.div_ceil(64) as u32, columns.div_ceil(64) as u32];
+            transpose::transpose::<f32, 64, 64>().launch(device, grid, (&x, &mut y)).unwrap();
+            assert_eq!(y.to_vec().unwrap(), x.view().transpose().to_vec().unwrap());
+        }
+    }
+}
+
+#[test]
+fn rows_of_a_table() {
+    for device in devices() {
+        let table = to_f16(&random(50 * 1024));
+        let rows: Vec<i32> = (0..77).map(|k| (k * 31 + 7) % 50).collect();
+        let expected: Vec<f16> =
+            rows.iter().flat_map(|&row| table[row as usize * 1024..][..1024].to_vec()).collect();
+        let table = Tensor::from_slice(device, [50, 1024], &table).unwrap();
+        let rows = Tensor::from_slice(device, [77], &rows).unwrap();
+        let mut y = Tensor::poisoned(device, [77, 1024]).unwrap();
+        gather::gather_rows::<f16, 1, 1024>().launch(device, 77, (&table, &rows, &mut y)).unwrap();
+        assert_eq!(y.to_vec().unwrap(), expected);
+    }
+}
+
+#[test]
+fn cumulative_sums_of_rows() {
+    for device in devices() {
+        let values = random(3 * 8192);
+        let sums = |row: &[f32]| -> Vec<f64> {
+            row.iter()
+                .scan(0.0, |sum, &x| {
+                    *sum += f64::from(x);
+                    Some(*sum)
+                })
+                .collect()
+        };
+        let expected: Vec<f64> = values.chunks(8192).flat_map(sums).collect();
+        let x = Tensor::from_slice(device, [3, 8192], &values).unwrap();
+        let mut y = Tensor::poisoned(device, [3, 8192]).unwrap();
+        scan::cumulative_sum::<f32, 8192>().launch(device, 3, (&x, &mut y)).unwrap();
+        assert_close(device, y.to_vec().unwrap().into_iter().map(f64::from), &expected, 1e-5);
+    }
+}
