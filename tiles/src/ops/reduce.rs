@@ -7,7 +7,7 @@
 //! order of their number. For a given block size the order is fixed, hence results are reproducible; between the
 //! CPU and a GPU, or two block sizes, float sums and products may differ by rounding.
 
-use super::modes::{NanMode, SuppressNan};
+use super::modes::{NanChoice, NanMode, SuppressNan};
 use crate::arch;
 use crate::element::bits_transport::Transport;
 use crate::element::{Element, Logical, Number};
@@ -296,7 +296,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The largest elements along axis `A`, in the given NaN mode.
     #[inline(always)]
-    pub fn max_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<T, S, L, A>
+    pub fn max_with<const A: usize, N: NanMode<T>>(self, _mode: N) -> Reduced<T, S, L, A>
     where
         T: Number,
         S: Axis<A>,
@@ -316,7 +316,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The smallest elements along axis `A`, in the given NaN mode.
     #[inline(always)]
-    pub fn min_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<T, S, L, A>
+    pub fn min_with<const A: usize, N: NanMode<T>>(self, _mode: N) -> Reduced<T, S, L, A>
     where
         T: Number,
         S: Axis<A>,
@@ -345,7 +345,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Where along axis `A` the largest elements are; with [`PropagateNan`](super::modes::PropagateNan) the first NaN.
     #[inline(always)]
-    pub fn argmax_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<u32, S, L, A>
+    pub fn argmax_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
         T: Number,
         S: Axis<A>,
@@ -365,7 +365,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Where along axis `A` the smallest elements are; with [`PropagateNan`](super::modes::PropagateNan) the first NaN.
     #[inline(always)]
-    pub fn argmin_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<u32, S, L, A>
+    pub fn argmin_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
         T: Number,
         S: Axis<A>,
@@ -375,7 +375,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The position of the element that `better` prefers; NaN before or after all others, ties to the lower one.
     #[inline(always)]
-    fn locate<const A: usize, N: NanMode>(self, better: impl Fn(T, T) -> bool) -> Reduced<u32, S, L, A>
+    fn locate<const A: usize, N: NanChoice>(self, better: impl Fn(T, T) -> bool) -> Reduced<u32, S, L, A>
     where
         T: Number,
         S: Axis<A>,
