@@ -6,11 +6,13 @@
 
 #[doc(hidden)]
 pub mod map;
+mod scan;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use map::{LinearMap, Plan, ReductionPlan};
+pub(crate) use scan::{Scan, ScanPlan};
 
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
 use crate::shape::{Axis, Shape, ShapeDescription};
