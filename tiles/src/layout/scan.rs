@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 
 /// Neighbouring bits of a number: `count` of them from bit `first` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub(crate) struct Field {
     /// The lowest bit.
     pub(crate) first: u32,
     /// The number of bits.
@@ -59,7 +59,7 @@ const fn clamp(value: u32, low: u32, high: u32) -> u32 {
 
 /// Which bits of the register number, the lane and the warp carry an axis, from the innermost to the outermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScanPlan {
+pub(crate) struct ScanPlan {
     /// Low bits of the register number.
     pub(crate) near: Field,
     /// Bits of the lane.
