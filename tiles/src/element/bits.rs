@@ -23,9 +23,8 @@ pub trait SameSize<Other> {
 pub(crate) mod sealed {
     /// How the bits of one element travel. Implementations are one instruction each.
     pub trait Transport: Copy {
-        /// # Safety
-        /// As [`crate::arch::execution::exchange`].
-        unsafe fn exchange(self, lane_mask: u32) -> Self;
+        /// The value whose 32-bit words are `word` of this one's; narrow values are extended by zeros.
+        fn words(self, word: impl Fn(u32) -> u32) -> Self;
         /// # Safety
         /// As the stores of [`crate::arch::shared`].
         unsafe fn store_shared(self, address: u32);
@@ -42,7 +41,7 @@ pub(crate) mod sealed {
 }
 
 macro_rules! bits {
-    ($($type:ty, $store:ident, $load:ident, $load_atomic:ident, $store_atomic:ident, |$value:ident, $mask:ident| $exchange:expr;)*) => { $(
+    ($($type:ty, $store:ident, $load:ident, $load_atomic:ident, $store_atomic:ident, |$value:ident, $word:ident| $words:expr;)*) => { $(
         impl Bits for $type {}
         impl SameSize<$type> for $type {
             #[inline(always)]
@@ -52,9 +51,9 @@ macro_rules! bits {
         }
         impl sealed::Transport for $type {
             #[inline(always)]
-            unsafe fn exchange(self, $mask: u32) -> Self {
+            fn words(self, $word: impl Fn(u32) -> u32) -> Self {
                 let $value = self;
-                $exchange
+                $words
             }
             #[inline(always)]
             unsafe fn store_shared(self, address: u32) {
@@ -80,20 +79,11 @@ macro_rules! bits {
     )* };
 }
 bits! {
-    u8, store_u8, load_u8, load_1, store_1, |value, mask|
-        // SAFETY: the same contract.
-        unsafe { arch::execution::exchange(u32::from(value), mask) } as u8;
-    u16, store_u16, load_u16, load_2, store_2, |value, mask|
-        // SAFETY: the same contract.
-        unsafe { arch::execution::exchange(u32::from(value), mask) } as u16;
-    u32, store_u32, load_u32, load_4, store_4, |value, mask|
-        // SAFETY: the same contract.
-        unsafe { arch::execution::exchange(value, mask) };
-    u64, store_u64, load_u64, load_8, store_8, |value, mask| {
-        // SAFETY: the same contract, for each half.
-        let (low, high) = unsafe {
-            (arch::execution::exchange(value as u32, mask), arch::execution::exchange((value >> 32) as u32, mask))
-        };
+    u8, store_u8, load_u8, load_1, store_1, |value, word| word(u32::from(value)) as u8;
+    u16, store_u16, load_u16, load_2, store_2, |value, word| word(u32::from(value)) as u16;
+    u32, store_u32, load_u32, load_4, store_4, |value, word| word(value);
+    u64, store_u64, load_u64, load_8, store_8, |value, word| {
+        let (low, high) = (word(value as u32), word((value >> 32) as u32));
         u64::from(high) << 32 | u64::from(low)
     };
 }

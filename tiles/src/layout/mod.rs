@@ -8,12 +8,15 @@ pub(crate) mod exchange;
 #[doc(hidden)]
 pub mod map;
 pub(crate) mod movement;
+mod scan;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use map::{LinearMap, ReductionPlan};
 pub(crate) use movement::{Broadcasting, Conversion, Movement, Passage, Permuting};
+pub(crate) use map::{LinearMap, Plan, ReductionPlan};
+pub(crate) use scan::{Scan, ScanPlan};
 
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
 use crate::shape::{Axis, Shape, ShapeDescription};

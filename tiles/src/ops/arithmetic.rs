@@ -5,6 +5,7 @@
 //! `f32` scalar is rounded to the tile's type, so that literals work.
 
 use super::Operand;
+use super::modes::{NanMode, SuppressNan};
 use super::operand::Promoted;
 use crate::element::{Cast, Element, Integer, Logical, Number, Promote, bf16, f16};
 use crate::layout::{Join, Layout};
@@ -143,12 +144,12 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         T: Promote<R::Element, Output: Number>,
     {
-        self.minimum_with(other, super::modes::SuppressNan)
+        self.minimum_with(other, SuppressNan)
     }
 
     /// The smaller elements of both, in the given NaN mode.
     #[inline(always)]
-    pub fn minimum_with<R: Operand<T, S, L>, N: super::modes::NanMode>(
+    pub fn minimum_with<R: Operand<T, S, L>, N: NanMode<Promoted<T, S, L, R>>>(
         self,
         other: R,
         _mode: N,
@@ -165,12 +166,12 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         T: Promote<R::Element, Output: Number>,
     {
-        self.maximum_with(other, super::modes::SuppressNan)
+        self.maximum_with(other, SuppressNan)
     }
 
     /// The larger elements of both, in the given NaN mode.
     #[inline(always)]
-    pub fn maximum_with<R: Operand<T, S, L>, N: super::modes::NanMode>(
+    pub fn maximum_with<R: Operand<T, S, L>, N: NanMode<Promoted<T, S, L, R>>>(
         self,
         other: R,
         _mode: N,

@@ -5,8 +5,10 @@ pub mod compare;
 pub mod math;
 pub mod modes;
 pub mod reduce;
+pub mod scan;
 pub mod shapes;
 
 mod operand;
+mod travel;
 
 pub use operand::Operand;

@@ -39,13 +39,18 @@ pub fn thread() -> usize {
 #[inline(always)]
 pub unsafe fn barrier() {}
 
-/// The value of another lane; a block of one thread has none and never asks.
-///
-/// # Safety
-/// None needed here; on a GPU all lanes of the warp must execute the same call.
-pub unsafe fn exchange(_value: u32, _lane_mask: u32) -> u32 {
-    unreachable!("a block of one thread has no other lane")
+macro_rules! exchanges {
+    ($($name:ident)*) => { $(
+        /// The value of another lane; a block of one thread has none and never asks.
+        ///
+        /// # Safety
+        /// None needed here; on a GPU all lanes of the warp must execute the same call.
+        pub unsafe fn $name(_value: u32, _lane: u32) -> u32 {
+            unreachable!("a block of one thread has no other lane")
+        }
+    )* };
 }
+exchanges!(exchange shift_up shift_down from_lane);
 
 /// A message that is written by a closure.
 struct Message<F>(F);

@@ -10,6 +10,12 @@ unsafe extern "unadjusted" {
     fn barrier_cta_sync_aligned_all(barrier: u32);
     #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
     fn shfl_sync_bfly_i32(members: u32, value: u32, lane_mask: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
+    fn shfl_sync_up_i32(members: u32, value: u32, distance: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.down.i32"]
+    fn shfl_sync_down_i32(members: u32, value: u32, distance: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+    fn shfl_sync_idx_i32(members: u32, value: u32, lane: u32, clamp: u32) -> u32;
 }
 
 /// What a block knows of its place in the grid: on the device the special registers know it.
@@ -77,6 +83,45 @@ pub unsafe fn exchange(value: u32, lane_mask: u32) -> u32 {
     unsafe {
         asm!("", options(nomem, nostack, preserves_flags));
         shfl_sync_bfly_i32(u32::MAX, value, lane_mask, 31)
+    }
+}
+
+/// `shfl.sync.up.b32`: the value of the lane whose number is lower by `distance`; this lane's own where there is none.
+///
+/// # Safety
+/// As for [`exchange`].
+#[inline(always)]
+pub unsafe fn shift_up(value: u32, distance: u32) -> u32 {
+    // SAFETY: as in `exchange`. The clamp 0 makes the warp one segment.
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        shfl_sync_up_i32(u32::MAX, value, distance, 0)
+    }
+}
+
+/// `shfl.sync.down.b32`: the value of the lane whose number is higher by `distance`; this lane's own where there is none.
+///
+/// # Safety
+/// As for [`exchange`].
+#[inline(always)]
+pub unsafe fn shift_down(value: u32, distance: u32) -> u32 {
+    // SAFETY: as in `exchange`.
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        shfl_sync_down_i32(u32::MAX, value, distance, 31)
+    }
+}
+
+/// `shfl.sync.idx.b32`: the value of lane `lane` modulo 32.
+///
+/// # Safety
+/// As for [`exchange`].
+#[inline(always)]
+pub unsafe fn from_lane(value: u32, lane: u32) -> u32 {
+    // SAFETY: as in `exchange`.
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        shfl_sync_idx_i32(u32::MAX, value, lane, 31)
     }
 }
 

@@ -7,9 +7,9 @@
 //! order of their number. For a given block size the order is fixed, hence results are reproducible; between the
 //! CPU and a GPU, or two block sizes, float sums and products may differ by rounding.
 
-use super::modes::{NanMode, SuppressNan};
+use super::modes::{NanChoice, NanMode, SuppressNan};
+use super::travel::Travel;
 use crate::arch;
-use crate::element::bits_transport::Transport;
 use crate::element::{Element, Logical, Number};
 use crate::layout::{Block, Layout, Map, Reduction, Slice};
 use crate::registers::{PowerOfTwo, Registers};
@@ -18,66 +18,6 @@ use crate::tile::Tile;
 
 /// The result of reducing a tile over axis `A`.
 pub type Reduced<T, S, L, const A: usize> = Tile<T, <S as Axis<A>>::Reduced, Slice<L, S, A>>;
-
-/// What takes part in a reduction: elements, and pairs of them.
-trait Travel: Copy + 'static {
-    /// Bytes in shared memory.
-    const BYTES: usize;
-    /// # Safety
-    /// As [`arch::execution::exchange`].
-    unsafe fn exchange(self, lane_mask: u32) -> Self;
-    /// # Safety
-    /// `address` has room for `BYTES` bytes, 8-byte aligned, with no concurrent access.
-    unsafe fn store(self, address: u32);
-    /// # Safety
-    /// As `store`, of a stored value.
-    unsafe fn load(address: u32) -> Self;
-}
-
-impl<T: Element> Travel for T {
-    const BYTES: usize = size_of::<T::Bits>();
-    #[inline(always)]
-    unsafe fn exchange(self, lane_mask: u32) -> Self {
-        // SAFETY: the same contract.
-        T::from_bits(unsafe { self.to_bits().exchange(lane_mask) })
-    }
-    #[inline(always)]
-    unsafe fn store(self, address: u32) {
-        // SAFETY: the same contract.
-        unsafe { self.to_bits().store_shared(address) }
-    }
-    #[inline(always)]
-    unsafe fn load(address: u32) -> Self {
-        // SAFETY: the same contract.
-        T::from_bits(unsafe { T::Bits::load_shared(address) })
-    }
-}
-
-/// An element and its position along the reduced axis.
-#[derive(Clone, Copy)]
-struct Located<T>(T, u32);
-
-impl<T: Element> Travel for Located<T> {
-    const BYTES: usize = 16;
-    #[inline(always)]
-    unsafe fn exchange(self, lane_mask: u32) -> Self {
-        // SAFETY: the same contract, for each part.
-        unsafe { Self(Travel::exchange(self.0, lane_mask), Travel::exchange(self.1, lane_mask)) }
-    }
-    #[inline(always)]
-    unsafe fn store(self, address: u32) {
-        // SAFETY: the same contract; the parts take 8 bytes each.
-        unsafe {
-            Travel::store(self.0, address);
-            Travel::store(self.1, address + 8)
-        }
-    }
-    #[inline(always)]
-    unsafe fn load(address: u32) -> Self {
-        // SAFETY: the same contract.
-        unsafe { Self(Travel::load(address), Travel::load(address + 8)) }
-    }
-}
 
 /// The registers that a reduction leaves.
 type Left<S, L, const A: usize> = <Slice<L, S, A> as Layout>::Registers<<S as Axis<A>>::Reduced>;
@@ -296,7 +236,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The largest elements along axis `A`, in the given NaN mode.
     #[inline(always)]
-    pub fn max_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<T, S, L, A>
+    pub fn max_with<const A: usize, N: NanMode<T>>(self, _mode: N) -> Reduced<T, S, L, A>
     where
         T: Number,
         S: Axis<A>,
@@ -316,7 +256,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The smallest elements along axis `A`, in the given NaN mode.
     #[inline(always)]
-    pub fn min_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<T, S, L, A>
+    pub fn min_with<const A: usize, N: NanMode<T>>(self, _mode: N) -> Reduced<T, S, L, A>
     where
         T: Number,
         S: Axis<A>,
@@ -345,7 +285,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Where along axis `A` the largest elements are; with [`PropagateNan`](super::modes::PropagateNan) the first NaN.
     #[inline(always)]
-    pub fn argmax_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<u32, S, L, A>
+    pub fn argmax_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
         T: Number,
         S: Axis<A>,
@@ -365,7 +305,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Where along axis `A` the smallest elements are; with [`PropagateNan`](super::modes::PropagateNan) the first NaN.
     #[inline(always)]
-    pub fn argmin_with<const A: usize, N: NanMode>(self, _mode: N) -> Reduced<u32, S, L, A>
+    pub fn argmin_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
         T: Number,
         S: Axis<A>,
@@ -375,7 +315,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The position of the element that `better` prefers; NaN before or after all others, ties to the lower one.
     #[inline(always)]
-    fn locate<const A: usize, N: NanMode>(self, better: impl Fn(T, T) -> bool) -> Reduced<u32, S, L, A>
+    fn locate<const A: usize, N: NanChoice>(self, better: impl Fn(T, T) -> bool) -> Reduced<u32, S, L, A>
     where
         T: Number,
         S: Axis<A>,
@@ -385,8 +325,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
             let flat = own | const { &Map::<L, S>::MAP }.of_register.apply(i);
             (flat / <S::Inner as PowerOfTwo>::COUNT % <S::Length as PowerOfTwo>::COUNT) as u32
         };
-        let located = reduce::<Located<T>, S, L, A>(
-            |i| Located(self.registers().get(i), position(i)),
+        let located = reduce::<(T, u32), S, L, A>(
+            |i| (self.registers().get(i), position(i)),
             |a, b| {
                 let (a_nan, b_nan) = (a.0.is_nan(), b.0.is_nan());
                 let tie = (a_nan & b_nan) | (!a_nan & !b_nan & !better(a.0, b.0) & !better(b.0, a.0));

@@ -1,0 +1,64 @@
+//! What minimum and maximum do with a NaN.
+
+use crate::element::Number;
+
+/// What minimum and maximum of elements of type `T` do with a NaN, and with subnormal numbers.
+#[diagnostic::on_unimplemented(
+    message = "minimum and maximum of `{T}` have no mode `{Self}`",
+    label = "not a mode of this operation on `{T}`",
+    note = "modes are `SuppressNan` and `PropagateNan`, and for f32 also `FlushToZero`, alone or in a tuple with one of them"
+)]
+pub trait NanMode<T>: Copy + Send + Sync + 'static {
+    /// The smaller of two numbers in this mode.
+    fn minimum(left: T, right: T) -> T;
+    /// The larger of two numbers in this mode.
+    fn maximum(left: T, right: T) -> T;
+}
+
+/// Whether a NaN loses or wins: the modes of what only compares elements, such as arg-reductions.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what to do with a NaN",
+    label = "expected `SuppressNan` or `PropagateNan`"
+)]
+pub trait NanChoice: Copy + Send + Sync + 'static {
+    /// Whether a NaN is preferred to every number.
+    const PROPAGATES: bool;
+}
+
+/// A NaN loses against any number (IEEE 754-2019 `minimumNumber`, `maximumNumber`): the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SuppressNan;
+
+/// A NaN wins against any number (IEEE 754-2019 `minimum`, `maximum`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PropagateNan;
+
+impl NanChoice for SuppressNan {
+    const PROPAGATES: bool = false;
+}
+
+impl NanChoice for PropagateNan {
+    const PROPAGATES: bool = true;
+}
+
+impl<T: Number> NanMode<T> for SuppressNan {
+    #[inline(always)]
+    fn minimum(left: T, right: T) -> T {
+        Number::minimum(left, right)
+    }
+    #[inline(always)]
+    fn maximum(left: T, right: T) -> T {
+        Number::maximum(left, right)
+    }
+}
+
+impl<T: Number> NanMode<T> for PropagateNan {
+    #[inline(always)]
+    fn minimum(left: T, right: T) -> T {
+        left.min_propagate_nan(right)
+    }
+    #[inline(always)]
+    fn maximum(left: T, right: T) -> T {
+        left.max_propagate_nan(right)
+    }
+}
