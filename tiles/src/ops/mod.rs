@@ -7,6 +7,6 @@ pub mod modes;
 pub mod reduce;
 pub mod shapes;
 
-mod operand;
+pub(crate) mod operand;
 
 pub use operand::Operand;

@@ -5,7 +5,7 @@ use super::Tile;
 use crate::arch;
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
-use crate::layout::{Conversion, Layout, Map};
+use crate::layout::{Block, Conversion, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 use core::marker::PhantomData;
@@ -53,6 +53,15 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     pub(crate) fn spread<To: Shape, M: Layout>(self) -> Tile<T, To, M> {
         let spread = Spread::<T, S, L, To, M>::new(self);
         Tile::from_registers_fn(|i| spread.get(i))
+    }
+
+    /// The tile from the elements of those threads that hold no copies: the others may hold anything.
+    #[inline(always)]
+    pub(crate) fn from_originals(self) -> Self {
+        if const { Map::<L, S>::MAP.replicas_of(<<L::Block as Block>::Threads as PowerOfTwo>::COUNT) == 0 } {
+            return self;
+        }
+        self.through_shared_memory()
     }
 
     /// Every element is written once to shared memory and read where it is wanted, in as many rounds as the

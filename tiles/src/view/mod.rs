@@ -3,6 +3,8 @@
 pub mod memory_order;
 
 mod atomic;
+mod each;
+mod elements;
 mod gather;
 mod index;
 mod locate;
@@ -10,6 +12,7 @@ mod padding;
 mod partition;
 mod transfer;
 
+pub use elements::{ElementIndex, IndexEntry};
 pub use gather::{GatherIndex, GatherScatterView};
 pub use index::{IndexNumber, TileIndex};
 pub use padding::{Nan, NegativeInfinity, NegativeZero, Padding, PositiveInfinity, Zero};

@@ -1,5 +1,6 @@
 //! Rows of a tensor by their numbers: tiles whose position along one axis is a tile of indices.
 
+mod atomic;
 mod index;
 mod rows;
 
