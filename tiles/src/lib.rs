@@ -75,7 +75,8 @@ pub use cuda_tiles_macros::kernel;
 pub mod prelude {
     pub use crate::context::{BlockIndex, Cx};
     pub use crate::element::{
-        ApproximateFloat, Cast, Element, Float, Integer, Logical, Number, Promote, bf16, f16,
+        ApproximateFloat, AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, Element, Float,
+        Integer, Logical, Number, Promote, bf16, f16,
     };
     pub use crate::kernel;
     pub use crate::layout::{Block, Blocked, Layout, Slice};
@@ -91,8 +92,10 @@ pub mod prelude {
         TensorSpan,
     };
     pub use crate::tile::Tile;
-    pub use crate::view::memory_order::order::{Acquire, Relaxed, Release};
+    pub use crate::view::memory_order::order::{Acquire, AcquireRelease, Relaxed, Release};
     pub use crate::view::memory_order::scope;
-    pub use crate::view::{Nan, NegativeInfinity, NegativeZero, PartitionView, PositiveInfinity, Zero};
+    pub use crate::view::{
+        GatherScatterView, Nan, NegativeInfinity, NegativeZero, PartitionView, PositiveInfinity, Zero,
+    };
     pub use crate::{axes, shape};
 }

@@ -14,6 +14,7 @@ pub mod atomics;
 pub mod casts;
 pub mod compare;
 pub mod execution;
+pub mod gather;
 pub mod math;
 pub mod movement;
 pub mod promotions;

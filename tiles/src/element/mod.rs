@@ -14,12 +14,14 @@
 //! Integer arithmetic wraps. `x / 0` is 0 and `x % 0` is `x`; `MIN / -1` is `MIN` and `MIN % -1` is 0. A shift by
 //! the width or more gives 0, or the sign for `>>` of a signed number.
 
+mod atomic;
 mod bits;
 mod cast;
 mod float;
 mod number;
 mod promote;
 
+pub use atomic::{AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax};
 pub(crate) use bits::sealed as bits_transport;
 pub use bits::{Bits, SameSize};
 pub use cast::Cast;

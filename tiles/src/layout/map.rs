@@ -149,6 +149,11 @@ impl LinearMap {
         Self::new(register_bits, register, thread, self.thread_bits)
     }
 
+    /// The bits of the number of a thread of a block of `threads` that carry nothing: 0 if there are no copies.
+    pub(crate) const fn replicas_of(&self, threads: usize) -> usize {
+        self.replicas & (threads - 1)
+    }
+
     /// The number of bits of a register number.
     pub(crate) const fn register_bits(&self) -> usize {
         self.register_bits

@@ -15,7 +15,6 @@ mod tests;
 
 pub(crate) use map::{LinearMap, ReductionPlan};
 pub(crate) use movement::{Broadcasting, Conversion, Movement, Passage, Permuting};
-pub(crate) use map::{LinearMap, Plan, ReductionPlan};
 pub(crate) use scan::{Scan, ScanPlan};
 
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};

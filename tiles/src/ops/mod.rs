@@ -8,7 +8,7 @@ pub mod reduce;
 pub mod scan;
 pub mod shapes;
 
-mod operand;
+pub(crate) mod operand;
 mod travel;
 
 pub use operand::Operand;

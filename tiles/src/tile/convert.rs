@@ -5,7 +5,7 @@ use super::Tile;
 use crate::arch;
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
-use crate::layout::{Blocked, Broadcasting, Conversion, Layout, Map, Movement, Passage};
+use crate::layout::{Block, Blocked, Broadcasting, Conversion, Layout, Map, Movement, Passage};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 use core::marker::PhantomData;
@@ -65,6 +65,15 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     fn convert<To: Shape, M: Layout, V: Movement<S, To>>(self) -> Tile<T, To, M> {
         let spread = Spread::<T, S, L, To, M, V>::new(self);
         Tile::from_registers_fn(|i| spread.get(i))
+    }
+
+    /// The tile from the elements of those threads that hold no copies: the others may hold anything.
+    #[inline(always)]
+    pub(crate) fn from_originals(self) -> Self {
+        if const { Map::<L, S>::MAP.replicas_of(<<L::Block as Block>::Threads as PowerOfTwo>::COUNT) == 0 } {
+            return self;
+        }
+        self.through_shared_memory::<S, L, Broadcasting>()
     }
 
     /// Every element is written once to shared memory and read where it is wanted, in as many rounds as the

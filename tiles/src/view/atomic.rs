@@ -1,18 +1,13 @@
-//! Atomic loads and stores through a view: each element is a separate atomic operation.
-//!
-//! An acquiring load is followed, and a releasing store preceded, by a barrier of the block, so that the order holds
-//! for all threads of the block, not only for the one that touched the element.
+//! Atomic access through a partition view: each element is a separate atomic operation, in no particular order.
 
 use super::PartitionView;
+use super::each;
 use super::index::TileIndex;
 use super::locate::{Located, Part};
-use super::memory_order::{ReadOrder, Scope, WriteOrder};
+use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::padding::Padding;
-use crate::arch;
-use crate::element::bits_transport::Transport;
-use crate::element::{Cast, Element, FitsElement, Promote};
-use crate::layout::{Block, Blocked, Join, Layout, Map};
-use crate::registers::PowerOfTwo;
+use crate::element::{AtomicAdd, AtomicLogical, AtomicMinMax, Cast, Element, FitsElement, Promote};
+use crate::layout::{Block, Blocked, Join, Layout};
 use crate::shape::{Broadcast, FitsShape, Shape};
 use crate::span::access::Writable;
 use crate::span::{Access, Alignment, Extents, Mapping};
@@ -65,20 +60,14 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         padding: T,
     ) -> Tile<T, S, Blocked<B>> {
         let part = Part::new::<S, Blocked<B>>(located);
-        let tile = Tile::from_registers_fn(|i| {
-            if wanted(&part, i) {
-                let address = part.address::<S, Blocked<B>>(i).cast::<u8>();
-                // SAFETY: the element lies inside the tensor, whose elements are aligned and valid for the kernel.
-                T::from_bits(unsafe { read::<T, O, C>(address) })
-            } else {
-                padding
-            }
-        });
-        if O::NUMBER != 0 {
-            // SAFETY: view operations run on all threads of the block alike.
-            unsafe { arch::execution::barrier() };
+        // SAFETY: wanted elements lie inside the tensor, whose elements are aligned and valid for the kernel; the access
+        // mode and the scope keep conflicts atomic.
+        unsafe {
+            each::atomic_load::<T, S, Blocked<B>, O, C>(
+                |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i)),
+                |_| padding,
+            )
         }
-        tile
     }
 
     /// An atomic access reaches the tiles of this block, or any tile of a span that is not exclusive; blocks that
@@ -151,54 +140,127 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         wanted: impl Fn(&Part<T, E>, usize) -> bool,
     ) {
         let part = Part::new::<S, Blocked<B>>(located);
-        if O::NUMBER != 0 {
-            // SAFETY: view operations run on all threads of the block alike.
-            unsafe { arch::execution::barrier() };
+        // SAFETY: as for loads; the span is writable.
+        unsafe {
+            each::atomic_store::<T, S, Blocked<B>, O, C>(
+                |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i)),
+                |i| value.registers().get(i),
+            )
         }
-        if arch::execution::thread() & const { Map::<Blocked<B>, S>::MAP.replicas } != 0 {
-            return;
-        }
-        <<Blocked<B> as Layout>::Registers<S>>::unroll(0, 1, &mut |i| {
-            if wanted(&part, i) {
-                let address = part.address::<S, Blocked<B>>(i).cast::<u8>();
-                // SAFETY: as for loads; the span is writable.
-                unsafe { write::<T, O, C>(value.registers().get(i), address) }
+    }
+}
+
+/// Changes of each element of a tile, without a result: [`Relaxed`](super::memory_order::order::Relaxed) ones are the
+/// fastest. To get the elements as they were before, see the atomic operations of
+/// [`TensorSpan`](crate::span::TensorSpan), which take tiles of indices.
+///
+/// The value may have any element type that converts without loss of kind and any shape that broadcasts to the view's.
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
+    PartitionView<T, E, A, M, G, S, B>
+{
+    #[inline(always)]
+    fn change_each<O: UpdateOrder, C: Scope>(
+        &self,
+        value: Tile<T, S, Blocked<B>>,
+        located: &Located<T, E>,
+        wanted: impl Fn(&Part<T, E>, usize) -> bool,
+        function: impl Fn(T, *mut T::Bits) -> T,
+    ) {
+        let part = Part::new::<S, Blocked<B>>(located);
+        each::change::<T, S, Blocked<B>, O, C>(
+            |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i)),
+            |i, address| function(value.registers().get(i), address),
+        )
+    }
+}
+
+/// For each operation the method for tiles wholly inside the tensor, and the masked one.
+macro_rules! changes {
+    ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident, $operation:literal;)*) => {
+        impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
+            PartitionView<T, E, A, M, G, S, B>
+        { $(
+            $(#[$attribute])*
+            ///
+            /// # Panics
+            /// If the tile does not lie wholly inside the tensor (on the device: traps).
+            #[inline(always)]
+            #[track_caller]
+            pub fn $name<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
+            where
+                T: $bound,
+                A: Writable,
+                U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+                R: Shape + Broadcast<S, Output: FitsShape<S>>,
+                L: Layout<Block = B> + Join<Blocked<B>>,
+                O: UpdateOrder,
+                C: Scope,
+                I: TileIndex<E::Rank>,
+            {
+                let _ = (order, scope);
+                Self::assert_atomic_access::<C, I>();
+                let located = self.locate(index);
+                if !located.whole {
+                    self.fail_bounds($operation, index.get());
+                }
+                self.change_each::<O, C>(value.cast::<T>().spread(), &located, |_, _| true, |value, address| {
+                    // SAFETY: the element lies inside the tensor; conflicts are atomic by access mode and scope.
+                    unsafe { value.$name(address, C::NUMBER) }
+                });
             }
-        });
-    }
-}
 
-/// # Safety
-/// `address` is valid for an atomic read of `T::Bits`, naturally aligned.
-#[inline(always)]
-unsafe fn read<T: Element, O: ReadOrder, C: Scope>(address: *const u8) -> T::Bits {
-    // SAFETY: the same contract. Const parameters must be literals: the table is written out.
-    unsafe {
-        match (O::NUMBER, C::NUMBER) {
-            (0, 0) => T::Bits::load_atomic::<0, 0>(address),
-            (0, 1) => T::Bits::load_atomic::<0, 1>(address),
-            (0, _) => T::Bits::load_atomic::<0, 2>(address),
-            (_, 0) => T::Bits::load_atomic::<1, 0>(address),
-            (_, 1) => T::Bits::load_atomic::<1, 1>(address),
-            (_, _) => T::Bits::load_atomic::<1, 2>(address),
-        }
-    }
+            #[doc = concat!("[`Self::", stringify!($name), "`] of those elements that lie inside the tensor.")]
+            #[inline(always)]
+            pub fn $masked<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
+            where
+                T: $bound,
+                A: Writable,
+                U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+                R: Shape + Broadcast<S, Output: FitsShape<S>>,
+                L: Layout<Block = B> + Join<Blocked<B>>,
+                O: UpdateOrder,
+                C: Scope,
+                I: TileIndex<E::Rank>,
+            {
+                let _ = (order, scope);
+                Self::assert_atomic_access::<C, I>();
+                let located = self.locate(index);
+                let inside = |part: &Part<T, E>, i| part.contains::<S, Blocked<B>>(i);
+                self.change_each::<O, C>(value.cast::<T>().spread(), &located, inside, |value, address| {
+                    // SAFETY: as above.
+                    unsafe { value.$name(address, C::NUMBER) }
+                });
+            }
+        )* }
+    };
 }
-
-/// # Safety
-/// `address` is valid for an atomic write of `T::Bits`, naturally aligned.
-#[inline(always)]
-unsafe fn write<T: Element, O: WriteOrder, C: Scope>(value: T, address: *mut u8) {
-    let bits = value.to_bits();
-    // SAFETY: the same contract.
-    unsafe {
-        match (O::NUMBER, C::NUMBER) {
-            (0, 0) => bits.store_atomic::<0, 0>(address),
-            (0, 1) => bits.store_atomic::<0, 1>(address),
-            (0, _) => bits.store_atomic::<0, 2>(address),
-            (_, 0) => bits.store_atomic::<1, 0>(address),
-            (_, 1) => bits.store_atomic::<1, 1>(address),
-            (_, _) => bits.store_atomic::<1, 2>(address),
-        }
-    }
+changes! {
+    /// Adds the elements of `value` to those of tile `index`, each atomically.
+    ///
+    /// Column sums that all blocks share:
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// #[kernel]
+    /// fn column_sums(cx: Cx, x: Span<f32, (u32, u32)>, sums: SpanAtomic<f32, (u32,)>) {
+    ///     let (x, sums) = (x.partition(cx, shape![16, 64]), sums.partition(cx, shape![64]));
+    ///     for j in 0..x.num_tiles(1) {
+    ///         let own = x.load_masked(Zero, (cx.bid::<0>(), j)).sum::<0>();
+    ///         sums.atomic_add_masked(own.reshape(shape![64]), j, Relaxed, scope::Device);
+    ///     }
+    /// }
+    /// ```
+    atomic_add atomic_add_masked: AtomicAdd, "atomic addition";
+    /// Subtracts the elements of `value` from those of tile `index`, each atomically.
+    atomic_sub atomic_sub_masked: AtomicAdd, "atomic subtraction";
+    /// Stores the smaller one of the elements of `value` and those of tile `index`, each atomically.
+    atomic_min atomic_min_masked: AtomicMinMax, "atomic minimum";
+    /// Stores the larger one of the elements of `value` and those of tile `index`, each atomically.
+    atomic_max atomic_max_masked: AtomicMinMax, "atomic maximum";
+    /// Stores the bits that the elements of both `value` and tile `index` have, each atomically.
+    atomic_and atomic_and_masked: AtomicLogical, "atomic and";
+    /// Stores the bits that the elements of `value` or of tile `index` have, each atomically.
+    atomic_or atomic_or_masked: AtomicLogical, "atomic or";
+    /// Stores the bits that the elements of one of `value` and tile `index` have, each atomically.
+    atomic_xor atomic_xor_masked: AtomicLogical, "atomic exclusive or";
 }

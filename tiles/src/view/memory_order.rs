@@ -25,6 +25,20 @@ pub trait WriteOrder: Copy {
     const NUMBER: u8;
 }
 
+/// An order that an atomic read-modify-write can have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a memory order of a read-modify-write",
+    label = "expected `Relaxed`, `Acquire`, `Release` or `AcquireRelease`"
+)]
+pub trait UpdateOrder: Copy {
+    /// Whether its read acquires.
+    #[doc(hidden)]
+    const ACQUIRES: bool;
+    /// Whether its write releases.
+    #[doc(hidden)]
+    const RELEASES: bool;
+}
+
 /// The threads between which an atomic access is atomic and ordered.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scope",
@@ -47,6 +61,9 @@ pub mod order {
     /// A store before which everything written is seen by whoever acquires it.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct Release;
+    /// A read-modify-write that acquires and releases.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct AcquireRelease;
 }
 
 /// Scopes.
@@ -74,6 +91,22 @@ impl WriteOrder for order::Relaxed {
 impl WriteOrder for order::Release {
     const NUMBER: u8 = 1;
 }
+
+macro_rules! update_orders {
+    ($($order:ident: $acquires:literal $releases:literal;)*) => { $(
+        impl UpdateOrder for order::$order {
+            const ACQUIRES: bool = $acquires;
+            const RELEASES: bool = $releases;
+        }
+    )* };
+}
+update_orders! {
+    Relaxed: false false;
+    Acquire: true false;
+    Release: false true;
+    AcquireRelease: true true;
+}
+
 impl Scope for scope::Block {
     const NUMBER: u8 = 0;
 }
@@ -82,4 +115,9 @@ impl Scope for scope::Device {
 }
 impl Scope for scope::System {
     const NUMBER: u8 = 2;
+}
+
+/// Blocks share an atomic span, so that a block's own scope is too narrow.
+pub(super) const fn assert_shared_scope<C: Scope>() {
+    assert!(C::NUMBER != 0, "blocks share an atomic span: its accesses have scope::Device or scope::System");
 }

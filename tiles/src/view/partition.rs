@@ -92,7 +92,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         if !located.whole {
             self.fail_bounds("load", index.get());
         }
-        self.ordered(|| {
+        transfer::ordered::<A, _>(|| {
             // SAFETY: the tile lies inside the tensor, as just checked.
             unsafe { self.load_inside(&Part::new::<S, Blocked<B>>(&located), located.aligned) }
         })
@@ -105,7 +105,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     #[inline(always)]
     pub unsafe fn load_unchecked<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
         let located = self.locate(index);
-        self.ordered(|| {
+        transfer::ordered::<A, _>(|| {
             // SAFETY: the caller vouches for it.
             unsafe { self.load_inside(&Part::new::<S, Blocked<B>>(&located), located.aligned) }
         })
@@ -135,7 +135,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         let _ = padding;
         let located = self.locate(index);
         let part = Part::new::<S, Blocked<B>>(&located);
-        self.ordered(|| {
+        transfer::ordered::<A, _>(|| {
             if Self::vectors_are_whole() && located.aligned {
                 // SAFETY: vectors inside the tensor are loaded, whole and aligned; the others are not.
                 unsafe {
@@ -197,21 +197,6 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
             }
         });
         Tile::from_registers(registers)
-    }
-
-    /// Runs a load of the block's own tiles between two barriers where the block may also store: it sees the
-    /// stores before it, and the stores after it do not overtake it.
-    #[inline(always)]
-    fn ordered<R>(&self, load: impl FnOnce() -> R) -> R {
-        if !A::OWNED {
-            return load();
-        }
-        // SAFETY: view operations run on all threads of the block alike (the execution model of `Cx`).
-        unsafe { arch::execution::barrier() };
-        let loaded = load();
-        // SAFETY: as above.
-        unsafe { arch::execution::barrier() };
-        loaded
     }
 
     /// Plain access to a writable span is for the tiles of this block, and to an atomic one for nobody.

@@ -1,7 +1,8 @@
 //! Moving a few neighbouring elements between registers and global memory by one access.
 
-use crate::arch::{VECTOR_BYTES, global};
+use crate::arch::{self, VECTOR_BYTES, global};
 use crate::element::Element;
+use crate::span::Access;
 
 /// Room for the widest access, seen as words or as elements.
 #[derive(Clone, Copy)]
@@ -141,4 +142,19 @@ pub(super) unsafe fn store<T: Element>(
                 16 => global::store_16_if(condition, address, [a, b, c, d]),),
         }
     }
+}
+
+/// Runs a load between two barriers where the block may also store: it sees the stores before it, and the stores after
+/// it do not overtake it.
+#[inline(always)]
+pub(super) fn ordered<A: Access, R>(load: impl FnOnce() -> R) -> R {
+    if !A::OWNED {
+        return load();
+    }
+    // SAFETY: operations on memory run on all threads of the block alike (the execution model of `Cx`).
+    unsafe { arch::execution::barrier() };
+    let loaded = load();
+    // SAFETY: as above.
+    unsafe { arch::execution::barrier() };
+    loaded
 }

@@ -1,4 +1,7 @@
-//! Atomic loads and stores of global memory, for every order and scope (PTX ISA, "Memory Consistency Model").
+//! Atomic access to global memory (PTX ISA, "Memory Consistency Model", "atom"): loads and stores of every order, and
+//! relaxed reads-modifies-writes, which a fence orders.
+//!
+//! Scopes are 0 for the block, 1 for the device, 2 for the system.
 
 use core::arch::asm;
 
@@ -54,4 +57,94 @@ atomic! {
     load_2 store_2 u16, u16, "16", reg16;
     load_4 store_4 u32, u32, "32", reg32;
     load_8 store_8 u64, u64, "64", reg64;
+}
+
+macro_rules! update {
+    ($($name:ident $type:ty, $operation:literal, $class:ident;)*) => { $(
+        #[doc = concat!("`atom.relaxed.{scope}.global.", $operation, "`: the value before.")]
+        ///
+        /// # Safety
+        /// `address` is valid for reads and writes, naturally aligned, and accessed concurrently by atomic operations only.
+        #[inline(always)]
+        pub unsafe fn $name(address: *mut u8, value: $type, scope: u8) -> $type {
+            let before: $type;
+            // SAFETY: the caller vouches for the address.
+            unsafe {
+                match scope {
+                    0 => asm!(concat!("atom.relaxed.cta.global.", $operation, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
+                    1 => asm!(concat!("atom.relaxed.gpu.global.", $operation, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
+                    _ => asm!(concat!("atom.relaxed.sys.global.", $operation, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
+                }
+            }
+            before
+        }
+    )* };
+}
+update! {
+    exchange_4 u32, "exch.b32", reg32;
+    exchange_8 u64, "exch.b64", reg64;
+    add_4 u32, "add.u32", reg32;
+    add_8 u64, "add.u64", reg64;
+    add_f16 u16, "add.noftz.f16", reg16;
+    add_bf16 u16, "add.noftz.bf16", reg16;
+    add_f32 u32, "add.f32", reg32;
+    add_f64 u64, "add.f64", reg64;
+    min_i32 u32, "min.s32", reg32;
+    min_i64 u64, "min.s64", reg64;
+    min_u32 u32, "min.u32", reg32;
+    min_u64 u64, "min.u64", reg64;
+    max_i32 u32, "max.s32", reg32;
+    max_i64 u64, "max.s64", reg64;
+    max_u32 u32, "max.u32", reg32;
+    max_u64 u64, "max.u64", reg64;
+    and_4 u32, "and.b32", reg32;
+    and_8 u64, "and.b64", reg64;
+    or_4 u32, "or.b32", reg32;
+    or_8 u64, "or.b64", reg64;
+    xor_4 u32, "xor.b32", reg32;
+    xor_8 u64, "xor.b64", reg64;
+}
+
+/// Whether [`add_bf16`] exists: from `sm_90` on (PTX ISA, "atom").
+pub const ADDS_BF16: bool = cfg!(target_feature = "sm_90");
+
+macro_rules! compare_exchange {
+    ($($name:ident $type:ty, $bits:literal, $class:ident;)*) => { $(
+        #[doc = concat!("`atom.relaxed.{scope}.global.cas.b", $bits, "`: stores `desired` where it finds `expected`; the value before.")]
+        ///
+        /// # Safety
+        /// `address` is valid for reads and writes, naturally aligned, and accessed concurrently by atomic operations only.
+        #[inline(always)]
+        pub unsafe fn $name(address: *mut u8, expected: $type, desired: $type, scope: u8) -> $type {
+            let before: $type;
+            // SAFETY: the caller vouches for the address.
+            unsafe {
+                match scope {
+                    0 => asm!(concat!("atom.relaxed.cta.global.cas.b", $bits, " {0}, [{1}], {2}, {3};"), out($class) before, in(reg64) address, in($class) expected, in($class) desired, options(nostack)),
+                    1 => asm!(concat!("atom.relaxed.gpu.global.cas.b", $bits, " {0}, [{1}], {2}, {3};"), out($class) before, in(reg64) address, in($class) expected, in($class) desired, options(nostack)),
+                    _ => asm!(concat!("atom.relaxed.sys.global.cas.b", $bits, " {0}, [{1}], {2}, {3};"), out($class) before, in(reg64) address, in($class) expected, in($class) desired, options(nostack)),
+                }
+            }
+            before
+        }
+    )* };
+}
+compare_exchange! {
+    compare_exchange_2 u16, "16", reg16;
+    compare_exchange_4 u32, "32", reg32;
+    compare_exchange_8 u64, "64", reg64;
+}
+
+/// `fence.acq_rel.{scope}`: makes relaxed atomic writes after it release, and relaxed atomic reads before it acquire
+/// (PTX ISA, "Release and Acquire Patterns").
+#[inline(always)]
+pub fn fence(scope: u8) {
+    // SAFETY: a fence has no precondition.
+    unsafe {
+        match scope {
+            0 => asm!("fence.acq_rel.cta;", options(nostack)),
+            1 => asm!("fence.acq_rel.gpu;", options(nostack)),
+            _ => asm!("fence.acq_rel.sys;", options(nostack)),
+        }
+    }
 }

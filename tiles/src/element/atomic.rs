@@ -1,0 +1,233 @@
+//! Reads-modifies-writes of one element in memory that other threads change too.
+//!
+//! | operations | element types |
+//! |---|---|
+//! | exchange, compare-exchange | integers of 32 and 64 bits, `f32`, `f64` |
+//! | add, sub | the same, [`f16`](struct@f16), [`bf16`] |
+//! | min, max | the same, [`f16`](struct@f16), [`bf16`] |
+//! | and, or, xor | integers of 32 and 64 bits |
+//!
+//! A compare-exchange of floats compares bits: -0 is not +0, and a NaN is itself. Integer sums wrap. Float sums round to
+//! nearest even, each by itself; a GPU may take subnormal `f32` for zero while adding (PTX ISA, "atom"), the CPU does not.
+//! Minimum and maximum of floats are those of [`Number`]: a NaN loses, and -0 is smaller than +0; they and, before `sm_90`,
+//! sums of `bf16` are loops of compare-exchange, which no NVIDIA GPU has as one instruction.
+
+use super::{Element, Integer, Number, bf16, f16};
+use crate::arch::atomic as machine;
+
+/// Elements that can be exchanged atomically: integers of 32 and 64 bits, `f32`, `f64`.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` have no atomic exchange",
+    label = "expected i32, i64, u32, u64, f32 or f64",
+    note = "atomic exchange and compare-exchange are for elements of 32 and 64 bits"
+)]
+pub trait AtomicExchange: Element {
+    /// Stores `self`: the element before.
+    ///
+    /// # Safety
+    /// `address` is that of an element, valid for reads and writes, and accessed concurrently by atomic operations only.
+    #[doc(hidden)]
+    unsafe fn atomic_exchange(self, address: *mut Self::Bits, scope: u8) -> Self;
+    /// Stores `self` where the element has the bits of `expected`: the element before.
+    ///
+    /// # Safety
+    /// As for [`AtomicExchange::atomic_exchange`].
+    #[doc(hidden)]
+    unsafe fn atomic_compare_exchange(self, address: *mut Self::Bits, expected: Self, scope: u8) -> Self;
+}
+
+/// Numbers that can be added atomically: integers of 32 and 64 bits, and floats.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` have no atomic addition",
+    label = "expected i32, i64, u32, u64, f16, bf16, f32 or f64",
+    note = "atomic add and sub are for integers of 32 and 64 bits and for floats"
+)]
+pub trait AtomicAdd: Number {
+    /// Adds `self`: the element before.
+    ///
+    /// # Safety
+    /// As for [`AtomicExchange::atomic_exchange`].
+    #[doc(hidden)]
+    unsafe fn atomic_add(self, address: *mut Self::Bits, scope: u8) -> Self;
+    /// Subtracts `self`: the element before.
+    ///
+    /// # Safety
+    /// As for [`AtomicExchange::atomic_exchange`].
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn atomic_sub(self, address: *mut Self::Bits, scope: u8) -> Self {
+        // SAFETY: the same contract. Adding the negated number is subtracting, to the bit.
+        unsafe { Number::neg(self).atomic_add(address, scope) }
+    }
+}
+
+/// Numbers with atomic minimum and maximum: integers of 32 and 64 bits, and floats.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` have no atomic minimum and maximum",
+    label = "expected i32, i64, u32, u64, f16, bf16, f32 or f64",
+    note = "atomic min and max are for integers of 32 and 64 bits and for floats"
+)]
+pub trait AtomicMinMax: Number {
+    /// Stores the smaller one: the element before.
+    ///
+    /// # Safety
+    /// As for [`AtomicExchange::atomic_exchange`].
+    #[doc(hidden)]
+    unsafe fn atomic_min(self, address: *mut Self::Bits, scope: u8) -> Self;
+    /// Stores the larger one: the element before.
+    ///
+    /// # Safety
+    /// As for [`AtomicExchange::atomic_exchange`].
+    #[doc(hidden)]
+    unsafe fn atomic_max(self, address: *mut Self::Bits, scope: u8) -> Self;
+}
+
+/// Integers with atomic logic: those of 32 and 64 bits.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` have no atomic bitwise operations",
+    label = "expected i32, i64, u32 or u64",
+    note = "atomic and, or, xor are for integers of 32 and 64 bits"
+)]
+pub trait AtomicLogical: Integer {
+    /// Stores the bits that both have: the element before.
+    ///
+    /// # Safety
+    /// As for [`AtomicExchange::atomic_exchange`].
+    #[doc(hidden)]
+    unsafe fn atomic_and(self, address: *mut Self::Bits, scope: u8) -> Self;
+    /// Stores the bits that either has: the element before.
+    ///
+    /// # Safety
+    /// As for [`AtomicExchange::atomic_exchange`].
+    #[doc(hidden)]
+    unsafe fn atomic_or(self, address: *mut Self::Bits, scope: u8) -> Self;
+    /// Stores the bits that one of both has: the element before.
+    ///
+    /// # Safety
+    /// As for [`AtomicExchange::atomic_exchange`].
+    #[doc(hidden)]
+    unsafe fn atomic_xor(self, address: *mut Self::Bits, scope: u8) -> Self;
+}
+
+/// A method that is one instruction on the element's bits.
+macro_rules! instruction {
+    ($name:ident, $instruction:ident) => {
+        #[inline(always)]
+        unsafe fn $name(self, address: *mut Self::Bits, scope: u8) -> Self {
+            // SAFETY: the same contract.
+            Self::from_bits(unsafe { machine::$instruction(address.cast(), self.to_bits(), scope) })
+        }
+    };
+}
+
+macro_rules! exchanges {
+    ($($type:ty: $exchange:ident $compare_exchange:ident;)*) => { $(
+        impl AtomicExchange for $type {
+            instruction!(atomic_exchange, $exchange);
+            #[inline(always)]
+            unsafe fn atomic_compare_exchange(self, address: *mut Self::Bits, expected: Self, scope: u8) -> Self {
+                let (expected, desired) = (expected.to_bits(), self.to_bits());
+                // SAFETY: the same contract.
+                Self::from_bits(unsafe { machine::$compare_exchange(address.cast(), expected, desired, scope) })
+            }
+        }
+    )* };
+}
+exchanges! {
+    i32: exchange_4 compare_exchange_4;
+    u32: exchange_4 compare_exchange_4;
+    f32: exchange_4 compare_exchange_4;
+    i64: exchange_8 compare_exchange_8;
+    u64: exchange_8 compare_exchange_8;
+    f64: exchange_8 compare_exchange_8;
+}
+
+macro_rules! integers {
+    ($($type:ty: $add:ident $min:ident $max:ident $and:ident $or:ident $xor:ident;)*) => { $(
+        impl AtomicAdd for $type {
+            instruction!(atomic_add, $add);
+        }
+        impl AtomicMinMax for $type {
+            instruction!(atomic_min, $min);
+            instruction!(atomic_max, $max);
+        }
+        impl AtomicLogical for $type {
+            instruction!(atomic_and, $and);
+            instruction!(atomic_or, $or);
+            instruction!(atomic_xor, $xor);
+        }
+    )* };
+}
+integers! {
+    i32: add_4 min_i32 max_i32 and_4 or_4 xor_4;
+    u32: add_4 min_u32 max_u32 and_4 or_4 xor_4;
+    i64: add_8 min_i64 max_i64 and_8 or_8 xor_8;
+    u64: add_8 min_u64 max_u64 and_8 or_8 xor_8;
+}
+
+macro_rules! floats {
+    ($($type:ident: $load:ident $compare_exchange:ident, $add:ident $exists:expr;)*) => { $(
+        impl AtomicAdd for $type {
+            #[inline(always)]
+            unsafe fn atomic_add(self, address: *mut Self::Bits, scope: u8) -> Self {
+                // SAFETY: the same contract, of the instruction where it exists.
+                unsafe {
+                    if $exists {
+                        Self::from_bits(machine::$add(address.cast(), self.to_bits(), scope))
+                    } else {
+                        self.update(address, scope, Number::add)
+                    }
+                }
+            }
+        }
+        impl AtomicMinMax for $type {
+            #[inline(always)]
+            unsafe fn atomic_min(self, address: *mut Self::Bits, scope: u8) -> Self {
+                // SAFETY: the same contract.
+                unsafe { self.update(address, scope, Number::minimum) }
+            }
+            #[inline(always)]
+            unsafe fn atomic_max(self, address: *mut Self::Bits, scope: u8) -> Self {
+                // SAFETY: the same contract.
+                unsafe { self.update(address, scope, Number::maximum) }
+            }
+        }
+        impl Update for $type {
+            #[inline(always)]
+            unsafe fn update(self, address: *mut Self::Bits, scope: u8, function: impl Fn(Self, Self) -> Self) -> Self {
+                let address = address.cast();
+                // SAFETY: the same contract. The widest scope serves the first look, which need not be right.
+                let mut before = unsafe { machine::$load::<0, 2>(address) };
+                loop {
+                    let desired = function(Self::from_bits(before), self).to_bits();
+                    // SAFETY: the same contract.
+                    let found = unsafe { machine::$compare_exchange(address, before, desired, scope) };
+                    if found == before {
+                        return Self::from_bits(before);
+                    }
+                    before = found;
+                }
+            }
+        }
+    )* };
+}
+floats! {
+    f16: load_2 compare_exchange_2, add_f16 true;
+    bf16: load_2 compare_exchange_2, add_bf16 machine::ADDS_BF16;
+    f32: load_4 compare_exchange_4, add_f32 true;
+    f64: load_8 compare_exchange_8, add_f64 true;
+}
+
+/// Floats that are updated by compare-exchange, again and again until nobody comes in between.
+trait Update: Element {
+    /// Stores `function(element, self)`: the element before.
+    ///
+    /// # Safety
+    /// As for [`AtomicExchange::atomic_exchange`].
+    unsafe fn update(
+        self,
+        address: *mut Self::Bits,
+        scope: u8,
+        function: impl Fn(Self, Self) -> Self,
+    ) -> Self;
+}

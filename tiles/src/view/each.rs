@@ -1,0 +1,198 @@
+//! Access to the elements of a tile one by one, wherever each of them lies.
+//!
+//! Callers say for each register of the tile at which address its element is, and whether it is to be touched. Of threads
+//! that hold copies of an element one writes it; every thread reads its own.
+//!
+//! An acquiring access is followed, and a releasing one preceded, by a barrier of the block, so that the order holds for
+//! all threads of the block, not only for the one that touched the element.
+
+use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
+use super::transfer::{self, Cache};
+use crate::arch;
+use crate::element::Element;
+use crate::element::bits_transport::Transport;
+use crate::layout::{Layout, Map};
+use crate::registers::PowerOfTwo;
+use crate::shape::Shape;
+use crate::tile::Tile;
+
+/// Where a register's element is, and whether to touch it.
+pub(super) type Target<T> = (*mut <T as Element>::Bits, bool);
+
+/// Loads each element, or takes `otherwise`.
+///
+/// # Safety
+/// Targets to touch are elements valid for reads, which no other block writes meanwhile; with [`Cache::Constant`] nothing
+/// does during the kernel.
+#[inline(always)]
+pub(super) unsafe fn load<T: Element, S: Shape, L: Layout>(
+    cache: Cache,
+    target: impl Fn(usize) -> Target<T>,
+    otherwise: impl Fn(usize) -> T,
+) -> Tile<T, S, L> {
+    Tile::from_registers_fn(|i| {
+        let ((address, wanted), mut element) = (target(i), T::ZERO);
+        // SAFETY: the caller's contract; one element is 1, 2, 4 or 8 bytes and aligned to itself.
+        unsafe {
+            transfer::load(address, 1, cache, Some(wanted), otherwise(i), |_, loaded| element = loaded)
+        };
+        element
+    })
+}
+
+/// Stores each element.
+///
+/// # Safety
+/// Targets to touch are different elements, valid for writes, which no other block accesses meanwhile.
+#[inline(always)]
+pub(super) unsafe fn store<T: Element, S: Shape, L: Layout>(
+    target: impl Fn(usize) -> Target<T>,
+    value: impl Fn(usize) -> T,
+) {
+    originals::<S, L>(|i| {
+        let (address, wanted) = target(i);
+        // SAFETY: the caller's contract; each element has one thread that stores it.
+        unsafe { transfer::store(address, 1, Some(wanted), |_| value(i)) }
+    });
+}
+
+/// Loads each element atomically, or takes `otherwise`.
+///
+/// # Safety
+/// Targets to touch are elements valid for reads, which others write by atomic operations of fitting scope only.
+#[inline(always)]
+pub(super) unsafe fn atomic_load<T: Element, S: Shape, L: Layout, O: ReadOrder, C: Scope>(
+    target: impl Fn(usize) -> Target<T>,
+    otherwise: impl Fn(usize) -> T,
+) -> Tile<T, S, L> {
+    let tile = Tile::from_registers_fn(|i| {
+        let (address, wanted) = target(i);
+        if wanted {
+            // SAFETY: the caller's contract.
+            T::from_bits(unsafe { read::<T, O, C>(address.cast()) })
+        } else {
+            otherwise(i)
+        }
+    });
+    if O::NUMBER != 0 {
+        // SAFETY: operations on memory run on all threads of the block alike.
+        unsafe { arch::execution::barrier() };
+    }
+    tile
+}
+
+/// Stores each element atomically.
+///
+/// # Safety
+/// Targets to touch are elements valid for writes, which others access by atomic operations of fitting scope only.
+#[inline(always)]
+pub(super) unsafe fn atomic_store<T: Element, S: Shape, L: Layout, O: WriteOrder, C: Scope>(
+    target: impl Fn(usize) -> Target<T>,
+    value: impl Fn(usize) -> T,
+) {
+    if O::NUMBER != 0 {
+        // SAFETY: operations on memory run on all threads of the block alike.
+        unsafe { arch::execution::barrier() };
+    }
+    originals::<S, L>(|i| {
+        let (address, wanted) = target(i);
+        if wanted {
+            // SAFETY: the caller's contract.
+            unsafe { write::<T, O, C>(value(i), address.cast()) }
+        }
+    });
+}
+
+/// Changes each element once by `function(i, address)`, which is called for targets to touch only and gives the element
+/// before; `otherwise` stands for the others.
+#[inline(always)]
+pub(super) fn update<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
+    target: impl Fn(usize) -> Target<T>,
+    function: impl Fn(usize, *mut T::Bits) -> T,
+    otherwise: impl Fn(usize) -> T,
+) -> Tile<T, S, L> {
+    let before = ordered::<O, C, _>(|| {
+        let own = arch::execution::thread() & const { Map::<L, S>::MAP.replicas } == 0;
+        Tile::from_registers_fn(|i| {
+            let (address, wanted) = target(i);
+            if wanted & own { function(i, address) } else { otherwise(i) }
+        })
+    });
+    before.from_originals()
+}
+
+/// As [`update`], without a result.
+#[inline(always)]
+pub(super) fn change<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
+    target: impl Fn(usize) -> Target<T>,
+    function: impl Fn(usize, *mut T::Bits) -> T,
+) {
+    ordered::<O, C, _>(|| {
+        originals::<S, L>(|i| {
+            let (address, wanted) = target(i);
+            if wanted {
+                function(i, address);
+            }
+        });
+    });
+}
+
+/// Calls `visit` for each register, in threads that hold the originals of their elements.
+#[inline(always)]
+fn originals<S: Shape, L: Layout>(mut visit: impl FnMut(usize)) {
+    if arch::execution::thread() & const { Map::<L, S>::MAP.replicas } == 0 {
+        <L::Registers<S>>::unroll(0, 1, &mut visit);
+    }
+}
+
+/// Runs relaxed atomic operations such that they release or acquire, by one fence a thread.
+#[inline(always)]
+fn ordered<O: UpdateOrder, C: Scope, R>(operations: impl FnOnce() -> R) -> R {
+    if O::RELEASES {
+        // SAFETY: operations on memory run on all threads of the block alike.
+        unsafe { arch::execution::barrier() };
+        arch::atomic::fence(C::NUMBER);
+    }
+    let result = operations();
+    if O::ACQUIRES {
+        arch::atomic::fence(C::NUMBER);
+        // SAFETY: as above.
+        unsafe { arch::execution::barrier() };
+    }
+    result
+}
+
+/// # Safety
+/// `address` is valid for an atomic read of `T::Bits`, naturally aligned.
+#[inline(always)]
+unsafe fn read<T: Element, O: ReadOrder, C: Scope>(address: *const u8) -> T::Bits {
+    // SAFETY: the same contract. Const parameters must be literals: the table is written out.
+    unsafe {
+        match (O::NUMBER, C::NUMBER) {
+            (0, 0) => T::Bits::load_atomic::<0, 0>(address),
+            (0, 1) => T::Bits::load_atomic::<0, 1>(address),
+            (0, _) => T::Bits::load_atomic::<0, 2>(address),
+            (_, 0) => T::Bits::load_atomic::<1, 0>(address),
+            (_, 1) => T::Bits::load_atomic::<1, 1>(address),
+            (_, _) => T::Bits::load_atomic::<1, 2>(address),
+        }
+    }
+}
+
+/// # Safety
+/// `address` is valid for an atomic write of `T::Bits`, naturally aligned.
+#[inline(always)]
+unsafe fn write<T: Element, O: WriteOrder, C: Scope>(value: T, address: *mut u8) {
+    let bits = value.to_bits();
+    // SAFETY: the same contract.
+    unsafe {
+        match (O::NUMBER, C::NUMBER) {
+            (0, 0) => bits.store_atomic::<0, 0>(address),
+            (0, 1) => bits.store_atomic::<0, 1>(address),
+            (0, _) => bits.store_atomic::<0, 2>(address),
+            (_, 0) => bits.store_atomic::<1, 0>(address),
+            (_, 1) => bits.store_atomic::<1, 1>(address),
+            (_, _) => bits.store_atomic::<1, 2>(address),
+        }
+    }
+}

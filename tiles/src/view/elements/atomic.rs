@@ -1,0 +1,266 @@
+//! Atomic access to elements by their indices.
+//!
+//! Each element is a separate atomic operation, in no particular order: a tile of them is not atomic as a whole, and where
+//! an index occurs several times in one operation, its changes happen one after the other in an order of which nothing is known.
+
+use super::Chosen;
+use super::index::ElementIndex;
+use super::plain::Gathered;
+use crate::element::{
+    AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, Element, FitsElement, Promote,
+};
+use crate::ops::Operand;
+use crate::ops::operand::Fetch;
+use crate::shape::FitsShape;
+use crate::span::{Alignment, Atomic, Extents, Mapping, TensorSpan};
+use crate::view::each;
+use crate::view::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder, assert_shared_scope};
+
+/// Atomic loads and stores by indices; masks, padding and values as for [`TensorSpan::gather_masked`].
+impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, M, G> {
+    /// The elements at `index`, loaded atomically; zero (`false`) for those outside the tensor.
+    #[inline(always)]
+    pub fn atomic_gather<I, O, C>(&self, index: I, order: O, scope: C) -> Gathered<T, E, I>
+    where
+        I: ElementIndex<E::Rank>,
+        O: ReadOrder,
+        C: Scope,
+    {
+        self.atomic_gather_masked(T::ZERO, index, true, order, scope)
+    }
+
+    /// The elements at `index`, loaded atomically, where `mask` is true and they lie inside the tensor; `padding`
+    /// elsewhere.
+    #[inline(always)]
+    pub fn atomic_gather_masked<P, I, K, O, C>(
+        &self,
+        padding: P,
+        index: I,
+        mask: K,
+        order: O,
+        scope: C,
+    ) -> Gathered<T, E, I>
+    where
+        I: ElementIndex<E::Rank>,
+        P: Operand<T, I::Shape, I::Layout, Element = T, Shape: FitsShape<I::Shape>>,
+        K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
+        O: ReadOrder,
+        C: Scope,
+    {
+        const { assert_shared_scope::<C>() };
+        let _ = (order, scope);
+        let chosen = Chosen::new(self, index.prepare());
+        let (padding, mask) =
+            (padding.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
+        let target = |i| {
+            let (address, inside) = chosen.target(i);
+            (address, inside & mask.get(i))
+        };
+        // SAFETY: only elements inside the tensor are touched, to which all blocks have atomic access only.
+        unsafe { each::atomic_load::<T, _, _, O, C>(target, |i| padding.get(i)) }
+    }
+
+    /// Stores `value` atomically at `index`; nothing outside the tensor. Which of several values for one element stays is
+    /// unspecified.
+    #[inline(always)]
+    pub fn atomic_scatter<V, I, O, C>(&self, value: V, index: I, order: O, scope: C)
+    where
+        I: ElementIndex<E::Rank>,
+        V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        O: WriteOrder,
+        C: Scope,
+    {
+        self.atomic_scatter_masked(value, index, true, order, scope)
+    }
+
+    /// Stores `value` atomically at `index` where `mask` is true; nothing outside the tensor.
+    #[inline(always)]
+    pub fn atomic_scatter_masked<V, I, K, O, C>(&self, value: V, index: I, mask: K, order: O, scope: C)
+    where
+        I: ElementIndex<E::Rank>,
+        V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
+        O: WriteOrder,
+        C: Scope,
+    {
+        const { assert_shared_scope::<C>() };
+        let _ = (order, scope);
+        let chosen = Chosen::new(self, index.prepare());
+        let (value, mask) = (value.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
+        let target = |i| {
+            let (address, inside) = chosen.target(i);
+            (address, inside & mask.get(i))
+        };
+        // SAFETY: only elements inside the tensor are touched, to which all blocks have atomic access only.
+        unsafe {
+            each::atomic_store::<T, I::Shape, I::Layout, O, C>(target, |i| value.get(i).cast());
+        }
+    }
+
+    /// Stores `desired` at `index` where the element has the bits of `expected`, each atomically: the elements before.
+    ///
+    /// For elements outside the tensor the result is `expected`. Floats are compared by their bits.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// /// Takes free slots: those that hold 0 get this block's number; 1 where that succeeded.
+    /// #[kernel]
+    /// fn take(cx: Cx, slots: SpanAtomic<u32, (u32,)>, taken: SpanMut<u32, (u32, D<32>)>) {
+    ///     let own = *cx.bid::<0>() + 1;
+    ///     let slot = cx.iota::<u32, _>(shape![1, 32]);
+    ///     let before = slots.atomic_compare_exchange(0, own, slot, AcquireRelease, scope::Device);
+    ///     taken.partition(cx, shape![1, 32]).store(before.eq(0), (cx.bid::<0>(), 0));
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn atomic_compare_exchange<X, V, I, O, C>(
+        &self,
+        expected: X,
+        desired: V,
+        index: I,
+        order: O,
+        scope: C,
+    ) -> Gathered<T, E, I>
+    where
+        T: AtomicExchange,
+        I: ElementIndex<E::Rank>,
+        X: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+        X::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        O: UpdateOrder,
+        C: Scope,
+    {
+        self.atomic_compare_exchange_masked(expected, desired, index, true, order, scope)
+    }
+
+    /// [`TensorSpan::atomic_compare_exchange`] where `mask` is true; elsewhere the result is `expected`.
+    #[inline(always)]
+    pub fn atomic_compare_exchange_masked<X, V, I, K, O, C>(
+        &self,
+        expected: X,
+        desired: V,
+        index: I,
+        mask: K,
+        order: O,
+        scope: C,
+    ) -> Gathered<T, E, I>
+    where
+        T: AtomicExchange,
+        I: ElementIndex<E::Rank>,
+        X: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+        X::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
+        O: UpdateOrder,
+        C: Scope,
+    {
+        const { assert_shared_scope::<C>() };
+        let _ = (order, scope);
+        let chosen = Chosen::new(self, index.prepare());
+        let (expected, desired, mask) = (
+            expected.prepare::<I::Shape, I::Layout>(),
+            desired.prepare::<I::Shape, I::Layout>(),
+            mask.prepare::<I::Shape, I::Layout>(),
+        );
+        let expected = |i| Cast::<T>::cast(expected.get(i));
+        each::update::<T, _, _, O, C>(
+            |i| {
+                let (address, inside) = chosen.target(i);
+                (address, inside & mask.get(i))
+            },
+            |i, address| {
+                let desired: T = desired.get(i).cast();
+                // SAFETY: the element lies inside the tensor, to which all blocks have atomic access only.
+                unsafe { desired.atomic_compare_exchange(address, expected(i), C::NUMBER) }
+            },
+            expected,
+        )
+    }
+}
+
+/// For each operation the method, and the masked one.
+macro_rules! updates {
+    ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident;)*) => {
+        /// Reads-modifies-writes by indices: the result holds the elements before. For elements that are not touched,
+        /// because they are outside the tensor or their mask is false, it is zero.
+        impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, M, G> { $(
+            $(#[$attribute])*
+            #[inline(always)]
+            pub fn $name<V, I, O, C>(&self, value: V, index: I, order: O, scope: C) -> Gathered<T, E, I>
+            where
+                T: $bound,
+                I: ElementIndex<E::Rank>,
+                V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+                V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+                O: UpdateOrder,
+                C: Scope,
+            {
+                self.$masked(value, index, true, order, scope)
+            }
+
+            #[doc = concat!("[`TensorSpan::", stringify!($name), "`] where `mask` is true.")]
+            #[inline(always)]
+            pub fn $masked<V, I, K, O, C>(&self, value: V, index: I, mask: K, order: O, scope: C) -> Gathered<T, E, I>
+            where
+                T: $bound,
+                I: ElementIndex<E::Rank>,
+                V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+                V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+                K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
+                O: UpdateOrder,
+                C: Scope,
+            {
+                const { assert_shared_scope::<C>() };
+                let _ = (order, scope);
+                let chosen = Chosen::new(self, index.prepare());
+                let (value, mask) =
+                    (value.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
+                each::update::<T, _, _, O, C>(
+                    |i| {
+                        let (address, inside) = chosen.target(i);
+                        (address, inside & mask.get(i))
+                    },
+                    |i, address| {
+                        let value: T = value.get(i).cast();
+                        // SAFETY: the element lies inside the tensor, to which all blocks have atomic access only.
+                        unsafe { value.$name(address, C::NUMBER) }
+                    },
+                    |_| T::ZERO,
+                )
+            }
+        )* }
+    };
+}
+updates! {
+    /// Stores `value` at `index`, each element atomically: the elements before.
+    atomic_exchange atomic_exchange_masked: AtomicExchange;
+    /// Adds `value` to the elements at `index`, each atomically: the elements before.
+    ///
+    /// A histogram:
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// #[kernel]
+    /// fn histogram(cx: Cx, x: Span<u8, (u32,)>, counts: SpanAtomic<u32, (D<256>,)>) {
+    ///     let x = x.partition(cx, shape![1024]).load(cx.bid::<0>());
+    ///     let _ = counts.atomic_add(1, x, Relaxed, scope::Device);
+    /// }
+    /// ```
+    atomic_add atomic_add_masked: AtomicAdd;
+    /// Subtracts `value` from the elements at `index`, each atomically: the elements before.
+    atomic_sub atomic_sub_masked: AtomicAdd;
+    /// Stores the smaller one of `value` and the elements at `index`, each atomically: the elements before.
+    atomic_min atomic_min_masked: AtomicMinMax;
+    /// Stores the larger one of `value` and the elements at `index`, each atomically: the elements before.
+    atomic_max atomic_max_masked: AtomicMinMax;
+    /// Stores the bits that both `value` and the elements at `index` have, each atomically: the elements before.
+    atomic_and atomic_and_masked: AtomicLogical;
+    /// Stores the bits that `value` or the elements at `index` have, each atomically: the elements before.
+    atomic_or atomic_or_masked: AtomicLogical;
+    /// Stores the bits that one of `value` and the elements at `index` has, each atomically: the elements before.
+    atomic_xor atomic_xor_masked: AtomicLogical;
+}

@@ -1,0 +1,484 @@
+//! Loads and stores of rows by their numbers.
+
+use super::index::{GatherIndex, Rows};
+use crate::arch;
+use crate::context::Cx;
+use crate::element::{Cast, Element, FitsElement, Promote};
+use crate::layout::{Block, Blocked, Join, Layout, Map};
+use crate::registers::{PowerOfTwo, Registers};
+use crate::shape::{Broadcast, FitsShape, MAXIMUM_RANK, OfRank, Shape};
+use crate::span::access::Writable;
+use crate::span::extents::OffsetInteger;
+use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
+use crate::tile::Tile;
+use crate::view::Padding;
+use crate::view::locate::{Located, Part};
+use crate::view::transfer::{self, Cache};
+use core::marker::PhantomData;
+
+/// A span from which tiles of shape `S` are gathered: along one axis their slices lie anywhere, as a tile of indices says.
+///
+/// An index is a tuple: a one-dimensional tile of integers (any integer type) at the place of the gathered axis, as long
+/// as the tile's shape is there, and for each other axis the *element* offset at which the tile begins. So
+/// `view.load((rows, 0))` is the tile whose row `k` is row `rows[k]` of the tensor, from its first column on. Any axis can
+/// be the gathered one; spans have rank 2 to 4. Negative indices and offsets are outside, and so are those that reach
+/// beyond the tensor: plain loads and stores refuse them, masked ones pad or leave them out.
+///
+/// The same row may be loaded many times. Which of several stores to one row wins is unspecified; as nothing keeps blocks
+/// from storing to the same row, plain stores are `unsafe`, and the safe ones are those of [`SpanAtomic`](crate::span::SpanAtomic).
+///
+/// The example of cuTile's documentation, columns 2 to 5 of four rows:
+///
+/// ```
+/// use cuda_tiles::prelude::*;
+/// # use cuda_tiles::cpu;
+/// let numbers: Vec<i32> = (0..32).collect();
+/// cpu::block_on(&numbers, [4, 8], |cx, span: Span<i32, (u32, u32)>| {
+///     let rows = cx.iota::<i32, _>(shape![4]);
+///     let tile = span.gather_scatter_view(cx, shape![4, 4]).load((rows, 2));
+///     assert_eq!([tile.at([0, 0]), tile.at([0, 3]), tile.at([1, 0]), tile.at([3, 3])], [2, 5, 10, 29]);
+/// });
+/// ```
+///
+/// Rows outside the tensor, padded:
+///
+/// ```
+/// use cuda_tiles::prelude::*;
+/// # use cuda_tiles::cpu;
+/// let numbers: Vec<f32> = (0..32).map(|x| x as f32).collect();
+/// cpu::block_on(&numbers, [4, 8], |cx, span: Span<f32, (u32, u32)>| {
+///     let rows = cx.iota::<i64, _>(shape![4]) * 3 - 3;
+///     let tile = span.gather_scatter_view(cx, shape![4, 8]).load_masked(Nan, (rows, 0));
+///     assert!(tile.at([0, 0]).is_nan() && tile.at([3, 7]).is_nan());
+///     assert_eq!((tile.at([1, 1]), tile.at([2, 1])), (1.0, 25.0));
+/// });
+/// ```
+pub struct GatherScatterView<T: Element, E: Extents, A, M: Mapping, G, S, B> {
+    pub(super) span: TensorSpan<T, E, A, M, G>,
+    shape: PhantomData<(S, B)>,
+}
+
+impl<T: Element, E: Extents, A, M: Mapping, G, S, B> Clone for GatherScatterView<T, E, A, M, G, S, B>
+where
+    TensorSpan<T, E, A, M, G>: Copy,
+{
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Element, E: Extents, A, M: Mapping, G, S, B> Copy for GatherScatterView<T, E, A, M, G, S, B> where
+    TensorSpan<T, E, A, M, G>: Copy
+{
+}
+
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
+    /// The span as a place from which tiles of `shape` are gathered, row by row: see [`GatherScatterView`].
+    ///
+    /// A writable span is consumed, as by [`partition`](TensorSpan::partition).
+    #[inline(always)]
+    pub fn gather_scatter_view<S: Shape + OfRank<E::Rank>, B: Block>(
+        self,
+        cx: Cx<B>,
+        shape: S,
+    ) -> GatherScatterView<T, E, A, M, G, S, B> {
+        let _ = (cx, shape);
+        GatherScatterView { span: self, shape: PhantomData }
+    }
+}
+
+/// A gathered tile: its slice at position 0 along the gathered axis, and how far away the others are.
+pub(super) struct Gathered<T: Element, E: Extents, K> {
+    /// The tile's first slice, of a tensor that has no distance between slices.
+    located: Located<T, E>,
+    rows: K,
+    /// The tensor's length along the gathered axis.
+    length: u64,
+    /// Elements between neighbours along it.
+    stride: E::Offset,
+}
+
+/// A thread's part of a gathered tile.
+pub(super) struct GatheredPart<'a, T: Element, E: Extents, K> {
+    part: Part<T, E>,
+    gathered: &'a Gathered<T, E, K>,
+}
+
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
+    GatherScatterView<T, E, A, M, G, S, B>
+{
+    const CACHE: Cache = if A::CONSTANT { Cache::Constant } else { Cache::Ordinary };
+
+    /// Neighbouring elements that one access moves, gathered along `axis`.
+    const fn vector(axis: usize) -> usize {
+        let rank = S::DESCRIPTION.rank;
+        if axis + 1 == rank || !M::LAST_AXIS_CONTIGUOUS {
+            return 1;
+        }
+        let last = 1 << S::DESCRIPTION.log[rank - 1];
+        let piece = <B::Vector as PowerOfTwo>::COUNT;
+        let widest = arch::VECTOR_BYTES / size_of::<T::Bits>();
+        let vector = if last < piece { last } else { piece };
+        if vector < widest { vector } else { widest }
+    }
+
+    /// Finds the tile at `index`.
+    #[inline(always)]
+    pub(super) fn locate<I: GatherIndex<S, B>>(&self, index: I) -> Gathered<T, E, I::Kept> {
+        let (rows, offsets) = index.prepare();
+        let (lengths, mut strides) = (self.span.extents.get(), self.span.strides());
+        let vector = const { Self::vector(I::AXIS) } as u64;
+        let none = E::Offset::from_u64(0);
+        let mut remaining = [none; MAXIMUM_RANK];
+        let mut offset = none;
+        let (mut whole, mut aligned) = (true, true);
+        let mut axis = 0;
+        while axis < E::RANK {
+            let size = 1 << S::DESCRIPTION.log[axis];
+            if axis == I::AXIS {
+                remaining[axis] = E::Offset::from_u64(size);
+            } else {
+                let left = lengths[axis].saturating_sub(offsets[axis]);
+                whole &= left >= size;
+                remaining[axis] = E::Offset::from_u64(left);
+                offset = offset.plus(E::Offset::from_u64(offsets[axis]).times(strides[axis]));
+            }
+            if vector > 1 {
+                aligned &= if axis + 1 == E::RANK {
+                    offsets[axis].is_multiple_of(vector)
+                } else {
+                    M::pitch_multiple::<E>().is_multiple_of(vector)
+                        || strides[axis].to_u64().is_multiple_of(vector)
+                };
+            }
+            axis += 1;
+        }
+        let bytes = vector as usize * size_of::<T::Bits>();
+        aligned &=
+            vector == 1 || G::BYTES.is_multiple_of(bytes) || self.span.pointer.addr().is_multiple_of(bytes);
+        let stride = core::mem::replace(&mut strides[I::AXIS], none);
+        let origin = self.span.pointer.wrapping_add(offset.to_u64() as usize);
+        let located = Located { origin, remaining, strides, whole, aligned };
+        Gathered { located, rows, length: lengths[I::AXIS], stride }
+    }
+
+    /// No vector crosses the end of a row, whatever the extents, as offsets are whole vectors too.
+    #[inline(always)]
+    fn vectors_are_whole<I: GatherIndex<S, B>>() -> bool {
+        E::MULTIPLES[E::RANK - 1].is_multiple_of(const { Self::vector(I::AXIS) } as u64)
+    }
+
+    /// Loads the tile at `index`, which must lie wholly inside the tensor with all its slices.
+    ///
+    /// # Panics
+    /// If it does not (on the device: traps, and the launch's stream reports it).
+    #[inline(always)]
+    #[track_caller]
+    pub fn load<I: GatherIndex<S, B>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
+        Self::assert_plain_load();
+        let gathered = self.locate(index);
+        let part = GatheredPart::new::<S, B, I>(&gathered);
+        self.check::<I>("load", &part);
+        // SAFETY: the tile lies inside the tensor, as just checked, which nothing writes.
+        unsafe { self.load_inside::<I>(&part) }
+    }
+
+    /// Loads the tile at `index`, with `padding` in place of elements outside the tensor.
+    #[inline(always)]
+    pub fn load_masked<P: Padding<T>, I: GatherIndex<S, B>>(
+        &self,
+        padding: P,
+        index: I,
+    ) -> Tile<T, S, Blocked<B>> {
+        Self::assert_plain_load();
+        let _ = padding;
+        let gathered = self.locate(index);
+        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let vector = const { Self::vector(I::AXIS) };
+        if gathered.located.aligned && (Self::vectors_are_whole::<I>() || gathered.located.whole) {
+            // SAFETY: vectors inside the tensor are loaded, whole and aligned; the others are not. Nothing writes it.
+            unsafe { Self::load_vectors::<I>(&part, vector, |i| Some(part.contains::<S, B, I>(i)), P::VALUE) }
+        } else {
+            // SAFETY: elements inside the tensor are loaded, the others are not. Nothing writes it.
+            unsafe { Self::load_vectors::<I>(&part, 1, |i| Some(part.contains::<S, B, I>(i)), P::VALUE) }
+        }
+    }
+
+    /// Loads the tile at `index` without a check.
+    ///
+    /// It sees what the block itself stored earlier.
+    ///
+    /// # Safety
+    /// The tile lies wholly inside the tensor with all its slices, and no other block writes it during the kernel.
+    #[inline(always)]
+    pub unsafe fn load_unchecked<I: GatherIndex<S, B>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
+        let gathered = self.locate(index);
+        let part = GatheredPart::new::<S, B, I>(&gathered);
+        // SAFETY: the caller vouches for it.
+        transfer::ordered::<A, _>(|| unsafe { self.load_inside::<I>(&part) })
+    }
+
+    /// # Safety
+    /// The tile lies inside the tensor, and nothing writes it meanwhile.
+    #[inline(always)]
+    unsafe fn load_inside<I: GatherIndex<S, B>>(
+        &self,
+        part: &GatheredPart<'_, T, E, I::Kept>,
+    ) -> Tile<T, S, Blocked<B>> {
+        if part.gathered.located.aligned {
+            // SAFETY: the same contract; the vectors are aligned.
+            unsafe { Self::load_vectors::<I>(part, const { Self::vector(I::AXIS) }, |_| None, T::ZERO) }
+        } else {
+            // SAFETY: the same contract; an element is always aligned to itself.
+            unsafe { Self::load_vectors::<I>(part, 1, |_| None, T::ZERO) }
+        }
+    }
+
+    /// Loads the registers by `vector` at a time, those for which `condition` is not `Some(false)`.
+    ///
+    /// # Safety
+    /// Vectors that are loaded lie inside the tensor and are aligned, and nothing writes them meanwhile.
+    #[inline(always)]
+    unsafe fn load_vectors<I: GatherIndex<S, B>>(
+        part: &GatheredPart<'_, T, E, I::Kept>,
+        vector: usize,
+        condition: impl Fn(usize) -> Option<bool>,
+        padding: T,
+    ) -> Tile<T, S, Blocked<B>> {
+        let mut registers = Registers::from_fn(|_| padding);
+        <<Blocked<B> as Layout>::Registers<S>>::unroll(0, vector, &mut |i| {
+            // SAFETY: the caller's contract; registers `i..i + vector` are neighbours in memory, as the layout's pieces
+            // are at least that long and lie in one slice, and the access mode says whether memory is constant.
+            unsafe {
+                transfer::load(
+                    part.address::<S, B, I>(i),
+                    vector,
+                    Self::CACHE,
+                    condition(i),
+                    padding,
+                    |k, element| registers.set(i + k, element),
+                )
+            }
+        });
+        Tile::from_registers(registers)
+    }
+
+    /// Ends the kernel unless all of this thread's elements lie inside the tensor: any thread's failure ends it for all.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn check<I: GatherIndex<S, B>>(
+        &self,
+        operation: &str,
+        part: &GatheredPart<'_, T, E, I::Kept>,
+    ) {
+        let mut inside = part.gathered.located.whole;
+        <<Blocked<B> as Layout>::Registers<S>>::unroll(0, const { Self::vector(I::AXIS) }, &mut |i| {
+            inside &= part.has_row::<S, B, I>(i);
+        });
+        if !inside {
+            arch::execution::fail(|text| {
+                let mut tile = [1; MAXIMUM_RANK];
+                for (size, bits) in tile.iter_mut().zip(S::DESCRIPTION.log) {
+                    *size <<= bits;
+                }
+                write!(
+                    text,
+                    "{operation} of a gathered tile reaches outside the tensor: a tile of {:?} gathered along axis {} of \
+                     a tensor of {:?}; use the masked form for indices that may lie outside",
+                    &tile[..E::RANK],
+                    I::AXIS,
+                    &self.span.extents.get()[..E::RANK]
+                )
+            });
+        }
+    }
+
+    /// Plain loads are safe where nothing writes.
+    #[inline(always)]
+    fn assert_plain_load() {
+        const {
+            assert!(
+                A::CONSTANT,
+                "gathered tiles of a writable span may be written by other blocks: declare the argument as Span to read it, \
+                 or as SpanAtomic to share it and use atomic_load; load_unchecked is for kernels that rule conflicts out"
+            )
+        };
+    }
+}
+
+/// Stores. Nothing in the types says that rows named by a tile of indices belong to one block, so that these are `unsafe`.
+///
+/// The value may have any element type that converts without loss of kind and any shape that broadcasts to the view's.
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
+    GatherScatterView<T, E, A, M, G, S, B>
+{
+    /// Stores `value` as the tile at `index`, which must lie wholly inside the tensor with all its slices.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let mut numbers = [0i32; 12];
+    /// cpu::block_on_mut(&mut numbers, [3, 4], |cx, span: SpanMut<i32, (u32, u32)>| {
+    ///     let rows = 2 - cx.iota::<i32, _>(shape![2]) * 2;
+    ///     // SAFETY: the rows 2 and 0 are two rows, and this is the only block.
+    ///     unsafe { span.gather_scatter_view(cx, shape![2, 2]).store(cx.iota::<i32, _>(shape![2, 2]) + 1, (rows, 1)) }
+    /// });
+    /// assert_eq!(numbers, [0, 3, 4, 0, 0, 0, 0, 0, 0, 1, 2, 0]);
+    /// ```
+    ///
+    /// # Panics
+    /// If it does not lie inside (on the device: traps, and the launch's stream reports it).
+    ///
+    /// # Safety
+    /// The indices name different slices, and no other block accesses the tile during the kernel.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn store<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
+    where
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
+        L: Layout<Block = B> + Join<Blocked<B>>,
+        I: GatherIndex<S, B>,
+    {
+        let gathered = self.locate(index);
+        let part = GatheredPart::new::<S, B, I>(&gathered);
+        self.check::<I>("store", &part);
+        // SAFETY: the tile lies inside the tensor, as just checked; the caller vouches for the rest.
+        unsafe { Self::store_inside::<I>(value.cast::<T>().spread(), &part) }
+    }
+
+    /// Stores those elements of `value` as the tile at `index` that lie inside the tensor.
+    ///
+    /// # Safety
+    /// The indices name different slices, and no other block accesses those elements during the kernel.
+    #[inline(always)]
+    pub unsafe fn store_masked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
+    where
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
+        L: Layout<Block = B> + Join<Blocked<B>>,
+        I: GatherIndex<S, B>,
+    {
+        let gathered = self.locate(index);
+        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let value: Tile<T, S, Blocked<B>> = value.cast::<T>().spread();
+        let vector = const { Self::vector(I::AXIS) };
+        if gathered.located.aligned && (Self::vectors_are_whole::<I>() || gathered.located.whole) {
+            // SAFETY: vectors inside the tensor are stored, whole and aligned; the caller vouches for the rest.
+            unsafe { Self::store_vectors::<I>(value, &part, vector, |i| Some(part.contains::<S, B, I>(i))) }
+        } else {
+            // SAFETY: elements inside the tensor are stored; the caller vouches for the rest.
+            unsafe { Self::store_vectors::<I>(value, &part, 1, |i| Some(part.contains::<S, B, I>(i))) }
+        }
+    }
+
+    /// Stores `value` as the tile at `index` without a check.
+    ///
+    /// # Safety
+    /// The tile lies wholly inside the tensor with all its slices, the indices name different slices, and no other
+    /// block accesses the tile during the kernel.
+    #[inline(always)]
+    pub unsafe fn store_unchecked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
+    where
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
+        L: Layout<Block = B> + Join<Blocked<B>>,
+        I: GatherIndex<S, B>,
+    {
+        let gathered = self.locate(index);
+        let part = GatheredPart::new::<S, B, I>(&gathered);
+        // SAFETY: the caller vouches for it.
+        unsafe { Self::store_inside::<I>(value.cast::<T>().spread(), &part) }
+    }
+
+    /// # Safety
+    /// The tile lies inside the tensor, and nothing else accesses it meanwhile.
+    #[inline(always)]
+    unsafe fn store_inside<I: GatherIndex<S, B>>(
+        value: Tile<T, S, Blocked<B>>,
+        part: &GatheredPart<'_, T, E, I::Kept>,
+    ) {
+        if part.gathered.located.aligned {
+            // SAFETY: the same contract; the vectors are aligned.
+            unsafe { Self::store_vectors::<I>(value, part, const { Self::vector(I::AXIS) }, |_| None) }
+        } else {
+            // SAFETY: the same contract; an element is always aligned to itself.
+            unsafe { Self::store_vectors::<I>(value, part, 1, |_| None) }
+        }
+    }
+
+    /// Stores the registers by `vector` at a time, those for which `condition` is not `Some(false)`.
+    ///
+    /// # Safety
+    /// Vectors that are stored lie inside the tensor and are aligned, and nothing else accesses them meanwhile.
+    #[inline(always)]
+    unsafe fn store_vectors<I: GatherIndex<S, B>>(
+        value: Tile<T, S, Blocked<B>>,
+        part: &GatheredPart<'_, T, E, I::Kept>,
+        vector: usize,
+        condition: impl Fn(usize) -> Option<bool>,
+    ) {
+        // Of threads that hold copies of an element one stores it.
+        if arch::execution::thread() & const { Map::<Blocked<B>, S>::MAP.replicas } != 0 {
+            return;
+        }
+        <<Blocked<B> as Layout>::Registers<S>>::unroll(0, vector, &mut |i| {
+            // SAFETY: the caller's contract; registers `i..i + vector` are neighbours in memory, and each element has
+            // one thread that stores it.
+            unsafe {
+                transfer::store(part.address::<S, B, I>(i), vector, condition(i), |k| {
+                    value.registers().get(i + k)
+                })
+            }
+        });
+    }
+}
+
+impl<'a, T: Element, E: Extents, K> GatheredPart<'a, T, E, K> {
+    #[inline(always)]
+    pub(super) fn new<S: Shape, B: Block, I: GatherIndex<S, B, Kept = K>>(
+        gathered: &'a Gathered<T, E, K>,
+    ) -> Self {
+        Self { part: Part::new::<S, Blocked<B>>(&gathered.located), gathered }
+    }
+
+    #[inline(always)]
+    fn row<S: Shape, B: Block, I: GatherIndex<S, B, Kept = K>>(&self, i: usize) -> u64
+    where
+        K: Rows<I::Integer>,
+    {
+        self.gathered.rows.get(i).cast()
+    }
+
+    /// The address of register `i`'s element.
+    #[inline(always)]
+    pub(super) fn address<S: Shape, B: Block, I: GatherIndex<S, B, Kept = K>>(&self, i: usize) -> *mut T::Bits
+    where
+        K: Rows<I::Integer>,
+    {
+        let distance = E::Offset::from_u64(self.row::<S, B, I>(i)).times(self.gathered.stride);
+        self.part.address::<S, Blocked<B>>(i).wrapping_add(distance.to_u64() as usize)
+    }
+
+    /// Whether the tensor has register `i`'s slice. A negative index, as a `u64`, is beyond any tensor.
+    #[inline(always)]
+    fn has_row<S: Shape, B: Block, I: GatherIndex<S, B, Kept = K>>(&self, i: usize) -> bool
+    where
+        K: Rows<I::Integer>,
+    {
+        self.row::<S, B, I>(i) < self.gathered.length
+    }
+
+    /// Whether register `i`'s element lies inside the tensor.
+    #[inline(always)]
+    pub(super) fn contains<S: Shape, B: Block, I: GatherIndex<S, B, Kept = K>>(&self, i: usize) -> bool
+    where
+        K: Rows<I::Integer>,
+    {
+        self.has_row::<S, B, I>(i) & self.part.contains::<S, Blocked<B>>(i)
+    }
+}
