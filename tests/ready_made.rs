@@ -167,7 +167,7 @@ fn transposes_of_matrices() {
             let values = random(rows * columns);
             let x = Tensor::from_slice(device, [rows, columns], &values).unwrap();
             let mut y = Tensor::poisoned(device, [columns, rows]).unwrap();
-            let grid = [rows.div_ceil(64) as u32, columns.div_ceil(64) as u32];
+            let grid = (rows.div_ceil(64) as u32, columns.div_ceil(64) as u32);
             transpose::transpose::<f32, 64, 64>().launch(device, grid, (&x, &mut y)).unwrap();
             assert_eq!(y.to_vec().unwrap(), x.view().transpose().to_vec().unwrap());
         }

@@ -3,8 +3,11 @@
 #![no_std]
 
 pub mod digits;
+pub mod gather;
 pub mod lessons;
 pub mod normalisation;
 pub mod reductions;
+pub mod scan;
 pub mod softmax;
+pub mod transpose;
 pub mod vector;
