@@ -4,14 +4,22 @@ pub mod extents;
 pub mod mapping;
 
 pub(crate) mod access;
+mod axes;
 mod error;
+mod facts;
+mod part;
 mod permute;
 
 pub use access::{Access, Aligned, Alignment, Atomic, Exclusive, Natural, ReadOnly};
+pub use axes::{AxisOf, InsertAxis, RemoveAxis, SliceAxis};
 pub use error::SpanError;
 pub use extents::{Extent, ExtentError, Extents, Mult};
-pub use mapping::{Left, Mapping, Pitched, Right, Strided};
-pub use permute::{AxisOrder, OrderC, OrderF};
+pub use facts::{Bounded, Divisible, Fact, FactError};
+pub use mapping::{
+    Left, Mapping, MemoryOrder, PaddedLeft, PaddedRight, Permuted, Pitched, PitchedLeft, Right, Strided,
+};
+pub use part::{Rest, Sliced, WithoutGaps};
+pub use permute::{AxisOrder, OrderC, OrderF, Permutation, SwapAxes, Transposed, TransposedAxes};
 
 use crate::context::Cx;
 use crate::element::Element;
@@ -85,11 +93,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
             source,
         })?;
         let strides = error::check_strides(lengths, strides, E::Offset::GREATEST)?;
-        let mapping = M::try_new(extents, &strides[..E::RANK]).ok_or(SpanError::Mapping {
-            wanted: M::NAME,
-            strides,
-            rank: E::RANK,
-        })?;
+        if !M::has(extents, &strides[..E::RANK]) {
+            return Err(SpanError::Mapping { wanted: M::NAME, strides, rank: E::RANK });
+        }
+        let mapping = M::from_strides::<E>(strides);
         if pointer.addr() % G::bytes::<T::Bits>() != 0 {
             return Err(SpanError::Alignment { address: pointer.addr(), wanted: G::bytes::<T::Bits>() });
         }

@@ -34,7 +34,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         let widest = arch::VECTOR_BYTES / size_of::<T::Bits>();
         let vector = if last < piece { last } else { piece };
         let vector = if vector < widest { vector } else { widest };
-        if M::LAST_AXIS_CONTIGUOUS { vector } else { 1 }
+        if M::CONTIGUOUS && M::ORDER.fastest(E::RANK) + 1 == E::RANK { vector } else { 1 }
     };
 
     /// No vector crosses the end of a row, whatever the extents.
