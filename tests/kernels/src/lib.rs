@@ -15,6 +15,7 @@ pub mod casts;
 pub mod compare;
 pub mod execution;
 pub mod math;
+pub mod movement;
 pub mod promotions;
 pub mod reductions;
 pub mod shapes;
