@@ -3,11 +3,12 @@
 //! An acquiring load is followed, and a releasing store preceded, by a barrier of the block, so that the order holds
 //! for all threads of the block, not only for the one that touched the element.
 
-use super::PartitionView;
+use super::TiledView;
 use super::index::TileIndex;
 use super::locate::{Located, Part};
 use super::memory_order::{ReadOrder, Scope, WriteOrder};
 use super::padding::Padding;
+use super::walk::Walk;
 use crate::arch;
 use crate::element::bits_transport::Transport;
 use crate::element::{Cast, Element, FitsElement, Promote};
@@ -18,8 +19,16 @@ use crate::span::access::Writable;
 use crate::span::{Access, Alignment, Extents, Mapping};
 use crate::tile::Tile;
 
-impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    PartitionView<T, E, A, M, G, S, B>
+impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+where
+    T: Element,
+    E: Extents,
+    A: Access,
+    M: Mapping,
+    G: Alignment,
+    S: Shape,
+    B: Block,
+    W: Walk<S>,
 {
     /// Loads the elements of tile `index` atomically; the tile must lie wholly inside the tensor.
     ///
@@ -37,7 +46,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         Self::assert_atomic_access::<C, I>();
         let located = self.locate(index);
         if !located.whole {
-            self.fail_bounds("atomic load", index.get());
+            self.fail_bounds("atomic load", index);
         }
         self.load_each::<O, C>(&located, |_, _| true, T::ZERO)
     }
@@ -95,8 +104,16 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 }
 
-impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    PartitionView<T, E, A, M, G, S, B>
+impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+where
+    T: Element,
+    E: Extents,
+    A: Access,
+    M: Mapping,
+    G: Alignment,
+    S: Shape,
+    B: Block,
+    W: Walk<S>,
 {
     /// Stores the elements of `value` atomically as tile `index`, which must lie wholly inside the tensor.
     ///
@@ -118,7 +135,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         Self::assert_atomic_access::<C, I>();
         let located = self.locate(index);
         if !located.whole {
-            self.fail_bounds("atomic store", index.get());
+            self.fail_bounds("atomic store", index);
         }
         self.store_each::<O, C>(value.cast::<T>().spread(), &located, |_, _| true);
     }
