@@ -32,6 +32,8 @@ pub trait Mapping: Copy + Send + Sync + 'static {
     const ORDER: MemoryOrder;
     /// Whether neighbours along the axis that is last in [`Mapping::ORDER`] are neighbours in memory.
     const CONTIGUOUS: bool;
+    /// Whether all memory between the first element and the last one belongs to elements.
+    const COMPACT: bool;
     /// Elements between neighbours along each axis.
     fn strides<E: Extents>(data: Self::Data<E>, extents: E) -> [E::Offset; MAXIMUM_RANK];
     /// The data for these strides, which this mapping has.
@@ -170,6 +172,7 @@ macro_rules! computed {
             type Data<E: Extents> = ();
             const ORDER: MemoryOrder = MemoryOrder::$order;
             const CONTIGUOUS: bool = true;
+            const COMPACT: bool = $multiple == 1;
             #[inline(always)]
             fn strides<E: Extents>(_: (), extents: E) -> [E::Offset; MAXIMUM_RANK] {
                 compact(extents, $multiple, |$k| $axis)
@@ -203,12 +206,13 @@ const fn positive(multiple: usize) -> u64 {
 
 /// Mappings whose strides are kernel parameters.
 macro_rules! given {
-    ($([$($parameter:tt)*] $mapping:ty, $name:expr, $order:expr, $contiguous:expr, multiple $multiple:expr;)*) => { $(
+    ($([$($parameter:tt)*] $mapping:ty, $name:expr, $order:expr, $contiguous:expr, $compact:expr, multiple $multiple:expr;)*) => { $(
         impl<$($parameter)*> Mapping for $mapping {
             const NAME: &'static str = $name;
             type Data<E: Extents> = E::Strides;
             const ORDER: MemoryOrder = $order;
             const CONTIGUOUS: bool = $contiguous;
+            const COMPACT: bool = $compact;
             #[inline(always)]
             fn strides<E: Extents>(data: E::Strides, _: E) -> [E::Offset; MAXIMUM_RANK] {
                 let mut strides = E::unpack_strides(data).map(E::Offset::from_u64);
@@ -239,9 +243,9 @@ macro_rules! given {
 given! {
     [const K: usize] Pitched<K>,
         if K == 1 { "contiguous along its last axis" } else { "contiguous along its last axis, with strides that are `Pitched`'s multiples" },
-        MemoryOrder::Right, true, multiple const { positive(K) };
-    [] PitchedLeft, "contiguous along its first axis", MemoryOrder::Left, true, multiple 1;
-    [] Strided, "strided", MemoryOrder::Right, false, multiple 1;
+        MemoryOrder::Right, true, false, multiple const { positive(K) };
+    [] PitchedLeft, "contiguous along its first axis", MemoryOrder::Left, true, false, multiple 1;
+    [] Strided, "strided", MemoryOrder::Right, false, false, multiple 1;
     [M: Mapping, O: Permutation] Permuted<M, O>, "contiguous along the axis that its order names",
-        M::ORDER.permuted(O::AXES, O::RANK), M::CONTIGUOUS, multiple 1;
+        M::ORDER.permuted(O::AXES, O::RANK), M::CONTIGUOUS, M::COMPACT, multiple 1;
 }

@@ -111,7 +111,7 @@ const fn bits(shape: &ShapeDescription, to: [u32; MAXIMUM_RANK], from: [u32; MAX
 
 /// The coordinate along `axis` of the element with flat index `flat` in the order `X`.
 #[inline(always)]
-fn coordinate<X: Ordered>(flat: usize, axis: usize) -> usize {
+pub(super) fn coordinate<X: Ordered>(flat: usize, axis: usize) -> usize {
     (flat >> X::LOW_BITS[axis]) & ((1 << <X::Shape as Shape>::DESCRIPTION.log[axis]) - 1)
 }
 
@@ -323,7 +323,7 @@ impl<T: Element, E: Extents> Part<T, E> {
     }
 
     /// Which of the elements from register `i`'s on along axis `axis` lie inside the tensor: those from the first number to
-    /// below the second.
+    /// below the second. Beyond the tile's ends in memory the tensor may go on, and the numbers say so.
     #[inline(always)]
     pub(super) fn inside_along<X: Ordered, L: Layout>(&self, i: usize, axis: usize) -> (i32, i32) {
         let flat = const { &Map::<L, X::Shape>::MAP }.of_register.apply(i);

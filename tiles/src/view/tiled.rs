@@ -187,8 +187,8 @@ where
             } else if located.whole & located.aligned {
                 // SAFETY: the tile lies inside the tensor and its vectors are aligned.
                 unsafe { self.load_vectors(&part, Self::VECTOR, |_| None, P::VALUE) }
-            } else if Self::moves_by_chunks() {
-                // SAFETY: the part is that of the located tile.
+            } else if Self::loads_by_chunks() && self.chunks_are_inside(&located) {
+                // SAFETY: the part is that of the located tile, whose chunks lie inside the tensor.
                 unsafe { self.load_chunks(&part, P::VALUE) }
             } else {
                 // SAFETY: elements inside the tensor are loaded, the others are not.
@@ -206,8 +206,8 @@ where
         let tile = if located.aligned {
             // SAFETY: the same contract; the vectors are aligned.
             unsafe { self.load_vectors(&part, Self::VECTOR, |_| None, T::ZERO) }
-        } else if Self::moves_by_chunks() {
-            // SAFETY: the part is that of the located tile.
+        } else if Self::loads_by_chunks() && self.chunks_are_inside(located) {
+            // SAFETY: the part is that of the located tile, whose chunks lie inside the tensor.
             unsafe { self.load_chunks(&part, T::ZERO) }
         } else {
             // SAFETY: the same contract; an element is always aligned to itself.
@@ -412,7 +412,7 @@ where
         } else if located.whole & located.aligned {
             // SAFETY: the tile lies inside the tensor, its vectors are aligned, and the index is this block's own.
             unsafe { self.store_vectors(value, &part, Self::VECTOR, |_| None) }
-        } else if Self::moves_by_chunks() {
+        } else if Self::stores_by_chunks() {
             // SAFETY: the part is that of the located tile, and the index is this block's own.
             unsafe { self.store_chunks(value, &part) }
         } else {
@@ -435,7 +435,7 @@ where
         if located.aligned {
             // SAFETY: the same contract; the vectors are aligned.
             unsafe { self.store_vectors(value, &part, Self::VECTOR, |_| None) }
-        } else if Self::moves_by_chunks() {
+        } else if Self::stores_by_chunks() {
             // SAFETY: the same contract; the part is that of the located tile.
             unsafe { self.store_chunks(value, &part) }
         } else {

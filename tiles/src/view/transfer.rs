@@ -10,6 +10,9 @@ use crate::span::Access;
 pub(super) struct Words(pub(super) [u32; VECTOR_BYTES / 4]);
 
 impl Words {
+    /// Zero bits.
+    pub(super) const ZERO: Self = Self([0; VECTOR_BYTES / 4]);
+
     /// `count` elements, `element(0)` first; the rest is zero.
     #[inline(always)]
     pub(super) fn from_elements<T: Element>(count: usize, mut element: impl FnMut(usize) -> T) -> Self {
