@@ -188,11 +188,11 @@ def softmax(dtype, entry, cubins, tolerance, columns=8192):
         lambda s: torch.softmax(s["x"].double(), -1), tolerance)
 
 
-def row_sum(columns, cubins):
+def row_sum(columns, entry, cubins):
     sets = [dict(x=random(ROWS, columns) + 0.5, out=empty(ROWS)) for _ in range(2)]
     return Workload(
         f"rowsum_f32_8192x{columns}", by_rows(cubins, [ROWS, columns]), 4 * ROWS * columns, sets,
-        ("row_sum_8192", lambda s: ((ROWS, 1, 1), [s["x"], (ROWS, columns), s["out"], (ROWS,)])),
+        (entry, lambda s: ((ROWS, 1, 1), [s["x"], (ROWS, columns), s["out"], (ROWS,)])),
         {"torch.sum": lambda s: torch.sum(s["x"], 1, out=s["out"])},
         {f"BLOCK {block} stages {stages} warps {warps}": lambda s, block=block, stages=stages, warps=warps:
          triton_row_sum[(ROWS,)](s["x"], s["out"], columns, BLOCK=block, STAGES=stages, num_warps=warps)
@@ -268,16 +268,16 @@ WORKLOADS = {
     "vadd": vector_add,
     "softmax_f32": lambda: softmax(torch.float32, "softmax_8192", "softmax_f32", 1e-5),
     "softmax_f16": lambda: softmax(torch.float16, "softmax_half_f16_8192", "softmax_f16", 1e-3),
-    "rowsum": lambda: row_sum(32768, "rowsum"),
+    "rowsum": lambda: row_sum(32768, "row_sum_8192", "rowsum"),
     "layernorm_f16": layer_norm,
     "transpose": transpose,
     "gather": lambda: gather("gather"),
     "cumsum": cumulative_sum,
     # Where a peer's own limit shows: its view for gathering, and rows that no vector divides.
     "gather_view": lambda: gather("gather_view"),
-    "softmax_f32_ragged": lambda: softmax(torch.float32, "softmax_any_f32_8192", "softmax_f32_ragged", 1e-5, 8191),
-    "softmax_f16_ragged": lambda: softmax(torch.float16, "softmax_any_f16_8192", "softmax_f16_ragged", 1e-3, 8191),
-    "rowsum_ragged": lambda: row_sum(50257, "rowsum_ragged"),
+    "softmax_f32_ragged": lambda: softmax(torch.float32, "softmax_any_8192", "softmax_f32_ragged", 1e-5, 8191),
+    "softmax_f16_ragged": lambda: softmax(torch.float16, "softmax_any_half_f16_8192", "softmax_f16_ragged", 1e-3, 8191),
+    "rowsum_ragged": lambda: row_sum(50257, "row_sum_2048", "rowsum_ragged"),
 }
 
 

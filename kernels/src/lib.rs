@@ -4,6 +4,7 @@
 
 pub mod digits;
 pub mod gather;
+pub mod image;
 pub mod lessons;
 pub mod normalisation;
 pub mod reductions;

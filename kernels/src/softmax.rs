@@ -28,8 +28,33 @@ pub fn softmax_half<B: Block, T: Number + Cast<f32>, const N: usize>(
 ///
 /// # Panics
 /// If a row has more than `N` elements (on the device: traps).
-#[kernel(threads = 512, instances(<f32, 1024>, <f32, 8192>, <f16, 8192>, <bf16, 8192>))]
-pub fn softmax_any<B: Block, T: Float + Cast<f32>, const N: usize>(
+#[kernel(threads = 512, min_blocks = 3, instances(<1024>, <8192>))]
+pub fn softmax_any<B: Block, const N: usize>(cx: Cx<B>, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>)
+where
+    D<N>: Dimension,
+{
+    softmax_row_of_any_length::<B, f32, N>(cx, x, y);
+}
+
+/// The same for 16-bit floats, in `f32` arithmetic.
+///
+/// # Panics
+/// If a row has more than `N` elements (on the device: traps).
+#[kernel(threads = 256, vector = 8, instances(<f16, 8192>, <bf16, 8192>))]
+pub fn softmax_any_half<B: Block, T: Float + Cast<f32>, const N: usize>(
+    cx: Cx<B>,
+    x: Span<T, (u32, u32)>,
+    y: SpanMut<T, (u32, u32)>,
+) where
+    D<N>: Dimension,
+    f32: Cast<T>,
+{
+    softmax_row_of_any_length::<B, T, N>(cx, x, y);
+}
+
+/// The block's row, of at most `N` elements. The hardware's exponential is good to six digits, which is what a sum of
+/// `f32` leaves anyway.
+fn softmax_row_of_any_length<B: Block, T: Float + Cast<f32>, const N: usize>(
     cx: Cx<B>,
     x: Span<T, (u32, u32)>,
     y: SpanMut<T, (u32, u32)>,
@@ -41,7 +66,7 @@ pub fn softmax_any<B: Block, T: Float + Cast<f32>, const N: usize>(
     let (x, y) = (x.partition(cx, shape![1, N]), y.partition(cx, shape![1, N]));
     let row = (cx.bid::<0>(), 0);
     let t = x.load_masked(NegativeInfinity, row).cast::<f32>();
-    let e = (t - t.max::<1>()).exp();
+    let e = (t - t.max::<1>()).exp_approximate();
     y.store_masked((e * (1.0 / e.sum::<1>())).cast::<T>(), row);
 }
 
