@@ -22,7 +22,7 @@ macro_rules! instructions {
     ($(
         $(#[$attribute:meta])*
         $name:ident($($operand:ident: $type:ty => $class:ident),*) -> $result:ty => $result_class:ident =
-            $template:literal;
+            $template:expr;
     )*) => {$(
         $(#[$attribute])*
         #[inline(always)]
@@ -42,6 +42,7 @@ macro_rules! instructions {
         }
     )*};
 }
+pub(super) use instructions;
 
 instructions! {
     /// `a * b + c`, rounded once to nearest even.

@@ -12,10 +12,12 @@
 //! | the same | [`FlushToZero`], also with one of these | `f32` |
 
 mod arithmetic_mode;
+mod function_mode;
 mod nan;
 mod rounding;
 
-pub use arithmetic_mode::ArithmeticMode;
+pub use arithmetic_mode::{ArithmeticMode, DivisionMode, FusedMode, RootMode};
+pub use function_mode::{FlushMode, FunctionMode};
 pub use nan::{NanChoice, NanMode, PropagateNan, SuppressNan};
 pub use rounding::{
     Approximate, FlushToZero, Full, NearestEven, TiesAway, TowardNegative, TowardPositive, TowardZero,
