@@ -2,10 +2,13 @@
 
 pub mod arithmetic;
 pub mod compare;
+pub mod division;
+pub mod integers;
 pub mod math;
 pub mod modes;
 pub mod reduce;
 pub mod shapes;
+pub mod with_modes;
 
 mod operand;
 
