@@ -166,17 +166,14 @@ fn check_float_division<T: Reference + Float>(kernel: &Division<T>, exact_below:
                         // Where the ratio rounded to a whole number, the remainder knows on which side of it it was.
                         let near = (ratio - ratio.round()).abs() <= 1e-9 * ratio.abs();
                         let rest = if k == 3 { x % y } else { modulo };
-                        let whole = match near {
-                            true if y.is_infinite() => {
-                                if rest == x {
-                                    0.0
-                                } else {
-                                    -1.0
-                                }
-                            }
-                            true => ((x - rest) / y).round(),
-                            false => whole,
+                        let near_whole = if !y.is_infinite() {
+                            ((x - rest) / y).round()
+                        } else if rest == x {
+                            0.0
+                        } else {
+                            -1.0
                         };
+                        let whole = if near { near_whole } else { whole };
                         let whole = if whole == 0.0 { 0f64.copysign(ratio) } else { whole };
                         if y == 0.0 {
                             ratio
