@@ -75,10 +75,13 @@ binary! {
 
 macro_rules! unary {
     ($($(#[$attribute:meta])* $name:ident;)*) => {
-        impl<T: Integer, S: Shape, L: Layout> Tile<T, S, L> { $(
+        impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> { $(
             $(#[$attribute])*
             #[inline(always)]
-            pub fn $name(self) -> Self {
+            pub fn $name(self) -> Self
+            where
+                T: Integer,
+            {
                 Tile::from_registers_fn(|i| Integer::$name(self.registers().get(i)))
             }
         )* }
@@ -152,18 +155,24 @@ where
     }
 }
 
-impl<T: Integer, S: Shape, L: Layout> Tile<T, S, L> {
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The bits moved up by `amount` modulo the width, those at the top coming in at the bottom. A negative amount moves
     /// down.
     #[inline(always)]
-    pub fn rotate_left<A: Amount<S, L>>(self, amount: A) -> Tile<T, A::Shape, A::Layout> {
+    pub fn rotate_left<A: Amount<S, L>>(self, amount: A) -> Tile<T, A::Shape, A::Layout>
+    where
+        T: Integer,
+    {
         amount.apply(self, Integer::rotate_left)
     }
 
     /// The bits moved down by `amount` modulo the width, those at the bottom coming in at the top. A negative amount moves
     /// up.
     #[inline(always)]
-    pub fn rotate_right<A: Amount<S, L>>(self, amount: A) -> Tile<T, A::Shape, A::Layout> {
+    pub fn rotate_right<A: Amount<S, L>>(self, amount: A) -> Tile<T, A::Shape, A::Layout>
+    where
+        T: Integer,
+    {
         amount.apply(self, Integer::rotate_right)
     }
 }

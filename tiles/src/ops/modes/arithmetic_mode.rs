@@ -42,7 +42,7 @@ pub trait FusedMode<T>: Copy + Send + Sync + 'static {
     label = "not a mode of this operation on `{T}`",
     note = "floats have `NearestEven`, `TowardZero`, `TowardNegative` and `TowardPositive`",
     note = "f32 has also `Approximate` and `Full`, and `FlushToZero`, alone or in a tuple with one of these",
-    note = "integers have `div`, `floor_div` and `ceil_div`"
+    note = "integers have `/`, `floor_div` and `ceil_div`"
 )]
 pub trait DivisionMode<T>: Copy + Send + Sync + 'static {
     /// `left / right` in this mode.
