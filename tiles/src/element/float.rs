@@ -23,6 +23,12 @@ pub trait Float: Number {
     fn fma(self, factor: Self, summand: Self) -> Self;
     /// Whether it is an infinity.
     fn is_infinite(self) -> bool;
+    /// The number without its fraction.
+    fn trunc(self) -> Self;
+    /// The nearest integer, halves to the even one.
+    fn round_even(self) -> Self;
+    /// Its magnitude with the sign of `sign`, also of zeros and NaN.
+    fn copysign(self, sign: Self) -> Self;
     /// e to the power `self`.
     fn exp(self) -> Self;
     /// 2 to the power `self`.
@@ -47,12 +53,6 @@ pub trait Float: Number {
     fn floor(self) -> Self;
     /// The least integer not below.
     fn ceil(self) -> Self;
-    /// The number without its fraction.
-    fn trunc(self) -> Self;
-    /// The nearest integer, halves to the even one.
-    fn round_even(self) -> Self;
-    /// Its magnitude with the sign of `sign`, also of zeros and NaN.
-    fn copysign(self, sign: Self) -> Self;
 }
 
 macro_rules! unary {
@@ -87,11 +87,12 @@ macro_rules! float {
                 let mask = Self::NEGATIVE_ZERO.to_bits();
                 $type::from_bits(self.to_bits() & !mask | sign.to_bits() & mask)
             }
+            unary!($way $argument: trunc round_even);
             #[inline(always)]
             fn is_infinite(self) -> bool {
                 Number::abs(self).to_bits() == $type::INFINITY.to_bits()
             }
-            unary!($way $argument: exp exp2 log log2 sqrt rsqrt sin cos tan tanh floor ceil trunc round_even);
+            unary!($way $argument: exp exp2 log log2 sqrt rsqrt sin cos tan tanh floor ceil);
         }
     };
 }

@@ -1,6 +1,6 @@
 //! Arithmetic of integers and floats, one element at a time.
 
-use super::{Cast, Element, Float, Promote, bf16, f16};
+use super::{Cast, Element, Promote, bf16, f16};
 use crate::arch::float as machine;
 use crate::math::remainder;
 use num_traits::{Bounded, One, Zero};
@@ -348,11 +348,11 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn floor_div(self, other: Self) -> Self {
-                Float::floor(Number::div(self, other))
+                super::Float::floor(Number::div(self, other))
             }
             #[inline(always)]
             fn ceil_div(self, other: Self) -> Self {
-                Float::ceil(Number::div(self, other))
+                super::Float::ceil(Number::div(self, other))
             }
             #[inline(always)]
             fn modulo(self, other: Self) -> Self {
