@@ -105,7 +105,7 @@ fn check_rounding<T: Reference + Format>(kernel: &Rounding<T>, flush: bool) {
 }
 
 #[test]
-fn rounding() {
+fn detail_21_rounding() {
     check_rounding(kernels::rounding::<f16>(), false);
     check_rounding(kernels::rounding::<bf16>(), false);
     check_rounding(kernels::rounding::<f32>(), false);
@@ -268,4 +268,52 @@ fn flush_forms(device: &cuda_tiles_host::Device, failures: &mut Failures) {
     failures.exact(device, "the reciprocal root of a subnormal, flushing", &rows[15 * n..][..2], |i| {
         [f32::INFINITY, f32::NEG_INFINITY][i]
     });
+}
+
+#[test]
+fn operands_broadcast_at_every_rank() {
+    // Sixteenths have exact quotients in f64; the column's sums are rounded.
+    let sixteenths = |seed, count| -> Vec<f32> {
+        random_values::<i8>(seed, count).into_iter().map(|x| f32::from(x) / 8.0 + 0.0625).collect()
+    };
+    let (a, b) = (sixteenths(36, 16 * 32), sixteenths(37, 32));
+    let c: Vec<f32> = sixteenths(38, 16).into_iter().map(|x| x / 3.0).collect();
+    let mut failures = Failures::new::<f32>("broadcasting");
+    for device in devices() {
+        let matrix = Tensor::from_slice(device, [16, 32], &a).unwrap();
+        let row = Tensor::from_slice(device, [32], &b).unwrap();
+        let column = Tensor::from_slice(device, [16], &c).unwrap();
+        let mut results = Tensor::poisoned(device, [kernels::BROADCASTS, 16, 32]).unwrap();
+        kernels::broadcasting.launch(device, 1, (&matrix, &row, &column, &mut results)).unwrap();
+        let results = results.to_vec().unwrap();
+        for (k, got) in results.chunks(16 * 32).enumerate() {
+            failures.verify(device, &format!("result {k}"), got, |i, value| {
+                let (a, b, c) = (a[i], b[i % 32], c[i / 32]);
+                let rounded = |k, direction, operands| wrong(k, direction, false, operands, value);
+                let expected = match k {
+                    0 => return rounded(0, Direction::Zero, [c, b, a]),
+                    1 => return rounded(4, Direction::Up, [c, a, b]),
+                    2 => (if a < c { c } else { a }).min(b),
+                    3 => (a / b).floor(),
+                    4 => a - b * (a / b).floor(),
+                    5 => {
+                        if c < b {
+                            a
+                        } else {
+                            7.0
+                        }
+                    }
+                    6 => {
+                        if c < b {
+                            7.0
+                        } else {
+                            b
+                        }
+                    }
+                    _ => return rounded(3, Direction::Down, [b, a, c]),
+                };
+                (value != expected).then(|| format!("{expected} of {a}, {b}, {c}"))
+            });
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Rounding, flushing, approximation, as modes of operations.
 
-use crate::{Operand, Rows};
+use crate::{Input, Operand, Output, Rows};
 use cuda_tiles::ops::modes::{ArithmeticMode, DivisionMode, FusedMode, RootMode};
 use cuda_tiles::prelude::*;
 
@@ -111,4 +111,42 @@ pub fn approximate(cx: Cx, a: Operand<f32>, b: Operand<f32>, results: Rows<f32, 
     results.store_masked(a.rsqrt_with(FlushToZero), (15, i));
     results.store_masked(a.exp_with(Full), (16, i));
     results.store_masked(a.exp2_with(Full), (17, i));
+}
+
+/// Results of [`broadcasting`].
+pub const BROADCASTS: usize = 8;
+
+/// Operands of ranks 1 to 4 that broadcast: `a` is a matrix, `b` a row, `c` a column.
+///
+/// `c + b` toward zero, `c * a + b` up, `a` clamped to `c` and `b`, both results of `divmod` of `a` and `b`, `a` where `c < b`
+/// else 7, 7 where `c < b` else `b`, `b / a` down with `b` of rank 4.
+#[kernel(threads = 64, vector = 2)]
+pub fn broadcasting(
+    cx: Cx,
+    a: Input<f32, (D<16>, D<32>)>,
+    b: Input<f32, (D<32>,)>,
+    c: Input<f32, (D<16>,)>,
+    results: Output<f32, (D<BROADCASTS>, D<16>, D<32>)>,
+) {
+    let a = a.partition(cx, shape![16, 32]).load((0, 0));
+    let b = b.partition(cx, shape![32]).load(0);
+    let c = c.partition(cx, shape![16]).load(0).expand_dims::<1>();
+    let results = results.partition(cx, shape![1, 16, 32]);
+    let i = cx.bid::<0>();
+    let (quotient, rest) = a.divmod(b);
+    let condition = c.lt(b);
+    let deep = b.expand_dims::<0>().expand_dims::<0>().expand_dims::<0>();
+    macro_rules! rows {
+        ($($row:literal: $result:expr;)*) => { $( results.store($result.reshape(shape![1, 16, 32]), ($row, i, 0)); )* };
+    }
+    rows! {
+        0: c.add_with(b, TowardZero);
+        1: c.fma_with(a, b, TowardPositive);
+        2: a.clamp(c, b);
+        3: quotient;
+        4: rest;
+        5: condition.select(a, 7.0);
+        6: condition.select(7.0, b);
+        7: deep.div_with(a, TowardNegative);
+    }
 }
