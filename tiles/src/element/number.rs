@@ -183,9 +183,8 @@ macro_rules! integers {
             #[inline(always)]
             fn ceil_div(self, other: Self) -> Self {
                 let (quotient, rest) = Number::div_rem(self, other);
-                // The least unsigned number is 0: its operands have one sign.
-                let cut = rest != 0 && other != 0 && (rest ^ other) & $type::MIN == 0;
-                if cut { quotient.wrapping_add(1) } else { quotient }
+                let same_side = Number::less(rest, 0) == Number::less(other, 0);
+                if rest != 0 && other != 0 && same_side { quotient.wrapping_add(1) } else { quotient }
             }
             #[inline(always)]
             fn modulo(self, other: Self) -> Self {
@@ -199,8 +198,12 @@ macro_rules! integers {
             #[inline(always)]
             fn divmod(self, other: Self) -> (Self, Self) {
                 let (quotient, rest) = Number::div_rem(self, other);
-                let above = rest != 0 && other != 0 && (rest ^ other) & $type::MIN != 0;
-                if above { (quotient.wrapping_sub(1), rest.wrapping_add(other)) } else { (quotient, rest) }
+                let opposite = Number::less(rest, 0) != Number::less(other, 0);
+                if rest != 0 && other != 0 && opposite {
+                    (quotient.wrapping_sub(1), rest.wrapping_add(other))
+                } else {
+                    (quotient, rest)
+                }
             }
             #[inline(always)]
             fn neg(self) -> Self {
