@@ -147,7 +147,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.minimum_with(other, SuppressNan)
     }
 
-    /// The smaller elements of both, in the given NaN mode.
+    /// The smaller elements of both, in a mode, or a tuple of modes: what a NaN does, and for f32 whether to flush.
     #[inline(always)]
     pub fn minimum_with<R: Operand<T, S, L>, N: NanMode<Promoted<T, S, L, R>>>(
         self,
@@ -169,7 +169,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.maximum_with(other, SuppressNan)
     }
 
-    /// The larger elements of both, in the given NaN mode.
+    /// The larger elements of both, in a mode, or a tuple of modes: what a NaN does, and for f32 whether to flush.
     #[inline(always)]
     pub fn maximum_with<R: Operand<T, S, L>, N: NanMode<Promoted<T, S, L, R>>>(
         self,

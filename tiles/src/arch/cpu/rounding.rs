@@ -1,7 +1,7 @@
 //! The instructions of `arch/ptx/rounding.rs` on the CPU: same names, same results.
 //!
 //! A CPU rounds to nearest only. Here results are computed exactly, in integers, and rounded once in the wanted
-//! direction: [`Exact`] is a number before rounding, [`Format`] a format to round to.
+//! direction: `Exact` is a number before rounding, `Format` a format to round to.
 
 use core::cmp::Ordering;
 

@@ -12,27 +12,37 @@ macro_rules! rounded {
 
             instructions! {
                 /// `a + b`.
-                add_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 = concat!("add.", $mode, ".f32 {}, {}, {};");
+                add_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 =
+                    concat!("add.", $mode, ".f32 {}, {}, {};");
                 /// `a - b`.
-                subtract_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 = concat!("sub.", $mode, ".f32 {}, {}, {};");
+                subtract_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 =
+                    concat!("sub.", $mode, ".f32 {}, {}, {};");
                 /// `a * b`.
-                multiply_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 = concat!("mul.", $mode, ".f32 {}, {}, {};");
+                multiply_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 =
+                    concat!("mul.", $mode, ".f32 {}, {}, {};");
                 /// `a / b`.
-                divide_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 = concat!("div.", $mode, ".f32 {}, {}, {};");
+                divide_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 =
+                    concat!("div.", $mode, ".f32 {}, {}, {};");
                 /// `a * b + c`, rounded once.
-                fma_f32(a: f32 => reg32, b: f32 => reg32, c: f32 => reg32) -> f32 => reg32 = concat!("fma.", $mode, ".f32 {}, {}, {}, {};");
+                fma_f32(a: f32 => reg32, b: f32 => reg32, c: f32 => reg32) -> f32 => reg32 =
+                    concat!("fma.", $mode, ".f32 {}, {}, {}, {};");
                 /// Square root.
                 sqrt_f32(x: f32 => reg32) -> f32 => reg32 = concat!("sqrt.", $mode, ".f32 {}, {};");
                 /// `a + b`.
-                add_f64(a: f64 => reg64, b: f64 => reg64) -> f64 => reg64 = concat!("add.", $mode, ".f64 {}, {}, {};");
+                add_f64(a: f64 => reg64, b: f64 => reg64) -> f64 => reg64 =
+                    concat!("add.", $mode, ".f64 {}, {}, {};");
                 /// `a - b`.
-                subtract_f64(a: f64 => reg64, b: f64 => reg64) -> f64 => reg64 = concat!("sub.", $mode, ".f64 {}, {}, {};");
+                subtract_f64(a: f64 => reg64, b: f64 => reg64) -> f64 => reg64 =
+                    concat!("sub.", $mode, ".f64 {}, {}, {};");
                 /// `a * b`.
-                multiply_f64(a: f64 => reg64, b: f64 => reg64) -> f64 => reg64 = concat!("mul.", $mode, ".f64 {}, {}, {};");
+                multiply_f64(a: f64 => reg64, b: f64 => reg64) -> f64 => reg64 =
+                    concat!("mul.", $mode, ".f64 {}, {}, {};");
                 /// `a / b`.
-                divide_f64(a: f64 => reg64, b: f64 => reg64) -> f64 => reg64 = concat!("div.", $mode, ".f64 {}, {}, {};");
+                divide_f64(a: f64 => reg64, b: f64 => reg64) -> f64 => reg64 =
+                    concat!("div.", $mode, ".f64 {}, {}, {};");
                 /// `a * b + c`, rounded once.
-                fma_f64(a: f64 => reg64, b: f64 => reg64, c: f64 => reg64) -> f64 => reg64 = concat!("fma.", $mode, ".f64 {}, {}, {}, {};");
+                fma_f64(a: f64 => reg64, b: f64 => reg64, c: f64 => reg64) -> f64 => reg64 =
+                    concat!("fma.", $mode, ".f64 {}, {}, {}, {};");
                 /// Square root.
                 sqrt_f64(x: f64 => reg64) -> f64 => reg64 = concat!("sqrt.", $mode, ".f64 {}, {};");
                 /// As an f16.
@@ -50,15 +60,20 @@ macro_rules! rounded {
     (@flushing $mode:literal) => {
         instructions! {
             /// `a + b`; subnormal operands and results become zero.
-            add_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 = concat!("add.", $mode, ".ftz.f32 {}, {}, {};");
+            add_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 =
+                concat!("add.", $mode, ".ftz.f32 {}, {}, {};");
             /// `a - b`; subnormal operands and results become zero.
-            subtract_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 = concat!("sub.", $mode, ".ftz.f32 {}, {}, {};");
+            subtract_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 =
+                concat!("sub.", $mode, ".ftz.f32 {}, {}, {};");
             /// `a * b`; subnormal operands and results become zero.
-            multiply_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 = concat!("mul.", $mode, ".ftz.f32 {}, {}, {};");
+            multiply_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 =
+                concat!("mul.", $mode, ".ftz.f32 {}, {}, {};");
             /// `a / b`; subnormal operands and results become zero.
-            divide_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 = concat!("div.", $mode, ".ftz.f32 {}, {}, {};");
+            divide_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 =
+                concat!("div.", $mode, ".ftz.f32 {}, {}, {};");
             /// `a * b + c`, rounded once; subnormal operands and results become zero.
-            fma_flush_f32(a: f32 => reg32, b: f32 => reg32, c: f32 => reg32) -> f32 => reg32 = concat!("fma.", $mode, ".ftz.f32 {}, {}, {}, {};");
+            fma_flush_f32(a: f32 => reg32, b: f32 => reg32, c: f32 => reg32) -> f32 => reg32 =
+                concat!("fma.", $mode, ".ftz.f32 {}, {}, {}, {};");
             /// Square root; subnormal operands count as zero.
             sqrt_flush_f32(x: f32 => reg32) -> f32 => reg32 = concat!("sqrt.", $mode, ".ftz.f32 {}, {};");
         }
@@ -92,7 +107,8 @@ instructions! {
     /// The larger one, or NaN if there is a NaN. Subnormal operands become zero.
     max_nan_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 = "max.ftz.NaN.f32 {}, {}, {};";
     /// `a / b` within 2 ulp for |b| in [2⁻¹²⁶, 2¹²⁶]; subnormal operands and results become zero.
-    divide_approximate_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 = "div.approx.ftz.f32 {}, {}, {};";
+    divide_approximate_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 =
+        "div.approx.ftz.f32 {}, {}, {};";
     /// `a / b` within 2 ulp; subnormal operands and results become zero.
     divide_full_flush_f32(a: f32 => reg32, b: f32 => reg32) -> f32 => reg32 = "div.full.ftz.f32 {}, {}, {};";
     /// `sqrt(x)` with a relative error below 2⁻²³; subnormal operands count as zero.

@@ -17,6 +17,29 @@
 //! | the same | [`FlushToZero`], alone or with one of these | `f32` |
 //! | arg-reductions | [`SuppressNan`] (default), [`PropagateNan`] | integers, floats |
 //!
+//! A mode is a type, so that a function can leave it to its caller:
+//!
+//! ```
+//! use cuda_tiles::ops::modes::{ArithmeticMode, DivisionMode};
+//! use cuda_tiles::prelude::*;
+//!
+//! /// Bounds of the mean of two numbers, by rounding down or up.
+//! fn mean<S: Shape, L: Layout, M: ArithmeticMode<f32> + DivisionMode<f32>>(
+//!     sum: Tile<f32, S, L>,
+//!     more: f32,
+//!     mode: M,
+//! ) -> Tile<f32, S, L> {
+//!     sum.add_with(more, mode).div_with(2.0, mode)
+//! }
+//!
+//! cuda_tiles::cpu::block(|cx| {
+//!     let t = cx.full(shape![4], 0.1f32);
+//!     let (low, high) = (mean(t, 0.2, TowardNegative), mean(t, 0.2, TowardPositive));
+//!     assert!(low.at([0]) < high.at([0]));
+//!     assert_eq!(mean(t, 0.1, (TowardZero, FlushToZero)).at([0]), 0.1);
+//! });
+//! ```
+//!
 //! Flushing means that subnormal operands and results become zeros of their sign. A fused multiply-add and the rounding
 //! of `f16` and `bf16` round once, whatever the mode.
 
