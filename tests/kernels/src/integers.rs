@@ -109,7 +109,7 @@ pub fn whole_numbers<T: Float>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, resul
     threads = 64,
     instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
-pub fn logic_of_numbers<T: Cast<bool>>(
+pub fn logic_of_numbers<T: Cast<bool> + Promote<T, Output = T>>(
     cx: Cx,
     a: Operand<T>,
     b: Operand<T>,
@@ -117,9 +117,7 @@ pub fn logic_of_numbers<T: Cast<bool>>(
     t: T,
     results: Rows<bool, 4>,
     chosen: Rows<T, 3>,
-) where
-    T: Promote<T, Output = T>,
-{
+) {
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);

@@ -34,7 +34,7 @@ macro_rules! every_operation {
 }
 
 /// Rows: `a + b`, `a - b`, `a * b`, `a / b`, `a * b + c`, the root of `a`; rounded to nearest, toward zero, down, up.
-#[kernel(threads = 256, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 256, vector = 1, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn rounding<T: Float>(
     cx: Cx,
     a: Operand<T>,

@@ -328,3 +328,54 @@ flushing! {
     /// `sqrt(x)`; subnormal operands count as zero.
     sqrt_approximate_flush_f32(x) = libm::sqrtf(x);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bit patterns of all kinds: odd multipliers walk through all bits, and every third is drawn towards one.
+    fn numbers() -> impl Iterator<Item = f64> {
+        let special =
+            [0.0, -0.0, 1.0, -1.5, f64::MAX, f64::MIN_POSITIVE, 5e-324, -5e-324, f64::INFINITY, f64::NAN];
+        let mut state = 1u64;
+        let random = (0..30_000).map(move |k| {
+            state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1);
+            f64::from_bits(if k % 3 == 0 { state } else { (state >> 12) | (1020 + state % 8) << 52 })
+        });
+        special.into_iter().chain(random)
+    }
+
+    #[test]
+    fn nearest_even_is_what_processors_do() {
+        let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+        let nearest = Direction::NearestEven;
+        for ((a, b), c) in numbers().zip(numbers().skip(1)).zip(numbers().skip(2)) {
+            assert!(same(add(a, b, nearest), a + b), "{a:e} + {b:e}");
+            assert!(same(multiply(a, b, nearest), a * b), "{a:e} * {b:e}");
+            assert!(same(divide(a, b, nearest), a / b), "{a:e} / {b:e}");
+            assert!(same(fma(a, b, c, nearest), libm::fma(a, b, c)), "{a:e} * {b:e} + {c:e}");
+            assert!(same(sqrt(a, nearest), libm::sqrt(a)), "the root of {a:e}");
+            let narrow: f32 = multiply(a, 1.0, nearest);
+            assert!(same(narrow.into(), (a as f32).into()), "{a:e} as f32");
+        }
+    }
+
+    #[test]
+    fn directions_enclose_what_is_inexact() {
+        for (a, b) in numbers().zip(numbers().skip(1)) {
+            let (low, high): (f64, f64) =
+                (divide(a, b, Direction::Negative), divide(a, b, Direction::Positive));
+            let cut: f64 = divide(a, b, Direction::Zero);
+            if low.is_nan() {
+                continue;
+            }
+            assert!(low <= a / b && a / b <= high, "{a:e} / {b:e}");
+            assert!(low == high || low.next_up() == high, "{a:e} / {b:e}");
+            assert_eq!(
+                cut.to_bits(),
+                if cut.is_sign_negative() { high } else { low }.to_bits(),
+                "{a:e} / {b:e}"
+            );
+        }
+    }
+}
