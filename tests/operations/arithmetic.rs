@@ -226,7 +226,7 @@ fn check_shifts<T: Wide, U: Wide>(kernel: &Shifts<T, U>) {
 }
 
 #[test]
-fn shifts() {
+fn detail_27_shifts_by_any_amount() {
     macro_rules! check {
         ($($type:ident by $amount:ident),*) => { $( check_shifts(kernels::shifts::<$type, $amount>()); )* };
     }

@@ -47,7 +47,7 @@ fn check_comparisons<T: Reference>(kernel: &Comparisons<T>) {
 }
 
 #[test]
-fn comparisons() {
+fn detail_23_comparisons_also_of_nan() {
     for_types!(check_comparisons, kernels::comparisons: i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
 }
 

@@ -23,6 +23,12 @@ pub trait Float: Number {
     fn fma(self, factor: Self, summand: Self) -> Self;
     /// Whether it is an infinity.
     fn is_infinite(self) -> bool;
+    /// The number without its fraction.
+    fn trunc(self) -> Self;
+    /// The nearest integer, halves to the even one.
+    fn round_even(self) -> Self;
+    /// Its magnitude with the sign of `sign`, also of zeros and NaN.
+    fn copysign(self, sign: Self) -> Self;
     /// e to the power `self`.
     fn exp(self) -> Self;
     /// 2 to the power `self`.
@@ -76,6 +82,12 @@ macro_rules! float {
                 let ($a, $b, $c) = (self, factor, summand);
                 $fma
             }
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                let mask = Self::NEGATIVE_ZERO.to_bits();
+                $type::from_bits(self.to_bits() & !mask | sign.to_bits() & mask)
+            }
+            unary!($way $argument: trunc round_even);
             #[inline(always)]
             fn is_infinite(self) -> bool {
                 Number::abs(self).to_bits() == $type::INFINITY.to_bits()

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | [`Element`] | all | creation, loads, stores, selection, shape operations |
 //! | [`Logical`] | `bool`, integers | `& \| ^ !` |
-//! | [`Number`] | integers, floats | `+ - * / %`, negation, comparisons, minimum, maximum |
+//! | [`Number`] | integers, floats | `+ - * / %`, whole quotients, negation, comparisons, minimum, maximum |
 //! | [`Integer`] | integers | shifts |
 //! | [`Float`] | floats | fma, roots, exponentials, trigonometry |
 //! | [`ApproximateFloat`] | `f32` | the hardware's approximate forms |

@@ -2,11 +2,14 @@
 
 pub mod arithmetic;
 pub mod compare;
+pub mod division;
+pub mod integers;
 pub mod math;
 pub mod modes;
 pub mod reduce;
 pub mod scan;
 pub mod shapes;
+pub mod with_modes;
 
 pub(crate) mod operand;
 mod travel;

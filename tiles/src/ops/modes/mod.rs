@@ -6,16 +6,50 @@
 //!
 //! | operations | modes | element types |
 //! |---|---|---|
-//! | `add`, `sub`, `mul`, `fma`, sums, products | [`NearestEven`] (default), [`TowardZero`], [`TowardNegative`], [`TowardPositive`] | floats |
-//! | the same | [`FlushToZero`], also with one of these | `f32` |
+//! | sums, differences, products, quotients, `fma`, `sqrt` | [`NearestEven`] (default), [`TowardZero`], [`TowardNegative`], [`TowardPositive`] | floats |
+//! | the same | [`FlushToZero`], alone or with one of these | `f32` |
+//! | quotients | [`Approximate`], [`Full`], alone or with `FlushToZero` | `f32` |
+//! | `sqrt` | [`Approximate`], alone or with `FlushToZero` | `f32` |
+//! | `exp`, `exp2`, `log`, `log2`, `sin`, `cos`, `tanh`, `rsqrt` | [`Full`] (default) | floats |
+//! | the same | [`Approximate`] | those with [`ApproximateFloat`](crate::element::ApproximateFloat) |
+//! | `exp2`, `rsqrt` | [`FlushToZero`] | `f32` |
 //! | minimum, maximum | [`SuppressNan`] (default), [`PropagateNan`] | integers, floats |
-//! | the same | [`FlushToZero`], also with one of these | `f32` |
+//! | the same | [`FlushToZero`], alone or with one of these | `f32` |
+//! | arg-reductions | [`SuppressNan`] (default), [`PropagateNan`] | integers, floats |
+//!
+//! A mode is a type, so that a function can leave it to its caller:
+//!
+//! ```
+//! use cuda_tiles::ops::modes::{ArithmeticMode, DivisionMode};
+//! use cuda_tiles::prelude::*;
+//!
+//! /// Bounds of the mean of two numbers, by rounding down or up.
+//! fn mean<S: Shape, L: Layout, M: ArithmeticMode<f32> + DivisionMode<f32>>(
+//!     sum: Tile<f32, S, L>,
+//!     more: f32,
+//!     mode: M,
+//! ) -> Tile<f32, S, L> {
+//!     sum.add_with(more, mode).div_with(2.0, mode)
+//! }
+//!
+//! cuda_tiles::cpu::block(|cx| {
+//!     let t = cx.full(shape![4], 0.1f32);
+//!     let (low, high) = (mean(t, 0.2, TowardNegative), mean(t, 0.2, TowardPositive));
+//!     assert!(low.at([0]) < high.at([0]));
+//!     assert_eq!(mean(t, 0.1, (TowardZero, FlushToZero)).at([0]), 0.1);
+//! });
+//! ```
+//!
+//! Flushing means that subnormal operands and results become zeros of their sign. A fused multiply-add and the rounding
+//! of `f16` and `bf16` round once, whatever the mode.
 
 mod arithmetic_mode;
+mod function_mode;
 mod nan;
 mod rounding;
 
-pub use arithmetic_mode::ArithmeticMode;
+pub use arithmetic_mode::{ArithmeticMode, DivisionMode, FusedMode, RootMode};
+pub use function_mode::{FlushMode, FunctionMode};
 pub use nan::{NanChoice, NanMode, PropagateNan, SuppressNan};
 pub use rounding::{
     Approximate, FlushToZero, Full, NearestEven, TiesAway, TowardNegative, TowardPositive, TowardZero,
