@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::element::bits_transport::Transport;
 
 /// An element, or a tuple of up to four.
-pub(super) trait Travel: Copy + 'static {
+pub trait Travel: Copy + 'static {
     /// Bytes in shared memory; a multiple of [`Travel::ALIGNMENT`].
     const BYTES: usize;
     /// The alignment in shared memory, in bytes.

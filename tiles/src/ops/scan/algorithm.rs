@@ -20,7 +20,7 @@ type Of<S, B> = <Blocked<B> as Layout>::Registers<S>;
 
 /// Scans values given by register; `combine` is associative.
 #[inline(always)]
-pub(crate) fn scan<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
+pub(in crate::ops) fn scan<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
     values: Registers<V, Of<S, B>>,
     identity: V,
     combine: impl Fn(V, V) -> V,
@@ -293,8 +293,8 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
         let own = address + (row * rounds.totals * V::BYTES) as u32;
         let place = |group: usize| {
             let in_round = group % rounds.groups;
-            let value =
-                in_round / rounds.steps * rounds.rows * rounds.totals + in_round % rounds.steps * plan.warp.values();
+            let value = in_round / rounds.steps * rounds.rows * rounds.totals
+                + in_round % rounds.steps * plan.warp.values();
             own + (value * V::BYTES) as u32
         };
         let mut round = 0;

@@ -14,6 +14,7 @@
 mod algorithm;
 mod form;
 
+pub(super) use algorithm::scan;
 pub use form::{Backward, Exclusive, Forward, Inclusive, ScanForm};
 
 use super::modes::{ArithmeticMode, NanMode, SuppressNan};
@@ -21,7 +22,6 @@ use crate::element::{Element, Number};
 use crate::layout::{Blocked, Layout};
 use crate::shape::{Axis, Shape};
 use crate::tile::Tile;
-use algorithm::scan;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Combines each element along axis `A` with all before it, by `combine(before, element)`.
