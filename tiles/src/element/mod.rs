@@ -18,6 +18,7 @@ mod bits;
 mod cast;
 mod float;
 mod number;
+mod order;
 mod promote;
 
 pub(crate) use bits::sealed as bits_transport;
@@ -26,6 +27,7 @@ pub use cast::Cast;
 pub use float::{ApproximateFloat, Float};
 pub use half::{bf16, f16};
 pub use number::{Integer, Logical, Number};
+pub use order::Ordered;
 pub use promote::{FitsElement, Promote};
 
 /// A type that a tile can hold.

@@ -12,7 +12,7 @@ mod scan;
 mod tests;
 
 pub(crate) use map::{LinearMap, Plan, ReductionPlan};
-pub(crate) use scan::{Scan, ScanPlan};
+pub(crate) use scan::{Carrier, Scan, ScanPlan};
 
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
 use crate::shape::{Axis, Shape, ShapeDescription};

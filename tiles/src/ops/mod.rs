@@ -7,6 +7,7 @@ pub mod modes;
 pub mod reduce;
 pub mod scan;
 pub mod shapes;
+pub mod sort;
 pub mod tuple;
 
 mod operand;

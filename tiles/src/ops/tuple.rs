@@ -2,8 +2,10 @@
 
 use super::reduce::reduce;
 use super::scan::{Inclusive, ScanForm, scan};
+use super::sort::{Ascending, SortOrder, coordinate, sort};
 use super::travel::Travel;
-use crate::element::Element;
+use crate::arch;
+use crate::element::{Element, Ordered};
 use crate::layout::{Blocked, Layout, Slice};
 use crate::registers::Registers;
 use crate::shape::{Axis, Shape};
@@ -20,6 +22,8 @@ pub trait TileTuple: Copy {
     type Shape: Shape;
     /// The layout of the first, in which all are combined.
     type Layout: Layout;
+    /// The element type of the first.
+    type Key: Element;
     /// One element of each.
     type Values: Travel;
     /// Tiles of the same element types in another shape and layout.
@@ -27,6 +31,8 @@ pub trait TileTuple: Copy {
 
     #[doc(hidden)]
     fn to_registers<L: Layout>(self) -> Registers<Self::Values, L::Registers<Self::Shape>>;
+    #[doc(hidden)]
+    fn key(values: Self::Values) -> Self::Key;
     #[doc(hidden)]
     fn from_registers<S: Shape, L: Layout>(
         registers: Registers<Self::Values, L::Registers<S>>,
@@ -121,6 +127,49 @@ pub trait TileTuple: Copy {
             values, identity, combine,
         ))
     }
+
+    /// The tuples of elements sorted along axis `A` by their first one, in the total order of
+    /// [`Ordered`]. Tuples with equal first elements keep their order.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let (age, name) = (cx.iota::<u8, _>(shape![4]) ^ 3, cx.iota::<u64, _>(shape![4]) + 100);
+    ///     let (age, name) = (age, name).sort_by_key::<0>();
+    ///     assert_eq!((age.at([0]), name.at([0])), (0, 103));
+    /// });
+    /// ```
+    #[inline(always)]
+    fn sort_by_key<const A: usize>(self) -> Self::Tiles<Self::Shape, Blocked<<Self::Layout as Layout>::Block>>
+    where
+        Self::Shape: Axis<A>,
+        Self::Key: Ordered,
+    {
+        self.sort_by_key_with::<A, _>(Ascending)
+    }
+
+    /// The same, [`Ascending`] or [`Descending`](super::sort::Descending).
+    #[inline(always)]
+    fn sort_by_key_with<const A: usize, O: SortOrder>(
+        self,
+        _order: O,
+    ) -> Self::Tiles<Self::Shape, Blocked<<Self::Layout as Layout>::Block>>
+    where
+        Self::Shape: Axis<A>,
+        Self::Key: Ordered,
+    {
+        let values = self.to_registers::<Blocked<<Self::Layout as Layout>::Block>>();
+        let thread = arch::execution::thread();
+        let located = Registers::from_fn(|i| {
+            (values.get(i), coordinate::<Self::Shape, Blocked<<Self::Layout as Layout>::Block>, A>(thread, i))
+        });
+        let key = |(values, position): (Self::Values, u32)| (O::key(Self::key(values)), position);
+        let sorted = sort::<(Self::Values, u32), Self::Shape, <Self::Layout as Layout>::Block, A>(
+            located,
+            |a, b| key(a) < key(b),
+        );
+        Self::from_registers(Registers::from_fn(|i| sorted.get(i).0))
+    }
 }
 
 macro_rules! tuples {
@@ -135,12 +184,17 @@ macro_rules! tuples {
         {
             type Shape = S;
             type Layout = $first_layout;
+            type Key = $first;
             type Values = ($first, $($element,)*);
             type Tiles<R: Shape, X: Layout> = (Tile<$first, R, X>, $(Tile<$element, R, X>,)*);
             #[inline(always)]
             fn to_registers<X: Layout>(self) -> Registers<Self::Values, X::Registers<S>> {
                 let tiles = (self.0.spread::<S, X>(), $(self.$number.spread::<S, X>(),)*);
                 Registers::from_fn(|i| (tiles.0.registers().get(i), $(tiles.$number.registers().get(i),)*))
+            }
+            #[inline(always)]
+            fn key(values: Self::Values) -> $first {
+                values.0
             }
             #[inline(always)]
             fn from_registers<R: Shape, X: Layout>(

@@ -4,9 +4,9 @@ use super::Reduced;
 use super::algorithm::reduce;
 use crate::arch;
 use crate::element::Number;
-use crate::layout::{Layout, Map};
+use crate::layout::Layout;
 use crate::ops::modes::{NanChoice, SuppressNan};
-use crate::registers::PowerOfTwo;
+use crate::ops::sort::coordinate;
 use crate::shape::{Axis, Shape};
 use crate::tile::Tile;
 
@@ -62,13 +62,9 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     where
         S: Axis<A>,
     {
-        let own = Map::<L, S>::MAP.of_thread.apply(arch::execution::thread());
-        let position = |i| {
-            let flat = own | const { &Map::<L, S>::MAP }.of_register.apply(i);
-            (flat / <S::Inner as PowerOfTwo>::COUNT % <S::Length as PowerOfTwo>::COUNT) as u32
-        };
+        let thread = arch::execution::thread();
         let located = reduce::<(T, u32), S, L, A>(
-            |i| (self.registers().get(i), position(i)),
+            |i| (self.registers().get(i), coordinate::<S, L, A>(thread, i)),
             |located| located,
             |a, b| {
                 let (a_nan, b_nan) = (a.0.is_nan(), b.0.is_nan());
