@@ -1,4 +1,4 @@
-//! mismatched types
+//! `select` cannot choose between elements of `f32` and `Tile<i32
 
 use cuda_tiles::prelude::*;
 

@@ -92,32 +92,23 @@ pub fn affine_maps(
     };
     let first = first.partition(cx, shape![1, 16, 64]);
     let second = second.partition(cx, shape![1, 16, 64]);
-    let results = [
-        t.scan::<0>((1, 0), then),
-        t.scan_with::<0, _>((1, 0), then, Exclusive),
-        t.scan_with::<0, _>((1, 0), then, Backward),
-        t.scan_with::<0, _>((1, 0), then, (Exclusive, Backward)),
-        t.scan_with::<1, _>((1, 0), then, (Inclusive, Forward)),
-        t.scan_with::<1, _>((1, 0), then, (Forward, Exclusive)),
-        t.scan_with::<1, _>((1, 0), then, (Backward, Inclusive)),
-        t.scan_with::<1, _>((1, 0), then, (Backward, Exclusive)),
-    ];
-    first.store(results[0].0, (0, i, 0));
-    first.store(results[1].0, (1, i, 0));
-    first.store(results[2].0, (2, i, 0));
-    first.store(results[3].0, (3, i, 0));
-    first.store(results[4].0, (4, i, 0));
-    first.store(results[5].0, (5, i, 0));
-    first.store(results[6].0, (6, i, 0));
-    first.store(results[7].0, (7, i, 0));
-    second.store(results[0].1, (0, i, 0));
-    second.store(results[1].1, (1, i, 0));
-    second.store(results[2].1, (2, i, 0));
-    second.store(results[3].1, (3, i, 0));
-    second.store(results[4].1, (4, i, 0));
-    second.store(results[5].1, (5, i, 0));
-    second.store(results[6].1, (6, i, 0));
-    second.store(results[7].1, (7, i, 0));
+    macro_rules! stores {
+        ($($row:literal: $scanned:expr;)*) => { $(
+            let (a, b) = $scanned;
+            first.store(a, ($row, i, 0));
+            second.store(b, ($row, i, 0));
+        )* };
+    }
+    stores! {
+        0: t.scan::<0>((1, 0), then);
+        1: t.scan_with::<0, _>((1, 0), then, Exclusive);
+        2: t.scan_with::<0, _>((1, 0), then, Backward);
+        3: t.scan_with::<0, _>((1, 0), then, (Exclusive, Backward));
+        4: t.scan_with::<1, _>((1, 0), then, (Inclusive, Forward));
+        5: t.scan_with::<1, _>((1, 0), then, (Forward, Exclusive));
+        6: t.scan_with::<1, _>((1, 0), then, (Backward, Inclusive));
+        7: t.scan_with::<1, _>((1, 0), then, (Backward, Exclusive));
+    }
 }
 
 /// Sums along each axis, then exclusive ones, of rank 4; of the sums along axis 1 those along axis 2; of the
@@ -128,7 +119,6 @@ pub fn high_rank<T: Number>(
     x: Input<T, (D<2>, D<4>, D<4>, D<16>)>,
     results: Output<T, (D<20>, D<4>, D<4>, D<16>)>,
 ) {
-    let _ = cx.bid::<0>();
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![2, 4, 4, 16]).load((0, 0, 0, 0));
     let results = results.partition(cx, shape![2, 4, 4, 16]);

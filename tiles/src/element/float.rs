@@ -47,6 +47,12 @@ pub trait Float: Number {
     fn floor(self) -> Self;
     /// The least integer not below.
     fn ceil(self) -> Self;
+    /// The number without its fraction.
+    fn trunc(self) -> Self;
+    /// The nearest integer, halves to the even one.
+    fn round_even(self) -> Self;
+    /// Its magnitude with the sign of `sign`, also of zeros and NaN.
+    fn copysign(self, sign: Self) -> Self;
 }
 
 macro_rules! unary {
@@ -77,10 +83,15 @@ macro_rules! float {
                 $fma
             }
             #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                let mask = Self::NEGATIVE_ZERO.to_bits();
+                $type::from_bits(self.to_bits() & !mask | sign.to_bits() & mask)
+            }
+            #[inline(always)]
             fn is_infinite(self) -> bool {
                 Number::abs(self).to_bits() == $type::INFINITY.to_bits()
             }
-            unary!($way $argument: exp exp2 log log2 sqrt rsqrt sin cos tan tanh floor ceil);
+            unary!($way $argument: exp exp2 log log2 sqrt rsqrt sin cos tan tanh floor ceil trunc round_even);
         }
     };
 }

@@ -1,6 +1,6 @@
 //! Arithmetic of integers and floats, one element at a time.
 
-use super::{Cast, Element, Promote, bf16, f16};
+use super::{Cast, Element, Float, Promote, bf16, f16};
 use crate::arch::float as machine;
 use crate::math::remainder;
 use num_traits::{Bounded, One, Zero};
@@ -49,6 +49,18 @@ pub trait Number: Element + Zero + One + Bounded + Promote<Self, Output = Self> 
     fn div(self, other: Self) -> Self;
     /// Remainder with the sign of `self`; by zero it is `self` for integers and NaN for floats.
     fn rem(self, other: Self) -> Self;
+    /// Quotient rounded toward negative infinity, of floats the floor of `self / other`; of integers by zero it is zero.
+    fn floor_div(self, other: Self) -> Self;
+    /// Quotient rounded toward positive infinity, of floats the ceiling of `self / other`; of integers by zero it is zero.
+    fn ceil_div(self, other: Self) -> Self;
+    /// Remainder with the sign of `other`, as Python's `%`; by zero it is `self` for integers and NaN for floats.
+    ///
+    /// Of floats it is `self % other`, plus `other` where the signs differ, rounded once; a zero has the sign of `other`.
+    fn modulo(self, other: Self) -> Self;
+    /// The whole number of times that `other` fits into `self`, and the remainder `self % other` that is left.
+    fn div_rem(self, other: Self) -> (Self, Self);
+    /// The same rounded toward negative infinity, with the remainder [`modulo`](Number::modulo): Python's `divmod`.
+    fn divmod(self, other: Self) -> (Self, Self);
     /// Negation; unsigned integers and the least integer wrap.
     fn neg(self) -> Self;
     /// Magnitude; of the least integer it is that integer.
@@ -69,11 +81,11 @@ pub trait Number: Element + Zero + One + Bounded + Promote<Self, Output = Self> 
     fn is_nan(self) -> bool;
 }
 
-/// Integers: shifts.
+/// Integers: shifts, counts and order of bits, high products, saturation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer element type",
     label = "expected integers",
-    note = "shifts and `iota` are for tiles of integers; convert with `.cast::<...>()`"
+    note = "shifts, bit counts and `iota` are for tiles of integers; convert with `.cast::<...>()`"
 )]
 pub trait Integer: Number + Logical {
     /// The width in bits.
@@ -86,6 +98,32 @@ pub trait Integer: Number + Logical {
     fn shr(self, amount: u32) -> Self;
     /// As a shift amount: negative or huge values become `u32::MAX`.
     fn to_amount(self) -> u32;
+    /// The unsigned integer of the same width.
+    type Unsigned: Integer;
+    /// The upper half of the product in twice the width.
+    fn mul_hi(self, other: Self) -> Self;
+    /// Sum, clamped to the type.
+    fn saturating_add(self, other: Self) -> Self;
+    /// Difference, clamped to the type.
+    fn saturating_sub(self, other: Self) -> Self;
+    /// Product, clamped to the type.
+    fn saturating_mul(self, other: Self) -> Self;
+    /// The distance between both, which an unsigned integer always holds.
+    fn abs_diff(self, other: Self) -> Self::Unsigned;
+    /// How many bits are 1.
+    fn count_ones(self) -> Self;
+    /// How many bits above the highest 1 are 0; all of them in 0.
+    fn leading_zeros(self) -> Self;
+    /// How many bits below the lowest 1 are 0; all of them in 0.
+    fn trailing_zeros(self) -> Self;
+    /// The bits in the opposite order.
+    fn reverse_bits(self) -> Self;
+    /// The bits moved up by `amount` modulo the width, those at the top coming in at the bottom.
+    fn rotate_left(self, amount: u32) -> Self;
+    /// The bits moved down by `amount` modulo the width, those at the bottom coming in at the top.
+    fn rotate_right(self, amount: u32) -> Self;
+    /// As an amount to rotate by: the value modulo 64.
+    fn to_rotation(self) -> u32;
 }
 
 macro_rules! logical {
@@ -113,7 +151,7 @@ macro_rules! logical {
 logical!(bool i8 i16 i32 i64 u8 u16 u32 u64);
 
 macro_rules! integers {
-    ($($type:ident, |$value:ident| $abs:expr;)*) => { $(
+    ($($type:ident, $unsigned:ident, $wide:ident, |$value:ident| $abs:expr;)*) => { $(
         impl Number for $type {
             const ONE: Self = 1;
             const LOWEST: Self = $type::MIN;
@@ -137,6 +175,32 @@ macro_rules! integers {
             #[inline(always)]
             fn rem(self, other: Self) -> Self {
                 if other == 0 { self } else { self.wrapping_rem(other) }
+            }
+            #[inline(always)]
+            fn floor_div(self, other: Self) -> Self {
+                self.divmod(other).0
+            }
+            #[inline(always)]
+            fn ceil_div(self, other: Self) -> Self {
+                let (quotient, rest) = Number::div_rem(self, other);
+                // The least unsigned number is 0: its operands have one sign.
+                let cut = rest != 0 && other != 0 && (rest ^ other) & $type::MIN == 0;
+                if cut { quotient.wrapping_add(1) } else { quotient }
+            }
+            #[inline(always)]
+            fn modulo(self, other: Self) -> Self {
+                self.divmod(other).1
+            }
+            #[inline(always)]
+            fn div_rem(self, other: Self) -> (Self, Self) {
+                let quotient = Number::div(self, other);
+                (quotient, self.wrapping_sub(quotient.wrapping_mul(other)))
+            }
+            #[inline(always)]
+            fn divmod(self, other: Self) -> (Self, Self) {
+                let (quotient, rest) = Number::div_rem(self, other);
+                let above = rest != 0 && other != 0 && (rest ^ other) & $type::MIN != 0;
+                if above { (quotient.wrapping_sub(1), rest.wrapping_add(other)) } else { (quotient, rest) }
             }
             #[inline(always)]
             fn neg(self) -> Self {
@@ -192,23 +256,72 @@ macro_rules! integers {
             fn to_amount(self) -> u32 {
                 u32::try_from(self).unwrap_or(u32::MAX)
             }
+            type Unsigned = $unsigned;
+            #[inline(always)]
+            fn mul_hi(self, other: Self) -> Self {
+                ((self as $wide * other as $wide) >> $type::BITS) as $type
+            }
+            #[inline(always)]
+            fn saturating_add(self, other: Self) -> Self {
+                $type::saturating_add(self, other)
+            }
+            #[inline(always)]
+            fn saturating_sub(self, other: Self) -> Self {
+                $type::saturating_sub(self, other)
+            }
+            #[inline(always)]
+            fn saturating_mul(self, other: Self) -> Self {
+                $type::saturating_mul(self, other)
+            }
+            #[inline(always)]
+            fn abs_diff(self, other: Self) -> $unsigned {
+                $type::abs_diff(self, other)
+            }
+            #[inline(always)]
+            fn count_ones(self) -> Self {
+                $type::count_ones(self) as $type
+            }
+            #[inline(always)]
+            fn leading_zeros(self) -> Self {
+                $type::leading_zeros(self) as $type
+            }
+            #[inline(always)]
+            fn trailing_zeros(self) -> Self {
+                $type::trailing_zeros(self) as $type
+            }
+            #[inline(always)]
+            fn reverse_bits(self) -> Self {
+                $type::reverse_bits(self)
+            }
+            #[inline(always)]
+            fn rotate_left(self, amount: u32) -> Self {
+                $type::rotate_left(self, amount)
+            }
+            #[inline(always)]
+            fn rotate_right(self, amount: u32) -> Self {
+                $type::rotate_right(self, amount)
+            }
+            #[inline(always)]
+            fn to_rotation(self) -> u32 {
+                self as u32 % 64
+            }
         }
     )* };
 }
 integers! {
-    i8, |value| value.wrapping_abs();
-    i16, |value| value.wrapping_abs();
-    i32, |value| value.wrapping_abs();
-    i64, |value| value.wrapping_abs();
-    u8, |value| value;
-    u16, |value| value;
-    u32, |value| value;
-    u64, |value| value;
+    i8, u8, i16, |value| value.wrapping_abs();
+    i16, u16, i32, |value| value.wrapping_abs();
+    i32, u32, i64, |value| value.wrapping_abs();
+    i64, u64, i128, |value| value.wrapping_abs();
+    u8, u8, u16, |value| value;
+    u16, u16, u32, |value| value;
+    u32, u32, u64, |value| value;
+    u64, u64, u128, |value| value;
 }
 
 /// `native` types compute with their own operators; the others give the machine's functions on their bits.
 macro_rules! floats {
-    ($($type:ident: $add:expr, $sub:expr, $mul:expr, $div:expr, $rem:expr, $min:expr, $max:expr, $min_nan:expr, $max_nan:expr, $one:expr, $sign:expr, |$value:ident| $wide:expr;)*) => { $(
+    ($($type:ident: $add:expr, $sub:expr, $mul:expr, $div:expr, $rem:expr, $min:expr, $max:expr, $min_nan:expr, $max_nan:expr, $divmod:expr, $one:expr, $sign:expr, |$value:ident| $wide:expr;)*) => { $(
         impl Number for $type {
             const ONE: Self = $one;
             const LOWEST: Self = $type::NEG_INFINITY;
@@ -232,6 +345,26 @@ macro_rules! floats {
             #[inline(always)]
             fn rem(self, other: Self) -> Self {
                 $rem(self, other)
+            }
+            #[inline(always)]
+            fn floor_div(self, other: Self) -> Self {
+                Float::floor(Number::div(self, other))
+            }
+            #[inline(always)]
+            fn ceil_div(self, other: Self) -> Self {
+                Float::ceil(Number::div(self, other))
+            }
+            #[inline(always)]
+            fn modulo(self, other: Self) -> Self {
+                self.divmod(other).1
+            }
+            #[inline(always)]
+            fn div_rem(self, other: Self) -> (Self, Self) {
+                $divmod(self, other, false)
+            }
+            #[inline(always)]
+            fn divmod(self, other: Self) -> (Self, Self) {
+                $divmod(self, other, true)
             }
             #[inline(always)]
             fn neg(self) -> Self {
@@ -297,15 +430,25 @@ macro_rules! in_f32 {
     };
 }
 
+/// Quotient and remainder computed in `f32` and rounded once.
+macro_rules! divmod_in_f32 {
+    ($type:ident) => {
+        |a: $type, b: $type, floored: bool| {
+            let (quotient, rest) = remainder::single_divmod(a.cast(), b.cast(), floored);
+            (Cast::<$type>::cast(quotient), Cast::<$type>::cast(rest))
+        }
+    };
+}
+
 floats! {
     f32: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, remainder::single,
-        machine::min_f32, machine::max_f32, machine::min_nan_f32, machine::max_nan_f32, 1.0, 0x8000_0000, |value| value;
+        machine::min_f32, machine::max_f32, machine::min_nan_f32, machine::max_nan_f32, remainder::single_divmod, 1.0, 0x8000_0000, |value| value;
     f64: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, remainder::double,
-        machine::min_f64, machine::max_f64, machine::min_nan_f64, machine::max_nan_f64, 1.0, 0x8000_0000_0000_0000, |value| value;
+        machine::min_f64, machine::max_f64, machine::min_nan_f64, machine::max_nan_f64, remainder::double_divmod, 1.0, 0x8000_0000_0000_0000, |value| value;
     f16: on_bits!(f16, add_f16), on_bits!(f16, subtract_f16), on_bits!(f16, multiply_f16), in_f32!(f16, |a, b| a / b),
         in_f32!(f16, |a, b| remainder::single(a, b)), on_bits!(f16, min_f16), on_bits!(f16, max_f16),
-        on_bits!(f16, min_nan_f16), on_bits!(f16, max_nan_f16), f16::ONE, 0x8000, |value| Cast::<f32>::cast(value);
+        on_bits!(f16, min_nan_f16), on_bits!(f16, max_nan_f16), divmod_in_f32!(f16), f16::ONE, 0x8000, |value| Cast::<f32>::cast(value);
     bf16: on_bits!(bf16, add_bf16), on_bits!(bf16, subtract_bf16), on_bits!(bf16, multiply_bf16), in_f32!(bf16, |a, b| a / b),
         in_f32!(bf16, |a, b| remainder::single(a, b)), on_bits!(bf16, min_bf16), on_bits!(bf16, max_bf16),
-        on_bits!(bf16, min_nan_bf16), on_bits!(bf16, max_nan_bf16), bf16::ONE, 0x8000, |value| Cast::<f32>::cast(value);
+        on_bits!(bf16, min_nan_bf16), on_bits!(bf16, max_nan_bf16), divmod_in_f32!(bf16), bf16::ONE, 0x8000, |value| Cast::<f32>::cast(value);
 }

@@ -55,6 +55,18 @@ pub fn floor(x: f64) -> f64 {
     arch::floor_f64(x)
 }
 
+/// `x` without its fraction.
+#[inline(always)]
+pub fn trunc(x: f64) -> f64 {
+    arch::truncate_f64(x)
+}
+
+/// The integer nearest to `x`, halves to the even one.
+#[inline(always)]
+pub fn round_even(x: f64) -> f64 {
+    arch::round_even_f64(x)
+}
+
 /// The smallest integer not below `x`.
 #[inline(always)]
 pub fn ceil(x: f64) -> f64 {

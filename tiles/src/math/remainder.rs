@@ -3,6 +3,8 @@
 //! Long division, one bit of the quotient a step: as many steps as the exponents differ. The same code serves both back
 //! ends, because `libm::fmod` checks for what cannot happen, which on the device would be calls.
 
+use super::{double as math_double, single as math_single};
+
 macro_rules! remainders {
     ($($(#[$attribute:meta])* $name:ident: $type:ident, $bits:ident, $digits:literal, $infinity:literal;)*) => { $(
         $(#[$attribute])*
@@ -52,6 +54,41 @@ macro_rules! remainders {
         }
     )* };
 }
+
+/// The whole quotient that goes with a remainder, as CPython and NumPy compute it: `(dividend - remainder) / divisor` is
+/// whole but for two roundings, hence exact while these stay below one half.
+macro_rules! quotients {
+    ($($name:ident: $type:ident, $remainder:ident, $module:ident;)*) => { $(
+        /// The quotient rounded to a whole number and its remainder. `floored` rounds down, and the remainder has the sign of
+        /// the divisor; else the quotient is cut off, and the remainder has the sign of the dividend.
+        #[inline(always)]
+        pub(crate) fn $name(dividend: $type, divisor: $type, floored: bool) -> ($type, $type) {
+            let cut = $remainder(dividend, divisor);
+            let opposite = cut.is_sign_negative() != divisor.is_sign_negative();
+            let (rest, below) = match (floored && opposite, cut == 0.0) {
+                (false, _) => (cut, 0.0),
+                (true, true) => (-cut, 0.0),
+                (true, false) => (cut + divisor, 1.0),
+            };
+            // A zero divisor leaves NaN, and its quotient is the infinity that division gives.
+            let ratio = dividend / divisor;
+            let whole = $module::round_even((dividend - cut) / divisor - below);
+            let quotient = if divisor == 0.0 {
+                ratio
+            } else if whole == 0.0 {
+                if ratio.is_sign_negative() { -0.0 } else { 0.0 }
+            } else {
+                whole
+            };
+            (quotient, rest)
+        }
+    )* };
+}
+quotients! {
+    single_divmod: f32, single, math_single;
+    double_divmod: f64, double, math_double;
+}
+
 remainders! {
     /// `dividend % divisor`.
     single: f32, u32, 24, 0x7f80_0000;

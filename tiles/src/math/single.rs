@@ -59,6 +59,18 @@ pub fn floor(x: f32) -> f32 {
     arch::floor_f32(x)
 }
 
+/// `x` without its fraction.
+#[inline(always)]
+pub fn trunc(x: f32) -> f32 {
+    arch::truncate_f32(x)
+}
+
+/// The integer nearest to `x`, halves to the even one.
+#[inline(always)]
+pub fn round_even(x: f32) -> f32 {
+    arch::round_even_f32(x)
+}
+
 /// The smallest integer not below `x`.
 #[inline(always)]
 pub fn ceil(x: f32) -> f32 {

@@ -6,11 +6,11 @@
 
 use super::Operand;
 use super::modes::{NanMode, SuppressNan};
-use super::operand::Promoted;
-use crate::element::{Cast, Element, Integer, Logical, Number, Promote, bf16, f16};
+use super::operand::{Fetch, Promoted};
+use crate::element::{Cast, Element, Float, Integer, Logical, Number, Promote, bf16, f16};
 use crate::layout::{Join, Layout};
 use crate::shape::{Broadcast, Shape};
-use crate::tile::Tile;
+use crate::tile::{Spread, Tile};
 use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
 /// A binary operator on promoted elements, for tile and scalar operands.
@@ -180,6 +180,68 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Promote<R::Element, Output: Number>,
     {
         other.combine(self, |a, b| N::maximum(Cast::<Promoted<T, S, L, R>>::cast(a), T::promote(b)))
+    }
+
+    /// Elements moved into the range from `low` to `high`: those below become `low`, those above `high`, and a NaN stays.
+    ///
+    /// Where `low` is above `high` the result is `high`. Both broadcast and have the type of this tile.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![8]).clamp(2, 5);
+    ///     assert_eq!((t.at([0]), t.at([3]), t.at([7])), (2, 3, 5));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn clamp<B, H>(self, low: B, high: H) -> Tile<T, H::Shape, H::Layout>
+    where
+        T: Number,
+        B: Operand<T, S, L, Element = T>,
+        H: Operand<T, B::Shape, B::Layout, Element = T>,
+    {
+        let value = Spread::<T, S, L, H::Shape, H::Layout>::new(self);
+        let low = low.prepare::<H::Shape, H::Layout>();
+        let high = high.prepare::<H::Shape, H::Layout>();
+        Tile::from_registers_fn(|i| {
+            let (value, low, high) = (value.get(i), low.get(i), high.get(i));
+            let raised = if value.less(low) { low } else { value };
+            if high.less(raised) { high } else { raised }
+        })
+    }
+
+    /// -1, 0 or 1 by the sign of each element; zeros keep their sign, and a NaN stays.
+    #[inline(always)]
+    pub fn sign(self) -> Self
+    where
+        T: Number,
+    {
+        Tile::from_registers_fn(|i| {
+            let value = self.registers().get(i);
+            if <T as Element>::ZERO.less(value) {
+                T::ONE
+            } else if value.less(<T as Element>::ZERO) {
+                Number::neg(T::ONE)
+            } else {
+                value
+            }
+        })
+    }
+
+    /// Magnitudes of this tile with the signs of `sign`, also of zeros and NaN.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     assert_eq!(cx.full(shape![4], 2.5f32).copysign(-0.0).at([0]), -2.5);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn copysign<R: Operand<T, S, L, Element = T>>(self, sign: R) -> Tile<T, R::Shape, R::Layout>
+    where
+        T: Float,
+    {
+        sign.combine(self, Float::copysign)
     }
 
     /// Magnitudes; of the least integer it is that integer.

@@ -1,7 +1,7 @@
 //! Comparisons, which give tiles of `bool`, and selection by such a tile.
 
 use super::Operand;
-use super::operand::Promoted;
+use super::operand::{Fetch, Promoted};
 use crate::element::{Cast, Element, Number, Promote};
 use crate::layout::{Join, Layout};
 use crate::shape::{Broadcast, Shape};
@@ -48,10 +48,30 @@ comparisons! {
     ge: |a, b| b.less_equal(a), Number;
 }
 
+/// What `select` chooses from: a tile whose shape broadcasts, or a scalar, of element type `T`.
+#[diagnostic::on_unimplemented(
+    message = "`select` cannot choose between elements of `{T}` and `{Self}`",
+    label = "not a tile or scalar of `{T}`",
+    note = "both choices have one element type, and shapes that broadcast with the condition's; convert first: `.cast::<{T}>()`"
+)]
+pub trait Choice<T: Element, S: Shape, L: Layout>: Operand<T, S, L, Element = T> {}
+
+impl<T, S, L, R, M> Choice<T, S, L> for Tile<T, R, M>
+where
+    T: Element,
+    S: Shape + Broadcast<R>,
+    L: Layout + Join<M>,
+    R: Shape,
+    M: Layout,
+{
+}
+
+impl<T: Element, S: Shape, L: Layout> Choice<T, S, L> for T {}
+
 impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// Elements of `then` where this tile is true and of `otherwise` where it is false; all three broadcast.
     ///
-    /// Both sides are tiles of one element type, and both are computed.
+    /// Both sides are tiles or scalars of one element type, and both are computed.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -59,34 +79,67 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     ///     let t = cx.iota::<i32, _>(shape![2, 4]);
     ///     let even = (t % 2).eq(0).select(t, -t);
     ///     assert_eq!((even.at([1, 2]), even.at([1, 3])), (6, -7));
+    ///     let cut = t.lt(5).select(t.cast(), 5.5f32);
+    ///     assert_eq!((cut.at([1, 0]), cut.at([1, 3])), (4.0, 5.5));
     /// });
     /// ```
     #[inline(always)]
-    pub fn select<T, R, M, Q, N>(
-        self,
-        then: Tile<T, R, M>,
-        otherwise: Tile<T, Q, N>,
-    ) -> Tile<T, Selected<S, R, Q>, SelectedLayout<L, M, N>>
+    pub fn select<T, A, B>(self, then: A, otherwise: B) -> Tile<T, B::Shape, B::Layout>
     where
         T: Element,
-        R: Shape + Broadcast<Q>,
-        M: Layout + Join<N>,
-        Q: Shape,
-        N: Layout,
-        S: Broadcast<<R as Broadcast<Q>>::Output>,
-        L: Join<<M as Join<N>>::Output>,
+        A: Choice<T, S, L>,
+        B: Choice<T, A::Shape, A::Layout>,
     {
-        let condition = Spread::<bool, S, L, Selected<S, R, Q>, SelectedLayout<L, M, N>>::new(self);
-        let then = Spread::<T, R, M, Selected<S, R, Q>, SelectedLayout<L, M, N>>::new(then);
-        let otherwise = Spread::<T, Q, N, Selected<S, R, Q>, SelectedLayout<L, M, N>>::new(otherwise);
+        let condition = Spread::<bool, S, L, B::Shape, B::Layout>::new(self);
+        let then = then.prepare::<B::Shape, B::Layout>();
+        let otherwise = otherwise.prepare::<B::Shape, B::Layout>();
         Tile::from_registers_fn(|i| if condition.get(i) { then.get(i) } else { otherwise.get(i) })
     }
 }
 
-/// The common shape of a condition and two choices.
-pub type Selected<S, R, Q> = <S as Broadcast<<R as Broadcast<Q>>::Output>>::Output;
-/// The common layout of a condition and two choices.
-pub type SelectedLayout<L, M, N> = <L as Join<<M as Join<N>>::Output>>::Output;
+macro_rules! logical {
+    ($($(#[$attribute:meta])* $name:ident: |$a:ident, $b:ident| $result:expr;)*) => {
+        /// Logic of numbers: an element is true unless it is zero, and a NaN is true.
+        impl<T: Element + Cast<bool>, S: Shape, L: Layout> Tile<T, S, L> {
+            $(
+                $(#[$attribute])*
+                #[inline(always)]
+                pub fn $name<R: Operand<T, S, L>>(self, other: R) -> Tile<bool, R::Shape, R::Layout>
+                where
+                    R::Element: Cast<bool>,
+                {
+                    other.combine(self, |a, b| {
+                        let ($a, $b): (bool, bool) = (a.cast(), b.cast());
+                        $result
+                    })
+                }
+            )*
+
+            /// Whether elements are false.
+            #[inline(always)]
+            pub fn logical_not(self) -> Tile<bool, S, L> {
+                Tile::from_registers_fn(|i| !Cast::<bool>::cast(self.registers().get(i)))
+            }
+        }
+    };
+}
+logical! {
+    /// Whether both are true; both sides are computed.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let (t, nan) = (cx.iota::<i32, _>(shape![4]), cx.full(shape![4], f32::NAN));
+    ///     let both = t.logical_and(nan);
+    ///     assert!(!both.at([0]) && both.at([1]));
+    /// });
+    /// ```
+    logical_and: |a, b| a & b;
+    /// Whether one or both are true; both sides are computed.
+    logical_or: |a, b| a | b;
+    /// Whether exactly one is true.
+    logical_xor: |a, b| a != b;
+}
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Whether elements are NaN; integers never are.

@@ -52,6 +52,10 @@ functions! { Float:
     floor;
     /// The least integers not below.
     ceil;
+    /// Elements without their fractions.
+    trunc;
+    /// The nearest integers, halves to the even one.
+    round_even;
 }
 functions! { ApproximateFloat:
     /// e to the power of each element, by one hardware instruction after a scaling.

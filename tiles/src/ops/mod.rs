@@ -2,6 +2,8 @@
 
 pub mod arithmetic;
 pub mod compare;
+pub mod division;
+pub mod integers;
 pub mod math;
 pub mod modes;
 pub mod reduce;
@@ -9,6 +11,7 @@ pub mod scan;
 pub mod shapes;
 pub mod sort;
 pub mod tuple;
+pub mod with_modes;
 
 mod operand;
 mod travel;

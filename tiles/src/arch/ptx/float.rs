@@ -11,8 +11,6 @@
 //! bound (the functions named `approximate`) the two differ by that bound; everything else is equal to the
 //! bit, except for the payload of a NaN.
 
-use core::arch::asm;
-
 /// Whether the elementary functions of [`crate::math`] come from the `libm` crate. Not here: its code needs
 /// volatile writes, tables and arrays, which become local memory on the device.
 pub const HAS_LIBM: bool = false;
@@ -22,7 +20,7 @@ macro_rules! instructions {
     ($(
         $(#[$attribute:meta])*
         $name:ident($($operand:ident: $type:ty => $class:ident),*) -> $result:ty => $result_class:ident =
-            $template:literal;
+            $template:expr;
     )*) => {$(
         $(#[$attribute])*
         #[inline(always)]
@@ -31,7 +29,7 @@ macro_rules! instructions {
             // SAFETY: the instruction reads its operand registers and writes its result register; it touches
             // no memory, no stack and no state, and it is defined for every operand value.
             unsafe {
-                asm!(
+                core::arch::asm!(
                     $template,
                     out($result_class) result,
                     $(in($class) $operand,)*
@@ -42,6 +40,7 @@ macro_rules! instructions {
         }
     )*};
 }
+pub(super) use instructions;
 
 instructions! {
     /// `a * b + c`, rounded once to nearest even.

@@ -6,16 +6,27 @@
 //!
 //! | operations | modes | element types |
 //! |---|---|---|
-//! | `add`, `sub`, `mul`, `fma`, sums, products | [`NearestEven`] (default), [`TowardZero`], [`TowardNegative`], [`TowardPositive`] | floats |
-//! | the same | [`FlushToZero`], also with one of these | `f32` |
+//! | sums, differences, products, quotients, `fma`, `sqrt` | [`NearestEven`] (default), [`TowardZero`], [`TowardNegative`], [`TowardPositive`] | floats |
+//! | the same | [`FlushToZero`], alone or with one of these | `f32` |
+//! | quotients | [`Approximate`], [`Full`], alone or with `FlushToZero` | `f32` |
+//! | `sqrt` | [`Approximate`], alone or with `FlushToZero` | `f32` |
+//! | `exp`, `exp2`, `log`, `log2`, `sin`, `cos`, `tanh`, `rsqrt` | [`Full`] (default) | floats |
+//! | the same | [`Approximate`] | those with [`ApproximateFloat`](crate::element::ApproximateFloat) |
+//! | `exp2`, `rsqrt` | [`FlushToZero`] | `f32` |
 //! | minimum, maximum | [`SuppressNan`] (default), [`PropagateNan`] | integers, floats |
-//! | the same | [`FlushToZero`], also with one of these | `f32` |
+//! | the same | [`FlushToZero`], alone or with one of these | `f32` |
+//! | arg-reductions | [`SuppressNan`] (default), [`PropagateNan`] | integers, floats |
+//!
+//! Flushing means that subnormal operands and results become zeros of their sign. A fused multiply-add and the rounding
+//! of `f16` and `bf16` round once, whatever the mode.
 
 mod arithmetic_mode;
+mod function_mode;
 mod nan;
 mod rounding;
 
-pub use arithmetic_mode::ArithmeticMode;
+pub use arithmetic_mode::{ArithmeticMode, DivisionMode, FusedMode, RootMode};
+pub use function_mode::{FlushMode, FunctionMode};
 pub use nan::{NanChoice, NanMode, PropagateNan, SuppressNan};
 pub use rounding::{
     Approximate, FlushToZero, Full, NearestEven, TiesAway, TowardNegative, TowardPositive, TowardZero,

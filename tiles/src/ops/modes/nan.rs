@@ -1,5 +1,7 @@
 //! What minimum and maximum do with a NaN.
 
+use super::FlushToZero;
+use crate::arch::rounding as machine;
 use crate::element::Number;
 
 /// What minimum and maximum of elements of type `T` do with a NaN, and with subnormal numbers.
@@ -52,6 +54,18 @@ impl<T: Number> NanMode<T> for SuppressNan {
     }
 }
 
+/// No mode: a NaN loses.
+impl<T: Number> NanMode<T> for () {
+    #[inline(always)]
+    fn minimum(left: T, right: T) -> T {
+        Number::minimum(left, right)
+    }
+    #[inline(always)]
+    fn maximum(left: T, right: T) -> T {
+        Number::maximum(left, right)
+    }
+}
+
 impl<T: Number> NanMode<T> for PropagateNan {
     #[inline(always)]
     fn minimum(left: T, right: T) -> T {
@@ -61,4 +75,27 @@ impl<T: Number> NanMode<T> for PropagateNan {
     fn maximum(left: T, right: T) -> T {
         left.max_propagate_nan(right)
     }
+}
+
+/// The modes that flush: f32 only.
+macro_rules! flushing {
+    ($($mode:ty: $minimum:ident $maximum:ident;)*) => { $(
+        impl NanMode<f32> for $mode {
+            #[inline(always)]
+            fn minimum(left: f32, right: f32) -> f32 {
+                machine::$minimum(left, right)
+            }
+            #[inline(always)]
+            fn maximum(left: f32, right: f32) -> f32 {
+                machine::$maximum(left, right)
+            }
+        }
+    )* };
+}
+flushing! {
+    FlushToZero: min_flush_f32 max_flush_f32;
+    (SuppressNan, FlushToZero): min_flush_f32 max_flush_f32;
+    (FlushToZero, SuppressNan): min_flush_f32 max_flush_f32;
+    (PropagateNan, FlushToZero): min_nan_flush_f32 max_nan_flush_f32;
+    (FlushToZero, PropagateNan): min_nan_flush_f32 max_nan_flush_f32;
 }

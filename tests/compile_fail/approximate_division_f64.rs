@@ -1,0 +1,9 @@
+//! quotients of `f64` have no mode
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.ones::<f64, _>(shape![8]).div_with(3.0, Approximate);
+    });
+}

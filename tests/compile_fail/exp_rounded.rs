@@ -1,0 +1,9 @@
+//! this function of `f32` has no mode
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.ones::<f32, _>(shape![8]).exp_with(NearestEven);
+    });
+}

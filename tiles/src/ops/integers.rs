@@ -1,0 +1,178 @@
+//! Operations of integers alone: high products, saturating arithmetic, and bits as bits.
+
+use super::Operand;
+use super::operand::Promoted;
+use crate::element::{Cast, Element, Integer, Promote};
+use crate::layout::{Join, Layout};
+use crate::shape::{Broadcast, Shape};
+use crate::tile::Tile;
+
+macro_rules! binary {
+    ($($(#[$attribute:meta])* $name:ident;)*) => {
+        /// Both sides are promoted to their common type.
+        impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+            $(
+                $(#[$attribute])*
+                #[inline(always)]
+                pub fn $name<R: Operand<T, S, L>>(
+                    self,
+                    other: R,
+                ) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+                where
+                    T: Promote<R::Element, Output: Integer>,
+                {
+                    other.combine(self, |a, b| Integer::$name(Cast::<Promoted<T, S, L, R>>::cast(a), T::promote(b)))
+                }
+            )*
+
+            /// Distances, as unsigned integers of the same width, which always hold them.
+            ///
+            /// ```
+            /// use cuda_tiles::prelude::*;
+            /// cuda_tiles::cpu::block(|cx| {
+            ///     assert_eq!(cx.full(shape![4], -100i8).abs_diff(100).at([0]), 200u8);
+            /// });
+            /// ```
+            #[inline(always)]
+            pub fn abs_diff<R: Operand<T, S, L>>(
+                self,
+                other: R,
+            ) -> Tile<<Promoted<T, S, L, R> as Integer>::Unsigned, R::Shape, R::Layout>
+            where
+                T: Promote<R::Element, Output: Integer>,
+            {
+                other.combine(self, |a, b| Integer::abs_diff(Cast::<Promoted<T, S, L, R>>::cast(a), T::promote(b)))
+            }
+        }
+    };
+}
+binary! {
+    /// The upper halves of the products in twice the width, of signed and unsigned integers.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     assert_eq!(cx.full(shape![4], 1u32 << 31).mul_hi(6).at([0]), 3);
+    ///     assert_eq!(cx.full(shape![4], -1i64).mul_hi(5).at([0]), -1);
+    /// });
+    /// ```
+    mul_hi;
+    /// Sums, clamped to the type.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.full(shape![4], 100i8);
+    ///     assert_eq!((t.saturating_add(100).at([0]), (t + 100).at([0])), (127, -56));
+    /// });
+    /// ```
+    saturating_add;
+    /// Differences, clamped to the type.
+    saturating_sub;
+    /// Products, clamped to the type.
+    saturating_mul;
+}
+
+macro_rules! unary {
+    ($($(#[$attribute:meta])* $name:ident;)*) => {
+        impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> { $(
+            $(#[$attribute])*
+            #[inline(always)]
+            pub fn $name(self) -> Self
+            where
+                T: Integer,
+            {
+                Tile::from_registers_fn(|i| Integer::$name(self.registers().get(i)))
+            }
+        )* }
+    };
+}
+unary! {
+    /// How many bits are 1 (population counts).
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.full(shape![4], 0b1101_0000u8);
+    ///     assert_eq!((t.count_ones().at([0]), t.leading_zeros().at([0]), t.trailing_zeros().at([0])), (3, 0, 4));
+    ///     assert_eq!((t.reverse_bits().at([0]), t.rotate_left(2).at([0])), (0b0000_1011, 0b0100_0011));
+    /// });
+    /// ```
+    count_ones;
+    /// How many bits above the highest 1 are 0; all of them in 0.
+    leading_zeros;
+    /// How many bits below the lowest 1 are 0; all of them in 0.
+    trailing_zeros;
+    /// The bits in the opposite order.
+    reverse_bits;
+}
+
+/// What bits can be rotated by: a tile of any integer type whose shape broadcasts, or a number.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an amount to rotate by",
+    label = "expected a tile of integers or a `u32`"
+)]
+pub trait Amount<S: Shape, L: Layout> {
+    /// The common shape.
+    type Shape: Shape;
+    /// The common layout.
+    type Layout: Layout;
+    /// `function` of the values and these amounts.
+    #[doc(hidden)]
+    fn apply<T: Integer>(
+        self,
+        values: Tile<T, S, L>,
+        function: impl Fn(T, u32) -> T,
+    ) -> Tile<T, Self::Shape, Self::Layout>;
+}
+
+impl<S: Shape, L: Layout> Amount<S, L> for u32 {
+    type Shape = S;
+    type Layout = L;
+    #[inline(always)]
+    fn apply<T: Integer>(self, values: Tile<T, S, L>, function: impl Fn(T, u32) -> T) -> Tile<T, S, L> {
+        Tile::from_registers_fn(|i| function(values.registers().get(i), self))
+    }
+}
+
+impl<U, R, M, S, L> Amount<S, L> for Tile<U, R, M>
+where
+    U: Integer,
+    R: Shape,
+    M: Layout,
+    S: Shape + Broadcast<R>,
+    L: Layout + Join<M>,
+{
+    type Shape = <S as Broadcast<R>>::Output;
+    type Layout = <L as Join<M>>::Output;
+    #[inline(always)]
+    fn apply<T: Integer>(
+        self,
+        values: Tile<T, S, L>,
+        function: impl Fn(T, u32) -> T,
+    ) -> Tile<T, Self::Shape, Self::Layout> {
+        Operand::<T, S, L>::combine(self, values, |value, amount| function(value, amount.to_rotation()))
+    }
+}
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// The bits moved up by `amount` modulo the width, those at the top coming in at the bottom. A negative amount moves
+    /// down.
+    #[inline(always)]
+    pub fn rotate_left<A: Amount<S, L>>(self, amount: A) -> Tile<T, A::Shape, A::Layout>
+    where
+        T: Integer,
+    {
+        amount.apply(self, Integer::rotate_left)
+    }
+
+    /// The bits moved down by `amount` modulo the width, those at the bottom coming in at the top. A negative amount moves
+    /// up.
+    #[inline(always)]
+    pub fn rotate_right<A: Amount<S, L>>(self, amount: A) -> Tile<T, A::Shape, A::Layout>
+    where
+        T: Integer,
+    {
+        amount.apply(self, Integer::rotate_right)
+    }
+}
