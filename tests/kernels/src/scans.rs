@@ -136,7 +136,7 @@ pub fn high_rank<T: Number>(
 
 /// Running sums of rows, rounded to nearest even by name, and of 32,768 elements: totals that go through the scratch
 /// memory in rounds.
-#[kernel(threads = 1024, vector = 4, instances(<f32>, <f64>))]
+#[kernel(threads = 1024, vector = 4, instances(<f32>, <f16>))]
 pub fn large<T: Number>(
     cx: Cx,
     x: Input<T, (D<8>, D<2048>)>,
