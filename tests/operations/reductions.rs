@@ -1,11 +1,9 @@
 //! Reductions along every axis.
 //!
-//! Float sums and products depend on the order of their terms. Three kinds of operands make that testable: small whole
-//! numbers, mostly zero, whose sums are exact in any order and any type; powers of two, whose products are; and random
-//! numbers, whose sums are within the error bound of any order, n u sum|x|, with u the unit roundoff (N. Higham,
-//! "Accuracy and Stability of Numerical Algorithms", section 4.2). Maxima, minima and positions are exact always, and get
-//! NaN, infinities, zeros of both signs and ties.
+//! Sums and products of floats are compared on operands on which they are exact, see [`crate::along`], and within a bound.
+//! Maxima, minima and positions are exact always, and get NaN, infinities, zeros of both signs and ties.
 
+use crate::along::{Operands, group, roundoff, wraps};
 use crate::devices::devices;
 use crate::failures::Failures;
 use crate::reference::Reference;
@@ -16,57 +14,6 @@ use cuda_tiles_host::{Device, Launch, Tensor};
 use cuda_tiles_test_kernels::reductions as kernels;
 use cuda_tiles_test_kernels::{Input, Output};
 use std::cmp::Ordering::{self, Greater, Less};
-
-/// Operands, by what is exact on them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Operands {
-    Units,
-    Powers,
-    Random,
-    Special,
-}
-
-impl Operands {
-    const ALL: [Self; 4] = [Self::Units, Self::Powers, Self::Random, Self::Special];
-
-    fn make<T: Reference>(self, count: usize) -> Vec<T> {
-        let mut random = Random::new(71);
-        let one = |random: &mut Random| match self {
-            Self::Units => {
-                T::narrow(if random.below(8) == 0 { 2.0 * random.below(2) as f64 - 1.0 } else { 0.0 })
-            }
-            Self::Powers => {
-                let size =
-                    if random.below(16) == 0 { 2f64.powi(2 * random.below(2) as i32 - 1) } else { 1.0 };
-                T::narrow(if random.below(2) == 0 { size } else { -size })
-            }
-            Self::Random => T::narrow(8.0 * random.unit()),
-            Self::Special if random.below(2) == 0 => {
-                T::SPECIAL[random.below(T::SPECIAL.len() as u64) as usize]
-            }
-            Self::Special => T::small(random.below(3) as i8),
-        };
-        (0..count).map(|_| one(&mut random)).collect()
-    }
-}
-
-/// Whether arithmetic of the type is exact in any order, as that of integers is.
-fn wraps<T: Reference>() -> bool {
-    T::plus(T::SPECIAL[0], T::narrow(0.5)).wide() == 0.0
-}
-
-/// The unit roundoff of a float type.
-fn roundoff<T: Reference>() -> f64 {
-    (1..60).map(|k| 2f64.powi(-k)).find(|&u| T::narrow(1.0 + u).wide() == 1.0).unwrap_or(0.0)
-}
-
-/// The numbers of the elements that reduce together with element `i`: of a tensor of this shape, along one axis or all.
-fn group<const R: usize>(shape: [usize; R], axis: Option<usize>, i: usize) -> Vec<usize> {
-    let Some(axis) = axis else { return (0..shape.iter().product()).collect() };
-    let inner: usize = shape[axis + 1..].iter().product();
-    let first = i / (inner * shape[axis]) * (inner * shape[axis]) + i % inner;
-    (0..shape[axis]).map(|k| first + k * inner).collect()
-}
 
 /// The position of the element that `better` prefers; NaN last, or first.
 fn position<T: Reference>(terms: &[T], better: Ordering, nan_first: bool) -> u32 {

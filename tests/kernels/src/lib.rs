@@ -19,7 +19,9 @@ pub mod math;
 pub mod modes;
 pub mod promotions;
 pub mod reductions;
+pub mod scans;
 pub mod shapes;
+pub mod sorts;
 pub mod views;
 
 use cuda_tiles::prelude::*;

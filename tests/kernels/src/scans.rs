@@ -83,10 +83,7 @@ pub fn affine_maps(
     second: Output<u64, (D<8>, D<16>, D<64>)>,
 ) {
     let i = cx.bid::<0>();
-    let t = (
-        a.partition(cx, shape![16, 64]).load((0, 0)),
-        b.partition(cx, shape![16, 64]).load((0, 0)),
-    );
+    let t = (a.partition(cx, shape![16, 64]).load((0, 0)), b.partition(cx, shape![16, 64]).load((0, 0)));
     let then = |(a1, b1): (i32, u64), (a2, b2): (i32, u64)| {
         (a1.wrapping_mul(a2), (a2 as u64).wrapping_mul(b1).wrapping_add(b2))
     };
@@ -109,6 +106,23 @@ pub fn affine_maps(
         6: t.scan_with::<1, _>((1, 0), then, (Backward, Inclusive));
         7: t.scan_with::<1, _>((1, 0), then, (Backward, Exclusive));
     }
+}
+
+/// Sums that begin anew where a flag is set: along axis 0, backward along axis 1, of all.
+#[kernel(threads = 256, vector = 1)]
+pub fn segmented_sums(
+    cx: Cx,
+    begins: Input<bool, (D<64>, D<16>)>,
+    x: Input<u64, (D<64>, D<16>)>,
+    results: Output<u64, (D<3>, D<64>, D<16>)>,
+) {
+    let i = cx.bid::<0>();
+    let t = (begins.partition(cx, shape![64, 16]).load((0, 0)), x.partition(cx, shape![64, 16]).load((0, 0)));
+    let sum = |a: (bool, u64), b: (bool, u64)| (a.0 | b.0, if b.0 { b.1 } else { a.1.wrapping_add(b.1) });
+    let results = results.partition(cx, shape![1, 64, 16]);
+    results.store(t.scan::<0>((false, 0), sum).1, (0, i, 0));
+    results.store(t.scan_with::<1, _>((false, 0), sum, Backward).1, (1, i, 0));
+    results.store(t.scan::<ALL>((false, 0), sum).1, (2, i, 0));
 }
 
 /// Sums along each axis, then exclusive ones, of rank 4; of the sums along axis 1 those along axis 2; of the
@@ -137,11 +151,7 @@ pub fn high_rank<T: Number>(
 /// Running sums of rows, rounded to nearest even by name, and of 32,768 elements: totals that go through the scratch
 /// memory in rounds.
 #[kernel(threads = 1024, vector = 4, instances(<f32>, <f16>))]
-pub fn large<T: Number>(
-    cx: Cx,
-    x: Input<T, (D<8>, D<2048>)>,
-    results: Output<T, (D<24>, D<2048>)>,
-)
+pub fn large<T: Number>(cx: Cx, x: Input<T, (D<8>, D<2048>)>, results: Output<T, (D<24>, D<2048>)>)
 where
     NearestEven: cuda_tiles::ops::modes::ArithmeticMode<T>,
 {

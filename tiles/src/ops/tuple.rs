@@ -164,10 +164,10 @@ pub trait TileTuple: Copy {
             (values.get(i), coordinate::<Self::Shape, Blocked<<Self::Layout as Layout>::Block>, A>(thread, i))
         });
         let key = |(values, position): (Self::Values, u32)| (O::key(Self::key(values)), position);
-        let sorted = sort::<(Self::Values, u32), Self::Shape, <Self::Layout as Layout>::Block, A>(
-            located,
-            |a, b| key(a) < key(b),
-        );
+        let sorted =
+            sort::<(Self::Values, u32), Self::Shape, <Self::Layout as Layout>::Block, A>(located, |a, b| {
+                key(a) < key(b)
+            });
         Self::from_registers(Registers::from_fn(|i| sorted.get(i).0))
     }
 }

@@ -8,7 +8,7 @@ use crate::arch;
 use crate::layout::{Block, Blocked, Carrier, Layout, Scan};
 use crate::ops::travel::Travel;
 use crate::registers::{PowerOfTwo, Registers};
-use crate::shape::Axis;
+use crate::shape::{Axis, Shape};
 
 /// The registers of a tile of shape `S`.
 type Of<S, B> = <Blocked<B> as Layout>::Registers<S>;
@@ -36,8 +36,8 @@ pub(in crate::ops) fn sort<V: Travel, S: Axis<A>, B: Block, const A: usize>(
                         let (low, high) = (values.get(i), values.get(i | 1 << place));
                         // Equal values stay, whichever way the run goes.
                         let swap = if descends(i) { less(low, high) } else { less(high, low) };
-                        values.set(i, if swap { high } else { low });
-                        values.set(i | 1 << place, if swap { low } else { high });
+                        values.set(i, V::select(swap, high, low));
+                        values.set(i | 1 << place, V::select(swap, low, high));
                     }
                 }),
                 Carrier::Lane(place) => <Of<S, B>>::unroll(0, 1, &mut |i| {
@@ -64,12 +64,12 @@ pub(in crate::ops) fn sort<V: Travel, S: Axis<A>, B: Block, const A: usize>(
 #[inline(always)]
 fn chosen<V: Travel>(own: V, other: V, larger: bool, less: impl Fn(V, V) -> bool) -> V {
     let swap = if larger { less(own, other) } else { less(other, own) };
-    if swap { other } else { own }
+    V::select(swap, other, own)
 }
 
 /// The registers of the thread whose warp number differs in bit `place`, in as many rounds as the scratch needs.
 #[inline(always)]
-fn exchange_warps<V: Travel, S: crate::shape::Shape, B: Block>(
+fn exchange_warps<V: Travel, S: Shape, B: Block>(
     values: &Registers<V, Of<S, B>>,
     thread: usize,
     place: u32,
@@ -92,7 +92,7 @@ fn exchange_warps<V: Travel, S: crate::shape::Shape, B: Block>(
         arch::shared::scratch::<{ arch::shared::SCRATCH_BYTES }>()
     };
     let slot = |thread: usize, i: usize| address + ((i % at_once * threads + thread) * V::BYTES) as u32;
-    let mut others = *values;
+    let mut others = Registers::from_fn(|i| values.get(i));
     let mut round = 0;
     while round * at_once < const { <Of<S, B> as PowerOfTwo>::COUNT } {
         // SAFETY: tile operations run on all threads of the block alike.

@@ -99,9 +99,6 @@ impl<T: Ordered, S: Shape, L: Layout> Tile<T, S, L> {
             (O::key(tile.registers().get(i)), coordinate::<S, Blocked<L::Block>, A>(thread, i))
         });
         let sorted = sort::<(T::Key, u32), S, L::Block, A>(located, |a, b| a < b);
-        (
-            Tile::from_registers_fn(|i| O::value(sorted.get(i).0)),
-            Tile::from_registers_fn(|i| sorted.get(i).1),
-        )
+        (Tile::from_registers_fn(|i| O::value(sorted.get(i).0)), Tile::from_registers_fn(|i| sorted.get(i).1))
     }
 }
