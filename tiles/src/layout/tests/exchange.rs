@@ -2,8 +2,9 @@
 
 extern crate std;
 
+use super::super::bits::{broadcast_bits, permuted_bits};
 use super::super::exchange::{Exchange, Side};
-use super::super::map::{BitMap, FlatBits, LinearMap, broadcast_bits, permuted_bits};
+use super::super::map::{BitMap, FlatBits, LinearMap};
 use super::{blocks, element, registers, shapes};
 use crate::shape::ShapeDescription;
 use std::vec;
@@ -46,7 +47,7 @@ fn slot(side: &Side, thread: usize, register: usize) -> usize {
 /// Checks an exchange of a tile of `2^bits` elements in all sizes of elements.
 fn assert_exchange(from: &LinearMap, to: &LinearMap, flat: &FlatBits, bits: u32, threads: u32) {
     for size in 0..=3 {
-        let exchange = Exchange::new(from, to, flat, bits, size);
+        let exchange = Exchange::new(from, to, flat, 0, bits, size);
         let context = || std::format!("2^{bits} elements of 2^{size} bytes, 2^{threads} threads, {flat:?}");
         let mut slots = vec![usize::MAX; 1 << bits];
         for thread in (0..1usize << threads).filter(|thread| thread & from.replicas == 0) {
