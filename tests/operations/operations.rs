@@ -14,6 +14,7 @@ mod devices;
 mod execution;
 mod failures;
 mod math;
+mod movement;
 mod promotions;
 mod reductions;
 mod reference;

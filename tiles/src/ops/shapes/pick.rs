@@ -5,6 +5,7 @@ use crate::element::{Cast, Element, Integer};
 use crate::layout::movement::Along;
 use crate::layout::{Blocked, Layout};
 use crate::ops::shapes::AnyTile;
+use crate::registers::PowerOfTwo;
 use crate::shape::{AxisDimension, Shape};
 use crate::tile::Tile;
 
@@ -46,15 +47,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         S: AxisDimension<A>,
         X: IndexTile<L::Block>,
     {
-        self.pick::<A, _, _, _>(index.tile(), |index| {
-            arch::execution::fail(|text| {
-                write!(
-                    text,
-                    "index {index} is not below dimension {A} of the tile, {}",
-                    1u32 << S::DESCRIPTION.log[A]
-                )
-            })
-        })
+        self.pick::<A, _, _, _>(index.tile(), None)
     }
 
     /// The same with `padding` for each index that is negative or not below the dimension.
@@ -78,7 +71,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         S: AxisDimension<A>,
         X: IndexTile<L::Block>,
     {
-        self.pick::<A, _, _, _>(index.tile(), |_| padding)
+        self.pick::<A, _, _, _>(index.tile(), Some(padding))
     }
 
     /// The parts of this tile whose coordinates along axis `A` are the elements of the vector `index`, one after the other:
@@ -126,13 +119,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         index.moved::<S::With<R::Dimension>, Blocked<L::Block>, Along<A>>()
     }
 
-    /// The elements that `index` names along axis `A`, or what `otherwise` makes of an index outside.
+    /// The elements that `index` names along axis `A`, or `padding` for an index outside, which without one is a misuse.
     #[inline(always)]
-    fn pick<const A: usize, I, R, M>(
-        self,
-        index: Tile<I, R, M>,
-        otherwise: impl Fn(i64) -> T,
-    ) -> Tile<T, R, M>
+    #[track_caller]
+    fn pick<const A: usize, I, R, M>(self, index: Tile<I, R, M>, padding: Option<T>) -> Tile<T, R, M>
     where
         I: Integer + Cast<i64>,
         R: Shape,
@@ -156,13 +146,31 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         let (length, wanted) = const { (S::DESCRIPTION.log[A], R::DESCRIPTION.log[A]) };
         let at = |i: usize| -> i64 { index.registers().get(i).cast() };
         let inside = |index: i64| (index as u64) < 1 << length;
+        if padding.is_none() {
+            let mut outside = None;
+            <M::Registers<R>>::unroll(0, 1, &mut |i| {
+                if !inside(at(i)) {
+                    outside = Some(at(i));
+                }
+            });
+            if let Some(index) = outside {
+                arch::execution::fail(|text| {
+                    write!(text, "index {index} is not below dimension {A} of the tile, {}", 1u32 << length)
+                });
+            }
+        }
         let own = Tile::<I, R, M>::thread_index();
         let picked: Tile<T, R, M> = self.gathered(|i| {
             let flat = Tile::<I, R, M>::flat_index(own, i);
             let coordinate = if inside(at(i)) { at(i) as usize } else { 0 };
             (((flat >> (low + wanted)) << length | coordinate) << low) | (flat & ((1 << low) - 1))
         });
-        Tile::from_registers_fn(|i| if inside(at(i)) { picked.registers().get(i) } else { otherwise(at(i)) })
+        match padding {
+            None => picked,
+            Some(padding) => {
+                Tile::from_registers_fn(|i| if inside(at(i)) { picked.registers().get(i) } else { padding })
+            }
+        }
     }
 }
 
