@@ -18,6 +18,7 @@ mod failures;
 mod integers;
 mod math;
 mod modes;
+mod movement;
 mod promotions;
 mod reductions;
 mod reference;

@@ -160,3 +160,38 @@ fn every_axis_in_blocks_of_every_size() {
     check_axes(kernels::axes_of_1_4096::<f64>());
     check_axes(kernels::axes_of_1024_1::<i8>());
 }
+
+type Largest<T> = Kernel<(
+    Input<T, (D<16>, D<64>)>,
+    Output<T, (D<16>, D<4>)>,
+    Output<u32, (D<16>, D<4>)>,
+    Output<T, (D<1>, D<64>)>,
+    Output<u32, (D<1>, D<64>)>,
+)>;
+
+fn check_largest<T: Sorted>(kernel: &Largest<T>) {
+    let mut failures = Failures::new::<T>("largest");
+    for seed in 0..4 {
+        let x = operands::<T>(seed, 1024);
+        let along_1 = order([16, 64], &x, Some(1), true);
+        let best: Vec<usize> = (0..64).map(|i| along_1[i / 4 * 64 + i % 4]).collect();
+        let highest = &order([16, 64], &x, Some(0), true)[..64];
+        for device in devices() {
+            let operand = Tensor::from_slice(device, [16, 64], &x).unwrap();
+            let mut values = Tensor::poisoned(device, [16, 4]).unwrap();
+            let mut positions = Tensor::poisoned(device, [16, 4]).unwrap();
+            let mut tops = Tensor::poisoned(device, [1, 64]).unwrap();
+            let mut rows = Tensor::poisoned(device, [1, 64]).unwrap();
+            kernel.launch(device, 1, (&operand, &mut values, &mut positions, &mut tops, &mut rows)).unwrap();
+            same(&mut failures, device, "values", &values.to_vec().unwrap(), &x, &best);
+            failures.exact(device, "positions", &positions.to_vec().unwrap(), |i| (best[i] % 64) as u32);
+            same(&mut failures, device, "highest", &tops.to_vec().unwrap(), &x, highest);
+            failures.exact(device, "rows", &rows.to_vec().unwrap(), |i| (highest[i] / 64) as u32);
+        }
+    }
+}
+
+#[test]
+fn largest_elements_and_their_positions() {
+    for_types!(check_largest, kernels::largest: f32 i8 u64);
+}

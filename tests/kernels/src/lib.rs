@@ -17,6 +17,7 @@ pub mod execution;
 pub mod integers;
 pub mod math;
 pub mod modes;
+pub mod movement;
 pub mod promotions;
 pub mod reductions;
 pub mod scans;

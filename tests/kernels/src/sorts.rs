@@ -55,3 +55,23 @@ axes! {
     axes_of_1_4096: 256 threads, 4 neighbours, 1 x 4096, (<f32>, <f64>);
     axes_of_1024_1: 32 threads, 1 neighbours, 1024 x 1, (<i8>);
 }
+
+/// The 4 largest of each row, and where they are; the largest of each column, and where it is.
+#[kernel(threads = 128, vector = 4, instances(<f32>, <i8>, <u64>))]
+pub fn largest<T: Ordered + Promote<T, Output = T>>(
+    cx: Cx,
+    x: Input<T, (D<16>, D<64>)>,
+    values: Output<T, (D<16>, D<4>)>,
+    positions: Output<u32, (D<16>, D<4>)>,
+    highest: Output<T, (D<1>, D<64>)>,
+    rows: Output<u32, (D<1>, D<64>)>,
+) {
+    let i = cx.bid::<0>();
+    let x = x.partition(cx, shape![16, 64]).load((0, 0));
+    let (best, at) = x.top_k::<1, 4>();
+    values.partition(cx, shape![16, 4]).store(best, (i, 0));
+    positions.partition(cx, shape![16, 4]).store(at, (i, 0));
+    let (best, at) = x.top_k::<0, 1>();
+    highest.partition(cx, shape![1, 64]).store(best, (i, 0));
+    rows.partition(cx, shape![1, 64]).store(at, (i, 0));
+}

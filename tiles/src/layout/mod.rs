@@ -4,15 +4,20 @@
 //! elements meet in a register without any exchange. Users name layouts rarely: loads give [`Blocked`],
 //! reductions give [`Slice`], and operations on two tiles find the common layout through [`Join`].
 
+pub(crate) mod bits;
+pub(crate) mod exchange;
 #[doc(hidden)]
 pub mod map;
 mod scan;
+#[doc(hidden)]
+pub mod movement;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use map::{LinearMap, Plan, ReductionPlan};
 pub(crate) use scan::{Carrier, Scan, ScanPlan};
+pub(crate) use map::{LinearMap, ReductionPlan};
+pub(crate) use movement::{Broadcasting, Conversion, Movement, Pair, Passage, Single, Source};
 
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
 use crate::shape::{Axis, Shape, ShapeDescription};
@@ -141,18 +146,6 @@ impl<L: Layout, S: Shape> Map<L, S> {
         1 << Self::MAP.register_bits() == <L::Registers<S> as PowerOfTwo>::COUNT,
         "cuda-tiles: a layout's register count and its map disagree"
     );
-}
-
-/// The plan that shows a tile of shape `S` and layout `L` as shape `To` in layout `M`.
-pub(crate) struct Conversion<S, L, To, M>(PhantomData<(S, L, To, M)>);
-
-impl<S: Shape, L: Layout, To: Shape, M: Layout> Conversion<S, L, To, M> {
-    pub(crate) const PLAN: Plan =
-        Plan::new(&Map::<L, S>::MAP, &S::DESCRIPTION, &Map::<M, To>::MAP, &To::DESCRIPTION);
-    pub(crate) const IDENTITY: bool = Self::PLAN.in_registers
-        && S::LEN == To::LEN
-        && <L::Registers<S> as PowerOfTwo>::COUNT == <M::Registers<To> as PowerOfTwo>::COUNT
-        && Self::PLAN.register.is_identity(<M::Registers<To> as PowerOfTwo>::LOG);
 }
 
 /// The plan of a reduction over axis `A`.

@@ -1,49 +1,76 @@
-//! Tiles seen in another shape and layout: in registers where every thread has what it needs, else through
-//! shared memory.
+//! Tiles in another shape and layout: in registers where every thread has what it needs, else through shared memory.
 
 use super::Tile;
+use super::exchange;
 use crate::arch;
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
-use crate::layout::{Conversion, Layout, Map};
+use crate::layout::{Blocked, Broadcasting, Conversion, Layout, Map, Movement, Pair, Single, Source};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 use core::marker::PhantomData;
 
 /// A tile of shape `S` and layout `L` as an operation of shape `To` and layout `M` sees it.
-pub struct Spread<T: Element, S: Shape, L: Layout, To: Shape, M: Layout> {
-    source: Source<Tile<T, S, L>, Tile<T, To, M>>,
-    target: PhantomData<(To, M)>,
+pub(crate) type Spread<T, S, L, To, M> = Moved<T, Single<S, L>, To, M, Broadcasting>;
+
+/// A source `X` as an operation of shape `To` and layout `M` sees it by the movement `V`.
+pub struct Moved<T: Element, X: Source, To: Shape, M: Layout, V> {
+    elements: Elements<Registers<T, X::Registers>, Registers<T, M::Registers<To>>>,
+    /// What is added (exclusive or) to flat indices of the source.
+    offset: usize,
+    movement: PhantomData<V>,
 }
 
-/// Where the elements come from; which one is known at compile time.
+/// Where the elements are; which one is known at compile time.
 #[derive(Clone, Copy)]
-enum Source<Own, Moved> {
+enum Elements<Own, Exchanged> {
     Own(Own),
-    Moved(Moved),
+    Exchanged(Exchanged),
 }
 
-impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout> Spread<T, S, L, To, M> {
+impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout, V: Movement<S, To>>
+    Moved<T, Single<S, L>, To, M, V>
+{
+    /// The tile, moved.
     #[inline(always)]
     pub(crate) fn new(tile: Tile<T, S, L>) -> Self {
-        let source = if const { Conversion::<S, L, To, M>::PLAN.in_registers || !arch::TILES_IN_REGISTERS } {
-            Source::Own(tile)
+        Self::from_source(*tile.registers(), 0)
+    }
+}
+
+impl<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>> Moved<T, X, To, M, V> {
+    /// The source, moved; `offset` is added (exclusive or) to flat indices, within the variable bits of the movement.
+    #[inline(always)]
+    fn from_source(source: Registers<T, X::Registers>, offset: usize) -> Self {
+        let elements = if const { Conversion::<X, To, M, V>::PLAN.in_registers || !arch::TILES_IN_REGISTERS }
+        {
+            Elements::Own(source)
         } else {
-            Source::Moved(tile.through_shared_memory())
+            Elements::Exchanged(exchange::convert::<T, X, To, M, V>(source, offset))
         };
-        Self { source, target: PhantomData }
+        Self { elements, offset, movement: PhantomData }
     }
 
     /// The element in register `i` of the target.
     #[inline(always)]
     pub(crate) fn get(&self, i: usize) -> T {
-        match &self.source {
-            Source::Own(tile) if const { Conversion::<S, L, To, M>::IDENTITY } => tile.registers().get(i),
-            Source::Own(tile) => {
-                tile.registers().get(const { &Conversion::<S, L, To, M>::PLAN }.register.apply(i))
+        match &self.elements {
+            Elements::Own(source) if const { Conversion::<X, To, M, V>::IDENTITY && V::VARIABLE == 0 } => {
+                source.get(i)
             }
-            Source::Moved(tile) => tile.registers().get(i),
+            Elements::Own(source) => {
+                let plan = const { &Conversion::<X, To, M, V>::PLAN };
+                // A block of one thread numbers registers as elements, and only there the offset is not zero.
+                let offset = if arch::TILES_IN_REGISTERS { 0 } else { self.offset };
+                source.get(plan.register.apply(i) ^ plan.register_offset ^ offset)
+            }
+            Elements::Exchanged(target) => target.get(i),
         }
+    }
+
+    #[inline(always)]
+    fn tile(&self) -> Tile<T, To, M> {
+        Tile::from_registers_fn(|i| self.get(i))
     }
 }
 
@@ -51,62 +78,57 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The tile as shape `To` in layout `M`.
     #[inline(always)]
     pub(crate) fn spread<To: Shape, M: Layout>(self) -> Tile<T, To, M> {
-        let spread = Spread::<T, S, L, To, M>::new(self);
-        Tile::from_registers_fn(|i| spread.get(i))
+        Spread::<T, S, L, To, M>::new(self).tile()
     }
 
-    /// Every element is written once to shared memory and read where it is wanted, in as many rounds as the
-    /// scratch needs.
+    /// The tile of shape `To` that the movement `V` makes of this one, in layout `M`.
     #[inline(always)]
-    fn through_shared_memory<To: Shape, M: Layout>(self) -> Tile<T, To, M> {
-        let size = const { size_of::<T::Bits>() };
-        let window = const {
-            let most = arch::shared::SCRATCH_BYTES / size_of::<T::Bits>();
-            if S::LEN < most { S::LEN } else { most }
-        };
-        let address = if const { S::LEN * size_of::<T::Bits>() <= 4096 } {
-            arch::shared::scratch::<4096>()
-        } else {
-            arch::shared::scratch::<{ arch::shared::SCRATCH_BYTES }>()
-        };
-        let thread = arch::execution::thread();
-        let own = Map::<L, S>::MAP.of_thread.apply(thread);
-        let writes = thread & const { Map::<L, S>::MAP.replicas } == 0;
-        let plan = const { &Conversion::<S, L, To, M>::PLAN };
-        let wanted = plan.flat.apply(Map::<M, To>::MAP.of_thread.apply(thread));
-        let mut result = Registers::from_fn(|_| T::ZERO);
-        let mut round = 0;
-        while round * window < S::LEN {
-            // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`).
-            unsafe { arch::execution::barrier() };
-            if writes {
-                <L::Registers<S>>::unroll(0, 1, &mut |i| {
-                    let flat = own | const { &Map::<L, S>::MAP }.of_register.apply(i);
-                    if flat / window == round {
-                        // SAFETY: `flat % window` elements fit the scratch; replicas do not write, so that each
-                        // element has one writer between the two barriers.
-                        unsafe {
-                            self.registers()
-                                .get(i)
-                                .to_bits()
-                                .store_shared(address + (flat % window * size) as u32)
-                        }
-                    }
-                });
-            }
-            // SAFETY: as above.
-            unsafe { arch::execution::barrier() };
-            <M::Registers<To>>::unroll(0, 1, &mut |i| {
-                let flat = wanted | plan.flat.apply(const { &Map::<M, To>::MAP }.of_register.apply(i));
-                if flat / window == round {
-                    // SAFETY: written before the barrier, as every element has a writer.
-                    let bits = unsafe { T::Bits::load_shared(address + (flat % window * size) as u32) };
-                    result.set(i, T::from_bits(bits));
-                }
-            });
-            round += 1;
+    pub(crate) fn moved<To: Shape, M: Layout, V: Movement<S, To>>(self) -> Tile<T, To, M> {
+        Moved::<T, Single<S, L>, To, M, V>::new(self).tile()
+    }
+
+    /// The same, where the variable bits of the movement are `offset`.
+    #[inline(always)]
+    pub(crate) fn moved_at<To: Shape, V: Movement<S, To>>(
+        self,
+        offset: usize,
+    ) -> Tile<T, To, Blocked<L::Block>> {
+        Moved::<T, Single<S, L>, To, Blocked<L::Block>, V>::from_source(*self.registers(), offset).tile()
+    }
+
+    /// The tile of shape `To` that the movement `V` makes of this one and `other`, one after the other.
+    #[inline(always)]
+    pub(crate) fn moved_with<To: Shape, M: Layout<Block = L::Block>, V: Movement<S, To>>(
+        self,
+        other: Tile<T, S, M>,
+    ) -> Tile<T, To, Blocked<L::Block>> {
+        let other = other.spread::<S, L>();
+        let count = const { <L::Registers<S> as PowerOfTwo>::COUNT };
+        let both = Registers::from_fn(|i| {
+            if i < count { self.registers().get(i) } else { other.registers().get(i - count) }
+        });
+        Moved::<T, Pair<S, L>, To, Blocked<L::Block>, V>::from_source(both, 0).tile()
+    }
+
+    /// The tile of shape `To` and layout `M` whose register `i` is the element with flat index `index(i)`.
+    #[inline(always)]
+    pub(crate) fn gathered<To: Shape, M: Layout>(self, index: impl Fn(usize) -> usize) -> Tile<T, To, M> {
+        if !arch::TILES_IN_REGISTERS {
+            return Tile::from_registers_fn(|i| self.registers().get(index(i)));
         }
-        Tile::from_registers(result)
+        Tile::from_registers(exchange::gather::<T, S, L, M::Registers<To>>(*self.registers(), index))
+    }
+
+    /// The flat index of the element in register `i` of this thread, given the thread's part of it.
+    #[inline(always)]
+    pub(crate) fn flat_index(thread: usize, i: usize) -> usize {
+        thread | const { &Map::<L, S>::MAP }.of_register.apply(i)
+    }
+
+    /// This thread's part of flat indices.
+    #[inline(always)]
+    pub(crate) fn thread_index() -> usize {
+        const { &Map::<L, S>::MAP }.of_thread.apply(arch::execution::thread())
     }
 
     /// The element with flat index `flat`, on every thread.

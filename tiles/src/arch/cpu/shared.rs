@@ -1,10 +1,15 @@
 //! A block of one thread exchanges nothing through shared memory; none of these is ever called.
 
 /// The most bytes that [`scratch`] offers.
-pub const SCRATCH_BYTES: usize = 16384;
+pub const SCRATCH_BYTES: usize = 32768;
 
 /// An address of scratch memory.
 pub fn scratch<const BYTES: usize>() -> u32 {
+    unreachable!("a block of one thread has no shared memory")
+}
+
+/// An address of scratch memory.
+pub fn scratch_of(_bytes: usize) -> u32 {
     unreachable!("a block of one thread has no shared memory")
 }
 
@@ -31,3 +36,11 @@ access!(store_u8, load_u8, u8);
 access!(store_u16, load_u16, u16);
 access!(store_u32, load_u32, u32);
 access!(store_u64, load_u64, u64);
+
+/// An addition to a number in shared memory.
+///
+/// # Safety
+/// Never called.
+pub unsafe fn add_u32(_address: u32, _value: u32) {
+    unreachable!("a block of one thread has no shared memory")
+}

@@ -17,7 +17,7 @@ pub(super) use algorithm::sort;
 use crate::element::Ordered;
 use crate::layout::{Blocked, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
-use crate::shape::{Axis, Shape};
+use crate::shape::{Axis, AxisDimension, D, Dimension, Shape};
 use crate::tile::Tile;
 
 /// The coordinate along axis `A` of the element in register `register` of thread `thread`.
@@ -82,6 +82,37 @@ impl<T: Ordered, S: Shape, L: Layout> Tile<T, S, L> {
         S: Axis<A>,
     {
         self.sort_located::<A, O>(order).1
+    }
+
+    /// The `K` largest elements along axis `A`, the largest first, and where they are; of equal elements the first come
+    /// first. NaN are larger than all numbers.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let scores = cx.iota::<i32, _>(shape![2, 8]) * 3 % 8;
+    ///     let (best, at) = scores.top_k::<1, 2>();
+    ///     assert_eq!((best.at([0, 0]), at.at([0, 0])), (7, 5));
+    ///     assert_eq!((best.at([0, 1]), at.at([0, 1])), (6, 2));
+    /// });
+    /// ```
+    #[inline(always)]
+    #[allow(clippy::type_complexity, reason = "two tiles of one type, but for their elements")]
+    pub fn top_k<const A: usize, const K: usize>(
+        self,
+    ) -> (Tile<T, S::With<D<K>>, Blocked<L::Block>>, Tile<u32, S::With<D<K>>, Blocked<L::Block>>)
+    where
+        S: Axis<A> + AxisDimension<A>,
+        D<K>: Dimension,
+    {
+        const {
+            assert!(
+                K <= <S::Length as PowerOfTwo>::COUNT,
+                "top_k: more elements are asked for than the axis of the tile has"
+            )
+        };
+        let (values, positions) = self.sort_located::<A, _>(Descending);
+        (values.slice::<A, 0, K>(), positions.slice::<A, 0, K>())
     }
 
     /// The sorted elements, and where they come from.

@@ -1,8 +1,8 @@
-//! Other shapes of the same elements: reshape, dimensions of size 1, broadcasting.
+//! The same elements under another shape.
 
 use crate::element::Element;
 use crate::layout::{Blocked, Layout};
-use crate::shape::{Broadcast, ExpandDimension, FitsShape, Shape};
+use crate::shape::{Broadcast, ExpandDimension, FitsShape, Flatten, Shape, Squeeze};
 use crate::tile::Tile;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
@@ -37,6 +37,40 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         S: ExpandDimension<A>,
     {
         self.reshape(S::Expanded::default())
+    }
+
+    /// The tile without its axis `A`, which has size 1. Moves nothing.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let sums: Tile<i32, Shape1<2>, _> = cx.iota::<i32, _>(shape![2, 4]).sum::<1>().squeeze::<1>();
+    ///     assert_eq!(sums.at([1]), 4 + 5 + 6 + 7);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn squeeze<const A: usize>(self) -> Tile<T, S::Squeezed, L>
+    where
+        S: Squeeze<A>,
+    {
+        self.reshape(S::Squeezed::default())
+    }
+
+    /// The elements in row-major order as a tile of rank 1. Moves nothing.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t: Tile<i32, Shape1<8>, _> = cx.iota(shape![2, 4]).flatten();
+    ///     assert_eq!(t.at([5]), 5);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn flatten(self) -> Tile<T, S::Flat, L>
+    where
+        S: Flatten,
+    {
+        self.reshape(S::Flat::default())
     }
 
     /// The tile repeated along dimensions of size 1 and along new leading dimensions, by NumPy's rules.
