@@ -39,7 +39,7 @@ all_scans! {
 }
 
 /// Kernels for matrices of one shape that scan along each axis and over all.
-macro_rules! axes {
+macro_rules! along_axes {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, $rows:literal x $columns:literal, $instances:tt;)*) => { $(
         /// Along axis 0, along axis 1, over all: rows of sums, of exclusive backward sums, of backward maxima.
         #[kernel(threads = $threads, vector = $vector, instances $instances)]
@@ -63,7 +63,7 @@ macro_rules! axes {
         }
     )* };
 }
-axes! {
+along_axes! {
     axes_of_64_16: 256 threads, 2 neighbours, 64 x 16, (<f32>, <i64>, <f16>);
     axes_of_4_128: 32 threads, 8 neighbours, 4 x 128, (<f32>, <u16>);
     axes_of_2_2: 64 threads, 1 neighbours, 2 x 2, (<f32>, <i32>);

@@ -31,7 +31,7 @@ pub fn sorts_of_8_32<T: Ordered + Promote<T, Output = T>>(
 }
 
 /// Kernels for matrices of one shape.
-macro_rules! axes {
+macro_rules! along_axes {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, $rows:literal x $columns:literal, $instances:tt;)*) => { $(
         /// Rows: sorted along axis 0, sorted along axis 1 descending.
         #[kernel(threads = $threads, vector = $vector, instances $instances)]
@@ -48,7 +48,7 @@ macro_rules! axes {
         }
     )* };
 }
-axes! {
+along_axes! {
     axes_of_64_16: 256 threads, 2 neighbours, 64 x 16, (<f32>, <i64>);
     axes_of_2_2: 64 threads, 1 neighbours, 2 x 2, (<f32>);
     axes_of_64_32: 1024 threads, 1 neighbours, 64 x 32, (<f16>);
