@@ -103,12 +103,12 @@ impl<T: Reference, const R: usize> Check<'_, T, R> {
     }
 }
 
-type Scans<T, const N: usize, const M: usize> =
-    Kernel<(Input<T, (D<N>, D<M>)>, Output<T, (D<9>, D<N>, D<M>)>)>;
+type Scans<T, const N: usize, const M: usize, const ROWS: usize> =
+    Kernel<(Input<T, (D<N>, D<M>)>, Output<T, (D<ROWS>, D<N>, D<M>)>)>;
 
 /// Calls `check` with each row of the results, for all operands and devices.
-fn each_row<T: Reference, const N: usize, const M: usize>(
-    kernel: &Scans<T, N, M>,
+fn each_row<T: Reference, const N: usize, const M: usize, const ROWS: usize>(
+    kernel: &Scans<T, N, M, ROWS>,
     check: impl Fn(usize, &[T], &mut Check<'_, T, 2>),
 ) {
     let mut failures = Failures::new::<T>(kernel.description().name);
@@ -116,7 +116,7 @@ fn each_row<T: Reference, const N: usize, const M: usize>(
         let x = operands.make::<T>(N * M);
         for device in devices() {
             let operand = Tensor::from_slice(device, [N, M], &x).unwrap();
-            let mut results = Tensor::poisoned(device, [9, N, M]).unwrap();
+            let mut results = Tensor::poisoned(device, [ROWS, N, M]).unwrap();
             kernel.launch(device, 1, (&operand, &mut results)).unwrap();
             let mut one = Check { failures: &mut failures, device, operands, shape: [N, M], x: &x };
             for (row, got) in results.to_vec().unwrap().chunks(N * M).enumerate() {
@@ -126,16 +126,16 @@ fn each_row<T: Reference, const N: usize, const M: usize>(
     }
 }
 
-fn check_scans<T: Reference, const N: usize, const M: usize>(kernel: &Scans<T, N, M>) {
+fn check_scans<T: Reference, const N: usize, const M: usize>(kernel: &Scans<T, N, M, 8>) {
     each_row(kernel, |row, got, check| {
         let axis = Some(0);
         let products = wraps::<T>() || check.operands == Operands::Powers;
         match row {
             0..4 => check.sum(got, axis, FORMS[row]),
-            4 | 5 if products => check.exact("product", got, axis, FORMS[row - 4], T::small(1), T::times),
-            4 | 5 => (),
-            6 => check.exact("maximum", got, axis, FORMS[0], T::small(0), T::larger),
-            7 => check.exact("minimum", got, axis, FORMS[2], T::small(0), T::smaller),
+            4 if products => check.exact("product", got, axis, FORMS[0], T::small(1), T::times),
+            4 => (),
+            5 => check.exact("maximum", got, axis, FORMS[0], T::small(0), T::larger),
+            6 => check.exact("minimum", got, axis, FORMS[2], T::small(0), T::smaller),
             // With NaN the closure is not associative.
             _ if !wraps::<T>() && check.operands == Operands::Special => (),
             _ => check.exact("largest magnitude", got, axis, FORMS[0], T::small(0), |a, b| {
@@ -151,7 +151,7 @@ fn check_scans<T: Reference, const N: usize, const M: usize>(kernel: &Scans<T, N
 
 #[test]
 fn every_scan_of_every_type() {
-    fn check<T: Reference>(kernel: &Scans<T, 8, 32>) {
+    fn check<T: Reference>(kernel: &Scans<T, 8, 32, 8>) {
         check_scans(kernel);
     }
     for_types!(check, kernels::scans_of_8_32: i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
@@ -159,7 +159,7 @@ fn every_scan_of_every_type() {
     check_scans(kernels::scans_of_4_16::<i64>());
 }
 
-fn check_axes<T: Reference, const N: usize, const M: usize>(kernel: &Scans<T, N, M>) {
+fn check_axes<T: Reference, const N: usize, const M: usize>(kernel: &Scans<T, N, M, 9>) {
     each_row(kernel, |row, got, check| {
         let axis = [Some(0), Some(1), None][row % 3];
         match row / 3 {
@@ -172,18 +172,18 @@ fn check_axes<T: Reference, const N: usize, const M: usize>(kernel: &Scans<T, N,
 
 #[test]
 fn every_axis_in_blocks_of_every_size() {
-    check_axes(kernels::axes_of_64_16::<f32>());
-    check_axes(kernels::axes_of_64_16::<i64>());
-    check_axes(kernels::axes_of_64_16::<f16>());
-    check_axes(kernels::axes_of_4_128::<f32>());
-    check_axes(kernels::axes_of_4_128::<u16>());
-    check_axes(kernels::axes_of_2_2::<f32>());
-    check_axes(kernels::axes_of_2_2::<i32>());
-    check_axes(kernels::axes_of_64_32::<f32>());
-    check_axes(kernels::axes_of_1_2048::<i8>());
-    check_axes(kernels::axes_of_1_2048::<bf16>());
-    check_axes(kernels::axes_of_1024_1::<f32>());
-    check_axes(kernels::axes_of_1024_1::<u8>());
+    check_axes(kernels::scan_axes_of_64_16::<f32>());
+    check_axes(kernels::scan_axes_of_64_16::<i64>());
+    check_axes(kernels::scan_axes_of_64_16::<f16>());
+    check_axes(kernels::scan_axes_of_4_128::<f32>());
+    check_axes(kernels::scan_axes_of_4_128::<u16>());
+    check_axes(kernels::scan_axes_of_2_2::<f32>());
+    check_axes(kernels::scan_axes_of_2_2::<i32>());
+    check_axes(kernels::scan_axes_of_64_32::<f32>());
+    check_axes(kernels::scan_axes_of_1_2048::<i8>());
+    check_axes(kernels::scan_axes_of_1_2048::<bf16>());
+    check_axes(kernels::scan_axes_of_1024_1::<f32>());
+    check_axes(kernels::scan_axes_of_1024_1::<u8>());
 }
 
 #[test]
@@ -241,7 +241,7 @@ type HighRank<T> = Kernel<(Input<T, (D<2>, D<4>, D<4>, D<16>)>, Output<T, (D<20>
 fn check_high_rank<T: Reference>(kernel: &HighRank<T>) {
     const SHAPE: [usize; 4] = [2, 4, 4, 16];
     let x = Operands::Units.make::<T>(512);
-    let mut failures = Failures::new::<T>("high_rank");
+    let mut failures = Failures::new::<T>("scans_of_rank_4");
     let whole = |axis: usize| scanned(SHAPE, &x, Some(axis), FORMS[0], T::small(0), T::plus);
     let totals = |axis: usize| -> Vec<T> {
         let sums = whole(axis);
@@ -264,14 +264,14 @@ fn check_high_rank<T: Reference>(kernel: &HighRank<T>) {
 
 #[test]
 fn rank_4_and_reduced_tiles() {
-    for_types!(check_high_rank, kernels::high_rank: i32 u8 f32);
+    for_types!(check_high_rank, kernels::scans_of_rank_4: i32 u8 f32);
 }
 
 type Large<T> = Kernel<(Input<T, (D<8>, D<2048>)>, Output<T, (D<24>, D<2048>)>)>;
 
 fn check_large<T: Reference>(kernel: &Large<T>) {
     const LEN: usize = 8 * 2048;
-    let mut failures = Failures::new::<T>("large");
+    let mut failures = Failures::new::<T>("large_scans");
     for operands in [Operands::Units, Operands::Random] {
         let x = operands.make::<T>(LEN);
         for device in devices() {
@@ -288,5 +288,5 @@ fn check_large<T: Reference>(kernel: &Large<T>) {
 
 #[test]
 fn scans_larger_than_the_scratch_memory() {
-    for_types!(check_large, kernels::large: f32 f16);
+    for_types!(check_large, kernels::large_scans: f32 f16);
 }

@@ -152,13 +152,13 @@ fn check_axes<T: Sorted, const N: usize, const M: usize>(kernel: &Axes<T, N, M>)
 
 #[test]
 fn every_axis_in_blocks_of_every_size() {
-    check_axes(kernels::axes_of_64_16::<f32>());
-    check_axes(kernels::axes_of_64_16::<i64>());
-    check_axes(kernels::axes_of_2_2::<f32>());
-    check_axes(kernels::axes_of_64_32::<f16>());
-    check_axes(kernels::axes_of_1_4096::<f32>());
-    check_axes(kernels::axes_of_1_4096::<f64>());
-    check_axes(kernels::axes_of_1024_1::<i8>());
+    check_axes(kernels::sort_axes_of_64_16::<f32>());
+    check_axes(kernels::sort_axes_of_64_16::<i64>());
+    check_axes(kernels::sort_axes_of_2_2::<f32>());
+    check_axes(kernels::sort_axes_of_64_32::<f16>());
+    check_axes(kernels::sort_axes_of_1_4096::<f32>());
+    check_axes(kernels::sort_axes_of_1_4096::<f64>());
+    check_axes(kernels::sort_axes_of_1024_1::<i8>());
 }
 
 type Largest<T> = Kernel<(
@@ -170,7 +170,7 @@ type Largest<T> = Kernel<(
 )>;
 
 fn check_largest<T: Sorted>(kernel: &Largest<T>) {
-    let mut failures = Failures::new::<T>("largest");
+    let mut failures = Failures::new::<T>("largest_of_16_64");
     for seed in 0..4 {
         let x = operands::<T>(seed, 1024);
         let along_1 = order([16, 64], &x, Some(1), true);
@@ -193,5 +193,5 @@ fn check_largest<T: Sorted>(kernel: &Largest<T>) {
 
 #[test]
 fn largest_elements_and_their_positions() {
-    for_types!(check_largest, kernels::largest: f32 i8 u64);
+    for_types!(check_largest, kernels::largest_of_16_64: f32 i8 u64);
 }

@@ -85,9 +85,9 @@ pub mod prelude {
     };
     pub use crate::ops::reduce::Reduced;
     pub use crate::ops::scan::{Backward, Exclusive, Forward, Inclusive};
+    pub use crate::ops::shapes::AnyTile;
     pub use crate::ops::sort::{Ascending, Descending};
     pub use crate::ops::tuple::TileTuple;
-    pub use crate::ops::shapes::AnyTile;
     pub use crate::shape::{ALL, Axis, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4};
     pub use crate::span::{
         Aligned, Left, Mult, Natural, OrderC, OrderF, Pitched, Right, Span, SpanAtomic, SpanMut, Strided,

@@ -197,11 +197,7 @@ pub fn large_sums<T: Number>(
     vector = 2,
     instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>)
 )]
-pub fn bits_of_8_32<T: Logical>(
-    cx: Cx,
-    x: Input<T, (D<8>, D<32>)>,
-    results: Output<T, (D<9>, D<8>, D<32>)>,
-) {
+pub fn bits_of_8_32<T: Logical>(cx: Cx, x: Input<T, (D<8>, D<32>)>, results: Output<T, (D<9>, D<8>, D<32>)>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![8, 32]).load((0, 0));
     let results = results.partition(cx, shape![1, 8, 32]);

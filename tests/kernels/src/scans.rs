@@ -7,13 +7,13 @@ use cuda_tiles::prelude::*;
 /// Kernels for matrices of one shape with scans of every kind along axis 0.
 macro_rules! all_scans {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, $rows:literal x $columns:literal, $instances:tt;)*) => { $(
-        /// Rows: sums in the four forms; products forward, exclusive; maxima forward, minima backward; the first of both
+        /// Rows: sums in the four forms; products; maxima forward, minima backward; the first of both
         /// largest magnitudes so far.
         #[kernel(threads = $threads, vector = $vector, instances $instances)]
         pub fn $name<T: Number>(
             cx: Cx,
             x: Input<T, (D<$rows>, D<$columns>)>,
-            results: Output<T, (D<9>, D<$rows>, D<$columns>)>,
+            results: Output<T, (D<8>, D<$rows>, D<$columns>)>,
         ) {
             let i = cx.bid::<0>();
             let x = x.partition(cx, shape![$rows, $columns]).load((0, 0));
@@ -23,11 +23,10 @@ macro_rules! all_scans {
             results.store(x.cumsum_with::<0, _>(Backward), (2, i, 0));
             results.store(x.cumsum_with::<0, _>((Backward, Exclusive)), (3, i, 0));
             results.store(x.cumprod::<0>(), (4, i, 0));
-            results.store(x.cumprod_with::<0, _>(Exclusive), (5, i, 0));
-            results.store(x.cummax::<0>(), (6, i, 0));
-            results.store(x.cummin_with::<0, _>(Backward), (7, i, 0));
+            results.store(x.cummax::<0>(), (5, i, 0));
+            results.store(x.cummin_with::<0, _>(Backward), (6, i, 0));
             let larger = |a: T, b: T| if a.abs().less(b.abs()) { b } else { a };
-            results.store(x.scan::<0>(T::ZERO, larger), (8, i, 0));
+            results.store(x.scan::<0>(T::ZERO, larger), (7, i, 0));
         }
     )* };
 }
@@ -64,12 +63,12 @@ macro_rules! along_axes {
     )* };
 }
 along_axes! {
-    axes_of_64_16: 256 threads, 2 neighbours, 64 x 16, (<f32>, <i64>, <f16>);
-    axes_of_4_128: 32 threads, 8 neighbours, 4 x 128, (<f32>, <u16>);
-    axes_of_2_2: 64 threads, 1 neighbours, 2 x 2, (<f32>, <i32>);
-    axes_of_64_32: 1024 threads, 1 neighbours, 64 x 32, (<f32>);
-    axes_of_1_2048: 512 threads, 16 neighbours, 1 x 2048, (<i8>, <bf16>);
-    axes_of_1024_1: 256 threads, 1 neighbours, 1024 x 1, (<f32>, <u8>);
+    scan_axes_of_64_16: 256 threads, 2 neighbours, 64 x 16, (<f32>, <i64>, <f16>);
+    scan_axes_of_4_128: 32 threads, 8 neighbours, 4 x 128, (<f32>, <u16>);
+    scan_axes_of_2_2: 64 threads, 1 neighbours, 2 x 2, (<f32>, <i32>);
+    scan_axes_of_64_32: 1024 threads, 1 neighbours, 64 x 32, (<f32>);
+    scan_axes_of_1_2048: 512 threads, 16 neighbours, 1 x 2048, (<i8>, <bf16>);
+    scan_axes_of_1024_1: 256 threads, 1 neighbours, 1024 x 1, (<f32>, <u8>);
 }
 
 /// Compositions of affine maps, `x -> a x + b`, which do not commute: along axis 0, then along axis 1, in the four forms;
@@ -109,7 +108,7 @@ pub fn affine_maps(
 }
 
 /// Sums that begin anew where a flag is set: along axis 0, backward along axis 1, of all.
-#[kernel(threads = 256, vector = 1)]
+#[kernel(threads = 128, vector = 1)]
 pub fn segmented_sums(
     cx: Cx,
     begins: Input<bool, (D<64>, D<16>)>,
@@ -128,7 +127,7 @@ pub fn segmented_sums(
 /// Sums along each axis, then exclusive ones, of rank 4; of the sums along axis 1 those along axis 2; of the
 /// sums along axis 3 backward ones along axis 0; rounded to nearest even along axis 2.
 #[kernel(threads = 64, vector = 2, instances(<i32>, <u8>, <f32>))]
-pub fn high_rank<T: Number>(
+pub fn scans_of_rank_4<T: Number>(
     cx: Cx,
     x: Input<T, (D<2>, D<4>, D<4>, D<16>)>,
     results: Output<T, (D<20>, D<4>, D<4>, D<16>)>,
@@ -151,7 +150,7 @@ pub fn high_rank<T: Number>(
 /// Running sums of rows, rounded to nearest even by name, and of 32,768 elements: totals that go through the scratch
 /// memory in rounds.
 #[kernel(threads = 1024, vector = 4, instances(<f32>, <f16>))]
-pub fn large<T: Number>(cx: Cx, x: Input<T, (D<8>, D<2048>)>, results: Output<T, (D<24>, D<2048>)>)
+pub fn large_scans<T: Number>(cx: Cx, x: Input<T, (D<8>, D<2048>)>, results: Output<T, (D<24>, D<2048>)>)
 where
     NearestEven: cuda_tiles::ops::modes::ArithmeticMode<T>,
 {

@@ -49,16 +49,16 @@ macro_rules! along_axes {
     )* };
 }
 along_axes! {
-    axes_of_64_16: 256 threads, 2 neighbours, 64 x 16, (<f32>, <i64>);
-    axes_of_2_2: 64 threads, 1 neighbours, 2 x 2, (<f32>);
-    axes_of_64_32: 1024 threads, 1 neighbours, 64 x 32, (<f16>);
-    axes_of_1_4096: 256 threads, 4 neighbours, 1 x 4096, (<f32>, <f64>);
-    axes_of_1024_1: 32 threads, 1 neighbours, 1024 x 1, (<i8>);
+    sort_axes_of_64_16: 256 threads, 2 neighbours, 64 x 16, (<f32>, <i64>);
+    sort_axes_of_2_2: 64 threads, 1 neighbours, 2 x 2, (<f32>);
+    sort_axes_of_64_32: 1024 threads, 1 neighbours, 64 x 32, (<f16>);
+    sort_axes_of_1_4096: 256 threads, 4 neighbours, 1 x 4096, (<f32>, <f64>);
+    sort_axes_of_1024_1: 32 threads, 1 neighbours, 1024 x 1, (<i8>);
 }
 
 /// The 4 largest of each row, and where they are; the largest of each column, and where it is.
 #[kernel(threads = 128, vector = 4, instances(<f32>, <i8>, <u64>))]
-pub fn largest<T: Ordered + Promote<T, Output = T>>(
+pub fn largest_of_16_64<T: Ordered + Promote<T, Output = T>>(
     cx: Cx,
     x: Input<T, (D<16>, D<64>)>,
     values: Output<T, (D<16>, D<4>)>,

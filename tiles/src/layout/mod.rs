@@ -8,16 +8,16 @@ pub(crate) mod bits;
 pub(crate) mod exchange;
 #[doc(hidden)]
 pub mod map;
-mod scan;
 #[doc(hidden)]
 pub mod movement;
+mod scan;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use scan::{Carrier, Scan, ScanPlan};
 pub(crate) use map::{LinearMap, ReductionPlan};
 pub(crate) use movement::{Broadcasting, Conversion, Movement, Pair, Passage, Single, Source};
+pub(crate) use scan::{Carrier, Scan, ScanPlan};
 
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
 use crate::shape::{Axis, Shape, ShapeDescription};

@@ -178,11 +178,12 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 }
 
-impl<T: Logical, S: Shape, L: Layout> Tile<T, S, L> {
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The bits that all elements along axis `A` have.
     #[inline(always)]
     pub fn bit_and<const A: usize>(self) -> Reduced<T, S, L, A>
     where
+        T: Logical,
         S: Axis<A>,
     {
         self.fold::<A>(Logical::and)
@@ -192,6 +193,7 @@ impl<T: Logical, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn bit_or<const A: usize>(self) -> Reduced<T, S, L, A>
     where
+        T: Logical,
         S: Axis<A>,
     {
         self.fold::<A>(Logical::or)
@@ -209,6 +211,7 @@ impl<T: Logical, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn bit_xor<const A: usize>(self) -> Reduced<T, S, L, A>
     where
+        T: Logical,
         S: Axis<A>,
     {
         self.fold::<A>(Logical::xor)

@@ -3,14 +3,14 @@
 use super::Reduced;
 use super::algorithm::reduce;
 use crate::arch;
-use crate::element::Number;
+use crate::element::{Element, Number};
 use crate::layout::Layout;
 use crate::ops::modes::{NanChoice, SuppressNan};
 use crate::ops::sort::coordinate;
 use crate::shape::{Axis, Shape};
 use crate::tile::Tile;
 
-impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Where along axis `A` the largest elements are: the first of equal ones. A NaN loses against any number;
     /// among only NaN it is 0.
     ///
@@ -24,6 +24,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmax<const A: usize>(self) -> Reduced<u32, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.argmax_with::<A, _>(SuppressNan)
@@ -33,6 +34,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmax_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.locate::<A, N>(|a, b| b.less(a))
@@ -42,6 +44,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmin<const A: usize>(self) -> Reduced<u32, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.argmin_with::<A, _>(SuppressNan)
@@ -51,6 +54,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmin_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.locate::<A, N>(|a, b| a.less(b))
@@ -60,6 +64,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     fn locate<const A: usize, N: NanChoice>(self, better: impl Fn(T, T) -> bool) -> Reduced<u32, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
         let thread = arch::execution::thread();

@@ -61,7 +61,7 @@ lists! { A B; A B C; A B C E; }
 /// The result of reducing a tile over the axes of a list.
 type Over<T, S, L, X> = Tile<T, <X as AxisList<S, L>>::Shape, <X as AxisList<S, L>>::Layout>;
 
-impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Sums along several axes, each of which stays with size 1; integers wrap.
     ///
     /// ```
@@ -73,25 +73,37 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
-    pub fn sum_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X> {
+    pub fn sum_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
+    where
+        T: Number,
+    {
         X::fold(self, Number::add)
     }
 
     /// Products along several axes, each of which stays with size 1; integers wrap.
     #[inline(always)]
-    pub fn prod_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X> {
+    pub fn prod_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
+    where
+        T: Number,
+    {
         X::fold(self, Number::mul)
     }
 
     /// The largest elements along several axes, each of which stays with size 1; NaN only where all are.
     #[inline(always)]
-    pub fn max_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X> {
+    pub fn max_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
+    where
+        T: Number,
+    {
         X::fold(self, SuppressNan::maximum)
     }
 
     /// The smallest elements along several axes, each of which stays with size 1; NaN only where all are.
     #[inline(always)]
-    pub fn min_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X> {
+    pub fn min_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
+    where
+        T: Number,
+    {
         X::fold(self, SuppressNan::minimum)
     }
 }

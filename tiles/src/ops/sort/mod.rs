@@ -14,7 +14,8 @@ pub use order::{Ascending, Descending, SortOrder};
 
 pub(super) use algorithm::sort;
 
-use crate::element::Ordered;
+use crate::element::{Element, Ordered};
+use crate::layout::movement::Part;
 use crate::layout::{Blocked, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::{Axis, AxisDimension, D, Dimension, Shape};
@@ -28,7 +29,7 @@ pub(super) fn coordinate<S: Axis<A>, L: Layout, const A: usize>(thread: usize, r
     (flat / <S::Inner as PowerOfTwo>::COUNT % <S::Length as PowerOfTwo>::COUNT) as u32
 }
 
-impl<T: Ordered, S: Shape, L: Layout> Tile<T, S, L> {
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The elements sorted along axis `A`, the smallest first; NaN come last.
     ///
     /// ```
@@ -41,6 +42,7 @@ impl<T: Ordered, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn sort<const A: usize>(self) -> Tile<T, S, Blocked<L::Block>>
     where
+        T: Ordered,
         S: Axis<A>,
     {
         self.sort_with::<A, _>(Ascending)
@@ -50,6 +52,7 @@ impl<T: Ordered, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn sort_with<const A: usize, O: SortOrder>(self, _order: O) -> Tile<T, S, Blocked<L::Block>>
     where
+        T: Ordered,
         S: Axis<A>,
     {
         let tile = self.blocked();
@@ -70,6 +73,7 @@ impl<T: Ordered, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argsort<const A: usize>(self) -> Tile<u32, S, Blocked<L::Block>>
     where
+        T: Ordered,
         S: Axis<A>,
     {
         self.argsort_with::<A, _>(Ascending)
@@ -79,6 +83,7 @@ impl<T: Ordered, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argsort_with<const A: usize, O: SortOrder>(self, order: O) -> Tile<u32, S, Blocked<L::Block>>
     where
+        T: Ordered,
         S: Axis<A>,
     {
         self.sort_located::<A, O>(order).1
@@ -102,6 +107,7 @@ impl<T: Ordered, S: Shape, L: Layout> Tile<T, S, L> {
         self,
     ) -> (Tile<T, S::With<D<K>>, Blocked<L::Block>>, Tile<u32, S::With<D<K>>, Blocked<L::Block>>)
     where
+        T: Ordered,
         S: Axis<A> + AxisDimension<A>,
         D<K>: Dimension,
     {
@@ -112,7 +118,7 @@ impl<T: Ordered, S: Shape, L: Layout> Tile<T, S, L> {
             )
         };
         let (values, positions) = self.sort_located::<A, _>(Descending);
-        (values.slice::<A, 0, K>(), positions.slice::<A, 0, K>())
+        (values.moved::<_, _, Part<A, 0>>(), positions.moved::<_, _, Part<A, 0>>())
     }
 
     /// The sorted elements, and where they come from.
@@ -122,6 +128,7 @@ impl<T: Ordered, S: Shape, L: Layout> Tile<T, S, L> {
         _order: O,
     ) -> (Tile<T, S, Blocked<L::Block>>, Tile<u32, S, Blocked<L::Block>>)
     where
+        T: Ordered,
         S: Axis<A>,
     {
         let tile = self.blocked();
