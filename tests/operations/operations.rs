@@ -6,6 +6,7 @@
 //! operands, the result and what it should be. Exact operations must agree to the bit on both devices, so that GPU
 //! and CPU agree with each other; elementary functions keep the error bounds that their documentation states.
 
+mod along;
 mod arithmetic;
 mod atomics;
 mod casts;
@@ -17,10 +18,13 @@ mod failures;
 mod integers;
 mod math;
 mod modes;
+mod movement;
 mod promotions;
 mod reductions;
 mod reference;
+mod scans;
 mod shapes;
+mod sorts;
 mod traps;
 mod value;
 mod views;

@@ -1,72 +1,19 @@
 //! Reductions along every axis.
 //!
-//! Float sums and products depend on the order of their terms. Three kinds of operands make that testable: small whole
-//! numbers, mostly zero, whose sums are exact in any order and any type; powers of two, whose products are; and random
-//! numbers, whose sums are within the error bound of any order, n u sum|x|, with u the unit roundoff (N. Higham,
-//! "Accuracy and Stability of Numerical Algorithms", section 4.2). Maxima, minima and positions are exact always, and get
-//! NaN, infinities, zeros of both signs and ties.
+//! Sums and products of floats are compared on operands on which they are exact, see [`crate::along`], and within a bound.
+//! Maxima, minima and positions are exact always, and get NaN, infinities, zeros of both signs and ties.
 
+use crate::along::{Operands, group, roundoff, wraps};
 use crate::devices::devices;
 use crate::failures::Failures;
 use crate::reference::Reference;
-use crate::value::{Random, for_types, random_values};
+use crate::value::{Random, Value, for_types, random_values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};
 use cuda_tiles_test_kernels::reductions as kernels;
 use cuda_tiles_test_kernels::{Input, Output};
 use std::cmp::Ordering::{self, Greater, Less};
-
-/// Operands, by what is exact on them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Operands {
-    Units,
-    Powers,
-    Random,
-    Special,
-}
-
-impl Operands {
-    const ALL: [Self; 4] = [Self::Units, Self::Powers, Self::Random, Self::Special];
-
-    fn make<T: Reference>(self, count: usize) -> Vec<T> {
-        let mut random = Random::new(71);
-        let one = |random: &mut Random| match self {
-            Self::Units => {
-                T::narrow(if random.below(8) == 0 { 2.0 * random.below(2) as f64 - 1.0 } else { 0.0 })
-            }
-            Self::Powers => {
-                let size =
-                    if random.below(16) == 0 { 2f64.powi(2 * random.below(2) as i32 - 1) } else { 1.0 };
-                T::narrow(if random.below(2) == 0 { size } else { -size })
-            }
-            Self::Random => T::narrow(8.0 * random.unit()),
-            Self::Special if random.below(2) == 0 => {
-                T::SPECIAL[random.below(T::SPECIAL.len() as u64) as usize]
-            }
-            Self::Special => T::small(random.below(3) as i8),
-        };
-        (0..count).map(|_| one(&mut random)).collect()
-    }
-}
-
-/// Whether arithmetic of the type is exact in any order, as that of integers is.
-fn wraps<T: Reference>() -> bool {
-    T::plus(T::SPECIAL[0], T::narrow(0.5)).wide() == 0.0
-}
-
-/// The unit roundoff of a float type.
-fn roundoff<T: Reference>() -> f64 {
-    (1..60).map(|k| 2f64.powi(-k)).find(|&u| T::narrow(1.0 + u).wide() == 1.0).unwrap_or(0.0)
-}
-
-/// The numbers of the elements that reduce together with element `i`: of a tensor of this shape, along one axis or all.
-fn group<const R: usize>(shape: [usize; R], axis: Option<usize>, i: usize) -> Vec<usize> {
-    let Some(axis) = axis else { return (0..shape.iter().product()).collect() };
-    let inner: usize = shape[axis + 1..].iter().product();
-    let first = i / (inner * shape[axis]) * (inner * shape[axis]) + i % inner;
-    (0..shape[axis]).map(|k| first + k * inner).collect()
-}
 
 /// The position of the element that `better` prefers; NaN last, or first.
 fn position<T: Reference>(terms: &[T], better: Ordering, nan_first: bool) -> u32 {
@@ -434,4 +381,205 @@ fn check_large_sums<T: Reference>(kernel: &LargeSums<T>) {
 #[test]
 fn sums_larger_than_the_scratch_memory() {
     for_types!(check_large_sums, kernels::large_sums: f32 i32 u8);
+}
+
+type BitReductions<T> = Kernel<(Input<T, (D<8>, D<32>)>, Output<T, (D<9>, D<8>, D<32>)>)>;
+
+fn check_bits<T: Value + Logical>(kernel: &BitReductions<T>) {
+    let mut failures = Failures::new::<T>("bits_of_8_32");
+    for seed in 80..84 {
+        let x = random_values::<T>(seed, 256);
+        for device in devices() {
+            let operand = Tensor::from_slice(device, [8, 32], &x).unwrap();
+            let mut results = Tensor::poisoned(device, [9, 8, 32]).unwrap();
+            kernel.launch(device, 1, (&operand, &mut results)).unwrap();
+            for (row, got) in results.to_vec().unwrap().chunks(256).enumerate() {
+                let axis = [Some(0), Some(1), None][row % 3];
+                let combine: fn(T, T) -> T = [Logical::and, Logical::or, Logical::xor][row / 3];
+                failures.exact(device, &format!("row {row}"), got, |i| {
+                    group([8, 32], axis, i).into_iter().map(|k| x[k]).reduce(combine).unwrap()
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn bits_of_every_type() {
+    for_types!(check_bits, kernels::bits_of_8_32: bool i8 i16 i32 i64 u8 u16 u32 u64);
+}
+
+type SeveralAxes<T> = Kernel<(Input<T, (D<2>, D<4>, D<4>, D<16>)>, Output<T, (D<12>, D<4>, D<4>, D<16>)>)>;
+
+fn check_several_axes<T: Reference>(kernel: &SeveralAxes<T>) {
+    const SHAPE: [usize; 4] = [2, 4, 4, 16];
+    let mut failures = Failures::new::<T>("several_axes");
+    for operands in [Operands::Units, Operands::Powers] {
+        let x = operands.make::<T>(512);
+        let over = |axes: &[usize], combine: fn(T, T) -> T| {
+            axes.iter().fold(x.clone(), |x, &axis| reduced(SHAPE, &x, axis, combine))
+        };
+        let larger: fn(T, T) -> T = |a, b| T::larger(T::magnitude(a), T::magnitude(b));
+        // Sums are exact on units, products on powers of two.
+        let (sums, products) = match operands {
+            Operands::Units => (true, wraps::<T>()),
+            _ => (wraps::<T>(), true),
+        };
+        let rows = [
+            (sums, over(&[0, 2], T::plus)),
+            (sums, over(&[0, 2], T::plus)),
+            (products, over(&[1, 3], T::times)),
+            (true, over(&[0, 1, 3], T::larger)),
+            (true, over(&[0, 1, 2, 3], T::smaller)),
+            (true, over(&[2, 3], larger)),
+        ];
+        for device in devices() {
+            let operand = Tensor::from_slice(device, SHAPE, &x).unwrap();
+            let mut results = Tensor::poisoned(device, [12, 4, 4, 16]).unwrap();
+            kernel.launch(device, 1, (&operand, &mut results)).unwrap();
+            for (k, got) in results.to_vec().unwrap().chunks(512).enumerate() {
+                let (exact, expected) = &rows[k];
+                if *exact {
+                    failures.exact(device, &format!("row {k}, {operands:?}"), got, |i| expected[i]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn several_axes_at_once() {
+    for_types!(check_several_axes, kernels::several_axes: i32 u8 f32);
+}
+
+#[test]
+fn counts_of_true_elements() {
+    let mut failures = Failures::new::<bool>("counts");
+    for x in [random_values::<bool>(74, 1024), vec![true; 1024], vec![false; 1024]] {
+        for device in devices() {
+            let operand = Tensor::from_slice(device, [16, 64], &x).unwrap();
+            let mut results = Tensor::poisoned(device, [3, 16, 64]).unwrap();
+            let mut truths = Tensor::poisoned(device, [2, 16, 64]).unwrap();
+            kernels::counts.launch(device, 1, (&operand, &mut results, &mut truths)).unwrap();
+            for (row, got) in results.to_vec().unwrap().chunks(1024).enumerate() {
+                let axis = [Some(0), Some(1), None][row];
+                failures.exact(device, &format!("row {row}"), got, |i| {
+                    group([16, 64], axis, i).into_iter().filter(|&k| x[k]).count() as u32
+                });
+            }
+            let truths = truths.to_vec().unwrap();
+            failures.exact(device, "any", &truths[..1024], |_| x.contains(&true));
+            failures.exact(device, "all", &truths[1024..], |_| !x.contains(&false));
+        }
+    }
+}
+
+type Rounded<T> = Kernel<(Input<T, (D<16>, D<64>)>, Output<T, (D<8>, D<16>, D<64>)>)>;
+
+fn check_rounded<T: Reference>(kernel: &Rounded<T>) {
+    const SHAPE: [usize; 2] = [16, 64];
+    let mut failures = Failures::new::<T>("rounded");
+    // Numbers of both signs for sums; for products numbers near 1.
+    let numbers = Operands::Random.make::<T>(1024);
+    let mut random = Random::new(75);
+    let near_one: Vec<T> = (0..1024).map(|_| T::narrow(1.0 + random.unit() / 64.0)).collect();
+    let unit = roundoff::<T>();
+    for (x, products) in [(numbers, false), (near_one, true)] {
+        for device in devices() {
+            let operand = Tensor::from_slice(device, SHAPE, &x).unwrap();
+            let mut results = Tensor::poisoned(device, [8, 16, 64]).unwrap();
+            kernel.launch(device, 1, (&operand, &mut results)).unwrap();
+            for (row, got) in results.to_vec().unwrap().chunks(1024).enumerate() {
+                let axis = [Some(0), Some(1), None].get(row).copied().unwrap_or(Some(1));
+                if products != (row >= 6) {
+                    continue;
+                }
+                failures.verify(device, &format!("row {row}"), got, |i, value| {
+                    let terms: Vec<f64> = group(SHAPE, axis, i).into_iter().map(|k| x[k].wide()).collect();
+                    let n = terms.len() as f64;
+                    let (sum, size): (f64, f64) = (terms.iter().sum(), terms.iter().map(|x| x.abs()).sum());
+                    let product: f64 = terms.iter().product();
+                    // Any rounding errs by 2 u at most; the slack is that of this computation in f64.
+                    let slack = n * 2f64.powi(-53);
+                    let (exact, bound) = if row < 3 {
+                        (sum / n, (n + 1.0) * unit * size / n)
+                    } else if row < 6 {
+                        (sum, 2.0 * n * unit * size)
+                    } else {
+                        (product, 4.0 * n * unit * product)
+                    };
+                    let slack = slack * if row < 6 { size } else { product };
+                    let error = value.wide() - exact;
+                    let directed = match row {
+                        4 | 6 => error <= slack,
+                        5 | 7 => error >= -slack,
+                        _ => true,
+                    };
+                    (error.abs() > bound + slack || !directed).then(|| format!("{exact} within {bound}"))
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn detail_21_rounding_of_sums_and_products() {
+    for_types!(check_rounded, kernels::rounded: f16 bf16 f32 f64);
+}
+
+#[test]
+fn tuples_of_different_types() {
+    const SHAPE: [usize; 2] = [64, 16];
+    let x = random_values::<u8>(76, 1024);
+    let mut failures = Failures::new::<(u8, i16, u32, u64)>("tuples");
+    for device in devices() {
+        let operand = Tensor::from_slice(device, SHAPE, &x).unwrap();
+        let mut sums = Tensor::poisoned(device, [3, 64, 16]).unwrap();
+        let mut minima = Tensor::poisoned(device, [3, 64, 16]).unwrap();
+        let mut parities = Tensor::poisoned(device, [3, 64, 16]).unwrap();
+        let mut maxima = Tensor::poisoned(device, [3, 64, 16]).unwrap();
+        let results = (&operand, &mut sums, &mut minima, &mut parities, &mut maxima);
+        kernels::tuples.launch(device, 1, results).unwrap();
+        let places = |i: usize| group(SHAPE, [Some(0), Some(1), None][i / 1024], i % 1024);
+        failures.exact(device, "sums", &sums.to_vec().unwrap(), |i| {
+            places(i).iter().fold(0u8, |sum, &k| sum.wrapping_add(x[k]))
+        });
+        failures.exact(device, "minima", &minima.to_vec().unwrap(), |i| {
+            places(i).iter().map(|&k| -i16::from(x[k])).min().unwrap()
+        });
+        failures.exact(device, "parities", &parities.to_vec().unwrap(), |i| {
+            places(i).iter().fold(0, |parity, &k| parity ^ k as u32)
+        });
+        failures.exact(device, "maxima", &maxima.to_vec().unwrap(), |i| {
+            places(i).iter().map(|&k| 2 * k as u64).max().unwrap()
+        });
+    }
+}
+
+#[test]
+fn moments_in_one_pass() {
+    const SHAPE: [usize; 2] = [32, 64];
+    // A mean that is large against the deviation: sums of squares would cancel.
+    let x: Vec<f32> = Operands::Random.make::<f32>(2048).into_iter().map(|x| 1000.0 + x).collect();
+    let mut failures = Failures::new::<f32>("moments");
+    for device in devices() {
+        let operand = Tensor::from_slice(device, SHAPE, &x).unwrap();
+        let mut means = Tensor::poisoned(device, [2, 32, 64]).unwrap();
+        let mut squares = Tensor::poisoned(device, [2, 32, 64]).unwrap();
+        kernels::moments.launch(device, 1, (&operand, &mut means, &mut squares)).unwrap();
+        let exact = |i: usize| {
+            let places = group(SHAPE, Some(i / 2048), i % 2048);
+            let terms: Vec<f64> = places.into_iter().map(|k| f64::from(x[k])).collect();
+            let mean = terms.iter().sum::<f64>() / terms.len() as f64;
+            (mean, terms.iter().map(|x| (x - mean).powi(2)).sum::<f64>())
+        };
+        failures.verify(device, "mean", &means.to_vec().unwrap(), |i, value| {
+            let (mean, _) = exact(i);
+            ((f64::from(value) - mean).abs() > 1e-6 * mean).then(|| mean.to_string())
+        });
+        failures.verify(device, "squares", &squares.to_vec().unwrap(), |i, value| {
+            let (_, square) = exact(i);
+            ((f64::from(value) - square).abs() > 1e-3 * square).then(|| square.to_string())
+        });
+    }
 }

@@ -76,7 +76,7 @@ pub mod prelude {
     pub use crate::context::{BlockIndex, Cx};
     pub use crate::element::{
         ApproximateFloat, AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, Element, Float,
-        Integer, Logical, Number, Promote, bf16, f16,
+        Integer, Logical, Number, Ordered, Promote, bf16, f16,
     };
     pub use crate::kernel;
     pub use crate::layout::{Block, Blocked, Layout, Slice};
@@ -86,6 +86,9 @@ pub mod prelude {
     };
     pub use crate::ops::reduce::Reduced;
     pub use crate::ops::scan::{Backward, Exclusive, Forward, Inclusive};
+    pub use crate::ops::shapes::AnyTile;
+    pub use crate::ops::sort::{Ascending, Descending};
+    pub use crate::ops::tuple::TileTuple;
     pub use crate::shape::{ALL, Axis, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4};
     pub use crate::span::{
         Aligned, Bounded, Divisible, Left, Mult, Natural, OrderC, OrderF, PaddedLeft, PaddedRight, Permuted,

@@ -47,6 +47,8 @@ pub unsafe trait PowerOfTwo: Unsigned + Copy + Default + Send + Sync + 'static {
     /// Calls `visit` with `base`, `base + step`, ... below `base + COUNT`, as straight-line code where the back
     /// end keeps tiles in registers. `step` is a power of two.
     fn unroll<F: FnMut(usize)>(base: usize, step: usize, visit: &mut F);
+    /// Calls `visit` with `LOG - 1`, ... 1, 0, as straight-line code.
+    fn bits_downward<F: FnMut(u32)>(visit: &mut F);
 }
 
 // SAFETY: `[T; 1]` is the array of one element.
@@ -68,6 +70,8 @@ unsafe impl PowerOfTwo for U1 {
     fn unroll<F: FnMut(usize)>(base: usize, _step: usize, visit: &mut F) {
         visit(base)
     }
+    #[inline(always)]
+    fn bits_downward<F: FnMut(u32)>(_visit: &mut F) {}
 }
 
 // SAFETY: by induction `U::Array<T>` is laid out as `[T; U::COUNT]`; an array of two of them is contiguous
@@ -98,6 +102,11 @@ unsafe impl<U: PowerOfTwo> PowerOfTwo for UInt<U, B0> {
             U::unroll(base, step, visit);
             U::unroll(base + U::COUNT, step, visit)
         }
+    }
+    #[inline(always)]
+    fn bits_downward<F: FnMut(u32)>(visit: &mut F) {
+        visit(U::LOG);
+        U::bits_downward(visit)
     }
 }
 

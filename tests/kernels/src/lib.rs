@@ -20,9 +20,12 @@ pub mod movement;
 pub mod integers;
 pub mod math;
 pub mod modes;
+pub mod movement;
 pub mod promotions;
 pub mod reductions;
+pub mod scans;
 pub mod shapes;
+pub mod sorts;
 pub mod views;
 
 use cuda_tiles::prelude::*;

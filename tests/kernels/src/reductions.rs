@@ -3,6 +3,7 @@
 //! Results are stored broadcast back to the shape of the operand, which is what most programs do with them.
 
 use crate::{Input, Output};
+use cuda_tiles::ops::modes::ArithmeticMode;
 use cuda_tiles::prelude::*;
 
 /// Kernels for matrices of one shape that store all reductions along axis 0: the code behind one reduction differs
@@ -44,7 +45,7 @@ all_reductions! {
 }
 
 /// Kernels for matrices of one shape that reduce along each axis and over all.
-macro_rules! axes {
+macro_rules! along_axes {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, $rows:literal x $columns:literal, $instances:tt;)*) => { $(
         /// Along axis 0, along axis 1, over all: rows of sums, rows of maxima, and rows of the positions of minima.
         #[kernel(threads = $threads, vector = $vector, instances $instances)]
@@ -70,7 +71,7 @@ macro_rules! axes {
         }
     )* };
 }
-axes! {
+along_axes! {
     axes_of_64_16: 256 threads, 2 neighbours, 64 x 16, (<f32>, <i64>, <f16>);
     axes_of_4_128: 32 threads, 8 neighbours, 4 x 128, (<f32>, <u16>);
     axes_of_2_2: 64 threads, 1 neighbours, 2 x 2, (<f32>, <i32>);
@@ -188,4 +189,147 @@ pub fn large_sums<T: Number>(
     let x = x.partition(cx, shape![2, 16384]).load((0, 0));
     pairs.partition(cx, shape![16384]).store(x.sum::<0>().reshape(shape![16384]), i);
     all.partition(cx, shape![1]).store(x.sum::<ALL>(), i);
+}
+
+/// Bits that all have, that any has, that an odd number has: rows along axis 0, along axis 1, of all.
+#[kernel(
+    threads = 64,
+    vector = 2,
+    instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>)
+)]
+pub fn bits_of_8_32<T: Logical>(cx: Cx, x: Input<T, (D<8>, D<32>)>, results: Output<T, (D<9>, D<8>, D<32>)>) {
+    let i = cx.bid::<0>();
+    let x = x.partition(cx, shape![8, 32]).load((0, 0));
+    let results = results.partition(cx, shape![1, 8, 32]);
+    results.store(x.bit_and::<0>(), (0, i, 0));
+    results.store(x.bit_and::<1>(), (1, i, 0));
+    results.store(x.bit_and::<ALL>(), (2, i, 0));
+    results.store(x.bit_or::<0>(), (3, i, 0));
+    results.store(x.bit_or::<1>(), (4, i, 0));
+    results.store(x.bit_or::<ALL>(), (5, i, 0));
+    results.store(x.bit_xor::<0>(), (6, i, 0));
+    results.store(x.bit_xor::<1>(), (7, i, 0));
+    results.store(x.bit_xor::<ALL>(), (8, i, 0));
+}
+
+/// Over several axes: sums over 0 and 2, the same named the other way round, products over 1 and 3, maxima over 0, 1 and
+/// 3, minima over all four by name, greatest magnitudes over 2 and 3.
+#[kernel(threads = 64, vector = 2, instances(<i32>, <u8>, <f32>))]
+pub fn several_axes<T: Number>(
+    cx: Cx,
+    x: Input<T, (D<2>, D<4>, D<4>, D<16>)>,
+    results: Output<T, (D<12>, D<4>, D<4>, D<16>)>,
+) {
+    let i = cx.bid::<0>();
+    let x = x.partition(cx, shape![2, 4, 4, 16]).load((0, 0, 0, 0));
+    let results = results.partition(cx, shape![2, 4, 4, 16]);
+    results.store(x.sum_over(axes![0, 2]), (0, i, 0, 0));
+    results.store(x.sum_over(axes![2, 0]), (1, i, 0, 0));
+    results.store(x.prod_over(axes![1, 3]), (2, i, 0, 0));
+    results.store(x.max_over(axes![0, 1, 3]), (3, i, 0, 0));
+    results.store(x.min_over(axes![0, 1, 2, 3]), (4, i, 0, 0));
+    let larger = |a: T, b: T| Number::maximum(a.abs(), b.abs());
+    results.store(x.reduce_over(axes![2, 3], larger), (5, i, 0, 0));
+}
+
+/// How many are true: along axis 0, along axis 1, of all; whether any is and whether all are over both axes.
+#[kernel(threads = 64, vector = 8)]
+pub fn counts(
+    cx: Cx,
+    x: Input<bool, (D<16>, D<64>)>,
+    results: Output<u32, (D<3>, D<16>, D<64>)>,
+    both: Output<bool, (D<2>, D<16>, D<64>)>,
+) {
+    let i = cx.bid::<0>();
+    let x = x.partition(cx, shape![16, 64]).load((0, 0));
+    let results = results.partition(cx, shape![1, 16, 64]);
+    results.store(x.count::<0>(), (0, i, 0));
+    results.store(x.count::<1>(), (1, i, 0));
+    results.store(x.count::<ALL>(), (2, i, 0));
+    let both = both.partition(cx, shape![1, 16, 64]);
+    both.store(x.any_over(axes![0, 1]), (0, i, 0));
+    both.store(x.all_over(axes![1, 0]), (1, i, 0));
+}
+
+/// Rows: means along axis 0, along axis 1, of all; sums along axis 1 rounded toward zero, down, up; products along axis 1
+/// rounded down, up.
+#[kernel(threads = 128, vector = 4, instances(<f16>, <bf16>, <f32>, <f64>))]
+pub fn rounded<T: Float>(cx: Cx, x: Input<T, (D<16>, D<64>)>, results: Output<T, (D<8>, D<16>, D<64>)>)
+where
+    f32: Cast<T>,
+    TowardZero: ArithmeticMode<T>,
+    TowardNegative: ArithmeticMode<T>,
+    TowardPositive: ArithmeticMode<T>,
+{
+    let i = cx.bid::<0>();
+    let x = x.partition(cx, shape![16, 64]).load((0, 0));
+    let results = results.partition(cx, shape![1, 16, 64]);
+    results.store(x.mean::<0>(), (0, i, 0));
+    results.store(x.mean::<1>(), (1, i, 0));
+    results.store(x.mean::<ALL>(), (2, i, 0));
+    results.store(x.sum_with::<1, _>(TowardZero), (3, i, 0));
+    results.store(x.sum_with::<1, _>(TowardNegative), (4, i, 0));
+    results.store(x.sum_with::<1, _>(TowardPositive), (5, i, 0));
+    results.store(x.prod_with::<1, _>(TowardNegative), (6, i, 0));
+    results.store(x.prod_with::<1, _>(TowardPositive), (7, i, 0));
+}
+
+/// Rows, along axis 0, axis 1 and all: of the tuples of an element, its negation, its number, and its number doubled the
+/// wrapping sum, the minimum, the bits that an odd number has, and the maximum.
+#[kernel(threads = 256, vector = 2)]
+pub fn tuples(
+    cx: Cx,
+    x: Input<u8, (D<64>, D<16>)>,
+    sums: Output<u8, (D<3>, D<64>, D<16>)>,
+    minima: Output<i16, (D<3>, D<64>, D<16>)>,
+    parities: Output<u32, (D<3>, D<64>, D<16>)>,
+    maxima: Output<u64, (D<3>, D<64>, D<16>)>,
+) {
+    let i = cx.bid::<0>();
+    let x = x.partition(cx, shape![64, 16]).load((0, 0));
+    let number = cx.iota::<u32, _>(shape![64, 16]);
+    let t = (x, -x.cast::<i16>(), number, number.cast::<u64>() * 2);
+    let combine = |a: (u8, i16, u32, u64), b: (u8, i16, u32, u64)| {
+        (a.0.wrapping_add(b.0), a.1.min(b.1), a.2 ^ b.2, a.3.max(b.3))
+    };
+    let identity = (0, i16::MAX, 0, 0);
+    let sums = sums.partition(cx, shape![1, 64, 16]);
+    let minima = minima.partition(cx, shape![1, 64, 16]);
+    let parities = parities.partition(cx, shape![1, 64, 16]);
+    let maxima = maxima.partition(cx, shape![1, 64, 16]);
+    macro_rules! stores {
+        ($($row:literal: $axis:tt;)*) => { $(
+            let (sum, minimum, parity, maximum) = t.reduce::<$axis>(identity, combine);
+            sums.store(sum, ($row, i, 0));
+            minima.store(minimum, ($row, i, 0));
+            parities.store(parity, ($row, i, 0));
+            maxima.store(maximum, ($row, i, 0));
+        )* };
+    }
+    stores! { 0: 0; 1: 1; 2: ALL; }
+}
+
+/// Mean and sum of squared differences from it, in one pass: rows along axis 0 and along axis 1.
+#[kernel(threads = 128, vector = 4)]
+pub fn moments(
+    cx: Cx,
+    x: Input<f32, (D<32>, D<64>)>,
+    means: Output<f32, (D<2>, D<32>, D<64>)>,
+    squares: Output<f32, (D<2>, D<32>, D<64>)>,
+) {
+    let i = cx.bid::<0>();
+    let x = x.partition(cx, shape![32, 64]).load((0, 0));
+    let t = (x, cx.zeros::<f32, _>(shape![32, 64]), cx.ones::<f32, _>(shape![32, 64]));
+    let combine = |(m1, s1, n1): (f32, f32, f32), (m2, s2, n2): (f32, f32, f32)| {
+        let (n, d) = (n1 + n2, m2 - m1);
+        (m1 + d * (n2 / n), s1 + s2 + d * d * (n1 * n2 / n), n)
+    };
+    let means = means.partition(cx, shape![1, 32, 64]);
+    let squares = squares.partition(cx, shape![1, 32, 64]);
+    let (mean, square, _) = t.reduce::<0>((0.0, 0.0, 0.0), combine);
+    means.store(mean, (0, i, 0));
+    squares.store(square, (0, i, 0));
+    let (mean, square, _) = t.reduce::<1>((0.0, 0.0, 0.0), combine);
+    means.store(mean, (1, i, 0));
+    squares.store(square, (1, i, 0));
 }

@@ -19,17 +19,19 @@ pub(crate) struct Side {
     thread_again: BitMap,
     /// What each bit of the register number adds.
     register: [usize; FLAT_BITS],
-    /// The slot bits that depend on the thread.
+    /// The slot bits that depend on the thread, or on what is added to the flat index.
     varying: usize,
 }
 
 impl Side {
-    /// The holders of flat bits `of_thread` and `of_register`, which stand at `place`, some of them `again`.
+    /// The holders of flat bits `of_thread` and `of_register`, which stand at `place`, some of them `again`; to the flat
+    /// index any of the bits `offsets` may be added.
     const fn new(
         of_thread: &[i8; THREAD_BITS],
         of_register: &[i8; FLAT_BITS],
         place: &FlatBits,
         again: &FlatBits,
+        offsets: usize,
     ) -> Self {
         let (mut thread, mut thread_again) = ([NONE; THREAD_BITS], [NONE; THREAD_BITS]);
         let mut register = [0; FLAT_BITS];
@@ -45,6 +47,9 @@ impl Side {
         }
         k = 0;
         while k < FLAT_BITS {
+            if offsets >> k & 1 == 1 {
+                varying |= stands_at(k, place, again);
+            }
             if of_register[k] != NONE {
                 register[k] = stands_at(of_register[k] as usize, place, again);
             }
@@ -84,15 +89,26 @@ const fn stands_at(bit: usize, place: &FlatBits, again: &FlatBits) -> usize {
 pub(crate) struct Exchange {
     pub(crate) write: Side,
     pub(crate) read: Side,
+    /// Flat index to slot bits.
+    place: BitMap,
+    /// The bits of the flat index that stand in a second slot bit.
+    again: BitMap,
 }
 
 impl Exchange {
     /// For a tile of `2^bits` elements of `2^size` bytes, held as `from` and wanted as `to`, where the bits of the
-    /// result's flat index are the bits `flat` of the tile's.
+    /// result's flat index are the bits `flat` of the tile's, to which any of the bits `offsets` may be added.
     ///
     /// The highest bits of the slot, which number the rounds if the tile does not fit the scratch at once, are bits of
     /// registers as far as possible: then all threads take part in each round.
-    pub(crate) const fn new(from: &LinearMap, to: &LinearMap, flat: &FlatBits, bits: u32, size: u32) -> Self {
+    pub(crate) const fn new(
+        from: &LinearMap,
+        to: &LinearMap,
+        flat: &FlatBits,
+        offsets: usize,
+        bits: u32,
+        size: u32,
+    ) -> Self {
         // Bits of the slot within a 4-byte word; then those that tell banks apart, which for 8 bytes are pairs of banks
         // for half a warp at a time.
         let within = if size < 2 { 2 - size as usize } else { 0 };
@@ -163,9 +179,17 @@ impl Exchange {
             registers += 1;
         }
         Self {
-            write: Side::new(&from.thread, &from.register, &place, &again),
-            read: Side::new(&wanted_thread, &wanted_register, &place, &again),
+            write: Side::new(&from.thread, &from.register, &place, &again, 0),
+            read: Side::new(&wanted_thread, &wanted_register, &place, &again, offsets),
+            place: BitMap::new(&place),
+            again: BitMap::new(&again),
         }
+    }
+
+    /// The slot of the element with flat index `flat`; the slot of a sum (exclusive or) is the sum of the slots.
+    #[inline(always)]
+    pub(crate) const fn slot(&self, flat: usize) -> usize {
+        self.place.apply(flat) ^ self.again.apply(flat)
     }
 }
 

@@ -4,8 +4,6 @@
 //! the number of a thread are strings of bits, and a layout says which bit goes where. All of it is computed
 //! by `const fn`; the tests check it by brute force on the CPU, the device's layouts included.
 
-use crate::shape::{MAXIMUM_RANK, ShapeDescription};
-
 /// The longest flat index: 2^24 elements.
 pub(crate) const FLAT_BITS: usize = 24;
 /// The longest thread number: 1,024 threads.
@@ -149,9 +147,46 @@ impl LinearMap {
         Self::new(register_bits, register, thread, self.thread_bits)
     }
 
-    /// The bits of the number of a thread of a block of `threads` that carry nothing: 0 if there are no copies.
-    pub(crate) const fn replicas_of(&self, threads: usize) -> usize {
-        self.replicas & (threads - 1)
+    /// This map for two tiles held one after the other: the highest bit of the register number is flat bit `bit`.
+    pub(crate) const fn doubled(&self, bit: u32) -> Self {
+        let mut register = self.register;
+        register[self.register_bits] = bit as i8;
+        Self::new(self.register_bits + 1, register, self.thread, self.thread_bits)
+    }
+
+    /// Whether `count` bits of the flat index from bit `low` on are bits of the register number.
+    pub(crate) const fn in_registers(&self, low: u32, count: u32) -> bool {
+        let mut bit = low;
+        while bit < low + count {
+            if self.register_of(bit) == NONE {
+                return false;
+            }
+            bit += 1;
+        }
+        true
+    }
+
+    /// The bit of the register number that is flat bit `bit`, or [`NONE`].
+    pub(crate) const fn register_of(&self, bit: u32) -> i8 {
+        let mut k = 0;
+        while k < self.register_bits {
+            if self.register[k] as u32 == bit {
+                return k as i8;
+            }
+            k += 1;
+        }
+        NONE
+    }
+
+    /// Flat index to its part of the register number.
+    pub(crate) const fn to_register(&self) -> BitMap {
+        let mut register = [NONE; FLAT_BITS];
+        let mut bit = 0;
+        while bit < FLAT_BITS {
+            register[bit] = self.register_of(bit as u32);
+            bit += 1;
+        }
+        BitMap::new(&register)
     }
 
     /// The number of bits of a register number.
@@ -178,25 +213,27 @@ pub struct Plan {
     pub(crate) in_registers: bool,
     /// Register of the result to register of the operand, where `in_registers`.
     pub(crate) register: BitMap,
+    /// What is then added (exclusive or) to the register of the operand.
+    pub(crate) register_offset: usize,
 }
 
 impl Plan {
-    /// The plan for an operand in `from`, wanted in `to`, where the bits of the result's flat index are the bits
-    /// `flat` of the operand's.
-    pub(crate) const fn new(from: &LinearMap, to: &LinearMap, flat: &FlatBits) -> Self {
-        let mut in_registers = true;
+    /// The plan for an operand in `from`, wanted in `to`: the bits of the result's flat index are the bits `flat` of the
+    /// operand's, to which `offset` is added (exclusive or), and any of the bits `variable`, known at run time only.
+    pub(crate) const fn new(
+        from: &LinearMap,
+        to: &LinearMap,
+        flat: &FlatBits,
+        offset: usize,
+        variable: usize,
+    ) -> Self {
+        let mut in_registers = variable == 0;
         let mut register = [NONE; FLAT_BITS];
         let mut k = 0;
         while k < to.register_bits {
             let wanted = flat[to.register[k] as usize];
             if wanted != NONE {
-                let mut j = 0;
-                while j < from.register_bits {
-                    if from.register[j] == wanted {
-                        register[k] = j as i8;
-                    }
-                    j += 1;
-                }
+                register[k] = from.register_of(wanted as u32);
                 in_registers &= register[k] != NONE;
             }
             k += 1;
@@ -208,44 +245,18 @@ impl Plan {
             in_registers &= from.thread[k] == wanted;
             k += 1;
         }
-        Self { in_registers, register: BitMap::new(&register) }
-    }
-}
-
-/// The bits of a tile of shape `from` that broadcasts to shape `to`.
-pub(crate) const fn broadcast_bits(from: &ShapeDescription, to: &ShapeDescription) -> FlatBits {
-    let mut flat = [NONE; FLAT_BITS];
-    let mut axis = 0;
-    while axis < from.rank {
-        let to_axis = axis + to.rank - from.rank;
+        let mut register_offset = 0;
         let mut bit = 0;
-        while bit < from.log[axis] {
-            flat[(to.low_bit(to_axis) + bit) as usize] = (from.low_bit(axis) + bit) as i8;
+        while bit < FLAT_BITS {
+            if offset >> bit & 1 == 1 {
+                let holder = from.register_of(bit as u32);
+                in_registers &= holder != NONE;
+                register_offset |= if holder == NONE { 0 } else { 1 << holder };
+            }
             bit += 1;
         }
-        axis += 1;
+        Self { in_registers, register: BitMap::new(&register), register_offset }
     }
-    flat
-}
-
-/// The bits of a tile of shape `from` whose axes come in another order: axis `k` of the result, of shape `to`, is
-/// axis `order[k]`.
-pub(crate) const fn permuted_bits(
-    from: &ShapeDescription,
-    to: &ShapeDescription,
-    order: [usize; MAXIMUM_RANK],
-) -> FlatBits {
-    let mut flat = [NONE; FLAT_BITS];
-    let mut axis = 0;
-    while axis < to.rank {
-        let mut bit = 0;
-        while bit < to.log[axis] {
-            flat[(to.low_bit(axis) + bit) as usize] = (from.low_bit(order[axis]) + bit) as i8;
-            bit += 1;
-        }
-        axis += 1;
-    }
-    flat
 }
 
 /// How a reduction over some bits of the flat index goes: first within threads, then between the lanes of a

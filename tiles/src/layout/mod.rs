@@ -4,18 +4,20 @@
 //! elements meet in a register without any exchange. Users name layouts rarely: loads give [`Blocked`],
 //! reductions give [`Slice`], and operations on two tiles find the common layout through [`Join`].
 
+pub(crate) mod bits;
 pub(crate) mod exchange;
 #[doc(hidden)]
 pub mod map;
-pub(crate) mod movement;
+#[doc(hidden)]
+pub mod movement;
 mod scan;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use map::{LinearMap, ReductionPlan};
-pub(crate) use movement::{Broadcasting, Conversion, Movement, Passage, Permuting};
-pub(crate) use scan::{Scan, ScanPlan};
+pub(crate) use movement::{Broadcasting, Conversion, Movement, Pair, Passage, Single, Source};
+pub(crate) use scan::{Carrier, Scan, ScanPlan};
 
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
 use crate::shape::{Axis, Shape, ShapeDescription};

@@ -1,4 +1,4 @@
-//! How a scan along an axis goes over a tile that lies as [`Blocked`](super::Blocked): constant data.
+//! How a scan or a sort along an axis goes over a tile that lies as [`Blocked`](super::Blocked): constant data.
 //!
 //! From the innermost axis outward, the bits of a coordinate are carried by low register bits, by bits of the lane, by
 //! bits of the warp, and by high register bits, each group possibly empty: the layout deals out row-major pieces.
@@ -72,7 +72,48 @@ pub(crate) struct ScanPlan {
     pub(crate) warps: u32,
 }
 
+/// What carries one bit of a coordinate: the bit of the register number, of the lane, or of the warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    /// A bit of the register number.
+    Register(u32),
+    /// A bit of the lane.
+    Lane(u32),
+    /// A bit of the warp.
+    Warp(u32),
+}
+
 impl ScanPlan {
+    /// What carries bit `bit` of the coordinate.
+    #[inline(always)]
+    pub(crate) const fn carrier(&self, bit: u32) -> Carrier {
+        let lanes = self.near.count;
+        let warps = lanes + self.lane.count;
+        let far = warps + self.warp.count;
+        if bit < lanes {
+            Carrier::Register(self.near.first + bit)
+        } else if bit < warps {
+            Carrier::Lane(self.lane.first + bit - lanes)
+        } else if bit < far {
+            Carrier::Warp(self.warp.first + bit - warps)
+        } else {
+            Carrier::Register(self.far.first + bit - far)
+        }
+    }
+
+    /// The part of the coordinate that the thread number carries.
+    #[inline(always)]
+    pub(crate) const fn of_thread(&self, thread: usize) -> usize {
+        (self.lane.of(thread & 31) | self.warp.of(thread >> 5) << self.lane.count) << self.near.count
+    }
+
+    /// The part of the coordinate that the register number carries.
+    #[inline(always)]
+    pub(crate) const fn of_register(&self, register: usize) -> usize {
+        self.near.of(register)
+            | self.far.of(register) << (self.near.count + self.lane.count + self.warp.count)
+    }
+
     /// The plan for `count` flat bits from bit `low` on, of a tile of `bits` that lies in pieces of `2^vector` over
     /// `2^threads` threads.
     pub(crate) const fn new(bits: u32, vector: u32, threads: u32, low: u32, count: u32) -> Self {

@@ -9,6 +9,8 @@ pub mod modes;
 pub mod reduce;
 pub mod scan;
 pub mod shapes;
+pub mod sort;
+pub mod tuple;
 pub mod with_modes;
 
 pub(crate) mod operand;

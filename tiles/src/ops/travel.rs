@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::element::bits_transport::Transport;
 
 /// An element, or a tuple of up to four.
-pub(super) trait Travel: Copy + 'static {
+pub trait Travel: Copy + 'static {
     /// Bytes in shared memory; a multiple of [`Travel::ALIGNMENT`].
     const BYTES: usize;
     /// The alignment in shared memory, in bytes.
@@ -18,6 +18,8 @@ pub(super) trait Travel: Copy + 'static {
     /// # Safety
     /// As `store`, of a stored value.
     unsafe fn load(address: u32) -> Self;
+    /// `left` if `condition`, else `right`, part by part: whole tuples would be copied through memory.
+    fn select(condition: bool, left: Self, right: Self) -> Self;
 
     /// The value of the lane whose number differs by `lane_mask`.
     ///
@@ -36,6 +38,10 @@ impl<T: Element> Travel for T {
     #[inline(always)]
     fn words(self, word: impl Fn(u32) -> u32 + Copy) -> Self {
         T::from_bits(self.to_bits().words(word))
+    }
+    #[inline(always)]
+    fn select(condition: bool, left: Self, right: Self) -> Self {
+        if condition { left } else { right }
     }
     #[inline(always)]
     unsafe fn store(self, address: u32) {
@@ -75,6 +81,10 @@ macro_rules! tuples {
             #[inline(always)]
             fn words(self, word: impl Fn(u32) -> u32 + Copy) -> Self {
                 ($(self.$number.words(word),)*)
+            }
+            #[inline(always)]
+            fn select(condition: bool, left: Self, right: Self) -> Self {
+                ($($part::select(condition, left.$number, right.$number),)*)
             }
             #[inline(always)]
             unsafe fn store(self, address: u32) {

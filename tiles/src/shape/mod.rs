@@ -5,9 +5,11 @@
 
 mod broadcast;
 mod order;
+mod resize;
 
 pub use broadcast::{Broadcast, BroadcastDimension, FitsShape};
 pub use order::{AxisDimension, AxisOrder, Swap, Transpose};
+pub use resize::{DimensionCount, Flatten, Halve, InsertAxis, Lengthen, Squeeze};
 
 use crate::registers::{PowerOfTwo, Product};
 use typenum::{Const, ToUInt, U1};

@@ -1,50 +1,76 @@
-//! Tiles seen in another shape and layout: in registers where every thread has what it needs, else through
-//! shared memory.
+//! Tiles in another shape and layout: in registers where every thread has what it needs, else through shared memory.
 
 use super::Tile;
+use super::exchange;
 use crate::arch;
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
-use crate::layout::{Block, Blocked, Broadcasting, Conversion, Layout, Map, Movement, Passage};
+use crate::layout::{Blocked, Broadcasting, Conversion, Layout, Map, Movement, Pair, Single, Source};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 use core::marker::PhantomData;
 
-/// A tile of shape `S` and layout `L` as an operation of shape `To` and layout `M` sees it by the movement `V`.
-pub struct Spread<T: Element, S: Shape, L: Layout, To: Shape, M: Layout, V = Broadcasting> {
-    source: Source<Tile<T, S, L>, Tile<T, To, M>>,
-    target: PhantomData<(To, M, V)>,
+/// A tile of shape `S` and layout `L` as an operation of shape `To` and layout `M` sees it.
+pub(crate) type Spread<T, S, L, To, M> = Moved<T, Single<S, L>, To, M, Broadcasting>;
+
+/// A source `X` as an operation of shape `To` and layout `M` sees it by the movement `V`.
+pub struct Moved<T: Element, X: Source, To: Shape, M: Layout, V> {
+    elements: Elements<Registers<T, X::Registers>, Registers<T, M::Registers<To>>>,
+    /// What is added (exclusive or) to flat indices of the source.
+    offset: usize,
+    movement: PhantomData<V>,
 }
 
-/// Where the elements come from; which one is known at compile time.
+/// Where the elements are; which one is known at compile time.
 #[derive(Clone, Copy)]
-enum Source<Own, Moved> {
+enum Elements<Own, Exchanged> {
     Own(Own),
-    Moved(Moved),
+    Exchanged(Exchanged),
 }
 
-impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout, V: Movement<S, To>> Spread<T, S, L, To, M, V> {
+impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout, V: Movement<S, To>>
+    Moved<T, Single<S, L>, To, M, V>
+{
+    /// The tile, moved.
     #[inline(always)]
     pub(crate) fn new(tile: Tile<T, S, L>) -> Self {
-        let source = if const { Conversion::<S, L, To, M, V>::PLAN.in_registers || !arch::TILES_IN_REGISTERS }
+        Self::from_source(*tile.registers(), 0)
+    }
+}
+
+impl<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>> Moved<T, X, To, M, V> {
+    /// The source, moved; `offset` is added (exclusive or) to flat indices, within the variable bits of the movement.
+    #[inline(always)]
+    fn from_source(source: Registers<T, X::Registers>, offset: usize) -> Self {
+        let elements = if const { Conversion::<X, To, M, V>::PLAN.in_registers || !arch::TILES_IN_REGISTERS }
         {
-            Source::Own(tile)
+            Elements::Own(source)
         } else {
-            Source::Moved(tile.through_shared_memory::<To, M, V>())
+            Elements::Exchanged(exchange::convert::<T, X, To, M, V>(source, offset))
         };
-        Self { source, target: PhantomData }
+        Self { elements, offset, movement: PhantomData }
     }
 
     /// The element in register `i` of the target.
     #[inline(always)]
     pub(crate) fn get(&self, i: usize) -> T {
-        match &self.source {
-            Source::Own(tile) if const { Conversion::<S, L, To, M, V>::IDENTITY } => tile.registers().get(i),
-            Source::Own(tile) => {
-                tile.registers().get(const { &Conversion::<S, L, To, M, V>::PLAN }.register.apply(i))
+        match &self.elements {
+            Elements::Own(source) if const { Conversion::<X, To, M, V>::IDENTITY && V::VARIABLE == 0 } => {
+                source.get(i)
             }
-            Source::Moved(tile) => tile.registers().get(i),
+            Elements::Own(source) => {
+                let plan = const { &Conversion::<X, To, M, V>::PLAN };
+                // A block of one thread numbers registers as elements, and only there the offset is not zero.
+                let offset = if arch::TILES_IN_REGISTERS { 0 } else { self.offset };
+                source.get(plan.register.apply(i) ^ plan.register_offset ^ offset)
+            }
+            Elements::Exchanged(target) => target.get(i),
         }
+    }
+
+    #[inline(always)]
+    fn tile(&self) -> Tile<T, To, M> {
+        Tile::from_registers_fn(|i| self.get(i))
     }
 }
 
@@ -52,75 +78,66 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The tile as shape `To` in layout `M`.
     #[inline(always)]
     pub(crate) fn spread<To: Shape, M: Layout>(self) -> Tile<T, To, M> {
-        self.convert::<To, M, Broadcasting>()
+        Spread::<T, S, L, To, M>::new(self).tile()
     }
 
-    /// The tile of shape `To` that the movement `V` makes of this one, as loads give tiles and stores want them.
+    /// The tile of shape `To` that the movement `V` makes of this one, in layout `M`.
     #[inline(always)]
-    pub(crate) fn moved<To: Shape, V: Movement<S, To>>(self) -> Tile<T, To, Blocked<L::Block>> {
-        self.convert::<To, Blocked<L::Block>, V>()
+    pub(crate) fn moved<To: Shape, M: Layout, V: Movement<S, To>>(self) -> Tile<T, To, M> {
+        Moved::<T, Single<S, L>, To, M, V>::new(self).tile()
     }
 
+    /// The same, where the variable bits of the movement are `offset`.
     #[inline(always)]
-    fn convert<To: Shape, M: Layout, V: Movement<S, To>>(self) -> Tile<T, To, M> {
-        let spread = Spread::<T, S, L, To, M, V>::new(self);
-        Tile::from_registers_fn(|i| spread.get(i))
+    pub(crate) fn moved_at<To: Shape, V: Movement<S, To>>(
+        self,
+        offset: usize,
+    ) -> Tile<T, To, Blocked<L::Block>> {
+        Moved::<T, Single<S, L>, To, Blocked<L::Block>, V>::from_source(*self.registers(), offset).tile()
     }
 
     /// The tile from the elements of those threads that hold no copies: the others may hold anything.
     #[inline(always)]
     pub(crate) fn from_originals(self) -> Self {
-        if const { Map::<L, S>::MAP.replicas_of(<<L::Block as Block>::Threads as PowerOfTwo>::COUNT) == 0 } {
+        if const { Map::<L, S>::MAP.replicas == 0 } {
             return self;
         }
-        self.through_shared_memory::<S, L, Broadcasting>()
+        Tile::from_registers(exchange::convert::<T, Single<S, L>, S, L, Broadcasting>(*self.registers(), 0))
     }
 
-    /// Every element is written once to shared memory and read where it is wanted, in as many rounds as the
-    /// scratch needs.
+    /// The tile of shape `To` that the movement `V` makes of this one and `other`, one after the other.
     #[inline(always)]
-    fn through_shared_memory<To: Shape, M: Layout, V: Movement<S, To>>(self) -> Tile<T, To, M> {
-        let size = const { size_of::<T::Bits>() };
-        let window = const {
-            let most = arch::shared::SCRATCH_BYTES / size_of::<T::Bits>();
-            if S::LEN < most { S::LEN } else { most }
-        };
-        let address = arch::shared::scratch_of(window * size);
-        let exchange = const { &Passage::<T, S, L, To, M, V>::EXCHANGE };
-        let thread = arch::execution::thread();
-        let writes = thread & const { Map::<L, S>::MAP.replicas } == 0;
-        let (own, wanted) = (exchange.write.of_thread(thread), exchange.read.of_thread(thread));
-        let address_of = |(varying, fixed): (usize, usize)| {
-            address + (varying % window * size) as u32 + (fixed % window * size) as u32
-        };
-        let mut result = Registers::from_fn(|_| T::ZERO);
-        // One round for each window of slots, as straight-line code.
-        S::Count::unroll(0, window, &mut |first| {
-            let in_round = |(varying, fixed): (usize, usize)| (varying + fixed) & !(window - 1) == first;
-            // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`).
-            unsafe { arch::execution::barrier() };
-            if writes {
-                <L::Registers<S>>::unroll(0, 1, &mut |i| {
-                    let slot = exchange.write.slot(own, i);
-                    if in_round(slot) {
-                        // SAFETY: `window` elements fit the scratch; slots are a bijection of flat indices and replicas
-                        // do not write, so that each slot has one writer between the two barriers.
-                        unsafe { self.registers().get(i).to_bits().store_shared(address_of(slot)) }
-                    }
-                });
-            }
-            // SAFETY: as above.
-            unsafe { arch::execution::barrier() };
-            <M::Registers<To>>::unroll(0, 1, &mut |i| {
-                let slot = exchange.read.slot(wanted, i);
-                if in_round(slot) {
-                    // SAFETY: written before the barrier, as every element has a writer.
-                    let bits = unsafe { T::Bits::load_shared(address_of(slot)) };
-                    result.set(i, T::from_bits(bits));
-                }
-            });
+    pub(crate) fn moved_with<To: Shape, M: Layout<Block = L::Block>, V: Movement<S, To>>(
+        self,
+        other: Tile<T, S, M>,
+    ) -> Tile<T, To, Blocked<L::Block>> {
+        let other = other.spread::<S, L>();
+        let count = const { <L::Registers<S> as PowerOfTwo>::COUNT };
+        let both = Registers::from_fn(|i| {
+            if i < count { self.registers().get(i) } else { other.registers().get(i - count) }
         });
-        Tile::from_registers(result)
+        Moved::<T, Pair<S, L>, To, Blocked<L::Block>, V>::from_source(both, 0).tile()
+    }
+
+    /// The tile of shape `To` and layout `M` whose register `i` is the element with flat index `index(i)`.
+    #[inline(always)]
+    pub(crate) fn gathered<To: Shape, M: Layout>(self, index: impl Fn(usize) -> usize) -> Tile<T, To, M> {
+        if !arch::TILES_IN_REGISTERS {
+            return Tile::from_registers_fn(|i| self.registers().get(index(i)));
+        }
+        Tile::from_registers(exchange::gather::<T, S, L, M::Registers<To>>(*self.registers(), index))
+    }
+
+    /// The flat index of the element in register `i` of this thread, given the thread's part of it.
+    #[inline(always)]
+    pub(crate) fn flat_index(thread: usize, i: usize) -> usize {
+        thread | const { &Map::<L, S>::MAP }.of_register.apply(i)
+    }
+
+    /// This thread's part of flat indices.
+    #[inline(always)]
+    pub(crate) fn thread_index() -> usize {
+        const { &Map::<L, S>::MAP }.of_thread.apply(arch::execution::thread())
     }
 
     /// The element with flat index `flat`, on every thread.

@@ -4,8 +4,10 @@ use super::Tile;
 use crate::arch;
 use crate::context::Cx;
 use crate::element::{Cast, Element, Integer, Number};
-use crate::layout::{Block, Blocked, Layout, Map};
-use crate::shape::Shape;
+use crate::layout::{Block, Blocked, Layout};
+use crate::registers::PowerOfTwo;
+use crate::shape::{Axis, D, Dimension, Shape};
+use core::hint::select_unpredictable;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// A tile whose elements are all `value`.
@@ -49,8 +51,23 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
                 "iota: the last number of the tile does not fit its element type"
             )
         };
-        let own = Map::<L, S>::MAP.of_thread.apply(arch::execution::thread());
-        Self::from_registers_fn(|i| ((own | const { &Map::<L, S>::MAP }.of_register.apply(i)) as u32).cast())
+        let own = Self::thread_index();
+        Self::from_registers_fn(|i| (Self::flat_index(own, i) as u32).cast())
+    }
+}
+
+impl<S: Shape, L: Layout> Tile<u32, S, L> {
+    /// The coordinate of each element along axis `A`; with [`ALL`](crate::shape::ALL) its row-major number.
+    #[inline(always)]
+    pub fn coordinate<const A: usize>() -> Self
+    where
+        S: Axis<A>,
+    {
+        let own = Self::thread_index();
+        Self::from_registers_fn(|i| {
+            let flat = Self::flat_index(own, i);
+            (flat >> <S::Inner as PowerOfTwo>::LOG) as u32 & (<S::Length as PowerOfTwo>::COUNT - 1) as u32
+        })
     }
 }
 
@@ -97,4 +114,135 @@ impl<B: Block> Cx<B> {
     pub fn scalar<T: Element>(self, value: T) -> Tile<T, (), Blocked<B>> {
         Tile::full(value)
     }
+
+    /// The coordinate of each element of a tile of `shape` along axis `A`; with [`ALL`](crate::shape::ALL) its row-major
+    /// number.
+    ///
+    /// Comparisons of coordinates are masks: here of a lower triangle.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let (row, column) = (cx.coordinate::<0, _>(shape![4, 4]), cx.coordinate::<1, _>(shape![4, 4]));
+    ///     let t = column.le(row).select(cx.ones::<f32, _>(shape![4, 4]), cx.zeros::<f32, _>(shape![4, 4]));
+    ///     assert_eq!((t.at([2, 1]), t.at([1, 2])), (1.0, 0.0));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn coordinate<const A: usize, S: Axis<A>>(self, _shape: S) -> Tile<u32, S, Blocked<B>> {
+        Tile::coordinate()
+    }
+
+    /// `start`, `start + step`, `start + 2 * step`, ... in row-major order.
+    ///
+    /// Each element is one product and one sum of the element type: integers wrap, floats round twice. From 2048 (f16), 256
+    /// (bf16) and 2^24 (f32) on, the number of the element is rounded as well.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     assert_eq!(cx.arange(shape![8], 10i32, -3).at([3]), 1);
+    ///     assert_eq!(cx.arange(shape![4], 0.5f32, 0.25).at([3]), 1.25);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn arange<T: Number, S: Shape>(self, _shape: S, start: T, step: T) -> Tile<T, S, Blocked<B>>
+    where
+        u32: Cast<T>,
+    {
+        let own = Tile::<T, S, Blocked<B>>::thread_index();
+        Tile::from_registers_fn(|i| {
+            let number = Tile::<T, S, Blocked<B>>::flat_index(own, i) as u32;
+            Number::add(start, Number::mul(number.cast(), step))
+        })
+    }
+
+    /// Ones where row and column are the same, zeros elsewhere.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.eye::<f32, _>(shape![4, 4]);
+    ///     assert_eq!((t.at([2, 2]), t.at([2, 3])), (1.0, 0.0));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn eye<T: Number, S: Axis<0> + Axis<1>>(self, _shape: S) -> Tile<T, S, Blocked<B>> {
+        const { assert!(S::DESCRIPTION.rank == 2, "eye: the shape is that of a matrix") };
+        let own = Tile::<T, S, Blocked<B>>::thread_index();
+        Tile::from_registers_fn(|i| {
+            let flat = Tile::<T, S, Blocked<B>>::flat_index(own, i);
+            let shape = &S::DESCRIPTION;
+            if shape.coordinate(flat, 0) == shape.coordinate(flat, 1) { T::ONE } else { T::ZERO }
+        })
+    }
+
+    /// The tile of the given elements: an array, nested for ranks 2 to 4. They may be computed at run time, the same on all
+    /// threads.
+    ///
+    /// For small tiles: each thread selects its elements out of all.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t: Tile<f32, Shape2<2, 4>, _> = cx.tile_of([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]);
+    ///     assert_eq!(t.at([1, 2]), 7.0);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn tile_of<N: NestedArray>(self, elements: N) -> Tile<N::Element, N::Shape, Blocked<B>> {
+        let own = Tile::<N::Element, N::Shape, Blocked<B>>::thread_index();
+        Tile::from_registers_fn(|i| {
+            let flat = Tile::<N::Element, N::Shape, Blocked<B>>::flat_index(own, i);
+            if !arch::TILES_IN_REGISTERS {
+                return elements.get(flat);
+            }
+            // An index that differs between threads would put the array into memory, and so could a branch.
+            let mut chosen = elements.get(0);
+            <N::Shape as Shape>::Count::unroll(0, 1, &mut |k| {
+                chosen = select_unpredictable(k == flat, elements.get(k), chosen);
+            });
+            chosen
+        })
+    }
+}
+
+/// Arrays of elements, nested up to four times: `[1, 2]`, `[[1.0, 2.0], [3.0, 4.0]]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a nested array of elements",
+    label = "expected an array, nested at most four times, of power-of-two lengths",
+    note = "`cx.tile_of([[1, 2], [3, 4]])` makes a tile of shape (2, 2)"
+)]
+pub trait NestedArray: Copy {
+    /// The type of the elements.
+    type Element: Element;
+    /// The shape of the array.
+    type Shape: Shape;
+    /// The element with row-major number `flat`.
+    #[doc(hidden)]
+    fn get(&self, flat: usize) -> Self::Element;
+}
+
+macro_rules! nested_arrays {
+    ($($array:ty: $shape:ty, [$($length:ident)*], |$elements:ident, $flat:ident| $get:expr;)*) => { $(
+        impl<T: Element, $(const $length: usize),*> NestedArray for $array
+        where
+            $(D<$length>: Dimension,)*
+        {
+            type Element = T;
+            type Shape = $shape;
+            #[inline(always)]
+            fn get(&self, $flat: usize) -> T {
+                let $elements = self;
+                $get
+            }
+        }
+    )* };
+}
+nested_arrays! {
+    [T; A]: (D<A>,), [A], |elements, flat| elements[flat];
+    [[T; B]; A]: (D<A>, D<B>), [A B], |elements, flat| elements[flat / B][flat % B];
+    [[[T; C]; B]; A]: (D<A>, D<B>, D<C>), [A B C], |elements, flat| elements[flat / C / B][flat / C % B][flat % C];
+    [[[[T; E]; C]; B]; A]: (D<A>, D<B>, D<C>, D<E>), [A B C E],
+        |elements, flat| elements[flat / E / C / B][flat / E / C % B][flat / E % C][flat % E];
 }

@@ -2,6 +2,7 @@
 
 mod convert;
 mod create;
+mod exchange;
 
 pub(crate) use convert::Spread;
 

@@ -250,13 +250,13 @@ where
     /// The tile whose elements were loaded in the order of memory.
     #[inline(always)]
     fn from_memory_order(tile: Tile<T, S, Blocked<B>>) -> Tile<T, S, Blocked<B>> {
-        if const { InMemory::<S, M>::REORDERED } { tile.moved::<S, FromMemory<M>>() } else { tile }
+        if const { InMemory::<S, M>::REORDERED } { tile.moved::<S, Blocked<B>, FromMemory<M>>() } else { tile }
     }
 
     /// The tile with its elements in the order of memory.
     #[inline(always)]
     fn in_memory_order(tile: Tile<T, S, Blocked<B>>) -> Tile<T, S, Blocked<B>> {
-        if const { InMemory::<S, M>::REORDERED } { tile.moved::<S, IntoMemory<M>>() } else { tile }
+        if const { InMemory::<S, M>::REORDERED } { tile.moved::<S, Blocked<B>, IntoMemory<M>>() } else { tile }
     }
 
     /// Plain access to a writable span is for the tiles of this block, and to an atomic one for nobody.

@@ -125,6 +125,14 @@ pub unsafe fn from_lane(value: u32, lane: u32) -> u32 {
     }
 }
 
+/// The value, of which the optimiser learns nothing: a loop up to it stays a loop.
+#[inline(always)]
+pub fn opaque(mut value: u32) -> u32 {
+    // SAFETY: the empty asm leaves the register as it is.
+    unsafe { asm!("/* {0} */", inout(reg32) value, options(pure, nomem, nostack, preserves_flags)) };
+    value
+}
+
 /// `trap`: ends the kernel; the driver reports a launch failure for the whole context (PTX ISA, "trap").
 #[inline(always)]
 pub fn trap() -> ! {

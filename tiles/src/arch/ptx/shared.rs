@@ -104,3 +104,13 @@ pub unsafe fn load_u8(address: u32) -> u8 {
     }
     value as u8
 }
+
+/// `red.shared.add.u32`: adds to a number in shared memory (PTX ISA, "red").
+///
+/// # Safety
+/// `address` lies in shared memory of this block, aligned to 4 bytes, with no concurrent access but by this function.
+#[inline(always)]
+pub unsafe fn add_u32(address: u32, value: u32) {
+    // SAFETY: the caller vouches for the address.
+    unsafe { asm!("red.shared.add.u32 [{0}], {1};", in(reg32) address, in(reg32) value, options(nostack)) }
+}

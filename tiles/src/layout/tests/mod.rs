@@ -4,7 +4,8 @@ extern crate std;
 
 mod exchange;
 
-use super::map::{BitMap, LinearMap, Plan, ReductionPlan, broadcast_bits};
+use super::bits::broadcast_bits;
+use super::map::{BitMap, LinearMap, Plan, ReductionPlan};
 use super::{Blocked, Cta, Layout, Map, Slice};
 use crate::registers::PowerOfTwo;
 use crate::shape::{ALL, Shape, Shape1, Shape2, Shape3, Shape4, ShapeDescription};
@@ -248,7 +249,7 @@ fn plans_give_the_right_elements() {
             let to = LinearMap::blocked(to_shape.bits(), vector, threads);
             for from_shape in operands(&to_shape) {
                 let from = LinearMap::blocked(from_shape.bits(), vector, threads);
-                let plan = Plan::new(&from, &to, &broadcast_bits(&from_shape, &to_shape));
+                let plan = Plan::new(&from, &to, &broadcast_bits(&from_shape, &to_shape), 0, 0);
                 assert_plan(&plan, [&from, &to], [&from_shape, &to_shape], threads);
                 if from_shape == to_shape {
                     assert!(plan.in_registers, "{to_shape:?} moves to itself");
@@ -267,7 +268,7 @@ fn results_of_reductions_broadcast_back_in_registers() {
                 let mut reduced = shape;
                 reduced.log[axis] = 0;
                 let left = map.without(shape.low_bit(axis), shape.log[axis]);
-                let plan = Plan::new(&left, &map, &broadcast_bits(&reduced, &shape));
+                let plan = Plan::new(&left, &map, &broadcast_bits(&reduced, &shape), 0, 0);
                 assert!(plan.in_registers, "{shape:?} over axis {axis}, block ({vector}, {threads})");
                 assert_plan(&plan, [&left, &map], [&reduced, &shape], threads);
             }

@@ -1,166 +1,36 @@
-//! Reductions along one axis or over the whole tile.
+//! Reductions along one axis, several, or over the whole tile.
 //!
 //! The axis stays with size 1 (over all axes the result has rank 0), so that results broadcast against the tile
-//! they came from; the element type stays too: a sum of `i8` wraps, convert first to widen.
+//! they came from; the element type stays too: a sum of `i8` wraps, convert first to widen. Tuples of tiles reduce together
+//! by [`TileTuple::reduce`](super::tuple::TileTuple::reduce), several axes by the methods ending in `_over`.
 //!
-//! Order: each thread folds its own elements in row-major order, lanes of a warp combine in a butterfly, warps in
-//! order of their number. For a given block size the order is fixed, hence results are reproducible; between the
-//! CPU and a GPU, or two block sizes, float sums and products may differ by rounding.
+//! Order: each thread folds its own elements in row-major order; lanes of a warp, then warps, combine in pairs. For a
+//! given block size the order is fixed, hence results are reproducible; between the CPU and a GPU, or two block sizes,
+//! float sums and products may differ by rounding, each within the bound `n u sum |x|` of any order of summation (N.
+//! Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2).
 
-use super::modes::{NanChoice, NanMode, SuppressNan};
-use super::travel::Travel;
-use crate::arch;
-use crate::element::{Element, Logical, Number};
-use crate::layout::{Block, Layout, Map, Reduction, Slice};
-use crate::registers::{PowerOfTwo, Registers};
+mod algorithm;
+mod position;
+mod several;
+
+pub(super) use algorithm::reduce;
+pub use several::AxisList;
+
+use super::modes::{ArithmeticMode, NanMode, SuppressNan};
+use crate::element::{Cast, Element, Float, Logical, Number};
+use crate::layout::{Layout, Slice};
+use crate::registers::PowerOfTwo;
 use crate::shape::{Axis, Shape};
 use crate::tile::Tile;
 
 /// The result of reducing a tile over axis `A`.
 pub type Reduced<T, S, L, const A: usize> = Tile<T, <S as Axis<A>>::Reduced, Slice<L, S, A>>;
 
-/// The registers that a reduction leaves.
-type Left<S, L, const A: usize> = <Slice<L, S, A> as Layout>::Registers<<S as Axis<A>>::Reduced>;
-
-/// Reduces values given by register number; `combine` is associative and commutative.
-#[inline(always)]
-fn reduce<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
-    value: impl Fn(usize) -> V,
-    combine: impl Fn(V, V) -> V,
-) -> Registers<V, Left<S, L, A>> {
-    let plan = const { &Reduction::<S, L, A>::PLAN };
-    let mut left = Registers::<Option<V>, Left<S, L, A>>::from_fn(|_| None);
-    <L::Registers<S>>::unroll(0, 1, &mut |i| {
-        let target = plan.register.apply(i);
-        let so_far = left.get(target);
-        left.set(
-            target,
-            Some(match so_far {
-                None => value(i),
-                Some(so_far) => combine(so_far, value(i)),
-            }),
-        );
-    });
-    let mut left = Registers::<V, Left<S, L, A>>::from_fn(|i| match left.get(i) {
-        Some(value) => value,
-        // Every register of the result has an operand register (its bits are a subset).
-        None => arch::execution::fail(|text| text.write_str("a reduction left a register empty")),
-    });
-    if plan.lanes != 0 {
-        <Left<S, L, A>>::unroll(0, 1, &mut |i| {
-            let mut value = left.get(i);
-            let mut lane_mask = 1;
-            while lane_mask < 32 {
-                if plan.lanes & lane_mask != 0 {
-                    // SAFETY: tile operations run on all threads of the block alike.
-                    value = combine(value, unsafe { value.exchange(lane_mask) });
-                }
-                lane_mask <<= 1;
-            }
-            left.set(i, value);
-        });
-    }
-    if plan.warps != 0 { across_warps::<V, S, L, A>(left, combine) } else { left }
-}
-
-/// The part of a reduction between warps: each warp's results go to shared memory, and every thread folds those of
-/// its own rows, in as many rounds as the scratch needs.
-#[inline(always)]
-fn across_warps<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
-    left: Registers<V, Left<S, L, A>>,
-    combine: impl Fn(V, V) -> V,
-) -> Registers<V, Left<S, L, A>> {
-    let plan = const { &Reduction::<S, L, A>::PLAN };
-    let threads = const { <<L::Block as Block>::Threads as PowerOfTwo>::COUNT };
-    // Registers that a round takes, so that one value a thread and register fits the scratch.
-    let at_once = const {
-        let most =
-            arch::shared::SCRATCH_BYTES / (<<L::Block as Block>::Threads as PowerOfTwo>::COUNT * V::BYTES);
-        if most == 0 {
-            panic!("a reduction of this block needs more shared scratch memory than there is")
-        };
-        let count = <Left<S, L, A> as PowerOfTwo>::COUNT;
-        if count < most { count } else { most }
-    };
-    let lanes = plan.lanes as usize;
-    let warps = (plan.warps as usize) << 5;
-    // Lanes that combined hold copies: one of each group writes, packed densely.
-    let address = if const { packed_bytes::<V, S, L, A>() <= 1024 } {
-        arch::shared::scratch::<1024>()
-    } else if const { packed_bytes::<V, S, L, A>() <= 4096 } {
-        arch::shared::scratch::<4096>()
-    } else {
-        arch::shared::scratch::<{ arch::shared::SCRATCH_BYTES }>()
-    };
-    let thread = arch::execution::thread();
-    let slot = |thread: usize, register: usize| {
-        let packed = (thread >> 5 << (5 - lanes.count_ones())) | squeeze(thread & 31, lanes);
-        let stride = threads >> lanes.count_ones();
-        address + ((register % at_once * stride + packed) * V::BYTES) as u32
-    };
-    let mut result = left;
-    let mut round = 0;
-    while round * at_once < <Left<S, L, A> as PowerOfTwo>::COUNT {
-        // SAFETY: tile operations run on all threads of the block alike.
-        unsafe { arch::execution::barrier() };
-        if thread & lanes == 0 {
-            <Left<S, L, A>>::unroll(0, 1, &mut |i| {
-                if i / at_once == round {
-                    // SAFETY: the slot lies in the scratch by the choice of `at_once`; one thread of each group of
-                    // combined lanes writes it, between two barriers.
-                    unsafe { left.get(i).store(slot(thread, i)) }
-                }
-            });
-        }
-        // SAFETY: as above.
-        unsafe { arch::execution::barrier() };
-        <Left<S, L, A>>::unroll(0, 1, &mut |i| {
-            if i / at_once == round {
-                let own = thread & !warps;
-                // SAFETY: every slot of this round was written before the barrier.
-                let mut value = unsafe { V::load(slot(own, i)) };
-                let mut other = 32;
-                while other < threads {
-                    if other & !warps == 0 {
-                        // SAFETY: as above.
-                        value = combine(value, unsafe { V::load(slot(own | other, i)) });
-                    }
-                    other += 32;
-                }
-                result.set(i, value);
-            }
-        });
-        round += 1;
-    }
-    result
-}
-
-/// Bytes of scratch that one register needs times those at once.
-const fn packed_bytes<V: Travel, S: Axis<A>, L: Layout, const A: usize>() -> usize {
-    let plan = &Reduction::<S, L, A>::PLAN;
-    let threads = <<L::Block as Block>::Threads as PowerOfTwo>::COUNT;
-    (threads >> plan.lanes.count_ones()) * V::BYTES * <Left<S, L, A> as PowerOfTwo>::COUNT
-}
-
-/// The bits of `lane` that are not in `gone`, moved together.
-#[inline(always)]
-const fn squeeze(lane: usize, gone: usize) -> usize {
-    let (mut packed, mut place, mut bit) = (0, 0, 0);
-    while bit < 5 {
-        if gone >> bit & 1 == 0 {
-            packed |= (lane >> bit & 1) << place;
-            place += 1;
-        }
-        bit += 1;
-    }
-    packed
-}
-
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Combines the elements along axis `A` (or all, with [`ALL`](crate::shape::ALL)) by `combine`.
     ///
     /// `combine` must be associative and commutative, and `identity` change nothing; the order is fixed, see the
-    /// [module](self).
+    /// [module](self). For an operation that does not commute see [`scan`](Self::scan).
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -182,7 +52,11 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         S: Axis<A>,
     {
-        Tile::from_registers(reduce::<T, S, L, A>(|i| combine(identity, self.registers().get(i)), &combine))
+        Tile::from_registers(reduce::<T, S, L, A>(
+            |i| self.registers().get(i),
+            |first| combine(identity, first),
+            &combine,
+        ))
     }
 
     #[inline(always)]
@@ -190,7 +64,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         S: Axis<A>,
     {
-        Tile::from_registers(reduce::<T, S, L, A>(|i| self.registers().get(i), combine))
+        Tile::from_registers(reduce::<T, S, L, A>(|i| self.registers().get(i), |first| first, combine))
     }
 }
 
@@ -222,6 +96,45 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         S: Axis<A>,
     {
         self.fold::<A>(Number::mul)
+    }
+
+    /// Sums along axis `A` in a mode of arithmetic, such as [`TowardZero`](super::modes::TowardZero), for every sum.
+    ///
+    /// ```
+    /// use cuda_tiles::ops::modes::{TowardNegative, TowardPositive};
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.full(shape![8], 0.1f32);
+    ///     assert!(t.sum_with::<0, _>(TowardNegative).item() < t.sum_with::<0, _>(TowardPositive).item());
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn sum_with<const A: usize, M: ArithmeticMode<T>>(self, _mode: M) -> Reduced<T, S, L, A>
+    where
+        S: Axis<A>,
+    {
+        self.fold::<A>(M::add)
+    }
+
+    /// Products along axis `A` in a mode of arithmetic for every product.
+    #[inline(always)]
+    pub fn prod_with<const A: usize, M: ArithmeticMode<T>>(self, _mode: M) -> Reduced<T, S, L, A>
+    where
+        S: Axis<A>,
+    {
+        self.fold::<A>(M::mul)
+    }
+
+    /// Means along axis `A`: the sum, times the reciprocal of the axis' length, a power of two.
+    #[inline(always)]
+    pub fn mean<const A: usize>(self) -> Reduced<T, S, L, A>
+    where
+        T: Float,
+        S: Axis<A>,
+        f32: Cast<T>,
+    {
+        let share = Cast::<T>::cast(1.0 / <S::Length as PowerOfTwo>::COUNT as f32);
+        self.sum::<A>() * share
     }
 
     /// The largest elements along axis `A`; NaN only where all are.
@@ -263,88 +176,65 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     {
         self.fold::<A>(N::minimum)
     }
+}
 
-    /// Where along axis `A` the largest elements are: the first of equal ones. A NaN loses against any number;
-    /// among only NaN it is 0.
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// The bits that all elements along axis `A` have.
+    #[inline(always)]
+    pub fn bit_and<const A: usize>(self) -> Reduced<T, S, L, A>
+    where
+        T: Logical,
+        S: Axis<A>,
+    {
+        self.fold::<A>(Logical::and)
+    }
+
+    /// The bits that any element along axis `A` has.
+    #[inline(always)]
+    pub fn bit_or<const A: usize>(self) -> Reduced<T, S, L, A>
+    where
+        T: Logical,
+        S: Axis<A>,
+    {
+        self.fold::<A>(Logical::or)
+    }
+
+    /// The bits that an odd number of elements along axis `A` have.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = (cx.iota::<i32, _>(shape![8]) * 3) % 8;
-    ///     assert_eq!(t.argmax::<0>().at([0]), 5);
+    ///     let t = cx.iota::<u8, _>(shape![4]) + 4;
+    ///     assert_eq!((t.bit_and::<0>().item(), t.bit_or::<0>().item(), t.bit_xor::<0>().item()), (4, 7, 0));
     /// });
     /// ```
     #[inline(always)]
-    pub fn argmax<const A: usize>(self) -> Reduced<u32, S, L, A>
+    pub fn bit_xor<const A: usize>(self) -> Reduced<T, S, L, A>
     where
-        T: Number,
+        T: Logical,
         S: Axis<A>,
     {
-        self.argmax_with::<A, _>(SuppressNan)
-    }
-
-    /// Where along axis `A` the largest elements are; with [`PropagateNan`](super::modes::PropagateNan) the first NaN.
-    #[inline(always)]
-    pub fn argmax_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
-    where
-        T: Number,
-        S: Axis<A>,
-    {
-        self.locate::<A, N>(|a, b| b.less(a))
-    }
-
-    /// Where along axis `A` the smallest elements are: the first of equal ones. A NaN loses against any number.
-    #[inline(always)]
-    pub fn argmin<const A: usize>(self) -> Reduced<u32, S, L, A>
-    where
-        T: Number,
-        S: Axis<A>,
-    {
-        self.argmin_with::<A, _>(SuppressNan)
-    }
-
-    /// Where along axis `A` the smallest elements are; with [`PropagateNan`](super::modes::PropagateNan) the first NaN.
-    #[inline(always)]
-    pub fn argmin_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
-    where
-        T: Number,
-        S: Axis<A>,
-    {
-        self.locate::<A, N>(|a, b| a.less(b))
-    }
-
-    /// The position of the element that `better` prefers; NaN before or after all others, ties to the lower one.
-    #[inline(always)]
-    fn locate<const A: usize, N: NanChoice>(self, better: impl Fn(T, T) -> bool) -> Reduced<u32, S, L, A>
-    where
-        T: Number,
-        S: Axis<A>,
-    {
-        let own = Map::<L, S>::MAP.of_thread.apply(arch::execution::thread());
-        let position = |i| {
-            let flat = own | const { &Map::<L, S>::MAP }.of_register.apply(i);
-            (flat / <S::Inner as PowerOfTwo>::COUNT % <S::Length as PowerOfTwo>::COUNT) as u32
-        };
-        let located = reduce::<(T, u32), S, L, A>(
-            |i| (self.registers().get(i), position(i)),
-            |a, b| {
-                let (a_nan, b_nan) = (a.0.is_nan(), b.0.is_nan());
-                let tie = (a_nan & b_nan) | (!a_nan & !b_nan & !better(a.0, b.0) & !better(b.0, a.0));
-                let a_wins = if tie {
-                    a.1 < b.1
-                } else if a_nan | b_nan {
-                    a_nan == N::PROPAGATES
-                } else {
-                    better(a.0, b.0)
-                };
-                if a_wins { a } else { b }
-            },
-        );
-        Tile::from_registers_fn(|i| located.get(i).1)
+        self.fold::<A>(Logical::xor)
     }
 }
 
 impl<S: Shape, L: Layout> Tile<bool, S, L> {
+    /// How many elements along axis `A` are true.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     assert_eq!(cx.iota::<i32, _>(shape![4, 8]).ge(10).count::<1>().at([1, 0]), 6);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn count<const A: usize>(self) -> Reduced<u32, S, L, A>
+    where
+        S: Axis<A>,
+    {
+        self.cast::<u32>().sum::<A>()
+    }
+
     /// Whether any element along axis `A` is true.
     #[inline(always)]
     pub fn any<const A: usize>(self) -> Reduced<bool, S, L, A>

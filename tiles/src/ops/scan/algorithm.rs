@@ -20,7 +20,7 @@ type Of<S, B> = <Blocked<B> as Layout>::Registers<S>;
 
 /// Scans values given by register; `combine` is associative.
 #[inline(always)]
-pub(crate) fn scan<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
+pub(in crate::ops) fn scan<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
     values: Registers<V, Of<S, B>>,
     identity: V,
     combine: impl Fn(V, V) -> V,
@@ -218,21 +218,22 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
         let (mut before, mut so_far) = (totals, totals);
         self.in_rounds(&totals, |i, address| {
             let row = i & !plan.far.mask();
-            let mut warp = 0;
-            while warp < plan.warp.values() {
-                // SAFETY: `in_rounds` gives the address of the totals of the warps, all of them written.
-                let total = unsafe { V::load(address + (warp * V::BYTES) as u32) };
-                let sum = if plan.far.of(i) == 0 && warp == 0 {
-                    total
-                } else {
-                    if warp == self.warp {
-                        before.set(i, so_far.get(row));
-                    }
-                    combine(so_far.get(row), total)
-                };
-                so_far.set(row, sum);
+            let far = plan.far.of(i);
+            // SAFETY: `in_rounds` gives the address of the totals of the warps, all of them written.
+            let total = |warp: usize| unsafe { V::load(address + (warp * V::BYTES) as u32) };
+            let mut sum = if far == 0 { total(0) } else { so_far.get(row) };
+            // What lies before this warp: the sum so far when the loop comes to it.
+            let mut own = sum;
+            let mut warp = u32::from(far == 0);
+            // A loop at run time: unrolled, all totals would be loaded at once, into too many registers.
+            while warp < arch::execution::opaque(plan.warp.values() as u32) {
+                let is_own = warp as usize == self.warp;
+                own = if is_own { sum } else { own };
+                sum = combine(sum, total(warp as usize));
                 warp += 1;
             }
+            before.set(i, own);
+            so_far.set(row, sum);
         });
         before
     }

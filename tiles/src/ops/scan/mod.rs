@@ -14,6 +14,7 @@
 mod algorithm;
 mod form;
 
+pub(super) use algorithm::scan;
 pub use form::{Backward, Exclusive, Forward, Inclusive, ScanForm};
 
 use super::modes::{ArithmeticMode, NanMode, SuppressNan};
@@ -21,7 +22,6 @@ use crate::element::{Element, Number};
 use crate::layout::{Blocked, Layout};
 use crate::shape::{Axis, Shape};
 use crate::tile::Tile;
-use algorithm::scan;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Combines each element along axis `A` with all before it, by `combine(before, element)`.
@@ -94,6 +94,7 @@ macro_rules! scans {
         #[inline(always)]
         pub fn $name<const A: usize>(self) -> Tile<T, S, Blocked<L::Block>>
         where
+            T: Number,
             S: Axis<A>,
         {
             self.scan_as::<A, Inclusive>($identity, $combine)
@@ -103,6 +104,7 @@ macro_rules! scans {
         #[inline(always)]
         pub fn $name_with<const A: usize, F: ScanForm>(self, _form: F) -> Tile<T, S, Blocked<L::Block>>
         where
+            T: Number,
             S: Axis<A>,
         {
             self.scan_as::<A, F>($identity, $combine)
@@ -110,7 +112,7 @@ macro_rules! scans {
     )* };
 }
 
-impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     scans! {
         /// Running sums along axis `A`; integers wrap. Exclusive ones begin with 0.
         ///
@@ -149,6 +151,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
         _mode: M,
     ) -> Tile<T, S, Blocked<L::Block>>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.scan_as::<A, F>(T::ZERO, M::add)
@@ -162,6 +165,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
         _mode: M,
     ) -> Tile<T, S, Blocked<L::Block>>
     where
+        T: Number,
         S: Axis<A>,
     {
         self.scan_as::<A, F>(T::ONE, M::mul)

@@ -1,0 +1,9 @@
+//! sums, differences and products of `i32` have no mode
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.zeros::<i32, _>(shape![8]).sum_with::<0, _>(TowardZero);
+    });
+}

@@ -1,0 +1,72 @@
+//! The total order of elements, as unsigned numbers of the same order.
+
+use super::{Element, Integer, bf16, f16};
+
+/// Types whose elements sort.
+///
+/// `false` before `true`; integers by value; floats from negative infinity to infinity, -0 before +0, then NaN: positive
+/// ones by their bits, then negative ones.
+#[diagnostic::on_unimplemented(
+    message = "tiles of `{Self}` do not sort",
+    label = "not a type with a total order",
+    note = "bool, integers and floats sort"
+)]
+pub trait Ordered: Element {
+    /// An unsigned number.
+    type Key: Integer + Ord;
+    /// The number, different for different bits, that sorts as the element does.
+    fn to_key(self) -> Self::Key;
+    /// The element of a key.
+    fn from_key(key: Self::Key) -> Self;
+}
+
+macro_rules! ordered {
+    ($($type:ty: $key:ty, |$value:ident| $to:expr, |$raw:ident| $from:expr;)*) => { $(
+        impl Ordered for $type {
+            type Key = $key;
+            #[inline(always)]
+            fn to_key(self) -> $key {
+                let $value = self;
+                $to
+            }
+            #[inline(always)]
+            fn from_key($raw: $key) -> Self {
+                $from
+            }
+        }
+    )* };
+}
+ordered! {
+    bool: u8, |value| value as u8, |key| key != 0;
+    u8: u8, |value| value, |key| key;
+    u16: u16, |value| value, |key| key;
+    u32: u32, |value| value, |key| key;
+    u64: u64, |value| value, |key| key;
+    i8: u8, |value| value as u8 ^ 0x80, |key| (key ^ 0x80) as i8;
+    i16: u16, |value| value as u16 ^ 0x8000, |key| (key ^ 0x8000) as i16;
+    i32: u32, |value| value as u32 ^ 0x8000_0000, |key| (key ^ 0x8000_0000) as i32;
+    i64: u64, |value| value as u64 ^ 0x8000_0000_0000_0000, |key| (key ^ 0x8000_0000_0000_0000) as i64;
+}
+
+/// Of a float with these bits: negative numbers are turned over, positive ones come after them, and the negative NaN, which
+/// are the lowest then, go round to the end.
+macro_rules! floats {
+    ($($type:ident: $bits:ident $signed:ident;)*) => { $(
+        impl Ordered for $type {
+            type Key = $bits;
+            #[inline(always)]
+            fn to_key(self) -> $bits {
+                let bits = self.to_bits();
+                let turned = bits ^ ((bits as $signed >> ($bits::BITS - 1)) as $bits | 1 << ($bits::BITS - 1));
+                turned.wrapping_sub(!$type::NEG_INFINITY.to_bits())
+            }
+            #[inline(always)]
+            fn from_key(key: $bits) -> Self {
+                let turned = key.wrapping_add(!$type::NEG_INFINITY.to_bits());
+                let sign = 1 << ($bits::BITS - 1);
+                $type::from_bits(if turned & sign != 0 { turned ^ sign } else { !turned })
+            }
+        }
+    )* };
+}
+floats! { f16: u16 i16; bf16: u16 i16; f32: u32 i32; f64: u64 i64; }

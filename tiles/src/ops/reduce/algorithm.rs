@@ -1,0 +1,180 @@
+//! The reduction of a tile in registers: first within threads, then between the lanes of a warp, then between warps.
+
+use crate::arch;
+use crate::layout::{Block, Layout, Reduction, ReductionPlan, Slice};
+use crate::ops::travel::Travel;
+use crate::registers::{PowerOfTwo, Registers};
+use crate::shape::Axis;
+
+/// The registers that a reduction leaves.
+pub(in crate::ops) type Left<S, L, const A: usize> =
+    <Slice<L, S, A> as Layout>::Registers<<S as Axis<A>>::Reduced>;
+
+/// Reduces values given by register number, after `begin` of the first of each thread; `combine` is associative and
+/// commutative.
+#[inline(always)]
+pub(in crate::ops) fn reduce<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
+    value: impl Fn(usize) -> V,
+    begin: impl Fn(V) -> V,
+    combine: impl Fn(V, V) -> V,
+) -> Registers<V, Left<S, L, A>> {
+    let plan = const { &Reduction::<S, L, A>::PLAN };
+    let mut left = Registers::<Option<V>, Left<S, L, A>>::from_fn(|_| None);
+    <L::Registers<S>>::unroll(0, 1, &mut |i| {
+        let target = plan.register.apply(i);
+        let so_far = left.get(target);
+        left.set(
+            target,
+            Some(match so_far {
+                None => begin(value(i)),
+                Some(so_far) => combine(so_far, value(i)),
+            }),
+        );
+    });
+    let mut left = Registers::<V, Left<S, L, A>>::from_fn(|i| match left.get(i) {
+        Some(value) => value,
+        // Every register of the result has an operand register (its bits are a subset).
+        None => arch::execution::fail(|text| text.write_str("a reduction left a register empty")),
+    });
+    if plan.lanes != 0 {
+        <Left<S, L, A>>::unroll(0, 1, &mut |i| {
+            let mut value = left.get(i);
+            let mut lane_mask = 1;
+            while lane_mask < 32 {
+                if plan.lanes & lane_mask != 0 {
+                    // SAFETY: tile operations run on all threads of the block alike.
+                    value = combine(value, unsafe { value.exchange(lane_mask) });
+                }
+                lane_mask <<= 1;
+            }
+            left.set(i, value);
+        });
+    }
+    if plan.warps != 0 { across_warps::<V, S, L, A>(left, combine) } else { left }
+}
+
+/// The part of a reduction between warps: each warp's results go to shared memory, and every thread folds those of
+/// its own rows, in as many rounds as the scratch needs.
+#[inline(always)]
+fn across_warps<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
+    left: Registers<V, Left<S, L, A>>,
+    combine: impl Fn(V, V) -> V,
+) -> Registers<V, Left<S, L, A>> {
+    let plan = const { &Reduction::<S, L, A>::PLAN };
+    let threads = const { <<L::Block as Block>::Threads as PowerOfTwo>::COUNT };
+    // Registers that a round takes, so that one value for each group of combined lanes and register fits the scratch.
+    let at_once = const {
+        let most = arch::shared::SCRATCH_BYTES / register_bytes::<V, S, L, A>();
+        assert!(
+            most != 0,
+            "a reduction of values of this size by this block needs more shared scratch memory than there is: fewer threads"
+        );
+        let count = <Left<S, L, A> as PowerOfTwo>::COUNT;
+        if count < most { count } else { most }
+    };
+    let lanes = plan.lanes as usize;
+    let warps = (plan.warps as usize) << 5;
+    // Lanes that combined hold copies: one of each group writes, packed densely.
+    let address = if at_once * const { register_bytes::<V, S, L, A>() } <= 1024 {
+        arch::shared::scratch::<1024>()
+    } else if at_once * const { register_bytes::<V, S, L, A>() } <= 4096 {
+        arch::shared::scratch::<4096>()
+    } else {
+        arch::shared::scratch::<{ arch::shared::SCRATCH_BYTES }>()
+    };
+    let thread = arch::execution::thread();
+    let slot = |thread: usize, register: usize| {
+        let packed = (thread >> 5 << (5 - lanes.count_ones())) | squeeze(thread & 31, lanes);
+        let stride = threads >> lanes.count_ones();
+        address + ((register % at_once * stride + packed) * V::BYTES) as u32
+    };
+    let mut result = left;
+    let mut round = 0;
+    while round * at_once < <Left<S, L, A> as PowerOfTwo>::COUNT {
+        // SAFETY: tile operations run on all threads of the block alike.
+        unsafe { arch::execution::barrier() };
+        if thread & lanes == 0 {
+            <Left<S, L, A>>::unroll(0, 1, &mut |i| {
+                if i / at_once == round {
+                    // SAFETY: the slot lies in the scratch by the choice of `at_once`; one thread of each group of
+                    // combined lanes writes it, between two barriers.
+                    unsafe { left.get(i).store(slot(thread, i)) }
+                }
+            });
+        }
+        // SAFETY: as above.
+        unsafe { arch::execution::barrier() };
+        <Left<S, L, A>>::unroll(0, 1, &mut |i| {
+            if i / at_once == round {
+                let own = thread & !warps;
+                let value = if const { by_lanes(&Reduction::<S, L, A>::PLAN) } {
+                    let other = nth(thread & 31, warps);
+                    // SAFETY: every slot of this round was written before the barrier.
+                    let mut value = unsafe { V::load(slot(own | other, i)) };
+                    let mut lane_mask = 1;
+                    while lane_mask < 1 << warps.count_ones() {
+                        // SAFETY: tile operations run on all threads of the block alike.
+                        value = combine(value, unsafe { value.exchange(lane_mask) });
+                        lane_mask <<= 1;
+                    }
+                    value
+                } else {
+                    // SAFETY: as above.
+                    let mut value = unsafe { V::load(slot(own, i)) };
+                    let mut other = 32;
+                    while other < threads {
+                        if other & !warps == 0 {
+                            // SAFETY: as above.
+                            value = combine(value, unsafe { V::load(slot(own | other, i)) });
+                        }
+                        other += 32;
+                    }
+                    value
+                };
+                result.set(i, value);
+            }
+        });
+        round += 1;
+    }
+    result
+}
+
+/// Bytes of scratch that the values of one register need.
+const fn register_bytes<V: Travel, S: Axis<A>, L: Layout, const A: usize>() -> usize {
+    (<<L::Block as Block>::Threads as PowerOfTwo>::COUNT >> Reduction::<S, L, A>::PLAN.lanes.count_ones())
+        * V::BYTES
+}
+
+/// The bits of `lane` that are not in `gone`, moved together.
+#[inline(always)]
+const fn squeeze(lane: usize, gone: usize) -> usize {
+    let (mut packed, mut place, mut bit) = (0, 0, 0);
+    while bit < 5 {
+        if gone >> bit & 1 == 0 {
+            packed |= (lane >> bit & 1) << place;
+            place += 1;
+        }
+        bit += 1;
+    }
+    packed
+}
+
+/// Whether the lanes of a warp fold the results of the warps, one each, in place of every thread folding them all: they
+/// are copies of each other, and so many results that it pays.
+const fn by_lanes(plan: &ReductionPlan) -> bool {
+    plan.lanes == 31 && plan.warps.count_ones() >= 3
+}
+
+/// The bits of `number` spread over the bits of `mask`, from the lowest on.
+#[inline(always)]
+const fn nth(number: usize, mask: usize) -> usize {
+    let (mut spread, mut place, mut bit) = (0, 0, 0);
+    while bit < usize::BITS {
+        if mask >> bit & 1 == 1 {
+            spread |= (number >> place & 1) << bit;
+            place += 1;
+        }
+        bit += 1;
+    }
+    spread
+}

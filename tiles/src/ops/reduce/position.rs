@@ -1,0 +1,89 @@
+//! Where along an axis the largest and the smallest elements are.
+
+use super::Reduced;
+use super::algorithm::reduce;
+use crate::arch;
+use crate::element::{Element, Number};
+use crate::layout::Layout;
+use crate::ops::modes::{NanChoice, SuppressNan};
+use crate::ops::sort::coordinate;
+use crate::shape::{Axis, Shape};
+use crate::tile::Tile;
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// Where along axis `A` the largest elements are: the first of equal ones. A NaN loses against any number;
+    /// among only NaN it is 0.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = (cx.iota::<i32, _>(shape![8]) * 3) % 8;
+    ///     assert_eq!(t.argmax::<0>().at([0]), 5);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn argmax<const A: usize>(self) -> Reduced<u32, S, L, A>
+    where
+        T: Number,
+        S: Axis<A>,
+    {
+        self.argmax_with::<A, _>(SuppressNan)
+    }
+
+    /// Where along axis `A` the largest elements are; with [`PropagateNan`](super::modes::PropagateNan) the first NaN.
+    #[inline(always)]
+    pub fn argmax_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
+    where
+        T: Number,
+        S: Axis<A>,
+    {
+        self.locate::<A, N>(|a, b| b.less(a))
+    }
+
+    /// Where along axis `A` the smallest elements are: the first of equal ones. A NaN loses against any number.
+    #[inline(always)]
+    pub fn argmin<const A: usize>(self) -> Reduced<u32, S, L, A>
+    where
+        T: Number,
+        S: Axis<A>,
+    {
+        self.argmin_with::<A, _>(SuppressNan)
+    }
+
+    /// Where along axis `A` the smallest elements are; with [`PropagateNan`](super::modes::PropagateNan) the first NaN.
+    #[inline(always)]
+    pub fn argmin_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
+    where
+        T: Number,
+        S: Axis<A>,
+    {
+        self.locate::<A, N>(|a, b| a.less(b))
+    }
+
+    /// The position of the element that `better` prefers; NaN before or after all others, ties to the lower one.
+    #[inline(always)]
+    fn locate<const A: usize, N: NanChoice>(self, better: impl Fn(T, T) -> bool) -> Reduced<u32, S, L, A>
+    where
+        T: Number,
+        S: Axis<A>,
+    {
+        let thread = arch::execution::thread();
+        let located = reduce::<(T, u32), S, L, A>(
+            |i| (self.registers().get(i), coordinate::<S, L, A>(thread, i)),
+            |located| located,
+            |a, b| {
+                let (a_nan, b_nan) = (a.0.is_nan(), b.0.is_nan());
+                let tie = (a_nan & b_nan) | (!a_nan & !b_nan & !better(a.0, b.0) & !better(b.0, a.0));
+                let a_wins = if tie {
+                    a.1 < b.1
+                } else if a_nan | b_nan {
+                    a_nan == N::PROPAGATES
+                } else {
+                    better(a.0, b.0)
+                };
+                if a_wins { a } else { b }
+            },
+        );
+        Tile::from_registers_fn(|i| located.get(i).1)
+    }
+}

@@ -1,0 +1,145 @@
+//! Reductions along several axes at once.
+
+use crate::element::{Element, Logical, Number};
+use crate::layout::{Layout, Slice};
+use crate::ops::modes::{NanMode, SuppressNan};
+use crate::shape::{Axis, D, Shape};
+use crate::tile::Tile;
+
+/// Axes of a tile of shape `S`, made by [`axes!`](crate::axes): `axes![0, 2]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not list axes of a tile of shape `{S}`",
+    label = "not axes of this tile",
+    note = "`axes![0, 2]` names one to four axes of the tile, each below its rank"
+)]
+pub trait AxisList<S: Shape, L: Layout>: Copy {
+    /// The shape with these axes at size 1.
+    type Shape: Shape;
+    /// Every thread keeps the results of its own elements.
+    type Layout: Layout;
+    #[doc(hidden)]
+    fn fold<T: Element>(
+        tile: Tile<T, S, L>,
+        combine: impl Fn(T, T) -> T,
+    ) -> Tile<T, Self::Shape, Self::Layout>;
+}
+
+impl<S: Axis<A>, L: Layout, const A: usize> AxisList<S, L> for (D<A>,) {
+    type Shape = S::Reduced;
+    type Layout = Slice<L, S, A>;
+    #[inline(always)]
+    fn fold<T: Element>(
+        tile: Tile<T, S, L>,
+        combine: impl Fn(T, T) -> T,
+    ) -> Tile<T, Self::Shape, Self::Layout> {
+        tile.fold::<A>(combine)
+    }
+}
+
+macro_rules! lists {
+    ($($first:ident $($rest:ident)*;)*) => { $(
+        impl<S, L, $(const $rest: usize,)* const $first: usize> AxisList<S, L> for (D<$first>, $(D<$rest>,)*)
+        where
+            S: Axis<$first>,
+            L: Layout,
+            ($(D<$rest>,)*): AxisList<S::Reduced, Slice<L, S, $first>>,
+        {
+            type Shape = <($(D<$rest>,)*) as AxisList<S::Reduced, Slice<L, S, $first>>>::Shape;
+            type Layout = <($(D<$rest>,)*) as AxisList<S::Reduced, Slice<L, S, $first>>>::Layout;
+            #[inline(always)]
+            fn fold<T: Element>(
+                tile: Tile<T, S, L>,
+                combine: impl Fn(T, T) -> T,
+            ) -> Tile<T, Self::Shape, Self::Layout> {
+                <($(D<$rest>,)*)>::fold(tile.fold::<$first>(&combine), combine)
+            }
+        }
+    )* };
+}
+lists! { A B; A B C; A B C E; }
+
+/// The result of reducing a tile over the axes of a list.
+type Over<T, S, L, X> = Tile<T, <X as AxisList<S, L>>::Shape, <X as AxisList<S, L>>::Layout>;
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// Sums along several axes, each of which stays with size 1; integers wrap.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![2, 4, 2]);
+    ///     let sums: Tile<i32, Shape3<1, 4, 1>, _> = t.sum_over(axes![0, 2]);
+    ///     assert_eq!(sums.at([0, 1, 0]), 2 + 3 + 10 + 11);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn sum_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
+    where
+        T: Number,
+    {
+        X::fold(self, Number::add)
+    }
+
+    /// Products along several axes, each of which stays with size 1; integers wrap.
+    #[inline(always)]
+    pub fn prod_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
+    where
+        T: Number,
+    {
+        X::fold(self, Number::mul)
+    }
+
+    /// The largest elements along several axes, each of which stays with size 1; NaN only where all are.
+    #[inline(always)]
+    pub fn max_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
+    where
+        T: Number,
+    {
+        X::fold(self, SuppressNan::maximum)
+    }
+
+    /// The smallest elements along several axes, each of which stays with size 1; NaN only where all are.
+    #[inline(always)]
+    pub fn min_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
+    where
+        T: Number,
+    {
+        X::fold(self, SuppressNan::minimum)
+    }
+}
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// Combines the elements along several axes, each of which stays with size 1, by an associative and commutative
+    /// `combine`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![2, 2, 8]) - 20;
+    ///     let farthest = t.reduce_over(axes![1, 2], |a, b| if a.abs() > b.abs() { a } else { b });
+    ///     assert_eq!((farthest.at([0, 0, 0]), farthest.at([1, 0, 0])), (-20, 11));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn reduce_over<X: AxisList<S, L>>(
+        self,
+        _axes: X,
+        combine: impl Fn(T, T) -> T + Send + Sync + 'static,
+    ) -> Over<T, S, L, X> {
+        X::fold(self, combine)
+    }
+}
+
+impl<S: Shape, L: Layout> Tile<bool, S, L> {
+    /// Whether any element along several axes is true.
+    #[inline(always)]
+    pub fn any_over<X: AxisList<S, L>>(self, _axes: X) -> Over<bool, S, L, X> {
+        X::fold(self, Logical::or)
+    }
+
+    /// Whether all elements along several axes are true.
+    #[inline(always)]
+    pub fn all_over<X: AxisList<S, L>>(self, _axes: X) -> Over<bool, S, L, X> {
+        X::fold(self, Logical::and)
+    }
+}

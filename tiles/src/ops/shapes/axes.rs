@@ -1,0 +1,114 @@
+//! Axes in another order, and elements in another order along an axis.
+
+use crate::arch;
+use crate::element::Element;
+use crate::layout::movement::{Flip, Permuting};
+use crate::layout::{Blocked, Layout, Map};
+use crate::registers::PowerOfTwo;
+use crate::shape::{Axis, AxisOrder, Shape, Swap, Transpose};
+use crate::tile::Tile;
+use core::hint::select_unpredictable;
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// The tile with its axes in the given order: axis `k` of the result is axis `order[k]` of this tile.
+    ///
+    /// One exchange through shared memory, or none where the threads keep their elements.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![2, 4, 8]);
+    ///     let p = t.permute(axes![2, 0, 1]);
+    ///     assert_eq!(p.at([7, 1, 3]), t.at([1, 3, 7]));
+    ///     assert_eq!(t.permute(OrderF).at([7, 3, 1]), t.at([1, 3, 7]));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn permute<O: AxisOrder<S> + 'static>(self, _order: O) -> Tile<T, O::Permuted, Blocked<L::Block>> {
+        self.moved::<O::Permuted, Blocked<L::Block>, Permuting<O>>()
+    }
+
+    /// The tile with axes `A` and `B` swapped, the other axes as they are: `transpose::<0, 1>()` of a matrix.
+    ///
+    /// CUDA Tile C++ always swaps the first two axes, NumPy reverses all of them ([`permute(OrderF)`](Tile::permute)); here
+    /// both axes are named, at every rank. A batch of matrices is transposed by `transpose::<1, 2>()`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t: Tile<i32, Shape2<4, 2>, _> = cx.iota(shape![2, 4]).transpose::<0, 1>();
+    ///     assert_eq!(t.at([3, 1]), 7);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn transpose<const A: usize, const B: usize>(self) -> Tile<T, S::Transposed, Blocked<L::Block>>
+    where
+        S: Transpose<A, B>,
+    {
+        self.permute(Swap::<A, B>)
+    }
+
+    /// The elements along axis `A` in reverse; with [`ALL`](crate::shape::ALL), along all axes.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![2, 4]);
+    ///     assert_eq!((t.flip::<1>().at([0, 0]), t.flip::<0>().at([0, 0]), t.flip::<ALL>().at([0, 0])), (3, 4, 7));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn flip<const A: usize>(self) -> Self
+    where
+        S: Axis<A>,
+    {
+        self.moved::<S, L, Flip<A>>()
+    }
+
+    /// The elements `shift` places further along axis `A`; what leaves one end comes in at the other. A negative `shift` moves
+    /// toward the front. With [`ALL`](crate::shape::ALL) the axis is the flattened tile.
+    ///
+    /// `shift` is the same on all threads. An axis within the threads' own registers costs one selection a bit of its
+    /// length, or nothing where the compiler knows `shift`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![8]);
+    ///     assert_eq!((t.roll::<0>(1).at([0]), t.roll::<0>(-3).at([0])), (7, 3));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn roll<const A: usize>(self, shift: i32) -> Self
+    where
+        S: Axis<A>,
+    {
+        let inner = const { <S::Inner as PowerOfTwo>::COUNT };
+        let axis = const { (<S::Length as PowerOfTwo>::COUNT - 1) << <S::Inner as PowerOfTwo>::LOG };
+        let rolled = |flat: usize, shift: usize| (flat & !axis) | (flat.wrapping_sub(shift * inner) & axis);
+        // A length is a power of two, so that the low bits of a negative shift are the shift modulo the length.
+        let shift = shift as usize & (<S::Length as PowerOfTwo>::COUNT - 1);
+        if const {
+            !arch::TILES_IN_REGISTERS
+                || !Map::<L, S>::MAP
+                    .in_registers(<S::Inner as PowerOfTwo>::LOG, <S::Length as PowerOfTwo>::LOG)
+        } {
+            let own = Self::thread_index();
+            return self.gathered(|i| rolled(Self::flat_index(own, i), shift));
+        }
+        let mut tile = self;
+        <S::Length>::unroll(0, 1, &mut |step| {
+            if step.is_power_of_two() {
+                let before = tile;
+                tile = Tile::from_registers_fn(|i| {
+                    let flat = rolled(Self::flat_index(0, i), step);
+                    let other = const { &Map::<L, S>::MAP.to_register() }.apply(flat);
+                    let (further, here) = (before.registers().get(other), before.registers().get(i));
+                    // A branch could become a choice between two places, and put the tile into memory.
+                    select_unpredictable(shift & step != 0, further, here)
+                });
+            }
+        });
+        tile
+    }
+}

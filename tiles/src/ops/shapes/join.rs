@@ -1,0 +1,116 @@
+//! Larger tiles from smaller ones.
+
+use crate::element::Element;
+use crate::layout::movement::{Joining, Repetition, Stacking, Tiling};
+use crate::layout::{Blocked, Layout};
+use crate::ops::shapes::AnyTile;
+use crate::shape::{InsertAxis, Lengthen, Shape};
+use crate::tile::Tile;
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// This tile, then `other`, along axis `A`.
+    ///
+    /// Both are of the same shape and element type, so that the dimension doubles.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![2, 4]);
+    ///     let both: Tile<i32, Shape2<2, 8>, _> = t.cat::<1>(-t);
+    ///     assert_eq!((both.at([1, 3]), both.at([1, 4])), (7, -4));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn cat<const A: usize>(
+        self,
+        other: impl AnyTile<Element = T, Shape = S, Layout: Layout<Block = L::Block>>,
+    ) -> Tile<T, S::Longer, Blocked<L::Block>>
+    where
+        S: Lengthen<A, 2>,
+    {
+        self.moved_with::<S::Longer, _, Joining<A>>(other.tile())
+    }
+
+    /// This tile and `other` along a new axis `A` of size 2.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![4]);
+    ///     let pairs: Tile<i32, Shape2<4, 2>, _> = t.stack::<1>(-t);
+    ///     assert_eq!((pairs.at([3, 0]), pairs.at([3, 1])), (3, -3));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn stack<const A: usize>(
+        self,
+        other: impl AnyTile<Element = T, Shape = S, Layout: Layout<Block = L::Block>>,
+    ) -> Tile<T, S::Inserted, Blocked<L::Block>>
+    where
+        S: InsertAxis<A, 2>,
+    {
+        self.moved_with::<S::Inserted, _, Stacking<A>>(other.tile())
+    }
+
+    /// Each element `N` times, one after the other along axis `A`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t: Tile<i32, Shape1<8>, _> = cx.iota(shape![4]).repeat::<0, 2>();
+    ///     assert_eq!((t.at([2]), t.at([3])), (1, 1));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn repeat<const A: usize, const N: usize>(self) -> Tile<T, S::Longer, Blocked<L::Block>>
+    where
+        S: Lengthen<A, N>,
+    {
+        self.moved::<S::Longer, Blocked<L::Block>, Repetition<A>>()
+    }
+
+    /// The whole tile `N` times along axis `A`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t: Tile<i32, Shape1<8>, _> = cx.iota(shape![4]).tile::<0, 2>();
+    ///     assert_eq!((t.at([3]), t.at([4])), (3, 0));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn tile<const A: usize, const N: usize>(self) -> Tile<T, S::Longer, Blocked<L::Block>>
+    where
+        S: Lengthen<A, N>,
+    {
+        self.moved::<S::Longer, Blocked<L::Block>, Tiling>()
+    }
+
+    /// The tile with `part` in place of its part number `index`: along each axis, `index` counts lengths of `part`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![4, 4]).insert(cx.full(shape![2, 2], -1), [0, 1]);
+    ///     assert_eq!((t.at([1, 1]), t.at([1, 2]), t.at([2, 2])), (5, -1, 10));
+    /// });
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such part (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn insert<P: Shape<Rank = S::Rank>, M: Layout<Block = L::Block>, const R: usize>(
+        self,
+        part: Tile<T, P, M>,
+        index: [u32; R],
+    ) -> Self {
+        let (mask, first) = Self::part_offset::<P, R>(index);
+        let part = part.moved::<S, L, Tiling>();
+        let own = Self::thread_index();
+        Tile::from_registers_fn(|i| {
+            let inside = Self::flat_index(own, i) & mask == first;
+            if inside { part.registers().get(i) } else { self.registers().get(i) }
+        })
+    }
+}

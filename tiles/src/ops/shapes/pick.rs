@@ -1,0 +1,200 @@
+//! Elements of a tile picked by their indices.
+
+use crate::arch;
+use crate::element::{Cast, Element, Integer};
+use crate::layout::movement::Along;
+use crate::layout::{Blocked, Layout};
+use crate::ops::shapes::AnyTile;
+use crate::registers::PowerOfTwo;
+use crate::shape::{AxisDimension, Shape};
+use crate::tile::Tile;
+
+/// A tile of integers, over the threads of block `B`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tile of indices",
+    label = "expected a tile of integers",
+    note = "indices are integers of any type; convert others with `.cast::<...>()`"
+)]
+pub trait IndexTile<B>: AnyTile<Element: Integer + Cast<i64>, Layout: Layout<Block = B>> {}
+
+impl<B, X: AnyTile<Element: Integer + Cast<i64>, Layout: Layout<Block = B>>> IndexTile<B> for X {}
+
+/// A tile with the dimension along axis `A` of a vector of shape `R`.
+pub type Taken<T, S, L, R, const A: usize> =
+    Tile<T, <S as AxisDimension<A>>::With<<R as AxisDimension<0>>::Dimension>, Blocked<<L as Layout>::Block>>;
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// For each element of `index`, the element of this tile at the same coordinates but along axis `A`, where its
+    /// coordinate is the element of `index`: NumPy's `take_along_axis`.
+    ///
+    /// Both shapes agree but for axis `A`. Indices count from 0, of any integer type; none is negative.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![2, 4]).cast::<f32>();
+    ///     let largest = t.take_along_axis::<1, _>(t.argmax::<1>());
+    ///     assert_eq!(largest.at([1, 0]), 7.0);
+    /// });
+    /// ```
+    ///
+    /// # Panics
+    /// If an index is not below the dimension (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn take_along_axis<const A: usize, X>(self, index: X) -> Tile<T, X::Shape, X::Layout>
+    where
+        S: AxisDimension<A>,
+        X: IndexTile<L::Block>,
+    {
+        self.pick::<A, _, _, _>(index.tile(), None)
+    }
+
+    /// The same with `padding` for each index that is negative or not below the dimension.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![4]).cast::<f32>();
+    ///     let before = t.take_along_axis_masked::<0, _>(cx.iota::<i32, _>(shape![4]) - 1, f32::NAN);
+    ///     assert!(before.at([0]).is_nan());
+    ///     assert_eq!(before.at([3]), 2.0);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn take_along_axis_masked<const A: usize, X>(
+        self,
+        index: X,
+        padding: T,
+    ) -> Tile<T, X::Shape, X::Layout>
+    where
+        S: AxisDimension<A>,
+        X: IndexTile<L::Block>,
+    {
+        self.pick::<A, _, _, _>(index.tile(), Some(padding))
+    }
+
+    /// The parts of this tile whose coordinates along axis `A` are the elements of the vector `index`, one after the other:
+    /// NumPy's `take`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let rows = cx.iota::<i32, _>(shape![4, 8]).take::<0, _>(3 - cx.iota::<i32, _>(shape![2]));
+    ///     assert_eq!((rows.at([0, 1]), rows.at([1, 1])), (25, 17));
+    /// });
+    /// ```
+    ///
+    /// # Panics
+    /// If an index is not below the dimension (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn take<const A: usize, X>(self, index: X) -> Taken<T, S, L, X::Shape, A>
+    where
+        S: AxisDimension<A>,
+        X: IndexTile<L::Block, Shape: AxisDimension<0>>,
+    {
+        self.take_along_axis::<A, _>(Self::along::<A, _, _, _>(index.tile()))
+    }
+
+    /// The same with `padding` for each index that is negative or not below the dimension.
+    #[inline(always)]
+    pub fn take_masked<const A: usize, X>(self, index: X, padding: T) -> Taken<T, S, L, X::Shape, A>
+    where
+        S: AxisDimension<A>,
+        X: IndexTile<L::Block, Shape: AxisDimension<0>>,
+    {
+        self.take_along_axis_masked::<A, _>(Self::along::<A, _, _, _>(index.tile()), padding)
+    }
+
+    /// The vector `index` along axis `A`, the same for all other coordinates.
+    #[inline(always)]
+    fn along<const A: usize, I: Element, R: AxisDimension<0>, M: Layout<Block = L::Block>>(
+        index: Tile<I, R, M>,
+    ) -> Taken<I, S, L, R, A>
+    where
+        S: AxisDimension<A>,
+    {
+        const { assert!(R::DESCRIPTION.rank == 1, "take: the indices are a tile of rank 1") };
+        index.moved::<S::With<R::Dimension>, Blocked<L::Block>, Along<A>>()
+    }
+
+    /// The elements that `index` names along axis `A`, or `padding` for an index outside, which without one is a misuse.
+    #[inline(always)]
+    #[track_caller]
+    fn pick<const A: usize, I, R, M>(self, index: Tile<I, R, M>, padding: Option<T>) -> Tile<T, R, M>
+    where
+        I: Integer + Cast<i64>,
+        R: Shape,
+        M: Layout,
+    {
+        const {
+            assert!(
+                S::DESCRIPTION.rank == R::DESCRIPTION.rank,
+                "take_along_axis: the index tile has as many axes as the tile"
+            );
+            let mut axis = 0;
+            while axis < S::DESCRIPTION.rank {
+                assert!(
+                    axis == A || S::DESCRIPTION.log[axis] == R::DESCRIPTION.log[axis],
+                    "take_along_axis: the index tile has the dimensions of the tile, but for the axis of the indices"
+                );
+                axis += 1;
+            }
+        }
+        let low = const { S::DESCRIPTION.low_bit(A) };
+        let (length, wanted) = const { (S::DESCRIPTION.log[A], R::DESCRIPTION.log[A]) };
+        let at = |i: usize| -> i64 { index.registers().get(i).cast() };
+        let inside = |index: i64| (index as u64) < 1 << length;
+        if padding.is_none() {
+            let mut outside = None;
+            <M::Registers<R>>::unroll(0, 1, &mut |i| {
+                if !inside(at(i)) {
+                    outside = Some(at(i));
+                }
+            });
+            if let Some(index) = outside {
+                arch::execution::fail(|text| {
+                    write!(text, "index {index} is not below dimension {A} of the tile, {}", 1u32 << length)
+                });
+            }
+        }
+        let own = Tile::<I, R, M>::thread_index();
+        let picked: Tile<T, R, M> = self.gathered(|i| {
+            let flat = Tile::<I, R, M>::flat_index(own, i);
+            let coordinate = if inside(at(i)) { at(i) as usize } else { 0 };
+            (((flat >> (low + wanted)) << length | coordinate) << low) | (flat & ((1 << low) - 1))
+        });
+        match padding {
+            None => picked,
+            Some(padding) => {
+                Tile::from_registers_fn(|i| if inside(at(i)) { picked.registers().get(i) } else { padding })
+            }
+        }
+    }
+}
+
+impl<T: Element, S: AxisDimension<0> + AxisDimension<1>, L: Layout> Tile<T, S, L> {
+    /// The elements of a square matrix whose row and column are the same.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![4, 4]).diagonal();
+    ///     assert_eq!((t.at([0]), t.at([3])), (0, 15));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn diagonal(self) -> Diagonal<T, S, L> {
+        let length = const {
+            let shape = &S::DESCRIPTION;
+            assert!(shape.rank == 2 && shape.log[0] == shape.log[1], "diagonal: the tile is a square matrix");
+            1 << shape.log[0]
+        };
+        let own = Diagonal::<T, S, L>::thread_index();
+        self.gathered(|i| Diagonal::<T, S, L>::flat_index(own, i) * (length + 1))
+    }
+}
+
+/// The diagonal of a square matrix.
+pub type Diagonal<T, S, L> = Tile<T, (<S as AxisDimension<0>>::Dimension,), Blocked<<L as Layout>::Block>>;

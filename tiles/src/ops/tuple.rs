@@ -1,0 +1,215 @@
+//! Tuples of two to four tiles of one shape, whose elements reduce, scan and sort together.
+
+use super::reduce::reduce;
+use super::scan::{Inclusive, ScanForm, scan};
+use super::sort::{Ascending, SortOrder, coordinate, sort};
+use super::travel::Travel;
+use crate::arch;
+use crate::element::{Element, Ordered};
+use crate::layout::{Blocked, Layout, Slice};
+use crate::registers::Registers;
+use crate::shape::{Axis, Shape};
+use crate::tile::Tile;
+
+/// A tuple of two to four tiles of one shape, with any element types.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of tiles of one shape",
+    label = "expected 2 to 4 tiles of equal shapes",
+    note = "bring tiles to one shape first: `.broadcast(shape![...])`"
+)]
+pub trait TileTuple: Copy {
+    /// The shape of all of them.
+    type Shape: Shape;
+    /// The layout of the first, in which all are combined.
+    type Layout: Layout;
+    /// The element type of the first.
+    type Key: Element;
+    /// One element of each.
+    type Values: Travel;
+    /// Tiles of the same element types in another shape and layout.
+    type Tiles<S: Shape, L: Layout>;
+
+    #[doc(hidden)]
+    fn to_registers<L: Layout>(self) -> Registers<Self::Values, L::Registers<Self::Shape>>;
+    #[doc(hidden)]
+    fn key(values: Self::Values) -> Self::Key;
+    #[doc(hidden)]
+    fn from_registers<S: Shape, L: Layout>(
+        registers: Registers<Self::Values, L::Registers<S>>,
+    ) -> Self::Tiles<S, L>;
+
+    /// Combines the tuples of elements along axis `A` (or all, with [`ALL`](crate::shape::ALL)) by `combine`, which must be
+    /// associative and commutative; `identity` changes nothing.
+    ///
+    /// Mean and variance in one pass (T. F. Chan, G. H. Golub, R. J. LeVeque, "Updating formulae and a pairwise algorithm
+    /// for computing sample variances", 1979):
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let x = cx.iota::<i32, _>(shape![2, 8]).cast::<f32>();
+    ///     let start = (x, cx.zeros::<f32, _>(shape![2, 8]), cx.ones::<f32, _>(shape![2, 8]));
+    ///     let (mean, squares, count) = start.reduce::<1>((0.0, 0.0, 0.0), |(m1, s1, n1), (m2, s2, n2)| {
+    ///         let (n, d) = (n1 + n2, m2 - m1);
+    ///         (m1 + d * (n2 / n), s1 + s2 + d * d * (n1 * n2 / n), n)
+    ///     });
+    ///     assert_eq!(mean.at([1, 0]), 11.5);
+    ///     assert_eq!((squares / count).at([0, 0]), 5.25);
+    /// });
+    /// ```
+    ///
+    /// The largest element and what belongs to it:
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let (i, weight) = (cx.iota::<u32, _>(shape![8]), cx.iota::<i32, _>(shape![8]) * 3 % 8);
+    ///     let (most, at) = (weight, i).reduce::<0>((i32::MIN, u32::MAX), |a, b| {
+    ///         if a.0 > b.0 || (a.0 == b.0 && a.1 < b.1) { a } else { b }
+    ///     });
+    ///     assert_eq!((most.at([0]), at.at([0])), (7, 5));
+    /// });
+    /// ```
+    #[inline(always)]
+    fn reduce<const A: usize>(
+        self,
+        identity: Self::Values,
+        combine: impl Fn(Self::Values, Self::Values) -> Self::Values + Send + Sync + 'static,
+    ) -> Self::Tiles<<Self::Shape as Axis<A>>::Reduced, Slice<Self::Layout, Self::Shape, A>>
+    where
+        Self::Shape: Axis<A>,
+    {
+        let values = self.to_registers::<Self::Layout>();
+        Self::from_registers(reduce::<Self::Values, Self::Shape, Self::Layout, A>(
+            |i| values.get(i),
+            |first| combine(identity, first),
+            &combine,
+        ))
+    }
+
+    /// Combines each tuple of elements along axis `A` with all before it, by an associative `combine(before, element)`.
+    ///
+    /// A linear recurrence, `y[k] = a[k] y[k - 1] + b[k]`:
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let (a, b) = (cx.full(shape![8], 2i32), cx.iota::<i32, _>(shape![8]));
+    ///     let (_, y) = (a, b).scan::<0>((1, 0), |(a1, b1), (a2, b2)| (a1 * a2, a2 * b1 + b2));
+    ///     assert_eq!(y.at([3]), 2 * (2 * 1 + 2) + 3);
+    /// });
+    /// ```
+    #[inline(always)]
+    fn scan<const A: usize>(
+        self,
+        identity: Self::Values,
+        combine: impl Fn(Self::Values, Self::Values) -> Self::Values + Send + Sync + 'static,
+    ) -> Self::Tiles<Self::Shape, Blocked<<Self::Layout as Layout>::Block>>
+    where
+        Self::Shape: Axis<A>,
+    {
+        self.scan_with::<A, _>(identity, combine, Inclusive)
+    }
+
+    /// The same in a form such as [`Exclusive`](super::scan::Exclusive) or [`Backward`](super::scan::Backward).
+    #[inline(always)]
+    fn scan_with<const A: usize, F: ScanForm>(
+        self,
+        identity: Self::Values,
+        combine: impl Fn(Self::Values, Self::Values) -> Self::Values + Send + Sync + 'static,
+        _form: F,
+    ) -> Self::Tiles<Self::Shape, Blocked<<Self::Layout as Layout>::Block>>
+    where
+        Self::Shape: Axis<A>,
+    {
+        let values = self.to_registers::<Blocked<<Self::Layout as Layout>::Block>>();
+        Self::from_registers(scan::<Self::Values, Self::Shape, <Self::Layout as Layout>::Block, F, A>(
+            values, identity, combine,
+        ))
+    }
+
+    /// The tuples of elements sorted along axis `A` by their first one, in the total order of
+    /// [`Ordered`]. Tuples with equal first elements keep their order.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let (age, name) = (cx.iota::<u8, _>(shape![4]) ^ 3, cx.iota::<u64, _>(shape![4]) + 100);
+    ///     let (age, name) = (age, name).sort_by_key::<0>();
+    ///     assert_eq!((age.at([0]), name.at([0])), (0, 103));
+    /// });
+    /// ```
+    #[inline(always)]
+    fn sort_by_key<const A: usize>(self) -> Self::Tiles<Self::Shape, Blocked<<Self::Layout as Layout>::Block>>
+    where
+        Self::Shape: Axis<A>,
+        Self::Key: Ordered,
+    {
+        self.sort_by_key_with::<A, _>(Ascending)
+    }
+
+    /// The same, [`Ascending`] or [`Descending`](super::sort::Descending).
+    #[inline(always)]
+    fn sort_by_key_with<const A: usize, O: SortOrder>(
+        self,
+        _order: O,
+    ) -> Self::Tiles<Self::Shape, Blocked<<Self::Layout as Layout>::Block>>
+    where
+        Self::Shape: Axis<A>,
+        Self::Key: Ordered,
+    {
+        let values = self.to_registers::<Blocked<<Self::Layout as Layout>::Block>>();
+        let thread = arch::execution::thread();
+        let located = Registers::from_fn(|i| {
+            (values.get(i), coordinate::<Self::Shape, Blocked<<Self::Layout as Layout>::Block>, A>(thread, i))
+        });
+        let key = |(values, position): (Self::Values, u32)| (O::key(Self::key(values)), position);
+        let sorted =
+            sort::<(Self::Values, u32), Self::Shape, <Self::Layout as Layout>::Block, A>(located, |a, b| {
+                key(a) < key(b)
+            });
+        Self::from_registers(Registers::from_fn(|i| sorted.get(i).0))
+    }
+}
+
+macro_rules! tuples {
+    ($($first:ident $first_layout:ident $(, $element:ident $layout:ident $number:tt)*;)*) => { $(
+        impl<S, $first, $first_layout $(, $element, $layout)*> TileTuple
+            for (Tile<$first, S, $first_layout>, $(Tile<$element, S, $layout>,)*)
+        where
+            S: Shape,
+            $first: Element,
+            $first_layout: Layout,
+            $($element: Element, $layout: Layout<Block = $first_layout::Block>,)*
+        {
+            type Shape = S;
+            type Layout = $first_layout;
+            type Key = $first;
+            type Values = ($first, $($element,)*);
+            type Tiles<R: Shape, X: Layout> = (Tile<$first, R, X>, $(Tile<$element, R, X>,)*);
+            #[inline(always)]
+            fn to_registers<X: Layout>(self) -> Registers<Self::Values, X::Registers<S>> {
+                let tiles = (self.0.spread::<S, X>(), $(self.$number.spread::<S, X>(),)*);
+                Registers::from_fn(|i| (tiles.0.registers().get(i), $(tiles.$number.registers().get(i),)*))
+            }
+            #[inline(always)]
+            fn key(values: Self::Values) -> $first {
+                values.0
+            }
+            #[inline(always)]
+            fn from_registers<R: Shape, X: Layout>(
+                registers: Registers<Self::Values, X::Registers<R>>,
+            ) -> Self::Tiles<R, X> {
+                (
+                    Tile::from_registers_fn(|i| registers.get(i).0),
+                    $(Tile::from_registers_fn(|i| registers.get(i).$number),)*
+                )
+            }
+        }
+    )* };
+}
+tuples! {
+    T L, U M 1;
+    T L, U M 1, V N 2;
+    T L, U M 1, V N 2, W O 3;
+}
