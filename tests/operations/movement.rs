@@ -390,6 +390,49 @@ fn results_of_reductions() {
     for_types!(check_reduced, kernels::reduced: i32 u8 f64);
 }
 
+/// Both sides of a selection are computed, and `&` evaluates both of its sides.
+#[test]
+fn detail_29_selection_computes_both_sides() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    cuda_tiles::cpu::block(|cx| {
+        let t = cx.iota::<i32, _>(shape![8]);
+        let count = |x: i32| {
+            CALLS.fetch_add(1, Relaxed);
+            x
+        };
+        let chosen = t.lt(0).select(t.map(count), -t.map(count));
+        let both = t.map(count).lt(0) & t.map(count).gt(0);
+        assert_eq!((chosen.at([3]), both.at([3]), CALLS.load(Relaxed)), (-3, false, 32));
+    });
+}
+
+/// `iota` counts in row-major order from 0 at every rank, as far as the element type does.
+#[test]
+fn detail_30_iota_counts_at_every_rank() {
+    cuda_tiles::cpu::block(|cx| {
+        assert_eq!(cx.iota::<u8, _>(shape![256]).at([255]), 255);
+        assert_eq!(cx.iota::<i8, _>(shape![2, 64]).at([1, 63]), 127);
+        assert_eq!(cx.iota::<i64, _>(shape![2, 4, 8]).at([1, 2, 3]), 51);
+        assert_eq!(cx.iota::<u16, _>(shape![2, 2, 2, 2]).at([1, 0, 1, 1]), 11);
+    });
+}
+
+/// Dimensions are powers of two, 1 included, up to 2^24; arrays have any shape.
+#[test]
+fn detail_31_dimensions_are_powers_of_two() {
+    assert_eq!(<Shape1<16777216> as Shape>::LEN, 1 << 24);
+    cuda_tiles::cpu::block(|cx| {
+        let one = cx.full(shape![1, 1], 3i32);
+        assert_eq!((one.item(), one.tile::<1, 4>().at([0, 3])), (3, 3));
+    });
+    let numbers: Vec<i32> = (0..15).collect();
+    cuda_tiles::cpu::block_on(&numbers, [3, 5], |cx, span: Span<i32, (u32, u32)>| {
+        let t = span.partition(cx, shape![4, 8]).load_masked(Zero, (0, 0));
+        assert_eq!((t.at([2, 4]), t.at([2, 5]), t.at([3, 0])), (14, 0, 0));
+    });
+}
+
 /// What a panic on the CPU says.
 fn message(misuse: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let payload = std::panic::catch_unwind(misuse).expect_err("the misuse is found");

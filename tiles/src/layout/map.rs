@@ -111,6 +111,7 @@ impl LinearMap {
     /// Row-major chunks of `2^vector` elements a thread, thread after thread, and over again; a tile smaller
     /// than the block is held several times.
     pub(crate) const fn blocked(bits: u32, vector: u32, threads: u32) -> Self {
+        assert!(bits as usize <= FLAT_BITS, "a tile has at most 16777216 elements");
         let (mut register, mut thread) = ([NONE; FLAT_BITS], [NONE; THREAD_BITS]);
         let mut register_bits = 0;
         let mut bit = 0;

@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::layout::movement::{Flip, Permuting};
 use crate::layout::{Blocked, Layout, Map};
 use crate::registers::PowerOfTwo;
-use crate::shape::{Axis, AxisOrder, Shape, Swap, Transpose};
+use crate::shape::{Axis, AxisOrder, Shape, Swap, Transpose, is_permutation};
 use crate::tile::Tile;
 use core::hint::select_unpredictable;
 
@@ -25,6 +25,12 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     #[inline(always)]
     pub fn permute<O: AxisOrder<S> + 'static>(self, _order: O) -> Tile<T, O::Permuted, Blocked<L::Block>> {
+        const {
+            assert!(
+                is_permutation(O::AXES, S::DESCRIPTION.rank),
+                "permute: the order must name each axis of the tile once"
+            )
+        };
         self.moved::<O::Permuted, Blocked<L::Block>, Permuting<O>>()
     }
 
