@@ -108,7 +108,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
                 let before = tile;
                 tile = Tile::from_registers_fn(|i| {
                     let flat = rolled(Self::flat_index(0, i), step);
-                    let other = const { &Map::<L, S>::MAP.to_register() }.apply(flat);
+                    let other = const { &Map::<L, S>::MAP.register_part() }.apply(flat);
                     let (further, here) = (before.registers().get(other), before.registers().get(i));
                     // A branch could become a choice between two places, and put the tile into memory.
                     select_unpredictable(shift & step != 0, further, here)
