@@ -200,6 +200,58 @@ fn cuts() {
     for_types!(check_cuts, kernels::cuts: bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
 }
 
+type HighRanks<T> = Kernel<(Input<T, (D<2>, D<4>, D<8>, D<8>)>, Output<T, (D<10>, D<512>)>)>;
+
+fn check_high_ranks<T: Value>(kernel: &HighRanks<T>) {
+    let x = elements::<T>(113, 512);
+    let mut failures = Failures::new::<T>("high_ranks");
+    for device in devices() {
+        let a = Tensor::from_slice(device, [2, 4, 8, 8], &x).unwrap();
+        let mut results = Tensor::poisoned(device, [10, 512]).unwrap();
+        kernel.launch(device, 1, (&a, &mut results)).unwrap();
+        // Coordinates of the result's element `k` in a tile of (2, 4, 8, 8), and the element at such coordinates.
+        let split = |k: usize| (k / 256, k / 64 % 4, k / 8 % 8, k % 8);
+        let at = |a: usize, b: usize, c: usize, d: usize| ((a * 4 + b) * 8 + c) * 8 + d;
+        let part = |k: usize| at(1, 2 + k / 32 % 2, k / 8 % 4, k % 8);
+        let rows: [(&str, &dyn Fn(usize) -> usize); 10] = [
+            ("split and cat", &|k| {
+                let (a, b, c, d) = split(k);
+                at(a, b, (c + 4) % 8, d)
+            }),
+            // Copies 0 0 1 1 of the matrices, of which the second and the third stay.
+            ("repeat and slice", &|k| k),
+            ("stack", &|k| k % 2 * 256 + k / 2),
+            ("extract and tile", &|k| part(k % 64)),
+            ("take", &|k| {
+                let (a, b, c, d) = split(k);
+                at(a, b, 7 - c, d)
+            }),
+            ("flip", &|k| {
+                let (a, b, c, d) = split(k);
+                at(a, 3 - b, c, d)
+            }),
+            ("roll", &|k| {
+                let (a, b, c, d) = split(k);
+                at(a, b, c, (d + 5) % 8)
+            }),
+            ("transpose", &|k| at(k / 256, k % 4, k / 4 % 8, k / 32 % 8)),
+            ("roll of the vector", &|k| (k + 100) % 512),
+            ("insert", &|k| {
+                let (a, b, c, d) = split(k);
+                if a == 0 && b < 2 && c >= 4 { part(b * 32 + (c - 4) * 8 + d) } else { k }
+            }),
+        ];
+        for ((name, source), got) in rows.iter().zip(results.to_vec().unwrap().chunks(512)) {
+            failures.exact(device, name, got, |k| x[source(k)]);
+        }
+    }
+}
+
+#[test]
+fn high_ranks() {
+    for_types!(check_high_ranks, kernels::high_ranks: u8 f16 f32 i64);
+}
+
 /// Indices of parts count parts, not elements.
 #[test]
 fn detail_18_extract_and_insert_count_parts() {
