@@ -19,6 +19,7 @@ mod bits;
 mod cast;
 mod float;
 mod number;
+mod pointer;
 mod promote;
 
 pub use atomic::{AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax};
@@ -28,6 +29,7 @@ pub use cast::Cast;
 pub use float::{ApproximateFloat, Float};
 pub use half::{bf16, f16};
 pub use number::{Integer, Logical, Number};
+pub use pointer::Pointer;
 pub use promote::{FitsElement, Promote};
 
 /// A type that a tile can hold.

@@ -10,6 +10,7 @@ mod index;
 mod locate;
 mod padding;
 mod partition;
+mod pointer;
 mod transfer;
 
 pub use elements::{ElementIndex, IndexEntry};
