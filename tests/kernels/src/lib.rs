@@ -19,6 +19,7 @@ pub mod math;
 pub mod promotions;
 pub mod reductions;
 pub mod shapes;
+pub mod updates;
 pub mod views;
 
 use cuda_tiles::prelude::*;

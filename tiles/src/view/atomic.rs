@@ -205,7 +205,7 @@ macro_rules! changes {
                 }
                 self.change_each::<O, C>(value.cast::<T>().spread(), &located, |_, _| true, |value, address| {
                     // SAFETY: the element lies inside the tensor; conflicts are atomic by access mode and scope.
-                    unsafe { value.$name(address, C::NUMBER) }
+                    unsafe { value.$name::<false>(address, C::NUMBER) }
                 });
             }
 
@@ -228,7 +228,7 @@ macro_rules! changes {
                 let inside = |part: &Part<T, E>, i| part.contains::<S, Blocked<B>>(i);
                 self.change_each::<O, C>(value.cast::<T>().spread(), &located, inside, |value, address| {
                     // SAFETY: as above.
-                    unsafe { value.$name(address, C::NUMBER) }
+                    unsafe { value.$name::<false>(address, C::NUMBER) }
                 });
             }
         )* }

@@ -274,7 +274,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
 
 /// For each operation the method, and the masked one.
 macro_rules! updates {
-    ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident;)*) => {
+    ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident $(::<$wanted:literal>)?;)*) => {
         /// Reads-modifies-writes through pointers: the result holds the elements before, and zero where a mask is false.
         impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> { $(
             $(#[$attribute])*
@@ -315,7 +315,7 @@ macro_rules! updates {
                     |i, address| {
                         let value: T = value.get(i).cast();
                         // SAFETY: the caller vouches for it.
-                        unsafe { value.$name(address, C::NUMBER) }
+                        unsafe { value.$name$(::<$wanted>)?(address, C::NUMBER) }
                     },
                     |_| T::ZERO,
                 )
@@ -327,17 +327,17 @@ updates! {
     /// Stores `value`, each element atomically: the elements before.
     atomic_exchange atomic_exchange_masked: AtomicExchange;
     /// Adds `value`, each element atomically: the elements before.
-    atomic_add atomic_add_masked: AtomicAdd;
+    atomic_add atomic_add_masked: AtomicAdd::<true>;
     /// Subtracts `value`, each element atomically: the elements before.
-    atomic_sub atomic_sub_masked: AtomicAdd;
+    atomic_sub atomic_sub_masked: AtomicAdd::<true>;
     /// Stores the smaller one of `value` and the elements, each atomically: the elements before.
-    atomic_min atomic_min_masked: AtomicMinMax;
+    atomic_min atomic_min_masked: AtomicMinMax::<true>;
     /// Stores the larger one of `value` and the elements, each atomically: the elements before.
-    atomic_max atomic_max_masked: AtomicMinMax;
+    atomic_max atomic_max_masked: AtomicMinMax::<true>;
     /// Stores the bits that both `value` and the elements have, each atomically: the elements before.
-    atomic_and atomic_and_masked: AtomicLogical;
+    atomic_and atomic_and_masked: AtomicLogical::<true>;
     /// Stores the bits that `value` or the elements have, each atomically: the elements before.
-    atomic_or atomic_or_masked: AtomicLogical;
+    atomic_or atomic_or_masked: AtomicLogical::<true>;
     /// Stores the bits that one of `value` and the elements has, each atomically: the elements before.
-    atomic_xor atomic_xor_masked: AtomicLogical;
+    atomic_xor atomic_xor_masked: AtomicLogical::<true>;
 }

@@ -35,22 +35,38 @@ atomic! {
     load_8 store_8 u64, AtomicU64;
 }
 
-macro_rules! update {
-    ($($name:ident $type:ty, $atomic:ident $function:ident;)*) => { $(
-        /// A relaxed read-modify-write: the value before.
+macro_rules! exchange {
+    ($($name:ident $type:ty, $atomic:ident;)*) => { $(
+        /// A relaxed exchange: the value before.
         ///
         /// # Safety
         /// `address` is valid for reads and writes, naturally aligned, and accessed concurrently by atomic operations only.
         #[inline(always)]
         pub unsafe fn $name(address: *mut u8, value: $type, _scope: u8) -> $type {
             // SAFETY: the caller vouches for validity, alignment, and that concurrent accesses are atomic.
+            unsafe { $atomic::from_ptr(address.cast()) }.swap(value, Ordering::Relaxed)
+        }
+    )* };
+}
+exchange! {
+    exchange_4 u32, AtomicU32;
+    exchange_8 u64, AtomicU64;
+}
+
+macro_rules! update {
+    ($($name:ident $type:ty, $atomic:ident $function:ident;)*) => { $(
+        /// A relaxed read-modify-write: the value before, wanted or not.
+        ///
+        /// # Safety
+        /// As for an exchange.
+        #[inline(always)]
+        pub unsafe fn $name<const WANTED: bool>(address: *mut u8, value: $type, _scope: u8) -> $type {
+            // SAFETY: the same contract.
             unsafe { $atomic::from_ptr(address.cast()) }.$function(value as _, Ordering::Relaxed) as $type
         }
     )* };
 }
 update! {
-    exchange_4 u32, AtomicU32 swap;
-    exchange_8 u64, AtomicU64 swap;
     add_4 u32, AtomicU32 fetch_add;
     add_8 u64, AtomicU64 fetch_add;
     min_i32 u32, AtomicI32 fetch_min;
@@ -71,12 +87,12 @@ update! {
 
 macro_rules! add_floats {
     ($($name:ident $type:ty, $atomic:ident, $add:expr;)*) => { $(
-        /// A relaxed addition of floats, given by their bits: the value before.
+        /// A relaxed addition of floats, given by their bits: the value before, wanted or not.
         ///
         /// # Safety
-        /// As for the integers.
+        /// As for an exchange.
         #[inline(always)]
-        pub unsafe fn $name(address: *mut u8, value: $type, _scope: u8) -> $type {
+        pub unsafe fn $name<const WANTED: bool>(address: *mut u8, value: $type, _scope: u8) -> $type {
             // SAFETY: the same contract.
             let element = unsafe { $atomic::from_ptr(address.cast()) };
             let mut before = element.load(Ordering::Relaxed);
@@ -104,7 +120,7 @@ macro_rules! compare_exchange {
         /// Stores `desired` where it finds `expected`, relaxed: the value before.
         ///
         /// # Safety
-        /// As for the integers.
+        /// As for an exchange.
         #[inline(always)]
         pub unsafe fn $name(address: *mut u8, expected: $type, desired: $type, _scope: u8) -> $type {
             // SAFETY: the same contract.

@@ -184,7 +184,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
 
 /// For each operation the method, and the masked one.
 macro_rules! updates {
-    ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident;)*) => {
+    ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident $(::<$wanted:literal>)?;)*) => {
         /// Reads-modifies-writes by indices: the result holds the elements before. For elements that are not touched,
         /// because they are outside the tensor or their mask is false, it is zero.
         impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, M, G> { $(
@@ -227,7 +227,7 @@ macro_rules! updates {
                     |i, address| {
                         let value: T = value.get(i).cast();
                         // SAFETY: the element lies inside the tensor, to which all blocks have atomic access only.
-                        unsafe { value.$name(address, C::NUMBER) }
+                        unsafe { value.$name$(::<$wanted>)?(address, C::NUMBER) }
                     },
                     |_| T::ZERO,
                 )
@@ -250,17 +250,17 @@ updates! {
     ///     let _ = counts.atomic_add(1, x, Relaxed, scope::Device);
     /// }
     /// ```
-    atomic_add atomic_add_masked: AtomicAdd;
+    atomic_add atomic_add_masked: AtomicAdd::<true>;
     /// Subtracts `value` from the elements at `index`, each atomically: the elements before.
-    atomic_sub atomic_sub_masked: AtomicAdd;
+    atomic_sub atomic_sub_masked: AtomicAdd::<true>;
     /// Stores the smaller one of `value` and the elements at `index`, each atomically: the elements before.
-    atomic_min atomic_min_masked: AtomicMinMax;
+    atomic_min atomic_min_masked: AtomicMinMax::<true>;
     /// Stores the larger one of `value` and the elements at `index`, each atomically: the elements before.
-    atomic_max atomic_max_masked: AtomicMinMax;
+    atomic_max atomic_max_masked: AtomicMinMax::<true>;
     /// Stores the bits that both `value` and the elements at `index` have, each atomically: the elements before.
-    atomic_and atomic_and_masked: AtomicLogical;
+    atomic_and atomic_and_masked: AtomicLogical::<true>;
     /// Stores the bits that `value` or the elements at `index` have, each atomically: the elements before.
-    atomic_or atomic_or_masked: AtomicLogical;
+    atomic_or atomic_or_masked: AtomicLogical::<true>;
     /// Stores the bits that one of `value` and the elements at `index` has, each atomically: the elements before.
-    atomic_xor atomic_xor_masked: AtomicLogical;
+    atomic_xor atomic_xor_masked: AtomicLogical::<true>;
 }
