@@ -19,5 +19,6 @@ mod reductions;
 mod reference;
 mod shapes;
 mod traps;
+mod updates;
 mod value;
 mod views;
