@@ -13,6 +13,7 @@ pub mod arithmetic;
 pub mod atomics;
 pub mod casts;
 pub mod compare;
+pub mod elements;
 pub mod execution;
 pub mod gather;
 pub mod math;
