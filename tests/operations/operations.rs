@@ -13,6 +13,7 @@ mod compare;
 mod devices;
 mod execution;
 mod failures;
+mod gather;
 mod math;
 mod promotions;
 mod reductions;
