@@ -11,6 +11,7 @@ mod atomics;
 mod casts;
 mod compare;
 mod devices;
+mod elements;
 mod execution;
 mod failures;
 mod gather;
