@@ -213,6 +213,43 @@ fn detail_42_exchanges_compare_bits() {
     for_types!(check_exchanges, kernels::exchanges: i32 u32 i64 u64 f32 f64);
 }
 
+type Outside<T> = Kernel<(T, T, Span<i32, (u32,)>, SpanAtomic<T, (D<6>, u32)>, SpanMut<T, (D<6>, u32)>)>;
+
+/// Outside, a compare-exchange finds what it expects, other updates find zero, and nothing changes.
+fn check_outside<T: Reference>(kernel: &Outside<T>) {
+    let j = [3, -1, 10, 0, i32::MIN, 9, 11, i32::MAX];
+    let (value, expected) = (T::small(3), T::small(7));
+    let x: Vec<T> = (0..6 * 10).map(|i| T::small(i as i8 % 10 + 4)).collect();
+    let functions: [fn(T, T) -> T; 6] = [
+        |_, value| value,
+        |x, value| if x.same(T::small(7)) { value } else { x },
+        T::plus,
+        T::minus,
+        T::smaller,
+        T::larger,
+    ];
+    let mut failures = Failures::new::<T>("outside");
+    for device in devices() {
+        let columns = Tensor::from_slice(device, [8], &j).unwrap();
+        let mut elements = Tensor::from_slice(device, [6, 10], &x).unwrap();
+        let mut found = Tensor::poisoned(device, [6, 8]).unwrap();
+        kernel.launch(device, 1, (value, expected, &columns, &mut elements, &mut found)).unwrap();
+        failures.exact(device, "found", &found.to_vec().unwrap(), |i| match usize::try_from(j[i % 8]) {
+            Ok(column) if column < 10 => x[i / 8 * 10 + column],
+            _ if i / 8 == 1 => expected,
+            _ => T::small(0),
+        });
+        failures.exact(device, "after", &elements.to_vec().unwrap(), |i| {
+            if [0, 3, 9].contains(&(i % 10)) { functions[i / 10](x[i], value) } else { x[i] }
+        });
+    }
+}
+
+#[test]
+fn detail_43_updates_outside_the_tensor_do_nothing() {
+    for_types!(check_outside, kernels::outside: i32 u64 f32 f64);
+}
+
 type Contended<T> =
     Kernel<(SpanAtomic<T, (D<5>, D<16>)>, SpanAtomic<u32, (D<16>,)>, SpanAtomic<u32, (D<16>,)>)>;
 

@@ -156,6 +156,29 @@ pub fn exchanges<T: AtomicExchange + Promote<T, Output = T>>(
     }
 }
 
+/// What updates find at the 8 columns `j`, of which some are outside: exchange, compare-exchange, add, sub, min, max.
+#[kernel(threads = 64, vector = 2, instances(<i32>, <u64>, <f32>, <f64>))]
+pub fn outside<T: AtomicExchange + AtomicAdd + AtomicMinMax + Promote<T, Output = T>>(
+    cx: Cx,
+    value: T,
+    expected: T,
+    j: Span<i32, (u32,)>,
+    x: SpanAtomic<T, (D<6>, u32)>,
+    found: SpanMut<T, (D<6>, u32)>,
+) {
+    let own = cx.bid::<0>();
+    let j = j.partition(cx, shape![8]).load(own);
+    let found = found.partition(cx, shape![1, 8]);
+    store_rows! { found at own:
+        0: x.atomic_exchange(value, (0, j), Relaxed, Device);
+        1: x.atomic_compare_exchange(expected, value, (1, j), Acquire, System);
+        2: x.atomic_add(value, (2, j), Release, Device);
+        3: x.atomic_sub(value, (3, j), AcquireRelease, Device);
+        4: x.atomic_min(value, (4, j), Relaxed, System);
+        5: x.atomic_max(value, (5, j), Relaxed, Device);
+    }
+}
+
 /// All blocks change the same few elements: row 0 of `totals` counts, row 1 sums up the values, row 2 counts down, rows 3
 /// and 4 keep the least and the greatest. `claims` goes to the first block that asks; `winners` counts who got one.
 ///

@@ -118,7 +118,7 @@ pub(super) fn update<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
             if wanted & own { function(i, address) } else { otherwise(i) }
         })
     });
-    before.from_originals()
+    before.spread_originals()
 }
 
 /// As [`update`], without a result.

@@ -12,16 +12,18 @@ use crate::element::{
 use crate::ops::Operand;
 use crate::ops::operand::Fetch;
 use crate::shape::FitsShape;
-use crate::span::{Alignment, Atomic, Extents, Mapping, TensorSpan};
+use crate::span::access::Concurrent;
+use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::view::each;
 use crate::view::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder, assert_shared_scope};
 
 /// Atomic loads and stores by indices; masks, padding and values as for [`TensorSpan::gather_masked`].
-impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, M, G> {
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// The elements at `index`, loaded atomically; zero (`false`) for those outside the tensor.
     #[inline(always)]
     pub fn atomic_gather<I, O, C>(&self, index: I, order: O, scope: C) -> Gathered<T, E, I>
     where
+        A: Concurrent,
         I: ElementIndex<E::Rank>,
         O: ReadOrder,
         C: Scope,
@@ -41,6 +43,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
         scope: C,
     ) -> Gathered<T, E, I>
     where
+        A: Concurrent,
         I: ElementIndex<E::Rank>,
         P: Operand<T, I::Shape, I::Layout, Element = T, Shape: FitsShape<I::Shape>>,
         K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
@@ -65,6 +68,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
     #[inline(always)]
     pub fn atomic_scatter<V, I, O, C>(&self, value: V, index: I, order: O, scope: C)
     where
+        A: Concurrent,
         I: ElementIndex<E::Rank>,
         V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
         V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
@@ -78,6 +82,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
     #[inline(always)]
     pub fn atomic_scatter_masked<V, I, K, O, C>(&self, value: V, index: I, mask: K, order: O, scope: C)
     where
+        A: Concurrent,
         I: ElementIndex<E::Rank>,
         V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
         V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
@@ -124,6 +129,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
         scope: C,
     ) -> Gathered<T, E, I>
     where
+        A: Concurrent,
         T: AtomicExchange,
         I: ElementIndex<E::Rank>,
         X: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
@@ -148,6 +154,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
         scope: C,
     ) -> Gathered<T, E, I>
     where
+        A: Concurrent,
         T: AtomicExchange,
         I: ElementIndex<E::Rank>,
         X: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
@@ -187,11 +194,12 @@ macro_rules! updates {
     ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident $(::<$wanted:literal>)?;)*) => {
         /// Reads-modifies-writes by indices: the result holds the elements before. For elements that are not touched,
         /// because they are outside the tensor or their mask is false, it is zero.
-        impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, M, G> { $(
+        impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> { $(
             $(#[$attribute])*
             #[inline(always)]
             pub fn $name<V, I, O, C>(&self, value: V, index: I, order: O, scope: C) -> Gathered<T, E, I>
             where
+                A: Concurrent,
                 T: $bound,
                 I: ElementIndex<E::Rank>,
                 V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
@@ -206,6 +214,7 @@ macro_rules! updates {
             #[inline(always)]
             pub fn $masked<V, I, K, O, C>(&self, value: V, index: I, mask: K, order: O, scope: C) -> Gathered<T, E, I>
             where
+                A: Concurrent,
                 T: $bound,
                 I: ElementIndex<E::Rank>,
                 V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
