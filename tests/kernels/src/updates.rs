@@ -13,7 +13,7 @@ macro_rules! store_rows {
 /// `elements` in rows 0 to 7, of `pointers` from 8 on.
 ///
 /// Rows: add, sub, min, max, by indices and pointers masked to even columns from row 4 on, by views whole up to row 3.
-#[kernel(threads = 64, vector = 1, instances(<i32>, <u32>, <i64>, <u64>, <f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 64, vector = 2, instances(<i32>, <u32>, <i64>, <u64>, <f16>, <bf16>, <f32>, <f64>))]
 pub fn sums_and_extrema<T: AtomicAdd + AtomicMinMax>(
     cx: Cx,
     value: Span<T, (u32,)>,

@@ -13,7 +13,8 @@
 //! A compare-exchange of floats compares bits: -0 is not +0, and a NaN is itself. Integer sums wrap. Float sums round to
 //! nearest even, each by itself; a GPU may take subnormal `f32` for zero while adding (PTX ISA, "atom"), the CPU does not.
 //! Minimum and maximum of floats are those of [`Number`]: a NaN loses, and -0 is smaller than +0; they and, before `sm_90`,
-//! sums of `bf16` are loops of compare-exchange, which no NVIDIA GPU has as one instruction.
+//! sums of `bf16` are loops of compare-exchange, as GPUs have no such instruction. Sums of `f16` and `bf16` are one where a view
+//! adds two neighbours, and loops of the assembler's else.
 
 use super::{Element, Integer, Number, bf16, f16};
 use crate::arch::atomic as machine;
@@ -46,6 +47,24 @@ pub trait AtomicExchange: Element {
     note = "atomic add and sub are for integers of 32 and 64 bits and for floats"
 )]
 pub trait AtomicAdd: Number {
+    /// Whether two neighbours that lie at a multiple of their size are added by one instruction, where single ones
+    /// are loops: `f16` and `bf16`.
+    #[doc(hidden)]
+    const IN_PAIRS: bool = false;
+    /// Adds to two neighbours, each atomically.
+    ///
+    /// # Safety
+    /// As for [`AtomicExchange::atomic_exchange`], of both, at an address that is a multiple of their size.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn atomic_add_pair(values: [Self; 2], address: *mut Self::Bits, scope: u8) {
+        let [first, second] = values;
+        // SAFETY: the same contract, for each.
+        unsafe {
+            first.atomic_add::<false>(address, scope);
+            second.atomic_add::<false>(address.add(1), scope);
+        }
+    }
     /// Adds `self`: the element before.
     ///
     /// # Safety
@@ -173,8 +192,9 @@ integers! {
 }
 
 macro_rules! floats {
-    ($($type:ident: $load:ident $compare_exchange:ident, $add:ident $exists:expr;)*) => { $(
+    ($($type:ident: $load:ident $compare_exchange:ident, $add:ident $exists:expr $(, $add_pair:ident)?;)*) => { $(
         impl AtomicAdd for $type {
+            $( floats!(@pair $add_pair $exists); )?
             #[inline(always)]
             unsafe fn atomic_add<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
                 // SAFETY: the same contract, of the instruction where it exists.
@@ -217,10 +237,19 @@ macro_rules! floats {
             }
         }
     )* };
+    (@pair $add_pair:ident $exists:expr) => {
+        const IN_PAIRS: bool = $exists;
+        #[inline(always)]
+        unsafe fn atomic_add_pair([first, second]: [Self; 2], address: *mut Self::Bits, scope: u8) {
+            let values = u32::from(second.to_bits()) << 16 | u32::from(first.to_bits());
+            // SAFETY: the same contract; it is called where `IN_PAIRS` says that the instruction exists.
+            unsafe { machine::$add_pair(address.cast(), values, scope) }
+        }
+    };
 }
 floats! {
-    f16: load_2 compare_exchange_2, add_f16 true;
-    bf16: load_2 compare_exchange_2, add_bf16 machine::ADDS_BF16;
+    f16: load_2 compare_exchange_2, add_f16 true, add_pair_f16;
+    bf16: load_2 compare_exchange_2, add_bf16 machine::ADDS_BF16, add_pair_bf16;
     f32: load_4 compare_exchange_4, add_f32 true;
     f64: load_8 compare_exchange_8, add_f64 true;
 }

@@ -112,7 +112,28 @@ add_floats! {
     add_f64 u64, AtomicU64, |a, b| (f64::from_bits(a) + f64::from_bits(b)).to_bits();
 }
 
-/// Whether [`add_bf16`] exists.
+macro_rules! add_pair {
+    ($($name:ident $one:ident;)*) => { $(
+        /// Adds two neighbouring floats, each atomically, the lower half to the first.
+        ///
+        /// # Safety
+        /// As for an exchange, of both.
+        #[inline(always)]
+        pub unsafe fn $name(address: *mut u8, values: u32, scope: u8) {
+            // SAFETY: the same contract.
+            unsafe {
+                $one::<false>(address, values as u16, scope);
+                $one::<false>(address.add(2), (values >> 16) as u16, scope);
+            }
+        }
+    )* };
+}
+add_pair! {
+    add_pair_f16 add_f16;
+    add_pair_bf16 add_bf16;
+}
+
+/// Whether [`add_bf16`] and [`add_pair_bf16`] exist.
 pub const ADDS_BF16: bool = true;
 
 macro_rules! compare_exchange {

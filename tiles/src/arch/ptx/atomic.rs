@@ -106,7 +106,31 @@ update! {
     xor_8 u64, "xor.b64", reg64;
 }
 
-/// Whether [`add_bf16`] exists: from `sm_90` on (PTX ISA, "atom").
+macro_rules! add_pair {
+    ($($name:ident $type:literal;)*) => { $(
+        #[doc = concat!("`red.relaxed.{scope}.global.add.noftz.", $type, "`: adds two neighbours, each atomically, the lower half to the first.")]
+        ///
+        /// # Safety
+        /// `address` is aligned to 4 bytes, valid for reads and writes of both, and accessed concurrently by atomic operations only.
+        #[inline(always)]
+        pub unsafe fn $name(address: *mut u8, values: u32, scope: u8) {
+            // SAFETY: the caller vouches for the address.
+            unsafe {
+                match scope {
+                    0 => asm!(concat!("red.relaxed.cta.global.add.noftz.", $type, " [{0}], {1};"), in(reg64) address, in(reg32) values, options(nostack)),
+                    1 => asm!(concat!("red.relaxed.gpu.global.add.noftz.", $type, " [{0}], {1};"), in(reg64) address, in(reg32) values, options(nostack)),
+                    _ => asm!(concat!("red.relaxed.sys.global.add.noftz.", $type, " [{0}], {1};"), in(reg64) address, in(reg32) values, options(nostack)),
+                }
+            }
+        }
+    )* };
+}
+add_pair! {
+    add_pair_f16 "f16x2";
+    add_pair_bf16 "bf16x2";
+}
+
+/// Whether [`add_bf16`] and [`add_pair_bf16`] exist: from `sm_90` on (PTX ISA, "atom").
 pub const ADDS_BF16: bool = cfg!(target_feature = "sm_90");
 
 macro_rules! exchange {
