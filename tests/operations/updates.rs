@@ -109,6 +109,16 @@ fn sums_and_extrema() {
     check!(i32 u32 i64 u64 f16 bf16 f32 f64);
 }
 
+/// Integers with bitwise operators of their own.
+trait Bitwise:
+    Reference + std::ops::BitAnd<Output = Self> + std::ops::BitOr<Output = Self> + std::ops::BitXor<Output = Self>
+{
+}
+impl<T> Bitwise for T where
+    T: Reference + std::ops::BitAnd<Output = T> + std::ops::BitOr<Output = T> + std::ops::BitXor<Output = T>
+{
+}
+
 type Logic<T> = Kernel<(
     Span<T, (u32,)>,
     SpanAtomic<T, (D<6>, u32)>,
@@ -117,11 +127,7 @@ type Logic<T> = Kernel<(
     SpanMut<T, (D<12>, u32)>,
 )>;
 
-fn check_logic<
-    T: Reference + std::ops::BitAnd<Output = T> + std::ops::BitOr<Output = T> + std::ops::BitXor<Output = T>,
->(
-    kernel: &Logic<T>,
-) {
+fn check_logic<T: Bitwise>(kernel: &Logic<T>) {
     let (x, value) = operands::<T>(215);
     let columns = value.len();
     let x = x.repeat(6);
@@ -161,6 +167,32 @@ fn check_logic<
 #[test]
 fn logic() {
     for_types!(check_logic, kernels::logic: i32 u32 i64 u64);
+}
+
+type OwnChanges<T> = Kernel<(Span<T, (u32,)>, SpanMut<T, (D<7>, u32)>, SpanMut<T, (D<7>, u32)>)>;
+
+fn check_own<T: Bitwise>(kernel: &OwnChanges<T>) {
+    let (x, value) = operands::<T>(216);
+    let columns = value.len();
+    let functions: [fn(T, T) -> T; 7] =
+        [T::plus, T::minus, T::smaller, T::larger, |a, b| a & b, |a, b| a | b, |a, b| a ^ b];
+    let mut failures = Failures::new::<T>("own_changes");
+    for device in devices() {
+        let operand = Tensor::from_slice(device, [columns], &value).unwrap();
+        let [mut whole, mut masked] =
+            [(); 2].map(|()| Tensor::from_slice(device, [7, columns], &x.repeat(7)).unwrap());
+        kernel.launch(device, Grid::cover([columns], [64]), (&operand, &mut whole, &mut masked)).unwrap();
+        let function = |i: usize| functions[i / columns](x[i % columns], value[i % columns]);
+        failures.exact(device, "masked", &masked.to_vec().unwrap(), function);
+        failures.exact(device, "whole", &whole.to_vec().unwrap(), |i| {
+            if i % columns < columns / 64 * 64 { function(i) } else { x[i % columns] }
+        });
+    }
+}
+
+#[test]
+fn a_block_changes_its_own_tiles() {
+    for_types!(check_own, kernels::own_changes: i32 u64);
 }
 
 type Exchanges<T> = Kernel<(

@@ -169,10 +169,3 @@ pub fn documented_example(cx: Cx, x: Span<i32, (D<4>, D<8>)>, y: SpanMut<i32, (u
     let tile = x.gather_scatter_view(cx, shape![4, 4]).load((rows, 2));
     y.partition(cx, shape![4, 4]).store(tile, (cx.bid::<0>(), 0));
 }
-
-/// Loads row `row` by a checked gather.
-#[kernel(threads = 32)]
-pub fn checked_row(cx: Cx, row: i32, start: i32, x: Span<i32, (u32, u32)>, y: SpanMut<i32, (u32, D<4>)>) {
-    let tile = x.gather_scatter_view(cx, shape![1, 4]).load((cx.full(shape![1], row), start));
-    y.partition(cx, shape![1, 4]).store(tile, (cx.bid::<0>(), 0));
-}

@@ -179,6 +179,37 @@ pub fn outside<T: AtomicExchange + AtomicAdd + AtomicMinMax + Promote<T, Output 
     }
 }
 
+/// Changes a block's own tiles of writable tensors, at block scope: row `k` of `x` by operation `k`, whole tiles, then masked.
+///
+/// Rows: add, sub, min, max, and, or, xor.
+#[kernel(threads = 32, vector = 4, instances(<i32>, <u64>))]
+pub fn own_changes<T: AtomicAdd + AtomicMinMax + AtomicLogical>(
+    cx: Cx,
+    value: Span<T, (u32,)>,
+    x: SpanMut<T, (D<7>, u32)>,
+    y: SpanMut<T, (D<7>, u32)>,
+) {
+    let i = cx.bid::<0>();
+    let value = value.partition(cx, shape![64]).load_masked(Zero, i);
+    let (x, y) = (x.partition(cx, shape![1, 64]), y.partition(cx, shape![1, 64]));
+    y.atomic_add_masked(value, (0, i), Relaxed, Block);
+    y.atomic_sub_masked(value, (1, i), Release, Block);
+    y.atomic_min_masked(value, (2, i), Acquire, Block);
+    y.atomic_max_masked(value, (3, i), AcquireRelease, Block);
+    y.atomic_and_masked(value, (4, i), Relaxed, Block);
+    y.atomic_or_masked(value, (5, i), Relaxed, Block);
+    y.atomic_xor_masked(value, (6, i), Relaxed, Block);
+    if *i + 1 < x.num_tiles(1) {
+        x.atomic_add(value, (0, i), Relaxed, Block);
+        x.atomic_sub(value, (1, i), Relaxed, Block);
+        x.atomic_min(value, (2, i), Relaxed, Block);
+        x.atomic_max(value, (3, i), Relaxed, Block);
+        x.atomic_and(value, (4, i), Relaxed, Block);
+        x.atomic_or(value, (5, i), Relaxed, Block);
+        x.atomic_xor(value, (6, i), Relaxed, Block);
+    }
+}
+
 /// All blocks change the same few elements: row 0 of `totals` counts, row 1 sums up the values, row 2 counts down, rows 3
 /// and 4 keep the least and the greatest. `claims` goes to the first block that asks; `winners` counts who got one.
 ///
