@@ -14,7 +14,7 @@ const CASE: &str = "CUDA_TILES_TEST_TRAP";
 /// A misuse: its name, what runs it, and words of the CPU's message.
 type Case = (&'static str, fn(&Device) -> Result<()>, &'static [&'static str]);
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 9] = [
     (
         "partial load",
         |device| {
@@ -81,6 +81,38 @@ const CASES: [Case; 7] = [
             y.to_vec().map(drop)
         },
         &["kernel `extent_of`", "axis 1 of a span of rank 1"],
+    ),
+    (
+        "gather of a row before the tensor",
+        |device| {
+            let x = Tensor::zeros(device, [4, 8])?;
+            let mut y = Tensor::zeros(device, [1, 4])?;
+            kernels::gather_row.launch(device, 1, (-1, 0, &x, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &[
+            "kernel `gather_row`",
+            "load of a gathered tile reaches outside the tensor",
+            "[1, 4]",
+            "axis 0",
+            "[4, 8]",
+        ],
+    ),
+    (
+        "gather of columns behind the tensor",
+        |device| {
+            let x = Tensor::zeros(device, [4, 8])?;
+            let mut y = Tensor::zeros(device, [1, 4])?;
+            kernels::gather_row.launch(device, 1, (3, 5, &x, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &[
+            "kernel `gather_row`",
+            "load of a gathered tile reaches outside the tensor",
+            "[1, 4]",
+            "axis 0",
+            "[4, 8]",
+        ],
     ),
 ];
 

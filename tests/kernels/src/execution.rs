@@ -87,3 +87,10 @@ pub fn extent_of(cx: Cx, axis: u32, y: SpanMut<u64, (u32,)>) {
     let length = y.extent(axis as usize);
     y.partition(cx, shape![1]).store(cx.scalar(length), cx.bid::<0>());
 }
+
+/// Loads row `row` from column `start` on by a checked gather.
+#[kernel(threads = 32)]
+pub fn gather_row(cx: Cx, row: i32, start: i32, x: Span<i32, (u32, u32)>, y: SpanMut<i32, (u32, D<4>)>) {
+    let tile = x.gather_scatter_view(cx, shape![1, 4]).load((cx.full(shape![1], row), start));
+    y.partition(cx, shape![1, 4]).store(tile, (cx.bid::<0>(), 0));
+}

@@ -13,6 +13,7 @@ pub mod arithmetic;
 pub mod atomics;
 pub mod casts;
 pub mod compare;
+pub mod elements;
 pub mod execution;
 pub mod gather;
 pub mod math;
@@ -26,6 +27,7 @@ pub mod reductions;
 pub mod scans;
 pub mod shapes;
 pub mod sorts;
+pub mod updates;
 pub mod views;
 
 use cuda_tiles::prelude::*;

@@ -7,10 +7,14 @@
 //! | min, max | the same, [`f16`](struct@f16), [`bf16`] |
 //! | and, or, xor | integers of 32 and 64 bits |
 //!
+//! Those that compute are told whether the element before is wanted: a GPU need not wait for one that is not, and then
+//! gives anything.
+//!
 //! A compare-exchange of floats compares bits: -0 is not +0, and a NaN is itself. Integer sums wrap. Float sums round to
 //! nearest even, each by itself; a GPU may take subnormal `f32` for zero while adding (PTX ISA, "atom"), the CPU does not.
 //! Minimum and maximum of floats are those of [`Number`]: a NaN loses, and -0 is smaller than +0; they and, before `sm_90`,
-//! sums of `bf16` are loops of compare-exchange, which no NVIDIA GPU has as one instruction.
+//! sums of `bf16` are loops of compare-exchange, as GPUs have no such instruction. Sums of `f16` and `bf16` are one where a view
+//! adds two neighbours, and loops of the assembler's else.
 
 use super::{Element, Integer, Number, bf16, f16};
 use crate::arch::atomic as machine;
@@ -43,21 +47,39 @@ pub trait AtomicExchange: Element {
     note = "atomic add and sub are for integers of 32 and 64 bits and for floats"
 )]
 pub trait AtomicAdd: Number {
+    /// Whether two neighbours that lie at a multiple of their size are added by one instruction, where single ones
+    /// are loops: `f16` and `bf16`.
+    #[doc(hidden)]
+    const IN_PAIRS: bool = false;
+    /// Adds to two neighbours, each atomically.
+    ///
+    /// # Safety
+    /// As for [`AtomicExchange::atomic_exchange`], of both, at an address that is a multiple of their size.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn atomic_add_pair(values: [Self; 2], address: *mut Self::Bits, scope: u8) {
+        let [first, second] = values;
+        // SAFETY: the same contract, for each.
+        unsafe {
+            first.atomic_add::<false>(address, scope);
+            second.atomic_add::<false>(address.add(1), scope);
+        }
+    }
     /// Adds `self`: the element before.
     ///
     /// # Safety
     /// As for [`AtomicExchange::atomic_exchange`].
     #[doc(hidden)]
-    unsafe fn atomic_add(self, address: *mut Self::Bits, scope: u8) -> Self;
+    unsafe fn atomic_add<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self;
     /// Subtracts `self`: the element before.
     ///
     /// # Safety
     /// As for [`AtomicExchange::atomic_exchange`].
     #[doc(hidden)]
     #[inline(always)]
-    unsafe fn atomic_sub(self, address: *mut Self::Bits, scope: u8) -> Self {
+    unsafe fn atomic_sub<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
         // SAFETY: the same contract. Adding the negated number is subtracting, to the bit.
-        unsafe { Number::neg(self).atomic_add(address, scope) }
+        unsafe { Number::neg(self).atomic_add::<WANTED>(address, scope) }
     }
 }
 
@@ -73,13 +95,13 @@ pub trait AtomicMinMax: Number {
     /// # Safety
     /// As for [`AtomicExchange::atomic_exchange`].
     #[doc(hidden)]
-    unsafe fn atomic_min(self, address: *mut Self::Bits, scope: u8) -> Self;
+    unsafe fn atomic_min<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self;
     /// Stores the larger one: the element before.
     ///
     /// # Safety
     /// As for [`AtomicExchange::atomic_exchange`].
     #[doc(hidden)]
-    unsafe fn atomic_max(self, address: *mut Self::Bits, scope: u8) -> Self;
+    unsafe fn atomic_max<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self;
 }
 
 /// Integers with atomic logic: those of 32 and 64 bits.
@@ -94,28 +116,28 @@ pub trait AtomicLogical: Integer {
     /// # Safety
     /// As for [`AtomicExchange::atomic_exchange`].
     #[doc(hidden)]
-    unsafe fn atomic_and(self, address: *mut Self::Bits, scope: u8) -> Self;
+    unsafe fn atomic_and<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self;
     /// Stores the bits that either has: the element before.
     ///
     /// # Safety
     /// As for [`AtomicExchange::atomic_exchange`].
     #[doc(hidden)]
-    unsafe fn atomic_or(self, address: *mut Self::Bits, scope: u8) -> Self;
+    unsafe fn atomic_or<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self;
     /// Stores the bits that one of both has: the element before.
     ///
     /// # Safety
     /// As for [`AtomicExchange::atomic_exchange`].
     #[doc(hidden)]
-    unsafe fn atomic_xor(self, address: *mut Self::Bits, scope: u8) -> Self;
+    unsafe fn atomic_xor<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self;
 }
 
 /// A method that is one instruction on the element's bits.
 macro_rules! instruction {
     ($name:ident, $instruction:ident) => {
         #[inline(always)]
-        unsafe fn $name(self, address: *mut Self::Bits, scope: u8) -> Self {
+        unsafe fn $name<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
             // SAFETY: the same contract.
-            Self::from_bits(unsafe { machine::$instruction(address.cast(), self.to_bits(), scope) })
+            Self::from_bits(unsafe { machine::$instruction::<WANTED>(address.cast(), self.to_bits(), scope) })
         }
     };
 }
@@ -123,7 +145,11 @@ macro_rules! instruction {
 macro_rules! exchanges {
     ($($type:ty: $exchange:ident $compare_exchange:ident;)*) => { $(
         impl AtomicExchange for $type {
-            instruction!(atomic_exchange, $exchange);
+            #[inline(always)]
+            unsafe fn atomic_exchange(self, address: *mut Self::Bits, scope: u8) -> Self {
+                // SAFETY: the same contract.
+                Self::from_bits(unsafe { machine::$exchange(address.cast(), self.to_bits(), scope) })
+            }
             #[inline(always)]
             unsafe fn atomic_compare_exchange(self, address: *mut Self::Bits, expected: Self, scope: u8) -> Self {
                 let (expected, desired) = (expected.to_bits(), self.to_bits());
@@ -166,14 +192,15 @@ integers! {
 }
 
 macro_rules! floats {
-    ($($type:ident: $load:ident $compare_exchange:ident, $add:ident $exists:expr;)*) => { $(
+    ($($type:ident: $load:ident $compare_exchange:ident, $add:ident $exists:expr $(, $add_pair:ident)?;)*) => { $(
         impl AtomicAdd for $type {
+            $( floats!(@pair $add_pair $exists); )?
             #[inline(always)]
-            unsafe fn atomic_add(self, address: *mut Self::Bits, scope: u8) -> Self {
+            unsafe fn atomic_add<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
                 // SAFETY: the same contract, of the instruction where it exists.
                 unsafe {
                     if $exists {
-                        Self::from_bits(machine::$add(address.cast(), self.to_bits(), scope))
+                        Self::from_bits(machine::$add::<WANTED>(address.cast(), self.to_bits(), scope))
                     } else {
                         self.update(address, scope, Number::add)
                     }
@@ -182,12 +209,12 @@ macro_rules! floats {
         }
         impl AtomicMinMax for $type {
             #[inline(always)]
-            unsafe fn atomic_min(self, address: *mut Self::Bits, scope: u8) -> Self {
+            unsafe fn atomic_min<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
                 // SAFETY: the same contract.
                 unsafe { self.update(address, scope, Number::minimum) }
             }
             #[inline(always)]
-            unsafe fn atomic_max(self, address: *mut Self::Bits, scope: u8) -> Self {
+            unsafe fn atomic_max<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
                 // SAFETY: the same contract.
                 unsafe { self.update(address, scope, Number::maximum) }
             }
@@ -210,10 +237,19 @@ macro_rules! floats {
             }
         }
     )* };
+    (@pair $add_pair:ident $exists:expr) => {
+        const IN_PAIRS: bool = $exists;
+        #[inline(always)]
+        unsafe fn atomic_add_pair([first, second]: [Self; 2], address: *mut Self::Bits, scope: u8) {
+            let values = u32::from(second.to_bits()) << 16 | u32::from(first.to_bits());
+            // SAFETY: the same contract; it is called where `IN_PAIRS` says that the instruction exists.
+            unsafe { machine::$add_pair(address.cast(), values, scope) }
+        }
+    };
 }
 floats! {
-    f16: load_2 compare_exchange_2, add_f16 true;
-    bf16: load_2 compare_exchange_2, add_bf16 machine::ADDS_BF16;
+    f16: load_2 compare_exchange_2, add_f16 true, add_pair_f16;
+    bf16: load_2 compare_exchange_2, add_bf16 machine::ADDS_BF16, add_pair_bf16;
     f32: load_4 compare_exchange_4, add_f32 true;
     f64: load_8 compare_exchange_8, add_f64 true;
 }

@@ -20,6 +20,7 @@ mod cast;
 mod float;
 mod number;
 mod order;
+mod pointer;
 mod promote;
 
 pub use atomic::{AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax};
@@ -30,6 +31,7 @@ pub use float::{ApproximateFloat, Float};
 pub use half::{bf16, f16};
 pub use number::{Integer, Logical, Number};
 pub use order::Ordered;
+pub use pointer::Pointer;
 pub use promote::{FitsElement, Promote};
 
 /// A type that a tile can hold.

@@ -59,6 +59,14 @@ impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout> Fetch<T> for Spread<
 #[derive(Clone, Copy)]
 pub struct Uniform<T>(T);
 
+impl<T> Uniform<T> {
+    /// `value` in every register.
+    #[inline(always)]
+    pub(crate) fn new(value: T) -> Self {
+        Self(value)
+    }
+}
+
 impl<T: Copy> Fetch<T> for Uniform<T> {
     #[inline(always)]
     fn get(&self, _: usize) -> T {
@@ -92,7 +100,7 @@ impl<T: Element, S: Shape, L: Layout> Operand<T, S, L> for T {
     type Prepared<To: Shape, M: Layout> = Uniform<T>;
     #[inline(always)]
     fn prepare<To: Shape, M: Layout>(self) -> Uniform<T> {
-        Uniform(self)
+        Uniform::new(self)
     }
 }
 

@@ -25,6 +25,15 @@ pub trait Shareable: Access {}
 )]
 pub trait Writable: Access {}
 
+/// Access modes by which all blocks reach all elements, atomically.
+#[diagnostic::on_unimplemented(
+    message = "this span is not shared by atomic operations",
+    label = "blocks reach any element of an atomic span only",
+    note = "declare the kernel's argument as `SpanAtomic<...>` and pass `&mut tensor`; a block's own tiles of a `SpanMut` have \
+            atomic operations through `partition`"
+)]
+pub trait Concurrent: Writable {}
+
 /// The kernel reads; nothing writes. From `&tensor`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOnly;
@@ -56,6 +65,7 @@ impl Shareable for ReadOnly {}
 impl Shareable for Atomic {}
 impl Writable for Exclusive {}
 impl Writable for Atomic {}
+impl Concurrent for Atomic {}
 
 /// The alignment of a span's first element.
 #[diagnostic::on_unimplemented(

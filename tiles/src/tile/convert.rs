@@ -98,7 +98,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The tile from the elements of those threads that hold no copies: the others may hold anything.
     #[inline(always)]
-    pub(crate) fn from_originals(self) -> Self {
+    pub(crate) fn spread_originals(self) -> Self {
         if const { Map::<L, S>::MAP.replicas == 0 } {
             return self;
         }

@@ -7,7 +7,7 @@ use super::locate::{Located, Part};
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::padding::Padding;
 use super::walk::Walk;
-use crate::element::{AtomicAdd, AtomicLogical, AtomicMinMax, Cast, Element, FitsElement, Promote};
+use crate::element::{AtomicAdd, AtomicLogical, AtomicMinMax, Cast, Element, FitsElement, Number, Promote};
 use crate::layout::{Block, Blocked, Join, Layout};
 use crate::shape::{Broadcast, FitsShape, Shape};
 use crate::span::access::Writable;
@@ -183,25 +183,35 @@ where
     B: Block,
     W: Walk<S>,
 {
+    /// Changes each element by `one`, or two neighbours at a time by `two`, if that is given and vectors are aligned.
     #[inline(always)]
     fn change_each<O: UpdateOrder, C: Scope>(
         &self,
         value: Tile<T, S, Blocked<B>>,
         located: &Located<T, E>,
         wanted: impl Fn(&Part<T, E>, usize) -> bool,
-        function: impl Fn(T, *mut T::Bits) -> T,
+        one: impl Fn(T, *mut T::Bits) -> T,
+        two: Option<impl Fn([T; 2], *mut T::Bits)>,
     ) {
         let part = Part::new::<S, Blocked<B>>(located);
-        each::change::<T, S, Blocked<B>, O, C>(
-            |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i)),
-            |i, address| function(value.registers().get(i), address),
-        )
+        let target = |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i));
+        let element = |i| value.registers().get(i);
+        if let Some(two) = two.filter(|_| const { Self::VECTOR > 1 })
+            && located.aligned
+            && (Self::vectors_are_whole() || located.whole)
+        {
+            each::change_pairs::<T, S, Blocked<B>, O, C>(target, |i, address| {
+                two([element(i), element(i + 1)], address);
+            });
+        } else {
+            each::change::<T, S, Blocked<B>, O, C>(target, |i, address| one(element(i), address));
+        }
     }
 }
 
 /// For each operation the method for tiles wholly inside the tensor, and the masked one.
 macro_rules! changes {
-    ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident, $operation:literal;)*) => {
+    ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident, $operation:literal, $two:expr;)*) => {
         impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
         where
             T: Element,
@@ -238,8 +248,8 @@ macro_rules! changes {
                 }
                 self.change_each::<O, C>(value.cast::<T>().spread(), &located, |_, _| true, |value, address| {
                     // SAFETY: the element lies inside the tensor; conflicts are atomic by access mode and scope.
-                    unsafe { value.$name(address, C::NUMBER) }
-                });
+                    unsafe { value.$name::<false>(address, C::NUMBER) }
+                }, $two);
             }
 
             #[doc = concat!("[`Self::", stringify!($name), "`] of those elements that lie inside the tensor.")]
@@ -261,8 +271,8 @@ macro_rules! changes {
                 let inside = |part: &Part<T, E>, i| part.contains::<S, Blocked<B>>(i);
                 self.change_each::<O, C>(value.cast::<T>().spread(), &located, inside, |value, address| {
                     // SAFETY: as above.
-                    unsafe { value.$name(address, C::NUMBER) }
-                });
+                    unsafe { value.$name::<false>(address, C::NUMBER) }
+                }, $two);
             }
         )* }
     };
@@ -283,17 +293,21 @@ changes! {
     ///     }
     /// }
     /// ```
-    atomic_add atomic_add_masked: AtomicAdd, "atomic addition";
+    atomic_add atomic_add_masked: AtomicAdd, "atomic addition",
+        // SAFETY: the pair lies inside the tensor, its vector is aligned; conflicts are atomic by access mode and scope.
+        T::IN_PAIRS.then_some(|pair: [T; 2], address| unsafe { T::atomic_add_pair(pair, address, C::NUMBER) });
     /// Subtracts the elements of `value` from those of tile `index`, each atomically.
-    atomic_sub atomic_sub_masked: AtomicAdd, "atomic subtraction";
+    atomic_sub atomic_sub_masked: AtomicAdd, "atomic subtraction",
+        // SAFETY: the pair lies inside the tensor, its vector is aligned; conflicts are atomic by access mode and scope.
+        T::IN_PAIRS.then_some(|pair: [T; 2], address| unsafe { T::atomic_add_pair(pair.map(Number::neg), address, C::NUMBER) });
     /// Stores the smaller one of the elements of `value` and those of tile `index`, each atomically.
-    atomic_min atomic_min_masked: AtomicMinMax, "atomic minimum";
+    atomic_min atomic_min_masked: AtomicMinMax, "atomic minimum", None::<fn([T; 2], *mut T::Bits)>;
     /// Stores the larger one of the elements of `value` and those of tile `index`, each atomically.
-    atomic_max atomic_max_masked: AtomicMinMax, "atomic maximum";
+    atomic_max atomic_max_masked: AtomicMinMax, "atomic maximum", None::<fn([T; 2], *mut T::Bits)>;
     /// Stores the bits that the elements of both `value` and tile `index` have, each atomically.
-    atomic_and atomic_and_masked: AtomicLogical, "atomic and";
+    atomic_and atomic_and_masked: AtomicLogical, "atomic and", None::<fn([T; 2], *mut T::Bits)>;
     /// Stores the bits that the elements of `value` or of tile `index` have, each atomically.
-    atomic_or atomic_or_masked: AtomicLogical, "atomic or";
+    atomic_or atomic_or_masked: AtomicLogical, "atomic or", None::<fn([T; 2], *mut T::Bits)>;
     /// Stores the bits that the elements of one of `value` and tile `index` have, each atomically.
-    atomic_xor atomic_xor_masked: AtomicLogical, "atomic exclusive or";
+    atomic_xor atomic_xor_masked: AtomicLogical, "atomic exclusive or", None::<fn([T; 2], *mut T::Bits)>;
 }

@@ -49,7 +49,7 @@ pub(super) unsafe fn store<T: Element, S: Shape, L: Layout>(
     target: impl Fn(usize) -> Target<T>,
     value: impl Fn(usize) -> T,
 ) {
-    originals::<S, L>(|i| {
+    originals::<S, L>(1, |i| {
         let (address, wanted) = target(i);
         // SAFETY: the caller's contract; each element has one thread that stores it.
         unsafe { transfer::store(address, 1, Some(wanted), |_| value(i)) }
@@ -94,7 +94,7 @@ pub(super) unsafe fn atomic_store<T: Element, S: Shape, L: Layout, O: WriteOrder
         // SAFETY: operations on memory run on all threads of the block alike.
         unsafe { arch::execution::barrier() };
     }
-    originals::<S, L>(|i| {
+    originals::<S, L>(1, |i| {
         let (address, wanted) = target(i);
         if wanted {
             // SAFETY: the caller's contract.
@@ -118,7 +118,7 @@ pub(super) fn update<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
             if wanted & own { function(i, address) } else { otherwise(i) }
         })
     });
-    before.from_originals()
+    before.spread_originals()
 }
 
 /// As [`update`], without a result.
@@ -128,7 +128,7 @@ pub(super) fn change<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
     function: impl Fn(usize, *mut T::Bits) -> T,
 ) {
     ordered::<O, C, _>(|| {
-        originals::<S, L>(|i| {
+        originals::<S, L>(1, |i| {
             let (address, wanted) = target(i);
             if wanted {
                 function(i, address);
@@ -137,11 +137,28 @@ pub(super) fn change<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
     });
 }
 
-/// Calls `visit` for each register, in threads that hold the originals of their elements.
+/// As [`change`], of two neighbours at a time: `function(i, address)` changes the elements of registers `i` and `i + 1`, which
+/// are touched both or neither.
 #[inline(always)]
-fn originals<S: Shape, L: Layout>(mut visit: impl FnMut(usize)) {
+pub(super) fn change_pairs<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
+    target: impl Fn(usize) -> Target<T>,
+    function: impl Fn(usize, *mut T::Bits),
+) {
+    ordered::<O, C, _>(|| {
+        originals::<S, L>(2, |i| {
+            let (address, wanted) = target(i);
+            if wanted {
+                function(i, address);
+            }
+        });
+    });
+}
+
+/// Calls `visit` for every `step`th register, in threads that hold the originals of their elements.
+#[inline(always)]
+fn originals<S: Shape, L: Layout>(step: usize, mut visit: impl FnMut(usize)) {
     if arch::execution::thread() & const { Map::<L, S>::MAP.replicas } == 0 {
-        <L::Registers<S>>::unroll(0, 1, &mut visit);
+        <L::Registers<S>>::unroll(0, step, &mut visit);
     }
 }
 

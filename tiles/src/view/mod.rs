@@ -10,6 +10,7 @@ mod gather;
 mod index;
 mod locate;
 mod padding;
+mod pointer;
 mod tiled;
 mod transfer;
 mod walk;

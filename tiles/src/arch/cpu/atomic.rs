@@ -35,22 +35,38 @@ atomic! {
     load_8 store_8 u64, AtomicU64;
 }
 
-macro_rules! update {
-    ($($name:ident $type:ty, $atomic:ident $function:ident;)*) => { $(
-        /// A relaxed read-modify-write: the value before.
+macro_rules! exchange {
+    ($($name:ident $type:ty, $atomic:ident;)*) => { $(
+        /// A relaxed exchange: the value before.
         ///
         /// # Safety
         /// `address` is valid for reads and writes, naturally aligned, and accessed concurrently by atomic operations only.
         #[inline(always)]
         pub unsafe fn $name(address: *mut u8, value: $type, _scope: u8) -> $type {
             // SAFETY: the caller vouches for validity, alignment, and that concurrent accesses are atomic.
+            unsafe { $atomic::from_ptr(address.cast()) }.swap(value, Ordering::Relaxed)
+        }
+    )* };
+}
+exchange! {
+    exchange_4 u32, AtomicU32;
+    exchange_8 u64, AtomicU64;
+}
+
+macro_rules! update {
+    ($($name:ident $type:ty, $atomic:ident $function:ident;)*) => { $(
+        /// A relaxed read-modify-write: the value before, wanted or not.
+        ///
+        /// # Safety
+        /// As for an exchange.
+        #[inline(always)]
+        pub unsafe fn $name<const WANTED: bool>(address: *mut u8, value: $type, _scope: u8) -> $type {
+            // SAFETY: the same contract.
             unsafe { $atomic::from_ptr(address.cast()) }.$function(value as _, Ordering::Relaxed) as $type
         }
     )* };
 }
 update! {
-    exchange_4 u32, AtomicU32 swap;
-    exchange_8 u64, AtomicU64 swap;
     add_4 u32, AtomicU32 fetch_add;
     add_8 u64, AtomicU64 fetch_add;
     min_i32 u32, AtomicI32 fetch_min;
@@ -71,12 +87,12 @@ update! {
 
 macro_rules! add_floats {
     ($($name:ident $type:ty, $atomic:ident, $add:expr;)*) => { $(
-        /// A relaxed addition of floats, given by their bits: the value before.
+        /// A relaxed addition of floats, given by their bits: the value before, wanted or not.
         ///
         /// # Safety
-        /// As for the integers.
+        /// As for an exchange.
         #[inline(always)]
-        pub unsafe fn $name(address: *mut u8, value: $type, _scope: u8) -> $type {
+        pub unsafe fn $name<const WANTED: bool>(address: *mut u8, value: $type, _scope: u8) -> $type {
             // SAFETY: the same contract.
             let element = unsafe { $atomic::from_ptr(address.cast()) };
             let mut before = element.load(Ordering::Relaxed);
@@ -96,7 +112,28 @@ add_floats! {
     add_f64 u64, AtomicU64, |a, b| (f64::from_bits(a) + f64::from_bits(b)).to_bits();
 }
 
-/// Whether [`add_bf16`] exists.
+macro_rules! add_pair {
+    ($($name:ident $one:ident;)*) => { $(
+        /// Adds two neighbouring floats, each atomically, the lower half to the first.
+        ///
+        /// # Safety
+        /// As for an exchange, of both.
+        #[inline(always)]
+        pub unsafe fn $name(address: *mut u8, values: u32, scope: u8) {
+            // SAFETY: the same contract.
+            unsafe {
+                $one::<false>(address, values as u16, scope);
+                $one::<false>(address.add(2), (values >> 16) as u16, scope);
+            }
+        }
+    )* };
+}
+add_pair! {
+    add_pair_f16 add_f16;
+    add_pair_bf16 add_bf16;
+}
+
+/// Whether [`add_bf16`] and [`add_pair_bf16`] exist.
 pub const ADDS_BF16: bool = true;
 
 macro_rules! compare_exchange {
@@ -104,7 +141,7 @@ macro_rules! compare_exchange {
         /// Stores `desired` where it finds `expected`, relaxed: the value before.
         ///
         /// # Safety
-        /// As for the integers.
+        /// As for an exchange.
         #[inline(always)]
         pub unsafe fn $name(address: *mut u8, expected: $type, desired: $type, _scope: u8) -> $type {
             // SAFETY: the same contract.

@@ -61,19 +61,22 @@ atomic! {
 
 macro_rules! update {
     ($($name:ident $type:ty, $operation:literal, $class:ident;)*) => { $(
-        #[doc = concat!("`atom.relaxed.{scope}.global.", $operation, "`: the value before.")]
+        #[doc = concat!("`atom.relaxed.{scope}.global.", $operation, "`: the value before; where nobody wants it, `red`, which gives 0.")]
         ///
         /// # Safety
         /// `address` is valid for reads and writes, naturally aligned, and accessed concurrently by atomic operations only.
         #[inline(always)]
-        pub unsafe fn $name(address: *mut u8, value: $type, scope: u8) -> $type {
-            let before: $type;
+        pub unsafe fn $name<const WANTED: bool>(address: *mut u8, value: $type, scope: u8) -> $type {
+            let mut before: $type = 0;
             // SAFETY: the caller vouches for the address.
             unsafe {
-                match scope {
-                    0 => asm!(concat!("atom.relaxed.cta.global.", $operation, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
-                    1 => asm!(concat!("atom.relaxed.gpu.global.", $operation, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
-                    _ => asm!(concat!("atom.relaxed.sys.global.", $operation, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
+                match (WANTED, scope) {
+                    (false, 0) => asm!(concat!("red.relaxed.cta.global.", $operation, " [{0}], {1};"), in(reg64) address, in($class) value, options(nostack)),
+                    (false, 1) => asm!(concat!("red.relaxed.gpu.global.", $operation, " [{0}], {1};"), in(reg64) address, in($class) value, options(nostack)),
+                    (false, _) => asm!(concat!("red.relaxed.sys.global.", $operation, " [{0}], {1};"), in(reg64) address, in($class) value, options(nostack)),
+                    (true, 0) => asm!(concat!("atom.relaxed.cta.global.", $operation, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
+                    (true, 1) => asm!(concat!("atom.relaxed.gpu.global.", $operation, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
+                    (true, _) => asm!(concat!("atom.relaxed.sys.global.", $operation, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
                 }
             }
             before
@@ -81,8 +84,6 @@ macro_rules! update {
     )* };
 }
 update! {
-    exchange_4 u32, "exch.b32", reg32;
-    exchange_8 u64, "exch.b64", reg64;
     add_4 u32, "add.u32", reg32;
     add_8 u64, "add.u64", reg64;
     add_f16 u16, "add.noftz.f16", reg16;
@@ -105,8 +106,58 @@ update! {
     xor_8 u64, "xor.b64", reg64;
 }
 
-/// Whether [`add_bf16`] exists: from `sm_90` on (PTX ISA, "atom").
+macro_rules! add_pair {
+    ($($name:ident $type:literal;)*) => { $(
+        #[doc = concat!("`red.relaxed.{scope}.global.add.noftz.", $type, "`: adds two neighbours, each atomically, the lower half to the first.")]
+        ///
+        /// # Safety
+        /// `address` is aligned to 4 bytes, valid for reads and writes of both, and accessed concurrently by atomic operations only.
+        #[inline(always)]
+        pub unsafe fn $name(address: *mut u8, values: u32, scope: u8) {
+            // SAFETY: the caller vouches for the address.
+            unsafe {
+                match scope {
+                    0 => asm!(concat!("red.relaxed.cta.global.add.noftz.", $type, " [{0}], {1};"), in(reg64) address, in(reg32) values, options(nostack)),
+                    1 => asm!(concat!("red.relaxed.gpu.global.add.noftz.", $type, " [{0}], {1};"), in(reg64) address, in(reg32) values, options(nostack)),
+                    _ => asm!(concat!("red.relaxed.sys.global.add.noftz.", $type, " [{0}], {1};"), in(reg64) address, in(reg32) values, options(nostack)),
+                }
+            }
+        }
+    )* };
+}
+add_pair! {
+    add_pair_f16 "f16x2";
+    add_pair_bf16 "bf16x2";
+}
+
+/// Whether [`add_bf16`] and [`add_pair_bf16`] exist: from `sm_90` on (PTX ISA, "atom").
 pub const ADDS_BF16: bool = cfg!(target_feature = "sm_90");
+
+macro_rules! exchange {
+    ($($name:ident $type:ty, $bits:literal, $class:ident;)*) => { $(
+        #[doc = concat!("`atom.relaxed.{scope}.global.exch.b", $bits, "`: the value before.")]
+        ///
+        /// # Safety
+        /// `address` is valid for reads and writes, naturally aligned, and accessed concurrently by atomic operations only.
+        #[inline(always)]
+        pub unsafe fn $name(address: *mut u8, value: $type, scope: u8) -> $type {
+            let before: $type;
+            // SAFETY: the caller vouches for the address.
+            unsafe {
+                match scope {
+                    0 => asm!(concat!("atom.relaxed.cta.global.exch.b", $bits, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
+                    1 => asm!(concat!("atom.relaxed.gpu.global.exch.b", $bits, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
+                    _ => asm!(concat!("atom.relaxed.sys.global.exch.b", $bits, " {0}, [{1}], {2};"), out($class) before, in(reg64) address, in($class) value, options(nostack)),
+                }
+            }
+            before
+        }
+    )* };
+}
+exchange! {
+    exchange_4 u32, "32", reg32;
+    exchange_8 u64, "64", reg64;
+}
 
 macro_rules! compare_exchange {
     ($($name:ident $type:ty, $bits:literal, $class:ident;)*) => { $(

@@ -12,16 +12,18 @@ use crate::element::{
 use crate::ops::Operand;
 use crate::ops::operand::Fetch;
 use crate::shape::FitsShape;
-use crate::span::{Alignment, Atomic, Extents, Mapping, TensorSpan};
+use crate::span::access::Concurrent;
+use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::view::each;
 use crate::view::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder, assert_shared_scope};
 
 /// Atomic loads and stores by indices; masks, padding and values as for [`TensorSpan::gather_masked`].
-impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, M, G> {
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// The elements at `index`, loaded atomically; zero (`false`) for those outside the tensor.
     #[inline(always)]
     pub fn atomic_gather<I, O, C>(&self, index: I, order: O, scope: C) -> Gathered<T, E, I>
     where
+        A: Concurrent,
         I: ElementIndex<E::Rank>,
         O: ReadOrder,
         C: Scope,
@@ -41,6 +43,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
         scope: C,
     ) -> Gathered<T, E, I>
     where
+        A: Concurrent,
         I: ElementIndex<E::Rank>,
         P: Operand<T, I::Shape, I::Layout, Element = T, Shape: FitsShape<I::Shape>>,
         K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
@@ -65,6 +68,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
     #[inline(always)]
     pub fn atomic_scatter<V, I, O, C>(&self, value: V, index: I, order: O, scope: C)
     where
+        A: Concurrent,
         I: ElementIndex<E::Rank>,
         V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
         V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
@@ -78,6 +82,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
     #[inline(always)]
     pub fn atomic_scatter_masked<V, I, K, O, C>(&self, value: V, index: I, mask: K, order: O, scope: C)
     where
+        A: Concurrent,
         I: ElementIndex<E::Rank>,
         V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
         V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
@@ -124,6 +129,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
         scope: C,
     ) -> Gathered<T, E, I>
     where
+        A: Concurrent,
         T: AtomicExchange,
         I: ElementIndex<E::Rank>,
         X: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
@@ -148,6 +154,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
         scope: C,
     ) -> Gathered<T, E, I>
     where
+        A: Concurrent,
         T: AtomicExchange,
         I: ElementIndex<E::Rank>,
         X: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
@@ -184,14 +191,15 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, 
 
 /// For each operation the method, and the masked one.
 macro_rules! updates {
-    ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident;)*) => {
+    ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident $(::<$wanted:literal>)?;)*) => {
         /// Reads-modifies-writes by indices: the result holds the elements before. For elements that are not touched,
         /// because they are outside the tensor or their mask is false, it is zero.
-        impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Atomic, M, G> { $(
+        impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> { $(
             $(#[$attribute])*
             #[inline(always)]
             pub fn $name<V, I, O, C>(&self, value: V, index: I, order: O, scope: C) -> Gathered<T, E, I>
             where
+                A: Concurrent,
                 T: $bound,
                 I: ElementIndex<E::Rank>,
                 V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
@@ -206,6 +214,7 @@ macro_rules! updates {
             #[inline(always)]
             pub fn $masked<V, I, K, O, C>(&self, value: V, index: I, mask: K, order: O, scope: C) -> Gathered<T, E, I>
             where
+                A: Concurrent,
                 T: $bound,
                 I: ElementIndex<E::Rank>,
                 V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
@@ -227,7 +236,7 @@ macro_rules! updates {
                     |i, address| {
                         let value: T = value.get(i).cast();
                         // SAFETY: the element lies inside the tensor, to which all blocks have atomic access only.
-                        unsafe { value.$name(address, C::NUMBER) }
+                        unsafe { value.$name$(::<$wanted>)?(address, C::NUMBER) }
                     },
                     |_| T::ZERO,
                 )
@@ -250,17 +259,17 @@ updates! {
     ///     let _ = counts.atomic_add(1, x, Relaxed, scope::Device);
     /// }
     /// ```
-    atomic_add atomic_add_masked: AtomicAdd;
+    atomic_add atomic_add_masked: AtomicAdd::<true>;
     /// Subtracts `value` from the elements at `index`, each atomically: the elements before.
-    atomic_sub atomic_sub_masked: AtomicAdd;
+    atomic_sub atomic_sub_masked: AtomicAdd::<true>;
     /// Stores the smaller one of `value` and the elements at `index`, each atomically: the elements before.
-    atomic_min atomic_min_masked: AtomicMinMax;
+    atomic_min atomic_min_masked: AtomicMinMax::<true>;
     /// Stores the larger one of `value` and the elements at `index`, each atomically: the elements before.
-    atomic_max atomic_max_masked: AtomicMinMax;
+    atomic_max atomic_max_masked: AtomicMinMax::<true>;
     /// Stores the bits that both `value` and the elements at `index` have, each atomically: the elements before.
-    atomic_and atomic_and_masked: AtomicLogical;
+    atomic_and atomic_and_masked: AtomicLogical::<true>;
     /// Stores the bits that `value` or the elements at `index` have, each atomically: the elements before.
-    atomic_or atomic_or_masked: AtomicLogical;
+    atomic_or atomic_or_masked: AtomicLogical::<true>;
     /// Stores the bits that one of `value` and the elements at `index` has, each atomically: the elements before.
-    atomic_xor atomic_xor_masked: AtomicLogical;
+    atomic_xor atomic_xor_masked: AtomicLogical::<true>;
 }

@@ -2,7 +2,7 @@
 
 use crate::element::{Cast, Element, Integer};
 use crate::layout::{Join, Layout};
-use crate::ops::operand::Fetch;
+use crate::ops::operand::{Fetch, Uniform};
 use crate::shape::{Broadcast, MAXIMUM_RANK, Rank, Shape};
 use crate::tile::{Spread, Tile};
 use crate::view::IndexNumber;
@@ -78,17 +78,6 @@ impl<I: Cast<u64>, P: Fetch<I>> Fetch<u64> for Widened<P, I> {
     }
 }
 
-/// The same number in every register.
-#[derive(Clone, Copy)]
-pub struct Same(u64);
-
-impl Fetch<u64> for Same {
-    #[inline(always)]
-    fn get(&self, _: usize) -> u64 {
-        self.0
-    }
-}
-
 impl<I: Integer + Cast<u64>, R: Shape, M: Layout> IndexEntry for Tile<I, R, M> {
     type Kind = Placed<R, M>;
     type Prepared<S: Shape, L: Layout> = Widened<Spread<I, R, M, S, L>, I>;
@@ -100,10 +89,10 @@ impl<I: Integer + Cast<u64>, R: Shape, M: Layout> IndexEntry for Tile<I, R, M> {
 
 impl<N: IndexNumber> IndexEntry for N {
     type Kind = Anywhere;
-    type Prepared<S: Shape, L: Layout> = Same;
+    type Prepared<S: Shape, L: Layout> = Uniform<u64>;
     #[inline(always)]
-    fn prepare<S: Shape, L: Layout>(self) -> Same {
-        Same(self.get())
+    fn prepare<S: Shape, L: Layout>(self) -> Uniform<u64> {
+        Uniform::new(self.get())
     }
 }
 

@@ -117,7 +117,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 
 /// Stores by indices. Nothing in the types says that elements named by tiles of indices belong to one block, so that these
 /// are `unsafe`; [`TensorSpan::atomic_scatter`] is safe.
-impl<T: Element, E: Extents, A: Writable, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// Stores `value` at `index`; nothing outside the tensor.
     ///
     /// ```
@@ -137,6 +137,7 @@ impl<T: Element, E: Extents, A: Writable, M: Mapping, G: Alignment> TensorSpan<T
     #[inline(always)]
     pub unsafe fn scatter<V, I>(&self, value: V, index: I)
     where
+        A: Writable,
         I: ElementIndex<E::Rank>,
         V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
         V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
@@ -152,6 +153,7 @@ impl<T: Element, E: Extents, A: Writable, M: Mapping, G: Alignment> TensorSpan<T
     #[inline(always)]
     pub unsafe fn scatter_masked<V, I, K>(&self, value: V, index: I, mask: K)
     where
+        A: Writable,
         I: ElementIndex<E::Rank>,
         V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
         V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
@@ -174,6 +176,7 @@ impl<T: Element, E: Extents, A: Writable, M: Mapping, G: Alignment> TensorSpan<T
     #[inline(always)]
     pub unsafe fn scatter_unchecked<V, I>(&self, value: V, index: I)
     where
+        A: Writable,
         I: ElementIndex<E::Rank>,
         V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
         V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
@@ -189,6 +192,7 @@ impl<T: Element, E: Extents, A: Writable, M: Mapping, G: Alignment> TensorSpan<T
     #[inline(always)]
     pub unsafe fn scatter_masked_unchecked<V, I, K>(&self, value: V, index: I, mask: K)
     where
+        A: Writable,
         I: ElementIndex<E::Rank>,
         V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
         V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,

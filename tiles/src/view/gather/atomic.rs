@@ -5,13 +5,14 @@ use super::rows::{GatherScatterView, GatheredPart};
 use crate::element::{Cast, Element, FitsElement, Promote};
 use crate::layout::{Block, Blocked, Join, Layout};
 use crate::shape::{Broadcast, FitsShape, Shape};
-use crate::span::{Alignment, Atomic, Extents, Mapping};
+use crate::span::access::Concurrent;
+use crate::span::{Access, Alignment, Extents, Mapping};
 use crate::tile::Tile;
 use crate::view::memory_order::{ReadOrder, Scope, WriteOrder, assert_shared_scope};
 use crate::view::{Padding, each};
 
-impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
-    GatherScatterView<T, E, Atomic, M, G, S, B>
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
+    GatherScatterView<T, E, A, M, G, S, B>
 {
     /// Loads the elements of the tile at `index` atomically; it must lie wholly inside the tensor with all its slices.
     ///
@@ -21,6 +22,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
     #[track_caller]
     pub fn atomic_load<I, O, C>(&self, index: I, order: O, scope: C) -> Tile<T, S, Blocked<B>>
     where
+        A: Concurrent,
         I: GatherIndex<S, B>,
         O: ReadOrder,
         C: Scope,
@@ -28,7 +30,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
         const { assert_shared_scope::<C>() };
         let _ = (order, scope);
         let gathered = self.locate(index);
-        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let part = GatheredPart::new::<S, B>(&gathered);
         self.check::<I>("atomic load", &part);
         // SAFETY: the elements lie inside the tensor, as just checked, to which all blocks have atomic access only.
         unsafe {
@@ -46,6 +48,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
         scope: C,
     ) -> Tile<T, S, Blocked<B>>
     where
+        A: Concurrent,
         P: Padding<T>,
         I: GatherIndex<S, B>,
         O: ReadOrder,
@@ -54,7 +57,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
         const { assert_shared_scope::<C>() };
         let _ = (padding, order, scope);
         let gathered = self.locate(index);
-        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let part = GatheredPart::new::<S, B>(&gathered);
         // SAFETY: only elements inside the tensor are touched, to which all blocks have atomic access only.
         unsafe {
             each::atomic_load::<T, S, Blocked<B>, O, C>(
@@ -73,6 +76,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
     #[track_caller]
     pub fn atomic_store<U, R, L, I, O, C>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
+        A: Concurrent,
         U: Promote<T, Output: FitsElement<T>> + Cast<T>,
         R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
@@ -83,7 +87,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
         const { assert_shared_scope::<C>() };
         let _ = (order, scope);
         let gathered = self.locate(index);
-        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let part = GatheredPart::new::<S, B>(&gathered);
         self.check::<I>("atomic store", &part);
         let value: Tile<T, S, Blocked<B>> = value.cast::<T>().spread();
         // SAFETY: the elements lie inside the tensor, as just checked, to which all blocks have atomic access only.
@@ -99,6 +103,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
     #[inline(always)]
     pub fn atomic_store_masked<U, R, L, I, O, C>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
+        A: Concurrent,
         U: Promote<T, Output: FitsElement<T>> + Cast<T>,
         R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
@@ -109,7 +114,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment, S: Shape, B: Block>
         const { assert_shared_scope::<C>() };
         let _ = (order, scope);
         let gathered = self.locate(index);
-        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let part = GatheredPart::new::<S, B>(&gathered);
         let value: Tile<T, S, Blocked<B>> = value.cast::<T>().spread();
         // SAFETY: only elements inside the tensor are touched, to which all blocks have atomic access only.
         unsafe {

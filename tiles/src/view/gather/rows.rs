@@ -179,7 +179,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     pub fn load<I: GatherIndex<S, B>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
         Self::assert_plain_load();
         let gathered = self.locate(index);
-        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let part = GatheredPart::new::<S, B>(&gathered);
         self.check::<I>("load", &part);
         // SAFETY: the tile lies inside the tensor, as just checked, which nothing writes.
         unsafe { self.load_inside::<I>(&part) }
@@ -195,7 +195,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         Self::assert_plain_load();
         let _ = padding;
         let gathered = self.locate(index);
-        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let part = GatheredPart::new::<S, B>(&gathered);
         let vector = const { Self::vector(I::AXIS) };
         if gathered.located.aligned && (Self::vectors_are_whole::<I>() || gathered.located.whole) {
             // SAFETY: vectors inside the tensor are loaded, whole and aligned; the others are not. Nothing writes it.
@@ -215,7 +215,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     #[inline(always)]
     pub unsafe fn load_unchecked<I: GatherIndex<S, B>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
         let gathered = self.locate(index);
-        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let part = GatheredPart::new::<S, B>(&gathered);
         // SAFETY: the caller vouches for it.
         transfer::ordered::<A, _>(|| unsafe { self.load_inside::<I>(&part) })
     }
@@ -344,7 +344,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         I: GatherIndex<S, B>,
     {
         let gathered = self.locate(index);
-        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let part = GatheredPart::new::<S, B>(&gathered);
         self.check::<I>("store", &part);
         // SAFETY: the tile lies inside the tensor, as just checked; the caller vouches for the rest.
         unsafe { Self::store_inside::<I>(value.cast::<T>().spread(), &part) }
@@ -364,7 +364,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         I: GatherIndex<S, B>,
     {
         let gathered = self.locate(index);
-        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let part = GatheredPart::new::<S, B>(&gathered);
         let value: Tile<T, S, Blocked<B>> = value.cast::<T>().spread();
         let vector = const { Self::vector(I::AXIS) };
         if gathered.located.aligned && (Self::vectors_are_whole::<I>() || gathered.located.whole) {
@@ -391,7 +391,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         I: GatherIndex<S, B>,
     {
         let gathered = self.locate(index);
-        let part = GatheredPart::new::<S, B, I>(&gathered);
+        let part = GatheredPart::new::<S, B>(&gathered);
         // SAFETY: the caller vouches for it.
         unsafe { Self::store_inside::<I>(value.cast::<T>().spread(), &part) }
     }
@@ -441,9 +441,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 
 impl<'a, T: Element, E: Extents, K> GatheredPart<'a, T, E, K> {
     #[inline(always)]
-    pub(super) fn new<S: Shape, B: Block, I: GatherIndex<S, B, Kept = K>>(
-        gathered: &'a Gathered<T, E, K>,
-    ) -> Self {
+    pub(super) fn new<S: Shape, B: Block>(gathered: &'a Gathered<T, E, K>) -> Self {
         Self { part: Part::new::<S, Blocked<B>>(&gathered.located), gathered }
     }
 

@@ -1,0 +1,10 @@
+//! is not an index along an axis
+
+use cuda_tiles::prelude::*;
+
+#[kernel]
+fn kernel_under_test(cx: Cx, x: Span<i32, (u32, u32)>) {
+    let _ = x.gather((cx.zeros::<f32, _>(shape![64]), 0));
+}
+
+fn main() {}

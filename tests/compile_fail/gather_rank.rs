@@ -1,0 +1,10 @@
+//! an index of elements needs one entry for each axis of the tensor
+
+use cuda_tiles::prelude::*;
+
+#[kernel]
+fn kernel_under_test(cx: Cx, x: Span<i32, (u32, u32)>) {
+    let _ = x.gather(cx.iota::<i32, _>(shape![64]));
+}
+
+fn main() {}

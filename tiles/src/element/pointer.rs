@@ -1,0 +1,109 @@
+//! Pointers as elements: addresses of elements in global memory.
+
+use super::sealed::Sealed;
+use super::{Cast, Element, Promote};
+use core::marker::PhantomData;
+
+/// The address of an element of type `T` in global memory, or [`Pointer::NULL`].
+///
+/// A tile of pointers reaches elements that lie anywhere: its loads, stores and atomic operations are `unsafe` methods of
+/// [`Tile`](crate::tile::Tile). Pointers come from [`TensorSpan::pointer`](crate::span::TensorSpan::pointer), by distances in
+/// elements from other pointers, or as 64-bit numbers from memory (`bitcast` between `u64` and pointers keeps the address).
+/// They compare as equal or not; in the order of addresses through `bitcast::<u64>()`. As a `bool`, a pointer is "not null".
+///
+/// ```
+/// use cuda_tiles::prelude::*;
+/// # use cuda_tiles::cpu;
+/// cpu::block_on(&[1.0f32, 2.0, 3.0, 4.0], [4], |cx, span: Span<f32, (u32,)>| {
+///     let first = cx.full(shape![4], span.pointer());
+///     let reversed = first.offset(3 - cx.iota::<i32, _>(shape![4]));
+///     assert_eq!(reversed.offset_from(first).at([0]), 3);
+///     assert!(reversed.eq(first).at([3]) && !reversed.eq(Pointer::NULL).at([0]));
+///     assert!(reversed.bitcast::<u64>().gt(first.bitcast::<u64>()).at([0]));
+///     // SAFETY: the offsets 0 to 3 lie inside the tensor, which nothing writes.
+///     assert_eq!(unsafe { reversed.load() }.at([1]), 3.0);
+/// });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[repr(transparent)]
+pub struct Pointer<T> {
+    address: u64,
+    pointee: PhantomData<T>,
+}
+
+impl<T: Element> Pointer<T> {
+    /// The pointer to nothing.
+    pub const NULL: Self = Self::from_address(0);
+
+    /// The pointer to the element at `address`.
+    pub const fn from_address(address: u64) -> Self {
+        Self { address, pointee: PhantomData }
+    }
+
+    /// The address.
+    pub const fn address(self) -> u64 {
+        self.address
+    }
+
+    /// The pointer `count` elements further; wraps around the address space.
+    #[inline(always)]
+    pub const fn offset(self, count: i64) -> Self {
+        Self::from_address(self.address.wrapping_add_signed(count.wrapping_mul(size_of::<T::Bits>() as i64)))
+    }
+
+    /// How many elements further it is than `origin`; a distance that is no multiple of an element is rounded toward zero.
+    #[inline(always)]
+    pub const fn offset_from(self, origin: Self) -> i64 {
+        self.address.wrapping_sub(origin.address) as i64 / size_of::<T::Bits>() as i64
+    }
+
+    /// From an address of memory that kernels may use.
+    #[inline(always)]
+    pub(crate) fn new(pointer: *mut T::Bits) -> Self {
+        Self::from_address(pointer.expose_provenance() as u64)
+    }
+
+    /// For access to the memory there.
+    #[inline(always)]
+    pub(crate) fn get(self) -> *mut T::Bits {
+        core::ptr::with_exposed_provenance_mut(self.address as usize)
+    }
+}
+
+impl<T: Element> Sealed for Pointer<T> {}
+
+impl<T: Element> Element for Pointer<T> {
+    type Bits = u64;
+    const ZERO: Self = Self::NULL;
+    const NAME: &'static str = "pointer";
+    #[inline(always)]
+    fn to_bits(self) -> u64 {
+        self.address
+    }
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        Self::from_address(bits)
+    }
+}
+
+impl<T: Element> Cast<Self> for Pointer<T> {
+    #[inline(always)]
+    fn cast(self) -> Self {
+        self
+    }
+}
+
+impl<T: Element> Cast<bool> for Pointer<T> {
+    #[inline(always)]
+    fn cast(self) -> bool {
+        self.address != 0
+    }
+}
+
+impl<T: Element> Promote<Self> for Pointer<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn promote(other: Self) -> Self {
+        other
+    }
+}
