@@ -18,6 +18,8 @@ mod promotions;
 mod reductions;
 mod reference;
 mod shapes;
+mod spans;
 mod traps;
 mod value;
 mod views;
+mod windows;

@@ -19,7 +19,9 @@ pub mod movement;
 pub mod promotions;
 pub mod reductions;
 pub mod shapes;
+pub mod spans;
 pub mod views;
+pub mod windows;
 
 use cuda_tiles::prelude::*;
 
