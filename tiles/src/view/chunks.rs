@@ -103,23 +103,37 @@ where
     /// The part is that of a tile of this view, on all threads of the block alike.
     #[inline(always)]
     pub(super) unsafe fn load_chunks(&self, part: &Part<T, E>, padding: T) -> Tile<T, S, Blocked<B>> {
-        let size = const { size_of::<T::Bits>() };
         let mut registers = Registers::from_fn(|_| padding);
         // The chunk that starts in each vector, as elements; those of a piece come before the exchange.
         let mut chunks: Registers<T, <Blocked<B> as Layout>::Registers<S>> = Registers::from_fn(|_| T::ZERO);
         <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut |i| {
             let overlap = self.overlap(part, i);
-            let first = part.address::<InMemory<S, M>, Blocked<B>>(i).wrapping_add(overlap.low as usize);
+            let address = part.address::<InMemory<S, M>, Blocked<B>>(i);
             // SAFETY: a whole chunk lies inside the tensor, and starts at an aligned address.
             unsafe {
                 transfer::load(
-                    first,
+                    address.wrapping_add(overlap.low as usize),
                     Self::VECTOR,
                     Self::CACHE,
                     Some(overlap.whole),
                     T::ZERO,
                     |k, element| chunks.set(i + k, element),
                 )
+            }
+            let mut k = 0;
+            while k < Self::VECTOR {
+                // SAFETY: an element that is left lies inside the tensor.
+                unsafe {
+                    transfer::load(
+                        address.wrapping_add(k),
+                        1,
+                        Self::CACHE,
+                        Some(overlap.leaves(k as i32)),
+                        padding,
+                        |_, element| registers.set(i + k, element),
+                    )
+                }
+                k += 1;
             }
         });
         <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut |i| {
@@ -133,26 +147,16 @@ where
                 // SAFETY: the caller's contract: all threads of the block are here.
                 unsafe { Self::from_neighbour(last, -1) }
             };
-            let bytes = Self::CHUNK_BYTES - overlap.low as usize * size;
+            let bytes = Self::CHUNK_BYTES - overlap.low as usize * const { size_of::<T::Bits>() };
             let shifted = Self::shifted(before, own, bytes as u32);
             let elements = Words(core::array::from_fn(|k| {
                 let mask = u32::from(overlap.low == 0).wrapping_neg();
                 (own.0[k] & mask) | (shifted.0[k] & !mask)
             }));
-            let address = part.address::<InMemory<S, M>, Blocked<B>>(i);
             let mut k = 0;
             while k < Self::VECTOR {
-                let known = if overlap.covers(k as i32) { elements.element::<T>(k) } else { padding };
-                // SAFETY: an element that is left lies inside the tensor.
-                unsafe {
-                    transfer::load(
-                        address.wrapping_add(k),
-                        1,
-                        Self::CACHE,
-                        Some(overlap.leaves(k as i32)),
-                        known,
-                        |_, element| registers.set(i + k, element),
-                    )
+                if overlap.covers(k as i32) {
+                    registers.set(i + k, elements.element::<T>(k));
                 }
                 k += 1;
             }
