@@ -209,8 +209,9 @@ fn parts_go_to_helper_functions() {
     }
 }
 
+/// Detail 48: bounds of slices are checked, which cuTile leaves to the caller.
 #[test]
-fn parts_out_of_bounds_fail() {
+fn detail_48_parts_out_of_bounds_fail() {
     let device = Device::cpu();
     let x = Tensor::full(&device, [9, 31], 1).unwrap();
     let memory = Tensor::full(&device, [126], 1).unwrap();
@@ -273,5 +274,18 @@ fn detail_46_facts_are_checked_at_launch() {
             "kernel `with_facts`, argument 1 (`x`): a tensor of shape [4097] and strides [1] does not fit: axis 0 has length \
              4097, but the kernel is compiled for 1 to 4096"
         );
+    }
+}
+
+/// Detail 44: spans of which two elements share memory are refused at launch; views may overlap where they only load.
+#[test]
+fn detail_44_spans_are_injective() {
+    for device in devices() {
+        let x = Tensor::full(device, [64], 1_i32).unwrap();
+        let rows: TensorView<'_, i32, 2> = x.view().strided(0, [4, 16], [0, 1]).unwrap();
+        let mut sums = Tensor::zeros(device, [1, 16]).unwrap();
+        let cube: TensorView<'_, i32, 3> = x.view().strided(0, [3, 3, 6], [1, 3, 9]).unwrap();
+        let error = kernels::sums_of_parts.launch(device, 1, (rows, cube, &mut sums, 1, 2)).unwrap_err();
+        assert!(error.to_string().contains("elements overlap along axis"), "{error}");
     }
 }

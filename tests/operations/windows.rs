@@ -9,7 +9,7 @@ use cuda_tiles::prelude::*;
 use cuda_tiles::shape::{OfRank, Rank};
 use cuda_tiles::span::{Extents, Mapping, ReadOnly};
 use cuda_tiles_host::{Device, Grid, Launch, Tensor, TensorView};
-use cuda_tiles_test_kernels::windows as kernels;
+use cuda_tiles_test_kernels::{views, windows as kernels};
 
 type Copy2<T> = Kernel<(Span<T, (u32, u32)>, SpanMut<T, (u32, u32)>)>;
 
@@ -271,4 +271,65 @@ fn worked_examples_at_steps() {
         (expected[22], expected[23], expected[30], expected[31]) = (0, 100, 200, 300);
         assert_eq!(y.to_vec().unwrap(), expected);
     }
+}
+
+/// Detail 17: a tile that lies wholly outside is undefined behaviour for the peers; here masked loads pad it, masked stores
+/// leave it out, and plain ones fail.
+#[test]
+fn detail_17_tiles_wholly_outside() {
+    let x: Vec<i32> = (1..11).collect();
+    for device in devices() {
+        let operand = Tensor::from_slice(device, [10], &x).unwrap();
+        let mut y = Tensor::poisoned(device, [192]).unwrap();
+        views::padding::<i32>().launch(device, 3, (&operand, &mut y)).unwrap();
+        let expected: Vec<i32> = (0..192).map(|i| x.get(i).copied().unwrap_or(0)).collect();
+        assert_eq!(y.to_vec().unwrap(), expected);
+        let mut y = Tensor::from_slice(device, [12], &[-1; 12]).unwrap();
+        let target = y.view_mut().slice(0, 0..10).unwrap();
+        views::copy_by_4::<i32>().launch(device, 4, (&operand, target)).unwrap();
+        assert_eq!(y.to_vec().unwrap(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1, -1]);
+    }
+}
+
+/// Detail 18: indices of partition and strided views count tiles, those of window views elements.
+#[test]
+fn detail_18_tile_indices_and_element_indices() {
+    let numbers: Vec<i32> = (0..32).collect();
+    cuda_tiles::cpu::block_on(&numbers, [32], |cx, span: Span<i32, (u32,)>| {
+        assert_eq!(span.partition(cx, shape![4]).load(3).at([0]), 12);
+        assert_eq!(span.strided(cx, shape![4], steps![3]).load(3).at([0]), 9);
+        assert_eq!(span.window(cx, shape![4]).load(3).at([0]), 3);
+    });
+}
+
+/// Detail 32: indices of any integer type; negative ones are out of bounds, never counted from the end.
+#[test]
+fn detail_32_index_types() {
+    let mut failures = Failures::new::<i32>("index_types");
+    for device in devices() {
+        let x = random_values::<i32>(108, 70);
+        let operand = Tensor::from_slice(device, [70], &x).unwrap();
+        let mut y = Tensor::poisoned(device, [1, 10, 32]).unwrap();
+        kernels::index_types.launch(device, 1, (&operand, &mut y)).unwrap();
+        failures.exact(
+            device,
+            "tiles",
+            &y.to_vec().unwrap(),
+            |i| if i < 6 * 32 { 0 } else { x[32 + i % 32] },
+        );
+    }
+}
+
+/// Detail 54: a partial tile is an error without a mask, and with one its padding is named.
+#[test]
+fn detail_54_partial_tiles_fail_or_name_their_padding() {
+    let numbers: Vec<f32> = (0..10).map(|x| x as f32).collect();
+    cuda_tiles::cpu::block_on(&numbers, [10], |cx, span: Span<f32, (u32,)>| {
+        let view = span.partition(cx, shape![8]);
+        let tile = view.load_masked(NegativeInfinity, 1);
+        assert_eq!((tile.at([1]), tile.at([2])), (9.0, f32::NEG_INFINITY));
+        let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| view.load(1).at([0])));
+        let message = refused.unwrap_err().downcast::<String>().unwrap();
+        assert!(message.starts_with("load of tile [1] reaches outside the tensor"), "{message}");
+    });
 }

@@ -177,3 +177,20 @@ pub fn worked_examples_at_steps(
         y.store(cx.iota::<i32, _>(shape![2, 2]) * 100, own);
     }
 }
+
+/// Tiles of `x` by indices of every type, beyond the tensor on either side and inside it, as rows.
+#[kernel(threads = 32)]
+pub fn index_types(cx: Cx, x: Span<i32, (u32,)>, y: SpanMut<i32, (u32, D<10>, D<32>)>) {
+    let (x, y) = (x.partition(cx, shape![32]), y.partition(cx, shape![1, 1, 32]));
+    let i = cx.bid::<0>();
+    y.store(x.load_masked(Zero, -1_i32), (i, 0, 0));
+    y.store(x.load_masked(Zero, i64::MIN), (i, 1, 0));
+    y.store(x.load_masked(Zero, u64::MAX), (i, 2, 0));
+    y.store(x.load_masked(Zero, 1_u64 << 32), (i, 3, 0));
+    y.store(x.load_masked(Zero, (1_u64 << 32) + 1), (i, 4, 0));
+    y.store(x.load_masked(Zero, u32::MAX), (i, 5, 0));
+    y.store(x.load_masked(Zero, 1_i32), (i, 6, 0));
+    y.store(x.load_masked(Zero, 1_i64), (i, 7, 0));
+    y.store(x.load_masked(Zero, 1_u64), (i, 8, 0));
+    y.store(x.load_masked(Zero, 1_usize), (i, 9, 0));
+}
