@@ -33,6 +33,20 @@ struct Overlap {
 }
 
 impl Overlap {
+    /// Of a vector of `vector` elements, `low` of them before the first chunk that starts in it, of which those in `inside`
+    /// lie inside the tensor; it may have neighbours on either side.
+    #[inline(always)]
+    fn new(vector: i32, low: i32, inside: (i32, i32), previous: bool, next: bool) -> Self {
+        let (start, stop) = inside;
+        Self {
+            low,
+            start,
+            stop,
+            whole: (next | (low == 0)) & (start <= low) & (low + vector <= stop),
+            previous_whole: previous & (start <= low - vector) & (low <= stop),
+        }
+    }
+
     /// Whether element `k` of the vector is part of a whole chunk.
     #[inline(always)]
     fn covers(&self, k: i32) -> bool {
@@ -81,20 +95,14 @@ where
     #[inline(always)]
     fn overlap(&self, part: &Part<T, E>, i: usize) -> Overlap {
         let vector = Self::VECTOR as i32;
-        let (start, stop) = part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
+        let inside = part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
         let address = part.address::<InMemory<S, M>, Blocked<B>>(i).addr();
         let low = (address.wrapping_neg() / size_of::<T::Bits>()) as i32 & (vector - 1);
         let place = arch::execution::thread() & (Self::RUN - 1);
         let within = i % Self::PIECE;
         let next = within + Self::VECTOR < Self::PIECE || place + 1 < Self::RUN;
         let previous = within > 0 || place > 0;
-        Overlap {
-            low,
-            start,
-            stop,
-            whole: (next | (low == 0)) & (start <= low) & (low + vector <= stop),
-            previous_whole: previous & (start <= low - vector) & (low <= stop),
-        }
+        Overlap::new(vector, low, inside, previous, next)
     }
 
     /// Loads the elements of the part that lie inside the tensor, in the order of memory, with `padding` for the others.
@@ -147,12 +155,7 @@ where
                 // SAFETY: the caller's contract: all threads of the block are here.
                 unsafe { Self::from_neighbour(last, -1) }
             };
-            let bytes = Self::CHUNK_BYTES - overlap.low as usize * const { size_of::<T::Bits>() };
-            let shifted = Self::shifted(before, own, bytes as u32);
-            let elements = Words(core::array::from_fn(|k| {
-                let mask = u32::from(overlap.low == 0).wrapping_neg();
-                (own.0[k] & mask) | (shifted.0[k] & !mask)
-            }));
+            let elements = continued::<T>(Self::CHUNK_BYTES, before, own, overlap.low);
             let mut k = 0;
             while k < Self::VECTOR {
                 if overlap.covers(k as i32) {
@@ -182,8 +185,7 @@ where
                 // SAFETY: the caller's contract: all threads of the block are here.
                 unsafe { Self::from_neighbour(first, 1) }
             };
-            let chunk =
-                Self::shifted(own, after, (overlap.low as usize * const { size_of::<T::Bits>() }) as u32);
+            let chunk = shifted::<T>(Self::CHUNK_BYTES, own, after, overlap.low);
             let address = part.address::<InMemory<S, M>, Blocked<B>>(i);
             // SAFETY: a whole chunk lies inside the tensor and starts at an aligned address; its elements are this
             // thread's and its neighbour's, which leaves them to this one. The tile is this block's.
@@ -229,39 +231,52 @@ where
         }
         Words(all)
     }
+}
 
-    /// A chunk's bytes from byte `bytes` of `low` on, which `high` continues; `bytes` is below the chunk's length and a
-    /// multiple of the element's.
-    #[inline(always)]
-    fn shifted(low: Words, high: Words, bytes: u32) -> Words {
-        let count = const { Self::CHUNK_BYTES.div_ceil(4) };
-        let mut all = [0_u32; 12];
-        let mut k = 0;
-        while k < count {
-            all[k] = low.0[k];
-            all[k + count] = high.0[k];
-            k += 1;
-        }
-        // By whole words, half of them first.
-        if count > 2 {
-            all = pick(bytes & 8 != 0, all, 2);
-        }
-        if count > 1 {
-            all = pick(bytes & 4 != 0, all, 1);
-        }
-        let mut shifted = [0; 4];
-        k = 0;
-        while k < 4 {
-            shifted[k] = if size_of::<T::Bits>() >= 4 {
-                all[k]
-            } else {
-                let bits = (bytes & 3) * 8;
-                (all[k] >> bits) | (all[k + 1] << 1 << (31 - bits))
-            };
-            k += 1;
-        }
-        Words(shifted)
+/// The elements of a chunk of `length` bytes from element `first` on, which `next` continues.
+#[inline(always)]
+fn shifted<T: Element>(length: usize, chunk: Words, next: Words, first: i32) -> Words {
+    let (count, bytes) = (length.div_ceil(4), first as u32 * size_of::<T::Bits>() as u32);
+    let mut all = [0_u32; 12];
+    let mut k = 0;
+    while k < count {
+        all[k] = chunk.0[k];
+        all[k + count] = next.0[k];
+        k += 1;
     }
+    if count > 2 {
+        all = pick(bytes & 8 != 0, all, 2);
+    }
+    if count > 1 {
+        all = pick(bytes & 4 != 0, all, 1);
+    }
+    let mut shifted = [0; 4];
+    k = 0;
+    while k < 4 {
+        shifted[k] = if size_of::<T::Bits>() >= 4 {
+            all[k]
+        } else {
+            let bits = (bytes & 3) * 8;
+            (all[k] >> bits) | (all[k + 1] << 1 << (31 - bits))
+        };
+        k += 1;
+    }
+    Words(shifted)
+}
+
+/// The elements of a vector of `length` bytes: the last `low` of the chunk before it, then the first ones of its own.
+#[inline(always)]
+fn continued<T: Element>(length: usize, before: Words, own: Words, low: i32) -> Words {
+    let vector = (length / size_of::<T::Bits>()) as i32;
+    let Words(shifted) = shifted::<T>(length, before, own, vector - low);
+    let mask = u32::from(low == 0).wrapping_neg();
+    let mut elements = [0; 4];
+    let mut k = 0;
+    while k < 4 {
+        elements[k] = (own.0[k] & mask) | (shifted[k] & !mask);
+        k += 1;
+    }
+    Words(elements)
 }
 
 /// The words, or those from word `by` on.
@@ -276,4 +291,114 @@ fn pick(later: bool, words: [u32; 12], by: usize) -> [u32; 12] {
         k += 1;
     }
     picked
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use crate::element::Number;
+    use std::vec::Vec;
+
+    /// One row of a tile, moved by `lanes` neighbouring threads with pieces of `vectors` vectors, as the GPU does it: the
+    /// row starts `low` elements before an aligned address, and its elements in `inside` lie inside the tensor.
+    fn check_row<T: Number + TryFrom<u8>>(
+        vector: usize,
+        vectors: usize,
+        lanes: usize,
+        low: usize,
+        inside: (i32, i32),
+    ) {
+        let length = vector * size_of::<T::Bits>();
+        let count = vector * vectors * lanes;
+        let number = |n: usize| T::try_from(n as u8 + 1).unwrap_or(T::ZERO);
+        let wanted = |e: usize| (inside.0..inside.1).contains(&(e as i32));
+        let overlap = |v: usize| {
+            let first = (v * vector) as i32;
+            let inside = (inside.0 - first, inside.1 - first);
+            Overlap::new(vector as i32, low as i32, inside, v > 0, v + 1 < count / vector)
+        };
+        let words = |elements: &[T]| Words::from_elements(vector, |k| elements[k]);
+
+        // Loads: the chunk of vector `v` starts at element `v * vector + low` of the row.
+        let chunks: Vec<Words> = (0..count / vector)
+            .map(|v| {
+                let chunk: Vec<T> = (0..vector)
+                    .map(|k| {
+                        let e = v * vector + low + k;
+                        if !overlap(v).whole {
+                            return T::ZERO;
+                        }
+                        assert!(e < count && wanted(e), "a chunk reaches outside");
+                        number(e)
+                    })
+                    .collect();
+                words(&chunk)
+            })
+            .collect();
+        for v in 0..count / vector {
+            let (overlap, before) = (overlap(v), chunks[v.saturating_sub(1)]);
+            let elements = continued::<T>(length, before, chunks[v], overlap.low);
+            for k in 0..vector {
+                let e = v * vector + k;
+                let covered = overlap.covers(k as i32);
+                assert_eq!(
+                    wanted(e),
+                    covered | overlap.leaves(k as i32),
+                    "each element inside comes from somewhere"
+                );
+                assert!(!covered || elements.element::<T>(k) == number(e));
+            }
+        }
+
+        // Stores: each element inside is written once, and no other.
+        let mut memory: Vec<Option<T>> = (0..count).map(|_| None).collect();
+        let mut write = |e: usize, element: T| {
+            assert!(wanted(e), "a store reaches outside");
+            assert!(memory[e].replace(element).is_none(), "an element is stored twice");
+        };
+        let row: Vec<T> = (0..count).map(number).collect();
+        for v in 0..count / vector {
+            let overlap = overlap(v);
+            let own = words(&row[v * vector..]);
+            let after = if v + 1 < count / vector { words(&row[(v + 1) * vector..]) } else { own };
+            let chunk = shifted::<T>(length, own, after, overlap.low);
+            for k in 0..vector {
+                if overlap.whole {
+                    write(v * vector + low + k, chunk.element(k));
+                }
+                if overlap.leaves(k as i32) {
+                    write(v * vector + k, row[v * vector + k]);
+                }
+            }
+        }
+        for (e, found) in memory.into_iter().enumerate() {
+            assert!(found == wanted(e).then(|| number(e)), "element {e}");
+        }
+    }
+
+    fn check_rows<T: Number + TryFrom<u8>>(vectors: &[usize]) {
+        for &vector in vectors {
+            for (pieces, lanes) in [(1, 1), (1, 2), (2, 1), (2, 2), (1, 4)] {
+                let count = (vector * pieces * lanes) as i32;
+                for low in 0..vector {
+                    for start in -(vector as i32) - 1..count {
+                        for stop in (start.max(0)..count + 2).chain([1 << 30]) {
+                            check_row::<T>(vector, pieces, lanes, low, (start, stop));
+                        }
+                        check_row::<T>(vector, pieces, lanes, low, (-(1 << 30), start));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_start_anywhere() {
+        check_rows::<u8>(&[4, 8, 16]);
+        check_rows::<u16>(&[2, 4, 8]);
+        check_rows::<u32>(&[2, 4]);
+        check_rows::<u64>(&[2]);
+    }
 }
