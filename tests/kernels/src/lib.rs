@@ -28,7 +28,9 @@ pub mod scans;
 pub mod shapes;
 pub mod sorts;
 pub mod updates;
+pub mod spans;
 pub mod views;
+pub mod windows;
 
 use cuda_tiles::prelude::*;
 

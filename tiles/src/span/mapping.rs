@@ -40,8 +40,8 @@ pub trait Mapping: Copy + Send + Sync + 'static {
     fn from_strides<E: Extents>(strides: [u64; MAXIMUM_RANK]) -> Self::Data<E>;
     /// Whether this mapping has these strides.
     fn has<E: Extents>(extents: E, strides: &[u64]) -> bool;
-    /// A number that divides the stride of every axis but the contiguous one.
-    fn pitch_multiple<E: Extents>() -> u64;
+    /// A number that divides the stride of every axis but the contiguous one, whose length is a multiple of `row`.
+    fn pitch_multiple(row: u64) -> u64;
 }
 
 /// In which order axes lie in memory, the one with the longest steps first.
@@ -166,7 +166,7 @@ fn steps_by_one<E: Extents>(extents: E, strides: &[u64], axis: usize) -> bool {
 
 /// Mappings whose strides follow from the extents.
 macro_rules! computed {
-    ($([$($parameter:tt)*] $mapping:ty, $name:literal, $order:ident, multiple $multiple:expr, |$k:ident| $axis:expr, pitch $pitch:expr;)*) => { $(
+    ($([$($parameter:tt)*] $mapping:ty, $name:literal, $order:ident, multiple $multiple:expr, |$k:ident| $axis:expr, pitch |$row:ident| $pitch:expr;)*) => { $(
         impl<$($parameter)*> Mapping for $mapping {
             const NAME: &'static str = $name;
             type Data<E: Extents> = ();
@@ -183,19 +183,19 @@ macro_rules! computed {
                 agree(extents, strides, Self::strides((), extents))
             }
             #[inline(always)]
-            fn pitch_multiple<E: Extents>() -> u64 {
-                if E::RANK == 0 { 1 << 63 } else { $pitch }
+            fn pitch_multiple($row: u64) -> u64 {
+                $pitch
             }
         }
     )* };
 }
 computed! {
-    [] Right, "row-major without gaps", Right, multiple 1, |k| E::RANK - 1 - k, pitch E::MULTIPLES[E::RANK - 1];
-    [] Left, "column-major without gaps", Left, multiple 1, |k| k, pitch E::MULTIPLES[0];
+    [] Right, "row-major without gaps", Right, multiple 1, |k| E::RANK - 1 - k, pitch |row| row;
+    [] Left, "column-major without gaps", Left, multiple 1, |k| k, pitch |row| row;
     [const K: usize] PaddedRight<K>, "row-major with padded rows", Right, multiple const { positive(K) },
-        |k| E::RANK - 1 - k, pitch K as u64;
+        |k| E::RANK - 1 - k, pitch |_row| K as u64;
     [const K: usize] PaddedLeft<K>, "column-major with padded columns", Left, multiple const { positive(K) },
-        |k| k, pitch K as u64;
+        |k| k, pitch |_row| K as u64;
 }
 
 /// The multiple of a padded or pitched mapping.
@@ -206,7 +206,7 @@ const fn positive(multiple: usize) -> u64 {
 
 /// Mappings whose strides are kernel parameters.
 macro_rules! given {
-    ($([$($parameter:tt)*] $mapping:ty, $name:expr, $order:expr, $contiguous:expr, $compact:expr, multiple $multiple:expr;)*) => { $(
+    ($([$($parameter:tt)*] $mapping:ty, $name:expr, $order:expr, $contiguous:expr, $compact:expr, multiple $multiple:expr, pitch |$row:ident| $pitch:expr;)*) => { $(
         impl<$($parameter)*> Mapping for $mapping {
             const NAME: &'static str = $name;
             type Data<E: Extents> = E::Strides;
@@ -234,8 +234,8 @@ macro_rules! given {
                         })
             }
             #[inline(always)]
-            fn pitch_multiple<E: Extents>() -> u64 {
-                if Self::CONTIGUOUS && E::RANK <= 1 { 1 << 63 } else { $multiple }
+            fn pitch_multiple($row: u64) -> u64 {
+                $pitch
             }
         }
     )* };
@@ -243,9 +243,9 @@ macro_rules! given {
 given! {
     [const K: usize] Pitched<K>,
         if K == 1 { "contiguous along its last axis" } else { "contiguous along its last axis, with strides that are `Pitched`'s multiples" },
-        MemoryOrder::Right, true, false, multiple const { positive(K) };
-    [] PitchedLeft, "contiguous along its first axis", MemoryOrder::Left, true, false, multiple 1;
-    [] Strided, "strided", MemoryOrder::Right, false, false, multiple 1;
+        MemoryOrder::Right, true, false, multiple const { positive(K) }, pitch |_row| K as u64;
+    [] PitchedLeft, "contiguous along its first axis", MemoryOrder::Left, true, false, multiple 1, pitch |_row| 1;
+    [] Strided, "strided", MemoryOrder::Right, false, false, multiple 1, pitch |_row| 1;
     [M: Mapping, O: Permutation] Permuted<M, O>, "contiguous along the axis that its order names",
-        M::ORDER.permuted(O::AXES, O::RANK), M::CONTIGUOUS, M::COMPACT, multiple 1;
+        M::ORDER.permuted(O::AXES, O::RANK), M::CONTIGUOUS, M::COMPACT, multiple 1, pitch |row| M::pitch_multiple(row);
 }

@@ -40,6 +40,12 @@ fn without(strides: [u64; MAXIMUM_RANK], axis: usize) -> [u64; MAXIMUM_RANK] {
     rest
 }
 
+/// Whether both are equal, without a call of `memcmp`, which a GPU does not have.
+#[inline(always)]
+fn equal(one: [u64; MAXIMUM_RANK], other: [u64; MAXIMUM_RANK]) -> bool {
+    (one[0] == other[0]) & (one[1] == other[1]) & (one[2] == other[2]) & (one[3] == other[3])
+}
+
 /// Parts that each block chooses for itself.
 impl<T: Element, E: Extents, A: Shareable, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// The elements whose index along axis `AXIS` lies in `range`, without a copy: NumPy's `x[..., start:stop, ...]`.
@@ -472,7 +478,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         N: Mapping,
         H: Alignment,
     {
-        E::RANK == F::RANK && self.extents.get() == other.extents.get()
+        E::RANK == F::RANK && equal(self.extents.get(), other.extents.get())
     }
 
     /// Whether both spans have equal rank and strides, whatever their types.
@@ -485,6 +491,6 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         N: Mapping,
         H: Alignment,
     {
-        E::RANK == F::RANK && self.wide_strides() == other.wide_strides()
+        E::RANK == F::RANK && equal(self.wide_strides(), other.wide_strides())
     }
 }

@@ -197,6 +197,7 @@ where
         let target = |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i));
         let element = |i| value.registers().get(i);
         if let Some(two) = two.filter(|_| const { Self::VECTOR > 1 })
+            && const { Self::FASTEST + 1 == S::DESCRIPTION.rank }
             && located.aligned
             && (Self::vectors_are_whole() || located.whole)
         {

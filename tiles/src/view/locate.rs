@@ -152,7 +152,13 @@ where
     /// Whether rows may start anywhere, so that misaligned ones deserve their own path.
     #[inline(always)]
     pub(super) fn rows_start_anywhere() -> bool {
-        !Self::STARTS_AT_VECTORS || E::RANK > 1 && M::pitch_multiple::<E>() % Self::VECTOR as u64 != 0
+        !Self::STARTS_AT_VECTORS || !Self::rows_are_vectors()
+    }
+
+    /// Whether neighbouring rows lie whole vectors apart, whatever the extents.
+    #[inline(always)]
+    fn rows_are_vectors() -> bool {
+        E::RANK <= 1 || M::pitch_multiple(E::MULTIPLES[Self::FASTEST]) % Self::VECTOR as u64 == 0
     }
 
     /// Finds tile `index`. An index beyond the view finds a tile with nothing of the tensor in it.
@@ -249,7 +255,7 @@ where
             origin.addr().is_multiple_of(bytes)
         };
         let mut rows = true;
-        if M::pitch_multiple::<E>() % Self::VECTOR as u64 != 0 {
+        if !Self::rows_are_vectors() {
             let mut axis = 0;
             while axis < E::RANK {
                 if axis != Self::FASTEST {

@@ -269,9 +269,8 @@ where
                 "an atomic span has atomic loads and stores only: use atomic_load, atomic_store, or declare the argument as SpanMut"
             )
         };
-        if E::RANK > 0 {
-            Self::assert_owned::<I>();
-        } else if A::OWNED && !self.alone {
+        Self::assert_named::<I, true>();
+        if E::RANK == 0 && A::OWNED && !self.alone {
             arch::execution::fail(|text| {
                 write!(
                     text,
@@ -284,6 +283,12 @@ where
     /// Whether `I` names a tile of this block alone, if the access mode wants that.
     #[inline(always)]
     pub(super) fn assert_owned<I: TileIndex<E::Rank>>() {
+        Self::assert_named::<I, false>();
+    }
+
+    /// As above; with `ALONE`, the tile of a view of rank 0 needs no name, as the grid is checked.
+    #[inline(always)]
+    fn assert_named<I: TileIndex<E::Rank>, const ALONE: bool>() {
         const {
             let all = (1 << B::GRID_RANK) - 1;
             assert!(
@@ -292,7 +297,7 @@ where
                  every axis; use a SpanAtomic where blocks share elements"
             );
             assert!(
-                !A::OWNED || I::OWNED_AXES & all == all,
+                !A::OWNED || ALONE && E::RANK == 0 || I::OWNED_AXES & all == all,
                 "a tile of a writable span is named by an index that contains the block's own: cx.bid::<0>(), and with \
                  `grid = 2` also cx.bid::<1>(); another block may be writing any other tile"
             )

@@ -148,7 +148,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
                 aligned &= if axis + 1 == E::RANK {
                     offsets[axis].is_multiple_of(vector)
                 } else {
-                    M::pitch_multiple::<E>().is_multiple_of(vector)
+                    M::pitch_multiple(E::MULTIPLES[E::RANK - 1]).is_multiple_of(vector)
                         || strides[axis].to_u64().is_multiple_of(vector)
                 };
             }
