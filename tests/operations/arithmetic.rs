@@ -20,7 +20,7 @@ fn operations<T: Reference>() -> [Named<T>; 11] {
         ("a - b", T::minus),
         ("a * b", T::times),
         ("a / b", T::over),
-        ("a % b", T::modulo),
+        ("a % b", T::remainder),
         ("minimum", T::smaller),
         ("maximum", T::larger),
         ("minimum, propagating NaN", T::smaller_or_nan),

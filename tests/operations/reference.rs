@@ -49,7 +49,7 @@ pub(crate) trait Reference: Value + Number {
     /// `a / b`.
     fn over(a: Self, b: Self) -> Self;
     /// `a % b`.
-    fn modulo(a: Self, b: Self) -> Self;
+    fn remainder(a: Self, b: Self) -> Self;
     /// `-a`.
     fn negated(a: Self) -> Self;
     /// `|a|`.
@@ -125,7 +125,7 @@ macro_rules! integers {
             fn over(a: Self, b: Self) -> Self {
                 (a as i128).checked_div(b as i128).unwrap_or(0) as $type
             }
-            fn modulo(a: Self, b: Self) -> Self {
+            fn remainder(a: Self, b: Self) -> Self {
                 (a as i128).checked_rem(b as i128).unwrap_or(a as i128) as $type
             }
             fn negated(a: Self) -> Self {
@@ -168,7 +168,7 @@ macro_rules! floats {
             fn over(a: Self, b: Self) -> Self {
                 Self::narrow(a.wide() / b.wide())
             }
-            fn modulo(a: Self, b: Self) -> Self {
+            fn remainder(a: Self, b: Self) -> Self {
                 Self::narrow(a.wide() % b.wide())
             }
             fn negated(a: Self) -> Self {
