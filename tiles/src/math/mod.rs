@@ -28,5 +28,7 @@
 #[doc(hidden)]
 pub mod device;
 pub mod double;
+#[doc(hidden)]
+pub mod portable;
 pub(crate) mod remainder;
 pub mod single;

@@ -4,6 +4,7 @@
 use core::f32::consts::{LN_2, LOG2_E};
 
 use super::device::single as device;
+use super::portable;
 use crate::arch::float as arch;
 
 /// Defines functions that are `libm`'s on the CPU and ours on the device.
@@ -32,6 +33,74 @@ elementary! {
     cos = cosf;
     /// Tangent of `x` radians, within 3.1 ulp for every finite `x`.
     tan = tanf;
+}
+
+/// Defines functions that have one algorithm for both back ends.
+macro_rules! portable {
+    ($($(#[$attribute:meta])* $name:ident($($operand:ident: $type:ty),*);)*) => {$(
+        $(#[$attribute])*
+        #[inline(always)]
+        pub fn $name($($operand: $type),*) -> f32 {
+            portable::$name($($operand),*)
+        }
+    )*};
+}
+
+portable! {
+    /// Arc sine, within BOUND_asin ulp.
+    asin(x: f32);
+    /// Arc cosine, within BOUND_acos ulp.
+    acos(x: f32);
+    /// Arc tangent, within BOUND_atan ulp.
+    atan(x: f32);
+    /// Hyperbolic sine, within BOUND_sinh ulp.
+    sinh(x: f32);
+    /// Hyperbolic cosine, within BOUND_cosh ulp.
+    cosh(x: f32);
+    /// Inverse hyperbolic sine, within BOUND_asinh ulp.
+    asinh(x: f32);
+    /// Inverse hyperbolic cosine, within BOUND_acosh ulp.
+    acosh(x: f32);
+    /// Inverse hyperbolic tangent, within BOUND_atanh ulp.
+    atanh(x: f32);
+    /// Logarithm to base 10, within BOUND_log10 ulp.
+    log10(x: f32);
+    /// `log(1 + x)`, within BOUND_log1p ulp.
+    log1p(x: f32);
+    /// `e^x - 1`, within BOUND_expm1 ulp.
+    expm1(x: f32);
+    /// `10^x`, within BOUND_exp10 ulp.
+    exp10(x: f32);
+    /// Error function, within BOUND_erf ulp.
+    erf(x: f32);
+    /// Complementary error function, `1 - erf(x)`, within BOUND_erfc ulp.
+    erfc(x: f32);
+    /// Cube root, within BOUND_cbrt ulp.
+    cbrt(x: f32);
+    /// Logistic function, `1 / (1 + e^-x)`, within BOUND_sigmoid ulp.
+    sigmoid(x: f32);
+    /// Sigmoid-weighted linear unit, `x / (1 + e^-x)`; −0 for −∞, within BOUND_silu ulp.
+    silu(x: f32);
+    /// `log(1 + e^x)`, within BOUND_softplus ulp.
+    softplus(x: f32);
+    /// Gaussian-error linear unit, `x · (1 + erf(x / √2)) / 2`; −0 for −∞, within BOUND_gelu ulp.
+    gelu(x: f32);
+    /// Its usual approximation, `x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2`; −0 for −∞, within BOUND_gelu_tanh ulp.
+    gelu_tanh(x: f32);
+    /// The angle of the point `(x, y)`, between −π and π, within BOUND_atan2 ulp.
+    atan2(y: f32, x: f32);
+    /// `√(x² + y²)`, within BOUND_hypot ulp, without overflow or underflow on the way.
+    hypot(x: f32, y: f32);
+    /// `x^y`, within BOUND_pow ulp, with the special values of C's Annex F.
+    pow(x: f32, y: f32);
+    /// `x^n`, within BOUND_powi ulp, with the special values of [`pow`]. Exponents from −1 to 4 are products.
+    powi(x: f32, n: i32);
+}
+
+/// `1 / x`, correctly rounded.
+#[inline(always)]
+pub fn reciprocal(x: f32) -> f32 {
+    1.0 / x
 }
 
 /// Hyperbolic tangent, within 2 ulp.
