@@ -75,7 +75,8 @@ pub use cuda_tiles_macros::kernel;
 pub mod prelude {
     pub use crate::context::{BlockIndex, Cx};
     pub use crate::element::{
-        ApproximateFloat, Cast, Element, Float, Integer, Logical, Number, Promote, bf16, f16,
+        ApproximateFloat, Cast, Element, Float, Integer, Logical, Number, Promote, WholeExponent,
+        bf16, f16,
     };
     pub use crate::kernel;
     pub use crate::layout::{Block, Blocked, Layout, Slice};

@@ -196,3 +196,49 @@ pub fn reciprocal_approximate(x: f32) -> f32 {
 pub fn divide_approximate(a: f32, b: f32) -> f32 {
     arch::divide_approximate_f32(a, b)
 }
+
+/// Square root with a relative error below 2⁻²³.
+#[inline(always)]
+pub fn sqrt_approximate(x: f32) -> f32 {
+    arch::sqrt_approximate_f32(x)
+}
+
+/// `1 / (1 + e^-x)`: what the approximate activation functions are made of.
+#[inline(always)]
+fn logistic(x: f32) -> f32 {
+    arch::reciprocal_approximate_flush_f32(1.0 + arch::exp2_approximate_flush_f32(x * -LOG2_E))
+}
+
+/// `1 / (1 + e^-x)` with a relative error below 2⁻²¹ + |x| · 2⁻²³; 0 below −88.
+#[inline(always)]
+pub fn sigmoid_approximate(x: f32) -> f32 {
+    logistic(x)
+}
+
+/// Below this, the logistic function of a number is zero, and so are products with it.
+const VANISHING: f32 = -128.0;
+
+/// `x / (1 + e^-x)` with a relative error below 2⁻²¹ + |x| · 2⁻²³; −0 below −88.
+#[inline(always)]
+pub fn silu_approximate(x: f32) -> f32 {
+    // Infinity times zero would be NaN.
+    let x = arch::max_nan_f32(x, VANISHING);
+    x * logistic(x)
+}
+
+/// `x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2` with a relative error below 2⁻²¹ + w · 2⁻²² where the hyperbolic tangent
+/// is that of w / 2; −0 where w is below −88.
+#[inline(always)]
+pub fn gelu_tanh_approximate(x: f32) -> f32 {
+    const LINEAR: f32 = 1.595_769_2;
+    const CUBIC: f32 = 0.071_354_814;
+    let x = arch::max_nan_f32(x, VANISHING);
+    x * logistic(x * arch::fma_f32(x * x, CUBIC, LINEAR))
+}
+
+/// `log(1 + e^x)` with an error below 2⁻²² + |result| · 2⁻²².
+#[inline(always)]
+pub fn softplus_approximate(x: f32) -> f32 {
+    let small = arch::exp2_approximate_flush_f32(-x.abs() * LOG2_E);
+    arch::fma_f32(arch::log2_approximate_f32(1.0 + small), LN_2, arch::max_nan_f32(x, 0.0))
+}
