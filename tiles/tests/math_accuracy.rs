@@ -10,7 +10,9 @@
 mod wide;
 
 use cuda_tiles::math::{device, double, single};
-use wide::{Wide, Worst, error_f32, error_f64, magnitudes, operands, wide_exp_minus_one, wide_sine_and_cosine};
+use wide::{
+    Wide, Worst, error_f32, error_f64, magnitudes, operands, wide_exp_minus_one, wide_sine_and_cosine,
+};
 
 /// Sweeps f32: every 4099th bit pattern (a prime: all exponents, both signs, all kinds of significands), and
 /// every 97th of those with magnitudes from 2⁻⁴ to 2⁷, where the functions bend.

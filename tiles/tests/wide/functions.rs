@@ -154,11 +154,7 @@ pub(crate) fn acos(x: f64) -> Wide {
 /// For points whose quotient of coordinates is in range.
 pub(crate) fn atan2(y: f64, x: f64) -> Wide {
     let quotient = Wide::from(y.abs()) / x.abs().into();
-    let angle = if y.abs() > x.abs() {
-        PI.scale(0.5) - atan(ONE / quotient)
-    } else {
-        atan(quotient)
-    };
+    let angle = if y.abs() > x.abs() { PI.scale(0.5) - atan(ONE / quotient) } else { atan(quotient) };
     let angle = if x < 0.0 { PI - angle } else { angle };
     if y < 0.0 { -angle } else { angle }
 }

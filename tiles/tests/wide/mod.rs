@@ -181,4 +181,3 @@ pub(crate) fn magnitudes(low: f64, high: f64, count: u32) -> impl Iterator<Item 
     let step = ((high.to_bits() - low.to_bits()) / count as u64) | 1;
     (0..count as u64).map(move |index| f64::from_bits(low.to_bits() + index * step))
 }
-

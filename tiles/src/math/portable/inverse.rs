@@ -44,15 +44,12 @@ pub fn acos<R: Series>(x: R) -> R {
 fn angle<R: Series>(numerator: R, denominator: R, upper: bool) -> R {
     let steep = numerator > denominator;
     let (small, large) = if steep { (denominator, numerator) } else { (numerator, denominator) };
-    let quotient = if small != large {
-        small / large
-    } else if large == R::ZERO {
-        R::ZERO
-    } else {
-        R::ONE
-    };
+    // Zero over zero, and infinity over infinity, which counts as a point of the diagonal.
+    let equal = small == large;
+    let quotient = if equal { R::ZERO } else { small / large };
     let square = quotient * quotient;
     let angle = (quotient * square).fma(R::atan_series(square), quotient);
+    let angle = if equal && large > R::ZERO { R::HALF * R::HALF * R::PI.high } else { angle };
     // The quotient's reciprocal turns the angle to π/2 less it, and `upper` what results to π less that.
     let base = if steep { quarter_turn() } else { R::PI };
     let turned = base.high.plus_smaller(if steep && upper { angle } else { -angle });
