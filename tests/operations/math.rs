@@ -539,3 +539,24 @@ fn check_approximations<T: Approximated>(kernel: &Kernel<(Operand<T>, Operand<T>
 fn approximations_keep_their_error_bounds() {
     for_types!(check_approximations, kernels::approximations: f16 bf16 f32);
 }
+
+/// The approximate hyperbolic tangent does not flush: near zero it is its operand.
+#[test]
+fn detail_51_approximate_tanh_keeps_subnormal_results() {
+    let x: Vec<f32> =
+        (0..16).map(|i| f32::from_bits(1 << i | i) * if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let mut failures = Failures::new::<f32>("approximations");
+    for device in devices() {
+        let [operand, divisor] =
+            [&x, &x].map(|values| Tensor::from_slice(device, [x.len()], values).unwrap());
+        let mut results = Tensor::poisoned(device, [15, x.len()]).unwrap();
+        let kernel = kernels::approximations::<f32>();
+        kernel.launch(device, 1, (&operand, &divisor, &mut results)).unwrap();
+        let results: Vec<f32> = results.to_vec().unwrap();
+        failures.verify(device, "tanh_approximate", &results[8 * x.len()..9 * x.len()], |i, value| {
+            let error = (f64::from(value) - f64::from(x[i])).abs();
+            let allowed = f64::from(x[i]).abs() * 2f64.powi(-11) + unit::<f32>(0.0);
+            (error > allowed || value == 0.0).then(|| format!("about {:e}", x[i]))
+        });
+    }
+}

@@ -111,7 +111,9 @@ fn f64_inverse_functions_within_the_stated_bound() {
     check("acos", 1.2, double::acos, plain(reference::acos), unit().chain(near_one()));
     check("atan", 1.5, double::atan, plain(|x| reference::atan(x.into())), all());
     check("asinh", 2.0, double::asinh, plain(reference::asinh), all().chain(magnitudes(1e9, 1e300, COUNT)));
-    check("acosh", 2.1,
+    check(
+        "acosh",
+        2.1,
         double::acosh,
         plain(reference::acosh),
         operands(1.0, 9.0, COUNT).chain(magnitudes(1.0, 1e300, COUNT)),
@@ -558,9 +560,12 @@ macro_rules! special_values {
                     );
                     assert_same!(powi(NAN, n), NAN);
                     assert_same!(powi(-base, n), if odd { -powi(base, n) } else { powi(base, n) });
-let exact = (n as f64 * (base as f64 - 1.0).ln_1p()).exp();
+                    let exact = (n as f64 * (base as f64 - 1.0).ln_1p()).exp();
                     if exact < $type::MAX as f64 && exact > $type::MIN_POSITIVE as f64 {
-                        assert!(((powi(base, n) as f64 - exact) / exact).abs() < $type::EPSILON as f64, "{n}");
+                        assert!(
+                            ((powi(base, n) as f64 - exact) / exact).abs() < $type::EPSILON as f64,
+                            "{n}"
+                        );
                     }
                 }
                 for (n, x) in [(1, -7.5), (2, 56.25), (3, -421.875), (4, 3164.0625), (-1, -1.0 / 7.5)] {

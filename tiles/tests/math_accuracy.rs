@@ -84,6 +84,12 @@ mod f32_within_the_stated_bound {
     }
 
     #[test]
+    fn exponentials_of_the_cpu() {
+        sweep_f32("single::exp", 0.51, single::exp, reference::exp);
+        sweep_f32("single::exp2", 0.51, single::exp2, reference::exp2);
+    }
+
+    #[test]
     fn roots() {
         sweep_f32("single::sqrt", 0.5, single::sqrt, f64::sqrt);
         sweep_f32("single::rsqrt", 2.0, single::rsqrt, |x| 1.0 / x.sqrt());
@@ -321,7 +327,26 @@ fn approximate_functions_keep_their_stated_bounds() {
         assert!(relative(single::divide_approximate(3.0, x), 3.0 / wide) < unit, "3 / {x}");
         assert!((single::sin_approximate(x) as f64 - wide.sin()).abs() < 2f64.powi(-20), "sin({x})");
         assert!((single::cos_approximate(x) as f64 - wide.cos()).abs() < 2f64.powi(-20), "cos({x})");
+        let growing = 2.0 * unit + wide.abs() * unit;
+        if x > -87.0 {
+            assert!(
+                relative(single::sigmoid_approximate(x), double::sigmoid(wide)) < growing,
+                "sigmoid({x})"
+            );
+            assert!(relative(single::silu_approximate(x), double::silu(wide)) < growing, "silu({x})");
+        }
+        let error = (single::softplus_approximate(x) as f64 - double::softplus(wide)).abs();
+        assert!(error < 2.0 * unit + double::softplus(wide) * unit, "softplus({x})");
+        let weight = 1.595_769_121_605_731 * (wide + 0.044_715 * wide * wide * wide);
+        if weight > -87.0 {
+            let allowed = 2.0 * unit + weight.abs() * unit;
+            assert!(
+                relative(single::gelu_tanh_approximate(x), double::gelu_tanh(wide)) < allowed,
+                "gelu_tanh({x})"
+            );
+        }
         let (x, wide) = (x.abs(), wide.abs());
+        assert!(relative(single::sqrt_approximate(x), wide.sqrt()) < unit, "sqrt({x})");
         assert!(
             (single::log_approximate(x) as f64 - wide.ln()).abs() < unit * wide.ln().abs().max(0.5) * 2.0,
             "log({x})"
@@ -332,6 +357,15 @@ fn approximate_functions_keep_their_stated_bounds() {
         );
         assert!(relative(single::rsqrt_approximate(x), 1.0 / wide.sqrt()) < unit, "1 / sqrt({x})");
     }
+    for unit in [single::silu_approximate, single::gelu_tanh_approximate] {
+        assert_same!(unit(f32::NEG_INFINITY), -0f32);
+        assert_same!(unit(f32::INFINITY), f32::INFINITY);
+        assert_same!(unit(f32::NAN), f32::NAN);
+    }
+    assert_same!(single::sigmoid_approximate(f32::NEG_INFINITY), 0f32);
+    assert_same!(single::softplus_approximate(f32::NEG_INFINITY), 0f32);
+    assert_same!(single::softplus_approximate(f32::INFINITY), f32::INFINITY);
+    assert_same!(single::softplus_approximate(f32::NAN), f32::NAN);
     assert_same!(single::exp_approximate(-90.0), 0f32);
     assert_same!(single::exp2_approximate(-127.0), 0f32);
     assert_same!(single::reciprocal_approximate(1e-39), f32::INFINITY);

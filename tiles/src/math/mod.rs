@@ -3,8 +3,8 @@
 //! [`single`] and [`double`] are what tile operations call. Most functions have one algorithm for f32 and f64 and for both
 //! back ends, in `portable`: sums, products, quotients, roots and fused multiply-adds, each rounded once, so that a result
 //! has the same bits on the CPU and on the device. The exponentials, logarithms and trigonometric functions in the first
-//! lines of the table come from the `libm` crate on the CPU, where it is faster, and from `device` on the device, where
-//! `libm` would need tables, arrays in local memory and calls; which of the two is used is one constant of the back end
+//! lines of the table come from the `libm` crate on the CPU, where it is faster (f32 exponentials from `wide`, which is faster
+//! still), and from `device` on the device, where `libm` would need tables, arrays in local memory and calls; which of the two is used is one constant of the back end
 //! (`HAS_LIBM`). All algorithms are ordinary Rust over `arch::float`, and are tested on the CPU.
 //!
 //! Every function follows C's Annex F and IEEE 754 for special values: NaN gives NaN, a value outside the domain gives NaN,
@@ -62,3 +62,4 @@ pub mod double;
 pub mod portable;
 pub(crate) mod remainder;
 pub mod single;
+mod wide;

@@ -4,35 +4,35 @@
 use core::f32::consts::{LN_2, LOG2_E};
 
 use super::device::single as device;
-use super::portable;
+use super::{portable, wide};
 use crate::arch::float as arch;
 
-/// Defines functions that are `libm`'s on the CPU and ours on the device.
+/// Defines functions that differ between the CPU and the device.
 macro_rules! elementary {
-    ($($(#[$attribute:meta])* $name:ident = $libm:ident;)*) => {$(
+    ($($(#[$attribute:meta])* $name:ident = $host:path;)*) => {$(
         $(#[$attribute])*
         #[inline(always)]
         pub fn $name(x: f32) -> f32 {
-            if arch::HAS_LIBM { libm::$libm(x) } else { device::$name(x) }
+            if arch::HAS_LIBM { $host(x) } else { device::$name(x) }
         }
     )*};
 }
 
 elementary! {
-    /// `e^x`, within 2 ulp.
-    exp = expf;
-    /// `2^x`, within 2.1 ulp.
-    exp2 = exp2f;
+    /// `e^x`, within 2 ulp; 0.51 on the CPU.
+    exp = wide::exp;
+    /// `2^x`, within 2.1 ulp; 0.51 on the CPU.
+    exp2 = wide::exp2;
     /// Natural logarithm, within 1 ulp.
-    log = logf;
+    log = libm::logf;
     /// Logarithm to base 2, within 1.1 ulp.
-    log2 = log2f;
+    log2 = libm::log2f;
     /// Sine of `x` radians, within 2 ulp for every finite `x`.
-    sin = sinf;
+    sin = libm::sinf;
     /// Cosine of `x` radians, within 2 ulp for every finite `x`.
-    cos = cosf;
+    cos = libm::cosf;
     /// Tangent of `x` radians, within 3.1 ulp for every finite `x`.
-    tan = tanf;
+    tan = libm::tanf;
 }
 
 /// Defines functions that have one algorithm for both back ends.

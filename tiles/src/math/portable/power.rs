@@ -22,9 +22,8 @@ fn power<R: Series>(x: R, y: Pair<R>, parity: Parity) -> R {
     // Beyond the limit products of infinities would make a NaN of the low part.
     let low = if high.abs() > R::EXPONENT_LIMIT { R::ZERO } else { logarithm.high.fma(y.low, low) };
     let value = Exponential::of(Pair { high, low }).times(R::ONE, 0);
-    if y.high == R::ZERO || x == R::ONE {
-        R::ONE
-    } else if magnitude == R::ONE && y.high.abs() == R::INFINITY {
+    let unit = x == R::ONE || (magnitude == R::ONE && y.high.abs() == R::INFINITY);
+    if y.high == R::ZERO || unit {
         R::ONE
     } else if parity == Parity::Fraction && x < R::ZERO && magnitude < R::INFINITY {
         R::NAN
