@@ -198,8 +198,14 @@ macro_rules! exponents {
 }
 exponents!(bool i8 i16 i32 u8 u16);
 
-/// Floats with approximate functions of the hardware: `f32`, and the 16-bit floats, whose functions are instructions of
-/// their own where the hardware has them and those of `f32` rounded once elsewhere.
+/// Floats with approximate functions of the hardware: `f32`, whose errors stand with the functions of [`single`], and the
+/// 16-bit floats. Their `exp2` and `tanh` are instructions of their own, of which the hardware does two at once; their other
+/// functions are those of `f32`, rounded once more.
+///
+/// | function | f16 | bf16 |
+/// |---|---|---|
+/// | `exp2_approximate`, relative error | 2⁻⁹·⁹ | 2⁻⁷; rounded to nearest before `sm_90` |
+/// | `tanh_approximate`, absolute error | 2⁻¹⁰·⁹⁸⁷ | 2⁻⁸; rounded to nearest before `sm_90` |
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no approximate functions",
     label = "expected f32, f16 or bf16",
