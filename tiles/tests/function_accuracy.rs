@@ -4,6 +4,7 @@
 mod wide;
 
 use cuda_tiles::math::{double, single};
+use cuda_tiles::prelude::{Cast, Float, bf16, f16};
 use wide::functions::{self as reference, Scaled};
 use wide::{Wide, Worst, error_f32, error_f64, magnitudes, operands};
 
@@ -222,6 +223,59 @@ fn f32_functions_of_two_numbers_within_the_stated_bound() {
     integral.assert_within(2.0, "single::powi");
     angle.assert_within(1.7, "single::atan2");
     length.assert_within(1.0, "single::hypot");
+}
+
+/// A 16-bit format: its significant bits, and the base-2 logarithms of its least number and of the first power of two that
+/// is infinite.
+struct Format {
+    digits: i32,
+    least: i32,
+    limit: i32,
+}
+
+/// Every number of a 16-bit type: computed in f32 and rounded once, a function is off by half a unit and what f32 adds.
+fn every_number<T: Float<Bits = u16> + Cast<f64>>(
+    format: &Format,
+    name: &str,
+    function: fn(T) -> T,
+    reference: fn(f64) -> f64,
+) {
+    let limit = 2f64.powi(format.limit);
+    let mut worst = Worst::new(0f64);
+    for bits in 0..=u16::MAX {
+        let x = T::from_bits(bits);
+        let (value, exact): (f64, f64) = (function(x).cast(), reference(x.cast()));
+        if value.is_nan() || exact.is_nan() {
+            assert!(value.is_nan() && exact.is_nan(), "{name}({x:?}) is {value}, not {exact}");
+            continue;
+        }
+        assert!(value != 0.0 || exact != 0.0 || value.to_bits() == exact.to_bits(), "the zero {name}({x:?})");
+        let (value, exact) = (value.clamp(-limit, limit), exact.clamp(-limit, limit));
+        let exponent = (exact.abs().to_bits() >> 52) as i32 - 1023;
+        let unit = 2f64.powi((exponent + 1 - format.digits).max(format.least));
+        worst.record((value - exact).abs() / unit, x.cast());
+    }
+    worst.assert_within(0.501, &format!("{}::{name}", T::NAME));
+}
+
+/// One test for all functions of a 16-bit type.
+macro_rules! sixteen_bits {
+    ($test:ident, $type:ident, $format:expr, $($name:ident)*) => {
+        #[test]
+        fn $test() {
+            $( every_number::<$type>(&$format, stringify!($name), Float::$name, double::$name); )*
+        }
+    };
+}
+sixteen_bits! {
+    every_f16_is_rounded_once, f16, Format { digits: 11, least: -24, limit: 16 },
+    exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+    sqrt rsqrt cbrt reciprocal erf erfc sigmoid silu softplus gelu gelu_tanh
+}
+sixteen_bits! {
+    every_bf16_is_rounded_once, bf16, Format { digits: 8, least: -133, limit: 128 },
+    exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+    sqrt rsqrt cbrt reciprocal erf erfc sigmoid silu softplus gelu gelu_tanh
 }
 
 /// Whether two floats are the same to the bit, or both NaN.
