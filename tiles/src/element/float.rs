@@ -22,6 +22,11 @@ pub trait Float: Number {
     const NEGATIVE_ZERO: Self;
     /// `self * factor + summand`, rounded once.
     fn fma(self, factor: Self, summand: Self) -> Self;
+    /// [`Float::fma`] of two at once: packed instructions where the machine has them.
+    #[inline(always)]
+    fn fma_pair(values: [Self; 2], factors: [Self; 2], summands: [Self; 2]) -> [Self; 2] {
+        [values[0].fma(factors[0], summands[0]), values[1].fma(factors[1], summands[1])]
+    }
     /// Whether it is an infinity.
     fn is_infinite(self) -> bool;
     /// e to the power `self`.
@@ -100,6 +105,18 @@ pub trait Float: Number {
     fn powi(self, exponent: i32) -> Self;
 }
 
+/// Two 16-bit floats in one register, the first in the low half.
+#[inline(always)]
+fn pack<T: Element<Bits = u16>>([low, high]: [T; 2]) -> u32 {
+    u32::from(high.to_bits()) << 16 | u32::from(low.to_bits())
+}
+
+/// What [`pack`] made one of.
+#[inline(always)]
+fn unpack<T: Element<Bits = u16>>(pair: u32) -> [T; 2] {
+    [T::from_bits(pair as u16), T::from_bits((pair >> 16) as u16)]
+}
+
 macro_rules! unary {
     (direct $module:ident: $($name:ident)*) => { $(
         #[inline(always)]
@@ -147,7 +164,7 @@ macro_rules! whole_power {
 }
 
 macro_rules! float {
-    ($type:ident, $way:ident $argument:ident, |$a:ident, $b:ident, $c:ident| $fma:expr) => {
+    ($type:ident, $way:ident $argument:ident, |$a:ident, $b:ident, $c:ident| $fma:expr $(, $packed:ident)?) => {
         impl Float for $type {
             const NAN: Self = $type::NAN;
             const INFINITY: Self = $type::INFINITY;
@@ -158,6 +175,12 @@ macro_rules! float {
                 let ($a, $b, $c) = (self, factor, summand);
                 $fma
             }
+            $(
+                #[inline(always)]
+                fn fma_pair(values: [Self; 2], factors: [Self; 2], summands: [Self; 2]) -> [Self; 2] {
+                    unpack(machine::$packed(pack(values), pack(factors), pack(summands)))
+                }
+            )?
             #[inline(always)]
             fn is_infinite(self) -> bool {
                 Number::abs(self).to_bits() == $type::INFINITY.to_bits()
@@ -172,8 +195,8 @@ macro_rules! float {
 }
 float!(f32, direct single, |a, b, c| machine::fma_f32(a, b, c));
 float!(f64, direct double, |a, b, c| machine::fma_f64(a, b, c));
-float!(f16, through_f32 f16, |a, b, c| f16::from_bits(machine::fma_f16(a.to_bits(), b.to_bits(), c.to_bits())));
-float!(bf16, through_f32 bf16, |a, b, c| bf16::from_bits(machine::fma_bf16(a.to_bits(), b.to_bits(), c.to_bits())));
+float!(f16, through_f32 f16, |a, b, c| f16::from_bits(machine::fma_f16(a.to_bits(), b.to_bits(), c.to_bits())), fma_f16x2);
+float!(bf16, through_f32 bf16, |a, b, c| bf16::from_bits(machine::fma_bf16(a.to_bits(), b.to_bits(), c.to_bits())), fma_bf16x2);
 
 /// What can be the exponent of [`Float::powi`]: whole numbers of up to 32 bits, and `bool`.
 #[diagnostic::on_unimplemented(
@@ -279,8 +302,7 @@ macro_rules! approximate {
         }
         #[inline(always)]
         fn $name_pair(low: Self, high: Self) -> [Self; 2] {
-            let pair = machine::$packed((high.to_bits() as u32) << 16 | low.to_bits() as u32);
-            [$type::from_bits(pair as u16), $type::from_bits((pair >> 16) as u16)]
+            unpack(machine::$packed(pack([low, high])))
         }
     };
 }

@@ -6,7 +6,7 @@ use super::operand::{Fetch, Promoted};
 use crate::arch;
 use crate::element::{ApproximateFloat, Cast, Element, Float, Promote, WholeExponent};
 use crate::layout::Layout;
-use crate::registers::PowerOfTwo;
+use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 use crate::tile::{Spread, Tile};
 
@@ -153,7 +153,8 @@ macro_rules! packed_functions {
             where
                 T: ApproximateFloat,
             {
-                self.by_pairs(T::$name, T::$pair)
+                let get = |i| self.registers().get(i);
+                Tile::from_register_pairs(|i| T::$name(get(i)), |i| T::$pair(get(i), get(i + 1)))
             }
         )* }
     };
@@ -195,7 +196,17 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         let left = Spread::<T, S, L, A::Shape, A::Layout>::new(self);
         let factor = factor.prepare::<A::Shape, A::Layout>();
         let summand = summand.prepare::<A::Shape, A::Layout>();
-        Tile::from_registers_fn(|i| left.get(i).fma(factor.get(i), summand.get(i)))
+        Tile::from_register_pairs(
+            |i| left.get(i).fma(factor.get(i), summand.get(i)),
+            |i| {
+                let [values, factors, summands] = [
+                    [left.get(i), left.get(i + 1)],
+                    [factor.get(i), factor.get(i + 1)],
+                    [summand.get(i), summand.get(i + 1)],
+                ];
+                T::fma_pair(values, factors, summands)
+            },
+        )
     }
 
     /// Whether elements are infinite.
@@ -274,15 +285,15 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         Tile::from_registers_fn(|i| Float::powi(left.get(i), right.get(i).to_exponent()))
     }
 
-    /// A function of each element that the hardware has for pairs.
+    /// The tile whose register `i` holds `one(i)`, or where there are several, whose registers `i` and `i + 1` hold `two(i)`.
     #[inline(always)]
-    fn by_pairs(self, single: impl Fn(T) -> T, pair: impl Fn(T, T) -> [T; 2]) -> Self {
+    fn from_register_pairs(one: impl Fn(usize) -> T, two: impl Fn(usize) -> [T; 2]) -> Self {
         if Self::REGISTERS == 1 || !arch::TILES_IN_REGISTERS {
-            return Tile::from_registers_fn(|i| single(self.registers().get(i)));
+            return Tile::from_registers_fn(one);
         }
-        let mut registers = *self.registers();
+        let mut registers = Registers::from_fn(|_| T::ZERO);
         <L::Registers<S>>::unroll(0, 2, &mut |i| {
-            let [low, high] = pair(registers.get(i), registers.get(i + 1));
+            let [low, high] = two(i);
             registers.set(i, low);
             registers.set(i + 1, high);
         });
