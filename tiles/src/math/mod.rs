@@ -37,9 +37,9 @@
 //! | `sigmoid`, `silu`, `softplus` | 2.5, 3.2, 1.8 | 2.5, 3.2, 1.8 | yes |
 //! | `gelu`, `gelu_tanh` | 5, 3.5 | 5, 3.5 | yes |
 //!
-//! `tests/math_accuracy.rs` and `tests/function_accuracy.rs` check the bounds. The device's own f32 functions keep theirs for
-//! each of the 2³² operands on an H200, where the approximate instructions inside them err as the hardware does; its f64
-//! functions gave the CPU's bits there.
+//! `tests/math_accuracy.rs` and `tests/function_accuracy.rs` check the bounds, `tests/function_special_values.rs` the special
+//! values. The device's own f32 functions keep theirs for each of the 2³² operands on an H200, where the approximate
+//! instructions inside them err as the hardware does; its f64 functions gave the CPU's bits there.
 //!
 //! The activation functions, whose results fade toward zero, keep their relative accuracy there. The functions named
 //! `approximate` are one or two instructions of the hardware; each states its own error.
