@@ -76,7 +76,7 @@ pub mod prelude {
     pub use crate::context::{BlockIndex, Cx};
     pub use crate::element::{
         ApproximateFloat, AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, Element, Float,
-        Integer, Logical, Number, Ordered, Pointer, Promote, bf16, f16,
+        Integer, Logical, Number, Ordered, Pointer, Promote, WholeExponent, bf16, f16,
     };
     pub use crate::kernel;
     pub use crate::layout::{Block, Blocked, Layout, Slice};

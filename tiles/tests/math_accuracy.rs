@@ -7,53 +7,12 @@
 //! cosine and tangent of numbers beyond 10⁵ are compared with the standard library's f64 functions, to which
 //! one ulp is allowed.
 
+mod wide;
+
 use cuda_tiles::math::{device, double, single};
-
-/// The distance of two neighbouring f32 around `x`, as an f64.
-fn ulp_f32(x: f64) -> f64 {
-    let exponent = (x.abs().to_bits() >> 52) as i32 - 1023;
-    2f64.powi(exponent.max(-126) - 23)
-}
-
-/// The distance of `value` from `reference` in ulp. Infinity counts as 2¹²⁸, the first power of two that is
-/// not an f32, so that overflowing a little too early or too late is an error of a few ulp, and overflowing
-/// wrongly one of many.
-fn error_f32(value: f32, reference: f64) -> f64 {
-    let limit = 2f64.powi(128);
-    if value.is_nan() || reference.is_nan() {
-        return if value.is_nan() && reference.is_nan() { 0.0 } else { f64::INFINITY };
-    }
-    let (value, reference) = ((value as f64).clamp(-limit, limit), reference.clamp(-limit, limit));
-    if value == reference { 0.0 } else { (value - reference).abs() / ulp_f32(reference) }
-}
-
-/// Keeps the largest error and where it was.
-struct Worst<X> {
-    error: f64,
-    operand: X,
-}
-
-impl<X: Copy + std::fmt::LowerExp> Worst<X> {
-    fn new(operand: X) -> Self {
-        Worst { error: 0.0, operand }
-    }
-
-    fn record(&mut self, error: f64, operand: X) {
-        if error > self.error || error.is_nan() {
-            *self = Worst { error, operand };
-        }
-    }
-
-    fn assert_within(&self, bound: f64, name: &str) {
-        println!("{name}: at most {:.3} ulp, at {:e}", self.error, self.operand);
-        assert!(
-            self.error <= bound,
-            "{name}({:e}) is {} ulp off, more than {bound}",
-            self.operand,
-            self.error
-        );
-    }
-}
+use wide::{
+    Wide, Worst, error_f32, error_f64, magnitudes, operands, wide_exp_minus_one, wide_sine_and_cosine,
+};
 
 /// Sweeps f32: every 4099th bit pattern (a prime: all exponents, both signs, all kinds of significands), and
 /// every 97th of those with magnitudes from 2⁻⁴ to 2⁷, where the functions bend.
@@ -125,6 +84,12 @@ mod f32_within_the_stated_bound {
     }
 
     #[test]
+    fn exponentials_of_the_cpu() {
+        sweep_f32("single::exp", 0.51, single::exp, reference::exp);
+        sweep_f32("single::exp2", 0.51, single::exp2, reference::exp2);
+    }
+
+    #[test]
     fn roots() {
         sweep_f32("single::sqrt", 0.5, single::sqrt, f64::sqrt);
         sweep_f32("single::rsqrt", 2.0, single::rsqrt, |x| 1.0 / x.sqrt());
@@ -143,138 +108,6 @@ fn f32_sine_is_accurate_for_every_large_magnitude() {
         }
         worst.assert_within(2.0, &format!("sine and cosine of large f32, sweep {index}"));
     }
-}
-
-/// An unevaluated sum of two f64 (T. J. Dekker, "A floating-point technique for extending the available
-/// precision", 1971).
-#[derive(Clone, Copy)]
-struct Wide(f64, f64);
-
-impl Wide {
-    const LN_2: Wide = Wide(std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17);
-
-    fn of_sum(a: f64, b: f64) -> Wide {
-        let sum = a + b;
-        let part = sum - a;
-        Wide(sum, (a - (sum - part)) + (b - part))
-    }
-
-    fn of_product(a: f64, b: f64) -> Wide {
-        let product = a * b;
-        Wide(product, a.mul_add(b, -product))
-    }
-
-    fn scale(self, factor: f64) -> Wide {
-        Wide(self.0 * factor, self.1 * factor)
-    }
-}
-
-impl From<f64> for Wide {
-    fn from(x: f64) -> Wide {
-        Wide(x, 0.0)
-    }
-}
-
-impl std::ops::Add for Wide {
-    type Output = Wide;
-    fn add(self, other: Wide) -> Wide {
-        let Wide(high, error) = Wide::of_sum(self.0, other.0);
-        let Wide(low, low_error) = Wide::of_sum(self.1, other.1);
-        let Wide(high, error) = Wide::of_sum(high, error + low);
-        Wide::of_sum(high, error + low_error)
-    }
-}
-
-impl std::ops::Neg for Wide {
-    type Output = Wide;
-    fn neg(self) -> Wide {
-        Wide(-self.0, -self.1)
-    }
-}
-
-impl std::ops::Mul for Wide {
-    type Output = Wide;
-    fn mul(self, other: Wide) -> Wide {
-        let Wide(high, error) = Wide::of_product(self.0, other.0);
-        Wide::of_sum(high, error + (self.0 * other.1 + self.1 * other.0))
-    }
-}
-
-impl std::ops::Div for Wide {
-    type Output = Wide;
-    fn div(self, other: Wide) -> Wide {
-        let first = self.0 / other.0;
-        let rest = self + -(other * first.into());
-        let second = rest.0 / other.0;
-        let rest = rest + -(other * second.into());
-        Wide::of_sum(first, second) + (rest.0 / other.0).into()
-    }
-}
-
-/// `e^x - 1` times a power of two that is returned with it: `(value, power)`, with `e^x = (value + 1) ·
-/// 2^power`.
-fn wide_exp_minus_one(x: Wide) -> (Wide, i32) {
-    let power = (x.0 / std::f64::consts::LN_2).round();
-    // A third part of ln 2 keeps 100 bits below a power of up to 1100.
-    let r = x + -(Wide::LN_2 * power.into()) + (power * -5.707_708_438_416_212e-34).into();
-    const HALVINGS: i32 = 6;
-    let r = r.scale(0.5f64.powi(HALVINGS));
-    let mut sum = Wide(0.0, 0.0);
-    for degree in (1..=14).rev() {
-        sum = (sum + 1.0.into()) * r / (degree as f64).into();
-    }
-    for _ in 0..HALVINGS {
-        // (1 + s)² - 1
-        sum = sum * sum + sum.scale(2.0);
-    }
-    (sum, power as i32)
-}
-
-/// Sine and cosine of |x| below 10⁵, from their power series.
-fn wide_sine_and_cosine(x: f64) -> (Wide, Wide) {
-    let quotient = (x * std::f64::consts::FRAC_2_PI).round();
-    let parts = [std::f64::consts::FRAC_PI_2, 6.123_233_995_736_766e-17, -1.497_384_904_859_169_8e-33];
-    let mut r = Wide::from(x);
-    for part in parts {
-        r = r + -Wide::of_product(quotient, part);
-    }
-    let square = r * r;
-    let (mut sine, mut cosine) = (Wide(1.0, 0.0), Wide(1.0, 0.0));
-    for term in (1..=14).rev() {
-        let even = (2 * term) as f64;
-        sine = Wide(1.0, 0.0) + -(sine * square / (even * (even + 1.0)).into());
-        cosine = Wide(1.0, 0.0) + -(cosine * square / (even * (even - 1.0)).into());
-    }
-    let sine = sine * r;
-    match (quotient as i64).rem_euclid(4) {
-        0 => (sine, cosine),
-        1 => (cosine, -sine),
-        2 => (-sine, -cosine),
-        _ => (-cosine, sine),
-    }
-}
-
-/// The distance of `value` from `reference · 2^power` in ulp, for finite values.
-fn error_f64(value: f64, reference: Wide, power: i32) -> f64 {
-    // In two steps: 2^power alone may leave the range.
-    let (half, rest) = (power / 2, power - power / 2);
-    let rounded = reference.0 * 2f64.powi(half) * 2f64.powi(rest);
-    let exponent = ((rounded.abs().to_bits() >> 52) as i32).max(1) - 1075;
-    let ulp_in_reference = 2f64.powi((exponent - power).max(-1000));
-    let difference = reference + -Wide::from(value * 2f64.powi(-rest) * 2f64.powi(-half));
-    difference.0.abs() / ulp_in_reference
-}
-
-/// Evenly spread operands: `count` from `low` to `high`, with irregular last bits.
-fn operands(low: f64, high: f64, count: u32) -> impl Iterator<Item = f64> {
-    let step = (high - low) / count as f64;
-    (0..count).map(move |index| low + step * (index as f64 + std::f64::consts::FRAC_1_PI))
-}
-
-/// `count` operands with magnitudes spread evenly over the exponents from `low` to `high`.
-fn magnitudes(low: f64, high: f64, count: u32) -> impl Iterator<Item = f64> {
-    let step = ((high.to_bits() - low.to_bits()) / count as u64) | 1;
-    (0..count as u64).map(move |index| f64::from_bits(low.to_bits() + index * step))
 }
 
 const COUNT: u32 = 100_000;
@@ -494,7 +327,26 @@ fn approximate_functions_keep_their_stated_bounds() {
         assert!(relative(single::divide_approximate(3.0, x), 3.0 / wide) < unit, "3 / {x}");
         assert!((single::sin_approximate(x) as f64 - wide.sin()).abs() < 2f64.powi(-20), "sin({x})");
         assert!((single::cos_approximate(x) as f64 - wide.cos()).abs() < 2f64.powi(-20), "cos({x})");
+        let growing = 2.0 * unit + wide.abs() * unit;
+        if x > -87.0 {
+            assert!(
+                relative(single::sigmoid_approximate(x), double::sigmoid(wide)) < growing,
+                "sigmoid({x})"
+            );
+            assert!(relative(single::silu_approximate(x), double::silu(wide)) < growing, "silu({x})");
+        }
+        let error = (single::softplus_approximate(x) as f64 - double::softplus(wide)).abs();
+        assert!(error < 2.0 * unit + double::softplus(wide) * unit, "softplus({x})");
+        let weight = 1.595_769_121_605_731 * (wide + 0.044_715 * wide * wide * wide);
+        if weight > -87.0 {
+            let allowed = 2.0 * unit + weight.abs() * unit;
+            assert!(
+                relative(single::gelu_tanh_approximate(x), double::gelu_tanh(wide)) < allowed,
+                "gelu_tanh({x})"
+            );
+        }
         let (x, wide) = (x.abs(), wide.abs());
+        assert!(relative(single::sqrt_approximate(x), wide.sqrt()) < unit, "sqrt({x})");
         assert!(
             (single::log_approximate(x) as f64 - wide.ln()).abs() < unit * wide.ln().abs().max(0.5) * 2.0,
             "log({x})"
@@ -505,6 +357,15 @@ fn approximate_functions_keep_their_stated_bounds() {
         );
         assert!(relative(single::rsqrt_approximate(x), 1.0 / wide.sqrt()) < unit, "1 / sqrt({x})");
     }
+    for unit in [single::silu_approximate, single::gelu_tanh_approximate] {
+        assert_same!(unit(f32::NEG_INFINITY), -0f32);
+        assert_same!(unit(f32::INFINITY), f32::INFINITY);
+        assert_same!(unit(f32::NAN), f32::NAN);
+    }
+    assert_same!(single::sigmoid_approximate(f32::NEG_INFINITY), 0f32);
+    assert_same!(single::softplus_approximate(f32::NEG_INFINITY), 0f32);
+    assert_same!(single::softplus_approximate(f32::INFINITY), f32::INFINITY);
+    assert_same!(single::softplus_approximate(f32::NAN), f32::NAN);
     assert_same!(single::exp_approximate(-90.0), 0f32);
     assert_same!(single::exp2_approximate(-127.0), 0f32);
     assert_same!(single::reciprocal_approximate(1e-39), f32::INFINITY);

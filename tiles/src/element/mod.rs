@@ -8,8 +8,9 @@
 //! | [`Logical`] | `bool`, integers | `& \| ^ !` |
 //! | [`Number`] | integers, floats | `+ - * / %`, whole quotients, negation, comparisons, minimum, maximum |
 //! | [`Integer`] | integers | shifts |
-//! | [`Float`] | floats | fma, roots, exponentials, trigonometry |
-//! | [`ApproximateFloat`] | `f32` | the hardware's approximate forms |
+//! | [`Float`] | floats | fma, roots, exponentials, trigonometry, activation functions |
+//! | [`ApproximateFloat`] | `f16`, `bf16`, `f32` | the hardware's approximate forms |
+//! | [`WholeExponent`] | integers of up to 32 bits, `bool` | exponents of `powi` |
 //!
 //! Integer arithmetic wraps. `x / 0` is 0 and `x % 0` is `x`; `MIN / -1` is `MIN` and `MIN % -1` is 0. A shift by
 //! the width or more gives 0, or the sign for `>>` of a signed number.
@@ -27,7 +28,7 @@ pub use atomic::{AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax};
 pub(crate) use bits::sealed as bits_transport;
 pub use bits::{Bits, SameSize};
 pub use cast::Cast;
-pub use float::{ApproximateFloat, Float};
+pub use float::{ApproximateFloat, Float, WholeExponent};
 pub use half::{bf16, f16};
 pub use number::{Integer, Logical, Number};
 pub use order::Ordered;

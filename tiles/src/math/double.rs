@@ -1,6 +1,7 @@
 //! Elementary functions of f64.
 
 use super::device::double as device;
+use super::portable;
 use crate::arch::float as arch;
 
 /// Defines functions that are `libm`'s on the CPU and ours on the device.
@@ -29,6 +30,74 @@ elementary! {
     cos;
     /// Tangent of `x` radians, within 2.5 ulp for every finite `x`.
     tan;
+}
+
+/// Defines functions that have one algorithm for both back ends.
+macro_rules! portable {
+    ($($(#[$attribute:meta])* $name:ident($($operand:ident: $type:ty),*);)*) => {$(
+        $(#[$attribute])*
+        #[inline(always)]
+        pub fn $name($($operand: $type),*) -> f64 {
+            portable::$name($($operand),*)
+        }
+    )*};
+}
+
+portable! {
+    /// Arc sine, within 2.2 ulp.
+    asin(x: f64);
+    /// Arc cosine, within 1.2 ulp.
+    acos(x: f64);
+    /// Arc tangent, within 1.5 ulp.
+    atan(x: f64);
+    /// Hyperbolic sine, within 1.8 ulp.
+    sinh(x: f64);
+    /// Hyperbolic cosine, within 1.2 ulp.
+    cosh(x: f64);
+    /// Inverse hyperbolic sine, within 2 ulp.
+    asinh(x: f64);
+    /// Inverse hyperbolic cosine, within 2.1 ulp.
+    acosh(x: f64);
+    /// Inverse hyperbolic tangent, within 2.2 ulp.
+    atanh(x: f64);
+    /// Logarithm to base 10, within 0.6 ulp.
+    log10(x: f64);
+    /// `log(1 + x)`, within 1.4 ulp.
+    log1p(x: f64);
+    /// `e^x - 1`, within 1.2 ulp.
+    expm1(x: f64);
+    /// `10^x`, within 1 ulp.
+    exp10(x: f64);
+    /// Error function, within 1.1 ulp.
+    erf(x: f64);
+    /// Complementary error function, `1 - erf(x)`, within 4 ulp.
+    erfc(x: f64);
+    /// Cube root, within 0.6 ulp.
+    cbrt(x: f64);
+    /// Logistic function, `1 / (1 + e^-x)`, within 2.5 ulp.
+    sigmoid(x: f64);
+    /// Sigmoid-weighted linear unit, `x / (1 + e^-x)`; −0 for −∞, within 3.2 ulp.
+    silu(x: f64);
+    /// `log(1 + e^x)`, within 1.8 ulp.
+    softplus(x: f64);
+    /// Gaussian-error linear unit, `x · (1 + erf(x / √2)) / 2`; −0 for −∞, within 5 ulp.
+    gelu(x: f64);
+    /// Its usual approximation, `x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2`; −0 for −∞, within 3.5 ulp.
+    gelu_tanh(x: f64);
+    /// The angle of the point `(x, y)`, between −π and π, within 1.7 ulp.
+    atan2(y: f64, x: f64);
+    /// `√(x² + y²)`, within 1 ulp, without overflow or underflow on the way.
+    hypot(x: f64, y: f64);
+    /// `x^y`, within 1 ulp, with the special values of C's Annex F.
+    pow(x: f64, y: f64);
+    /// `x^n`, within 2 ulp, with the special values of [`pow`]. Exponents from −1 to 4 are products.
+    powi(x: f64, n: i32);
+}
+
+/// `1 / x`, correctly rounded.
+#[inline(always)]
+pub fn reciprocal(x: f64) -> f64 {
+    1.0 / x
 }
 
 /// Hyperbolic tangent, within 2 ulp. The same code for both back ends: `libm::tanh` is up to 2.2 ulp off.

@@ -164,6 +164,17 @@ functions! {
 }
 
 functions! {
+    /// `2^x` of an f16.
+    exp2_approximate_f16(x: u16) -> u16 = f32_to_f16(libm::exp2f(f16_to_f32(x)));
+    /// `tanh(x)` of an f16.
+    tanh_approximate_f16(x: u16) -> u16 = f32_to_f16(libm::tanhf(f16_to_f32(x)));
+    /// `2^x` of a bf16; subnormal operands and results become zero.
+    exp2_approximate_bf16(x: u16) -> u16 = f32_to_bf16(exp2_approximate_flush_f32(bf16_to_f32(x)));
+    /// `tanh(x)` of a bf16.
+    tanh_approximate_bf16(x: u16) -> u16 = f32_to_bf16(libm::tanhf(bf16_to_f32(x)));
+}
+
+functions! {
     /// An f16 as an f32, exactly.
     f16_to_f32(x: u16) -> f32 = half::f16::from_bits(x).to_f32();
     /// An f16 as an f64, exactly.
@@ -289,6 +300,14 @@ macro_rules! pairs {
 }
 
 pairs! {
+    /// `2^x` of an f16 pair.
+    exp2_approximate_f16x2(x) = exp2_approximate_f16;
+    /// `tanh(x)` of an f16 pair.
+    tanh_approximate_f16x2(x) = tanh_approximate_f16;
+    /// `2^x` of a bf16 pair; subnormal operands and results become zero.
+    exp2_approximate_bf16x2(x) = exp2_approximate_bf16;
+    /// `tanh(x)` of a bf16 pair.
+    tanh_approximate_bf16x2(x) = tanh_approximate_bf16;
     /// `a + b` of two f16 pairs.
     add_f16x2(a, b) = add_f16;
     /// `a - b` of two f16 pairs.

@@ -135,6 +135,64 @@ instructions! {
 }
 
 instructions! {
+    /// `2^x` of an f16 with a relative error below 2⁻⁹·⁹.
+    exp2_approximate_f16(x: u16 => reg16) -> u16 => reg16 = "ex2.approx.f16 {}, {};";
+    /// `2^x` of an f16 pair with a relative error below 2⁻⁹·⁹.
+    exp2_approximate_f16x2(x: u32 => reg32) -> u32 => reg32 = "ex2.approx.f16x2 {}, {};";
+    /// `tanh(x)` of an f16 with an absolute error below 2⁻¹⁰·⁹⁸⁷.
+    tanh_approximate_f16(x: u16 => reg16) -> u16 => reg16 = "tanh.approx.f16 {}, {};";
+    /// `tanh(x)` of an f16 pair with an absolute error below 2⁻¹⁰·⁹⁸⁷.
+    tanh_approximate_f16x2(x: u32 => reg32) -> u32 => reg32 = "tanh.approx.f16x2 {}, {};";
+}
+
+// bf16 has instructions of its own from `sm_90` on.
+#[cfg(target_feature = "sm_90")]
+instructions! {
+    /// `2^x` of a bf16 with a relative error below 2⁻⁷; subnormal operands and results become zero.
+    exp2_approximate_bf16(x: u16 => reg16) -> u16 => reg16 = "ex2.approx.ftz.bf16 {}, {};";
+    /// `2^x` of a bf16 pair with a relative error below 2⁻⁷; subnormal operands and results become zero.
+    exp2_approximate_bf16x2(x: u32 => reg32) -> u32 => reg32 = "ex2.approx.ftz.bf16x2 {}, {};";
+    /// `tanh(x)` of a bf16 with an absolute error below 2⁻⁸.
+    tanh_approximate_bf16(x: u16 => reg16) -> u16 => reg16 = "tanh.approx.bf16 {}, {};";
+    /// `tanh(x)` of a bf16 pair with an absolute error below 2⁻⁸.
+    tanh_approximate_bf16x2(x: u32 => reg32) -> u32 => reg32 = "tanh.approx.bf16x2 {}, {};";
+}
+
+/// Before `sm_90` bf16 goes through f32.
+#[cfg(not(target_feature = "sm_90"))]
+mod through_f32 {
+    use super::*;
+
+    /// `2^x` of a bf16; subnormal operands and results become zero.
+    #[inline(always)]
+    pub fn exp2_approximate_bf16(x: u16) -> u16 {
+        f32_to_bf16(exp2_approximate_flush_f32(bf16_to_f32(x)))
+    }
+
+    /// `2^x` of a bf16 pair; subnormal operands and results become zero.
+    #[inline(always)]
+    pub fn exp2_approximate_bf16x2(x: u32) -> u32 {
+        let [low, high] = [x as u16, (x >> 16) as u16].map(|x| exp2_approximate_flush_f32(bf16_to_f32(x)));
+        f32_pair_to_bf16x2(high, low)
+    }
+
+    /// `tanh(x)` of a bf16.
+    #[inline(always)]
+    pub fn tanh_approximate_bf16(x: u16) -> u16 {
+        f32_to_bf16(tanh_approximate_f32(bf16_to_f32(x)))
+    }
+
+    /// `tanh(x)` of a bf16 pair.
+    #[inline(always)]
+    pub fn tanh_approximate_bf16x2(x: u32) -> u32 {
+        let [low, high] = [x as u16, (x >> 16) as u16].map(|x| tanh_approximate_f32(bf16_to_f32(x)));
+        f32_pair_to_bf16x2(high, low)
+    }
+}
+#[cfg(not(target_feature = "sm_90"))]
+pub use through_f32::*;
+
+instructions! {
     /// An f16 as an f32, exactly.
     f16_to_f32(x: u16 => reg16) -> f32 => reg32 = "cvt.f32.f16 {}, {};";
     /// An f16 as an f64, exactly.

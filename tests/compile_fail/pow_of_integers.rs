@@ -1,0 +1,9 @@
+//! `i32` is not a floating-point element type
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.zeros::<i32, _>(shape![8]).pow(2);
+    });
+}
