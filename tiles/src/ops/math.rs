@@ -3,7 +3,7 @@
 
 use super::Operand;
 use super::operand::Fetch;
-use crate::element::{ApproximateFloat, Element, Float};
+use crate::element::{ApproximateFloat, Classify, Element, Float};
 use crate::layout::Layout;
 use crate::shape::Shape;
 use crate::tile::{Spread, Tile};
@@ -103,8 +103,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn is_infinite(self) -> Tile<bool, S, L>
     where
-        T: Float,
+        T: Classify,
     {
-        Tile::from_registers_fn(|i| Float::is_infinite(self.registers().get(i)))
+        Tile::from_registers_fn(|i| self.registers().get(i).classify_infinite())
     }
 }

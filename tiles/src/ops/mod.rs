@@ -5,6 +5,7 @@ pub mod compare;
 pub mod math;
 pub mod modes;
 pub mod reduce;
+pub mod repack;
 pub mod shapes;
 
 mod operand;

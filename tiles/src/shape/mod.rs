@@ -4,8 +4,10 @@
 //! memory; everything about them is known to the compiler.
 
 mod broadcast;
+mod scale;
 
 pub use broadcast::{Broadcast, BroadcastDimension, FitsShape};
+pub use scale::{DimensionSize, Power, ScaleAxis};
 
 use crate::registers::{PowerOfTwo, Product};
 use typenum::{Const, ToUInt, U1};
