@@ -15,8 +15,10 @@ pub mod casts;
 pub mod compare;
 pub mod execution;
 pub mod math;
+pub mod minifloats;
 pub mod promotions;
 pub mod reductions;
+pub mod repacking;
 pub mod shapes;
 pub mod views;
 
