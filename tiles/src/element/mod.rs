@@ -12,7 +12,7 @@
 //! | [`Float`] | floats | fma, roots, exponentials, trigonometry |
 //! | [`ApproximateFloat`] | `f32` | the hardware's approximate forms |
 //! | [`Classify`] | all that are numbers | what is NaN, what is infinite |
-//! | [`Repack`] | all but `tf32` | taking bits apart and together along an axis |
+//! | [`Repack`] | all, but not used for `tf32` | taking bits apart and together along an axis |
 //!
 //! Integer arithmetic wraps. `x / 0` is 0 and `x % 0` is `x`; `MIN / -1` is `MIN` and `MIN % -1` is 0. A shift by
 //! the width or more gives 0, or the sign for `>>` of a signed number.

@@ -1,18 +1,13 @@
 //! How many bits of an element are its value, so that some elements fit into one of another type.
 
-use super::{Bits, Element, Integer, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16};
+use super::{Bits, Element, Integer, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
 use crate::registers::PowerOfTwo;
 use typenum::{U1, U4, U8, U16, U32, U64};
 
 /// Elements that [`Tile::repack`](crate::tile::Tile::repack) takes apart and puts together: all but `tf32`, whose 19 bits
-/// fill nothing.
-#[diagnostic::on_unimplemented(
-    message = "elements of type `{Self}` cannot be repacked",
-    label = "not a power of two of bits",
-    note = "`tf32` has 19 bits: convert it first, `.cast::<f32>()`"
-)]
+/// fill nothing, so that it does not compile there.
 pub trait Repack: Element<Bits: Word> {
-    /// Bits of the value: 1 for `bool`, 4 for [`f4e2m1`], else those of the type.
+    /// Bits of the value: 1 for `bool`, 4 for [`f4e2m1`], else those of the type in memory.
     type Width: PowerOfTwo;
 }
 
@@ -24,7 +19,7 @@ widths! {
     U4: f4e2m1;
     U8: i8 u8 f8e4m3 f8e5m2 f8e8m0 f8ue5m3 f4e2m1x2;
     U16: i16 u16 f16 bf16;
-    U32: i32 u32 f32;
+    U32: i32 u32 f32 tf32;
     U64: i64 u64 f64;
 }
 

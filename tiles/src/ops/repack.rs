@@ -45,7 +45,7 @@ fn place<S: Shape, L: Layout>(i: usize) -> u32 {
     S::DESCRIPTION.coordinate(flat, 1) as u32
 }
 
-impl<T: Repack, S: Shape, L: Layout> Tile<T, S, L> {
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The same bits as elements of type `U`, along axis `A`, which becomes longer or shorter accordingly.
     ///
     /// The first of the elements that make a wider one has its lowest bits. A `bool` counts as one bit, an [`f4e2m1`] as
@@ -65,6 +65,7 @@ impl<T: Repack, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn repack<U: Repack, const A: usize>(self) -> Tile<U, Repacked<T, U, S, A>, Blocked<L::Block>>
     where
+        T: Repack,
         S: ScaleAxis<A, T::Width, U::Width>,
     {
         const {
@@ -72,6 +73,10 @@ impl<T: Repack, S: Shape, L: Layout> Tile<T, S, L> {
             assert!(
                 T::Width::COUNT == U::Width::COUNT || (bits % U::Width::COUNT == 0 && bits % 8 == 0),
                 "repack: the bits along the axis must fill whole bytes and whole elements of the new type"
+            );
+            assert!(
+                T::BIT_WIDTH != 19 && U::BIT_WIDTH != 19,
+                "repack: tf32 has 19 bits, which fill no elements: convert it first"
             )
         };
         // First the elements that make one wider are joined, then the wider ones split. One of the two does nothing. The
@@ -102,6 +107,7 @@ impl<T: Repack, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn pack_to_bytes(self) -> Tile<u8, Repacked<T, u8, Flat<S>, 0>, Blocked<L::Block>>
     where
+        T: Repack,
         Flat<S>: ScaleAxis<0, T::Width, U8>,
     {
         self.reshape(Flat::<S>::default()).repack::<u8, 0>()

@@ -21,7 +21,7 @@ use crate::ops::modes::{NearestEven, TiesAway, TowardNegative, TowardPositive, T
 
 /// Conversion of one float to the float type `U`, rounded by mode `R`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not convert to `{U}` with rounding `{R}`",
+    message = "`{Self}` does not convert to `{U}` in this rounding mode",
     label = "no such rounding of this conversion",
     note = "rounding modes are for conversions between floats; which ones each conversion has is a table in the documentation of `CastWith`"
 )]
