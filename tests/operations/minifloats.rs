@@ -95,6 +95,8 @@ enum Mode {
     Down,
     Up,
     Away,
+    /// To even, and beyond the greatest number no number.
+    Unsaturated,
 }
 
 /// `x` rounded to `digits` significant bits, none of them below 2^`least`, with numbers below 2^`limit`.
@@ -109,7 +111,7 @@ fn round(x: f64, digits: i32, least: i32, limit: i32, mode: Mode) -> f64 {
     // In two steps, as the quotient of the least numbers by much larger ones is no f64.
     let quotient = x / distance;
     let whole = match mode {
-        Mode::Even => quotient.round_ties_even(),
+        Mode::Even | Mode::Unsaturated => quotient.round_ties_even(),
         Mode::Zero => quotient.trunc(),
         Mode::Down if quotient == 0.0 => {
             if x < 0.0 {
@@ -132,7 +134,7 @@ fn round(x: f64, digits: i32, least: i32, limit: i32, mode: Mode) -> f64 {
     let rounded = (whole * distance).abs();
     let greatest = (2.0 - 2f64.powi(1 - digits)) * 2f64.powi(limit - 1);
     let inward = match mode {
-        Mode::Even | Mode::Away => false,
+        Mode::Even | Mode::Unsaturated | Mode::Away => false,
         Mode::Zero => true,
         Mode::Down => x > 0.0,
         Mode::Up => x < 0.0,
@@ -295,7 +297,7 @@ trait Named {
 macro_rules! named {
     ($($name:ident $mode:ident;)*) => { $( impl Named for $name { const MODE: Mode = Mode::$mode; } )* };
 }
-named! { NearestEven Even; TowardZero Zero; TowardNegative Down; TowardPositive Up; TiesAway Away; }
+named! { NearestEven Even; TowardZero Zero; TowardNegative Down; TowardPositive Up; TiesAway Away; Unsaturated Unsaturated; }
 
 /// A float type as the target of a rounding.
 trait Target: Element {
@@ -322,8 +324,17 @@ targets! {
     tf32: |y| f64::from(f32::from_bits(y.to_bits())), |x, mode| round_to_tf32(x, mode);
     f16: |y| y.to_f64(), |x, mode| round(x, 11, -24, 16, mode);
     bf16: |y| y.to_f64(), |x, mode| round(x, 8, -133, 128, mode);
-    f8e4m3: |y| E4M3.value(y.to_bits().into()), |x, _mode| if x.is_nan() { x } else { E4M3.value(E4M3.nearest(x)) };
-    f8e5m2: |y| E5M2.value(y.to_bits().into()), |x, _mode| if x.is_nan() { x } else { E5M2.value(E5M2.nearest(x)) };
+    f8e4m3: |y| E4M3.value(y.to_bits().into()), |x, mode| match mode {
+        // Halfway to the next number, if there were one, it would go to the even code of 448.
+        Mode::Unsaturated if x.abs() > 464.0 => f64::NAN,
+        _ if x.is_nan() => x,
+        _ => E4M3.value(E4M3.nearest(x)),
+    };
+    f8e5m2: |y| E5M2.value(y.to_bits().into()), |x, mode| match mode {
+        Mode::Unsaturated if x.abs() >= 61440.0 => f64::INFINITY.copysign(x),
+        _ if x.is_nan() => x,
+        _ => E5M2.value(E5M2.nearest(x)),
+    };
     f8e8m0: |y| wide(Number64::exact(y)), |x, mode| if x.is_nan() {
         x
     } else {
@@ -380,8 +391,8 @@ fn detail_20_rounding_matrix() {
         f64 f8e8m0 TowardZero TowardPositive;
         f16 f8e8m0 TowardPositive;
         bf16 f8e8m0 TowardZero;
-        f32 f8e4m3 NearestEven;
-        f16 f8e5m2 NearestEven;
+        f32 f8e4m3 NearestEven Unsaturated;
+        f16 f8e5m2 NearestEven Unsaturated;
     }
 }
 

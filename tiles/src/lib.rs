@@ -75,8 +75,8 @@ pub use cuda_tiles_macros::kernel;
 pub mod prelude {
     pub use crate::context::{BlockIndex, Cx};
     pub use crate::element::{
-        ApproximateFloat, Cast, CastWith, Element, Float, Integer, Logical, Number, Promote, Repack, bf16,
-        f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
+        ApproximateFloat, Cast, CastWith, Element, Float, Integer, Logical, Number, Promote, Repack,
+        Unsaturated, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
     };
     pub use crate::kernel;
     pub use crate::layout::{Block, Blocked, Layout, Slice};

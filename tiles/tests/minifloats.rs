@@ -87,6 +87,39 @@ check_format!(e5m2, f8e5m2, E5M2);
 check_format!(ue5m3, f8ue5m3, UE5M3);
 check_format!(e2m1, f4e2m1, E2M1);
 
+/// Beyond the greatest number, from where the next one would be nearer.
+#[test]
+fn unsaturated_overflow() {
+    macro_rules! check {
+        ($($type:ident $definition:ident $beyond:literal;)*) => { $(
+            for x in $definition.trials() {
+                let code: $type = CastWith::<$type, Unsaturated>::cast_with(x);
+                if x.abs() < $beyond {
+                    assert_eq!(u32::from(code.to_bits()), $definition.nearest(x.into()), "{x:e}");
+                } else {
+                    let value = $definition.value(code.to_bits().into());
+                    assert!(!value.is_finite(), "{x:e} is {value:e}");
+                    assert!(value.is_nan() || value.is_sign_negative() == x.is_sign_negative());
+                }
+                let (wide, half): ($type, $type) = (
+                    CastWith::<_, Unsaturated>::cast_with(f64::from(x)),
+                    CastWith::<_, Unsaturated>::cast_with(bf16::from_f32(x)),
+                );
+                assert_eq!(wide.to_bits(), code.to_bits());
+                assert!(half.to_bits() == code.to_bits() || bf16::from_f32(x).to_f32() != x);
+            }
+        )* };
+    }
+    // The greatest numbers are 448, 57344 and 114688; a tie goes to the even code, beyond the first and the last ones that is
+    // the greatest itself.
+    check! {
+        f8e4m3 E4M3 464.00003;
+        f8e5m2 E5M2 61440.0;
+        f8ue5m3 UE5M3 118784.01;
+    }
+    assert_eq!(CastWith::<f8e4m3, Unsaturated>::cast_with(f32::NAN).to_bits(), 0x7f);
+}
+
 /// What becomes of a NaN.
 #[test]
 fn nans() {
@@ -132,7 +165,7 @@ fn e8m0() {
 
 /// The three roundings of `f32` to TF32, with the middle between two numbers, and of wider integers.
 #[test]
-fn tf32_keeps_ten_bits() {
+fn detail_13_tf32_keeps_ten_bits() {
     let bits = |x: f32| {
         let (even, zero, away): (tf32, tf32, tf32) =
             (x.cast(), CastWith::<_, TowardZero>::cast_with(x), CastWith::<_, TiesAway>::cast_with(x));
@@ -229,7 +262,7 @@ fn bf16_to_f16_in_all_modes() {
 }
 
 #[test]
-fn constants() {
+fn detail_12_constants() {
     const ONE_AND_A_HALF: f8e4m3 = f8e4m3::constant(1.5);
     assert_eq!(ONE_AND_A_HALF.to_f32(), 1.5);
     assert_eq!(f8e5m2::constant(f32::NEG_INFINITY).to_bits(), 0xfc);
@@ -249,6 +282,41 @@ fn constants() {
     {
         assert!(std::panic::catch_unwind(wrong).is_err());
     }
+}
+
+/// Each step of the lattice keeps every value.
+#[test]
+fn detail_9_widening_is_exact() {
+    macro_rules! steps {
+        ($($from:ident to $($to:ident)*;)*) => { $($(
+            for code in 0..=255u16 {
+                let value = $from::from_bits((code * 257) as _);
+                let (narrow, wide): (f64, f64) = (value.cast(), Cast::<$to>::cast(value).cast());
+                let same = narrow.to_bits() == wide.to_bits() || (narrow.is_nan() && wide.is_nan());
+                assert!(same, concat!(stringify!($from), " as ", stringify!($to), ": {:?}"), value);
+                let down: $to = CastWith::<$to, TowardNegative>::cast_with(value);
+                assert!(down == Cast::<$to>::cast(value) || narrow.is_nan());
+            }
+        )*)* };
+    }
+    steps! {
+        f4e2m1 to f8e4m3 f8e5m2 f16 bf16 tf32 f32 f64;
+        f8e4m3 to f16 bf16 tf32 f32 f64;
+        f8e5m2 to f16 bf16 tf32 f32 f64;
+        f8e8m0 to bf16 tf32 f32 f64;
+        f8ue5m3 to bf16 tf32 f32 f64;
+        f16 to tf32 f32 f64;
+        bf16 to tf32 f32 f64;
+    }
+}
+
+/// A `bool` is a byte for `bitcast`, and a bit for `repack`.
+#[test]
+fn detail_10_bool_in_bytes_and_bits() {
+    let t = tile(&[0u8, 1, 2, 255, 0, 0, 128, 0], shape![8]);
+    let truth = t.bitcast::<bool>();
+    assert_eq!(elements(truth.bitcast::<u8>()), [0, 1, 1, 1, 0, 0, 1, 0]);
+    assert_eq!(elements(truth.repack::<u8, 0>()), [0b0100_1110]);
 }
 
 #[test]

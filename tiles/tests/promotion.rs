@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Exact, Sample};
+use common::{Exact, Sample, tile};
+use cuda_tiles::element::PromoteMixed;
 use cuda_tiles::prelude::*;
 use std::marker::PhantomData;
 
@@ -131,12 +132,43 @@ fn detail_3_all_pairs_of_element_types() {
 
 /// The rules themselves, by the cells of the peers' table that people ask about.
 #[test]
-fn the_rules_say_what_the_peers_say() {
+fn detail_4_the_rules_say_what_the_peers_say() {
     assert_eq!(expected(("i64", Signed(64)), ("f16", Floating(16))), Some("f16"));
     assert_eq!(expected(("bool", Boolean), ("u8", Unsigned(8))), Some("u8"));
     assert_eq!(expected(("i64", Signed(64)), ("u8", Unsigned(8))), None);
     assert_eq!(expected(("f16", Floating(16)), ("bf16", Floating(16))), None);
     assert_eq!(expected(("bf16", Floating(16)), ("f32", Floating(32))), Some("f32"));
+}
+
+/// C++'s rule by its words: the unsigned type where it is as wide as the signed one or wider, else the signed one.
+#[test]
+fn detail_2_mixed_signedness_on_demand() {
+    fn name<T: PromoteMixed<U, Output: Sample> + Sample, U: Sample + Cast<T::Output>>() -> &'static str {
+        for (a, b) in T::special().into_iter().zip(U::special()) {
+            let (left, right) = tile(&[a], shape![1]).promote_mixed(tile(&[b], shape![1]));
+            assert!(left.item().same(Sample::of(a.exact())) && right.item().same(Sample::of(b.exact())));
+        }
+        T::Output::NAME
+    }
+    macro_rules! pairs {
+        ($($left:ident)*; $rights:tt) => { $( pairs!(@row $left $rights); )* };
+        (@row $left:ident ($($right:ident)*)) => { $( {
+            let wider = if $left::BITS >= $right::BITS { stringify!($left) } else { stringify!($right) };
+            let signed = |bits: u32, name: &'static str| (bits, name.starts_with('i'));
+            let (a, b) = (signed($left::BITS, stringify!($left)), signed($right::BITS, stringify!($right)));
+            let expected = match (a, b) {
+                ((m, true), (n, false)) if n >= m => stringify!($right),
+                ((m, false), (n, true)) if m >= n => stringify!($left),
+                _ => wider,
+            };
+            assert_eq!(name::<$left, $right>(), expected, concat!(stringify!($left), " with ", stringify!($right)));
+        } )* };
+    }
+    pairs!(i8 i16 i32 i64 u8 u16 u32 u64; (i8 i16 i32 i64 u8 u16 u32 u64));
+    // Without that, nothing is widened: i8 and i8 give i8.
+    cuda_tiles::cpu::block(|cx| {
+        assert_eq!((cx.full(shape![2], 100i8) + cx.full(shape![2], 100i8)).at([0]), -56)
+    });
 }
 
 /// Tiles promote like their elements.

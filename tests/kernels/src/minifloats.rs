@@ -75,7 +75,7 @@ pub fn from_minifloats<T>(
         <bf16, f16, TiesAway>, <bf16, tf32, TowardNegative>,
         <f32, f8e8m0, TowardZero>, <f32, f8e8m0, TowardPositive>, <f64, f8e8m0, TowardZero>,
         <f64, f8e8m0, TowardPositive>, <f16, f8e8m0, TowardPositive>, <bf16, f8e8m0, TowardZero>,
-        <f32, f8e4m3, NearestEven>, <f16, f8e5m2, NearestEven>
+        <f32, f8e4m3, NearestEven>, <f16, f8e5m2, NearestEven>, <f32, f8e4m3, Unsaturated>, <f16, f8e5m2, Unsaturated>
     )
 )]
 pub fn cast_in_modes<T, U, R>(cx: Cx, x: Operand<T>, y: Row<U>)

@@ -61,6 +61,18 @@ impl Format {
     /// without a sign drops that of `x`.
     #[inline(always)]
     pub const fn encode(self, x: f32) -> u8 {
+        self.encode_up_to(self.greatest, x)
+    }
+
+    /// The same, but what rounds to more than the greatest number is infinity, or where there is none NaN.
+    #[inline(always)]
+    pub const fn encode_unsaturated(self, x: f32) -> u8 {
+        self.encode_up_to(self.special, x)
+    }
+
+    /// The code of the number nearest to `x`, but none above `greatest`.
+    #[inline(always)]
+    const fn encode_up_to(self, greatest: u32, x: f32) -> u8 {
         let magnitude = x.to_bits() & 0x7fff_ffff;
         let shift = 23 - self.mantissa;
         let even = (magnitude >> shift) & 1;
@@ -70,7 +82,7 @@ impl Format {
         let ruler = (127 + 24 - self.bias - self.mantissa) << 23;
         let subnormal = (f32::from_bits(magnitude) + f32::from_bits(ruler)).to_bits().wrapping_sub(ruler);
         let code = if magnitude < (128 - self.bias) << 23 { subnormal } else { normal };
-        let code = if code > self.greatest { self.greatest } else { code };
+        let code = if code > greatest { greatest } else { code };
         let sign = if x.to_bits() >> 31 == 0 { 0 } else { self.sign };
         (if magnitude > INFINITY { self.nan } else { code | sign }) as u8
     }

@@ -28,13 +28,13 @@ mod repack;
 
 pub(crate) use bits::sealed as bits_transport;
 pub use bits::{Bits, SameSize};
-pub use cast::{Cast, CastWith};
+pub use cast::{Cast, CastWith, Unsaturated};
 pub use classify::Classify;
 pub use float::{ApproximateFloat, Float};
 pub use half::{bf16, f16};
 pub use minifloat::{f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, tf32};
 pub use number::{Integer, Logical, Number};
-pub use promote::{FitsElement, Promote};
+pub use promote::{FitsElement, Promote, PromoteMixed};
 pub use repack::{Repack, Word};
 
 /// A type that a tile can hold.

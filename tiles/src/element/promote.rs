@@ -62,3 +62,33 @@ promotions! {
     f4e2m1: f4e2m1 f4e2m1;
     f4e2m1x2: f4e2m1x2 f4e2m1x2;
 }
+
+/// The common type of two integers of any signedness by the rules of CUDA Tile C++: the signed type if it is the wider
+/// one, so that it holds all values of both, else the unsigned one, in which negative values wrap.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` and `{U}` have no common integer type",
+    label = "expected two integer types",
+    note = "of other types the operators find the common type by themselves"
+)]
+pub trait PromoteMixed<U: Cast<Self::Output>>: Element + Cast<Self::Output> {
+    /// The common type.
+    type Output: Element;
+}
+
+macro_rules! mixed_promotions {
+    ($($left:ident: $($right:ident $output:ident),*;)*) => { $($(
+        impl PromoteMixed<$right> for $left {
+            type Output = $output;
+        }
+    )*)* };
+}
+mixed_promotions! {
+    i8: i8 i8, i16 i16, i32 i32, i64 i64, u8 u8, u16 u16, u32 u32, u64 u64;
+    i16: i8 i16, i16 i16, i32 i32, i64 i64, u8 i16, u16 u16, u32 u32, u64 u64;
+    i32: i8 i32, i16 i32, i32 i32, i64 i64, u8 i32, u16 i32, u32 u32, u64 u64;
+    i64: i8 i64, i16 i64, i32 i64, i64 i64, u8 i64, u16 i64, u32 i64, u64 u64;
+    u8: i8 u8, i16 i16, i32 i32, i64 i64, u8 u8, u16 u16, u32 u32, u64 u64;
+    u16: i8 u16, i16 u16, i32 i32, i64 i64, u8 u16, u16 u16, u32 u32, u64 u64;
+    u32: i8 u32, i16 u32, i32 u32, i64 i64, u8 u32, u16 u32, u32 u32, u64 u64;
+    u64: i8 u64, i16 u64, i32 u64, i64 u64, u8 u64, u16 u64, u32 u64, u64 u64;
+}

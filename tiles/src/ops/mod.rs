@@ -4,6 +4,7 @@ pub mod arithmetic;
 pub mod compare;
 pub mod math;
 pub mod modes;
+pub mod promote;
 pub mod reduce;
 pub mod repack;
 pub mod shapes;

@@ -128,6 +128,39 @@ impl<N: Dimension, L: Layout> Tile<u8, (N,), L> {
     }
 }
 
+/// FP4 in place: the numbers of pairs as two tiles.
+impl<S: Shape, L: Layout> Tile<f4e2m1x2, S, L> {
+    /// The first number of each pair. Moves nothing, other than `unpack`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let pairs = cx.full(shape![4], f4e2m1x2::from_bits(0xf3));
+    ///     let (low, high) = (pairs.low(), pairs.high());
+    ///     assert_eq!((low.at([2]).to_f32(), high.at([2]).to_f32()), (1.5, -6.0));
+    ///     assert_eq!(low.pair_with(high).at([2]), pairs.at([2]));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn low(self) -> Tile<f4e2m1, S, L> {
+        self.map(f4e2m1x2::low)
+    }
+
+    /// The second number of each pair. Moves nothing.
+    #[inline(always)]
+    pub fn high(self) -> Tile<f4e2m1, S, L> {
+        self.map(f4e2m1x2::high)
+    }
+}
+
+impl<S: Shape, L: Layout> Tile<f4e2m1, S, L> {
+    /// Pairs of an element of this tile and the one of `high` at the same place. Moves nothing.
+    #[inline(always)]
+    pub fn pair_with(self, high: Self) -> Tile<f4e2m1x2, S, L> {
+        Tile::from_registers_fn(|i| f4e2m1x2::new(self.registers().get(i), high.registers().get(i)))
+    }
+}
+
 /// FP4 along the last axis.
 macro_rules! pairs {
     ($($last:literal: $($dimension:ident)*;)*) => { $(

@@ -44,7 +44,7 @@ macro_rules! casts {
 mod restricted;
 mod rounding;
 
-pub use rounding::CastWith;
+pub use rounding::{CastWith, Unsaturated};
 
 /// Conversions that are `as`, for one type to many.
 macro_rules! primitive_casts {

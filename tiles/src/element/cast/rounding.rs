@@ -8,6 +8,7 @@
 //! | `bf16`, `f8e8m0`, `f8ue5m3` | `f16` | all five |
 //! | any other float | `f16`, `bf16`, `tf32` | [`NearestEven`], [`TowardZero`] |
 //! | any other float | `f8e4m3`, `f8e5m2`, `f8ue5m3`, `f4e2m1` | [`NearestEven`] |
+//! | any other float | `f8e4m3`, `f8e5m2`, `f8ue5m3` | [`Unsaturated`] |
 //! | any other float | `f8e8m0` | [`TowardZero`], [`TowardPositive`], of the magnitude |
 //!
 //! This is the table of CUDA Tile C++, and the cells that only cuTile Python has. Toward zero what is beyond the range
@@ -18,6 +19,11 @@ use crate::arch::float::{f16_to_f32, f64_to_f32_toward_zero};
 use crate::arch::{convert, minifloat};
 use crate::element::{Element, bf16, f4e2m1, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
 use crate::ops::modes::{NearestEven, TiesAway, TowardNegative, TowardPositive, TowardZero};
+
+/// To the nearest value, ties to even, as FP8 that does not saturate: beyond the greatest number it is infinite, or NaN
+/// where there is no infinity, as in the arrays of PyTorch and JAX.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unsaturated;
 
 /// Conversion of one float to the float type `U`, rounded by mode `R`.
 #[diagnostic::on_unimplemented(
@@ -135,6 +141,20 @@ by_f32! {
     widened: [tf32 f16] to bf16 TowardZero;
     widened: [tf32 f16 bf16 f8e4m3 f8e5m2 f8ue5m3 f4e2m1] to f8e8m0 TowardZero;
     widened: [tf32 f16 bf16 f8e4m3 f8e5m2 f8ue5m3 f4e2m1] to f8e8m0 TowardPositive;
+}
+
+rounded! {
+    f32 to f8e4m3 Unsaturated: |value| f8e4m3::from_bits(minifloat::E4M3.encode_unsaturated(value));
+    f32 to f8e5m2 Unsaturated: |value| f8e5m2::from_bits(minifloat::E5M2.encode_unsaturated(value));
+    f32 to f8ue5m3 Unsaturated: |value| f8ue5m3::from_bits(minifloat::UE5M3.encode_unsaturated(value));
+}
+by_f32! {
+    exact_or_odd: [f64] to f8e4m3 Unsaturated;
+    exact_or_odd: [f64] to f8e5m2 Unsaturated;
+    exact_or_odd: [f64] to f8ue5m3 Unsaturated;
+    widened: [tf32 f16 bf16 f8e5m2 f8e8m0 f8ue5m3] to f8e4m3 Unsaturated;
+    widened: [tf32 f16 bf16 f8e4m3 f8e8m0 f8ue5m3] to f8e5m2 Unsaturated;
+    widened: [tf32 f16 bf16 f8e4m3 f8e5m2 f8e8m0 f4e2m1] to f8ue5m3 Unsaturated;
 }
 
 /// The `f16` next to `value` on the side of zero, or, if `value` is none and `away` says so of its distances to both, the
