@@ -1,18 +1,4 @@
 //! Conversions between floats in a given rounding mode.
-//!
-//! | from | to | modes |
-//! |---|---|---|
-//! | any float | itself, or a type that holds all its numbers | all five, and exact |
-//! | `f64` | `f32` | [`NearestEven`], [`TowardZero`], [`TowardNegative`], [`TowardPositive`] |
-//! | `f32` | `tf32` | [`NearestEven`], [`TowardZero`], [`TiesAway`] |
-//! | `bf16`, `f8e8m0`, `f8ue5m3` | `f16` | all five |
-//! | any other float | `f16`, `bf16`, `tf32` | [`NearestEven`], [`TowardZero`] |
-//! | any other float | `f8e4m3`, `f8e5m2`, `f8ue5m3`, `f4e2m1` | [`NearestEven`] |
-//! | any other float | `f8e4m3`, `f8e5m2`, `f8ue5m3` | [`Unsaturated`] |
-//! | any other float | `f8e8m0` | [`TowardZero`], [`TowardPositive`], of the magnitude |
-//!
-//! This is the table of CUDA Tile C++, and the cells that only cuTile Python has. Toward zero what is beyond the range
-//! becomes the greatest number, and infinity stays.
 
 use super::{Cast, exact_or_odd};
 use crate::arch::float::{f16_to_f32, f64_to_f32_toward_zero};
@@ -26,6 +12,20 @@ use crate::ops::modes::{NearestEven, TiesAway, TowardNegative, TowardPositive, T
 pub struct Unsaturated;
 
 /// Conversion of one float to the float type `U`, rounded by mode `R`.
+///
+/// | from | to | modes |
+/// |---|---|---|
+/// | any float | itself, or a type that holds all its numbers | all five, and exact |
+/// | `f64` | `f32` | [`NearestEven`], [`TowardZero`], [`TowardNegative`], [`TowardPositive`] |
+/// | `f32` | `tf32` | [`NearestEven`], [`TowardZero`], [`TiesAway`] |
+/// | `bf16`, `f8e8m0`, `f8ue5m3` | `f16` | all five |
+/// | any other float | `f16`, `bf16`, `tf32` | [`NearestEven`], [`TowardZero`] |
+/// | any other float | `f8e4m3`, `f8e5m2`, `f8ue5m3`, `f4e2m1` | [`NearestEven`] |
+/// | any other float | `f8e4m3`, `f8e5m2`, `f8ue5m3` | [`Unsaturated`] |
+/// | any other float | `f8e8m0` | [`TowardZero`], [`TowardPositive`], of the magnitude |
+///
+/// This is the table of CUDA Tile C++, and the cells that only cuTile Python has. Toward zero what is beyond the range
+/// becomes the greatest number, and infinity stays.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not convert to `{U}` in this rounding mode",
     label = "no such rounding of this conversion",
