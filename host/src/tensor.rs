@@ -63,11 +63,12 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
         Self::from_slice(device, shape, &values)
     }
 
-    /// A tensor of zeros, or of `false`.
+    /// A tensor of zeros, or of `false`. Of `f8e8m0`, which has no zero, it does not compile.
     ///
     /// # Errors
     /// [`Error::TooLarge`], [`Error::OutOfMemory`].
     pub fn zeros(device: &Device, shape: [usize; RANK]) -> Result<Self> {
+        const { assert!(T::HAS_ZERO, "Tensor::zeros: f8e8m0 has no zero, only powers of two") };
         Ok(Self::new(Storage::filled(device, byte_count::<T, RANK>(shape)?, 0)?, shape))
     }
 
@@ -211,15 +212,15 @@ pub(crate) fn check_len<const RANK: usize>(
 
 /// The values as they lie in memory.
 fn as_bytes<T: Element>(values: &[T]) -> &[u8] {
-    // SAFETY: an `Element` is one of Rust's or `half`'s number types or `bool`: it has no padding, so all its bytes are
-    // initialised.
+    // SAFETY: an `Element` is one of Rust's or `half`'s number types, `bool`, or a wrapper of an integer: it has no padding,
+    // so all its bytes are initialised.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuda_tiles::element::{bf16, f16};
+    use cuda_tiles::element::{bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
 
     fn there_and_back<T: Element + PartialEq + fmt::Debug>(values: [T; 6]) {
         let device = Device::cpu();
@@ -240,6 +241,12 @@ mod tests {
         there_and_back([1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0]);
         there_and_back([1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(f16::from_f32));
         there_and_back([1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(bf16::from_f32));
+        there_and_back([1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(tf32::from_f32));
+        there_and_back([1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(f8e4m3::from_f32));
+        there_and_back([1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(f8e5m2::from_f32));
+        there_and_back([1.0, 2.0, 4.0, 8.0, 0.5, 0.25].map(f8e8m0::from_f32));
+        there_and_back([1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(f8ue5m3::from_f32));
+        there_and_back([0x12, 0x34, 0x56, 0x78, 0x1a, 0x2b].map(f4e2m1x2::from_bits));
     }
 
     #[test]

@@ -189,10 +189,12 @@ where
     type Third = M::Data<E>;
     #[inline(always)]
     fn into_parts(self) -> Parts<Self> {
+        const { Self::IN_MEMORY };
         Parts { first: self.pointer, second: self.extents.pack(), third: self.mapping }
     }
     #[inline(always)]
     unsafe fn from_parts(parts: Parts<Self>) -> Self {
+        const { Self::IN_MEMORY };
         // SAFETY: the parts come from a checked span.
         unsafe { TensorSpan::from_checked(parts.first, E::unpack(parts.second), parts.third) }
     }

@@ -75,8 +75,9 @@ pub use cuda_tiles_macros::kernel;
 pub mod prelude {
     pub use crate::context::{BlockIndex, Cx};
     pub use crate::element::{
-        ApproximateFloat, AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, Element, Float,
-        Integer, Logical, Number, Ordered, Pointer, Promote, WholeExponent, bf16, f16,
+        ApproximateFloat, AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, CastWith, Element,
+        Float, Integer, Logical, Number, Ordered, Pointer, Promote, Repack, Unsaturated, WholeExponent,
+        bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
     };
     pub use crate::kernel;
     pub use crate::layout::{Block, Blocked, Layout, Slice};

@@ -92,7 +92,7 @@ fn conversions_to_short_floats_round_once() {
 
 /// The rules in examples that need no arithmetic.
 #[test]
-fn documented_conversions() {
+fn detail_28_documented_conversions() {
     assert_eq!(Cast::<i8>::cast(-2.75f32), -2);
     assert_eq!(Cast::<u8>::cast(-2.75f32), 0);
     assert_eq!(Cast::<u8>::cast(f32::INFINITY), 255);

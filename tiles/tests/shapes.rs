@@ -238,3 +238,14 @@ fn elements_outside_a_tile() {
     let text = error.downcast_ref::<String>().expect("a formatted text");
     assert!(text.contains("index 2 is not below dimension 1 of the tile, 2"), "{text}");
 }
+
+/// The last number must fit the type, not the count: 256 numbers of `u8` and 128 of `i8` are legal, in any rank. (More
+/// do not compile: `compile_fail/iota_overflow.rs`.)
+#[test]
+fn detail_30_and_53_iota_to_the_last_number_of_a_type() {
+    cuda_tiles::cpu::block(|cx| {
+        assert_eq!(cx.iota::<u8, _>(shape![2, 4, 32]).at([1, 3, 31]), u8::MAX);
+        assert_eq!(cx.iota::<i8, _>(shape![128]).at([127]), i8::MAX);
+        assert_eq!(cx.iota::<u16, _>(shape![]).item(), 0);
+    });
+}

@@ -1,6 +1,7 @@
 //! Element types: what a tile can hold, how it lies in memory, and which arithmetic it has.
 //!
-//! Elements are `bool`, the integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], `f32` and `f64`.
+//! Elements are `bool`, the integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], `f32` and `f64`, and to store floats in few bits
+//! [`tf32`], [`f8e4m3`], [`f8e5m2`], [`f8e8m0`], [`f8ue5m3`] and [`f4e2m1`], which has pairs [`f4e2m1x2`] in memory.
 //!
 //! | trait | types | gives |
 //! |---|---|---|
@@ -11,6 +12,8 @@
 //! | [`Float`] | floats | fma, roots, exponentials, trigonometry, activation functions |
 //! | [`ApproximateFloat`] | `f16`, `bf16`, `f32` | the hardware's approximate forms |
 //! | [`WholeExponent`] | integers of up to 32 bits, `bool` | exponents of `powi` |
+//! | [`Classify`] | all that are numbers | what is NaN, what is infinite |
+//! | [`Repack`] | all, but not used for `tf32` | taking bits apart and together along an axis |
 //!
 //! Integer arithmetic wraps. `x / 0` is 0 and `x % 0` is `x`; `MIN / -1` is `MIN` and `MIN % -1` is 0. A shift by
 //! the width or more gives 0, or the sign for `>>` of a signed number.
@@ -18,28 +21,34 @@
 mod atomic;
 mod bits;
 mod cast;
+mod classify;
 mod float;
+mod minifloat;
 mod number;
 mod order;
 mod pointer;
 mod promote;
+mod repack;
 
 pub use atomic::{AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax};
 pub(crate) use bits::sealed as bits_transport;
 pub use bits::{Bits, SameSize};
-pub use cast::Cast;
+pub use cast::{Cast, CastWith, Unsaturated};
+pub use classify::Classify;
 pub use float::{ApproximateFloat, Float, WholeExponent};
 pub use half::{bf16, f16};
+pub use minifloat::{f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, tf32};
 pub use number::{Integer, Logical, Number};
 pub use order::Ordered;
 pub use pointer::Pointer;
-pub use promote::{FitsElement, Promote};
+pub use promote::{FitsElement, Promote, PromoteMixed};
+pub use repack::{Repack, Word};
 
 /// A type that a tile can hold.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type of tiles",
     label = "not an element type",
-    note = "element types are bool, i8 to i64, u8 to u64, f16, bf16, f32 and f64"
+    note = "element types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, and without arithmetic tf32, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f4e2m1 and f4e2m1x2"
 )]
 pub trait Element:
     sealed::Sealed + Copy + PartialEq + PartialOrd + core::fmt::Debug + Send + Sync + 'static
@@ -48,8 +57,12 @@ pub trait Element:
     ///
     /// `bool` lies as one byte: loads take any nonzero byte as true, stores write 0 or 1.
     type Bits: Bits;
-    /// Zero, or `false`.
+    /// The value whose bits are all 0: zero, or `false`, or in [`f8e8m0`], which has no zero, the least number.
     const ZERO: Self;
+    /// Whether that is zero, so that there are tiles of zeros.
+    const HAS_ZERO: bool = true;
+    /// The bits that tell values apart: 8 for `bool` as it lies in memory, 19 for [`tf32`], 4 for [`f4e2m1`].
+    const BIT_WIDTH: u32 = 8 * size_of::<Self::Bits>() as u32;
     /// The name users know it by.
     const NAME: &'static str;
     /// The value's bits.

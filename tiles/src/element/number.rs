@@ -1,6 +1,6 @@
 //! Arithmetic of integers and floats, one element at a time.
 
-use super::{Cast, Element, Promote, bf16, f16};
+use super::{Cast, Classify, Element, Promote, bf16, f16};
 use crate::arch::float as machine;
 use crate::math::remainder;
 use num_traits::{Bounded, One, Zero};
@@ -32,7 +32,9 @@ pub trait Logical: Element + Promote<Self, Output = Self> + Cast<Self> {
     label = "expected integers or floats",
     note = "convert first: `.cast::<i32>()`"
 )]
-pub trait Number: Element + Zero + One + Bounded + Promote<Self, Output = Self> + Cast<Self> {
+pub trait Number:
+    Element + Classify + Zero + One + Bounded + Promote<Self, Output = Self> + Cast<Self>
+{
     /// One.
     const ONE: Self;
     /// The identity of maximum: negative infinity, or the least integer.

@@ -2,7 +2,7 @@
 
 use super::Operand;
 use super::operand::{Fetch, Promoted};
-use crate::element::{Cast, Element, Number, Promote};
+use crate::element::{Cast, Classify, Element, Number, Promote};
 use crate::layout::{Join, Layout};
 use crate::shape::{Broadcast, Shape};
 use crate::tile::{Spread, Tile};
@@ -146,8 +146,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn is_nan(self) -> Tile<bool, S, L>
     where
-        T: Number,
+        T: Classify,
     {
-        Tile::from_registers_fn(|i| Number::is_nan(self.registers().get(i)))
+        Tile::from_registers_fn(|i| self.registers().get(i).classify_nan())
     }
 }

@@ -4,7 +4,7 @@
 use super::Operand;
 use super::operand::{Fetch, Promoted};
 use crate::arch;
-use crate::element::{ApproximateFloat, Cast, Element, Float, Promote, WholeExponent};
+use crate::element::{ApproximateFloat, Cast, Classify, Element, Float, Promote, WholeExponent};
 use crate::layout::Layout;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
@@ -217,9 +217,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn is_infinite(self) -> Tile<bool, S, L>
     where
-        T: Float,
+        T: Classify,
     {
-        Tile::from_registers_fn(|i| Float::is_infinite(self.registers().get(i)))
+        Tile::from_registers_fn(|i| self.registers().get(i).classify_infinite())
     }
 
     /// The angles of the points `(x, self)`, between -pi and pi; `x` broadcasts.

@@ -6,11 +6,13 @@
 mod broadcast;
 mod order;
 mod resize;
+mod scale;
 
 pub use broadcast::{Broadcast, BroadcastDimension, FitsShape};
 pub(crate) use order::is_permutation;
 pub use order::{AxisDimension, AxisOrder, Swap, Transpose};
 pub use resize::{DimensionCount, Flatten, Halve, InsertAxis, Lengthen, Squeeze};
+pub use scale::{DimensionSize, Power, ScaleAxis};
 
 use crate::registers::{PowerOfTwo, Product};
 use typenum::{Const, ToUInt, U1};

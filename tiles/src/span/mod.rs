@@ -67,6 +67,12 @@ impl<T: Element, E: Extents, A: access::Shareable, M: Mapping, G> Clone for Tens
 impl<T: Element, E: Extents, A: access::Shareable, M: Mapping, G> Copy for TensorSpan<T, E, A, M, G> {}
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
+    /// Elements that have no bytes of their own do not lie in memory. Checked where spans are made.
+    pub(crate) const IN_MEMORY: () = assert!(
+        T::BIT_WIDTH >= 8,
+        "a tensor of f4e2m1 is one of pairs, which share a byte: Span<f4e2m1x2, ...> and tile.unpack()"
+    );
+
     /// The span of the tensor at `pointer`.
     ///
     /// `lengths` and `strides` (in elements) have one number for each axis.

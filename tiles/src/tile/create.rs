@@ -16,9 +16,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         Self::from_registers_fn(|_| value)
     }
 
-    /// A tile of zeros.
+    /// A tile of zeros. Of an element type without zero, `f8e8m0`, it does not compile.
     #[inline(always)]
     pub fn zeros() -> Self {
+        const { assert!(T::HAS_ZERO, "zeros: f8e8m0 has no zero, only powers of two") };
         Self::full(T::ZERO)
     }
 

@@ -7,7 +7,7 @@ mod exchange;
 pub(crate) use convert::Spread;
 
 use crate::arch;
-use crate::element::{Cast, Element, SameSize};
+use crate::element::{Cast, CastWith, Element, SameSize};
 use crate::layout::{Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
@@ -102,12 +102,36 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         T: Cast<U>,
     {
+        self.map_pairs(T::cast, T::cast_pair)
+    }
+
+    /// Converts each element to type `U`, rounded by `mode`, by the table of [`CastWith`].
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.full(shape![4], 0.1f64);
+    ///     assert_eq!(t.cast_with::<f32, _>(TowardNegative).at([0]), 0.1f32.next_down());
+    ///     assert_eq!(t.cast_with::<f8e8m0, _>(TowardPositive).at([0]).to_f32(), 0.125);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn cast_with<U: Element, R>(self, _mode: R) -> Tile<U, S, L>
+    where
+        T: CastWith<U, R>,
+    {
+        self.map_pairs(T::cast_with, T::cast_pair_with)
+    }
+
+    /// Applies `pair` to elements two by two, or `one` to each where that serves as well.
+    #[inline(always)]
+    fn map_pairs<U: Element>(self, one: impl Fn(T) -> U, pair: impl Fn(T, T) -> [U; 2]) -> Tile<U, S, L> {
         if Self::REGISTERS == 1 || !arch::TILES_IN_REGISTERS {
-            return self.map(T::cast);
+            return Tile::from_registers_fn(|i| one(self.registers.get(i)));
         }
         let mut registers = Registers::from_fn(|_| U::ZERO);
         <L::Registers<S>>::unroll(0, 2, &mut |i| {
-            let [low, high] = T::cast_pair(self.registers.get(i), self.registers.get(i + 1));
+            let [low, high] = pair(self.registers.get(i), self.registers.get(i + 1));
             registers.set(i, low);
             registers.set(i + 1, high);
         });
@@ -116,7 +140,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Reads the bits of each element as type `U` of the same size.
     ///
-    /// A `bool` is one byte, which is true unless zero.
+    /// A `bool` is one byte, which is true unless zero. [`tf32`](crate::element::tf32) and
+    /// [`f4e2m1`](crate::element::f4e2m1) have fewer bits than their bytes and are read as themselves only; `repack` reads FP4.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -129,6 +154,12 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         T::Bits: SameSize<U::Bits>,
     {
+        const {
+            assert!(
+                T::BIT_WIDTH == U::BIT_WIDTH,
+                "bitcast: tf32 has 19 bits and f4e2m1 has 4; only elements of equally many bits are read as one another"
+            )
+        };
         self.map(|x| U::from_bits(x.to_bits().same()))
     }
 

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test program uses some of it")]
 
+pub(crate) mod formats;
+
 use cuda_tiles::cpu;
 use cuda_tiles::prelude::*;
 use std::sync::{Arc, Mutex};

@@ -4,6 +4,7 @@
 //! wait for or to exchange with.
 
 pub mod atomic;
+pub mod convert;
 pub mod execution;
 pub mod float;
 pub mod global;

@@ -6,6 +6,7 @@
 //! a generic pointer costs almost twice as much.
 
 pub mod atomic;
+pub mod convert;
 pub mod execution;
 pub mod float;
 pub mod global;

@@ -2,7 +2,10 @@
 //!
 //! Integer to integer wraps like `as`; float to integer rounds toward zero, saturates, and takes NaN to 0;
 //! anything to `bool` is "not zero" (NaN is true); `bool` to a number is 0 or 1; every conversion to a float
-//! rounds to nearest, ties to even, once.
+//! rounds to nearest, ties to even, once. FP8 and FP4 saturate; other floats become infinite beyond their range.
+//!
+//! Floats convert to floats in other rounding modes by [`CastWith`]. To [`f8e8m0`](super::f8e8m0) there is no conversion without
+//! one: a power of two is rarely near.
 
 use super::{Element, Number, bf16, f16};
 use crate::arch::float as machine;
@@ -10,7 +13,9 @@ use crate::arch::float as machine;
 /// Conversion of one element to type `U`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not convert to `{U}`",
-    label = "no such conversion between element types"
+    label = "no such conversion between element types",
+    note = "to f8e8m0 a rounding mode must be given: `.cast_with::<f8e8m0, _>(TowardPositive)`",
+    note = "f4e2m1x2 is a pair: `.unpack()` it first, and `.pack()` tiles of f4e2m1"
 )]
 pub trait Cast<U>: Element {
     /// The converted element.
@@ -35,6 +40,11 @@ macro_rules! casts {
         }
     };
 }
+
+mod restricted;
+mod rounding;
+
+pub use rounding::{CastWith, Unsaturated};
 
 /// Conversions that are `as`, for one type to many.
 macro_rules! primitive_casts {
@@ -95,6 +105,15 @@ fn odd(value: u64) -> f64 {
     let cut = (64 - 53u32).saturating_sub(value.leading_zeros());
     let lost = value & ((1 << cut) - 1) != 0;
     ((value >> cut << cut) | (u64::from(lost) << cut)) as f64
+}
+
+/// `value` as `f32`: exactly, or cut off with the lowest bit set, so that rounding it to at most 22 bits later sees what
+/// was cut off.
+#[inline(always)]
+fn exact_or_odd(value: f64) -> f32 {
+    let cut = machine::f64_to_f32_toward_zero(value);
+    let inexact = f64::from(cut) != value && !value.is_nan();
+    f32::from_bits(cut.to_bits() | u32::from(inexact))
 }
 
 /// `f32` to the 16-bit floats: in pairs one instruction.

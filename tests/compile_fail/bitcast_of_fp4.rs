@@ -1,0 +1,9 @@
+//! bitcast: tf32 has 19 bits and f4e2m1 has 4
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.zeros::<f4e2m1, _>(shape![8]).bitcast::<u8>();
+    });
+}

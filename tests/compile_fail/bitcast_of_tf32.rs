@@ -1,0 +1,9 @@
+//! bitcast: tf32 has 19 bits
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.zeros::<tf32, _>(shape![8]).bitcast::<u32>();
+    });
+}

@@ -1,0 +1,23 @@
+//! The conversions of `arch/ptx/convert.rs` on the CPU: same names, same results.
+
+pub use crate::arch::minifloat::pairs::*;
+
+use crate::arch::float::{f16_to_f32, f32_to_f16, f64_to_f32_toward_zero};
+
+/// The f32 next to `x` on the side of negative infinity.
+pub fn f64_to_f32_toward_negative(x: f64) -> f32 {
+    let cut = f64_to_f32_toward_zero(x);
+    if f64::from(cut) > x { cut.next_down() } else { cut }
+}
+
+/// The f32 next to `x` on the side of positive infinity.
+pub fn f64_to_f32_toward_positive(x: f64) -> f32 {
+    let cut = f64_to_f32_toward_zero(x);
+    if f64::from(cut) < x { cut.next_up() } else { cut }
+}
+
+/// The f16 next to `x` on the side of zero.
+pub fn f32_to_f16_toward_zero(x: f32) -> u16 {
+    let nearest = f32_to_f16(x);
+    if f16_to_f32(nearest).abs() > x.abs() { nearest - 1 } else { nearest }
+}

@@ -1,0 +1,62 @@
+//! How many bits of an element are its value, so that some elements fit into one of another type.
+
+use super::{Bits, Element, Integer, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
+use crate::registers::PowerOfTwo;
+use typenum::{U1, U4, U8, U16, U32, U64};
+
+/// Elements that [`Tile::repack`](crate::tile::Tile::repack) takes apart and puts together: all but `tf32`, whose 19 bits
+/// fill nothing, so that it does not compile there.
+pub trait Repack: Element<Bits: Word> {
+    /// Bits of the value: 1 for `bool`, 4 for [`f4e2m1`], else those of the type in memory.
+    type Width: PowerOfTwo;
+}
+
+macro_rules! widths {
+    ($($width:ident: $($type:ident)*;)*) => { $($( impl Repack for $type { type Width = $width; } )*)* };
+}
+widths! {
+    U1: bool;
+    U4: f4e2m1;
+    U8: i8 u8 f8e4m3 f8e5m2 f8e8m0 f8ue5m3 f4e2m1x2;
+    U16: i16 u16 f16 bf16;
+    U32: i32 u32 f32 tf32;
+    U64: i64 u64 f64;
+}
+
+/// Bits with arithmetic.
+pub trait Word: Bits + Integer<Bits = Self> {
+    /// This type, of 16 bits at least.
+    type AtLeast16: Word;
+    /// This type, of 32 bits at least.
+    type AtLeast32: Word;
+    /// The wider one of this type and `Other`.
+    type Wider<Other: Word>: Word;
+    /// The same bits and zeros above them.
+    fn widen(self) -> u64;
+    /// The low bits.
+    fn narrow(bits: u64) -> Self;
+}
+
+macro_rules! words {
+    ($($type:ident: $at_least_16:ident, $at_least_32:ident, $other:ident => $wider:ty;)*) => { $(
+        impl Word for $type {
+            type AtLeast16 = $at_least_16;
+            type AtLeast32 = $at_least_32;
+            type Wider<$other: Word> = $wider;
+            #[inline(always)]
+            fn widen(self) -> u64 {
+                u64::from(self)
+            }
+            #[inline(always)]
+            fn narrow(bits: u64) -> Self {
+                bits as $type
+            }
+        }
+    )* };
+}
+words! {
+    u8: u16, u32, Other => Other;
+    u16: u16, u32, Other => Other::AtLeast16;
+    u32: u32, u32, Other => Other::AtLeast32;
+    u64: u64, u64, Other => u64;
+}
