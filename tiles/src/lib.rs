@@ -73,7 +73,7 @@ pub use cuda_tiles_macros::kernel;
 
 /// Everything that kernels need: `use cuda_tiles::prelude::*;`.
 pub mod prelude {
-    pub use crate::context::{BlockIndex, Cx};
+    pub use crate::context::{BlockIndex, Cx, steps};
     pub use crate::element::{
         ApproximateFloat, Cast, Element, Float, Integer, Logical, Number, Promote, bf16, f16,
     };
@@ -89,6 +89,7 @@ pub mod prelude {
     pub use crate::tile::Tile;
     pub use crate::view::memory_order::order::{Acquire, Relaxed, Release};
     pub use crate::view::memory_order::scope;
+    pub use crate::view::{ColumnMajor, Order, RowMajor, Swizzled};
     pub use crate::view::{Nan, NegativeInfinity, NegativeZero, PartitionView, PositiveInfinity, Zero};
     pub use crate::{axes, shape};
 }

@@ -97,11 +97,18 @@ impl GpuStream {
         gpu.bind()?;
         let function = gpu.function(kernel)?;
         gpu.launches.note(self.handle() as usize, kernel.name);
-        let [x, y, z] = kernel.cluster;
         // SAFETY: an all-zero attribute is a valid one: its number 0 is `CU_LAUNCH_ATTRIBUTE_IGNORE`.
-        let mut cluster: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
-        cluster.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-        cluster.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
+        let mut attributes: [sys::CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
+        let [cluster, dependent] = &mut attributes;
+        let [x, y, z] = kernel.cluster;
+        if x * y * z > 1 {
+            cluster.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+            cluster.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
+        }
+        if kernel.dependent && function.waits {
+            dependent.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+            dependent.value.programmaticStreamSerializationAllowed = 1;
+        }
         let config = sys::CUlaunchConfig {
             gridDimX: grid[0],
             gridDimY: grid[1],
@@ -111,13 +118,13 @@ impl GpuStream {
             blockDimZ: 1,
             sharedMemBytes: kernel.shared_bytes,
             hStream: self.handle(),
-            attrs: &mut cluster,
-            numAttrs: u32::from(x * y * z > 1),
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as u32,
         };
-        // SAFETY: `config` and its attribute live through the call, the function belongs to a module that is never
+        // SAFETY: `config` and its attributes live through the call, the function belongs to a module that is never
         // unloaded, and the caller vouches for the parameters.
         let launched = unsafe {
-            sys::cuLaunchKernelEx(&config, function, parameters.as_mut_ptr(), std::ptr::null_mut())
+            sys::cuLaunchKernelEx(&config, function.handle.0, parameters.as_mut_ptr(), std::ptr::null_mut())
         };
         gpu.check("launching a kernel", launched.result())
     }

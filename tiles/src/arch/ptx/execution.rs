@@ -80,6 +80,28 @@ pub unsafe fn exchange(value: u32, lane_mask: u32) -> u32 {
     }
 }
 
+/// `griddepcontrol.wait`: waits until the grids that this one depends on have ended and their writes can be seen (PTX
+/// ISA, "griddepcontrol"). Nothing before `sm_90`, where a grid starts only then.
+#[inline(always)]
+pub fn wait_for_dependencies() {
+    // SAFETY: the instruction has no operands and no precondition. Not `nomem`: accesses stay behind it.
+    #[cfg(target_feature = "sm_90")]
+    unsafe {
+        asm!("griddepcontrol.wait;", options(nostack))
+    }
+}
+
+/// `griddepcontrol.launch_dependents`: the grids that depend on this one may start once all its blocks have said so or
+/// ended (PTX ISA, "griddepcontrol"). Nothing before `sm_90`.
+#[inline(always)]
+pub fn launch_dependents() {
+    // SAFETY: as above.
+    #[cfg(target_feature = "sm_90")]
+    unsafe {
+        asm!("griddepcontrol.launch_dependents;", options(nostack))
+    }
+}
+
 /// `trap`: ends the kernel; the driver reports a launch failure for the whole context (PTX ISA, "trap").
 #[inline(always)]
 pub fn trap() -> ! {
