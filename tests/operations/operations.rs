@@ -15,6 +15,7 @@ mod execution;
 mod failures;
 mod math;
 mod promotions;
+mod random;
 mod reductions;
 mod reference;
 mod shapes;

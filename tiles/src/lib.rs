@@ -60,6 +60,7 @@ pub mod launch;
 pub mod layout;
 pub mod math;
 pub mod ops;
+pub mod random;
 pub mod shape;
 pub mod span;
 pub mod tile;
@@ -81,6 +82,7 @@ pub mod prelude {
     pub use crate::layout::{Block, Blocked, Layout, Slice};
     pub use crate::ops::modes::{PropagateNan, SuppressNan};
     pub use crate::ops::reduce::Reduced;
+    pub use crate::random::Philox;
     pub use crate::shape::{ALL, Axis, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4};
     pub use crate::span::{
         Aligned, Left, Mult, Natural, OrderC, OrderF, Pitched, Right, Span, SpanAtomic, SpanMut, Strided,

@@ -16,6 +16,7 @@ pub mod compare;
 pub mod execution;
 pub mod math;
 pub mod promotions;
+pub mod random;
 pub mod reductions;
 pub mod shapes;
 pub mod views;

@@ -13,4 +13,4 @@ macro_rules! polynomial {
         $fma($crate::math::device::polynomial!($fma, $x, $($rest),+), $x, $first)
     };
 }
-use polynomial;
+pub(crate) use polynomial;
