@@ -55,6 +55,12 @@ impl<B: Block> Cx<B> {
         BlockIndex::new(self.place.block_index(AXIS))
     }
 
+    /// This block's index along grid axis `axis`, as a number.
+    #[inline(always)]
+    pub(crate) fn block_index(self, axis: usize) -> u32 {
+        self.place.block_index(axis)
+    }
+
     /// The number of blocks along grid axis `axis` (0, 1 or 2).
     #[inline(always)]
     pub fn num_blocks(self, axis: usize) -> u32 {

@@ -55,6 +55,7 @@
 pub mod arch;
 
 pub mod context;
+pub mod debug;
 pub mod element;
 pub mod launch;
 pub mod layout;
@@ -93,5 +94,5 @@ pub mod prelude {
     pub use crate::view::memory_order::scope;
     pub use crate::view::{ColumnMajor, Order, RowMajor, Swizzled};
     pub use crate::view::{Nan, NegativeInfinity, NegativeZero, PartitionView, PositiveInfinity, Zero};
-    pub use crate::{axes, shape};
+    pub use crate::{axes, shape, tile_assert, tile_print};
 }

@@ -10,6 +10,7 @@ use cudarc::driver::{DriverError, result};
 
 use super::Gpu;
 use super::failure::describe;
+use super::messages::Messages;
 use crate::artifact::{Artifact, Image};
 use crate::error::{Error, Result, quoted};
 
@@ -68,6 +69,8 @@ impl Gpu {
         }
         self.bind()?;
         let handle = Handle(self.compile(artifact, image)?);
+        let messages = self.check("listening to kernels", Messages::new(handle.0))?;
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).extend(messages);
         loaded.push(Module { artifact, waits: image.major >= FIRST_TO_WAIT, handle });
         // A name that was found once may be in two artifacts now.
         self.modules.functions.write().unwrap_or_else(PoisonError::into_inner).clear();

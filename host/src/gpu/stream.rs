@@ -9,6 +9,7 @@ use cudarc::driver::sys::{self, CUevent_flags, CUlaunchAttributeID};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError};
 
 use super::Gpu;
+use super::failure::Launched;
 use crate::error::Result;
 
 /// A queue of work on a GPU. Clones are the same queue.
@@ -53,6 +54,7 @@ impl GpuStream {
     pub(crate) fn synchronize(&self, gpu: &Gpu) -> Result<()> {
         gpu.check("waiting for a stream", self.queue.stream.synchronize())?;
         gpu.launches.forget(Some(self.handle() as usize));
+        gpu.show_messages();
         Ok(())
     }
 
@@ -96,7 +98,7 @@ impl GpuStream {
     ) -> Result<()> {
         gpu.bind()?;
         let function = gpu.function(kernel)?;
-        gpu.launches.note(self.handle() as usize, kernel.name);
+        gpu.launches.note(Launched::new(self.handle() as usize, kernel));
         // SAFETY: an all-zero attribute is a valid one: its number 0 is `CU_LAUNCH_ATTRIBUTE_IGNORE`.
         let mut attributes: [sys::CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
         let [cluster, dependent] = &mut attributes;
@@ -133,7 +135,9 @@ impl GpuStream {
 impl GpuEvent {
     /// Waits until the event's point is reached.
     pub(crate) fn synchronize(&self, gpu: &Gpu) -> Result<()> {
-        gpu.check("waiting for an event", self.event.synchronize())
+        gpu.check("waiting for an event", self.event.synchronize())?;
+        gpu.show_messages();
+        Ok(())
     }
 
     /// The time from `start` to this event. Waits for both.

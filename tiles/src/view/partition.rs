@@ -5,7 +5,9 @@ use super::locate::Part;
 use super::padding::Padding;
 use super::transfer::{self, Cache};
 use crate::arch;
+use crate::arch::messages::Failure;
 use crate::context::Cx;
+use crate::debug::protocol::BOUNDS;
 use crate::element::{Cast, Element, FitsElement, Promote};
 use crate::layout::{Block, Blocked, Join, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
@@ -242,20 +244,13 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     #[cold]
     #[inline(always)]
     #[track_caller]
-    pub(super) fn fail_bounds(&self, operation: &str, index: [u64; MAXIMUM_RANK]) -> ! {
-        arch::execution::fail(|text| {
-            let mut tile = [1; MAXIMUM_RANK];
-            for (size, bits) in tile.iter_mut().zip(S::DESCRIPTION.log) {
-                *size <<= bits;
-            }
-            write!(
-                text,
-                "{operation} of tile {:?} reaches outside the tensor: tiles of {:?} in a tensor of {:?}; use the masked form for edge tiles",
-                &index[..E::RANK],
-                &tile[..E::RANK],
-                &self.span.extents.get()[..E::RANK]
-            )
-        })
+    pub(super) fn fail_bounds(&self, operation: &'static str, index: [u64; MAXIMUM_RANK]) -> ! {
+        let mut failure = Failure::new(operation, BOUNDS);
+        let extents = self.span.extents.get();
+        failure.list(E::RANK, |axis| index[axis]);
+        failure.list(E::RANK, |axis| 1 << S::DESCRIPTION.log[axis]);
+        failure.list(E::RANK, |axis| extents[axis]);
+        failure.end()
     }
 }
 

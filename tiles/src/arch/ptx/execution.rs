@@ -109,8 +109,10 @@ pub fn trap() -> ! {
     unsafe { asm!("trap;", options(noreturn, nostack)) }
 }
 
-/// Ends the kernel because a safe operation was misused. The text serves the CPU; a GPU cannot say it.
+/// Ends the kernel because a safe operation was misused. The text serves the CPU; a GPU reports the source line, and the
+/// numbers of a [`Failure`](super::messages::Failure).
 #[inline(always)]
+#[track_caller]
 pub fn fail(_message: impl FnOnce(&mut dyn core::fmt::Write) -> core::fmt::Result) -> ! {
-    trap()
+    super::messages::Failure::new("", crate::debug::protocol::A_CHECK).end()
 }

@@ -9,6 +9,7 @@ pub mod atomic;
 pub mod execution;
 pub mod float;
 pub mod global;
+pub mod messages;
 pub mod run;
 pub mod shared;
 
