@@ -10,6 +10,7 @@ mod arithmetic;
 mod atomics;
 mod casts;
 mod compare;
+mod debug;
 mod devices;
 mod execution;
 mod failures;

@@ -13,6 +13,7 @@ pub mod arithmetic;
 pub mod atomics;
 pub mod casts;
 pub mod compare;
+pub mod debug;
 pub mod execution;
 pub mod math;
 pub mod promotions;

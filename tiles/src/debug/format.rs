@@ -315,8 +315,12 @@ macro_rules! kinds {
     ($($code:literal $name:literal $notation:ident |$bits:ident| $value:expr, $width:ident;)*) => {
         /// The code of the element type with this name; 0, whose elements are shown as their bits, for any other.
         pub const fn kind(name: &str) -> u32 {
-            $( if equal(name, $name) { return $code; } )*
-            0
+            $(
+                if equal(name, $name) {
+                    return $code;
+                }
+            )*
+            if equal(name, "bool") { 1 } else { 0 }
         }
 
         fn digits(kind: u32, bits: u64, specification: Specification, to: &mut dyn Write) -> fmt::Result {

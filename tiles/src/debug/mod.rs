@@ -46,7 +46,7 @@ macro_rules! tile_print {
         const {
             ::core::assert!(
                 $crate::debug::format::places($text) == 0 $(+ { _ = ::core::stringify!($argument); 1 })*,
-                "the text of tile_print! has one {} for each argument, and doubled braces elsewhere"
+                "the text of tile_print! has one {{}} for each argument, and doubled braces elsewhere"
             )
         };
         $crate::debug::print($cx, $text, $crate::__arguments!($($argument,)*))
@@ -86,7 +86,7 @@ macro_rules! tile_assert {
         const {
             ::core::assert!(
                 $crate::debug::format::places($text) == 0 $(+ { _ = ::core::stringify!($argument); 1 })*,
-                "the text of tile_assert! has one {} for each argument, and doubled braces elsewhere"
+                "the text of tile_assert! has one {{}} for each argument, and doubled braces elsewhere"
             )
         };
         $crate::debug::assert($cx, $condition, $text, || $crate::__arguments!($($argument,)*))

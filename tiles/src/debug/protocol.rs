@@ -32,11 +32,12 @@ pub const TEXT: usize = OPERATION + OPERATION_BYTES;
 
 /// What can have gone wrong, behind the operation. `{}` is the next number of the failure, and `{[]}` a list: its length
 /// and its numbers. A GPU sends the number of a text, since copying texts would be code in every kernel.
-pub const TEXTS: [&str; 4] = [
+pub const TEXTS: [&str; 5] = [
     "a check failed",
     " of tile {[]} reaches outside the tensor: tiles of {[]} in a tensor of {[]}; use the masked form for edge tiles",
     "index {} is not below dimension {} of the tile, {}",
     "assertion failed, element {[]} is false",
+    "axis {} of a span of rank {}",
 ];
 /// The number of a text about anything else.
 pub const A_CHECK: usize = 0;
@@ -44,6 +45,8 @@ pub const A_CHECK: usize = 0;
 pub const BOUNDS: usize = 1;
 /// An element is not in its tile: index, axis, length.
 pub const ELEMENT: usize = 2;
+/// A span has fewer axes: axis, rank.
+pub const SPAN_AXIS: usize = 4;
 /// An assertion does not hold: the element's index. Its own text is the block's last message with the flag
 /// [`ASSERTION`].
 pub const ASSERTED: usize = 3;
