@@ -63,6 +63,7 @@ pub mod math;
 pub mod ops;
 pub mod random;
 pub mod shape;
+pub mod simt;
 pub mod span;
 pub mod tile;
 pub mod view;
@@ -85,6 +86,7 @@ pub mod prelude {
     pub use crate::ops::reduce::Reduced;
     pub use crate::random::Philox;
     pub use crate::shape::{ALL, Axis, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4};
+    pub use crate::simt::Thread;
     pub use crate::span::{
         Aligned, Left, Mult, Natural, OrderC, OrderF, Pitched, Right, Span, SpanAtomic, SpanMut, Strided,
         TensorSpan,

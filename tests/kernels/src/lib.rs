@@ -15,11 +15,13 @@ pub mod casts;
 pub mod compare;
 pub mod debug;
 pub mod execution;
+pub mod grids;
 pub mod math;
 pub mod promotions;
 pub mod random;
 pub mod reductions;
 pub mod shapes;
+pub mod simt;
 pub mod views;
 
 use cuda_tiles::prelude::*;

@@ -32,12 +32,13 @@ pub const TEXT: usize = OPERATION + OPERATION_BYTES;
 
 /// What can have gone wrong, behind the operation. `{}` is the next number of the failure, and `{[]}` a list: its length
 /// and its numbers. A GPU sends the number of a text, since copying texts would be code in every kernel.
-pub const TEXTS: [&str; 5] = [
+pub const TEXTS: [&str; 6] = [
     "a check failed",
     " of tile {[]} reaches outside the tensor: tiles of {[]} in a tensor of {[]}; use the masked form for edge tiles",
     "index {} is not below dimension {} of the tile, {}",
     "assertion failed, element {[]} is false",
     "axis {} of a span of rank {}",
+    "index {} is not below the length of the shared memory, {}",
 ];
 /// The number of a text about anything else.
 pub const A_CHECK: usize = 0;
@@ -47,6 +48,8 @@ pub const BOUNDS: usize = 1;
 pub const ELEMENT: usize = 2;
 /// A span has fewer axes: axis, rank.
 pub const SPAN_AXIS: usize = 4;
+/// An element is not in shared memory: index, length.
+pub const SHARED: usize = 5;
 /// An assertion does not hold: the element's index. Its own text is the block's last message with the flag
 /// [`ASSERTION`].
 pub const ASSERTED: usize = 3;

@@ -57,7 +57,7 @@ impl<B: Block> Cx<B> {
     ///     let total = cx.shared::<u32, 1, _>(|sum| {
     ///         sum.fill(0);
     ///         // SAFETY: threads add atomically, all reach the end, and nothing depends on the thread behind it.
-    ///         unsafe { cx.simt(|thread| thread.share(1000).for_each(|i| drop(sum.atomic_add(0, i)))) };
+    ///         unsafe { cx.simt(|thread| thread.share(1000).for_each(|i| { _ = sum.atomic_add(thread, 0, i) })) };
     ///         sum.load(shape![1]).item()
     ///     });
     ///     assert_eq!(total, 499_500);

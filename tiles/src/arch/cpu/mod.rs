@@ -10,6 +10,7 @@ pub mod global;
 pub mod messages;
 pub mod run;
 pub mod shared;
+pub mod threads;
 
 /// Tiles are arrays in memory: loops over their elements stay loops.
 pub const TILES_IN_REGISTERS: bool = false;

@@ -48,12 +48,12 @@ pub type Address = *mut u8;
 #[repr(C, align(16))]
 struct Aligned<T>(T);
 
-/// Runs `body` with `N` values in memory, which here are the default ones.
+/// Runs `body` with `N` values in memory, which here are `initial`.
 ///
 /// # Safety
 /// None needed here; on a GPU all threads of the block must execute the same call.
-pub unsafe fn with_shared<T: Copy + Default, const N: usize, R>(body: impl FnOnce(Address) -> R) -> R {
-    let mut memory = Aligned([T::default(); N]);
+pub unsafe fn with_shared<T: Copy, const N: usize, R>(initial: T, body: impl FnOnce(Address) -> R) -> R {
+    let mut memory = Aligned([initial; N]);
     body(core::ptr::from_mut(&mut memory).cast())
 }
 

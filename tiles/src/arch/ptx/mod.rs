@@ -12,6 +12,7 @@ pub mod global;
 pub mod messages;
 pub mod run;
 pub mod shared;
+pub mod threads;
 
 /// Tiles are spread over registers: code over their elements must be straight-line.
 pub const TILES_IN_REGISTERS: bool = true;
