@@ -72,6 +72,9 @@ fn a_dealt_tile_is_an_index_of_other_views() {
         let mut y = Tensor::poisoned(device, [37, 50]).unwrap();
         kernels::transpose_dealt.launch(device, 7, (&x, &mut y)).unwrap();
         failures.exact(device, "transpose", &y.to_vec().unwrap(), |k| values[k % 50 * 37 + k / 50]);
+        let mut y = Tensor::poisoned(device, [50, 37]).unwrap();
+        kernels::copy_dealt.launch(device, 7, (&x, &mut y)).unwrap();
+        failures.exact(device, "copy", &y.to_vec().unwrap(), |k| values[k]);
     }
 }
 

@@ -38,6 +38,16 @@ pub fn transpose_dealt(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u
     }
 }
 
+/// Copies tile by tile: the dealt tile is the index of the other view.
+#[kernel(threads = 64)]
+pub fn copy_dealt(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
+    let x = x.partition(cx, shape![4, 16]);
+    let y = y.partition(cx, shape![4, 16]).deal(cx, ColumnMajor);
+    for tile in y.tiles() {
+        tile.store_masked(x.load_masked(Zero, &tile));
+    }
+}
+
 /// Sums what a loop in steps counts.
 #[kernel(threads = 32)]
 pub fn sum_steps(cx: Cx, first: i32, end: i32, step: i32, y: SpanMut<i64, (u32, D<2>)>) {

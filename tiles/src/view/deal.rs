@@ -12,6 +12,7 @@ use crate::span::access::Writable;
 use crate::span::extents::OffsetInteger;
 use crate::span::{Access, Alignment, Extents, Mapping};
 use crate::tile::Tile;
+use core::marker::PhantomData;
 
 /// An order of the tiles of a view: which one comes as number 0, 1, 2, ...
 pub trait Order: Copy + sealed::Sealed {
@@ -43,19 +44,26 @@ impl sealed::Sealed for RowMajor {}
 impl sealed::Sealed for ColumnMajor {}
 impl<const GROUP: u32> sealed::Sealed for Swizzled<GROUP> {}
 
+/// Takes the coordinate along `axis` off `number`, the fastest one first; nothing where there is no such axis. Written out
+/// for each axis by the callers: a loop over an array would put it into memory.
+#[inline(always)]
+fn take<const R: usize>(number: &mut u32, index: &mut [u32; R], counts: [u32; R], axis: usize) {
+    if axis < R {
+        let count = counts[axis].max(1);
+        index[axis] = *number % count;
+        *number /= count;
+    }
+}
+
 impl Order for RowMajor {
     #[inline(always)]
     fn locate<const R: usize>(self, mut number: u32, counts: [u32; R]) -> [u32; R] {
+        const { assert!(R <= MAXIMUM_RANK, "tiles have at most 4 axes") };
         let mut index = [0; R];
-        let mut axis = R;
-        while axis > 1 {
-            axis -= 1;
-            index[axis] = number % counts[axis].max(1);
-            number /= counts[axis].max(1);
-        }
-        if R > 0 {
-            index[0] = number;
-        }
+        take(&mut number, &mut index, counts, 3);
+        take(&mut number, &mut index, counts, 2);
+        take(&mut number, &mut index, counts, 1);
+        take(&mut number, &mut index, counts, 0);
         index
     }
 }
@@ -63,16 +71,12 @@ impl Order for RowMajor {
 impl Order for ColumnMajor {
     #[inline(always)]
     fn locate<const R: usize>(self, mut number: u32, counts: [u32; R]) -> [u32; R] {
+        const { assert!(R <= MAXIMUM_RANK, "tiles have at most 4 axes") };
         let mut index = [0; R];
-        let mut axis = 0;
-        while axis + 1 < R {
-            index[axis] = number % counts[axis].max(1);
-            number /= counts[axis].max(1);
-            axis += 1;
-        }
-        if R > 0 {
-            index[R - 1] = number;
-        }
+        take(&mut number, &mut index, counts, 0);
+        take(&mut number, &mut index, counts, 1);
+        take(&mut number, &mut index, counts, 2);
+        take(&mut number, &mut index, counts, 3);
         index
     }
 }
@@ -120,7 +124,8 @@ impl<B: Block> Cx<B> {
         order: O,
         counts: [u32; R],
     ) -> impl Iterator<Item = [u32; R]> {
-        let (total, step) = (total(counts.map(u64::from)), self.num_blocks(0));
+        let count = |axis: usize| if axis < R { u64::from(counts[axis]) } else { 1 };
+        let (total, step) = (total([count(0), count(1), count(2), count(3)]), self.num_blocks(0));
         let mut next = Some(*self.bid::<0>());
         core::iter::from_fn(move || {
             let number = next.filter(|&number| number < total)?;
@@ -133,14 +138,9 @@ impl<B: Block> Cx<B> {
 /// The product of the counts, which must be a `u32`.
 #[inline(always)]
 #[track_caller]
-fn total<const R: usize>(counts: [u64; R]) -> u32 {
-    let mut total = 1u64;
-    let mut axis = 0;
-    while axis < R {
-        // Zero stays zero, and what saturates is too much.
-        total = total.saturating_mul(counts[axis]);
-        axis += 1;
-    }
+fn total([a, b, c, d]: [u64; MAXIMUM_RANK]) -> u32 {
+    // Zero stays zero, and what saturates is too much.
+    let total = a.saturating_mul(b).saturating_mul(c).saturating_mul(d);
     if total <= u64::from(u32::MAX) {
         total as u32
     } else {
@@ -162,40 +162,41 @@ pub struct Dealt<T: Element, E: Extents, A, M: Mapping, G, S, B, O> {
 
 /// One of the tiles that fall to this block, from [`Dealt::tiles`].
 ///
-/// As an index of another view it is plain numbers.
+/// As an index of another view, `&tile`, it is plain numbers.
 pub struct DealtTile<'a, T: Element, E: Extents, A, M: Mapping, G, S, B> {
-    view: &'a PartitionView<T, E, A, M, G, S, B>,
+    // A copy under the view's borrow: a pointer that the loop carries along would put the view into memory.
+    view: PartitionView<T, E, A, M, G, S, B>,
     index: [u32; MAXIMUM_RANK],
+    borrow: PhantomData<&'a ()>,
 }
-
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B> Clone for DealtTile<'_, T, E, A, M, G, S, B> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B> Copy for DealtTile<'_, T, E, A, M, G, S, B> {}
 
 /// The index of a tile that was dealt to this block, for use within its own view.
 #[derive(Clone, Copy)]
 struct Own([u32; MAXIMUM_RANK]);
 
+impl Own {
+    #[inline(always)]
+    fn numbers(self) -> [u64; MAXIMUM_RANK] {
+        let Self([a, b, c, d]) = self;
+        [a.into(), b.into(), c.into(), d.into()]
+    }
+}
+
 impl<R> TileIndex<R> for Own {
     const OWNED_AXES: u32 = u32::MAX;
     #[inline(always)]
     fn get(self) -> [u64; MAXIMUM_RANK] {
-        self.0.map(u64::from)
+        self.numbers()
     }
 }
 
 impl<T: Element, E: Extents, A, M: Mapping, G, S, B> TileIndex<E::Rank>
-    for DealtTile<'_, T, E, A, M, G, S, B>
+    for &DealtTile<'_, T, E, A, M, G, S, B>
 {
     const OWNED_AXES: u32 = 0;
     #[inline(always)]
     fn get(self) -> [u64; MAXIMUM_RANK] {
-        self.index.map(u64::from)
+        Own(self.index).numbers()
     }
 }
 
@@ -245,25 +246,24 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     pub fn tiles(&self) -> impl Iterator<Item = DealtTile<'_, T, E, A, M, G, S, B>> {
         let counts = self.counts();
         let (total, step) = (total(counts), self.cx.num_blocks(0));
-        let counts = counts.map(|count| count as u32);
+        let [a, b, c, d] = counts;
+        let counts = [a as u32, b as u32, c as u32, d as u32];
         let mut next = Some(*self.cx.bid::<0>());
         core::iter::from_fn(move || {
             let number = next.filter(|&number| number < total)?;
             next = number.checked_add(step);
-            Some(DealtTile { view: &self.view, index: self.locate(number, counts) })
+            // SAFETY: a view owns nothing, so that a copy has nothing to give back; of a writable span it is used in the tile's
+            // methods alone, on the tile's own elements.
+            let view = unsafe { core::ptr::read(&self.view) };
+            Some(DealtTile { view, index: self.locate(number, counts), borrow: PhantomData })
         })
     }
 
     /// The numbers of tiles along the axes; 1 beyond the rank.
     #[inline(always)]
     fn counts(&self) -> [u64; MAXIMUM_RANK] {
-        let mut counts = [1; MAXIMUM_RANK];
-        let mut axis = 0;
-        while axis < E::RANK {
-            counts[axis] = self.view.num_tiles(axis).to_u64();
-            axis += 1;
-        }
-        counts
+        let count = |axis| if axis < E::RANK { self.view.num_tiles(axis).to_u64() } else { 1 };
+        [count(0), count(1), count(2), count(3)]
     }
 
     /// The order, applied to as many axes as the view has: an order tells the first and the last one apart.
