@@ -83,7 +83,7 @@ impl Messages {
             }
         }
         if self.buffer[protocol::LOST / 4].swap(0, Ordering::Relaxed) != 0 {
-            let room = protocol::RING_WORDS * 4 >> 20;
+            let room = (protocol::RING_WORDS * 4) >> 20;
             lines.push(format!(
                 "(messages of kernels were lost: there is room for {room} MiB between two waits)"
             ));

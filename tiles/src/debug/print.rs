@@ -328,7 +328,7 @@ fn block_minimum<B: Block>(_cx: Cx<B>, mut value: u32) -> u32 {
     // SAFETY: all threads are here; the scratch is free after the first barrier; each warp writes its own word.
     unsafe {
         execution::barrier();
-        if thread % 32 == 0 {
+        if thread.is_multiple_of(32) {
             arch::shared::store_u32(scratch + (thread / 32 * 4) as u32, value);
         }
         execution::barrier();

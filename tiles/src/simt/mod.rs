@@ -107,13 +107,13 @@ impl<B: Block> Thread<B> {
     /// The number of the thread in its warp, below [`Thread::lanes`].
     #[inline(always)]
     pub fn lane(self) -> u32 {
-        self.index() % threads::LANES
+        threads::lane(self.index())
     }
 
     /// The number of its warp in the block.
     #[inline(always)]
     pub fn warp(self) -> u32 {
-        self.index() / threads::LANES
+        (self.index() - self.lane()) / threads::LANES
     }
 
     /// Lanes of a warp: 32 on a GPU, 1 on the CPU.

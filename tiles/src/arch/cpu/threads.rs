@@ -3,6 +3,12 @@
 /// Lanes of a warp.
 pub const LANES: u32 = 1;
 
+/// The number of a thread of the block in its warp.
+#[inline(always)]
+pub fn lane(_thread: u32) -> u32 {
+    0
+}
+
 /// The lane's own value.
 ///
 /// # Safety

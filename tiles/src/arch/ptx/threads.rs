@@ -18,6 +18,12 @@ unsafe extern "unadjusted" {
 /// Lanes of a warp.
 pub const LANES: u32 = 32;
 
+/// The number of a thread of the block in its warp.
+#[inline(always)]
+pub fn lane(thread: u32) -> u32 {
+    thread % LANES
+}
+
 macro_rules! shuffles {
     ($($(#[$attribute:meta])* $name:ident = $intrinsic:ident, $clamp:literal;)*) => { $(
         $(#[$attribute])*
