@@ -1,4 +1,4 @@
-//! "`&str` cannot be printed from a kernel"
+//! "`&str` is not an element type of tiles", with a note that names what can be printed
 
 use cuda_tiles::prelude::*;
 

@@ -51,7 +51,7 @@ fn bits<T: Element>(element: T) -> u64 {
 
 /// The description of a value in one word: the code of its type, its rank, its dimensions' logarithms, and whether an
 /// element takes two words.
-const fn description(kind: u32, shape: &ShapeDescription, words: u32) -> u32 {
+pub(super) const fn description(kind: u32, shape: &ShapeDescription, words: u32) -> u32 {
     let [a, b, c, d] = shape.log;
     kind | (shape.rank as u32) << 6 | a << 9 | b << 14 | c << 19 | d << 24 | (words - 1) << 29
 }

@@ -133,3 +133,69 @@ impl<'a> Failure<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::super::format::kind;
+    use super::super::print::description;
+    use super::*;
+    use std::string::String;
+    use std::vec;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_record_reads_as_it_was_written() {
+        let scalar = ShapeDescription { rank: 0, log: [0; 4] };
+        let row = ShapeDescription { rank: 2, log: [0, 1, 0, 0] };
+        let text = "a {} b {:?}";
+        let mut words = vec![3, 1, 2, 2, text.len() as u32];
+        words.extend(text.as_bytes().chunks(4).map(|bytes| {
+            let mut word = [0; 4];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u32::from_le_bytes(word)
+        }));
+        words.extend([description(kind("i32"), &scalar, 1), -7i32 as u32, description(kind("f64"), &row, 2)]);
+        words.extend([1.5f64, -2.0].iter().flat_map(|x| [x.to_bits() as u32, (x.to_bits() >> 32) as u32]));
+        let record = Record(&words);
+        assert_eq!(record.block(), [3, 1, 2]);
+        let mut room = [0; 64];
+        let text = record.text(&mut room);
+        let mut shown = String::new();
+        record.show(text, &mut shown).unwrap();
+        assert_eq!(shown, "a -7 b [[1.5, -2.0]]");
+        // What is cut off is left out, and nothing else happens.
+        for length in 0..words.len() {
+            Record(&words[..length]).show(text, &mut shown).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_failure_reads_as_it_was_written() {
+        let mut buffer = vec![0u8; protocol::RING];
+        assert!(Failure::read(&buffer).is_none());
+        let mut put =
+            |offset: usize, bytes: &[u8]| buffer[offset..offset + bytes.len()].copy_from_slice(bytes);
+        put(protocol::FAILED, &1u32.to_le_bytes());
+        put(protocol::LINE, &12u32.to_le_bytes());
+        put(protocol::BLOCK, &3u32.to_le_bytes());
+        put(protocol::FILE, &8u32.to_le_bytes());
+        put(protocol::FILE + 4, b"src/x.rs");
+        put(protocol::OPERATION, b"load");
+        put(protocol::TEXT, &(protocol::BOUNDS as u32).to_le_bytes());
+        let numbers: Vec<u8> =
+            [1u64, u64::MAX, 1, 64, 1, 100].iter().flat_map(|number| number.to_le_bytes()).collect();
+        put(protocol::NUMBERS, &numbers);
+        let failure = Failure::read(&buffer).unwrap();
+        assert_eq!((failure.block(), failure.file(), failure.line()), ([3, 0, 0], "src/x.rs", 12));
+        let mut shown = String::new();
+        failure.show(None, &mut shown).unwrap();
+        assert!(
+            shown.starts_with(
+                "load of tile [18446744073709551615] reaches outside the tensor: tiles of [64] in a tensor of [100];"
+            ),
+            "{shown}"
+        );
+    }
+}
