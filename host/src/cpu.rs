@@ -14,6 +14,7 @@ use cuda_tiles::launch::BlockPosition;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
+use crate::printer;
 
 pub(crate) use memory::HostMemory;
 
@@ -49,6 +50,7 @@ pub(crate) fn threads() -> usize {
 /// [`Error::Panicked`] if a block panics: blocks that have not begun are left out then, and of those that panicked the
 /// first one of the grid is reported.
 pub(crate) fn run(kernel: &'static str, grid: [u32; 3], block: impl Fn(BlockPosition) + Sync) -> Result<()> {
+    printer::listen();
     let pool = pool()?;
     let total: u64 = grid.into_iter().map(u64::from).product();
     let workers = (pool.current_num_threads() as u64).min(total);

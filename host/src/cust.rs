@@ -263,7 +263,12 @@ impl CustKernels {
     }
 
     fn trapped(&self, kernel: &'static str, error: CudaError) -> Error {
-        Error::Trapped { kernels: vec![kernel], device: self.device.clone(), code: describe(error) }
+        Error::Trapped {
+            kernels: vec![kernel],
+            device: self.device.clone(),
+            code: describe(error),
+            report: None,
+        }
     }
 }
 

@@ -186,11 +186,7 @@ pub enum Error {
     },
 
     /// A kernel trapped on the GPU, which ends the use of that GPU by this process.
-    #[error(
-        "{} on {device} ({code}): a bounds check or an assertion failed, or unsafe code went wrong. This process cannot use \
-         the GPU any more: every later call on it fails. Run with CUDA_TILES_DEVICE=cpu to see the line",
-        trapped(.kernels)
-    )]
+    #[error("{}", trapped(.kernels, .device, .code, .report.as_deref()))]
     Trapped {
         /// The kernels launched since the GPU was last known to be well; the one that trapped is among them.
         kernels: Vec<&'static str>,
@@ -198,6 +194,8 @@ pub enum Error {
         device: String,
         /// The driver's error.
         code: String,
+        /// What the kernel has reported; nothing where unsafe code went wrong, or a `panic!` trapped.
+        report: Option<Box<Report>>,
     },
 
     /// The device's memory, or the machine's, is used up.
@@ -320,12 +318,37 @@ impl<const RANK: usize> From<[usize; RANK]> for Dimensions {
     }
 }
 
-/// The subject of the message about a trap.
-fn trapped(kernels: &[&'static str]) -> String {
-    match kernels {
-        [] => "a kernel trapped".to_owned(),
-        [kernel] => format!("kernel `{kernel}` trapped"),
-        several => format!("one of the kernels {} trapped", quoted(several)),
+/// Why a kernel on a GPU trapped: the first failure of a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Index of the block in the grid.
+    pub block: [u32; 3],
+    /// What failed.
+    pub message: String,
+    /// The source file.
+    pub file: String,
+    /// The line in it.
+    pub line: u32,
+}
+
+/// The message about a trap.
+fn trapped(kernels: &[&'static str], device: &str, code: &str, report: Option<&Report>) -> String {
+    let subject = match kernels {
+        [] => "a kernel".to_owned(),
+        [kernel] => format!("kernel `{kernel}`"),
+        several => format!("one of the kernels {}", quoted(several)),
+    };
+    let end = "This process cannot use the GPU any more: every later call on it fails";
+    match report {
+        Some(Report { block: [x, y, z], message, file, line }) => {
+            format!(
+                "{subject} trapped in block ({x}, {y}, {z}) on {device}: {message} (at {file}:{line}). {end} ({code})"
+            )
+        }
+        None => format!(
+            "{subject} trapped on {device} ({code}): a bounds check or an assertion failed, or unsafe code went wrong. {end}. \
+             Run with CUDA_TILES_DEVICE=cpu to see the line"
+        ),
     }
 }
 
@@ -341,8 +364,8 @@ mod tests {
     #[test]
     fn a_trap_names_the_kernels_in_question() {
         let error = |kernels| {
-            Error::Trapped { kernels, device: "GPU 0".into(), code: "CUDA_ERROR_LAUNCH_FAILED".into() }
-                .to_string()
+            let code = "CUDA_ERROR_LAUNCH_FAILED".into();
+            Error::Trapped { kernels, device: "GPU 0".into(), code, report: None }.to_string()
         };
         assert!(
             error(vec!["softmax"])
@@ -350,6 +373,18 @@ mod tests {
         );
         assert!(error(vec!["a", "b"]).starts_with("one of the kernels `a`, `b` trapped on GPU 0"));
         assert!(error(vec!["softmax"]).ends_with("Run with CUDA_TILES_DEVICE=cpu to see the line"));
+    }
+
+    #[test]
+    fn a_report_says_what_failed_and_where() {
+        let (block, message, file) =
+            ([3, 0, 0], "load of tile [4] reaches outside".into(), "src/x.rs".into());
+        let report = Some(Box::new(Report { block, message, file, line: 12 }));
+        let error =
+            Error::Trapped { kernels: vec!["k"], device: "GPU 0".into(), code: "CODE".into(), report };
+        assert!(error.to_string().starts_with(
+            "kernel `k` trapped in block (3, 0, 0) on GPU 0: load of tile [4] reaches outside (at src/x.rs:12). This"
+        ));
     }
 
     #[test]

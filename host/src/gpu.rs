@@ -7,6 +7,7 @@
 mod device;
 mod failure;
 mod memory;
+mod messages;
 mod module;
 mod pinned;
 mod stream;

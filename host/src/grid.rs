@@ -123,6 +123,7 @@ mod tests {
             grid_rank,
             shared_bytes: 0,
             cluster,
+            dependent: false,
             arguments: &[],
             file: file!(),
             line: line!(),

@@ -66,15 +66,17 @@ mod grid;
 mod launch;
 mod parameters;
 mod pinned;
+mod printer;
 mod stream;
 mod tensor;
 
 pub use argument::{Argument, Arguments};
 pub use artifact::{Artifact, Image};
 pub use device::Device;
-pub use error::{ArgumentError, Dimensions, Error, Result};
+pub use error::{ArgumentError, Dimensions, Error, Report, Result};
 pub use grid::Grid;
 pub use launch::{Launch, LaunchUnsafe};
 pub use pinned::PinnedBuffer;
+pub use printer::set_printer;
 pub use stream::{Event, Stream};
 pub use tensor::{Tensor, TensorView, TensorViewMut};

@@ -1,11 +1,11 @@
 //! What safe kernels must not do: the launch, or the next call, reports it.
 //!
-//! On the CPU the error names the kernel's line. On a GPU a trap ends the use of the GPU by the process, so each case
+//! The error names kernel, block, what is wrong and the kernel's line. On a GPU a trap ends the use of the GPU by the process, so each case
 //! runs there in a process of its own: this program again, asked for one case by an environment variable.
 
 use crate::devices::devices;
 use cuda_tiles_host::{Device, Error, Launch, Result, Tensor};
-use cuda_tiles_test_kernels::execution as kernels;
+use cuda_tiles_test_kernels::{debug, execution as kernels};
 use std::process::Command;
 
 /// The variable that names the case which a child process runs on the GPU.
@@ -14,7 +14,7 @@ const CASE: &str = "CUDA_TILES_TEST_TRAP";
 /// A misuse: its name, what runs it, and words of the CPU's message.
 type Case = (&'static str, fn(&Device) -> Result<()>, &'static [&'static str]);
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 11] = [
     (
         "partial load",
         |device| {
@@ -114,7 +114,38 @@ const CASES: [Case; 9] = [
             "[4, 8]",
         ],
     ),
+    (
+        "failed assertion",
+        |device| {
+            let mut values = vec![0.0; 480];
+            (values[20 * 16 + 5], values[20 * 16 + 6]) = (7.0, 8.5);
+            let x = Tensor::from_vec(device, [30, 16], values)?;
+            let mut y = Tensor::zeros(device, [30, 16])?;
+            debug::assert_below.launch(device, 4, (7.0, &x, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &[
+            "kernel `assert_below`",
+            "in block (2, 0, 0)",
+            "assertion failed, element [4, 5] is false: 7 is the limit, the greatest is 8.5",
+            "debug.rs:",
+        ],
+    ),
+    (
+        "failed assertion without a message",
+        |device| {
+            debug::assert_plain.launch(device, 3, (2,))?;
+            device.synchronize()
+        },
+        &["kernel `assert_plain`", "element [] is false: cx.num_blocks(0) <= limit", "debug.rs:"],
+    ),
 ];
+
+fn check(name: &str, message: &str, words: &[&str]) {
+    for word in words.iter().chain(&[".rs:"]) {
+        assert!(message.contains(word), "{name}: `{word}` is not in: {message}");
+    }
+}
 
 #[test]
 fn the_cpu_names_the_line() {
@@ -122,19 +153,21 @@ fn the_cpu_names_the_line() {
         let error = run(&Device::cpu()).expect_err(name);
         assert!(matches!(error, Error::Panicked { .. }), "{name}: {error:?}");
         let message = error.to_string();
-        for word in words.iter().chain(&["execution.rs:"]) {
-            assert!(message.contains(word), "{name}: `{word}` is not in: {message}");
-        }
+        check(name, &message, words);
     }
 }
 
 #[test]
 fn the_gpu_reports_a_trap() {
     if let Ok(name) = std::env::var(CASE) {
-        let (_, run, _) = CASES.into_iter().find(|case| case.0 == name).expect("a case of this name");
+        let (_, run, words) = CASES.into_iter().find(|case| case.0 == name).expect("a case of this name");
         let device = devices().iter().find(|device| device.is_gpu()).expect("the parent found a GPU");
         let error = run(device).expect_err(&name);
-        assert!(matches!(error, Error::Trapped { .. }), "{name}: {error:?}");
+        assert!(matches!(error, Error::Trapped { report: Some(_), .. }), "{name}: {error:?}");
+        check(&name, &error.to_string(), words);
+        // The report stays for whoever calls next.
+        let later = device.synchronize().expect_err(&name).to_string();
+        check(&name, &later, words);
         return;
     }
     if !Device::auto().unwrap().is_gpu() {

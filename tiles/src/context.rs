@@ -1,10 +1,11 @@
 //! The token of a running kernel: which block this is, of what geometry.
 
-use crate::arch::execution::Place;
+use crate::arch::execution::{self, Place};
+use crate::element::{Integer, Number};
 use crate::layout::Block;
 use core::fmt;
 use core::marker::PhantomData;
-use core::ops::{Add, Deref, Div, Mul, Rem, Sub};
+use core::ops::{Add, Deref, Div, Mul, Range, Rem, Sub};
 
 /// Proof of being inside a kernel, made by its entry and passed along by value.
 ///
@@ -54,6 +55,12 @@ impl<B: Block> Cx<B> {
         BlockIndex::new(self.place.block_index(AXIS))
     }
 
+    /// This block's index along grid axis `axis`, as a number.
+    #[inline(always)]
+    pub(crate) fn block_index(self, axis: usize) -> u32 {
+        self.place.block_index(axis)
+    }
+
     /// The number of blocks along grid axis `axis` (0, 1 or 2).
     #[inline(always)]
     pub fn num_blocks(self, axis: usize) -> u32 {
@@ -80,6 +87,69 @@ impl<B: Block> Cx<B> {
             Some(BlockIndex::new(index))
         })
     }
+
+    /// Waits until the kernels that this launch depends on have ended and their writes can be seen.
+    ///
+    /// A kernel declared `#[kernel(dependent)]` may start while the one before it on its stream is still running, to
+    /// hide the time that starting takes; it does this wait before anything else. Only one declared
+    /// `#[kernel(dependent = early)]`, which is an `unsafe fn`, has to call it itself. Elsewhere, on the CPU, and on GPUs
+    /// before compute capability 9.0 there is nothing to wait for.
+    #[inline(always)]
+    pub fn wait_for_dependencies(self) {
+        execution::wait_for_dependencies();
+    }
+
+    /// Lets the `dependent` kernels behind this one on its stream start, once all blocks have said so or ended.
+    ///
+    /// It says nothing about memory: they still wait for the end of this kernel before they touch any. A block calls it
+    /// when what is left to do no longer fills the GPU. Elsewhere than on GPUs from compute capability 9.0 it does
+    /// nothing.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// #[kernel(dependent)]
+    /// fn increment(cx: Cx, x: SpanMut<f32, (u32,)>) {
+    ///     let x = x.partition(cx, shape![64]);
+    ///     let i = cx.bid::<0>();
+    ///     let t = x.load_masked(Zero, i);
+    ///     cx.launch_dependents();
+    ///     x.store_masked(t + 1.0, i);
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn launch_dependents(self) {
+        execution::launch_dependents();
+    }
+}
+
+/// The numbers of `range` from its start in steps of `step`, for loops with a stride: CUDA Tile C++'s `irange`.
+///
+/// The loop ends where the next number would reach the end or not fit the type: there are no limits to keep. An empty
+/// range gives nothing, and [`Range`] itself is the loop in steps of 1.
+///
+/// ```
+/// use cuda_tiles::prelude::*;
+/// assert!(steps(0..10, 4).eq([0, 4, 8]));
+/// assert!(steps(-5..i32::MAX, i32::MAX).eq([-5, i32::MAX - 5]));
+/// assert!(steps(3u8..3, 1).eq([]));
+/// ```
+///
+/// # Panics
+/// If `step` is not positive (on the device: traps).
+#[inline(always)]
+#[track_caller]
+pub fn steps<T: Integer>(range: Range<T>, step: T) -> impl Iterator<Item = T> {
+    if step.less_equal(T::ZERO) {
+        execution::fail(|text| text.write_str("the step of a loop is positive"));
+    }
+    let mut next = Some(range.start).filter(|start| start.less(range.end));
+    core::iter::from_fn(move || {
+        let number = next?;
+        let following = Number::add(number, step);
+        // A sum that wrapped is below its first term.
+        next = Some(following).filter(|&sum| number.less(sum) && sum.less(range.end));
+        Some(number)
+    })
 }
 
 /// A tile index along grid axis `AXIS` that belongs to one block alone.

@@ -20,6 +20,8 @@ pub struct Description {
     pub shared_bytes: u32,
     /// Blocks of a cluster along each axis; all 1 where the kernel uses none.
     pub cluster: [u32; 3],
+    /// Whether a block may start before the kernel launched before it on its stream has ended; it waits by itself.
+    pub dependent: bool,
     /// The arguments' names.
     pub arguments: &'static [&'static str],
     /// The source file of the kernel.

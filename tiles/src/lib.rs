@@ -55,12 +55,15 @@
 pub mod arch;
 
 pub mod context;
+pub mod debug;
 pub mod element;
 pub mod launch;
 pub mod layout;
 pub mod math;
 pub mod ops;
+pub mod random;
 pub mod shape;
+pub mod simt;
 pub mod span;
 pub mod tile;
 pub mod view;
@@ -73,11 +76,11 @@ pub use cuda_tiles_macros::kernel;
 
 /// Everything that kernels need: `use cuda_tiles::prelude::*;`.
 pub mod prelude {
-    pub use crate::context::{BlockIndex, Cx};
+    pub use crate::context::{BlockIndex, Cx, steps};
     pub use crate::element::{
         ApproximateFloat, AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, CastWith, Element,
-        Float, Integer, Logical, Number, Ordered, Pointer, Promote, Repack, Unsaturated, WholeExponent,
-        bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
+        Float, Integer, Logical, Number, Ordered, Pointer, Promote, Repack, Unsaturated, WholeExponent, bf16,
+        f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
     };
     pub use crate::kernel;
     pub use crate::layout::{Block, Blocked, Layout, Slice};
@@ -90,7 +93,9 @@ pub mod prelude {
     pub use crate::ops::shapes::AnyTile;
     pub use crate::ops::sort::{Ascending, Descending};
     pub use crate::ops::tuple::TileTuple;
+    pub use crate::random::Philox;
     pub use crate::shape::{ALL, Axis, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4};
+    pub use crate::simt::Thread;
     pub use crate::span::{
         Aligned, Bounded, Divisible, Left, Mult, Natural, OrderC, OrderF, PaddedLeft, PaddedRight, Permuted,
         Pitched, PitchedLeft, Right, Span, SpanAtomic, SpanMut, Strided, TensorSpan,
@@ -99,8 +104,8 @@ pub mod prelude {
     pub use crate::view::memory_order::order::{Acquire, AcquireRelease, Relaxed, Release};
     pub use crate::view::memory_order::scope;
     pub use crate::view::{
-        GatherScatterView, Nan, NegativeInfinity, NegativeZero, PartitionView, PositiveInfinity, StridedView,
-        WindowView, Zero,
+        ColumnMajor, GatherScatterView, Nan, NegativeInfinity, NegativeZero, Order, PartitionView,
+        PositiveInfinity, RowMajor, StridedView, Swizzled, WindowView, Zero,
     };
-    pub use crate::{axes, shape, steps};
+    pub use crate::{axes, shape, steps, tile_assert, tile_print};
 }

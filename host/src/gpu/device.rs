@@ -8,6 +8,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute};
 use cudarc::driver::{CudaContext, DriverError, result};
 
 use super::failure::{Launches, describe};
+use super::messages::Messages;
 use super::module::Modules;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
@@ -21,6 +22,7 @@ pub(crate) struct Gpu {
     pub(super) context: Arc<CudaContext>,
     pub(super) modules: Modules,
     pub(super) launches: Launches,
+    pub(super) messages: Mutex<Vec<Messages>>,
     default_stream: GpuStream,
     name: String,
     capability: (u32, u32),
@@ -96,6 +98,7 @@ impl Gpu {
                 .map_err(failed("making the default stream"))?,
             modules: Modules::default(),
             launches: Launches::default(),
+            messages: Mutex::default(),
             context,
         })
     }
@@ -139,6 +142,7 @@ impl Gpu {
     pub(crate) fn synchronize(&self) -> Result<()> {
         self.check("waiting for the GPU", self.context.synchronize())?;
         self.launches.forget(None);
+        self.show_messages();
         Ok(())
     }
 

@@ -6,10 +6,11 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
+use cuda_tiles::launch::Description;
 use cudarc::driver::{DriverError, sys::CUresult};
 
 use super::Gpu;
-use crate::error::{Error, Result};
+use crate::error::{Error, Report, Result};
 
 /// How many launches are remembered: enough for a message, and the list never grows.
 const REMEMBERED: usize = 16;
@@ -17,36 +18,62 @@ const REMEMBERED: usize = 16;
 /// The launches that have not been seen to end well.
 #[derive(Default)]
 pub(super) struct Launches {
-    /// Pairs of the stream's address and the kernel's name, oldest first.
-    recent: Mutex<VecDeque<(usize, &'static str)>>,
+    /// Oldest first.
+    recent: Mutex<VecDeque<Launched>>,
+}
+
+/// A launch: the stream's address, the kernel's name, and where its source begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Launched {
+    stream: usize,
+    kernel: &'static str,
+    file: &'static str,
+    line: u32,
+}
+
+impl Launched {
+    pub(super) fn new(stream: usize, kernel: &Description) -> Self {
+        Self { stream, kernel: kernel.name, file: kernel.file, line: kernel.line }
+    }
+
+    /// The line of the kernel, if the reported one may be its own: in the same file, as either build calls it, and behind.
+    fn begins_before(&self, report: &Report) -> Option<u32> {
+        let (a, b) = (self.file, report.file.as_str());
+        ((a.ends_with(b) || b.ends_with(a)) && self.line <= report.line).then_some(self.line)
+    }
 }
 
 impl Launches {
-    /// Notes the launch of a kernel on a stream.
-    pub(super) fn note(&self, stream: usize, kernel: &'static str) {
+    /// Notes a launch.
+    pub(super) fn note(&self, launched: Launched) {
         let mut recent = self.recent.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if recent.back() == Some(&(stream, kernel)) {
+        if recent.back() == Some(&launched) {
             return;
         }
         if recent.len() == REMEMBERED {
             recent.pop_front();
         }
-        recent.push_back((stream, kernel));
+        recent.push_back(launched);
     }
 
     /// Forgets the launches on one stream, or on all: they have ended well.
     pub(super) fn forget(&self, stream: Option<usize>) {
         let mut recent = self.recent.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        recent.retain(|&(other, _)| stream.is_some_and(|stream| stream != other));
+        recent.retain(|other| stream.is_some_and(|stream| stream != other.stream));
     }
 
-    /// The kernels in question, each once.
-    fn kernels(&self) -> Vec<&'static str> {
+    /// The kernels in question, each once: the one whose source the report's line is in, or all.
+    fn kernels(&self, report: Option<&Report>) -> Vec<&'static str> {
         let recent = self.recent.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let line = report
+            .and_then(|report| recent.iter().filter_map(|launched| launched.begins_before(report)).max());
         let mut kernels = Vec::new();
-        for &(_, kernel) in recent.iter() {
-            if !kernels.contains(&kernel) {
-                kernels.push(kernel);
+        for launched in recent.iter() {
+            let excluded = report
+                .filter(|_| line.is_some())
+                .is_some_and(|report| launched.begins_before(report) != line);
+            if !excluded && !kernels.contains(&launched.kernel) {
+                kernels.push(launched.kernel);
             }
         }
         kernels
@@ -62,7 +89,10 @@ impl Gpu {
     fn failure(&self, operation: &'static str, error: DriverError) -> Error {
         let device = self.to_string();
         if is_trap(error.0) {
-            return Error::Trapped { kernels: self.launches.kernels(), device, code: describe(error) };
+            self.show_messages();
+            let report = self.report();
+            let kernels = self.launches.kernels(report.as_ref());
+            return Error::Trapped { kernels, device, code: describe(error), report: report.map(Box::new) };
         }
         Error::Driver { device, operation, code: describe(error) }
     }
@@ -99,25 +129,42 @@ pub(super) fn describe(error: DriverError) -> String {
 mod tests {
     use super::*;
 
+    fn launched(stream: usize, kernel: &'static str, line: u32) -> Launched {
+        Launched { stream, kernel, file: "src/lib.rs", line }
+    }
+
     #[test]
     fn launches_are_forgotten_stream_by_stream() {
         let launches = Launches::default();
-        launches.note(0, "a");
-        launches.note(0, "a");
-        launches.note(1, "b");
-        launches.note(0, "a");
-        assert_eq!(launches.kernels(), ["a", "b"]);
+        launches.note(launched(0, "a", 1));
+        launches.note(launched(0, "a", 1));
+        launches.note(launched(1, "b", 20));
+        launches.note(launched(0, "a", 1));
+        assert_eq!(launches.kernels(None), ["a", "b"]);
         launches.forget(Some(0));
-        assert_eq!(launches.kernels(), ["b"]);
+        assert_eq!(launches.kernels(None), ["b"]);
         launches.forget(None);
-        assert!(launches.kernels().is_empty());
+        assert!(launches.kernels(None).is_empty());
+    }
+
+    #[test]
+    fn a_reported_line_tells_which_kernel_it_was() {
+        let launches = Launches::default();
+        launches.note(launched(0, "a", 1));
+        launches.note(launched(0, "b", 20));
+        launches.note(launched(0, "c", 40));
+        let report =
+            |file: &str, line| Report { block: [0; 3], message: String::new(), file: file.into(), line };
+        assert_eq!(launches.kernels(Some(&report("/work/src/lib.rs", 30))), ["b"]);
+        assert_eq!(launches.kernels(Some(&report("src/lib.rs", 19))), ["a"]);
+        assert_eq!(launches.kernels(Some(&report("src/helpers.rs", 30))), ["a", "b", "c"]);
     }
 
     #[test]
     fn the_list_of_launches_does_not_grow() {
         const NAMES: [&str; 3] = ["a", "b", "c"];
         let launches = Launches::default();
-        (0..1000).for_each(|launch| launches.note(0, NAMES[launch % 3]));
+        (0..1000).for_each(|launch| launches.note(launched(0, NAMES[launch % 3], 1)));
         assert_eq!(launches.recent.lock().unwrap().len(), REMEMBERED);
     }
 }

@@ -10,6 +10,7 @@ use cudarc::driver::{DriverError, result};
 
 use super::Gpu;
 use super::failure::describe;
+use super::messages::Messages;
 use crate::artifact::{Artifact, Image};
 use crate::error::{Error, Result, quoted};
 
@@ -22,6 +23,9 @@ const PORTABLE_CLUSTER: u32 = 8;
 /// Dynamic shared memory that every kernel may have without asking, in bytes.
 const UNASKED_SHARED_MEMORY: u32 = 48 * 1024;
 
+/// The major number of the first compute capability that lets a kernel start early and wait (PTX ISA, "griddepcontrol").
+const FIRST_TO_WAIT: u32 = 9;
+
 /// What is loaded on a GPU.
 #[derive(Default)]
 pub(super) struct Modules {
@@ -31,14 +35,22 @@ pub(super) struct Modules {
 
 struct Module {
     artifact: &'static Artifact,
+    /// Whether its kernels were compiled with the instruction by which a dependent one waits.
+    waits: bool,
     handle: Handle<sys::CUmodule>,
 }
 
-type Function = Handle<sys::CUfunction>;
+/// A kernel's code, ready to be launched.
+#[derive(Clone, Copy)]
+pub(super) struct Function {
+    pub(super) handle: Handle<sys::CUfunction>,
+    /// Whether it may start before the kernel that it depends on has ended.
+    pub(super) waits: bool,
+}
 
 /// A handle of the driver that belongs to a context and to no thread.
 #[derive(Clone, Copy)]
-struct Handle<T>(T);
+pub(super) struct Handle<T>(pub(super) T);
 
 // SAFETY: the driver's modules and functions are used through functions that may be called from any thread which has
 // made their context current (CUDA driver API, "Module Management").
@@ -57,7 +69,9 @@ impl Gpu {
         }
         self.bind()?;
         let handle = Handle(self.compile(artifact, image)?);
-        loaded.push(Module { artifact, handle });
+        let messages = self.check("listening to kernels", Messages::new(handle.0))?;
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).extend(messages);
+        loaded.push(Module { artifact, waits: image.major >= FIRST_TO_WAIT, handle });
         // A name that was found once may be in two artifacts now.
         self.modules.functions.write().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(())
@@ -107,28 +121,31 @@ impl Gpu {
     }
 
     /// The kernel's code on this GPU, ready to be launched.
-    pub(super) fn function(&self, kernel: &Description) -> Result<sys::CUfunction> {
+    pub(super) fn function(&self, kernel: &Description) -> Result<Function> {
         let known = self.modules.functions.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(function) = known.get(kernel.name) {
-            return Ok(function.0);
+            return Ok(*function);
         }
         drop(known);
         let function = self.find(kernel)?;
-        self.prepare(kernel, function)?;
+        self.prepare(kernel, function.handle.0)?;
         let mut known = self.modules.functions.write().unwrap_or_else(PoisonError::into_inner);
-        known.insert(kernel.name, Handle(function));
+        known.insert(kernel.name, function);
         Ok(function)
     }
 
     /// Looks the kernel up in all modules, so that a name which two of them have is noticed.
-    fn find(&self, kernel: &Description) -> Result<sys::CUfunction> {
+    fn find(&self, kernel: &Description) -> Result<Function> {
         let name = CString::new(kernel.name).unwrap_or_default();
         let loaded = self.modules.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = Vec::new();
         for module in loaded.iter() {
             // SAFETY: the module was loaded into the current context and is never unloaded.
             match unsafe { result::module::get_function(module.handle.0, name.clone()) } {
-                Ok(function) => found.push((module.artifact.name, function)),
+                Ok(function) => {
+                    let function = Function { handle: Handle(function), waits: module.waits };
+                    found.push((module.artifact.name, function));
+                }
                 Err(DriverError(CUresult::CUDA_ERROR_NOT_FOUND)) => {}
                 Err(error) => return self.check("looking a kernel up", Err(error)),
             }

@@ -9,6 +9,7 @@ use cudarc::driver::sys::{self, CUevent_flags, CUlaunchAttributeID};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError};
 
 use super::Gpu;
+use super::failure::Launched;
 use crate::error::Result;
 
 /// A queue of work on a GPU. Clones are the same queue.
@@ -53,6 +54,7 @@ impl GpuStream {
     pub(crate) fn synchronize(&self, gpu: &Gpu) -> Result<()> {
         gpu.check("waiting for a stream", self.queue.stream.synchronize())?;
         gpu.launches.forget(Some(self.handle() as usize));
+        gpu.show_messages();
         Ok(())
     }
 
@@ -96,12 +98,19 @@ impl GpuStream {
     ) -> Result<()> {
         gpu.bind()?;
         let function = gpu.function(kernel)?;
-        gpu.launches.note(self.handle() as usize, kernel.name);
-        let [x, y, z] = kernel.cluster;
+        gpu.launches.note(Launched::new(self.handle() as usize, kernel));
         // SAFETY: an all-zero attribute is a valid one: its number 0 is `CU_LAUNCH_ATTRIBUTE_IGNORE`.
-        let mut cluster: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
-        cluster.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-        cluster.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
+        let mut attributes: [sys::CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
+        let [cluster, dependent] = &mut attributes;
+        let [x, y, z] = kernel.cluster;
+        if x * y * z > 1 {
+            cluster.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+            cluster.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
+        }
+        if kernel.dependent && function.waits {
+            dependent.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+            dependent.value.programmaticStreamSerializationAllowed = 1;
+        }
         let config = sys::CUlaunchConfig {
             gridDimX: grid[0],
             gridDimY: grid[1],
@@ -111,13 +120,13 @@ impl GpuStream {
             blockDimZ: 1,
             sharedMemBytes: kernel.shared_bytes,
             hStream: self.handle(),
-            attrs: &mut cluster,
-            numAttrs: u32::from(x * y * z > 1),
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as u32,
         };
-        // SAFETY: `config` and its attribute live through the call, the function belongs to a module that is never
+        // SAFETY: `config` and its attributes live through the call, the function belongs to a module that is never
         // unloaded, and the caller vouches for the parameters.
         let launched = unsafe {
-            sys::cuLaunchKernelEx(&config, function, parameters.as_mut_ptr(), std::ptr::null_mut())
+            sys::cuLaunchKernelEx(&config, function.handle.0, parameters.as_mut_ptr(), std::ptr::null_mut())
         };
         gpu.check("launching a kernel", launched.result())
     }
@@ -126,7 +135,9 @@ impl GpuStream {
 impl GpuEvent {
     /// Waits until the event's point is reached.
     pub(crate) fn synchronize(&self, gpu: &Gpu) -> Result<()> {
-        gpu.check("waiting for an event", self.event.synchronize())
+        gpu.check("waiting for an event", self.event.synchronize())?;
+        gpu.show_messages();
+        Ok(())
     }
 
     /// The time from `start` to this event. Waits for both.

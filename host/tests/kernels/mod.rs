@@ -40,6 +40,7 @@ pub(crate) const fn description(name: &'static str, arguments: &'static [&'stati
         grid_rank: 1,
         shared_bytes: 0,
         cluster: [1; 3],
+        dependent: false,
         arguments,
         file: file!(),
         line: line!(),

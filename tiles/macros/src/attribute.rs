@@ -11,7 +11,17 @@ pub(crate) struct Attribute {
     pub(crate) min_blocks: Option<u32>,
     pub(crate) registers: Option<u32>,
     pub(crate) cluster: [u32; 3],
+    pub(crate) dependent: Option<Dependent>,
     pub(crate) instances: Vec<AngleBracketedGenericArguments>,
+}
+
+/// When a kernel that may start before its predecessor has ended waits for it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dependent {
+    /// Before anything else.
+    AtEntry,
+    /// Where its body says so: its launch vouches for what it does until then.
+    Early,
 }
 
 /// A number that must pass `legal`.
@@ -30,6 +40,7 @@ impl Parse for Attribute {
             min_blocks: None,
             registers: None,
             cluster: [1; 3],
+            dependent: None,
             instances: Vec::new(),
         };
         while !input.is_empty() {
@@ -39,6 +50,8 @@ impl Parse for Attribute {
                 parenthesized!(list in input);
                 let list = list.parse_terminated(AngleBracketedGenericArguments::parse, Token![,])?;
                 attribute.instances = list.into_iter().collect();
+            } else if key == "dependent" && !input.peek(Token![=]) {
+                attribute.dependent = Some(Dependent::AtEntry);
             } else {
                 input.parse::<Token![=]>()?;
                 match key.to_string().as_str() {
@@ -88,10 +101,20 @@ impl Parse for Attribute {
                             )?;
                         }
                     }
+                    "dependent" => {
+                        let when: Ident = input.parse()?;
+                        if when != "early" {
+                            return Err(Error::new(
+                                when.span(),
+                                "`dependent` waits for the kernel before at entry, `dependent = early` where the body says so",
+                            ));
+                        }
+                        attribute.dependent = Some(Dependent::Early);
+                    }
                     _ => {
                         return Err(Error::new(
                             key.span(),
-                            "expected threads, vector, grid, min_blocks, registers, cluster or instances",
+                            "expected threads, vector, grid, min_blocks, registers, cluster, dependent or instances",
                         ));
                     }
                 }

@@ -4,7 +4,7 @@
 //! the arguments apart into plain parameters, and for the host a static handle with a function that runs one block on
 //! the CPU. A generic kernel has both once an instance, and a function that finds the handle by the parameters.
 
-use crate::attribute::Attribute;
+use crate::attribute::{Attribute, Dependent};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{
@@ -31,6 +31,13 @@ struct Instance {
 
 pub(crate) fn kernel(attribute: &Attribute, item: ItemFn) -> Result<TokenStream> {
     let function = Function::new(item)?;
+    if attribute.dependent == Some(Dependent::Early) && function.item.sig.unsafety.is_none() {
+        return Err(Error::new_spanned(
+            &function.item.sig.ident,
+            "a kernel with `dependent = early` is an `unsafe fn`: before `cx.wait_for_dependencies()` it must not touch \
+             memory that earlier kernels write, which no compiler can check; `dependent` alone waits at entry",
+        ));
+    }
     let instances = function.instances(attribute)?;
     let hidden = function.hidden();
     let device = instances.iter().map(|instance| function.entry(attribute, instance));
@@ -241,6 +248,8 @@ impl Function {
             &quote!(::cuda_tiles::context::Cx::new(::cuda_tiles::arch::execution::Place)),
             &parts,
         );
+        let wait = (attribute.dependent == Some(Dependent::AtEntry))
+            .then(|| quote!(::cuda_tiles::arch::execution::wait_for_dependencies();));
         quote! {
             #[cfg(target_arch = "nvptx64")]
             mod #marker_module {
@@ -253,6 +262,7 @@ impl Function {
                 #[unsafe(export_name = #entry)]
                 #[allow(improper_ctypes_definitions, clippy::too_many_arguments)]
                 unsafe extern "ptx-kernel" fn entry(#(#parameters),*) {
+                    #wait
                     unsafe { #call }
                 }
             };
@@ -264,6 +274,7 @@ impl Function {
         let Instance { entry, .. } = instance;
         let Attribute { threads, grid, cluster: [x, y, z], .. } = attribute;
         let (vector, rank) = (attribute.vector as usize, *grid as usize);
+        let dependent = attribute.dependent.is_some();
         let names = self.arguments.iter().map(|(name, _)| name.to_string());
         let types: Vec<_> = self.argument_types().collect();
         let parts: Vec<_> = (0..self.arguments.len())
@@ -295,6 +306,7 @@ impl Function {
                     grid_rank: #grid,
                     shared_bytes: 0,
                     cluster: [#x, #y, #z],
+                    dependent: #dependent,
                     arguments: &[#(#names),*],
                     file: ::core::file!(),
                     line: ::core::line!(),

@@ -21,6 +21,7 @@ use syn::parse_macro_input;
 /// | `min_blocks` | blocks that a multiprocessor should hold at least | left to the assembler |
 /// | `registers` | cap on the registers of a thread | left to the assembler |
 /// | `cluster` | blocks of a cluster, `(x, y, z)` | `(1, 1, 1)` |
+/// | `dependent` | the kernel may start while the one before it on its stream still runs, and waits for its end at entry; `dependent = early`, for an `unsafe fn`: it waits where it calls `cx.wait_for_dependencies()` | starts after it |
 /// | `instances` | for a generic kernel, the parameters to compile: `instances(<f32, 64>, <f16, 128>)` | none |
 ///
 /// The handle of a generic kernel is found by its parameters: `scale::<f32, 64>()`.

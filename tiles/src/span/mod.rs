@@ -21,7 +21,9 @@ pub use mapping::{
 pub use part::{Rest, Sliced, WithoutGaps};
 pub use permute::{AxisOrder, OrderC, OrderF, Permutation, SwapAxes, Transposed, TransposedAxes};
 
+use crate::arch::messages::Failure;
 use crate::context::Cx;
+use crate::debug::protocol::SPAN_AXIS;
 use crate::element::Element;
 use crate::layout::Block;
 use crate::shape::{OfRank, Shape};
@@ -117,7 +119,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     #[track_caller]
     pub fn extent(&self, axis: usize) -> E::Offset {
         if axis >= E::RANK {
-            crate::arch::execution::fail(|text| write!(text, "axis {axis} of a span of rank {}", E::RANK));
+            let mut failure = Failure::new("", SPAN_AXIS);
+            failure.number(axis as u64);
+            failure.number(E::RANK as u64);
+            failure.end()
         }
         E::Offset::from_u64(self.extents.get()[axis])
     }
@@ -130,7 +135,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     #[track_caller]
     pub fn stride(&self, axis: usize) -> E::Offset {
         if axis >= E::RANK {
-            crate::arch::execution::fail(|text| write!(text, "axis {axis} of a span of rank {}", E::RANK));
+            let mut failure = Failure::new("", SPAN_AXIS);
+            failure.number(axis as u64);
+            failure.number(E::RANK as u64);
+            failure.end()
         }
         self.strides()[axis]
     }

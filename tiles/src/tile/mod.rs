@@ -7,6 +7,7 @@ mod exchange;
 pub(crate) use convert::Spread;
 
 use crate::arch;
+use crate::debug::protocol::ELEMENT;
 use crate::element::{Cast, CastWith, Element, SameSize};
 use crate::layout::{Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
@@ -178,14 +179,11 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         let mut axis = 0;
         while axis < R {
             if index[axis] as usize >> S::DESCRIPTION.log[axis] != 0 {
-                arch::execution::fail(|text| {
-                    write!(
-                        text,
-                        "index {} is not below dimension {axis} of the tile, {}",
-                        index[axis],
-                        1u32 << S::DESCRIPTION.log[axis]
-                    )
-                });
+                let mut failure = arch::messages::Failure::new("", ELEMENT);
+                failure.number(u64::from(index[axis]));
+                failure.number(axis as u64);
+                failure.number(1 << S::DESCRIPTION.log[axis]);
+                failure.end()
             }
             flat |= (index[axis] as usize) << S::DESCRIPTION.low_bit(axis);
             axis += 1;

@@ -4,6 +4,7 @@ pub mod memory_order;
 
 mod atomic;
 mod chunks;
+mod deal;
 mod each;
 mod elements;
 mod gather;
@@ -15,6 +16,7 @@ mod tiled;
 mod transfer;
 mod walk;
 
+pub use deal::{ColumnMajor, Dealt, DealtTile, Order, RowMajor, Swizzled};
 pub use elements::{ElementIndex, IndexEntry};
 pub use gather::{GatherIndex, GatherScatterView};
 pub use index::{IndexNumber, TileIndex};

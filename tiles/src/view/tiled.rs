@@ -6,6 +6,7 @@ use super::padding::Padding;
 use super::transfer::{self, Cache};
 use super::walk::{AtElements, AtSteps, SideBySide, Walk};
 use crate::arch;
+use crate::arch::messages::Failure;
 use crate::context::Cx;
 use crate::element::{Cast, Element, FitsElement, Promote};
 use crate::layout::{Block, Blocked, Join, Layout, Map};
@@ -250,13 +251,21 @@ where
     /// The tile whose elements were loaded in the order of memory.
     #[inline(always)]
     fn from_memory_order(tile: Tile<T, S, Blocked<B>>) -> Tile<T, S, Blocked<B>> {
-        if const { InMemory::<S, M>::REORDERED } { tile.moved::<S, Blocked<B>, FromMemory<M>>() } else { tile }
+        if const { InMemory::<S, M>::REORDERED } {
+            tile.moved::<S, Blocked<B>, FromMemory<M>>()
+        } else {
+            tile
+        }
     }
 
     /// The tile with its elements in the order of memory.
     #[inline(always)]
     fn in_memory_order(tile: Tile<T, S, Blocked<B>>) -> Tile<T, S, Blocked<B>> {
-        if const { InMemory::<S, M>::REORDERED } { tile.moved::<S, Blocked<B>, IntoMemory<M>>() } else { tile }
+        if const { InMemory::<S, M>::REORDERED } {
+            tile.moved::<S, Blocked<B>, IntoMemory<M>>()
+        } else {
+            tile
+        }
     }
 
     /// Plain access to a writable span is for the tiles of this block, and to an atomic one for nobody.
@@ -307,24 +316,13 @@ where
     #[cold]
     #[inline(always)]
     #[track_caller]
-    pub(super) fn fail_bounds<I: TileIndex<E::Rank>>(&self, operation: &str, index: I) -> ! {
-        arch::execution::fail(|text| {
-            let index = index.signed();
-            let mut tile = [1; MAXIMUM_RANK];
-            for (size, bits) in tile.iter_mut().zip(S::DESCRIPTION.log) {
-                *size <<= bits;
-            }
-            write!(
-                text,
-                "{operation} of {} {:?} reaches outside the tensor: {}s of {:?} in a tensor of {:?}; use the masked form for edge {}s",
-                W::UNIT,
-                &index[..E::RANK],
-                W::UNIT,
-                &tile[..E::RANK],
-                &self.span.extents.get()[..E::RANK],
-                W::UNIT
-            )
-        })
+    pub(super) fn fail_bounds<I: TileIndex<E::Rank>>(&self, operation: &'static str, index: I) -> ! {
+        let mut failure = Failure::new(operation, W::OUTSIDE);
+        let (index, extents) = (index.signed(), self.span.extents.get());
+        failure.list(E::RANK, |axis| index[axis] as u64);
+        failure.list(E::RANK, |axis| 1 << S::DESCRIPTION.log[axis]);
+        failure.list(E::RANK, |axis| extents[axis]);
+        failure.end()
     }
 }
 

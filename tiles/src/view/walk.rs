@@ -1,5 +1,6 @@
 //! Where the tiles of a view start: next to each other, at other steps, or at any element.
 
+use crate::debug::protocol::{BOUNDS, WINDOW};
 use crate::shape::{D, MAXIMUM_RANK, OfRank, Shape};
 use core::marker::PhantomData;
 
@@ -11,8 +12,8 @@ pub trait Walk<S>: Copy + 'static {
     const SIGNED: bool;
     /// Whether tiles of different indices share no element.
     const DISJOINT: bool;
-    /// What an index counts, in messages.
-    const UNIT: &'static str;
+    /// The text that says of an index that it reaches outside the tensor.
+    const OUTSIDE: usize;
 }
 
 /// Tiles side by side: tile `i` starts at element `i` times its dimension.
@@ -23,7 +24,7 @@ impl<S: Shape> Walk<S> for SideBySide {
     const STEPS: [u64; MAXIMUM_RANK] = dimensions(S::DESCRIPTION.log);
     const SIGNED: bool = false;
     const DISJOINT: bool = true;
-    const UNIT: &'static str = "tile";
+    const OUTSIDE: usize = BOUNDS;
 }
 
 /// Tiles at static steps, a tuple of `D<STEP>` made by [`steps!`](crate::steps): they overlap where a step is shorter than
@@ -58,7 +59,7 @@ impl<S: Shape, N: Steps + OfRank<S::Rank>> Walk<S> for AtSteps<N> {
     const STEPS: [u64; MAXIMUM_RANK] = N::STEPS;
     const SIGNED: bool = false;
     const DISJOINT: bool = at_least(N::STEPS, dimensions(S::DESCRIPTION.log));
-    const UNIT: &'static str = "tile";
+    const OUTSIDE: usize = BOUNDS;
 }
 
 /// Tiles at any element: the index is that of the tile's first element, and may be negative.
@@ -69,7 +70,7 @@ impl<S: Shape> Walk<S> for AtElements {
     const STEPS: [u64; MAXIMUM_RANK] = [1; MAXIMUM_RANK];
     const SIGNED: bool = true;
     const DISJOINT: bool = at_least([1; MAXIMUM_RANK], dimensions(S::DESCRIPTION.log));
-    const UNIT: &'static str = "window";
+    const OUTSIDE: usize = WINDOW;
 }
 
 /// Static steps of a strided view as a value: `steps![2, 3]`.

@@ -8,9 +8,11 @@ pub mod convert;
 pub mod execution;
 pub mod float;
 pub mod global;
+pub mod messages;
 pub mod rounding;
 pub mod run;
 pub mod shared;
+pub mod threads;
 
 /// Tiles are arrays in memory: loops over their elements stay loops.
 pub const TILES_IN_REGISTERS: bool = false;

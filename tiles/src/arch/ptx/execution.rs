@@ -133,6 +133,28 @@ pub fn opaque(mut value: u32) -> u32 {
     value
 }
 
+/// `griddepcontrol.wait`: waits until the grids that this one depends on have ended and their writes can be seen (PTX
+/// ISA, "griddepcontrol"). Nothing before `sm_90`, where a grid starts only then.
+#[inline(always)]
+pub fn wait_for_dependencies() {
+    // SAFETY: the instruction has no operands and no precondition. Not `nomem`: accesses stay behind it.
+    #[cfg(target_feature = "sm_90")]
+    unsafe {
+        asm!("griddepcontrol.wait;", options(nostack))
+    }
+}
+
+/// `griddepcontrol.launch_dependents`: the grids that depend on this one may start once all its blocks have said so or
+/// ended (PTX ISA, "griddepcontrol"). Nothing before `sm_90`.
+#[inline(always)]
+pub fn launch_dependents() {
+    // SAFETY: as above.
+    #[cfg(target_feature = "sm_90")]
+    unsafe {
+        asm!("griddepcontrol.launch_dependents;", options(nostack))
+    }
+}
+
 /// `trap`: ends the kernel; the driver reports a launch failure for the whole context (PTX ISA, "trap").
 #[inline(always)]
 pub fn trap() -> ! {
@@ -140,8 +162,10 @@ pub fn trap() -> ! {
     unsafe { asm!("trap;", options(noreturn, nostack)) }
 }
 
-/// Ends the kernel because a safe operation was misused. The text serves the CPU; a GPU cannot say it.
+/// Ends the kernel because a safe operation was misused. The text serves the CPU; a GPU reports the source line, and the
+/// numbers of a [`Failure`](super::messages::Failure).
 #[inline(always)]
+#[track_caller]
 pub fn fail(_message: impl FnOnce(&mut dyn core::fmt::Write) -> core::fmt::Result) -> ! {
-    trap()
+    super::messages::Failure::new("", crate::debug::protocol::A_CHECK).end()
 }

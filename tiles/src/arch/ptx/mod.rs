@@ -10,9 +10,11 @@ pub mod convert;
 pub mod execution;
 pub mod float;
 pub mod global;
+pub mod messages;
 pub mod rounding;
 pub mod run;
 pub mod shared;
+pub mod threads;
 
 /// Tiles are spread over registers: code over their elements must be straight-line.
 pub const TILES_IN_REGISTERS: bool = true;

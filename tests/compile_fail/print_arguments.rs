@@ -1,0 +1,9 @@
+//! "the text of tile_print! has one {} for each argument"
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        tile_print!(cx, "{} and {}", cx.iota::<u32, _>(shape![4]));
+    });
+}

@@ -1,0 +1,7 @@
+//! "there are no uniform or normal random numbers of type `i32`"
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| _ = Philox::new(cx, 0, 0).uniform::<i32, _>(shape![4], 0));
+}

@@ -1,0 +1,11 @@
+//! Shared memory belongs to the whole block: "cannot be shared between threads safely"
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        cx.shared::<u32, 4, _>(|memory| {
+            _ = cx.ones::<u32, _>(shape![4]).map(move |x| memory.load(shape![1]).item() + x)
+        });
+    });
+}

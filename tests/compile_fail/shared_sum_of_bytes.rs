@@ -1,0 +1,9 @@
+//! "elements of type `u8` cannot be added atomically in shared memory"
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        cx.shared::<u8, 4, _>(|memory| memory.add(cx.zeros::<u32, _>(shape![4]), 1));
+    });
+}

@@ -1,0 +1,13 @@
+//! The view is consumed: "borrow of moved value"
+
+use cuda_tiles::prelude::*;
+
+#[kernel]
+fn fill(cx: Cx, y: SpanMut<f32, (u32, u32)>) {
+    let y = y.partition(cx, shape![16, 16]);
+    let dealt = y.deal(cx, RowMajor);
+    y.store_masked(cx.zeros::<f32, _>(shape![16, 16]), (cx.bid::<0>(), 0));
+    dealt.tiles().for_each(|tile| tile.store_masked(cx.ones::<f32, _>(shape![16, 16])));
+}
+
+fn main() {}

@@ -1,0 +1,222 @@
+//! What a kernel has to say to the host: the record of a failure, and the words of printed messages.
+//!
+//! Both go to memory of the host that the GPU reaches (`debug::protocol` has its layout), since after a trap nothing on
+//! the device can be read any more. Its address and the two counters that blocks compete for are a variable of the
+//! module, which the host finds by name when it loads the module. An address of zero stands for a host that does not
+//! listen.
+
+use crate::arch::global;
+use crate::debug::protocol;
+use core::arch::{asm, global_asm};
+
+// The buffer's address; whether a failure has been claimed; how many words of messages have been claimed.
+global_asm!(".visible .global .align 8 .u64 cuda_tiles_messages[2];");
+
+/// Whether messages are words that the host shows later: then [`claim`], [`store`] and [`publish`] are how they get there.
+pub const SHOWN_BY_HOST: bool = true;
+
+/// The address of the module's variable.
+#[inline(always)]
+fn state() -> *mut u8 {
+    let address;
+    // SAFETY: `mov` of a variable's name yields its address (PTX ISA, "mov"), which in the global window is the generic one.
+    unsafe { asm!("mov.u64 {0}, cuda_tiles_messages;", out(reg64) address, options(pure, nomem, nostack)) }
+    address
+}
+
+/// The address of the host's buffer, or null.
+#[inline(always)]
+fn buffer() -> *mut u8 {
+    // SAFETY: the variable has two 64-bit words, aligned to 8 bytes.
+    let [low, high] = unsafe { global::load_8(state()) };
+    core::ptr::with_exposed_provenance_mut((high as usize) << 32 | low as usize)
+}
+
+/// `fence.sc.sys`: what this thread wrote can be seen by the host before what it writes later (PTX ISA, "membar, fence").
+#[inline(always)]
+pub fn fence() {
+    // SAFETY: a fence has no precondition.
+    unsafe { asm!("fence.sc.sys;", options(nostack)) }
+}
+
+/// A failure that is being reported, by one thread of the grid.
+pub struct Failure {
+    record: *mut u8,
+    numbers: usize,
+}
+
+impl Failure {
+    /// Begins the report of a failure: what the operation is called, in at most 24 bytes, and one of
+    /// [`protocol::TEXTS`], whose numbers are to come. The first thread of the grid that gets here goes on; others end, and
+    /// the trap of that one ends the grid.
+    #[inline(always)]
+    #[track_caller]
+    pub fn new(operation: &'static str, text: usize) -> Self {
+        let location = core::panic::Location::caller();
+        let record = buffer();
+        if record.is_null() {
+            super::execution::trap();
+        }
+        let earlier: u32;
+        // SAFETY: the word at 8 is the module's own, and only accessed by this instruction.
+        unsafe {
+            asm!("atom.global.exch.b32 {0}, [{1}], 1;", out(reg32) earlier, in(reg64) state().wrapping_add(8), options(nostack))
+        }
+        if earlier != 0 {
+            // SAFETY: `exit` ends the thread.
+            unsafe { asm!("exit;", options(noreturn, nostack)) }
+        }
+        let failure = Self { record, numbers: 0 };
+        let place = super::execution::Place;
+        failure.word(protocol::LINE, location.line());
+        failure.word(protocol::BLOCK, place.block_index(0));
+        failure.word(protocol::BLOCK + 4, place.block_index(1));
+        failure.word(protocol::BLOCK + 8, place.block_index(2));
+        failure.word(protocol::TEXT, text as u32);
+        failure.file(location.file());
+        failure.operation(operation.as_bytes());
+        failure
+    }
+
+    /// Adds a number.
+    #[inline(always)]
+    pub fn number(&mut self, number: u64) {
+        if self.numbers < protocol::MOST_NUMBERS {
+            let address = self.record.wrapping_add(protocol::NUMBERS + 8 * self.numbers);
+            // SAFETY: the buffer has room for this many numbers, and this thread has claimed the record.
+            unsafe { global::store_8(address, [number as u32, (number >> 32) as u32]) }
+            self.numbers += 1;
+        }
+    }
+
+    /// Adds a list: its length, and its numbers.
+    #[inline(always)]
+    pub fn list(&mut self, length: usize, number: impl Fn(usize) -> u64) {
+        self.number(length as u64);
+        let mut i = 0;
+        while i < length {
+            self.number(number(i));
+            i += 1;
+        }
+    }
+
+    /// Ends the report and the kernel.
+    #[inline(always)]
+    pub fn end(self) -> ! {
+        // SAFETY: as for other words; a release makes them visible first, and costs fewer registers than a fence.
+        unsafe {
+            asm!("st.release.sys.global.b32 [{0}], {1};", in(reg64) self.record.wrapping_add(protocol::FAILED), in(reg32) 1, options(nostack))
+        }
+        super::execution::trap()
+    }
+
+    #[inline(always)]
+    fn word(&self, offset: usize, word: u32) {
+        // SAFETY: the offset is one of the protocol's, within the buffer; this thread has claimed the record.
+        unsafe { global::store_4(self.record.wrapping_add(offset), word) }
+    }
+
+    /// Writes what the operation is called, as immediate operands.
+    #[inline(always)]
+    fn operation(&self, text: &'static [u8]) {
+        let mut word = 0;
+        while word < protocol::OPERATION_BYTES / 4 {
+            let mut letters = 0;
+            let mut i = 0;
+            while i < 4 {
+                if 4 * word + i < text.len() {
+                    letters |= u32::from(text[4 * word + i]) << (8 * i);
+                }
+                i += 1;
+            }
+            self.word(protocol::OPERATION + 4 * word, letters);
+            word += 1;
+        }
+    }
+
+    /// Writes the length of the file's name, cut to its room, and behind it the bytes.
+    #[inline(always)]
+    #[allow(named_asm_labels, reason = "the braces around them make labels local")]
+    fn file(&self, text: &'static str) {
+        let length = if text.len() < protocol::FILE_BYTES { text.len() } else { protocol::FILE_BYTES };
+        self.word(protocol::FILE, length as u32);
+        if length == 0 {
+            return;
+        }
+        // SAFETY: `length` bytes are readable at `text`, and the protocol has room for them. A loop in assembly: the
+        // compiler would unroll it.
+        unsafe {
+            asm!(
+                "{{ .reg .pred more; .reg .b16 value;",
+                "again: ld.u8 value, [{from}]; st.global.u8 [{to}], value;",
+                "add.u64 {from}, {from}, 1; add.u64 {to}, {to}, 1; sub.u32 {left}, {left}, 1;",
+                "setp.ne.u32 more, {left}, 0; @more bra again; }}",
+                from = inout(reg64) text.as_ptr() => _,
+                to = inout(reg64) self.record.wrapping_add(protocol::FILE + 4) => _,
+                left = inout(reg32) length as u32 => _,
+                options(nostack),
+            )
+        }
+    }
+}
+
+/// Claims `words` words of the ring of messages: their position, or `None` if the host has not taken enough away.
+///
+/// # Safety
+/// One thread of the block calls it, and [`publish`] follows.
+#[inline(always)]
+pub unsafe fn claim(words: u32) -> Option<u32> {
+    let buffer = buffer();
+    if buffer.is_null() || words > protocol::RING_WORDS {
+        return None;
+    }
+    let counter = state().wrapping_add(12);
+    loop {
+        let (claimed, taken, found): (u32, u32, u32);
+        // SAFETY: the counter is the module's own, the other word the buffer's; both are accessed atomically.
+        unsafe {
+            asm!("ld.relaxed.gpu.global.u32 {0}, [{1}];", out(reg32) claimed, in(reg64) counter, options(nostack));
+            asm!("ld.relaxed.sys.global.u32 {0}, [{1}];", out(reg32) taken, in(reg64) buffer.wrapping_add(protocol::TAKEN), options(nostack));
+        }
+        if claimed.wrapping_sub(taken).wrapping_add(words) > protocol::RING_WORDS {
+            // SAFETY: the word counts what was lost; who writes it last matters little.
+            unsafe { global::store_4(buffer.wrapping_add(protocol::LOST), 1) };
+            return None;
+        }
+        // SAFETY: as above.
+        unsafe {
+            asm!("atom.global.cas.b32 {0}, [{1}], {2}, {3};", out(reg32) found, in(reg64) counter, in(reg32) claimed, in(reg32) claimed.wrapping_add(words), options(nostack));
+        }
+        if found == claimed {
+            return Some(claimed);
+        }
+    }
+}
+
+/// Writes one word of the ring.
+///
+/// # Safety
+/// The position lies within what was claimed, behind its first word, and one thread writes it.
+#[inline(always)]
+pub unsafe fn store(position: u32, word: u32) {
+    let slot = (position & (protocol::RING_WORDS - 1)) as usize;
+    // SAFETY: the ring has this slot, and the caller vouches for its being free.
+    unsafe { global::store_4(buffer().wrapping_add(protocol::RING + 4 * slot), word) }
+}
+
+/// Writes the first word of what was claimed: from then on the host takes it.
+///
+/// # Safety
+/// All other words have been written and fenced.
+#[inline(always)]
+pub unsafe fn publish(position: u32, header: u32) {
+    fence();
+    // SAFETY: the same contract.
+    unsafe { store(position, header) };
+    fence();
+}
+
+/// Shows a message at once, which no GPU can.
+pub fn show(_message: &dyn core::fmt::Display) {
+    unreachable!("the host shows messages of a GPU")
+}

@@ -1,0 +1,239 @@
+//! Thread-level code inside a kernel of tiles: what the block's threads do one by one, for what tiles do not express.
+//!
+//! Tile code runs on all threads alike, and nothing that safe code can learn tells them apart. [`Cx::simt`] opens that
+//! up: its closure learns which [`Thread`] it runs on. What it may do is what a CUDA C++ kernel may, with the duties of
+//! one: all threads reach each barrier and shuffle, and nobody races. In return nothing is out of reach: warp
+//! primitives, shared memory ([`Cx::shared`]), and, in the user's own crate, inline PTX with `core::arch::asm!`.
+//!
+//! Most of it has a safe form, in which tiles meet [`Shared`] memory: a histogram is
+//!
+//! ```
+//! use cuda_tiles::prelude::*;
+//!
+//! #[kernel(threads = 256)]
+//! fn histogram(cx: Cx, x: Span<u8, (u32,)>, counts: SpanMut<u32, (u32, D<256>)>) {
+//!     let (x, counts) = (x.partition(cx, shape![1024]), counts.partition(cx, shape![1, 256]));
+//!     cx.shared::<u32, 256, _>(|bins| {
+//!         bins.fill(0);
+//!         for i in cx.tiles::<0>(x.num_tiles(0)) {
+//!             bins.add(x.load(i).cast::<u32>(), 1);
+//!         }
+//!         counts.store(bins.load(shape![1, 256]), (cx.bid::<0>(), 0));
+//!     });
+//! }
+//! ```
+//!
+//! On the CPU a block is one thread, a warp of one lane: a loop over [`Thread::share`] is then the whole loop, and code
+//! that is written with it gives the same results on both.
+
+mod shared;
+
+pub use shared::{Shared, SharedSum};
+
+use crate::arch::{execution, threads};
+use crate::context::Cx;
+use crate::element::Element;
+use crate::layout::{Block, Blocked, Layout, Map};
+use crate::registers::PowerOfTwo;
+use crate::shape::Shape;
+use crate::tile::Tile;
+use core::marker::PhantomData;
+
+/// One thread of the block, in [`Cx::simt`].
+#[derive(Clone, Copy)]
+pub struct Thread<B> {
+    block: PhantomData<B>,
+    // Not `Send`: it stands for the thread that runs this code.
+    local: PhantomData<*const ()>,
+}
+
+impl<B: Block> Cx<B> {
+    /// Runs `body` on each thread of the block, told which it is.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     // The sum of 0 to 999, whatever the number of threads is.
+    ///     let total = cx.shared::<u32, 1, _>(|sum| {
+    ///         sum.fill(0);
+    ///         // SAFETY: threads add atomically, all reach the end, and nothing depends on the thread behind it.
+    ///         unsafe { cx.simt(|thread| thread.share(1000).for_each(|i| { _ = sum.atomic_add(thread, 0, i) })) };
+    ///         sum.load(shape![1]).item()
+    ///     });
+    ///     assert_eq!(total, 499_500);
+    /// });
+    /// ```
+    ///
+    /// # Safety
+    /// - All threads return from `body` alike: none panics or ends alone. What they return may differ; tile code behind it
+    ///   must not let its control flow, its indices or what a single thread stores depend on that.
+    /// - Operations of tiles, views and [`Shared`] that are not thread-level do not happen inside `body`, since they are the
+    ///   whole block's, unless all threads reach them alike.
+    /// - The contracts of [`Thread`]'s methods hold, and there are no data races.
+    #[inline(always)]
+    pub unsafe fn simt<R>(self, body: impl FnOnce(Thread<B>) -> R) -> R {
+        body(Thread { block: PhantomData, local: PhantomData })
+    }
+
+    /// Makes a tile of what each thread computes for its elements: `element(flat)` for the row-major number `flat`.
+    ///
+    /// # Safety
+    /// Threads that hold copies of an element, because the tile is smaller than the block, give the same value for it.
+    #[inline(always)]
+    pub unsafe fn tile_by_threads<T: Element, S: Shape>(
+        self,
+        _shape: S,
+        mut element: impl FnMut(usize) -> T,
+    ) -> Tile<T, S, Blocked<B>> {
+        let own = Map::<Blocked<B>, S>::MAP.of_thread.apply(execution::thread());
+        let map = const { &Map::<Blocked<B>, S>::MAP };
+        Tile::from_registers_fn(|i| element(own | map.of_register.apply(i)))
+    }
+}
+
+impl<B: Block> Thread<B> {
+    /// The number of the thread in its block.
+    #[inline(always)]
+    pub fn index(self) -> u32 {
+        execution::thread() as u32
+    }
+
+    /// Threads of the block: what the kernel's attribute says on a GPU, 1 on the CPU.
+    #[inline(always)]
+    pub fn count(self) -> u32 {
+        <B::Threads as PowerOfTwo>::COUNT as u32
+    }
+
+    /// The number of the thread in its warp, below [`Thread::lanes`].
+    #[inline(always)]
+    pub fn lane(self) -> u32 {
+        threads::lane(self.index())
+    }
+
+    /// The number of its warp in the block.
+    #[inline(always)]
+    pub fn warp(self) -> u32 {
+        (self.index() - self.lane()) / threads::LANES
+    }
+
+    /// Lanes of a warp: 32 on a GPU, 1 on the CPU.
+    #[inline(always)]
+    pub fn lanes(self) -> u32 {
+        threads::LANES
+    }
+
+    /// The numbers below `count` that fall to this thread: its own, and every number of threads further.
+    #[inline(always)]
+    pub fn share(self, count: u32) -> impl Iterator<Item = u32> {
+        crate::context::steps(self.index()..count, self.count())
+    }
+
+    /// Waits for all threads of the block; what they wrote before can be read behind it.
+    ///
+    /// # Safety
+    /// All threads of the block execute this same call.
+    #[inline(always)]
+    pub unsafe fn barrier(self) {
+        // SAFETY: the same contract.
+        unsafe { execution::barrier() }
+    }
+
+    /// Waits for all lanes of the warp; what they wrote before can be read behind it.
+    ///
+    /// # Safety
+    /// All lanes of the warp execute this same call.
+    #[inline(always)]
+    pub unsafe fn warp_barrier(self) {
+        // SAFETY: the same contract.
+        unsafe { threads::warp_barrier() }
+    }
+
+    /// The value of lane `lane`, modulo the lanes.
+    ///
+    /// # Safety
+    /// All lanes of the warp execute this same call.
+    #[inline(always)]
+    pub unsafe fn shuffle<T: Element>(self, value: T, lane: u32) -> T {
+        // SAFETY: the same contract.
+        by_words(value, |word| unsafe { threads::shuffle(word, lane) })
+    }
+
+    /// The value of the lane `delta` below; the lowest lanes keep their own.
+    ///
+    /// # Safety
+    /// All lanes of the warp execute this same call.
+    #[inline(always)]
+    pub unsafe fn shuffle_up<T: Element>(self, value: T, delta: u32) -> T {
+        // SAFETY: the same contract.
+        by_words(value, |word| unsafe { threads::shuffle_up(word, delta) })
+    }
+
+    /// The value of the lane `delta` above; the highest lanes keep their own.
+    ///
+    /// # Safety
+    /// All lanes of the warp execute this same call.
+    #[inline(always)]
+    pub unsafe fn shuffle_down<T: Element>(self, value: T, delta: u32) -> T {
+        // SAFETY: the same contract.
+        by_words(value, |word| unsafe { threads::shuffle_down(word, delta) })
+    }
+
+    /// The value of the lane whose number differs in the bits of `mask`, a number below 32.
+    ///
+    /// # Safety
+    /// All lanes of the warp execute this same call.
+    #[inline(always)]
+    pub unsafe fn shuffle_xor<T: Element>(self, value: T, mask: u32) -> T {
+        // SAFETY: the same contract.
+        unsafe { self.shuffle(value, self.lane() ^ mask) }
+    }
+
+    /// The lanes whose predicate is true, as bits.
+    ///
+    /// # Safety
+    /// All lanes of the warp execute this same call.
+    #[inline(always)]
+    pub unsafe fn ballot(self, predicate: bool) -> u32 {
+        // SAFETY: the same contract.
+        unsafe { threads::ballot(predicate) }
+    }
+
+    /// The elements of `tile` that this thread holds: calls `visit` with the row-major number and the value of each. Of
+    /// threads that hold copies of an element the first one visits it.
+    #[inline(always)]
+    pub fn visit<T: Element, S: Shape, L: Layout<Block = B>>(
+        self,
+        tile: Tile<T, S, L>,
+        mut visit: impl FnMut(usize, T),
+    ) {
+        let thread = execution::thread();
+        let own = Map::<L, S>::MAP.of_thread.apply(thread);
+        let map = const { &Map::<L, S>::MAP };
+        if thread & const { Map::<L, S>::MAP.replicas } == 0 {
+            <L::Registers<S>>::unroll(0, 1, &mut |i| {
+                visit(own | map.of_register.apply(i), tile.registers().get(i))
+            });
+        }
+    }
+}
+
+/// Sends a value word by word.
+#[inline(always)]
+fn by_words<T: Element>(value: T, send: impl Fn(u32) -> u32) -> T {
+    let mut bits = value.to_bits();
+    let first = core::ptr::from_mut(&mut bits).cast::<u8>();
+    // SAFETY: bits are plain integers of this size, for which every pattern is valid.
+    unsafe {
+        match size_of::<T::Bits>() {
+            1 => first.write(send(u32::from(first.read())) as u8),
+            2 => first.cast::<u16>().write(send(u32::from(first.cast::<u16>().read())) as u16),
+            4 => first.cast::<u32>().write(send(first.cast::<u32>().read())),
+            _ => {
+                let whole = first.cast::<u64>().read();
+                let (low, high) = (send(whole as u32), send((whole >> 32) as u32));
+                first.cast::<u64>().write(u64::from(high) << 32 | u64::from(low));
+            }
+        }
+    }
+    T::from_bits(bits)
+}

@@ -1,0 +1,387 @@
+//! Tiles of a view dealt out to the blocks of a grid: loops over more tiles than blocks, in an order of choice.
+
+use super::PartitionView;
+use super::index::TileIndex;
+use super::padding::Padding;
+use crate::arch::execution;
+use crate::context::Cx;
+use crate::element::{Cast, Element, FitsElement, Promote};
+use crate::layout::{Block, Blocked, Join, Layout};
+use crate::shape::{Broadcast, FitsShape, MAXIMUM_RANK, Shape};
+use crate::span::access::Writable;
+use crate::span::extents::OffsetInteger;
+use crate::span::{Access, Alignment, Extents, Mapping};
+use crate::tile::Tile;
+use core::marker::PhantomData;
+
+/// An order of the tiles of a view: which one comes as number 0, 1, 2, ...
+pub trait Order: Copy + sealed::Sealed {
+    /// The index of tile `number` among `counts` tiles along each axis. Different numbers below the product of the counts
+    /// give different indices below the counts.
+    fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R];
+}
+
+mod sealed {
+    /// What a block may store follows from an order: it must be a permutation, and no others can be added.
+    pub trait Sealed {}
+}
+
+/// Row by row: the last axis runs fastest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowMajor;
+
+/// Column by column: the first axis runs fastest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ColumnMajor;
+
+/// In bands of `GROUP` rows, each band column by column; further axes in front of the last two run slowest.
+///
+/// Blocks that run at the same time then share rows and columns: what they load of two factors stays in the L2 cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swizzled<const GROUP: u32>;
+
+impl sealed::Sealed for RowMajor {}
+impl sealed::Sealed for ColumnMajor {}
+impl<const GROUP: u32> sealed::Sealed for Swizzled<GROUP> {}
+
+/// Takes the coordinate along `axis` off `number`, the fastest one first; nothing where there is no such axis. Written out
+/// for each axis by the callers: a loop over an array would put it into memory.
+#[inline(always)]
+fn take<const R: usize>(number: &mut u32, index: &mut [u32; R], counts: [u32; R], axis: usize) {
+    if axis < R {
+        let count = counts[axis].max(1);
+        index[axis] = *number % count;
+        *number /= count;
+    }
+}
+
+impl Order for RowMajor {
+    #[inline(always)]
+    fn locate<const R: usize>(self, mut number: u32, counts: [u32; R]) -> [u32; R] {
+        const { assert!(R <= MAXIMUM_RANK, "tiles have at most 4 axes") };
+        let mut index = [0; R];
+        take(&mut number, &mut index, counts, 3);
+        take(&mut number, &mut index, counts, 2);
+        take(&mut number, &mut index, counts, 1);
+        take(&mut number, &mut index, counts, 0);
+        index
+    }
+}
+
+impl Order for ColumnMajor {
+    #[inline(always)]
+    fn locate<const R: usize>(self, mut number: u32, counts: [u32; R]) -> [u32; R] {
+        const { assert!(R <= MAXIMUM_RANK, "tiles have at most 4 axes") };
+        let mut index = [0; R];
+        take(&mut number, &mut index, counts, 0);
+        take(&mut number, &mut index, counts, 1);
+        take(&mut number, &mut index, counts, 2);
+        take(&mut number, &mut index, counts, 3);
+        index
+    }
+}
+
+impl<const GROUP: u32> Order for Swizzled<GROUP> {
+    #[inline(always)]
+    fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R] {
+        const { assert!(GROUP > 0, "Swizzled: a band has at least one row") };
+        let mut index = RowMajor.locate(number, counts);
+        if R < 2 {
+            return index;
+        }
+        let (rows, columns) = (counts[R - 2], counts[R - 1]);
+        // Row by row it is tile `within` of its matrix; band by band it lies elsewhere in the same matrix.
+        let within = index[R - 2] * columns + index[R - 1];
+        let band = within / (GROUP * columns).max(1);
+        let height = GROUP.min(rows - (band * GROUP).min(rows)).max(1);
+        let rest = within - band * GROUP * columns;
+        index[R - 2] = band * GROUP + rest % height;
+        index[R - 1] = rest / height;
+        index
+    }
+}
+
+impl<B: Block> Cx<B> {
+    /// The tile indices that fall to this block when `counts` tiles along each axis are dealt out in this order along
+    /// grid axis 0: number [`bid`](Cx::bid), and every number of blocks further.
+    ///
+    /// They are plain numbers, for reading; [`PartitionView::deal`] gives tiles that can also be stored.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let order: Vec<_> = cx.indices(Swizzled::<2>, [3, 2]).collect();
+    ///     assert_eq!(order, [[0, 0], [1, 0], [0, 1], [1, 1], [2, 0], [2, 1]]);
+    /// });
+    /// ```
+    ///
+    /// # Panics
+    /// If there are 2³² tiles or more (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn indices<O: Order, const R: usize>(
+        self,
+        order: O,
+        counts: [u32; R],
+    ) -> impl Iterator<Item = [u32; R]> {
+        let count = |axis: usize| if axis < R { u64::from(counts[axis]) } else { 1 };
+        let (total, step) = (total([count(0), count(1), count(2), count(3)]), self.num_blocks(0));
+        let mut next = Some(*self.bid::<0>());
+        core::iter::from_fn(move || {
+            let number = next.filter(|&number| number < total)?;
+            next = number.checked_add(step);
+            Some(order.locate(number, counts))
+        })
+    }
+}
+
+/// The product of the counts, which must be a `u32`.
+#[inline(always)]
+#[track_caller]
+fn total([a, b, c, d]: [u64; MAXIMUM_RANK]) -> u32 {
+    // Zero stays zero, and what saturates is too much.
+    let total = a.saturating_mul(b).saturating_mul(c).saturating_mul(d);
+    if total <= u64::from(u32::MAX) {
+        total as u32
+    } else {
+        execution::fail(|text| {
+            text.write_str("tiles are dealt out where there are fewer than 2^32; use larger ones")
+        })
+    }
+}
+
+/// A view whose tiles are dealt out to the blocks of a one-dimensional grid, from [`PartitionView::deal`].
+///
+/// Number `n` in the order belongs to block `n % num_blocks`: whatever the size of the grid, each tile is one block's.
+/// The view is consumed, so that there is no other way to its tiles.
+pub struct Dealt<T: Element, E: Extents, A, M: Mapping, G, S, B, O> {
+    view: PartitionView<T, E, A, M, G, S, B>,
+    cx: Cx<B>,
+    order: O,
+}
+
+/// One of the tiles that fall to this block, from [`Dealt::tiles`].
+///
+/// As an index of another view, `&tile`, it is plain numbers.
+pub struct DealtTile<'a, T: Element, E: Extents, A, M: Mapping, G, S, B> {
+    // A copy under the view's borrow: a pointer that the loop carries along would put the view into memory.
+    view: PartitionView<T, E, A, M, G, S, B>,
+    index: [u32; MAXIMUM_RANK],
+    borrow: PhantomData<&'a ()>,
+}
+
+/// The index of a tile that was dealt to this block, for use within its own view.
+#[derive(Clone, Copy)]
+struct Own([u32; MAXIMUM_RANK]);
+
+impl Own {
+    #[inline(always)]
+    fn numbers(self) -> [u64; MAXIMUM_RANK] {
+        let Self([a, b, c, d]) = self;
+        [a.into(), b.into(), c.into(), d.into()]
+    }
+}
+
+impl<R> TileIndex<R> for Own {
+    const OWNED_AXES: u32 = u32::MAX;
+    #[inline(always)]
+    fn get(self) -> [u64; MAXIMUM_RANK] {
+        self.numbers()
+    }
+    #[inline(always)]
+    fn signed(self) -> [i64; MAXIMUM_RANK] {
+        self.0.map(i64::from)
+    }
+}
+
+impl<T: Element, E: Extents, A, M: Mapping, G, S, B> TileIndex<E::Rank>
+    for &DealtTile<'_, T, E, A, M, G, S, B>
+{
+    const OWNED_AXES: u32 = 0;
+    #[inline(always)]
+    fn get(self) -> [u64; MAXIMUM_RANK] {
+        Own(self.index).numbers()
+    }
+    #[inline(always)]
+    fn signed(self) -> [i64; MAXIMUM_RANK] {
+        self.index.map(i64::from)
+    }
+}
+
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
+    PartitionView<T, E, A, M, G, S, B>
+{
+    /// Deals the tiles out to the blocks of a one-dimensional grid of any length: a *persistent* kernel is launched with
+    /// as many blocks as run at the same time, and each goes through its share.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// #[kernel]
+    /// fn transpose(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
+    ///     let x = x.partition(cx, shape![1, 32]);
+    ///     let y = y.partition(cx, shape![32, 1]).deal(cx, Swizzled::<8>);
+    ///     for tile in y.tiles() {
+    ///         let row = x.load_masked(Zero, (tile.axis::<1>(), tile.axis::<0>()));
+    ///         tile.store_masked(row.reshape(shape![32, 1]));
+    ///     }
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn deal<O: Order>(self, cx: Cx<B>, order: O) -> Dealt<T, E, A, M, G, S, B, O> {
+        const {
+            assert!(
+                B::GRID_RANK == 1,
+                "tiles are dealt out along grid axis 0: state no `grid` in #[kernel(...)], the order takes the place of further axes"
+            )
+        };
+        Dealt { view: self, cx, order }
+    }
+}
+
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block, O: Order>
+    Dealt<T, E, A, M, G, S, B, O>
+{
+    /// The tiles that fall to this block, edge tiles included.
+    ///
+    /// Loops over two views that are cut into the same numbers of tiles and dealt out in one order go together:
+    /// `for (y, z) in y.tiles().zip(z.tiles())`.
+    ///
+    /// # Panics
+    /// If the view has 2³² tiles or more (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn tiles(&self) -> impl Iterator<Item = DealtTile<'_, T, E, A, M, G, S, B>> {
+        let counts = self.counts();
+        let (total, step) = (total(counts), self.cx.num_blocks(0));
+        let [a, b, c, d] = counts;
+        let counts = [a as u32, b as u32, c as u32, d as u32];
+        let mut next = Some(*self.cx.bid::<0>());
+        core::iter::from_fn(move || {
+            let number = next.filter(|&number| number < total)?;
+            next = number.checked_add(step);
+            // SAFETY: a view owns nothing, so that a copy has nothing to give back; of a writable span it is used in the tile's
+            // methods alone, on the tile's own elements.
+            let view = unsafe { core::ptr::read(&self.view) };
+            Some(DealtTile { view, index: self.locate(number, counts), borrow: PhantomData })
+        })
+    }
+
+    /// The numbers of tiles along the axes; 1 beyond the rank.
+    #[inline(always)]
+    fn counts(&self) -> [u64; MAXIMUM_RANK] {
+        let count = |axis| if axis < E::RANK { self.view.num_tiles(axis).to_u64() } else { 1 };
+        [count(0), count(1), count(2), count(3)]
+    }
+
+    /// The order, applied to as many axes as the view has: an order tells the first and the last one apart.
+    #[inline(always)]
+    fn locate(&self, number: u32, [a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u32; MAXIMUM_RANK] {
+        match E::RANK {
+            0 => [0; MAXIMUM_RANK],
+            1 => [number, 0, 0, 0],
+            2 => {
+                let [i, j] = self.order.locate(number, [a, b]);
+                [i, j, 0, 0]
+            }
+            3 => {
+                let [i, j, k] = self.order.locate(number, [a, b, c]);
+                [i, j, k, 0]
+            }
+            _ => self.order.locate(number, [a, b, c, d]),
+        }
+    }
+}
+
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
+    DealtTile<'_, T, E, A, M, G, S, B>
+{
+    /// The number of the tile along axis `AXIS` of the view.
+    #[inline(always)]
+    pub fn axis<const AXIS: usize>(&self) -> u32 {
+        const { assert!(AXIS < E::RANK, "this view has fewer axes") };
+        self.index[AXIS]
+    }
+
+    /// Loads the tile, which must lie wholly inside the tensor: [`PartitionView::load`].
+    ///
+    /// # Panics
+    /// If it does not (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn load(&self) -> Tile<T, S, Blocked<B>> {
+        self.view.load(Own(self.index))
+    }
+
+    /// Loads the tile, with `padding` outside the tensor: [`PartitionView::load_masked`].
+    #[inline(always)]
+    pub fn load_masked<P: Padding<T>>(&self, padding: P) -> Tile<T, S, Blocked<B>> {
+        self.view.load_masked(padding, Own(self.index))
+    }
+
+    /// Stores the tile, which must lie wholly inside the tensor: [`PartitionView::store`].
+    ///
+    /// # Panics
+    /// If it does not (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn store<U, R, L>(&self, value: Tile<U, R, L>)
+    where
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
+        L: Layout<Block = B> + Join<Blocked<B>>,
+    {
+        self.view.store(value, Own(self.index))
+    }
+
+    /// Stores what of the tile lies inside the tensor: [`PartitionView::store_masked`].
+    #[inline(always)]
+    pub fn store_masked<U, R, L>(&self, value: Tile<U, R, L>)
+    where
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
+        L: Layout<Block = B> + Join<Blocked<B>>,
+    {
+        self.view.store_masked(value, Own(self.index))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::vec::Vec;
+
+    fn check<O: Order, const R: usize>(order: O, counts: [u32; R]) {
+        let total = counts.iter().product();
+        let mut seen: Vec<_> = (0..total).map(|number| order.locate(number, counts)).collect();
+        seen.sort_unstable();
+        let expected: Vec<_> = (0..total).map(|number| RowMajor.locate(number, counts)).collect();
+        assert_eq!(seen, expected, "{counts:?}");
+    }
+
+    #[test]
+    fn orders_are_permutations() {
+        for [a, b, c] in [[1, 1, 1], [5, 7, 3], [8, 4, 2], [1, 9, 4], [3, 0, 2], [6, 1, 5]] {
+            check(ColumnMajor, [a]);
+            check(ColumnMajor, [a, b, c]);
+            check(Swizzled::<1>, [a, b]);
+            check(Swizzled::<4>, [a, b]);
+            check(Swizzled::<4>, [c, a, b]);
+            check(Swizzled::<64>, [2, c, b, a]);
+        }
+    }
+
+    #[test]
+    fn an_order_runs_as_its_name_says() {
+        let first = |order: [[u32; 2]; 3]| order;
+        assert_eq!(first([1, 2, 3].map(|n| RowMajor.locate(n, [2, 3]))), [[0, 1], [0, 2], [1, 0]]);
+        assert_eq!(first([1, 2, 3].map(|n| ColumnMajor.locate(n, [2, 3]))), [[1, 0], [0, 1], [1, 1]]);
+        assert_eq!(first([1, 2, 6].map(|n| Swizzled::<2>.locate(n, [5, 3]))), [[1, 0], [0, 1], [2, 0]]);
+        // The last band has one row.
+        assert_eq!(first([12, 13, 14].map(|n| Swizzled::<2>.locate(n, [5, 3]))), [[4, 0], [4, 1], [4, 2]]);
+    }
+}
