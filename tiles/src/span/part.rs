@@ -393,7 +393,7 @@ pub trait WithoutGaps: Mapping {}
 impl WithoutGaps for Right {}
 impl WithoutGaps for Left {}
 
-impl<T: Element, E: Extents, A: Access, M: WithoutGaps, G: Alignment> TensorSpan<T, E, A, M, G> {
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// The same elements in the same order with other extents, which are values of any extent types.
     ///
     /// The order is the mapping's: row-major for [`Right`], column-major for [`Left`].
@@ -413,7 +413,10 @@ impl<T: Element, E: Extents, A: Access, M: WithoutGaps, G: Alignment> TensorSpan
     /// (on the device: traps).
     #[inline(always)]
     #[track_caller]
-    pub fn reshape<F: Extents>(self, extents: F) -> TensorSpan<T, F, A, M, G> {
+    pub fn reshape<F: Extents>(self, extents: F) -> TensorSpan<T, F, A, M, G>
+    where
+        M: WithoutGaps,
+    {
         const {
             assert!(
                 !A::OWNED || F::RANK_DYNAMIC <= 1,
