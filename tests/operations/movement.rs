@@ -200,6 +200,58 @@ fn cuts() {
     for_types!(check_cuts, kernels::cuts: bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
 }
 
+type HighRanks<T> = Kernel<(Input<T, (D<2>, D<4>, D<8>, D<8>)>, Output<T, (D<10>, D<512>)>)>;
+
+fn check_high_ranks<T: Value>(kernel: &HighRanks<T>) {
+    let x = elements::<T>(113, 512);
+    let mut failures = Failures::new::<T>("high_ranks");
+    for device in devices() {
+        let a = Tensor::from_slice(device, [2, 4, 8, 8], &x).unwrap();
+        let mut results = Tensor::poisoned(device, [10, 512]).unwrap();
+        kernel.launch(device, 1, (&a, &mut results)).unwrap();
+        // Coordinates of the result's element `k` in a tile of (2, 4, 8, 8), and the element at such coordinates.
+        let split = |k: usize| (k / 256, k / 64 % 4, k / 8 % 8, k % 8);
+        let at = |a: usize, b: usize, c: usize, d: usize| ((a * 4 + b) * 8 + c) * 8 + d;
+        let part = |k: usize| at(1, 2 + k / 32 % 2, k / 8 % 4, k % 8);
+        let rows: [(&str, &dyn Fn(usize) -> usize); 10] = [
+            ("split and cat", &|k| {
+                let (a, b, c, d) = split(k);
+                at(a, b, (c + 4) % 8, d)
+            }),
+            // Copies 0 0 1 1 of the matrices, of which the second and the third stay.
+            ("repeat and slice", &|k| k),
+            ("stack", &|k| k % 2 * 256 + k / 2),
+            ("extract and tile", &|k| part(k % 64)),
+            ("take", &|k| {
+                let (a, b, c, d) = split(k);
+                at(a, b, 7 - c, d)
+            }),
+            ("flip", &|k| {
+                let (a, b, c, d) = split(k);
+                at(a, 3 - b, c, d)
+            }),
+            ("roll", &|k| {
+                let (a, b, c, d) = split(k);
+                at(a, b, c, (d + 5) % 8)
+            }),
+            ("transpose", &|k| at(k / 256, k % 4, k / 4 % 8, k / 32 % 8)),
+            ("roll of the vector", &|k| (k + 100) % 512),
+            ("insert", &|k| {
+                let (a, b, c, d) = split(k);
+                if a == 0 && b < 2 && c >= 4 { part(b * 32 + (c - 4) * 8 + d) } else { k }
+            }),
+        ];
+        for ((name, source), got) in rows.iter().zip(results.to_vec().unwrap().chunks(512)) {
+            failures.exact(device, name, got, |k| x[source(k)]);
+        }
+    }
+}
+
+#[test]
+fn high_ranks() {
+    for_types!(check_high_ranks, kernels::high_ranks: u8 f16 f32 i64);
+}
+
 /// Indices of parts count parts, not elements.
 #[test]
 fn detail_18_extract_and_insert_count_parts() {
@@ -388,6 +440,49 @@ fn check_reduced<T: Reference>(kernel: &ReducedMoves<T>) {
 #[test]
 fn results_of_reductions() {
     for_types!(check_reduced, kernels::reduced: i32 u8 f64);
+}
+
+/// Both sides of a selection are computed, and `&` evaluates both of its sides.
+#[test]
+fn detail_29_selection_computes_both_sides() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    cuda_tiles::cpu::block(|cx| {
+        let t = cx.iota::<i32, _>(shape![8]);
+        let count = |x: i32| {
+            CALLS.fetch_add(1, Relaxed);
+            x
+        };
+        let chosen = t.lt(0).select(t.map(count), -t.map(count));
+        let both = t.map(count).lt(0) & t.map(count).gt(0);
+        assert_eq!((chosen.at([3]), both.at([3]), CALLS.load(Relaxed)), (-3, false, 32));
+    });
+}
+
+/// `iota` counts in row-major order from 0 at every rank, as far as the element type does.
+#[test]
+fn detail_30_iota_counts_at_every_rank() {
+    cuda_tiles::cpu::block(|cx| {
+        assert_eq!(cx.iota::<u8, _>(shape![256]).at([255]), 255);
+        assert_eq!(cx.iota::<i8, _>(shape![2, 64]).at([1, 63]), 127);
+        assert_eq!(cx.iota::<i64, _>(shape![2, 4, 8]).at([1, 2, 3]), 51);
+        assert_eq!(cx.iota::<u16, _>(shape![2, 2, 2, 2]).at([1, 0, 1, 1]), 11);
+    });
+}
+
+/// Dimensions are powers of two, 1 included, up to 2^24; arrays have any shape.
+#[test]
+fn detail_31_dimensions_are_powers_of_two() {
+    assert_eq!(<Shape1<16777216> as Shape>::LEN, 1 << 24);
+    cuda_tiles::cpu::block(|cx| {
+        let one = cx.full(shape![1, 1], 3i32);
+        assert_eq!((one.item(), one.tile::<1, 4>().at([0, 3])), (3, 3));
+    });
+    let numbers: Vec<i32> = (0..15).collect();
+    cuda_tiles::cpu::block_on(&numbers, [3, 5], |cx, span: Span<i32, (u32, u32)>| {
+        let t = span.partition(cx, shape![4, 8]).load_masked(Zero, (0, 0));
+        assert_eq!((t.at([2, 4]), t.at([2, 5]), t.at([3, 0])), (14, 0, 0));
+    });
 }
 
 /// What a panic on the CPU says.

@@ -128,6 +128,33 @@ pub fn cuts<T: Promote<T, Output = T>>(
     results.store(bottom.flatten(), (9, own));
 }
 
+/// A tile of (2, 4, 8, 8), each result of 512 elements: its halves along 2 exchanged; twice along 0, from the second on; both
+/// matrices of rank 3 stacked along 3; part (1, 1, 0, 0) of (1, 2, 4, 8) eight times along 0; along 2 in reverse by indices;
+/// flipped along 1; rolled along 3; axes 1 and 3 swapped; as a vector, rolled; that part as part (0, 0, 1, 0) of (1, 2, 4, 8).
+#[kernel(threads = 64, vector = 2, instances(<u8>, <f16>, <f32>, <i64>))]
+pub fn high_ranks<T: Promote<T, Output = T>>(
+    cx: Cx,
+    x: Input<T, (D<2>, D<4>, D<8>, D<8>)>,
+    results: Output<T, (D<10>, D<512>)>,
+) {
+    let i = cx.bid::<0>();
+    let x = x.partition(cx, shape![2, 4, 8, 8]).load((0, 0, 0, 0));
+    let results = results.partition(cx, shape![1, 512]);
+    let (low, high) = x.split::<2>();
+    results.store(high.cat::<2>(low).flatten(), (0, i));
+    results.store(x.repeat::<0, 2>().slice::<0, 1, 2>().flatten(), (1, i));
+    let (first, second) = (x.slice::<0, 0, 1>().squeeze::<0>(), x.slice::<0, 1, 1>().squeeze::<0>());
+    results.store(first.stack::<3>(second).flatten(), (2, i));
+    let part = x.extract(shape![1, 2, 4, 8], [1, 1, 0, 0]);
+    results.store(part.tile::<0, 8>().flatten(), (3, i));
+    results.store(x.take::<2, _>(7 - cx.iota::<i32, _>(shape![8])).flatten(), (4, i));
+    results.store(x.flip::<1>().flatten(), (5, i));
+    results.store(x.roll::<3>(3).flatten(), (6, i));
+    results.store(x.transpose::<1, 3>().flatten(), (7, i));
+    results.store(x.flatten().roll::<0>(-100), (8, i));
+    results.store(x.insert(part, [0, 0, 1, 0]).flatten(), (9, i));
+}
+
 /// Picks from a matrix of 16 x 16: by an index matrix along 0 and along 1 (some of them outside: `padding`), rows and columns
 /// by a vector of indices, both with `padding` outside, and the diagonal, repeated along rows.
 #[kernel(

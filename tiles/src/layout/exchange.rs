@@ -114,51 +114,13 @@ impl Exchange {
         let within = if size < 2 { 2 - size as usize } else { 0 };
         let banks = if size == 3 { 4 } else { 5 };
         let bits = bits as usize;
-        let (mut wanted_thread, mut wanted_register) = ([NONE; THREAD_BITS], [NONE; FLAT_BITS]);
-        let mut k = 0;
-        while k < THREAD_BITS {
-            if to.thread[k] != NONE {
-                wanted_thread[k] = flat[to.thread[k] as usize];
-            }
-            k += 1;
-        }
-        k = 0;
-        while k < FLAT_BITS {
-            if to.register[k] != NONE {
-                wanted_register[k] = flat[to.register[k] as usize];
-            }
-            k += 1;
-        }
-        let (mut place, mut again) = ([NONE; FLAT_BITS], [NONE; FLAT_BITS]);
-        let mut used = within;
+        let (wanted_thread, wanted_register) = (through(&to.thread, flat), through(&to.register, flat));
+        let mut places = Places { place: [NONE; FLAT_BITS], again: [NONE; FLAT_BITS], used: within };
         // A tile of no more than 32 words has no two words in one bank.
         if bits > within + banks {
-            let mut lane = 0;
-            while lane < banks {
-                if from.thread[lane] != NONE && contains(&wanted_thread, banks, from.thread[lane]) {
-                    place[from.thread[lane] as usize] = used as i8;
-                    used += 1;
-                }
-                lane += 1;
-            }
-            let (mut writer, mut reader) = (0, 0);
-            loop {
-                writer = next_unplaced(&from.thread, writer, banks, &place);
-                reader = next_unplaced(&wanted_thread, reader, banks, &place);
-                match (writer < banks, reader < banks) {
-                    (false, false) => break,
-                    (true, together) => {
-                        place[from.thread[writer] as usize] = used as i8;
-                        if together {
-                            again[wanted_thread[reader] as usize] = used as i8;
-                            reader += 1;
-                        }
-                    }
-                    (false, true) => place[wanted_thread[reader] as usize] = used as i8,
-                }
-                used += 1;
-            }
+            places.spread_over_banks(&from.thread, &wanted_thread, banks);
         }
+        let Places { mut place, again, used } = places;
         // The other bits, those of registers last: first within words, then in the banks that are left, then above.
         let mut slot = 0;
         let mut registers = 0;
@@ -191,6 +153,64 @@ impl Exchange {
     pub(crate) const fn slot(&self, flat: usize) -> usize {
         self.place.apply(flat) ^ self.again.apply(flat)
     }
+}
+
+/// Where flat bits stand in slots.
+struct Places {
+    place: FlatBits,
+    again: FlatBits,
+    /// The next slot bit.
+    used: usize,
+}
+
+impl Places {
+    /// Gives the bits of writing lanes and those of reading lanes places that run through all banks: a bit of both has a place
+    /// of its own, others share one in pairs.
+    const fn spread_over_banks(
+        &mut self,
+        writing: &[i8; THREAD_BITS],
+        reading: &[i8; THREAD_BITS],
+        lanes: usize,
+    ) {
+        let mut lane = 0;
+        while lane < lanes {
+            if writing[lane] != NONE && contains(reading, lanes, writing[lane]) {
+                self.place[writing[lane] as usize] = self.used as i8;
+                self.used += 1;
+            }
+            lane += 1;
+        }
+        let (mut writer, mut reader) = (0, 0);
+        loop {
+            writer = next_unplaced(writing, writer, lanes, &self.place);
+            reader = next_unplaced(reading, reader, lanes, &self.place);
+            match (writer < lanes, reader < lanes) {
+                (false, false) => break,
+                (true, together) => {
+                    self.place[writing[writer] as usize] = self.used as i8;
+                    if together {
+                        self.again[reading[reader] as usize] = self.used as i8;
+                        reader += 1;
+                    }
+                }
+                (false, true) => self.place[reading[reader] as usize] = self.used as i8,
+            }
+            self.used += 1;
+        }
+    }
+}
+
+/// The flat bits of the operand that carriers of flat bits of the result want.
+const fn through<const N: usize>(carried: &[i8; N], flat: &FlatBits) -> [i8; N] {
+    let mut wanted = [NONE; N];
+    let mut k = 0;
+    while k < N {
+        if carried[k] != NONE {
+            wanted[k] = flat[carried[k] as usize];
+        }
+        k += 1;
+    }
+    wanted
 }
 
 /// Whether `bit` is among the first `count` of `bits`.

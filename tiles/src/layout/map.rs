@@ -11,8 +11,8 @@ pub(crate) const THREAD_BITS: usize = 10;
 /// Marks a bit that comes from nowhere.
 pub(crate) const NONE: i8 = -1;
 
-/// For each bit of a result's flat index the bit of the operand's flat index that it is, or [`NONE`]: different
-/// bits are different bits of the operand.
+/// For each bit of a result's flat index the bit of the operand's flat index that it is, or -1 for none: different bits
+/// are different bits of the operand.
 pub type FlatBits = [i8; FLAT_BITS];
 
 /// A map that sends each bit of an index to at most one bit of another: the sum of `(index & mask)` shifted,
@@ -111,6 +111,7 @@ impl LinearMap {
     /// Row-major chunks of `2^vector` elements a thread, thread after thread, and over again; a tile smaller
     /// than the block is held several times.
     pub(crate) const fn blocked(bits: u32, vector: u32, threads: u32) -> Self {
+        assert!(bits as usize <= FLAT_BITS, "a tile has at most 16777216 elements");
         let (mut register, mut thread) = ([NONE; FLAT_BITS], [NONE; THREAD_BITS]);
         let mut register_bits = 0;
         let mut bit = 0;
@@ -179,7 +180,7 @@ impl LinearMap {
     }
 
     /// Flat index to its part of the register number.
-    pub(crate) const fn to_register(&self) -> BitMap {
+    pub(crate) const fn register_part(&self) -> BitMap {
         let mut register = [NONE; FLAT_BITS];
         let mut bit = 0;
         while bit < FLAT_BITS {

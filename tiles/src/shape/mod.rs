@@ -8,6 +8,7 @@ mod order;
 mod resize;
 
 pub use broadcast::{Broadcast, BroadcastDimension, FitsShape};
+pub(crate) use order::is_permutation;
 pub use order::{AxisDimension, AxisOrder, Swap, Transpose};
 pub use resize::{DimensionCount, Flatten, Halve, InsertAxis, Lengthen, Squeeze};
 

@@ -1,6 +1,6 @@
 //! Axes in another order.
 
-use super::{D, Dimension, MAXIMUM_RANK, Rank, Shape};
+use super::{D, Dimension, MAXIMUM_RANK, Shape};
 use crate::span::{OrderC, OrderF};
 
 /// The dimension of a shape along axis `A`, as a type.
@@ -29,15 +29,14 @@ pub trait AxisOrder<S: Shape> {
     const AXES: [usize; MAXIMUM_RANK];
 }
 
-/// Stops the compiler unless the first `rank` numbers are 0 to `rank - 1` in any order.
-const fn distinct(axes: [usize; MAXIMUM_RANK], rank: usize) -> [usize; MAXIMUM_RANK] {
+/// Whether the first `rank` numbers are 0 to `rank - 1` in any order.
+pub(crate) const fn is_permutation(axes: [usize; MAXIMUM_RANK], rank: usize) -> bool {
     let (mut seen, mut k) = (0, 0);
     while k < rank {
-        assert!(seen >> axes[k] & 1 == 0, "permute: the order must name each axis of the tile once");
         seen |= 1 << axes[k];
         k += 1;
     }
-    axes
+    seen == (1 << rank) - 1
 }
 
 /// `axis: dimensions before, the axis itself, dimensions after`.
@@ -60,14 +59,23 @@ dimensions! {
 
 /// `axes![...]` of each rank.
 macro_rules! orders {
-    ($($rank:literal: $($axis:ident)*, $($rest:literal)*;)*) => { $(
-        impl<S: Shape<Rank = Rank<$rank>> $(+ AxisDimension<$axis>)*, $(const $axis: usize),*> AxisOrder<S> for ($(D<$axis>,)*) {
-            type Permuted = ($(<S as AxisDimension<$axis>>::Dimension,)*);
-            const AXES: [usize; MAXIMUM_RANK] = distinct([$($axis,)* $($rest),*], $rank);
+    ($($shape:ty: [$($name:ident)*] [$($axis:ident)*] [$($rest:literal)*];)*) => { $(
+        impl<$($name: Dimension,)* $(const $axis: usize),*> AxisOrder<$shape> for ($(D<$axis>,)*)
+        where
+            $($shape: AxisDimension<$axis>,)*
+        {
+            type Permuted = ($(<$shape as AxisDimension<$axis>>::Dimension,)*);
+            const AXES: [usize; MAXIMUM_RANK] = [$($axis,)* $($rest),*];
         }
     )* };
 }
-orders! { 0: , 0 1 2 3; 1: I, 1 2 3; 2: I J, 2 3; 3: I J K, 3; 4: I J K M, ; }
+orders! {
+    (): [] [] [0 1 2 3];
+    (A0,): [A0] [I] [1 2 3];
+    (A0, A1): [A0 A1] [I J] [2 3];
+    (A0, A1, A2): [A0 A1 A2] [I J K] [3];
+    (A0, A1, A2, A3): [A0 A1 A2 A3] [I J K M] [];
+}
 
 impl<S: Shape> AxisOrder<S> for OrderC {
     type Permuted = S;

@@ -6,7 +6,7 @@ use typenum::consts::*;
 
 /// A number of elements that a dimension can have.
 #[diagnostic::on_unimplemented(
-    message = "a tile dimension of {Self} elements is too long",
+    message = "a tile dimension would have more than 16777216 elements",
     label = "the result has a dimension beyond the limit",
     note = "tile dimensions are powers of two up to 16777216"
 )]

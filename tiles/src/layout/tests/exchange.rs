@@ -184,8 +184,8 @@ fn permutations_meet_no_bank_twice() {
         for shape in shapes() {
             for order in orders(shape.rank) {
                 let mut permuted = shape;
-                for axis in 0..shape.rank {
-                    permuted.log[axis] = shape.log[order[axis]];
+                for (axis, &from) in order.iter().enumerate().take(shape.rank) {
+                    permuted.log[axis] = shape.log[from];
                 }
                 let map = LinearMap::blocked(shape.bits(), vector, threads);
                 let flat = permuted_bits(&shape, &permuted, order);

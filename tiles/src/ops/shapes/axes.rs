@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::layout::movement::{Flip, Permuting};
 use crate::layout::{Blocked, Layout, Map};
 use crate::registers::PowerOfTwo;
-use crate::shape::{Axis, AxisOrder, Shape, Swap, Transpose};
+use crate::shape::{Axis, AxisOrder, Shape, Swap, Transpose, is_permutation};
 use crate::tile::Tile;
 use core::hint::select_unpredictable;
 
@@ -25,6 +25,12 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     #[inline(always)]
     pub fn permute<O: AxisOrder<S> + 'static>(self, _order: O) -> Tile<T, O::Permuted, Blocked<L::Block>> {
+        const {
+            assert!(
+                is_permutation(O::AXES, S::DESCRIPTION.rank),
+                "permute: the order must name each axis of the tile once"
+            )
+        };
         self.moved::<O::Permuted, Blocked<L::Block>, Permuting<O>>()
     }
 
@@ -102,7 +108,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
                 let before = tile;
                 tile = Tile::from_registers_fn(|i| {
                     let flat = rolled(Self::flat_index(0, i), step);
-                    let other = const { &Map::<L, S>::MAP.to_register() }.apply(flat);
+                    let other = const { &Map::<L, S>::MAP.register_part() }.apply(flat);
                     let (further, here) = (before.registers().get(other), before.registers().get(i));
                     // A branch could become a choice between two places, and put the tile into memory.
                     select_unpredictable(shift & step != 0, further, here)

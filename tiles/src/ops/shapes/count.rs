@@ -1,14 +1,14 @@
 //! Tiles of classes: one-hot vectors and histograms.
 
 use crate::arch;
-use crate::element::{Cast, Integer, Number};
+use crate::element::{Cast, Element, Integer, Number};
 use crate::layout::movement::Insertion;
 use crate::layout::{Block, Blocked, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::{InsertAxis, Shape};
 use crate::tile::Tile;
 
-impl<I: Integer + Cast<i64>, S: Shape, L: Layout> Tile<I, S, L> {
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Along a new axis `A` of `N` classes: one at the class that the element names, zeros elsewhere; zeros alone where it
     /// names no class.
     ///
@@ -22,6 +22,7 @@ impl<I: Integer + Cast<i64>, S: Shape, L: Layout> Tile<I, S, L> {
     #[inline(always)]
     pub fn one_hot<U: Number, const A: usize, const N: usize>(self) -> Tile<U, S::Inserted, Blocked<L::Block>>
     where
+        T: Integer + Cast<i64>,
         S: InsertAxis<A, N>,
     {
         let class = self.moved::<S::Inserted, Blocked<L::Block>, Insertion<A>>();
@@ -43,11 +44,17 @@ impl<I: Integer + Cast<i64>, S: Shape, L: Layout> Tile<I, S, L> {
     /// });
     /// ```
     #[inline(always)]
-    pub fn histogram<R: Shape>(self, _bins: R) -> Tile<u32, R, Blocked<L::Block>> {
+    pub fn histogram<R: Shape>(self, _bins: R) -> Tile<u32, R, Blocked<L::Block>>
+    where
+        T: Integer + Cast<i64>,
+    {
         if arch::TILES_IN_REGISTERS { self.counted_in_shared_memory() } else { self.counted_by_one_thread() }
     }
 
-    fn counted_by_one_thread<R: Shape>(self) -> Tile<u32, R, Blocked<L::Block>> {
+    fn counted_by_one_thread<R: Shape>(self) -> Tile<u32, R, Blocked<L::Block>>
+    where
+        T: Integer + Cast<i64>,
+    {
         let mut counts = Registers::from_fn(|_| 0);
         <L::Registers<S>>::unroll(0, 1, &mut |i| {
             let bin = Cast::<i64>::cast(self.registers().get(i)) as u64;
@@ -60,7 +67,10 @@ impl<I: Integer + Cast<i64>, S: Shape, L: Layout> Tile<I, S, L> {
 
     /// All threads add to bins in shared memory, in as many rounds as the scratch needs.
     #[inline(always)]
-    fn counted_in_shared_memory<R: Shape>(self) -> Tile<u32, R, Blocked<L::Block>> {
+    fn counted_in_shared_memory<R: Shape>(self) -> Tile<u32, R, Blocked<L::Block>>
+    where
+        T: Integer + Cast<i64>,
+    {
         let window = const {
             let most = arch::shared::SCRATCH_BYTES / 4;
             if R::LEN < most { R::LEN } else { most }

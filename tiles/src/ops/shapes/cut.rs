@@ -114,7 +114,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
                 "slice: the range must lie within the axis of the tile"
             )
         };
-        if const { START % LEN == 0 } {
+        if const { START.is_multiple_of(LEN) } {
             self.moved::<S::With<D<LEN>>, Blocked<L::Block>, Part<A, START>>()
         } else {
             self.sliced::<A, S::With<D<LEN>>>(START)

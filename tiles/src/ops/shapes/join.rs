@@ -3,9 +3,30 @@
 use crate::element::Element;
 use crate::layout::movement::{Joining, Repetition, Stacking, Tiling};
 use crate::layout::{Blocked, Layout};
-use crate::ops::shapes::AnyTile;
 use crate::shape::{InsertAxis, Lengthen, Shape};
 use crate::tile::Tile;
+
+/// A tile with elements `T`, of shape `S`, over the threads of block `B`: what joins another one of this kind.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be joined with a tile of shape `{S}` and elements `{T}`",
+    label = "of another shape or element type",
+    note = "`cat` and `stack` join two tiles of the same shape, element type and block"
+)]
+pub trait Joins<T: Element, S: Shape, B> {
+    /// Its layout.
+    type Layout: Layout<Block = B>;
+    /// The tile itself.
+    #[doc(hidden)]
+    fn tile(self) -> Tile<T, S, Self::Layout>;
+}
+
+impl<T: Element, S: Shape, L: Layout> Joins<T, S, L::Block> for Tile<T, S, L> {
+    type Layout = L;
+    #[inline(always)]
+    fn tile(self) -> Self {
+        self
+    }
+}
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// This tile, then `other`, along axis `A`.
@@ -23,7 +44,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn cat<const A: usize>(
         self,
-        other: impl AnyTile<Element = T, Shape = S, Layout: Layout<Block = L::Block>>,
+        other: impl Joins<T, S, L::Block>,
     ) -> Tile<T, S::Longer, Blocked<L::Block>>
     where
         S: Lengthen<A, 2>,
@@ -44,7 +65,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn stack<const A: usize>(
         self,
-        other: impl AnyTile<Element = T, Shape = S, Layout: Layout<Block = L::Block>>,
+        other: impl Joins<T, S, L::Block>,
     ) -> Tile<T, S::Inserted, Blocked<L::Block>>
     where
         S: InsertAxis<A, 2>,

@@ -16,6 +16,7 @@ use crate::shape::Shape;
 use crate::tile::Tile;
 
 pub use cut::Half;
+pub use join::Joins;
 pub use pick::{Diagonal, IndexTile, Taken};
 
 /// Any tile: what operations take whose results do not depend on all of its type.

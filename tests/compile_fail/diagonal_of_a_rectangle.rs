@@ -1,0 +1,9 @@
+//! diagonal: the tile is a square matrix
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.zeros::<f32, _>(shape![8, 4]).diagonal();
+    });
+}

@@ -1,0 +1,9 @@
+//! `f32` is not an integer element type
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let _ = cx.zeros::<f32, _>(shape![8]).histogram(shape![4]);
+    });
+}
