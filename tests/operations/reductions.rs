@@ -583,3 +583,28 @@ fn moments_in_one_pass() {
         });
     }
 }
+
+// On every device `every_reduction_of_every_type` tests the same.
+#[test]
+fn detail_22_nan_and_zeros_of_both_signs() {
+    cuda_tiles::cpu::block(|cx| {
+        let nan = cx.full(shape![4], f32::NAN);
+        assert!(nan.max::<0>().item().is_nan());
+        assert_eq!(nan.argmax::<0>().item(), 0);
+        let t = cx.iota::<u32, _>(shape![4]).map(|i| [-0.0, 0.0, f32::NAN, -1.0][i as usize]);
+        assert_eq!(t.max::<0>().item().to_bits(), 0);
+        assert_eq!((t.argmin::<0>().item(), t.argmax_with::<0, _>(PropagateNan).item()), (3, 2));
+        assert!(t.min_with::<0, _>(PropagateNan).item().is_nan());
+    });
+}
+
+#[test]
+fn detail_33_the_axis_stays_and_so_does_the_type() {
+    cuda_tiles::cpu::block(|cx| {
+        let t = cx.full(shape![4, 64], 100i8);
+        let sums: Tile<i8, Shape2<4, 1>, _> = t.sum::<1>();
+        let places: Tile<u32, Shape2<1, 64>, _> = t.argmax::<0>();
+        let all: Tile<i8, Shape0, _> = t.sum::<ALL>();
+        assert_eq!((sums.at([3, 0]), places.at([0, 5]), all.item()), (6400i32 as i8, 0, 25_600i32 as i8));
+    });
+}

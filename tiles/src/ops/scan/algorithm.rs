@@ -45,7 +45,7 @@ pub(in crate::ops) fn scan<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A
             if i & near == 0 {
                 let total = place.scan_lanes(own.get((i | near) ^ registers), plan.lane.count, &combine);
                 totals.set(i, total);
-                in_warp.set(i, place.from_previous_lane(total));
+                in_warp.set(i, place.of_previous_lane(total));
             }
         });
     } else {
@@ -149,7 +149,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
     }
 
     #[inline(always)]
-    fn from_previous_lane<V: Travel>(&self, value: V) -> V {
+    fn of_previous_lane<V: Travel>(&self, value: V) -> V {
         self.shifted(value, 1)
     }
 
