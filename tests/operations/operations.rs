@@ -26,5 +26,6 @@ mod scans;
 mod shapes;
 mod sorts;
 mod traps;
+mod tuples;
 mod value;
 mod views;
