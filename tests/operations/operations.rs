@@ -36,6 +36,7 @@ mod sorts;
 mod spans;
 mod traps;
 mod updates;
+mod tuples;
 mod value;
 mod views;
 mod windows;

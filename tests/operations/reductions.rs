@@ -527,59 +527,27 @@ fn detail_21_rounding_of_sums_and_products() {
     for_types!(check_rounded, kernels::rounded: f16 bf16 f32 f64);
 }
 
+// On every device `every_reduction_of_every_type` tests the same.
 #[test]
-fn tuples_of_different_types() {
-    const SHAPE: [usize; 2] = [64, 16];
-    let x = random_values::<u8>(76, 1024);
-    let mut failures = Failures::new::<(u8, i16, u32, u64)>("tuples");
-    for device in devices() {
-        let operand = Tensor::from_slice(device, SHAPE, &x).unwrap();
-        let mut sums = Tensor::poisoned(device, [3, 64, 16]).unwrap();
-        let mut minima = Tensor::poisoned(device, [3, 64, 16]).unwrap();
-        let mut parities = Tensor::poisoned(device, [3, 64, 16]).unwrap();
-        let mut maxima = Tensor::poisoned(device, [3, 64, 16]).unwrap();
-        let results = (&operand, &mut sums, &mut minima, &mut parities, &mut maxima);
-        kernels::tuples.launch(device, 1, results).unwrap();
-        let places = |i: usize| group(SHAPE, [Some(0), Some(1), None][i / 1024], i % 1024);
-        failures.exact(device, "sums", &sums.to_vec().unwrap(), |i| {
-            places(i).iter().fold(0u8, |sum, &k| sum.wrapping_add(x[k]))
-        });
-        failures.exact(device, "minima", &minima.to_vec().unwrap(), |i| {
-            places(i).iter().map(|&k| -i16::from(x[k])).min().unwrap()
-        });
-        failures.exact(device, "parities", &parities.to_vec().unwrap(), |i| {
-            places(i).iter().fold(0, |parity, &k| parity ^ k as u32)
-        });
-        failures.exact(device, "maxima", &maxima.to_vec().unwrap(), |i| {
-            places(i).iter().map(|&k| 2 * k as u64).max().unwrap()
-        });
-    }
+fn detail_22_nan_and_zeros_of_both_signs() {
+    cuda_tiles::cpu::block(|cx| {
+        let nan = cx.full(shape![4], f32::NAN);
+        assert!(nan.max::<0>().item().is_nan());
+        assert_eq!(nan.argmax::<0>().item(), 0);
+        let t = cx.iota::<u32, _>(shape![4]).map(|i| [-0.0, 0.0, f32::NAN, -1.0][i as usize]);
+        assert_eq!(t.max::<0>().item().to_bits(), 0);
+        assert_eq!((t.argmin::<0>().item(), t.argmax_with::<0, _>(PropagateNan).item()), (3, 2));
+        assert!(t.min_with::<0, _>(PropagateNan).item().is_nan());
+    });
 }
 
 #[test]
-fn moments_in_one_pass() {
-    const SHAPE: [usize; 2] = [32, 64];
-    // A mean that is large against the deviation: sums of squares would cancel.
-    let x: Vec<f32> = Operands::Random.make::<f32>(2048).into_iter().map(|x| 1000.0 + x).collect();
-    let mut failures = Failures::new::<f32>("moments");
-    for device in devices() {
-        let operand = Tensor::from_slice(device, SHAPE, &x).unwrap();
-        let mut means = Tensor::poisoned(device, [2, 32, 64]).unwrap();
-        let mut squares = Tensor::poisoned(device, [2, 32, 64]).unwrap();
-        kernels::moments.launch(device, 1, (&operand, &mut means, &mut squares)).unwrap();
-        let exact = |i: usize| {
-            let places = group(SHAPE, Some(i / 2048), i % 2048);
-            let terms: Vec<f64> = places.into_iter().map(|k| f64::from(x[k])).collect();
-            let mean = terms.iter().sum::<f64>() / terms.len() as f64;
-            (mean, terms.iter().map(|x| (x - mean).powi(2)).sum::<f64>())
-        };
-        failures.verify(device, "mean", &means.to_vec().unwrap(), |i, value| {
-            let (mean, _) = exact(i);
-            ((f64::from(value) - mean).abs() > 1e-6 * mean).then(|| mean.to_string())
-        });
-        failures.verify(device, "squares", &squares.to_vec().unwrap(), |i, value| {
-            let (_, square) = exact(i);
-            ((f64::from(value) - square).abs() > 1e-3 * square).then(|| square.to_string())
-        });
-    }
+fn detail_33_the_axis_stays_and_so_does_the_type() {
+    cuda_tiles::cpu::block(|cx| {
+        let t = cx.full(shape![4, 64], 100i8);
+        let sums: Tile<i8, Shape2<4, 1>, _> = t.sum::<1>();
+        let places: Tile<u32, Shape2<1, 64>, _> = t.argmax::<0>();
+        let all: Tile<i8, Shape0, _> = t.sum::<ALL>();
+        assert_eq!((sums.at([3, 0]), places.at([0, 5]), all.item()), (6400i32 as i8, 0, 25_600i32 as i8));
+    });
 }

@@ -3,6 +3,7 @@
 extern crate std;
 
 mod exchange;
+mod scan;
 
 use super::bits::broadcast_bits;
 use super::map::{BitMap, LinearMap, Plan, ReductionPlan};

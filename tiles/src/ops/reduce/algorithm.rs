@@ -75,13 +75,7 @@ fn across_warps<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
     let lanes = plan.lanes as usize;
     let warps = (plan.warps as usize) << 5;
     // Lanes that combined hold copies: one of each group writes, packed densely.
-    let address = if at_once * const { register_bytes::<V, S, L, A>() } <= 1024 {
-        arch::shared::scratch::<1024>()
-    } else if at_once * const { register_bytes::<V, S, L, A>() } <= 4096 {
-        arch::shared::scratch::<4096>()
-    } else {
-        arch::shared::scratch::<{ arch::shared::SCRATCH_BYTES }>()
-    };
+    let address = arch::shared::scratch_of(at_once * const { register_bytes::<V, S, L, A>() });
     let thread = arch::execution::thread();
     let slot = |thread: usize, register: usize| {
         let packed = (thread >> 5 << (5 - lanes.count_ones())) | squeeze(thread & 31, lanes);

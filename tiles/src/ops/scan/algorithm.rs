@@ -45,7 +45,7 @@ pub(in crate::ops) fn scan<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A
             if i & near == 0 {
                 let total = place.scan_lanes(own.get((i | near) ^ registers), plan.lane.count, &combine);
                 totals.set(i, total);
-                in_warp.set(i, place.from_previous_lane(total));
+                in_warp.set(i, place.of_previous_lane(total));
             }
         });
     } else {
@@ -149,7 +149,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
     }
 
     #[inline(always)]
-    fn from_previous_lane<V: Travel>(&self, value: V) -> V {
+    fn of_previous_lane<V: Travel>(&self, value: V) -> V {
         self.shifted(value, 1)
     }
 
@@ -254,7 +254,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
         self.in_rounds(&totals, |i, address| {
             let row = i & !plan.far.mask();
             let far = plan.far.of(i);
-            let first = i - (far % steps << plan.far.first);
+            let first = i - ((far % steps) << plan.far.first);
             if far % steps == 0 {
                 let coordinate = self.lane & ((1 << bits) - 1);
                 // SAFETY: `in_rounds` gives the address of the totals of the warps at step `far`, and the round
@@ -282,13 +282,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
     fn in_rounds<V: Travel>(&self, totals: &Registers<V, Of<S, B>>, mut visit: impl FnMut(usize, u32)) {
         let plan = const { &Scan::<S, B, A>::PLAN };
         let rounds = const { &Rounds::new::<V, S, B, A>() };
-        let address = if const { Rounds::new::<V, S, B, A>().bytes <= 1024 } {
-            arch::shared::scratch::<1024>()
-        } else if const { Rounds::new::<V, S, B, A>().bytes <= 4096 } {
-            arch::shared::scratch::<4096>()
-        } else {
-            arch::shared::scratch::<{ arch::shared::SCRATCH_BYTES }>()
-        };
+        let address = arch::shared::scratch_of(const { Rounds::new::<V, S, B, A>().bytes });
         let lane_row = self.thread & 31 & ((1 << plan.lane.first) - 1);
         let row = lane_row | plan.warp.others(self.thread >> 5) << plan.lane.first;
         let own = address + (row * rounds.totals * V::BYTES) as u32;

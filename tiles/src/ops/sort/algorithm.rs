@@ -84,13 +84,7 @@ fn exchange_warps<V: Travel, S: Shape, B: Block>(
         let count = <Of<S, B> as PowerOfTwo>::COUNT;
         if count < most { count } else { most }
     };
-    let address = if const { <B::Threads as PowerOfTwo>::COUNT * V::BYTES } * at_once <= 1024 {
-        arch::shared::scratch::<1024>()
-    } else if const { <B::Threads as PowerOfTwo>::COUNT * V::BYTES } * at_once <= 4096 {
-        arch::shared::scratch::<4096>()
-    } else {
-        arch::shared::scratch::<{ arch::shared::SCRATCH_BYTES }>()
-    };
+    let address = arch::shared::scratch_of(at_once * const { <B::Threads as PowerOfTwo>::COUNT * V::BYTES });
     let slot = |thread: usize, i: usize| address + ((i % at_once * threads + thread) * V::BYTES) as u32;
     let mut others = Registers::from_fn(|i| values.get(i));
     let mut round = 0;
