@@ -3,7 +3,9 @@
 use cuda_tiles::element::Element;
 use cuda_tiles::launch::Description;
 use cuda_tiles::shape::{OfRank, Rank};
-use cuda_tiles::span::{Access, Alignment, Atomic, Exclusive, Extents, Mapping, ReadOnly, TensorSpan};
+use cuda_tiles::span::{
+    Access, Alignment, Atomic, Bounded, Divisible, Exclusive, Extents, Fact, Mapping, ReadOnly, TensorSpan,
+};
 
 use crate::error::{ArgumentError, Error, Result};
 use crate::stream::Stream;
@@ -16,6 +18,7 @@ use crate::tensor::{Layout, Tensor, TensorView, TensorViewMut};
 /// | read-only span | `&tensor`, or a [`TensorView`] |
 /// | writable or atomic span | `&mut tensor`, or a [`TensorViewMut`] |
 /// | number or `bool` | a value of just this type |
+/// | [`Divisible`], [`Bounded`] | the number itself, which must be as they say |
 ///
 /// Mistakes do not compile. A writable span needs a mutable borrow:
 ///
@@ -89,6 +92,24 @@ impl<T: Element, S> Argument<T, S> for T {
     fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<T, ArgumentError> {
         Ok(*self)
     }
+}
+
+macro_rules! facts {
+    ($([$($parameter:tt)*] $fact:ty;)*) => { $(
+        impl<T: Element, S, $($parameter)*> Argument<$fact, S> for T
+        where
+            $fact: Fact<Number = T>,
+        {
+            fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<$fact, ArgumentError> {
+                <$fact>::try_new(*self).map_err(ArgumentError::Fact)
+            }
+        }
+    )* };
+}
+
+facts! {
+    [const K: u64] Divisible<T, K>;
+    [const LOW: i64, const HIGH: i64] Bounded<T, LOW, HIGH>;
 }
 
 impl<T, E, M, G, const RANK: usize> Argument<TensorSpan<T, E, ReadOnly, M, G>> for &Tensor<T, RANK>

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cuda_tiles::span::SpanError;
+use cuda_tiles::span::{FactError, SpanError};
 
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -296,6 +296,9 @@ pub enum ArgumentError {
         /// What does not fit.
         problem: SpanError,
     },
+    /// A number does not have the fact that the kernel's parameter states.
+    #[error("a number does not fit: {0}")]
+    Fact(FactError),
     /// The device failed while the tensor was made ready.
     #[error(transparent)]
     Device(#[from] Error),

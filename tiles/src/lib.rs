@@ -84,14 +84,15 @@ pub mod prelude {
     pub use crate::ops::reduce::Reduced;
     pub use crate::shape::{ALL, Axis, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4};
     pub use crate::span::{
-        Aligned, Left, Mult, Natural, OrderC, OrderF, Pitched, Right, Span, SpanAtomic, SpanMut, Strided,
-        TensorSpan,
+        Aligned, Bounded, Divisible, Left, Mult, Natural, OrderC, OrderF, PaddedLeft, PaddedRight, Permuted,
+        Pitched, PitchedLeft, Right, Span, SpanAtomic, SpanMut, Strided, TensorSpan,
     };
     pub use crate::tile::Tile;
     pub use crate::view::memory_order::order::{Acquire, AcquireRelease, Relaxed, Release};
     pub use crate::view::memory_order::scope;
     pub use crate::view::{
-        GatherScatterView, Nan, NegativeInfinity, NegativeZero, PartitionView, PositiveInfinity, Zero,
+        GatherScatterView, Nan, NegativeInfinity, NegativeZero, PartitionView, PositiveInfinity, StridedView,
+        WindowView, Zero,
     };
-    pub use crate::{axes, shape};
+    pub use crate::{axes, shape, steps};
 }

@@ -17,11 +17,14 @@ pub mod elements;
 pub mod execution;
 pub mod gather;
 pub mod math;
+pub mod movement;
 pub mod promotions;
 pub mod reductions;
 pub mod shapes;
 pub mod updates;
+pub mod spans;
 pub mod views;
+pub mod windows;
 
 use cuda_tiles::prelude::*;
 

@@ -4,14 +4,18 @@
 //! the number of a thread are strings of bits, and a layout says which bit goes where. All of it is computed
 //! by `const fn`; the tests check it by brute force on the CPU, the device's layouts included.
 
-use crate::shape::ShapeDescription;
+use crate::shape::{MAXIMUM_RANK, ShapeDescription};
 
 /// The longest flat index: 2^24 elements.
-const FLAT_BITS: usize = 24;
+pub(crate) const FLAT_BITS: usize = 24;
 /// The longest thread number: 1,024 threads.
-const THREAD_BITS: usize = 10;
+pub(crate) const THREAD_BITS: usize = 10;
 /// Marks a bit that comes from nowhere.
-const NONE: i8 = -1;
+pub(crate) const NONE: i8 = -1;
+
+/// For each bit of a result's flat index the bit of the operand's flat index that it is, or [`NONE`]: different
+/// bits are different bits of the operand.
+pub type FlatBits = [i8; FLAT_BITS];
 
 /// A map that sends each bit of an index to at most one bit of another: the sum of `(index & mask)` shifted,
 /// one term a run of neighbouring bits.
@@ -25,7 +29,7 @@ pub struct BitMap {
 
 impl BitMap {
     /// `target[k]` is the bit to which bit `k` goes, or [`NONE`].
-    const fn new(target: &[i8]) -> Self {
+    pub(crate) const fn new(target: &[i8]) -> Self {
         let mut map = Self { terms: 0, mask: [0; FLAT_BITS], left: [0; FLAT_BITS], right: [0; FLAT_BITS] };
         let mut bit = 0;
         while bit < target.len() {
@@ -69,21 +73,27 @@ impl BitMap {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinearMap {
     register_bits: usize,
-    register: [i8; FLAT_BITS],
-    thread: [i8; THREAD_BITS],
+    thread_bits: u32,
+    pub(crate) register: [i8; FLAT_BITS],
+    pub(crate) thread: [i8; THREAD_BITS],
     /// Register number to its part of the flat index.
     pub(crate) of_register: BitMap,
     /// Thread number to its part of the flat index.
     pub(crate) of_thread: BitMap,
-    /// The bits of the thread number that carry nothing.
+    /// The bits of the thread number that carry nothing, of those that the block has.
     pub(crate) replicas: usize,
 }
 
 impl LinearMap {
-    const fn new(register_bits: usize, register: [i8; FLAT_BITS], thread: [i8; THREAD_BITS]) -> Self {
+    const fn new(
+        register_bits: usize,
+        register: [i8; FLAT_BITS],
+        thread: [i8; THREAD_BITS],
+        thread_bits: u32,
+    ) -> Self {
         let mut replicas = 0;
         let mut k = 0;
-        while k < THREAD_BITS {
+        while k < thread_bits as usize {
             if thread[k] == NONE {
                 replicas |= 1 << k;
             }
@@ -91,6 +101,7 @@ impl LinearMap {
         }
         Self {
             register_bits,
+            thread_bits,
             register,
             thread,
             of_register: BitMap::new(&register),
@@ -114,7 +125,7 @@ impl LinearMap {
             }
             bit += 1;
         }
-        Self::new(register_bits, register, thread)
+        Self::new(register_bits, register, thread, threads)
     }
 
     /// What is left when `count` bits of the flat index from bit `low` on are reduced away.
@@ -135,7 +146,7 @@ impl LinearMap {
             thread[k] = remaining(self.thread[k], low as i8, count as i8);
             k += 1;
         }
-        Self::new(register_bits, register, thread)
+        Self::new(register_bits, register, thread, self.thread_bits)
     }
 
     /// The bits of the number of a thread of a block of `threads` that carry nothing: 0 if there are no copies.
@@ -160,27 +171,19 @@ const fn remaining(bit: i8, low: i8, count: i8) -> i8 {
     }
 }
 
-/// How a tile of one shape and layout is seen as a larger shape in another layout.
+/// How a tile of one layout is seen as a tile of another: larger, or with its elements in another order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Every thread already holds what it needs.
     pub(crate) in_registers: bool,
     /// Register of the result to register of the operand, where `in_registers`.
     pub(crate) register: BitMap,
-    /// Flat index of the result to flat index of the operand.
-    pub(crate) flat: BitMap,
 }
 
 impl Plan {
-    /// The plan for an operand `from` of shape `from_shape`, wanted as `to` of shape `to_shape`, to which
-    /// `from_shape` broadcasts.
-    pub(crate) const fn new(
-        from: &LinearMap,
-        from_shape: &ShapeDescription,
-        to: &LinearMap,
-        to_shape: &ShapeDescription,
-    ) -> Self {
-        let flat = broadcast_bits(from_shape, to_shape);
+    /// The plan for an operand in `from`, wanted in `to`, where the bits of the result's flat index are the bits
+    /// `flat` of the operand's.
+    pub(crate) const fn new(from: &LinearMap, to: &LinearMap, flat: &FlatBits) -> Self {
         let mut in_registers = true;
         let mut register = [NONE; FLAT_BITS];
         let mut k = 0;
@@ -205,12 +208,12 @@ impl Plan {
             in_registers &= from.thread[k] == wanted;
             k += 1;
         }
-        Self { in_registers, register: BitMap::new(&register), flat: BitMap::new(&flat) }
+        Self { in_registers, register: BitMap::new(&register) }
     }
 }
 
-/// For each bit of the result's flat index the bit of the operand's, or [`NONE`] along broadcast axes.
-const fn broadcast_bits(from: &ShapeDescription, to: &ShapeDescription) -> [i8; FLAT_BITS] {
+/// The bits of a tile of shape `from` that broadcasts to shape `to`.
+pub(crate) const fn broadcast_bits(from: &ShapeDescription, to: &ShapeDescription) -> FlatBits {
     let mut flat = [NONE; FLAT_BITS];
     let mut axis = 0;
     while axis < from.rank {
@@ -218,6 +221,26 @@ const fn broadcast_bits(from: &ShapeDescription, to: &ShapeDescription) -> [i8; 
         let mut bit = 0;
         while bit < from.log[axis] {
             flat[(to.low_bit(to_axis) + bit) as usize] = (from.low_bit(axis) + bit) as i8;
+            bit += 1;
+        }
+        axis += 1;
+    }
+    flat
+}
+
+/// The bits of a tile of shape `from` whose axes come in another order: axis `k` of the result, of shape `to`, is
+/// axis `order[k]`.
+pub(crate) const fn permuted_bits(
+    from: &ShapeDescription,
+    to: &ShapeDescription,
+    order: [usize; MAXIMUM_RANK],
+) -> FlatBits {
+    let mut flat = [NONE; FLAT_BITS];
+    let mut axis = 0;
+    while axis < to.rank {
+        let mut bit = 0;
+        while bit < to.log[axis] {
+            flat[(to.low_bit(axis) + bit) as usize] = (from.low_bit(order[axis]) + bit) as i8;
             bit += 1;
         }
         axis += 1;

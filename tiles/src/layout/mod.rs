@@ -4,13 +4,16 @@
 //! elements meet in a register without any exchange. Users name layouts rarely: loads give [`Blocked`],
 //! reductions give [`Slice`], and operations on two tiles find the common layout through [`Join`].
 
+pub(crate) mod exchange;
 #[doc(hidden)]
 pub mod map;
+pub(crate) mod movement;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use map::{LinearMap, Plan, ReductionPlan};
+pub(crate) use map::{LinearMap, ReductionPlan};
+pub(crate) use movement::{Broadcasting, Conversion, Movement, Passage, Permuting};
 
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
 use crate::shape::{Axis, Shape, ShapeDescription};
@@ -139,18 +142,6 @@ impl<L: Layout, S: Shape> Map<L, S> {
         1 << Self::MAP.register_bits() == <L::Registers<S> as PowerOfTwo>::COUNT,
         "cuda-tiles: a layout's register count and its map disagree"
     );
-}
-
-/// The plan that shows a tile of shape `S` and layout `L` as shape `To` in layout `M`.
-pub(crate) struct Conversion<S, L, To, M>(PhantomData<(S, L, To, M)>);
-
-impl<S: Shape, L: Layout, To: Shape, M: Layout> Conversion<S, L, To, M> {
-    pub(crate) const PLAN: Plan =
-        Plan::new(&Map::<L, S>::MAP, &S::DESCRIPTION, &Map::<M, To>::MAP, &To::DESCRIPTION);
-    pub(crate) const IDENTITY: bool = Self::PLAN.in_registers
-        && S::LEN == To::LEN
-        && <L::Registers<S> as PowerOfTwo>::COUNT == <M::Registers<To> as PowerOfTwo>::COUNT
-        && Self::PLAN.register.is_identity(<M::Registers<To> as PowerOfTwo>::LOG);
 }
 
 /// The plan of a reduction over axis `A`.

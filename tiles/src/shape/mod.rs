@@ -4,8 +4,10 @@
 //! memory; everything about them is known to the compiler.
 
 mod broadcast;
+mod order;
 
 pub use broadcast::{Broadcast, BroadcastDimension, FitsShape};
+pub use order::{AxisDimension, AxisOrder, Swap, Transpose};
 
 use crate::registers::{PowerOfTwo, Product};
 use typenum::{Const, ToUInt, U1};

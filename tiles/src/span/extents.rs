@@ -72,17 +72,20 @@ offset_integer! {
     u64: u64, Other;
 }
 
-/// One extent: `u32` or `u64` (runtime), [`D<N>`](D) (static), [`Mult<u32, K>`](Mult) (runtime, a multiple of `K`).
+/// One extent: `u32` or `u64` (runtime), [`D<N>`](D) (static), [`Mult<u32, K>`](Mult) (runtime, a multiple of `K`),
+/// [`Bounded<u32, LOW, HIGH>`](super::Bounded) (runtime, within bounds).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an extent of a span",
     label = "not an extent",
-    note = "extents are u32 or u64 (runtime), D<N> (static) or Mult<u32, K> (runtime, a multiple of K)"
+    note = "extents are u32 or u64 (runtime), D<N> (static), Mult<u32, K> (a multiple of K) or Bounded<u32, LOW, HIGH>"
 )]
 pub trait Extent: Copy + Send + Sync + 'static {
-    /// The integers that hold it.
-    type Offset: OffsetInteger;
+    /// The integers that hold it, which are an extent of any length themselves.
+    type Offset: OffsetInteger + Extent<Offset = Self::Offset>;
     /// A number that divides it.
     const MULTIPLE: u64;
+    /// The extent, where it is known at compile time.
+    const STATIC: Option<u64>;
     /// The extent.
     fn get(self) -> u64;
     /// The extent of this length, or why it cannot be.
@@ -99,6 +102,13 @@ pub enum ExtentError {
     NotEqual(u64),
     /// The kernel wants a multiple of this.
     NotMultiple(u64),
+    /// The kernel wants a length within these bounds.
+    OutOfBounds {
+        /// The least.
+        least: u64,
+        /// The greatest.
+        greatest: u64,
+    },
     /// The kernel counts with 32 bits.
     TooLong,
 }
@@ -108,6 +118,9 @@ impl fmt::Display for ExtentError {
         match self {
             Self::NotEqual(wanted) => write!(formatter, "the kernel is compiled for exactly {wanted}"),
             Self::NotMultiple(of) => write!(formatter, "the kernel is compiled for multiples of {of}"),
+            Self::OutOfBounds { least, greatest } => {
+                write!(formatter, "the kernel is compiled for {least} to {greatest}")
+            }
             Self::TooLong => write!(formatter, "the kernel counts it in 32 bits; declare the extent as u64"),
         }
     }
@@ -115,6 +128,7 @@ impl fmt::Display for ExtentError {
 
 impl Extent for u32 {
     type Offset = u32;
+    const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = 1;
     #[inline(always)]
     fn get(self) -> u64 {
@@ -127,6 +141,7 @@ impl Extent for u32 {
 
 impl Extent for u64 {
     type Offset = u64;
+    const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = 1;
     #[inline(always)]
     fn get(self) -> u64 {
@@ -139,6 +154,7 @@ impl Extent for u64 {
 
 impl<const N: usize> Extent for D<N> {
     type Offset = u32;
+    const STATIC: Option<u64> = Some(N as u64);
     const MULTIPLE: u64 = if N == 0 { 1 << 63 } else { N as u64 };
     #[inline(always)]
     fn get(self) -> u64 {
@@ -156,8 +172,16 @@ impl<const N: usize> Extent for D<N> {
 #[repr(transparent)]
 pub struct Mult<I, const K: usize>(I);
 
+impl<I: Extent, const K: usize> Mult<I, K> {
+    /// The multiple of `K` that `length` is, or `None`.
+    pub fn new(length: u64) -> Option<Self> {
+        Self::try_new(length).ok()
+    }
+}
+
 impl<I: Extent, const K: usize> Extent for Mult<I, K> {
     type Offset = I::Offset;
+    const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = K as u64;
     #[inline(always)]
     fn get(self) -> u64 {
@@ -188,6 +212,17 @@ pub trait Extents: Copy + Send + Sync + 'static {
     type Offset: OffsetInteger;
     /// A number that divides each extent.
     const MULTIPLES: [u64; MAXIMUM_RANK];
+    /// The extents that are known at compile time; 1 beyond the rank.
+    const STATIC: [Option<u64>; MAXIMUM_RANK];
+    /// How many extents are known at run time only.
+    const RANK_DYNAMIC: usize = {
+        let (mut count, mut axis) = (0, 0);
+        while axis < MAXIMUM_RANK {
+            count += Self::STATIC[axis].is_none() as usize;
+            axis += 1;
+        }
+        count
+    };
     /// The extents as a kernel parameter, with a layout that host and device share.
     type Packed: Copy + Send + Sync + 'static;
     /// One offset an axis, as a kernel parameter.
@@ -223,6 +258,16 @@ macro_rules! extents {
             const MULTIPLES: [u64; MAXIMUM_RANK] = {
                 let own: &[u64] = &[$($name::MULTIPLE),*];
                 let mut all = [1; MAXIMUM_RANK];
+                let mut k = 0;
+                while k < own.len() {
+                    all[k] = own[k];
+                    k += 1;
+                }
+                all
+            };
+            const STATIC: [Option<u64>; MAXIMUM_RANK] = {
+                let own: &[Option<u64>] = &[$($name::STATIC),*];
+                let mut all = [Some(1); MAXIMUM_RANK];
                 let mut k = 0;
                 while k < own.len() {
                     all[k] = own[k];

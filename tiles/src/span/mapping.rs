@@ -1,9 +1,24 @@
 //! Layout mappings: where in memory the element with given coordinates lies.
 
 use super::extents::{Extents, OffsetInteger};
+use super::permute::Permutation;
 use crate::shape::MAXIMUM_RANK;
+use core::marker::PhantomData;
 
 /// How coordinates become an offset from a span's first element.
+///
+/// | mapping | contiguous axis | strides of the others |
+/// |---|---|---|
+/// | [`Right`] | last | products of the extents: row-major without gaps |
+/// | [`Left`] | first | products of the extents: column-major without gaps |
+/// | [`PaddedRight<K>`](PaddedRight), [`PaddedLeft<K>`](PaddedLeft) | last, first | as above, rows rounded up to multiples of `K` |
+/// | [`Pitched`], [`Pitched<K>`](Pitched) | last | any, or any multiples of `K` |
+/// | [`PitchedLeft`] | first | any |
+/// | [`Strided`] | none known | any |
+/// | [`Permuted<M, O>`](Permuted) | that of `M` | those of `M`, in the order `O` |
+///
+/// Tiles are loaded and stored along the contiguous axis, by vectors, and turned round on the way where it is not the
+/// last one. Any type that implements the trait serves as a mapping.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a layout mapping",
     label = "expected Right, Left, Pitched or Strided"
@@ -13,14 +28,71 @@ pub trait Mapping: Copy + Send + Sync + 'static {
     const NAME: &'static str;
     /// What it needs beyond the extents, as a kernel parameter.
     type Data<E: Extents>: Copy + Send + Sync + 'static;
-    /// Whether neighbours along the last axis are neighbours in memory.
-    const LAST_AXIS_CONTIGUOUS: bool;
+    /// In which order the axes lie in memory.
+    const ORDER: MemoryOrder;
+    /// Whether neighbours along the axis that is last in [`Mapping::ORDER`] are neighbours in memory.
+    const CONTIGUOUS: bool;
     /// Elements between neighbours along each axis.
     fn strides<E: Extents>(data: Self::Data<E>, extents: E) -> [E::Offset; MAXIMUM_RANK];
-    /// The data for these strides; `None` if this mapping does not have them.
-    fn try_new<E: Extents>(extents: E, strides: &[u64]) -> Option<Self::Data<E>>;
-    /// A number that divides the stride of every axis but the contiguous one.
-    fn pitch_multiple<E: Extents>() -> u64;
+    /// The data for these strides, which this mapping has.
+    fn from_strides<E: Extents>(strides: [u64; MAXIMUM_RANK]) -> Self::Data<E>;
+    /// Whether this mapping has these strides.
+    fn has<E: Extents>(extents: E, strides: &[u64]) -> bool;
+    /// A number that divides the stride of every axis but the contiguous one, whose length is a multiple of `row`.
+    fn pitch_multiple(row: u64) -> u64;
+}
+
+/// In which order axes lie in memory, the one with the longest steps first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryOrder {
+    /// As they are: the last axis has the shortest steps.
+    Right,
+    /// The other way round.
+    Left,
+    /// This one.
+    Axes([usize; MAXIMUM_RANK]),
+}
+
+impl MemoryOrder {
+    /// The axes of a span of rank `rank`, the one with the longest steps first.
+    pub const fn axes(self, rank: usize) -> [usize; MAXIMUM_RANK] {
+        let mut axes = [0, 1, 2, 3];
+        match self {
+            Self::Right => {}
+            Self::Left => {
+                let mut k = 0;
+                while k < rank {
+                    axes[k] = rank - 1 - k;
+                    k += 1;
+                }
+            }
+            Self::Axes(order) => axes = order,
+        }
+        axes
+    }
+
+    /// The axis with the shortest steps; 0 for rank 0.
+    pub const fn fastest(self, rank: usize) -> usize {
+        if rank == 0 { 0 } else { self.axes(rank)[rank - 1] }
+    }
+
+    /// The order of axes of which axis `k` is axis `order[k]` of these.
+    pub const fn permuted(self, order: [usize; MAXIMUM_RANK], rank: usize) -> Self {
+        let own = self.axes(rank);
+        let mut axes = [0, 1, 2, 3];
+        let mut j = 0;
+        while j < rank {
+            let mut k = 0;
+            while k < rank {
+                if order[k] == own[j] {
+                    axes[j] = k;
+                }
+                k += 1;
+            }
+            j += 1;
+        }
+        Self::Axes(axes)
+    }
 }
 
 /// Row-major, without gaps: the last axis is contiguous (C order).
@@ -31,24 +103,48 @@ pub struct Right;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Left;
 
-/// The last axis is contiguous, the others have any stride: rows with padding, or a part of a larger tensor.
+/// Row-major, each row as long as the last extent rounded up to a multiple of `K` elements.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Pitched;
+pub struct PaddedRight<const K: usize>;
+
+/// Column-major, each column as long as the first extent rounded up to a multiple of `K` elements.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PaddedLeft<const K: usize>;
+
+/// The last axis is contiguous, the others have any stride that is a multiple of `K`, checked at launch: rows with
+/// padding, or a part of a larger tensor.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pitched<const K: usize = 1>;
+
+/// The first axis is contiguous, the others have any stride.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PitchedLeft;
 
 /// Any stride along any axis.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Strided;
 
-/// The strides of a tensor without gaps whose axes lie in the order `axis(0)` (contiguous), `axis(1)`, ...
+/// A tensor of mapping `M` with its axes in the order `O`: what [`permute`](super::TensorSpan::permute) gives.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Permuted<M, O>(PhantomData<(M, O)>);
+
+/// The strides of a tensor whose axes lie in the order `axis(0)` (contiguous), `axis(1)`, ..., with the length of the
+/// first one rounded up to a multiple of `multiple`.
 #[inline(always)]
-fn compact<E: Extents>(extents: E, axis: impl Fn(usize) -> usize) -> [E::Offset; MAXIMUM_RANK] {
+fn compact<E: Extents>(
+    extents: E,
+    multiple: u64,
+    axis: impl Fn(usize) -> usize,
+) -> [E::Offset; MAXIMUM_RANK] {
     let lengths = extents.get();
     let mut strides = [E::Offset::from_u64(0); MAXIMUM_RANK];
     let mut stride = E::Offset::from_u64(1);
     let mut k = 0;
     while k < E::RANK {
         strides[axis(k)] = stride;
-        stride = stride.times(E::Offset::from_u64(lengths[axis(k)]));
+        let length = lengths[axis(k)];
+        let step = if k == 0 && multiple > 1 { length.next_multiple_of(multiple) } else { length };
+        stride = stride.times(E::Offset::from_u64(step));
         k += 1;
     }
     strides
@@ -61,73 +157,91 @@ fn agree<E: Extents>(extents: E, strides: &[u64], wanted: [E::Offset; MAXIMUM_RA
         || (0..E::RANK).all(|axis| lengths[axis] <= 1 || strides[axis] == wanted[axis].to_u64())
 }
 
-impl Mapping for Right {
-    const NAME: &'static str = "row-major without gaps";
-    type Data<E: Extents> = ();
-    const LAST_AXIS_CONTIGUOUS: bool = true;
-    #[inline(always)]
-    fn strides<E: Extents>(_: (), extents: E) -> [E::Offset; MAXIMUM_RANK] {
-        compact(extents, |k| E::RANK - 1 - k)
-    }
-    fn try_new<E: Extents>(extents: E, strides: &[u64]) -> Option<()> {
-        agree(extents, strides, Self::strides((), extents)).then_some(())
-    }
-    fn pitch_multiple<E: Extents>() -> u64 {
-        if E::RANK == 0 { 1 << 63 } else { E::MULTIPLES[E::RANK - 1] }
-    }
+/// Whether axis `axis` steps by one element.
+fn steps_by_one<E: Extents>(extents: E, strides: &[u64], axis: usize) -> bool {
+    E::RANK == 0 || strides[axis] == 1 || extents.get()[axis] <= 1
 }
 
-impl Mapping for Left {
-    const NAME: &'static str = "column-major without gaps";
-    type Data<E: Extents> = ();
-    const LAST_AXIS_CONTIGUOUS: bool = false;
-    #[inline(always)]
-    fn strides<E: Extents>(_: (), extents: E) -> [E::Offset; MAXIMUM_RANK] {
-        compact(extents, |k| k)
-    }
-    fn try_new<E: Extents>(extents: E, strides: &[u64]) -> Option<()> {
-        agree(extents, strides, Self::strides((), extents)).then_some(())
-    }
-    fn pitch_multiple<E: Extents>() -> u64 {
-        1
-    }
-}
-
-impl Mapping for Pitched {
-    const NAME: &'static str = "contiguous along its last axis";
-    type Data<E: Extents> = E::Strides;
-    const LAST_AXIS_CONTIGUOUS: bool = true;
-    #[inline(always)]
-    fn strides<E: Extents>(data: E::Strides, extents: E) -> [E::Offset; MAXIMUM_RANK] {
-        let mut strides = Strided::strides::<E>(data, extents);
-        if E::RANK > 0 {
-            strides[E::RANK - 1] = E::Offset::from_u64(1);
+/// Mappings whose strides follow from the extents.
+macro_rules! computed {
+    ($([$($parameter:tt)*] $mapping:ty, $name:literal, $order:ident, multiple $multiple:expr, |$k:ident| $axis:expr, pitch |$row:ident| $pitch:expr;)*) => { $(
+        impl<$($parameter)*> Mapping for $mapping {
+            const NAME: &'static str = $name;
+            type Data<E: Extents> = ();
+            const ORDER: MemoryOrder = MemoryOrder::$order;
+            const CONTIGUOUS: bool = true;
+            #[inline(always)]
+            fn strides<E: Extents>(_: (), extents: E) -> [E::Offset; MAXIMUM_RANK] {
+                compact(extents, $multiple, |$k| $axis)
+            }
+            #[inline(always)]
+            fn from_strides<E: Extents>(_: [u64; MAXIMUM_RANK]) {}
+            fn has<E: Extents>(extents: E, strides: &[u64]) -> bool {
+                agree(extents, strides, Self::strides((), extents))
+            }
+            #[inline(always)]
+            fn pitch_multiple($row: u64) -> u64 {
+                $pitch
+            }
         }
-        strides
-    }
-    fn try_new<E: Extents>(extents: E, strides: &[u64]) -> Option<E::Strides> {
-        let contiguous = E::RANK == 0 || strides[E::RANK - 1] == 1 || extents.get()[E::RANK - 1] <= 1;
-        if contiguous { Strided::try_new(extents, strides) } else { None }
-    }
-    fn pitch_multiple<E: Extents>() -> u64 {
-        if E::RANK <= 1 { 1 << 63 } else { 1 }
-    }
+    )* };
+}
+computed! {
+    [] Right, "row-major without gaps", Right, multiple 1, |k| E::RANK - 1 - k, pitch |row| row;
+    [] Left, "column-major without gaps", Left, multiple 1, |k| k, pitch |row| row;
+    [const K: usize] PaddedRight<K>, "row-major with padded rows", Right, multiple const { positive(K) },
+        |k| E::RANK - 1 - k, pitch |_row| K as u64;
+    [const K: usize] PaddedLeft<K>, "column-major with padded columns", Left, multiple const { positive(K) },
+        |k| k, pitch |_row| K as u64;
 }
 
-impl Mapping for Strided {
-    const NAME: &'static str = "strided";
-    type Data<E: Extents> = E::Strides;
-    const LAST_AXIS_CONTIGUOUS: bool = false;
-    #[inline(always)]
-    fn strides<E: Extents>(data: E::Strides, _: E) -> [E::Offset; MAXIMUM_RANK] {
-        E::unpack_strides(data).map(E::Offset::from_u64)
-    }
-    fn try_new<E: Extents>(_: E, strides: &[u64]) -> Option<E::Strides> {
-        let mut all = [0; MAXIMUM_RANK];
-        all[..E::RANK].copy_from_slice(strides);
-        Some(E::pack_strides(all))
-    }
-    fn pitch_multiple<E: Extents>() -> u64 {
-        1
-    }
+/// The multiple of a padded or pitched mapping.
+const fn positive(multiple: usize) -> u64 {
+    assert!(multiple > 0, "rows are rounded up to multiples of a positive number of elements");
+    multiple as u64
+}
+
+/// Mappings whose strides are kernel parameters.
+macro_rules! given {
+    ($([$($parameter:tt)*] $mapping:ty, $name:expr, $order:expr, $contiguous:expr, multiple $multiple:expr, pitch |$row:ident| $pitch:expr;)*) => { $(
+        impl<$($parameter)*> Mapping for $mapping {
+            const NAME: &'static str = $name;
+            type Data<E: Extents> = E::Strides;
+            const ORDER: MemoryOrder = $order;
+            const CONTIGUOUS: bool = $contiguous;
+            #[inline(always)]
+            fn strides<E: Extents>(data: E::Strides, _: E) -> [E::Offset; MAXIMUM_RANK] {
+                let mut strides = E::unpack_strides(data).map(E::Offset::from_u64);
+                if Self::CONTIGUOUS && E::RANK > 0 {
+                    strides[Self::ORDER.fastest(E::RANK)] = E::Offset::from_u64(1);
+                }
+                strides
+            }
+            #[inline(always)]
+            fn from_strides<E: Extents>(strides: [u64; MAXIMUM_RANK]) -> E::Strides {
+                E::pack_strides(strides)
+            }
+            fn has<E: Extents>(extents: E, strides: &[u64]) -> bool {
+                let (lengths, fastest) = (extents.get(), Self::ORDER.fastest(E::RANK));
+                !Self::CONTIGUOUS
+                    || steps_by_one(extents, strides, fastest)
+                        && (0..E::RANK).all(|axis| {
+                            axis == fastest || lengths[axis] <= 1 || strides[axis].is_multiple_of($multiple)
+                        })
+            }
+            #[inline(always)]
+            fn pitch_multiple($row: u64) -> u64 {
+                $pitch
+            }
+        }
+    )* };
+}
+given! {
+    [const K: usize] Pitched<K>,
+        if K == 1 { "contiguous along its last axis" } else { "contiguous along its last axis, with strides that are `Pitched`'s multiples" },
+        MemoryOrder::Right, true, multiple const { positive(K) }, pitch |_row| K as u64;
+    [] PitchedLeft, "contiguous along its first axis", MemoryOrder::Left, true, multiple 1, pitch |_row| 1;
+    [] Strided, "strided", MemoryOrder::Right, false, multiple 1, pitch |_row| 1;
+    [M: Mapping, O: Permutation] Permuted<M, O>, "contiguous along the axis that its order names",
+        M::ORDER.permuted(O::AXES, O::RANK), M::CONTIGUOUS, multiple 1, pitch |row| M::pitch_multiple(row);
 }

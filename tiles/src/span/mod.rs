@@ -4,20 +4,28 @@ pub mod extents;
 pub mod mapping;
 
 pub(crate) mod access;
+mod axes;
 mod error;
+mod facts;
+mod part;
 mod permute;
 
 pub use access::{Access, Aligned, Alignment, Atomic, Exclusive, Natural, ReadOnly};
+pub use axes::{AxisOf, InsertAxis, RemoveAxis, SliceAxis};
 pub use error::SpanError;
 pub use extents::{Extent, ExtentError, Extents, Mult};
-pub use mapping::{Left, Mapping, Pitched, Right, Strided};
-pub use permute::{AxisOrder, OrderC, OrderF};
+pub use facts::{Bounded, Divisible, Fact, FactError};
+pub use mapping::{
+    Left, Mapping, MemoryOrder, PaddedLeft, PaddedRight, Permuted, Pitched, PitchedLeft, Right, Strided,
+};
+pub use part::{Rest, Sliced, WithoutGaps};
+pub use permute::{AxisOrder, OrderC, OrderF, Permutation, SwapAxes, Transposed, TransposedAxes};
 
 use crate::context::Cx;
 use crate::element::Element;
 use crate::layout::Block;
 use crate::shape::{OfRank, Shape};
-use crate::view::PartitionView;
+use crate::view::{AtElements, AtSteps, PartitionView, Steps, StridedView, TiledView, WindowView};
 use core::marker::PhantomData;
 use extents::OffsetInteger;
 
@@ -85,11 +93,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
             source,
         })?;
         let strides = error::check_strides(lengths, strides, E::Offset::GREATEST)?;
-        let mapping = M::try_new(extents, &strides[..E::RANK]).ok_or(SpanError::Mapping {
-            wanted: M::NAME,
-            strides,
-            rank: E::RANK,
-        })?;
+        if !M::has(extents, &strides[..E::RANK]) {
+            return Err(SpanError::Mapping { wanted: M::NAME, strides, rank: E::RANK });
+        }
+        let mapping = M::from_strides::<E>(strides);
         if pointer.addr() % G::bytes::<T::Bits>() != 0 {
             return Err(SpanError::Alignment { address: pointer.addr(), wanted: G::bytes::<T::Bits>() });
         }
@@ -143,7 +150,61 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         shape: S,
     ) -> PartitionView<T, E, A, M, G, S, B> {
         let _ = shape;
-        PartitionView::new(self, cx)
+        TiledView::new(self, cx)
+    }
+
+    /// The span cut into tiles of `shape` that start at static steps: CUDA Tile C++'s `strided_view`, cuTile's
+    /// `traversal_steps`.
+    ///
+    /// Steps shorter than the tile make tiles overlap, longer ones leave gaps. Tile `(i, j)` starts at element
+    /// `(i * step0, j * step1)`; there are as many tiles along an axis as start inside the tensor.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let numbers: Vec<i32> = (0..32).collect();
+    /// cpu::block_on(&numbers, [4, 8], |cx, span: Span<i32, (u32, u32)>| {
+    ///     let view = span.strided(cx, shape![2, 4], steps![1, 3]);
+    ///     assert_eq!((view.num_tiles(0), view.num_tiles(1)), (4, 3));
+    ///     assert_eq!(view.load((1, 1)).at([0, 0]), 11);
+    ///     assert_eq!(view.load_masked(Zero, (3, 2)).at([0, 1]), 31);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn strided<S, N, B>(self, cx: Cx<B>, shape: S, steps: N) -> StridedView<T, E, A, M, G, S, N, B>
+    where
+        S: Shape + OfRank<E::Rank>,
+        N: Steps + OfRank<S::Rank>,
+        B: Block,
+    {
+        let _ = (shape, steps);
+        TiledView::<T, E, A, M, G, S, B, AtSteps<N>>::new(self, cx)
+    }
+
+    /// Tiles of `shape` that start at any element: overlapping windows, as stencils and pooling want them.
+    ///
+    /// The index of a load is that of the tile's first element, and may be negative: a masked load pads what lies before the
+    /// tensor as well as what lies beyond it.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let numbers: Vec<i32> = (0..32).collect();
+    /// cpu::block_on(&numbers, [4, 8], |cx, span: Span<i32, (u32, u32)>| {
+    ///     let view = span.window(cx, shape![2, 4]);
+    ///     assert_eq!(view.load((1, 3)).at([1, 2]), 21);
+    ///     let corner = view.load_masked(Zero, (-1, -2));
+    ///     assert_eq!((corner.at([0, 2]), corner.at([1, 1]), corner.at([1, 3])), (0, 0, 1));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn window<S: Shape + OfRank<E::Rank>, B: Block>(
+        self,
+        cx: Cx<B>,
+        shape: S,
+    ) -> WindowView<T, E, A, M, G, S, B> {
+        let _ = shape;
+        TiledView::<T, E, A, M, G, S, B, AtElements>::new(self, cx)
     }
 
     #[inline(always)]

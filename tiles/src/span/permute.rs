@@ -1,10 +1,10 @@
 //! Spans with their axes in another order: cuTile's `order` of loads and stores.
 
 use super::extents::{Extent, Extents, OffsetInteger};
-use super::mapping::{Mapping, Strided};
+use super::mapping::{Mapping, Permuted};
 use super::{Access, Alignment, TensorSpan};
 use crate::element::Element;
-use crate::shape::{D, MAXIMUM_RANK};
+use crate::shape::{D, MAXIMUM_RANK, Rank};
 
 /// An order of the axes of extents `E`: a tuple of axis numbers, made by [`axes!`](crate::axes), [`OrderC`] or [`OrderF`].
 #[diagnostic::on_unimplemented(
@@ -15,10 +15,18 @@ use crate::shape::{D, MAXIMUM_RANK};
 pub trait AxisOrder<E> {
     /// The extents in the new order.
     type Permuted: Extents;
-    /// Which axis of the span each new axis is.
-    const AXES: [usize; MAXIMUM_RANK];
+    /// The order with its axes by number.
+    type Axes: Permutation;
     /// The extents in the new order.
     fn permute(extents: E) -> Self::Permuted;
+}
+
+/// An order of axes by number: `(D<1>, D<0>)`.
+pub trait Permutation: Copy + Send + Sync + 'static {
+    /// How many axes it orders.
+    const RANK: usize;
+    /// Which axis of the span each new axis is; beyond the rank itself.
+    const AXES: [usize; MAXIMUM_RANK];
 }
 
 /// The axes as they are: `order='C'` of cuTile.
@@ -42,9 +50,13 @@ macro_rules! permutations {
         permutations!(@one $all [$($axis $name)*] [$($rest)*]);
     )*)* };
     (@one ($($all:ident)*) [$($axis:tt $name:ident)*] [$($rest:literal)*]) => {
+        impl Permutation for ($(D<$axis>,)*) {
+            const RANK: usize = MAXIMUM_RANK - { let rest: &[usize] = &[$($rest),*]; rest.len() };
+            const AXES: [usize; MAXIMUM_RANK] = [$($axis,)* $($rest),*];
+        }
         impl<$($all: Extent),*> AxisOrder<($($all,)*)> for ($(D<$axis>,)*) {
             type Permuted = ($($name,)*);
-            const AXES: [usize; MAXIMUM_RANK] = [$($axis,)* $($rest),*];
+            type Axes = Self;
             #[inline(always)]
             #[allow(clippy::unused_unit, reason = "the tuple of none")]
             fn permute(extents: ($($all,)*)) -> Self::Permuted {
@@ -75,7 +87,7 @@ macro_rules! named_orders {
     (@one $name:ident ($($all:ident)*) $order:ty) => {
         impl<$($all: Extent),*> AxisOrder<($($all,)*)> for $name {
             type Permuted = <$order as AxisOrder<($($all,)*)>>::Permuted;
-            const AXES: [usize; MAXIMUM_RANK] = <$order as AxisOrder<($($all,)*)>>::AXES;
+            type Axes = $order;
             #[inline(always)]
             fn permute(extents: ($($all,)*)) -> Self::Permuted {
                 <$order as AxisOrder<($($all,)*)>>::permute(extents)
@@ -89,6 +101,31 @@ named_orders! {
     (A B) (D<0>, D<1>), (D<1>, D<0>);
     (A B C) (D<0>, D<1>, D<2>), (D<2>, D<1>, D<0>);
     (A B C F) (D<0>, D<1>, D<2>, D<3>), (D<3>, D<2>, D<1>, D<0>);
+}
+
+/// A rank that has the axes `A` and `B`.
+#[diagnostic::on_unimplemented(
+    message = "a span of rank `{Self}` has no axes {A} and {B} to swap",
+    label = "no such axes",
+    note = "axes count from 0 and must be below the rank of the span"
+)]
+pub trait SwapAxes<const A: usize, const B: usize> {
+    /// The order that swaps both.
+    type Order;
+}
+
+macro_rules! swaps {
+    ($($rank:literal axes, $($a:literal with $b:literal: $($axis:literal)*),*;)*) => { $($(
+        impl SwapAxes<$a, $b> for Rank<$rank> {
+            type Order = ($(D<$axis>,)*);
+        }
+    )*)* };
+}
+swaps! {
+    1 axes, 0 with 0: 0;
+    2 axes, 0 with 0: 0 1, 0 with 1: 1 0, 1 with 0: 1 0, 1 with 1: 0 1;
+    3 axes, 0 with 0: 0 1 2, 0 with 1: 1 0 2, 0 with 2: 2 1 0, 1 with 0: 1 0 2, 1 with 1: 0 1 2, 1 with 2: 0 2 1, 2 with 0: 2 1 0, 2 with 1: 0 2 1, 2 with 2: 0 1 2;
+    4 axes, 0 with 0: 0 1 2 3, 0 with 1: 1 0 2 3, 0 with 2: 2 1 0 3, 0 with 3: 3 1 2 0, 1 with 0: 1 0 2 3, 1 with 1: 0 1 2 3, 1 with 2: 0 2 1 3, 1 with 3: 0 3 2 1, 2 with 0: 2 1 0 3, 2 with 1: 0 2 1 3, 2 with 2: 0 1 2 3, 2 with 3: 0 1 3 2, 3 with 0: 3 1 2 0, 3 with 1: 0 3 2 1, 3 with 2: 0 1 3 2, 3 with 3: 0 1 2 3;
 }
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
@@ -118,17 +155,46 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     pub fn permute<O: AxisOrder<E, Permuted: Extents<Offset = E::Offset>>>(
         self,
         order: O,
-    ) -> TensorSpan<T, O::Permuted, A, Strided, G> {
+    ) -> TensorSpan<T, O::Permuted, A, Permuted<M, O::Axes>, G> {
         let _ = order;
         let strides = self.strides();
         let mut permuted = [0; MAXIMUM_RANK];
         let mut axis = 0;
         while axis < E::RANK {
-            permuted[axis] = strides[O::AXES[axis]].to_u64();
+            permuted[axis] = strides[O::Axes::AXES[axis]].to_u64();
             axis += 1;
         }
-        let mapping = <O::Permuted as Extents>::pack_strides(permuted);
+        let mapping = Permuted::<M, O::Axes>::from_strides::<O::Permuted>(permuted);
         // SAFETY: the same elements at the same places, under the contract of this span, which it replaces.
         unsafe { TensorSpan::from_checked(self.pointer, O::permute(self.extents), mapping) }
     }
+
+    /// The same tensor with axes `FIRST` and `SECOND` swapped; the others stay where they are.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let numbers: Vec<i32> = (0..8).collect();
+    /// cpu::block_on(&numbers, [2, 4], |cx, span: Span<i32, (u32, u32)>| {
+    ///     let columns = span.transpose::<0, 1>().partition(cx, shape![4, 1]);
+    ///     assert_eq!(columns.load((0, 1)).at([2, 0]), 6);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn transpose<const FIRST: usize, const SECOND: usize>(
+        self,
+    ) -> TensorSpan<T, Transposed<E, FIRST, SECOND>, A, Permuted<M, TransposedAxes<E, FIRST, SECOND>>, G>
+    where
+        E::Rank:
+            SwapAxes<FIRST, SECOND, Order: AxisOrder<E, Permuted: Extents<Offset = E::Offset>> + Default>,
+    {
+        self.permute(<E::Rank as SwapAxes<FIRST, SECOND>>::Order::default())
+    }
 }
+
+/// Extents `E` with two axes swapped.
+pub type Transposed<E, const FIRST: usize, const SECOND: usize> =
+    <<<E as Extents>::Rank as SwapAxes<FIRST, SECOND>>::Order as AxisOrder<E>>::Permuted;
+/// The order that swaps two axes of extents `E`.
+pub type TransposedAxes<E, const FIRST: usize, const SECOND: usize> =
+    <<<E as Extents>::Rank as SwapAxes<FIRST, SECOND>>::Order as AxisOrder<E>>::Axes;

@@ -5,15 +5,15 @@ use super::Tile;
 use crate::arch;
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
-use crate::layout::{Block, Conversion, Layout, Map};
+use crate::layout::{Block, Blocked, Broadcasting, Conversion, Layout, Map, Movement, Passage};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 use core::marker::PhantomData;
 
-/// A tile of shape `S` and layout `L` as an operation of shape `To` and layout `M` sees it.
-pub struct Spread<T: Element, S: Shape, L: Layout, To: Shape, M: Layout> {
+/// A tile of shape `S` and layout `L` as an operation of shape `To` and layout `M` sees it by the movement `V`.
+pub struct Spread<T: Element, S: Shape, L: Layout, To: Shape, M: Layout, V = Broadcasting> {
     source: Source<Tile<T, S, L>, Tile<T, To, M>>,
-    target: PhantomData<(To, M)>,
+    target: PhantomData<(To, M, V)>,
 }
 
 /// Where the elements come from; which one is known at compile time.
@@ -23,13 +23,14 @@ enum Source<Own, Moved> {
     Moved(Moved),
 }
 
-impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout> Spread<T, S, L, To, M> {
+impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout, V: Movement<S, To>> Spread<T, S, L, To, M, V> {
     #[inline(always)]
     pub(crate) fn new(tile: Tile<T, S, L>) -> Self {
-        let source = if const { Conversion::<S, L, To, M>::PLAN.in_registers || !arch::TILES_IN_REGISTERS } {
+        let source = if const { Conversion::<S, L, To, M, V>::PLAN.in_registers || !arch::TILES_IN_REGISTERS }
+        {
             Source::Own(tile)
         } else {
-            Source::Moved(tile.through_shared_memory())
+            Source::Moved(tile.through_shared_memory::<To, M, V>())
         };
         Self { source, target: PhantomData }
     }
@@ -38,9 +39,9 @@ impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout> Spread<T, S, L, To, 
     #[inline(always)]
     pub(crate) fn get(&self, i: usize) -> T {
         match &self.source {
-            Source::Own(tile) if const { Conversion::<S, L, To, M>::IDENTITY } => tile.registers().get(i),
+            Source::Own(tile) if const { Conversion::<S, L, To, M, V>::IDENTITY } => tile.registers().get(i),
             Source::Own(tile) => {
-                tile.registers().get(const { &Conversion::<S, L, To, M>::PLAN }.register.apply(i))
+                tile.registers().get(const { &Conversion::<S, L, To, M, V>::PLAN }.register.apply(i))
             }
             Source::Moved(tile) => tile.registers().get(i),
         }
@@ -51,7 +52,18 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The tile as shape `To` in layout `M`.
     #[inline(always)]
     pub(crate) fn spread<To: Shape, M: Layout>(self) -> Tile<T, To, M> {
-        let spread = Spread::<T, S, L, To, M>::new(self);
+        self.convert::<To, M, Broadcasting>()
+    }
+
+    /// The tile of shape `To` that the movement `V` makes of this one, as loads give tiles and stores want them.
+    #[inline(always)]
+    pub(crate) fn moved<To: Shape, V: Movement<S, To>>(self) -> Tile<T, To, Blocked<L::Block>> {
+        self.convert::<To, Blocked<L::Block>, V>()
+    }
+
+    #[inline(always)]
+    fn convert<To: Shape, M: Layout, V: Movement<S, To>>(self) -> Tile<T, To, M> {
+        let spread = Spread::<T, S, L, To, M, V>::new(self);
         Tile::from_registers_fn(|i| spread.get(i))
     }
 
@@ -61,60 +73,53 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         if const { Map::<L, S>::MAP.replicas_of(<<L::Block as Block>::Threads as PowerOfTwo>::COUNT) == 0 } {
             return self;
         }
-        self.through_shared_memory()
+        self.through_shared_memory::<S, L, Broadcasting>()
     }
 
     /// Every element is written once to shared memory and read where it is wanted, in as many rounds as the
     /// scratch needs.
     #[inline(always)]
-    fn through_shared_memory<To: Shape, M: Layout>(self) -> Tile<T, To, M> {
+    fn through_shared_memory<To: Shape, M: Layout, V: Movement<S, To>>(self) -> Tile<T, To, M> {
         let size = const { size_of::<T::Bits>() };
         let window = const {
             let most = arch::shared::SCRATCH_BYTES / size_of::<T::Bits>();
             if S::LEN < most { S::LEN } else { most }
         };
-        let address = if const { S::LEN * size_of::<T::Bits>() <= 4096 } {
-            arch::shared::scratch::<4096>()
-        } else {
-            arch::shared::scratch::<{ arch::shared::SCRATCH_BYTES }>()
-        };
+        let address = arch::shared::scratch_of(window * size);
+        let exchange = const { &Passage::<T, S, L, To, M, V>::EXCHANGE };
         let thread = arch::execution::thread();
-        let own = Map::<L, S>::MAP.of_thread.apply(thread);
         let writes = thread & const { Map::<L, S>::MAP.replicas } == 0;
-        let plan = const { &Conversion::<S, L, To, M>::PLAN };
-        let wanted = plan.flat.apply(Map::<M, To>::MAP.of_thread.apply(thread));
+        let (own, wanted) = (exchange.write.of_thread(thread), exchange.read.of_thread(thread));
+        let address_of = |(varying, fixed): (usize, usize)| {
+            address + (varying % window * size) as u32 + (fixed % window * size) as u32
+        };
         let mut result = Registers::from_fn(|_| T::ZERO);
-        let mut round = 0;
-        while round * window < S::LEN {
+        // One round for each window of slots, as straight-line code.
+        S::Count::unroll(0, window, &mut |first| {
+            let in_round = |(varying, fixed): (usize, usize)| (varying + fixed) & !(window - 1) == first;
             // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`).
             unsafe { arch::execution::barrier() };
             if writes {
                 <L::Registers<S>>::unroll(0, 1, &mut |i| {
-                    let flat = own | const { &Map::<L, S>::MAP }.of_register.apply(i);
-                    if flat / window == round {
-                        // SAFETY: `flat % window` elements fit the scratch; replicas do not write, so that each
-                        // element has one writer between the two barriers.
-                        unsafe {
-                            self.registers()
-                                .get(i)
-                                .to_bits()
-                                .store_shared(address + (flat % window * size) as u32)
-                        }
+                    let slot = exchange.write.slot(own, i);
+                    if in_round(slot) {
+                        // SAFETY: `window` elements fit the scratch; slots are a bijection of flat indices and replicas
+                        // do not write, so that each slot has one writer between the two barriers.
+                        unsafe { self.registers().get(i).to_bits().store_shared(address_of(slot)) }
                     }
                 });
             }
             // SAFETY: as above.
             unsafe { arch::execution::barrier() };
             <M::Registers<To>>::unroll(0, 1, &mut |i| {
-                let flat = wanted | plan.flat.apply(const { &Map::<M, To>::MAP }.of_register.apply(i));
-                if flat / window == round {
+                let slot = exchange.read.slot(wanted, i);
+                if in_round(slot) {
                     // SAFETY: written before the barrier, as every element has a writer.
-                    let bits = unsafe { T::Bits::load_shared(address + (flat % window * size) as u32) };
+                    let bits = unsafe { T::Bits::load_shared(address_of(slot)) };
                     result.set(i, T::from_bits(bits));
                 }
             });
-            round += 1;
-        }
+        });
         Tile::from_registers(result)
     }
 

@@ -1,11 +1,12 @@
-//! Atomic access through a partition view: each element is a separate atomic operation, in no particular order.
+//! Atomic access through a view: each element is a separate atomic operation, in no particular order.
 
-use super::PartitionView;
+use super::TiledView;
 use super::each;
 use super::index::TileIndex;
-use super::locate::{Located, Part};
+use super::locate::{InMemory, Located, Part};
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::padding::Padding;
+use super::walk::Walk;
 use crate::element::{AtomicAdd, AtomicLogical, AtomicMinMax, Cast, Element, FitsElement, Number, Promote};
 use crate::layout::{Block, Blocked, Join, Layout};
 use crate::shape::{Broadcast, FitsShape, Shape};
@@ -13,8 +14,16 @@ use crate::span::access::Writable;
 use crate::span::{Access, Alignment, Extents, Mapping};
 use crate::tile::Tile;
 
-impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    PartitionView<T, E, A, M, G, S, B>
+impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+where
+    T: Element,
+    E: Extents,
+    A: Access,
+    M: Mapping,
+    G: Alignment,
+    S: Shape,
+    B: Block,
+    W: Walk<S>,
 {
     /// Loads the elements of tile `index` atomically; the tile must lie wholly inside the tensor.
     ///
@@ -32,7 +41,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         Self::assert_atomic_access::<C, I>();
         let located = self.locate(index);
         if !located.whole {
-            self.fail_bounds("atomic load", index.get());
+            self.fail_bounds("atomic load", index);
         }
         self.load_each::<O, C>(&located, |_, _| true, T::ZERO)
     }
@@ -84,8 +93,16 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 }
 
-impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    PartitionView<T, E, A, M, G, S, B>
+impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+where
+    T: Element,
+    E: Extents,
+    A: Access,
+    M: Mapping,
+    G: Alignment,
+    S: Shape,
+    B: Block,
+    W: Walk<S>,
 {
     /// Stores the elements of `value` atomically as tile `index`, which must lie wholly inside the tensor.
     ///
@@ -107,7 +124,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         Self::assert_atomic_access::<C, I>();
         let located = self.locate(index);
         if !located.whole {
-            self.fail_bounds("atomic store", index.get());
+            self.fail_bounds("atomic store", index);
         }
         self.store_each::<O, C>(value.cast::<T>().spread(), &located, |_, _| true);
     }
@@ -155,8 +172,16 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 /// [`TensorSpan`](crate::span::TensorSpan), which take tiles of indices.
 ///
 /// The value may have any element type that converts without loss of kind and any shape that broadcasts to the view's.
-impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    PartitionView<T, E, A, M, G, S, B>
+impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+where
+    T: Element,
+    E: Extents,
+    A: Access,
+    M: Mapping,
+    G: Alignment,
+    S: Shape,
+    B: Block,
+    W: Walk<S>,
 {
     /// Changes each element by `one`, or two neighbours at a time by `two`, if that is given and vectors are aligned.
     #[inline(always)]
@@ -171,7 +196,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         let part = Part::new::<S, Blocked<B>>(located);
         let target = |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i));
         let element = |i| value.registers().get(i);
-        if let Some(two) = two.filter(|_| const { Self::VECTOR > 1 })
+        if let Some(two) = two.filter(|_| const { Self::VECTOR > 1 && !InMemory::<S, M>::REORDERED })
             && located.aligned
             && (Self::vectors_are_whole() || located.whole)
         {
@@ -187,8 +212,16 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 /// For each operation the method for tiles wholly inside the tensor, and the masked one.
 macro_rules! changes {
     ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident, $operation:literal, $two:expr;)*) => {
-        impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-            PartitionView<T, E, A, M, G, S, B>
+        impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+        where
+            T: Element,
+            E: Extents,
+            A: Access,
+            M: Mapping,
+            G: Alignment,
+            S: Shape,
+            B: Block,
+            W: Walk<S>,
         { $(
             $(#[$attribute])*
             ///
@@ -211,7 +244,7 @@ macro_rules! changes {
                 Self::assert_atomic_access::<C, I>();
                 let located = self.locate(index);
                 if !located.whole {
-                    self.fail_bounds($operation, index.get());
+                    self.fail_bounds($operation, index);
                 }
                 self.change_each::<O, C>(value.cast::<T>().spread(), &located, |_, _| true, |value, address| {
                     // SAFETY: the element lies inside the tensor; conflicts are atomic by access mode and scope.

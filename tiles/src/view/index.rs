@@ -6,7 +6,7 @@ use crate::shape::{MAXIMUM_RANK, Rank};
 /// One number of a tile index.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tile index",
-    label = "expected u32, i32, u64, usize or a block index",
+    label = "expected u32, i32, u64, i64, usize or a block index",
     note = "a negative number is out of bounds"
 )]
 pub trait IndexNumber: Copy {
@@ -14,6 +14,8 @@ pub trait IndexNumber: Copy {
     const OWNED_AXES: u32;
     /// The number; negative ones are out of every range.
     fn get(self) -> u64;
+    /// The number with its sign; longer ones are out of every range.
+    fn signed(self) -> i64;
 }
 
 macro_rules! index_numbers {
@@ -24,16 +26,24 @@ macro_rules! index_numbers {
             fn get(self) -> u64 {
                 u64::try_from(self).unwrap_or(u64::MAX)
             }
+            #[inline(always)]
+            fn signed(self) -> i64 {
+                i64::try_from(self).unwrap_or(i64::MAX)
+            }
         }
     )* };
 }
-index_numbers!(u32 i32 u64 usize);
+index_numbers!(u32 i32 u64 i64 usize);
 
 impl<const AXIS: usize> IndexNumber for BlockIndex<AXIS> {
     const OWNED_AXES: u32 = 1 << AXIS;
     #[inline(always)]
     fn get(self) -> u64 {
         u64::from(*self)
+    }
+    #[inline(always)]
+    fn signed(self) -> i64 {
+        i64::from(*self)
     }
 }
 
@@ -48,6 +58,8 @@ pub trait TileIndex<R>: Copy {
     const OWNED_AXES: u32;
     /// The numbers; 0 beyond the rank.
     fn get(self) -> [u64; MAXIMUM_RANK];
+    /// The numbers with their signs; 0 beyond the rank.
+    fn signed(self) -> [i64; MAXIMUM_RANK];
 }
 
 impl<I: IndexNumber> TileIndex<Rank<1>> for I {
@@ -55,6 +67,10 @@ impl<I: IndexNumber> TileIndex<Rank<1>> for I {
     #[inline(always)]
     fn get(self) -> [u64; MAXIMUM_RANK] {
         [IndexNumber::get(self), 0, 0, 0]
+    }
+    #[inline(always)]
+    fn signed(self) -> [i64; MAXIMUM_RANK] {
+        [IndexNumber::signed(self), 0, 0, 0]
     }
 }
 
@@ -67,6 +83,12 @@ macro_rules! tile_indices {
             fn get(self) -> [u64; MAXIMUM_RANK] {
                 let ($($name,)*) = self;
                 [$($name.get(),)* $($zero),*]
+            }
+            #[inline(always)]
+            #[allow(non_snake_case, reason = "a number goes by the name of its type")]
+            fn signed(self) -> [i64; MAXIMUM_RANK] {
+                let ($($name,)*) = self;
+                [$($name.signed(),)* $($zero),*]
             }
         }
     )* };

@@ -3,18 +3,21 @@
 pub mod memory_order;
 
 mod atomic;
+mod chunks;
 mod each;
 mod elements;
 mod gather;
 mod index;
 mod locate;
 mod padding;
-mod partition;
 mod pointer;
+mod tiled;
 mod transfer;
+mod walk;
 
 pub use elements::{ElementIndex, IndexEntry};
 pub use gather::{GatherIndex, GatherScatterView};
 pub use index::{IndexNumber, TileIndex};
 pub use padding::{Nan, NegativeInfinity, NegativeZero, Padding, PositiveInfinity, Zero};
-pub use partition::PartitionView;
+pub use tiled::{PartitionView, StridedView, TiledView, WindowView};
+pub use walk::{AtElements, AtSteps, SideBySide, Steps, Walk};

@@ -7,12 +7,12 @@ use crate::span::Access;
 /// Room for the widest access, seen as words or as elements.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
-struct Words([u32; VECTOR_BYTES / 4]);
+pub(super) struct Words(pub(super) [u32; VECTOR_BYTES / 4]);
 
 impl Words {
     /// `count` elements, `element(0)` first; the rest is zero.
     #[inline(always)]
-    fn from_elements<T: Element>(count: usize, mut element: impl FnMut(usize) -> T) -> Self {
+    pub(super) fn from_elements<T: Element>(count: usize, mut element: impl FnMut(usize) -> T) -> Self {
         let mut words = Self([0; VECTOR_BYTES / 4]);
         let first = core::ptr::from_mut(&mut words).cast::<T::Bits>();
         let mut k = 0;
@@ -26,7 +26,7 @@ impl Words {
 
     /// Element `k`, below the count it was filled with.
     #[inline(always)]
-    fn element<T: Element>(&self, k: usize) -> T {
+    pub(super) fn element<T: Element>(&self, k: usize) -> T {
         // SAFETY: `k` lies within the words, all of which are initialised; any bits are valid `Bits`.
         T::from_bits(unsafe { core::ptr::from_ref(self).cast::<T::Bits>().add(k).read() })
     }
@@ -65,45 +65,60 @@ pub(super) unsafe fn load<T: Element>(
     padding: T,
     mut take: impl FnMut(usize, T),
 ) {
-    let address = address.cast::<u8>();
     let otherwise =
         if condition.is_some() { Words::from_elements(count, |_| padding) } else { Words([0; 4]) };
+    // SAFETY: the same contract.
+    let words =
+        unsafe { load_words(address.cast(), count * size_of::<T::Bits>(), cache, condition, otherwise) };
+    let mut k = 0;
+    while k < count {
+        take(k, words.element(k));
+        k += 1;
+    }
+}
+
+/// The `bytes` bytes at `address`; with a false `condition`, `otherwise`.
+///
+/// # Safety
+/// As for [`load`].
+#[inline(always)]
+pub(super) unsafe fn load_words(
+    address: *const u8,
+    bytes: usize,
+    cache: Cache,
+    condition: Option<bool>,
+    otherwise: Words,
+) -> Words {
     let Words([a, b, c, d]) = otherwise;
     // SAFETY: the caller's contract is that of the access of this size, under this condition.
-    let words = unsafe {
+    Words(unsafe {
         match (cache, condition) {
-            (Cache::Ordinary, None) => by_size!(count * size_of::<T::Bits>(), [0; 4];
+            (Cache::Ordinary, None) => by_size!(bytes, [0; 4];
                 1 => [u32::from(global::load_1(address)), 0, 0, 0],
                 2 => [u32::from(global::load_2(address)), 0, 0, 0],
                 4 => [global::load_4(address), 0, 0, 0],
                 8 => pair(global::load_8(address)),
                 16 => global::load_16(address),),
-            (Cache::Constant, None) => by_size!(count * size_of::<T::Bits>(), [0; 4];
+            (Cache::Constant, None) => by_size!(bytes, [0; 4];
                 1 => [u32::from(global::load_constant_1(address)), 0, 0, 0],
                 2 => [u32::from(global::load_constant_2(address)), 0, 0, 0],
                 4 => [global::load_constant_4(address), 0, 0, 0],
                 8 => pair(global::load_constant_8(address)),
                 16 => global::load_constant_16(address),),
-            (Cache::Ordinary, Some(condition)) => by_size!(count * size_of::<T::Bits>(), [0; 4];
+            (Cache::Ordinary, Some(condition)) => by_size!(bytes, [0; 4];
                 1 => [u32::from(global::load_1_if(condition, address, a as u8)), 0, 0, 0],
                 2 => [u32::from(global::load_2_if(condition, address, a as u16)), 0, 0, 0],
                 4 => [global::load_4_if(condition, address, a), 0, 0, 0],
                 8 => pair(global::load_8_if(condition, address, [a, b])),
                 16 => global::load_16_if(condition, address, [a, b, c, d]),),
-            (Cache::Constant, Some(condition)) => by_size!(count * size_of::<T::Bits>(), [0; 4];
+            (Cache::Constant, Some(condition)) => by_size!(bytes, [0; 4];
                 1 => [u32::from(global::load_constant_1_if(condition, address, a as u8)), 0, 0, 0],
                 2 => [u32::from(global::load_constant_2_if(condition, address, a as u16)), 0, 0, 0],
                 4 => [global::load_constant_4_if(condition, address, a), 0, 0, 0],
                 8 => pair(global::load_constant_8_if(condition, address, [a, b])),
                 16 => global::load_constant_16_if(condition, address, [a, b, c, d]),),
         }
-    };
-    let words = Words(words);
-    let mut k = 0;
-    while k < count {
-        take(k, words.element(k));
-        k += 1;
-    }
+    })
 }
 
 #[inline(always)]
@@ -123,18 +138,34 @@ pub(super) unsafe fn store<T: Element>(
     condition: Option<bool>,
     element: impl FnMut(usize) -> T,
 ) {
-    let address = address.cast::<u8>();
-    let Words([a, b, c, d]) = Words::from_elements(count, element);
+    // SAFETY: the same contract.
+    unsafe {
+        store_words(
+            address.cast(),
+            count * size_of::<T::Bits>(),
+            condition,
+            Words::from_elements(count, element),
+        )
+    }
+}
+
+/// Stores the first `bytes` bytes of `words` at `address`, unless `condition` is `Some(false)`.
+///
+/// # Safety
+/// As for [`store`].
+#[inline(always)]
+pub(super) unsafe fn store_words(address: *mut u8, bytes: usize, condition: Option<bool>, words: Words) {
+    let Words([a, b, c, d]) = words;
     // SAFETY: the caller's contract is that of the access of this size, under this condition.
     unsafe {
         match condition {
-            None => by_size!(count * size_of::<T::Bits>(), ();
+            None => by_size!(bytes, ();
                 1 => global::store_1(address, a as u8),
                 2 => global::store_2(address, a as u16),
                 4 => global::store_4(address, a),
                 8 => global::store_8(address, [a, b]),
                 16 => global::store_16(address, [a, b, c, d]),),
-            Some(condition) => by_size!(count * size_of::<T::Bits>(), ();
+            Some(condition) => by_size!(bytes, ();
                 1 => global::store_1_if(condition, address, a as u8),
                 2 => global::store_2_if(condition, address, a as u16),
                 4 => global::store_4_if(condition, address, a),

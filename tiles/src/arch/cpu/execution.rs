@@ -47,6 +47,14 @@ pub unsafe fn exchange(_value: u32, _lane_mask: u32) -> u32 {
     unreachable!("a block of one thread has no other lane")
 }
 
+/// The value of lane `lane`; a block of one thread has no other and never asks.
+///
+/// # Safety
+/// None needed here; on a GPU all lanes of the warp must execute the same call.
+pub unsafe fn from_lane(_value: u32, _lane: u32) -> u32 {
+    unreachable!("a block of one thread has no other lane")
+}
+
 /// A message that is written by a closure.
 struct Message<F>(F);
 

@@ -10,6 +10,8 @@ unsafe extern "unadjusted" {
     fn barrier_cta_sync_aligned_all(barrier: u32);
     #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
     fn shfl_sync_bfly_i32(members: u32, value: u32, lane_mask: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+    fn shfl_sync_idx_i32(members: u32, value: u32, lane: u32, clamp: u32) -> u32;
 }
 
 /// What a block knows of its place in the grid: on the device the special registers know it.
@@ -77,6 +79,19 @@ pub unsafe fn exchange(value: u32, lane_mask: u32) -> u32 {
     unsafe {
         asm!("", options(nomem, nostack, preserves_flags));
         shfl_sync_bfly_i32(u32::MAX, value, lane_mask, 31)
+    }
+}
+
+/// `shfl.sync.idx.b32`: the value of lane `lane`, below 32 (PTX ISA, "shfl.sync").
+///
+/// # Safety
+/// All 32 lanes of the warp execute this same call.
+#[inline(always)]
+pub unsafe fn from_lane(value: u32, lane: u32) -> u32 {
+    // SAFETY: as for [`exchange`].
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        shfl_sync_idx_i32(u32::MAX, value, lane, 31)
     }
 }
 

@@ -2,15 +2,16 @@
 
 use core::arch::{asm, global_asm};
 
-// Scratch of three sizes, each allocated only to the kernels that use it: a small one costs no occupancy.
+// Scratch of four sizes, each allocated only to the kernels that use it: a small one costs no occupancy.
 global_asm!(
     ".shared .align 16 .b8 cuda_tiles_scratch_small[1024];",
     ".shared .align 16 .b8 cuda_tiles_scratch_medium[4096];",
-    ".shared .align 16 .b8 cuda_tiles_scratch_large[16384];"
+    ".shared .align 16 .b8 cuda_tiles_scratch_large[16384];",
+    ".shared .align 16 .b8 cuda_tiles_scratch_largest[32768];"
 );
 
 /// The most bytes that [`scratch`] offers.
-pub const SCRATCH_BYTES: usize = 16384;
+pub const SCRATCH_BYTES: usize = 32768;
 
 /// The shared-window address of at least `BYTES` bytes, 16-byte aligned, the same at every call with the same
 /// size class.
@@ -24,11 +25,24 @@ pub fn scratch<const BYTES: usize>() -> u32 {
             asm!("mov.u32 {0}, cuda_tiles_scratch_small;", out(reg32) address, options(pure, nomem, nostack));
         } else if BYTES <= 4096 {
             asm!("mov.u32 {0}, cuda_tiles_scratch_medium;", out(reg32) address, options(pure, nomem, nostack));
-        } else {
+        } else if BYTES <= 16384 {
             asm!("mov.u32 {0}, cuda_tiles_scratch_large;", out(reg32) address, options(pure, nomem, nostack));
+        } else {
+            asm!("mov.u32 {0}, cuda_tiles_scratch_largest;", out(reg32) address, options(pure, nomem, nostack));
         }
     }
     address
+}
+
+/// [`scratch`] for a size that the compiler knows, though not as a parameter.
+#[inline(always)]
+pub fn scratch_of(bytes: usize) -> u32 {
+    match bytes {
+        ..=1024 => scratch::<1024>(),
+        ..=4096 => scratch::<4096>(),
+        ..=16384 => scratch::<16384>(),
+        _ => scratch::<SCRATCH_BYTES>(),
+    }
 }
 
 macro_rules! access {

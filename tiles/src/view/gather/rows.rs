@@ -113,7 +113,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// Neighbouring elements that one access moves, gathered along `axis`.
     const fn vector(axis: usize) -> usize {
         let rank = S::DESCRIPTION.rank;
-        if axis + 1 == rank || !M::LAST_AXIS_CONTIGUOUS {
+        if axis + 1 == rank || !M::CONTIGUOUS || M::ORDER.fastest(rank) + 1 != rank {
             return 1;
         }
         let last = 1 << S::DESCRIPTION.log[rank - 1];
@@ -148,7 +148,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
                 aligned &= if axis + 1 == E::RANK {
                     offsets[axis].is_multiple_of(vector)
                 } else {
-                    M::pitch_multiple::<E>().is_multiple_of(vector)
+                    M::pitch_multiple(E::MULTIPLES[E::RANK - 1]).is_multiple_of(vector)
                         || strides[axis].to_u64().is_multiple_of(vector)
                 };
             }
@@ -159,7 +159,15 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
             vector == 1 || G::BYTES.is_multiple_of(bytes) || self.span.pointer.addr().is_multiple_of(bytes);
         let stride = core::mem::replace(&mut strides[I::AXIS], none);
         let origin = self.span.pointer.wrapping_add(offset.to_u64() as usize);
-        let located = Located { origin, remaining, strides, whole, aligned };
+        let located = Located {
+            origin,
+            missing: [none; MAXIMUM_RANK],
+            remaining,
+            strides,
+            whole,
+            aligned,
+            wide: false,
+        };
         Gathered { located, rows, length: lengths[I::AXIS], stride }
     }
 

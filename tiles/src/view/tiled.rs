@@ -1,9 +1,10 @@
-//! A span cut into tiles of one shape.
+//! A span cut into tiles of one shape: side by side, at steps, or at any element.
 
 use super::index::TileIndex;
-use super::locate::Part;
+use super::locate::{FromMemory, InMemory, IntoMemory, Located, Part};
 use super::padding::Padding;
 use super::transfer::{self, Cache};
+use super::walk::{AtElements, AtSteps, SideBySide, Walk};
 use crate::arch;
 use crate::context::Cx;
 use crate::element::{Cast, Element, FitsElement, Promote};
@@ -16,16 +17,28 @@ use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 use core::marker::PhantomData;
 
-/// A span cut into tiles of shape `S`: tile `(i, j)` starts at element `(i * S0, j * S1)`.
+/// A span cut into tiles of shape `S`, which start where the walk `W` says: [`PartitionView`], [`StridedView`],
+/// [`WindowView`].
 ///
-/// Indices count tiles. Tiles at the edge may lie partly outside the tensor: plain loads and stores refuse them
-/// (they check once a tile; a GPU traps, the CPU panics and names the kernel's line), masked ones take what is
-/// inside. Of a tile that lies wholly outside, masked loads give padding and masked stores nothing.
+/// Tiles at the edge may lie partly outside the tensor: plain loads and stores refuse them (they check once a tile; a GPU
+/// traps, the CPU panics and names the kernel's line), masked ones take what is inside. Of a tile that lies wholly outside,
+/// masked loads give padding and masked stores nothing.
 ///
 /// Of a writable span only the block's own tiles can be loaded and stored: the index must contain the block index
-/// ([`Cx::bid`], [`Cx::tiles`]) of every grid axis. Loads see what the block itself stored earlier, with any
-/// view of this type.
-/// A view of rank 0 has an index without numbers, which names no block: give a single result rank 1 and length 1.
+/// ([`Cx::bid`], [`Cx::tiles`]) of every grid axis, and tiles must not overlap. Loads see what the block itself stored
+/// earlier, with any view of this type. A view of rank 0 has one tile, whose index names no block: only a grid of one block
+/// may store it (else: as for a tile outside the tensor).
+///
+/// Where the last axis is not the contiguous one (of a [`Left`](crate::span::Left) or permuted span), tiles are moved along
+/// the contiguous axis and turned round in registers or shared memory.
+pub struct TiledView<T: Element, E: Extents, A, M: Mapping, G, S, B, W = SideBySide> {
+    pub(super) span: TensorSpan<T, E, A, M, G>,
+    /// Whether the grid has one block.
+    alone: bool,
+    shape: PhantomData<(S, B, W)>,
+}
+
+/// A span cut into tiles side by side: tile `(i, j)` starts at element `(i * S0, j * S1)`. Indices count tiles.
 ///
 /// This is the worked example of CUDA Tile C++'s reference page, a 4 x 8 tensor in tiles of 2 x 2:
 ///
@@ -38,12 +51,19 @@ use core::marker::PhantomData;
 ///     assert_eq!([tile.at([0, 0]), tile.at([0, 1]), tile.at([1, 0]), tile.at([1, 1])], [20, 21, 28, 29]);
 /// });
 /// ```
-pub struct PartitionView<T: Element, E: Extents, A, M: Mapping, G, S, B> {
-    pub(super) span: TensorSpan<T, E, A, M, G>,
-    shape: PhantomData<(S, B)>,
-}
+pub type PartitionView<T, E, A, M, G, S, B> = TiledView<T, E, A, M, G, S, B, SideBySide>;
 
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B> Clone for PartitionView<T, E, A, M, G, S, B>
+/// A span cut into tiles at static steps `N`: tile `(i, j)` starts at element `(i * N0, j * N1)`.
+///
+/// Steps shorter than the tile make tiles overlap, longer ones leave gaps. Stores to a writable span want steps at least as
+/// long as the tile.
+pub type StridedView<T, E, A, M, G, S, N, B> = TiledView<T, E, A, M, G, S, B, AtSteps<N>>;
+
+/// Tiles of a span at any element: index `(i, j)` is that of the tile's first element, signed, so that a masked load may
+/// reach over the low edge of the tensor as well as over the high one.
+pub type WindowView<T, E, A, M, G, S, B> = TiledView<T, E, A, M, G, S, B, AtElements>;
+
+impl<T: Element, E: Extents, A, M: Mapping, G, S, B, W> Clone for TiledView<T, E, A, M, G, S, B, W>
 where
     TensorSpan<T, E, A, M, G>: Copy,
 {
@@ -53,22 +73,32 @@ where
     }
 }
 
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B> Copy for PartitionView<T, E, A, M, G, S, B> where
+impl<T: Element, E: Extents, A, M: Mapping, G, S, B, W> Copy for TiledView<T, E, A, M, G, S, B, W> where
     TensorSpan<T, E, A, M, G>: Copy
 {
 }
 
-impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    PartitionView<T, E, A, M, G, S, B>
+impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+where
+    T: Element,
+    E: Extents,
+    A: Access,
+    M: Mapping,
+    G: Alignment,
+    S: Shape,
+    B: Block,
+    W: Walk<S>,
 {
-    const CACHE: Cache = if A::CONSTANT { Cache::Constant } else { Cache::Ordinary };
+    pub(super) const CACHE: Cache = if A::CONSTANT { Cache::Constant } else { Cache::Ordinary };
 
     #[inline(always)]
-    pub(crate) fn new(span: TensorSpan<T, E, A, M, G>, _cx: Cx<B>) -> Self {
-        Self { span, shape: PhantomData }
+    pub(crate) fn new(span: TensorSpan<T, E, A, M, G>, cx: Cx<B>) -> Self {
+        let alone = E::RANK > 0 || (0..3).all(|axis| cx.num_blocks(axis) == 1);
+        Self { span, alone, shape: PhantomData }
     }
 
-    /// The number of tiles along `axis`, partial ones included: a `u32`, or `u64` where an extent is one.
+    /// The number of tiles along `axis` that start inside the tensor, partial ones included: a `u32`, or `u64` where an
+    /// extent is one.
     ///
     /// # Panics
     /// If `axis` is not below the rank (on the device: traps).
@@ -76,9 +106,27 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     #[track_caller]
     pub fn num_tiles(&self, axis: usize) -> E::Offset {
         let length = self.span.extent(axis).to_u64();
-        let bits = S::DESCRIPTION.log[axis];
-        E::Offset::from_u64((length >> bits) + u64::from(length & ((1 << bits) - 1) != 0))
+        let step = const { W::STEPS }[axis];
+        if step.is_power_of_two() {
+            return E::Offset::from_u64((length >> step.ilog2()) + u64::from(length & (step - 1) != 0));
+        }
+        E::Offset::from_u64(length.div_ceil(step))
     }
+
+    /// The numbers of tiles along all axes; 1 beyond the rank.
+    #[inline(always)]
+    pub fn index_space(&self) -> [E::Offset; MAXIMUM_RANK] {
+        let mut space = [E::Offset::from_u64(1); MAXIMUM_RANK];
+        let mut axis = 0;
+        while axis < E::RANK {
+            space[axis] = self.num_tiles(axis);
+            axis += 1;
+        }
+        space
+    }
+
+    /// Elements between the starts of neighbouring tiles along each axis; 1 beyond the rank.
+    pub const STEPS: [u64; MAXIMUM_RANK] = W::STEPS;
 
     /// Loads tile `index`, which must lie wholly inside the tensor.
     ///
@@ -87,15 +135,13 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     #[inline(always)]
     #[track_caller]
     pub fn load<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
-        Self::assert_plain_access::<I>();
+        self.assert_plain_access::<I>();
         let located = self.locate(index);
         if !located.whole {
-            self.fail_bounds("load", index.get());
+            self.fail_bounds("load", index);
         }
-        transfer::ordered::<A, _>(|| {
-            // SAFETY: the tile lies inside the tensor, as just checked.
-            unsafe { self.load_inside(&Part::new::<S, Blocked<B>>(&located), located.aligned) }
-        })
+        // SAFETY: the tile lies inside the tensor, as just checked.
+        transfer::ordered::<A, _>(|| unsafe { self.load_inside(&located) })
     }
 
     /// Loads tile `index` without a check.
@@ -105,10 +151,8 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     #[inline(always)]
     pub unsafe fn load_unchecked<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
         let located = self.locate(index);
-        transfer::ordered::<A, _>(|| {
-            // SAFETY: the caller vouches for it.
-            unsafe { self.load_inside(&Part::new::<S, Blocked<B>>(&located), located.aligned) }
-        })
+        // SAFETY: the caller vouches for it.
+        transfer::ordered::<A, _>(|| unsafe { self.load_inside(&located) })
     }
 
     /// Loads tile `index`, with `padding` in place of elements outside the tensor.
@@ -131,45 +175,49 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         padding: P,
         index: I,
     ) -> Tile<T, S, Blocked<B>> {
-        Self::assert_plain_access::<I>();
+        self.assert_plain_access::<I>();
         let _ = padding;
         let located = self.locate(index);
-        let part = Part::new::<S, Blocked<B>>(&located);
+        let part = Part::new::<InMemory<S, M>, Blocked<B>>(&located);
+        let contains = |i| Some(part.contains::<InMemory<S, M>, Blocked<B>>(i));
         transfer::ordered::<A, _>(|| {
-            if Self::vectors_are_whole() && located.aligned {
+            let tile = if Self::vectors_are_whole() && located.aligned {
                 // SAFETY: vectors inside the tensor are loaded, whole and aligned; the others are not.
-                unsafe {
-                    self.load_vectors(
-                        &part,
-                        Self::VECTOR,
-                        |i| Some(part.contains::<S, Blocked<B>>(i)),
-                        P::VALUE,
-                    )
-                }
+                unsafe { self.load_vectors(&part, Self::VECTOR, contains, P::VALUE) }
             } else if located.whole & located.aligned {
                 // SAFETY: the tile lies inside the tensor and its vectors are aligned.
                 unsafe { self.load_vectors(&part, Self::VECTOR, |_| None, P::VALUE) }
+            } else if Self::moves_by_chunks() {
+                // SAFETY: the part is that of the located tile.
+                unsafe { self.load_chunks(&part, P::VALUE) }
             } else {
                 // SAFETY: elements inside the tensor are loaded, the others are not.
-                unsafe { self.load_vectors(&part, 1, |i| Some(part.contains::<S, Blocked<B>>(i)), P::VALUE) }
-            }
+                unsafe { self.load_vectors(&part, 1, contains, P::VALUE) }
+            };
+            Self::from_memory_order(tile)
         })
     }
 
     /// # Safety
-    /// The tile lies inside the tensor; with `aligned`, its vectors are aligned.
+    /// The tile lies inside the tensor.
     #[inline(always)]
-    unsafe fn load_inside(&self, part: &Part<T, E>, aligned: bool) -> Tile<T, S, Blocked<B>> {
-        if aligned {
-            // SAFETY: the same contract.
-            unsafe { self.load_vectors(part, Self::VECTOR, |_| None, T::ZERO) }
+    unsafe fn load_inside(&self, located: &Located<T, E>) -> Tile<T, S, Blocked<B>> {
+        let part = Part::new::<InMemory<S, M>, Blocked<B>>(located);
+        let tile = if located.aligned {
+            // SAFETY: the same contract; the vectors are aligned.
+            unsafe { self.load_vectors(&part, Self::VECTOR, |_| None, T::ZERO) }
+        } else if Self::moves_by_chunks() {
+            // SAFETY: the part is that of the located tile.
+            unsafe { self.load_chunks(&part, T::ZERO) }
         } else {
             // SAFETY: the same contract; an element is always aligned to itself.
-            unsafe { self.load_vectors(part, 1, |_| None, T::ZERO) }
-        }
+            unsafe { self.load_vectors(&part, 1, |_| None, T::ZERO) }
+        };
+        Self::from_memory_order(tile)
     }
 
-    /// Loads the registers by `vector` at a time, those for which `condition` is not `Some(false)`.
+    /// Loads the registers by `vector` at a time, those for which `condition` is not `Some(false)`: the elements in the
+    /// order of memory.
     ///
     /// # Safety
     /// Vectors that are loaded lie inside the tensor and are aligned.
@@ -187,7 +235,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
             // pieces are at least that long, and the span's access mode says whether its memory is constant.
             unsafe {
                 transfer::load(
-                    part.address::<S, Blocked<B>>(i),
+                    part.address::<InMemory<S, M>, Blocked<B>>(i),
                     vector,
                     Self::CACHE,
                     condition(i),
@@ -199,25 +247,57 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         Tile::from_registers(registers)
     }
 
+    /// The tile whose elements were loaded in the order of memory.
+    #[inline(always)]
+    fn from_memory_order(tile: Tile<T, S, Blocked<B>>) -> Tile<T, S, Blocked<B>> {
+        if const { InMemory::<S, M>::REORDERED } { tile.moved::<S, FromMemory<M>>() } else { tile }
+    }
+
+    /// The tile with its elements in the order of memory.
+    #[inline(always)]
+    fn in_memory_order(tile: Tile<T, S, Blocked<B>>) -> Tile<T, S, Blocked<B>> {
+        if const { InMemory::<S, M>::REORDERED } { tile.moved::<S, IntoMemory<M>>() } else { tile }
+    }
+
     /// Plain access to a writable span is for the tiles of this block, and to an atomic one for nobody.
     #[inline(always)]
-    fn assert_plain_access<I: TileIndex<E::Rank>>() {
+    #[track_caller]
+    fn assert_plain_access<I: TileIndex<E::Rank>>(&self) {
         const {
             assert!(
                 A::CONSTANT || A::OWNED,
                 "an atomic span has atomic loads and stores only: use atomic_load, atomic_store, or declare the argument as SpanMut"
             )
         };
-        Self::assert_owned::<I>();
+        Self::assert_named::<I, true>();
+        if E::RANK == 0 && A::OWNED && !self.alone {
+            arch::execution::fail(|text| {
+                write!(
+                    text,
+                    "blocks share the element of a writable tensor of rank 0: launch one block, or give the tensor an axis"
+                )
+            });
+        }
     }
 
-    /// Whether `I` names a tile of this block, if the access mode wants that.
+    /// Whether `I` names a tile of this block alone, if the access mode wants that.
     #[inline(always)]
     pub(super) fn assert_owned<I: TileIndex<E::Rank>>() {
+        Self::assert_named::<I, false>();
+    }
+
+    /// As above; with `ALONE`, the tile of a view of rank 0 needs no name, as the grid is checked.
+    #[inline(always)]
+    fn assert_named<I: TileIndex<E::Rank>, const ALONE: bool>() {
         const {
             let all = (1 << B::GRID_RANK) - 1;
             assert!(
-                !A::OWNED || I::OWNED_AXES & all == all,
+                !A::OWNED || W::DISJOINT,
+                "tiles of a writable span must not overlap: the steps of its view are at least as long as the tile along \
+                 every axis; use a SpanAtomic where blocks share elements"
+            );
+            assert!(
+                !A::OWNED || ALONE && E::RANK == 0 || I::OWNED_AXES & all == all,
                 "a tile of a writable span is named by an index that contains the block's own: cx.bid::<0>(), and with \
                  `grid = 2` also cx.bid::<1>(); another block may be writing any other tile"
             )
@@ -227,18 +307,22 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     #[cold]
     #[inline(always)]
     #[track_caller]
-    pub(super) fn fail_bounds(&self, operation: &str, index: [u64; MAXIMUM_RANK]) -> ! {
+    pub(super) fn fail_bounds<I: TileIndex<E::Rank>>(&self, operation: &str, index: I) -> ! {
         arch::execution::fail(|text| {
+            let index = index.signed();
             let mut tile = [1; MAXIMUM_RANK];
             for (size, bits) in tile.iter_mut().zip(S::DESCRIPTION.log) {
                 *size <<= bits;
             }
             write!(
                 text,
-                "{operation} of tile {:?} reaches outside the tensor: tiles of {:?} in a tensor of {:?}; use the masked form for edge tiles",
+                "{operation} of {} {:?} reaches outside the tensor: {}s of {:?} in a tensor of {:?}; use the masked form for edge {}s",
+                W::UNIT,
                 &index[..E::RANK],
+                W::UNIT,
                 &tile[..E::RANK],
-                &self.span.extents.get()[..E::RANK]
+                &self.span.extents.get()[..E::RANK],
+                W::UNIT
             )
         })
     }
@@ -248,8 +332,16 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 ///
 /// The value may have any element type that converts without loss of kind (the promotion of both is the tensor's
 /// type) and any shape that broadcasts to the view's.
-impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    PartitionView<T, E, A, M, G, S, B>
+impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+where
+    T: Element,
+    E: Extents,
+    A: Access,
+    M: Mapping,
+    G: Alignment,
+    S: Shape,
+    B: Block,
+    W: Walk<S>,
 {
     /// Stores `value` as tile `index`, which must lie wholly inside the tensor.
     ///
@@ -276,13 +368,13 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         L: Layout<Block = B> + Join<Blocked<B>>,
         I: TileIndex<E::Rank>,
     {
-        Self::assert_plain_access::<I>();
+        self.assert_plain_access::<I>();
         let located = self.locate(index);
         if !located.whole {
-            self.fail_bounds("store", index.get());
+            self.fail_bounds("store", index);
         }
         // SAFETY: the tile lies inside the tensor, as just checked, and the index is this block's own.
-        unsafe { self.store_inside(value, &Part::new::<S, Blocked<B>>(&located), located.aligned) }
+        unsafe { self.store_inside(value, &located) }
     }
 
     /// Stores `value` as tile `index` without a check.
@@ -300,7 +392,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     {
         let located = self.locate(index);
         // SAFETY: the caller vouches for it.
-        unsafe { self.store_inside(value, &Part::new::<S, Blocked<B>>(&located), located.aligned) }
+        unsafe { self.store_inside(value, &located) }
     }
 
     /// Stores those elements of `value` as tile `index` that lie inside the tensor.
@@ -313,45 +405,52 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         L: Layout<Block = B> + Join<Blocked<B>>,
         I: TileIndex<E::Rank>,
     {
-        Self::assert_plain_access::<I>();
+        self.assert_plain_access::<I>();
         let located = self.locate(index);
-        let part = Part::new::<S, Blocked<B>>(&located);
-        let value: Tile<T, S, Blocked<B>> = value.cast::<T>().spread();
+        let part = Part::new::<InMemory<S, M>, Blocked<B>>(&located);
+        let contains = |i| Some(part.contains::<InMemory<S, M>, Blocked<B>>(i));
+        let value = Self::in_memory_order(value.cast::<T>().spread());
         if Self::vectors_are_whole() && located.aligned {
             // SAFETY: vectors inside the tensor are stored, whole and aligned; the others are not. The index is
             // this block's own.
-            unsafe {
-                self.store_vectors(value, &part, Self::VECTOR, |i| Some(part.contains::<S, Blocked<B>>(i)))
-            }
+            unsafe { self.store_vectors(value, &part, Self::VECTOR, contains) }
         } else if located.whole & located.aligned {
             // SAFETY: the tile lies inside the tensor, its vectors are aligned, and the index is this block's own.
             unsafe { self.store_vectors(value, &part, Self::VECTOR, |_| None) }
+        } else if Self::moves_by_chunks() {
+            // SAFETY: the part is that of the located tile, and the index is this block's own.
+            unsafe { self.store_chunks(value, &part) }
         } else {
             // SAFETY: elements inside the tensor are stored, the others are not. The index is this block's own.
-            unsafe { self.store_vectors(value, &part, 1, |i| Some(part.contains::<S, Blocked<B>>(i))) }
+            unsafe { self.store_vectors(value, &part, 1, contains) }
         }
     }
 
     /// # Safety
-    /// The tile lies inside the tensor and belongs to this block; with `aligned`, its vectors are aligned.
+    /// The tile lies inside the tensor and belongs to this block.
     #[inline(always)]
-    unsafe fn store_inside<U, R, L>(&self, value: Tile<U, R, L>, part: &Part<T, E>, aligned: bool)
+    unsafe fn store_inside<U, R, L>(&self, value: Tile<U, R, L>, located: &Located<T, E>)
     where
         U: Cast<T>,
         R: Shape,
         L: Layout<Block = B>,
     {
-        let value: Tile<T, S, Blocked<B>> = value.cast::<T>().spread();
-        if aligned {
-            // SAFETY: the same contract.
-            unsafe { self.store_vectors(value, part, Self::VECTOR, |_| None) }
+        let part = Part::new::<InMemory<S, M>, Blocked<B>>(located);
+        let value = Self::in_memory_order(value.cast::<T>().spread());
+        if located.aligned {
+            // SAFETY: the same contract; the vectors are aligned.
+            unsafe { self.store_vectors(value, &part, Self::VECTOR, |_| None) }
+        } else if Self::moves_by_chunks() {
+            // SAFETY: the same contract; the part is that of the located tile.
+            unsafe { self.store_chunks(value, &part) }
         } else {
             // SAFETY: the same contract; an element is always aligned to itself.
-            unsafe { self.store_vectors(value, part, 1, |_| None) }
+            unsafe { self.store_vectors(value, &part, 1, |_| None) }
         }
     }
 
-    /// Stores the registers by `vector` at a time, those for which `condition` is not `Some(false)`.
+    /// Stores the registers, whose elements are in the order of memory, by `vector` at a time, those for which `condition`
+    /// is not `Some(false)`.
     ///
     /// # Safety
     /// Vectors that are stored lie inside the tensor, are aligned, and belong to this block.
@@ -371,7 +470,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
             // SAFETY: the caller's contract; registers `i..i + vector` are neighbours in memory, and each element
             // has one thread that stores it.
             unsafe {
-                transfer::store(part.address::<S, Blocked<B>>(i), vector, condition(i), |k| {
+                transfer::store(part.address::<InMemory<S, M>, Blocked<B>>(i), vector, condition(i), |k| {
                     value.registers().get(i + k)
                 })
             }

@@ -1,0 +1,10 @@
+//! `(D<8>,)` is not of rank `Rank<2>`
+
+use cuda_tiles::prelude::*;
+
+#[kernel]
+fn kernel_under_test(cx: Cx, x: Span<f32, (u32, u32)>) {
+    let _ = x.strided(cx, shape![8, 8], steps![8]);
+}
+
+fn main() {}

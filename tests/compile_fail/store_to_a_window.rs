@@ -1,0 +1,10 @@
+//! tiles of a writable span must not overlap
+
+use cuda_tiles::prelude::*;
+
+#[kernel]
+fn kernel_under_test(cx: Cx, x: SpanMut<f32, (u32,)>) {
+    x.window(cx, shape![8]).store_masked(cx.zeros::<f32, _>(shape![8]), cx.bid::<0>());
+}
+
+fn main() {}

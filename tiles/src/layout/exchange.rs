@@ -1,0 +1,190 @@
+//! Where elements lie in shared memory while a tile changes its layout.
+//!
+//! Shared memory has 32 banks of 4-byte words; an access of a warp takes as many steps as different words of one bank it
+//! touches (CUDA C++ Programming Guide, "Shared Memory"). A tile is written by lanes that carry some bits of the flat index
+//! and read by lanes that carry others, so that neither order of the elements serves both. The address is therefore a
+//! linear map of the flat index over GF(2): each bank bit is the sum of one bit that changes between writing lanes and
+//! one that changes between reading lanes, and as either of them alone runs through all banks, no access takes a second
+//! step. The other bits of the address are bits of the flat index that complete the map to a bijection.
+
+use super::map::{BitMap, FLAT_BITS, FlatBits, LinearMap, NONE, THREAD_BITS};
+
+/// One side of an exchange: the slot of an element is the sum (exclusive or) of a part that depends on the thread
+/// and a part that depends on the register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side {
+    /// Thread number to slot bits.
+    thread: BitMap,
+    /// The bits of the thread number that stand in a second slot bit.
+    thread_again: BitMap,
+    /// What each bit of the register number adds.
+    register: [usize; FLAT_BITS],
+    /// The slot bits that depend on the thread.
+    varying: usize,
+}
+
+impl Side {
+    /// The holders of flat bits `of_thread` and `of_register`, which stand at `place`, some of them `again`.
+    const fn new(
+        of_thread: &[i8; THREAD_BITS],
+        of_register: &[i8; FLAT_BITS],
+        place: &FlatBits,
+        again: &FlatBits,
+    ) -> Self {
+        let (mut thread, mut thread_again) = ([NONE; THREAD_BITS], [NONE; THREAD_BITS]);
+        let mut register = [0; FLAT_BITS];
+        let mut varying = 0;
+        let mut k = 0;
+        while k < THREAD_BITS {
+            if of_thread[k] != NONE {
+                let bit = of_thread[k] as usize;
+                (thread[k], thread_again[k]) = (place[bit], again[bit]);
+                varying |= stands_at(bit, place, again);
+            }
+            k += 1;
+        }
+        k = 0;
+        while k < FLAT_BITS {
+            if of_register[k] != NONE {
+                register[k] = stands_at(of_register[k] as usize, place, again);
+            }
+            k += 1;
+        }
+        Self { thread: BitMap::new(&thread), thread_again: BitMap::new(&thread_again), register, varying }
+    }
+
+    /// The part of the slot that depends on the thread.
+    #[inline(always)]
+    pub(crate) const fn of_thread(&self, thread: usize) -> usize {
+        self.thread.apply(thread) ^ self.thread_again.apply(thread)
+    }
+
+    /// The slot of an element, from the part that depends on the thread, as two numbers to add: only the first depends on
+    /// the thread, so that the second becomes the offset of an instruction.
+    #[inline(always)]
+    pub(crate) const fn slot(&self, of_thread: usize, register: usize) -> (usize, usize) {
+        let (mut of_register, mut bit) = (0, 0);
+        while register >> bit != 0 {
+            if register >> bit & 1 == 1 {
+                of_register ^= self.register[bit];
+            }
+            bit += 1;
+        }
+        (of_thread ^ (of_register & self.varying), of_register & !self.varying)
+    }
+}
+
+/// The slot bits in which flat bit `bit` stands.
+const fn stands_at(bit: usize, place: &FlatBits, again: &FlatBits) -> usize {
+    1 << place[bit] | if again[bit] == NONE { 0 } else { 1 << again[bit] }
+}
+
+/// The slots of a tile in shared memory, for those who write it and for those who read it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exchange {
+    pub(crate) write: Side,
+    pub(crate) read: Side,
+}
+
+impl Exchange {
+    /// For a tile of `2^bits` elements of `2^size` bytes, held as `from` and wanted as `to`, where the bits of the
+    /// result's flat index are the bits `flat` of the tile's.
+    ///
+    /// The highest bits of the slot, which number the rounds if the tile does not fit the scratch at once, are bits of
+    /// registers as far as possible: then all threads take part in each round.
+    pub(crate) const fn new(from: &LinearMap, to: &LinearMap, flat: &FlatBits, bits: u32, size: u32) -> Self {
+        // Bits of the slot within a 4-byte word; then those that tell banks apart, which for 8 bytes are pairs of banks
+        // for half a warp at a time.
+        let within = if size < 2 { 2 - size as usize } else { 0 };
+        let banks = if size == 3 { 4 } else { 5 };
+        let bits = bits as usize;
+        let (mut wanted_thread, mut wanted_register) = ([NONE; THREAD_BITS], [NONE; FLAT_BITS]);
+        let mut k = 0;
+        while k < THREAD_BITS {
+            if to.thread[k] != NONE {
+                wanted_thread[k] = flat[to.thread[k] as usize];
+            }
+            k += 1;
+        }
+        k = 0;
+        while k < FLAT_BITS {
+            if to.register[k] != NONE {
+                wanted_register[k] = flat[to.register[k] as usize];
+            }
+            k += 1;
+        }
+        let (mut place, mut again) = ([NONE; FLAT_BITS], [NONE; FLAT_BITS]);
+        let mut used = within;
+        // A tile of no more than 32 words has no two words in one bank.
+        if bits > within + banks {
+            let mut lane = 0;
+            while lane < banks {
+                if from.thread[lane] != NONE && contains(&wanted_thread, banks, from.thread[lane]) {
+                    place[from.thread[lane] as usize] = used as i8;
+                    used += 1;
+                }
+                lane += 1;
+            }
+            let (mut writer, mut reader) = (0, 0);
+            loop {
+                writer = next_unplaced(&from.thread, writer, banks, &place);
+                reader = next_unplaced(&wanted_thread, reader, banks, &place);
+                match (writer < banks, reader < banks) {
+                    (false, false) => break,
+                    (true, together) => {
+                        place[from.thread[writer] as usize] = used as i8;
+                        if together {
+                            again[wanted_thread[reader] as usize] = used as i8;
+                            reader += 1;
+                        }
+                    }
+                    (false, true) => place[wanted_thread[reader] as usize] = used as i8,
+                }
+                used += 1;
+            }
+        }
+        // The other bits, those of registers last: first within words, then in the banks that are left, then above.
+        let mut slot = 0;
+        let mut registers = 0;
+        while registers < 4 {
+            let mut bit = 0;
+            while bit < bits {
+                let is = contains(&wanted_register, FLAT_BITS, bit as i8) as usize
+                    | (contains(&from.register, FLAT_BITS, bit as i8) as usize) << 1;
+                if place[bit] == NONE && is == registers {
+                    if slot == within && bits > within + banks {
+                        slot = used;
+                    }
+                    place[bit] = slot as i8;
+                    slot += 1;
+                }
+                bit += 1;
+            }
+            registers += 1;
+        }
+        Self {
+            write: Side::new(&from.thread, &from.register, &place, &again),
+            read: Side::new(&wanted_thread, &wanted_register, &place, &again),
+        }
+    }
+}
+
+/// Whether `bit` is among the first `count` of `bits`.
+const fn contains(bits: &[i8], count: usize, bit: i8) -> bool {
+    let mut k = 0;
+    while k < count {
+        if bits[k] == bit {
+            return true;
+        }
+        k += 1;
+    }
+    false
+}
+
+/// The next lane bit from `lane` on, below `count`, that carries a flat bit without a place.
+const fn next_unplaced(carried: &[i8], mut lane: usize, count: usize, place: &FlatBits) -> usize {
+    while lane < count && (carried[lane] == NONE || place[carried[lane] as usize] != NONE) {
+        lane += 1;
+    }
+    lane
+}
