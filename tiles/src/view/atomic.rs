@@ -1,9 +1,9 @@
-//! Atomic access through a partition view: each element is a separate atomic operation, in no particular order.
+//! Atomic access through a view: each element is a separate atomic operation, in no particular order.
 
 use super::TiledView;
 use super::each;
 use super::index::TileIndex;
-use super::locate::{Located, Part};
+use super::locate::{InMemory, Located, Part};
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::padding::Padding;
 use super::walk::Walk;
@@ -196,8 +196,7 @@ where
         let part = Part::new::<S, Blocked<B>>(located);
         let target = |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i));
         let element = |i| value.registers().get(i);
-        if let Some(two) = two.filter(|_| const { Self::VECTOR > 1 })
-            && const { Self::FASTEST + 1 == S::DESCRIPTION.rank }
+        if let Some(two) = two.filter(|_| const { Self::VECTOR > 1 && !InMemory::<S, M>::REORDERED })
             && located.aligned
             && (Self::vectors_are_whole() || located.whole)
         {

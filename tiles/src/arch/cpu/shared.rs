@@ -1,7 +1,7 @@
 //! A block of one thread exchanges nothing through shared memory; none of these is ever called.
 
 /// The most bytes that [`scratch`] offers.
-pub const SCRATCH_BYTES: usize = 32768;
+pub const SCRATCH_BYTES: usize = 16384;
 
 /// An address of scratch memory.
 pub fn scratch<const BYTES: usize>() -> u32 {

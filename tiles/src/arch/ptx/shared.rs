@@ -2,16 +2,15 @@
 
 use core::arch::{asm, global_asm};
 
-// Scratch of four sizes, each allocated only to the kernels that use it: a small one costs no occupancy.
+// Scratch of three sizes, each allocated only to the kernels that use it: a small one costs no occupancy.
 global_asm!(
     ".shared .align 16 .b8 cuda_tiles_scratch_small[1024];",
     ".shared .align 16 .b8 cuda_tiles_scratch_medium[4096];",
-    ".shared .align 16 .b8 cuda_tiles_scratch_large[16384];",
-    ".shared .align 16 .b8 cuda_tiles_scratch_largest[32768];"
+    ".shared .align 16 .b8 cuda_tiles_scratch_large[16384];"
 );
 
 /// The most bytes that [`scratch`] offers.
-pub const SCRATCH_BYTES: usize = 32768;
+pub const SCRATCH_BYTES: usize = 16384;
 
 /// The shared-window address of at least `BYTES` bytes, 16-byte aligned, the same at every call with the same
 /// size class.
@@ -25,10 +24,8 @@ pub fn scratch<const BYTES: usize>() -> u32 {
             asm!("mov.u32 {0}, cuda_tiles_scratch_small;", out(reg32) address, options(pure, nomem, nostack));
         } else if BYTES <= 4096 {
             asm!("mov.u32 {0}, cuda_tiles_scratch_medium;", out(reg32) address, options(pure, nomem, nostack));
-        } else if BYTES <= 16384 {
-            asm!("mov.u32 {0}, cuda_tiles_scratch_large;", out(reg32) address, options(pure, nomem, nostack));
         } else {
-            asm!("mov.u32 {0}, cuda_tiles_scratch_largest;", out(reg32) address, options(pure, nomem, nostack));
+            asm!("mov.u32 {0}, cuda_tiles_scratch_large;", out(reg32) address, options(pure, nomem, nostack));
         }
     }
     address
@@ -40,7 +37,6 @@ pub fn scratch_of(bytes: usize) -> u32 {
     match bytes {
         ..=1024 => scratch::<1024>(),
         ..=4096 => scratch::<4096>(),
-        ..=16384 => scratch::<16384>(),
         _ => scratch::<SCRATCH_BYTES>(),
     }
 }
