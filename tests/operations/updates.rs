@@ -166,7 +166,7 @@ fn check_logic<T: Bitwise>(kernel: &Logic<T>) {
 
 #[test]
 fn logic() {
-    for_types!(check_logic, kernels::logic: i32 u32 i64 u64);
+    for_types!(check_logic, kernels::logical_updates: i32 u32 i64 u64);
 }
 
 type OwnChanges<T> = Kernel<(Span<T, (u32,)>, SpanMut<T, (D<7>, u32)>, SpanMut<T, (D<7>, u32)>)>;
@@ -340,12 +340,12 @@ fn detail_42_duplicates_in_one_tile_all_count() {
     let x: Vec<u8> = (0..64 * 1024).map(|i| if i % 2 == 0 { 7 } else { random.below(256) as u8 }).collect();
     let mut counts = [0u32; 256];
     x.iter().for_each(|&x| counts[usize::from(x)] += 1);
-    let mut failures = Failures::new::<u32>("histogram");
+    let mut failures = Failures::new::<u32>("counts_of_bytes");
     for device in devices() {
         let operand = Tensor::from_slice(device, [x.len()], &x).unwrap();
         let mut found = Tensor::<u32, 1>::zeros(device, [256]).unwrap();
         let mut sums = Tensor::<u64, 1>::zeros(device, [256]).unwrap();
-        kernels::histogram.launch(device, 64, (&operand, &mut found, &mut sums)).unwrap();
+        kernels::counts_of_bytes.launch(device, 64, (&operand, &mut found, &mut sums)).unwrap();
         failures.exact(device, "counts", &found.to_vec().unwrap(), |i| counts[i]);
         failures.exact(device, "what the additions found", &sums.to_vec().unwrap(), |i| {
             let n = u64::from(counts[i]);

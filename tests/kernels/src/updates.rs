@@ -71,7 +71,7 @@ pub fn sums_and_extrema<T: AtomicAdd + AtomicMinMax>(
 ///
 /// Rows: and, or, xor, by indices and pointers masked to even columns from row 3 on, by views whole up to row 2.
 #[kernel(threads = 128, vector = 2, instances(<i32>, <u32>, <i64>, <u64>))]
-pub fn logic<T: AtomicLogical>(
+pub fn logical_updates<T: AtomicLogical>(
     cx: Cx,
     value: Span<T, (u32,)>,
     elements: SpanAtomic<T, (D<6>, u32)>,
@@ -238,7 +238,7 @@ pub fn contended<T: AtomicAdd + AtomicMinMax>(
 
 /// Counts the values of `x`; an index may occur many times in one tile. `sums` adds up what the additions found before.
 #[kernel(threads = 256, vector = 4)]
-pub fn histogram(
+pub fn counts_of_bytes(
     cx: Cx,
     x: Span<u8, (u32,)>,
     counts: SpanAtomic<u32, (D<256>,)>,

@@ -73,8 +73,9 @@ impl Failure {
         failure.word(protocol::BLOCK + 4, place.block_index(1));
         failure.word(protocol::BLOCK + 8, place.block_index(2));
         failure.word(protocol::TEXT, text as u32);
-        failure.file(location.file());
-        failure.operation(operation.as_bytes());
+        let length = failure.text(protocol::FILE + 4, location.file(), protocol::FILE_BYTES);
+        failure.word(protocol::FILE, length);
+        failure.text(protocol::OPERATION, operation, protocol::OPERATION_BYTES);
         failure
     }
 
@@ -82,9 +83,10 @@ impl Failure {
     #[inline(always)]
     pub fn number(&mut self, number: u64) {
         if self.numbers < protocol::MOST_NUMBERS {
-            let address = self.record.wrapping_add(protocol::NUMBERS + 8 * self.numbers);
-            // SAFETY: the buffer has room for this many numbers, and this thread has claimed the record.
-            unsafe { global::store_8(address, [number as u32, (number >> 32) as u32]) }
+            // By halves: mostly the high one is zero, and needs no register then.
+            let offset = protocol::NUMBERS + 8 * self.numbers;
+            self.word(offset, number as u32);
+            self.word(offset + 4, (number >> 32) as u32);
             self.numbers += 1;
         }
     }
@@ -116,47 +118,29 @@ impl Failure {
         unsafe { global::store_4(self.record.wrapping_add(offset), word) }
     }
 
-    /// Writes what the operation is called, as immediate operands.
-    #[inline(always)]
-    fn operation(&self, text: &'static [u8]) {
-        let mut word = 0;
-        while word < protocol::OPERATION_BYTES / 4 {
-            let mut letters = 0;
-            let mut i = 0;
-            while i < 4 {
-                if 4 * word + i < text.len() {
-                    letters |= u32::from(text[4 * word + i]) << (8 * i);
-                }
-                i += 1;
-            }
-            self.word(protocol::OPERATION + 4 * word, letters);
-            word += 1;
-        }
-    }
-
-    /// Writes the length of the file's name, cut to its room, and behind it the bytes.
+    /// Writes the bytes of a text, cut to `most`, behind `offset`; the rest of its room is zero.
     #[inline(always)]
     #[allow(named_asm_labels, reason = "the braces around them make labels local")]
-    fn file(&self, text: &'static str) {
-        let length = if text.len() < protocol::FILE_BYTES { text.len() } else { protocol::FILE_BYTES };
-        self.word(protocol::FILE, length as u32);
+    fn text(&self, offset: usize, text: &'static str, most: usize) -> u32 {
+        let length = if text.len() < most { text.len() } else { most } as u32;
         if length == 0 {
-            return;
+            return 0;
         }
-        // SAFETY: `length` bytes are readable at `text`, and the protocol has room for them. A loop in assembly: the
-        // compiler would unroll it.
+        // SAFETY: `length` bytes are readable at `text`, and the protocol has room for them. A loop in assembly, which
+        // neither compiler unrolls: reports stand behind every check, and should not cost registers there.
         unsafe {
             asm!(
-                "{{ .reg .pred more; .reg .b16 value;",
+                "{{ .reg .pred more; .reg .b16 value; .pragma \"nounroll\";",
                 "again: ld.u8 value, [{from}]; st.global.u8 [{to}], value;",
                 "add.u64 {from}, {from}, 1; add.u64 {to}, {to}, 1; sub.u32 {left}, {left}, 1;",
                 "setp.ne.u32 more, {left}, 0; @more bra again; }}",
                 from = inout(reg64) text.as_ptr() => _,
-                to = inout(reg64) self.record.wrapping_add(protocol::FILE + 4) => _,
-                left = inout(reg32) length as u32 => _,
+                to = inout(reg64) self.record.wrapping_add(offset) => _,
+                left = inout(reg32) length => _,
                 options(nostack),
             )
         }
+        length
     }
 }
 
