@@ -347,10 +347,9 @@ targets! {
     };
 }
 
-fn check_mode<T: Number64, U: Target, R: Named>(kernel: &Kernel<(Operand<T>, Row<U>)>)
-where
-    U: Promote<U, Output = U>,
-{
+fn check_mode<T: Number64, U: Target + Promote<U, Output = U>, R: Named>(
+    kernel: &Kernel<(Operand<T>, Row<U>)>,
+) {
     let x = whole_tiles(T::trials());
     let n = x.len();
     let mut failures = Failures::new::<(T, U, R)>("cast_in_modes");
@@ -396,7 +395,7 @@ fn detail_20_rounding_matrix() {
     }
 }
 
-fn check_padding<T: Element, P>(
+fn check_padding<T: Element>(
     kernel: &Kernel<(Span<T, (u32,)>, SpanMut<T, (u32,)>)>,
     from: impl Fn(u8) -> T,
     padding: T,
@@ -424,7 +423,7 @@ fn check_padding<T: Element, P>(
 fn detail_16_legal_paddings() {
     macro_rules! check {
         ($($type:ident: $($padding:ident $bits:literal)*;)*) => { $($(
-            check_padding::<$type, $padding>(kernels::padded::<$type, $padding>(), |x| $type::from_bits(x.into()), $type::from_bits($bits));
+            check_padding::<$type>(kernels::padded::<$type, $padding>(), |x| $type::from_bits(x.into()), $type::from_bits($bits));
         )*)* };
     }
     check! {

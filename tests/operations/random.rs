@@ -38,7 +38,7 @@ fn word(number: u64, stream: u64) -> u32 {
 /// 64-bit word `number` of the stream, two to a counter.
 fn wide(number: u64, stream: u64) -> u64 {
     let words = philox(number / 2, stream, SEED);
-    let [low, high] = if number % 2 == 0 { [words[0], words[1]] } else { [words[2], words[3]] };
+    let [low, high] = if number.is_multiple_of(2) { [words[0], words[1]] } else { [words[2], words[3]] };
     u64::from(high) << 32 | u64::from(low)
 }
 
@@ -117,7 +117,7 @@ fn normal<T: Uniform>(number: u64) -> f64 {
         [unit(word(first, STREAM)) + 2f64.powi(-24), unit(word(second, STREAM))]
     };
     let angle = std::f64::consts::TAU * v;
-    (-2.0 * u.ln()).sqrt() * if number % 2 == 0 { angle.cos() } else { angle.sin() }
+    (-2.0 * u.ln()).sqrt() * if number.is_multiple_of(2) { angle.cos() } else { angle.sin() }
 }
 
 fn check_floats<T: Uniform>(

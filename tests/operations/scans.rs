@@ -190,7 +190,8 @@ fn every_axis_in_blocks_of_every_size() {
 fn detail_34_custom_scans_need_only_be_associative() {
     let mut random = Random::new(91);
     // Few factors are not units, so that those of 64 maps multiply to an i32.
-    let factor = |random: &mut Random, i: usize| if i % 8 == 0 { 3 } else { 1 - 2 * random.below(2) as i32 };
+    let factor =
+        |random: &mut Random, i: usize| if i.is_multiple_of(8) { 3 } else { 1 - 2 * random.below(2) as i32 };
     let maps: Vec<(i32, u64)> = (0..1024).map(|i| (factor(&mut random, i), random.bits())).collect();
     let (a, b): (Vec<i32>, Vec<u64>) = maps.iter().copied().unzip();
     let then = |(a1, b1): (i32, u64), (a2, b2): (i32, u64)| {

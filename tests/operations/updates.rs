@@ -73,7 +73,7 @@ fn check_sums<T: Reference>(kernel: &Sums<T>, less: usize) {
         for k in 0..8 {
             let row = k * columns..(k + 1) * columns;
             let x = &x[row.clone()];
-            let masked = |j: usize| k < 4 || j % 2 == 0;
+            let masked = |j: usize| k < 4 || j.is_multiple_of(2);
             let expected = apply(x, &value, masked, functions[k % 4], |_| T::small(0));
             for (way, after, found) in [
                 ("indices", &elements, &before[..8 * columns]),
@@ -145,7 +145,7 @@ fn check_logic<T: Bitwise>(kernel: &Logic<T>) {
         for k in 0..6 {
             let row = k * columns..(k + 1) * columns;
             let x = &x[row.clone()];
-            let masked = |j: usize| k < 3 || j % 2 == 0;
+            let masked = |j: usize| k < 3 || j.is_multiple_of(2);
             let expected = apply(x, &value, masked, functions[k % 3], |_| T::small(0));
             for (way, after, found) in [
                 ("indices", &elements, &before[..6 * columns]),
@@ -224,7 +224,7 @@ fn check_exchanges<T: Reference>(kernel: &Exchanges<T>) {
             [elements.to_vec(), pointers.to_vec(), before.to_vec()].map(Result::unwrap);
         for k in 0..4 {
             let lines = k * columns..(k + 1) * columns;
-            let touched = |j: usize| k < 2 || j % 2 == 0;
+            let touched = |j: usize| k < 2 || j.is_multiple_of(2);
             let swaps = |j: usize| touched(j) && (k % 2 == 0 || same_bits(row[j], expected[j]));
             for (way, after, found) in [
                 ("indices", &elements, &before[..4 * columns]),

@@ -8,12 +8,11 @@ use common::{elements, tile};
 use cuda_tiles::prelude::*;
 
 macro_rules! check_format {
-    ($test:ident, $type:ident, $definition:expr) => {
+    ($test:ident, $type:ident, $definition:expr, $codes:literal) => {
         #[test]
         fn $test() {
             let definition: Definition = $definition;
-            let codes = definition.codes();
-            for code in 0..codes {
+            for code in 0..$codes {
                 let (value, expected) = ($type::from_bits(code as u8), definition.value(code));
                 let found = f64::from(value.to_f32());
                 assert!(
@@ -82,10 +81,10 @@ macro_rules! check_format {
         }
     };
 }
-check_format!(e4m3, f8e4m3, E4M3);
-check_format!(e5m2, f8e5m2, E5M2);
-check_format!(ue5m3, f8ue5m3, UE5M3);
-check_format!(e2m1, f4e2m1, E2M1);
+check_format!(e4m3, f8e4m3, E4M3, 256);
+check_format!(e5m2, f8e5m2, E5M2, 256);
+check_format!(ue5m3, f8ue5m3, UE5M3, 256);
+check_format!(e2m1, f4e2m1, E2M1, 16);
 
 /// Beyond the greatest number, from where the next one would be nearer.
 #[test]

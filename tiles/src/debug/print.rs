@@ -90,6 +90,7 @@ impl<T: Element> Value for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element> Printable for T {
     const WORDS: u32 = 1 + words::<T>();
     #[inline(always)]

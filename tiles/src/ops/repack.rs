@@ -9,11 +9,9 @@ use crate::layout::{Blocked, Layout, Map};
 use crate::registers::{PowerOfTwo, Product, Quotient};
 use crate::shape::{Axis, Dimension, Power, ScaleAxis, Shape};
 use crate::tile::Tile;
-use typenum::U8;
 
 /// The shape of a tile of `T`, of shape `S`, whose axis `A` is repacked to elements `U`.
-pub type Repacked<T, U, S, const A: usize> =
-    <S as ScaleAxis<A, <T as Repack>::Width, <U as Repack>::Width>>::Scaled;
+pub type Repacked<T, U, S, const A: usize> = <S as ScaleAxis<A, T, U>>::Scaled;
 
 /// How many elements of width `Narrow` make one of width `Wide`; 1 if `Narrow` is the wider one.
 type Share<Narrow, Wide> = Quotient<Wide, Narrow>;
@@ -66,7 +64,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     pub fn repack<U: Repack, const A: usize>(self) -> Tile<U, Repacked<T, U, S, A>, Blocked<L::Block>>
     where
         T: Repack,
-        S: ScaleAxis<A, T::Width, U::Width>,
+        S: ScaleAxis<A, T, U>,
     {
         const {
             let bits = S::Length::COUNT * T::Width::COUNT;
@@ -108,7 +106,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     pub fn pack_to_bytes(self) -> Tile<u8, Repacked<T, u8, Flat<S>, 0>, Blocked<L::Block>>
     where
         T: Repack,
-        Flat<S>: ScaleAxis<0, T::Width, U8>,
+        Flat<S>: ScaleAxis<0, T, u8>,
     {
         self.reshape(Flat::<S>::default()).repack::<u8, 0>()
     }
@@ -122,7 +120,7 @@ impl<N: Dimension, L: Layout> Tile<u8, (N,), L> {
     #[inline(always)]
     pub fn unpack_from_bytes<U: Repack>(self) -> Tile<U, Repacked<u8, U, (N,), 0>, Blocked<L::Block>>
     where
-        (N,): ScaleAxis<0, U8, U::Width>,
+        (N,): ScaleAxis<0, u8, U>,
     {
         self.repack::<U, 0>()
     }
@@ -179,7 +177,7 @@ macro_rules! pairs {
             #[inline(always)]
             pub fn unpack(self) -> Tile<f4e2m1, Repacked<f4e2m1x2, f4e2m1, ($($dimension,)*), $last>, Blocked<L::Block>>
             where
-                ($($dimension,)*): ScaleAxis<$last, <f4e2m1x2 as Repack>::Width, <f4e2m1 as Repack>::Width>,
+                ($($dimension,)*): ScaleAxis<$last, f4e2m1x2, f4e2m1>,
             {
                 self.repack::<f4e2m1, $last>()
             }
@@ -190,7 +188,7 @@ macro_rules! pairs {
             #[inline(always)]
             pub fn pack(self) -> Tile<f4e2m1x2, Repacked<f4e2m1, f4e2m1x2, ($($dimension,)*), $last>, Blocked<L::Block>>
             where
-                ($($dimension,)*): ScaleAxis<$last, <f4e2m1 as Repack>::Width, <f4e2m1x2 as Repack>::Width>,
+                ($($dimension,)*): ScaleAxis<$last, f4e2m1, f4e2m1x2>,
             {
                 self.repack::<f4e2m1x2, $last>()
             }

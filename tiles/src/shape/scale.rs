@@ -1,6 +1,7 @@
 //! Shapes whose dimensions are computed: an axis that grows or shrinks by a power of two.
 
 use super::{Axis, BroadcastDimension, D, Dimension, Shape};
+use crate::element::Repack;
 use crate::registers::{PowerOfTwo, Product, Quotient};
 use core::marker::PhantomData;
 
@@ -39,28 +40,29 @@ macro_rules! sizes {
 }
 sizes!(U1 1 U2 2 U4 4 U8 8 U16 16 U32 32 U64 64 U128 128 U256 256 U512 512 U1024 1024 U2048 2048 U4096 4096 U8192 8192 U16384 16384 U32768 32768 U65536 65536 U131072 131072 U262144 262144 U524288 524288 U1048576 1048576 U2097152 2097152 U4194304 4194304 U8388608 8388608 U16777216 16777216);
 
-/// A shape whose axis `A` can be made `Times / Over` times as long.
+/// A shape of elements `T` whose axis `A` can hold the same bits as elements `U`.
 #[diagnostic::on_unimplemented(
-    message = "axis {A} of tile shape `{Self}` cannot be made longer or shorter",
+    message = "axis {A} of a tile of `{T}` and shape `{Self}` cannot be repacked as `{U}`",
     label = "no such axis, or too long",
     note = "axes count from 0 and must be below the rank of the tile; a dimension is at most 16777216"
 )]
-pub trait ScaleAxis<const A: usize, Times, Over>: Axis<A> {
+pub trait ScaleAxis<const A: usize, T, U>: Axis<A> {
     /// The shape with the axis of that length.
     type Scaled: Shape;
 }
 
-type Scaled<X, Times, Over> =
-    <Quotient<Product<<X as Dimension>::Count, Times>, Over> as DimensionSize>::Dimension;
+/// How many elements `U` have the bits of the elements `T` along dimension `X`.
+type Count<X, T, U> = Quotient<Product<<X as Dimension>::Count, <T as Repack>::Width>, <U as Repack>::Width>;
 
 macro_rules! scales {
     ($($axis:literal: $($before:ident)*, $own:ident, $($after:ident)*;)*) => { $(
-        impl<Times: PowerOfTwo, Over: PowerOfTwo, $($before: Dimension,)* $own: Dimension, $($after: Dimension,)*>
-            ScaleAxis<$axis, Times, Over> for ($($before,)* $own, $($after,)*)
+        #[diagnostic::do_not_recommend]
+        impl<T: Repack, U: Repack, $($before: Dimension,)* $own: Dimension, $($after: Dimension,)*>
+            ScaleAxis<$axis, T, U> for ($($before,)* $own, $($after,)*)
         where
-            Quotient<Product<$own::Count, Times>, Over>: DimensionSize,
+            Count<$own, T, U>: DimensionSize,
         {
-            type Scaled = ($($before,)* Scaled<$own, Times, Over>, $($after,)*);
+            type Scaled = ($($before,)* <Count<$own, T, U> as DimensionSize>::Dimension, $($after,)*);
         }
     )* };
 }

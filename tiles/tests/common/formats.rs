@@ -28,11 +28,6 @@ pub(crate) const E2M1: Definition =
     Definition { mantissa: 1, bias: 1, signed: true, sign_bit: 3, special: 8, has_infinity: false };
 
 impl Definition {
-    /// The number of codes.
-    pub(crate) fn codes(self) -> u32 {
-        1 << (self.sign_bit + u32::from(self.signed))
-    }
-
     /// Whether there are NaNs.
     pub(crate) fn has_nan(self) -> bool {
         self.special + u32::from(self.has_infinity) < 1 << self.sign_bit

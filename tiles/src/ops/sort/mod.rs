@@ -112,10 +112,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         D<K>: Dimension,
     {
         const {
-            assert!(
-                K <= <S::Length as PowerOfTwo>::COUNT,
-                "top_k: more elements are asked for than the axis of the tile has"
-            )
+            assert!(K <= S::Length::COUNT, "top_k: more elements are asked for than the axis of the tile has")
         };
         let (values, positions) = self.sort_located::<A, _>(Descending);
         (values.moved::<_, _, Part<A, 0>>(), positions.moved::<_, _, Part<A, 0>>())
