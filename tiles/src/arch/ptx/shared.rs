@@ -36,7 +36,7 @@ pub fn scratch<const BYTES: usize>() -> u32 {
 pub fn scratch_of(bytes: usize) -> u32 {
     match bytes {
         ..=1024 => scratch::<1024>(),
-        ..=4096 => scratch::<4096>(),
+        1025..=4096 => scratch::<4096>(),
         _ => scratch::<SCRATCH_BYTES>(),
     }
 }
