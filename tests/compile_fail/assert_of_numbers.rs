@@ -1,4 +1,4 @@
-//! "is not a condition that `tile_assert!` can check"
+//! is not a condition that `tile_assert!` can check
 
 use cuda_tiles::prelude::*;
 

@@ -1,4 +1,4 @@
-//! "tiles are dealt out along grid axis 0"
+//! tiles are dealt out along grid axis 0
 
 use cuda_tiles::prelude::*;
 

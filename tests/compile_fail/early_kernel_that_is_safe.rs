@@ -1,4 +1,4 @@
-//! "a kernel with `dependent = early` is an `unsafe fn`"
+//! a kernel with `dependent = early` is an `unsafe fn`
 
 use cuda_tiles::prelude::*;
 

@@ -1,4 +1,4 @@
-//! "the text of tile_print! has one {} for each argument"
+//! the text of tile_print! has one {} for each argument
 
 use cuda_tiles::prelude::*;
 

@@ -1,4 +1,4 @@
-//! "`&str` is not an element type of tiles", with a note that names what can be printed
+//! `&str` cannot be printed from a kernel
 
 use cuda_tiles::prelude::*;
 

@@ -1,4 +1,4 @@
-//! "there are no uniform or normal random numbers of type `i32`"
+//! there are no uniform or normal random numbers of type `i32`
 
 use cuda_tiles::prelude::*;
 

@@ -1,4 +1,4 @@
-//! "there are no random numbers of a range of `f32`"
+//! there are no random numbers of a range of `f32`
 
 use cuda_tiles::prelude::*;
 

@@ -1,4 +1,4 @@
-//! cannot be made longer or shorter
+//! axis 2 of a tile of `u8` and shape `(D<2>, D<8>)` cannot be repacked as `u32`
 
 use cuda_tiles::prelude::*;
 

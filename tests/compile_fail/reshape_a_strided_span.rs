@@ -1,4 +1,4 @@
-//! a span with mapping `Strided` cannot be reshaped
+//! a span with mapping `cuda_tiles::span::Strided` cannot be reshaped
 
 use cuda_tiles::prelude::*;
 

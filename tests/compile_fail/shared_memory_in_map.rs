@@ -1,4 +1,4 @@
-//! Shared memory belongs to the whole block: "cannot be shared between threads safely"
+//! cannot be shared between threads safely
 
 use cuda_tiles::prelude::*;
 

@@ -1,4 +1,4 @@
-//! "a block has at most 48 KiB of static shared memory"
+//! a block has at most 48 KiB of static shared memory
 
 use cuda_tiles::prelude::*;
 

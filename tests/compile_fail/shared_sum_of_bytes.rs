@@ -1,4 +1,4 @@
-//! "elements of type `u8` cannot be added atomically in shared memory"
+//! elements of type `u8` cannot be added atomically in shared memory
 
 use cuda_tiles::prelude::*;
 

@@ -1,4 +1,4 @@
-//! "call to unsafe function ... is unsafe and requires unsafe block"
+//! is unsafe and requires unsafe block
 
 use cuda_tiles::prelude::*;
 

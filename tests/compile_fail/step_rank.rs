@@ -1,4 +1,4 @@
-//! `(D<8>,)` is not of rank `Rank<2>`
+//! `(D<8>,)` is not of rank
 
 use cuda_tiles::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The view is consumed: "borrow of moved value"
+//! borrow of moved value
 
 use cuda_tiles::prelude::*;
 

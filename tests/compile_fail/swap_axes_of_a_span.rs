@@ -1,4 +1,4 @@
-//! a span of rank `Rank<2>` has no axes 0 and 2 to swap
+//! has no axes 0 and 2 to swap
 
 use cuda_tiles::prelude::*;
 
