@@ -15,7 +15,7 @@ mod cookbook {
         )* };
     }
     pages! {
-        access edges gather histogram offsets overlap persistent printing random reduced_precision reductions scans shifts
+        access control_flow edges gather histogram offsets overlap persistent printing random reduced_precision reductions scans shifts
         slices strides testing threads
     }
 }
