@@ -14,6 +14,7 @@ mod sheet;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use cuda_tiles_host::{Device, Launch, Tensor};
@@ -21,7 +22,17 @@ use cuda_tiles_kernels::image as filters;
 use cuda_tiles_suite::kernels::KERNELS;
 use planes::Planes;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let original = match std::env::args_os().nth(1) {
         Some(file) => PathBuf::from(file),
         None => sample::write(Path::new("target/picture/picture.png"))?,
