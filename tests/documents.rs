@@ -14,9 +14,9 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The Markdown files at the root and in `docs/`.
+/// The Markdown files at the root, in `docs/` and in `docs/cookbook/`.
 fn documents() -> Vec<PathBuf> {
-    let files: Vec<PathBuf> = [root().to_owned(), root().join("docs")]
+    let files: Vec<PathBuf> = [root().to_owned(), root().join("docs"), root().join("docs/cookbook")]
         .iter()
         .flat_map(|folder| fs::read_dir(folder).unwrap())
         .map(|entry| entry.unwrap().path())
@@ -76,4 +76,25 @@ fn links_lead_to_files() {
         }
     }
     assert!(count >= 10, "only {count} links were found");
+}
+
+/// The programs of the cook-book run as documentation tests of the pages that `tests/support/lib.rs` lists.
+#[test]
+fn every_page_of_the_cookbook_is_in_its_index_and_runs() {
+    let (index, list) = (read(&root().join("docs/cookbook.md")), read(&root().join("tests/support/lib.rs")));
+    let mut count = 0;
+    for entry in fs::read_dir(root().join("docs/cookbook")).unwrap() {
+        let page = entry.unwrap().path();
+        let name = page.file_stem().unwrap().to_str().unwrap();
+        let text = read(&page);
+        let title = text.lines().next().unwrap().strip_prefix("# ").expect("a page begins with its question");
+        assert!(
+            index.contains(&format!("[{title}](cookbook/{name}.md)")),
+            "{name} is not in docs/cookbook.md"
+        );
+        assert!(list.split_whitespace().any(|word| word == name), "{name} is not in tests/support/lib.rs");
+        assert!(text.contains("\n```rust\n"), "{name} has no program that runs");
+        count += 1;
+    }
+    assert!(count >= 16, "only {count} pages were found");
 }

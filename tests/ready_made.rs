@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};
-use cuda_tiles_kernels::{gather, normalisation, reductions, scan, softmax, transpose, vector};
+use cuda_tiles_kernels::{gather, image, normalisation, reductions, scan, softmax, transpose, vector};
 use cuda_tiles_suite::kernels::KERNELS;
 
 /// The CPU, and the GPU if there is one.
@@ -206,5 +206,135 @@ fn cumulative_sums_of_rows() {
         let mut y = Tensor::poisoned(device, [3, 8192]).unwrap();
         scan::cumulative_sum::<f32, 8192>().launch(device, 3, (&x, &mut y)).unwrap();
         assert_close(device, y.to_vec().unwrap().into_iter().map(f64::from), &expected, 1e-5);
+    }
+}
+
+/// Heights and widths that tiles divide, and that they do not; one pixel, one row, one column.
+const PICTURES: [[usize; 2]; 6] = [[1, 1], [1, 67], [35, 1], [16, 64], [17, 65], [50, 131]];
+/// Planes of each picture.
+const PLANES: usize = 2;
+
+/// Planes of bytes with a border of `down` rows and `right` columns on each side.
+struct Picture {
+    values: Vec<u8>,
+    shape: [usize; 3],
+    border: [usize; 2],
+}
+
+impl Picture {
+    /// Random bytes, or with `flat` all the same.
+    fn new([height, width]: [usize; 2], border: [usize; 2], flat: Option<u8>) -> Self {
+        let shape = [PLANES, height + 2 * border[0], width + 2 * border[1]];
+        // Random numbers lie between -2 and 2.
+        let byte = |number| flat.unwrap_or(((number + 2.0) * 64.0) as u8);
+        Self { values: random(shape.iter().product()).into_iter().map(byte).collect(), shape, border }
+    }
+
+    /// The element at these distances from an element within the border.
+    fn at(&self, plane: usize, [i, j]: [usize; 2], [down, right]: [isize; 2]) -> f64 {
+        let along = |index: usize, axis: usize, distance: isize| {
+            (index + self.border[axis]).checked_add_signed(distance).unwrap()
+        };
+        let row = plane * self.shape[1] + along(i, 0, down);
+        self.values[row * self.shape[2] + along(j, 1, right)].into()
+    }
+
+    /// What `filter` makes of each element within the border.
+    fn filtered<T>(&self, filter: impl Fn(usize, [usize; 2]) -> T) -> Vec<T> {
+        let [_, height, width] = self.inner();
+        let places =
+            (0..PLANES * height * width).map(|k| (k / (height * width), k / width % height, k % width));
+        places.map(|(plane, i, j)| filter(plane, [i, j])).collect()
+    }
+
+    /// The shape without the border.
+    fn inner(&self) -> [usize; 3] {
+        [PLANES, self.shape[1] - 2 * self.border[0], self.shape[2] - 2 * self.border[1]]
+    }
+
+    fn to_tensor(&self, device: &Device) -> Tensor<u8, 3> {
+        Tensor::from_slice(device, self.shape, &self.values).unwrap()
+    }
+}
+
+fn picture_grid([planes, height, width]: [usize; 3]) -> cuda_tiles_host::Grid {
+    cuda_tiles_host::Grid::cover([planes, height, width], [1, image::TILE[0], image::TILE[1]])
+}
+
+#[test]
+fn blurs_of_pictures() {
+    const REACH: usize = image::BLUR_REACH;
+    // Row 8 of Pascal's triangle.
+    let mut weights = vec![1.0];
+    for _ in 0..2 * REACH {
+        let sums = weights.windows(2).map(|pair: &[f64]| pair[0] + pair[1]).collect::<Vec<_>>();
+        weights = [vec![1.0], sums, vec![1.0]].concat();
+    }
+    for device in devices() {
+        for (size, flat) in PICTURES.into_iter().flat_map(|size| [(size, None), (size, Some(255))]) {
+            let picture = Picture::new(size, [REACH; 2], flat);
+            let [planes, height, width] = picture.inner();
+            let x = picture.to_tensor(device);
+            let tall = [planes, height + 2 * REACH, width];
+            let mut between = Tensor::poisoned(device, tall).unwrap();
+            image::blur_rows.launch(device, picture_grid(tall), (&x, &mut between)).unwrap();
+            let mut y = Tensor::poisoned(device, picture.inner()).unwrap();
+            image::blur_columns.launch(device, picture_grid(picture.inner()), (&between, &mut y)).unwrap();
+            // All products and sums are exact in f32: 8 bits, and 8 of the weights twice.
+            let expected = picture.filtered(|plane, at| {
+                let places = (0..81).map(|k| (k / 9, k % 9));
+                let sum: f64 = places
+                    .map(|(i, j)| {
+                        let distance = [i as isize - REACH as isize, j as isize - REACH as isize];
+                        picture.at(plane, at, distance) * weights[i] * weights[j]
+                    })
+                    .sum();
+                (sum / 65_536.0 + 0.5) as u8
+            });
+            assert_eq!(y.to_vec().unwrap(), expected, "{device}, {size:?}");
+        }
+    }
+}
+
+#[test]
+fn edges_of_pictures() {
+    for device in devices() {
+        for (size, flat) in PICTURES.into_iter().flat_map(|size| [(size, None), (size, Some(17))]) {
+            let picture = Picture::new(size, [image::SOBEL_REACH; 2], flat);
+            let x = picture.to_tensor(device);
+            let mut y = Tensor::poisoned(device, picture.inner()).unwrap();
+            image::sobel.launch(device, picture_grid(picture.inner()), (&x, &mut y)).unwrap();
+            let expected = picture.filtered(|plane, at| {
+                let gradient = |towards: fn(isize, isize) -> [isize; 2]| {
+                    let side = |sign| {
+                        [(-1, 1.0), (0, 2.0), (1, 1.0)]
+                            .map(|(k, weight)| weight * picture.at(plane, at, towards(sign, k)))
+                    };
+                    side(1).iter().sum::<f64>() - side(-1).iter().sum::<f64>()
+                };
+                let (down, across) = (gradient(|sign, k| [sign, k]), gradient(|sign, k| [k, sign]));
+                down.hypot(across).round().min(255.0) as u8
+            });
+            assert_eq!(y.to_vec().unwrap(), expected, "{device}, {size:?}");
+        }
+    }
+}
+
+#[test]
+fn medians_of_pictures() {
+    for device in devices() {
+        for (size, flat) in PICTURES.into_iter().flat_map(|size| [(size, None), (size, Some(0))]) {
+            let picture = Picture::new(size, [image::MEDIAN_REACH; 2], flat);
+            let x = picture.to_tensor(device);
+            let mut y = Tensor::poisoned(device, picture.inner()).unwrap();
+            image::median.launch(device, picture_grid(picture.inner()), (&x, &mut y)).unwrap();
+            let expected = picture.filtered(|plane, at| {
+                let mut around: Vec<u8> =
+                    (0..25).map(|k| picture.at(plane, at, [k / 5 - 2, k % 5 - 2]) as u8).collect();
+                around.sort_unstable();
+                around[12]
+            });
+            assert_eq!(y.to_vec().unwrap(), expected, "{device}, {size:?}");
+        }
     }
 }

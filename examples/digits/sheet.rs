@@ -2,8 +2,7 @@
 
 use crate::scans::{BLACK, EDGE, Scans};
 use std::error::Error;
-use std::fs::{self, File};
-use std::io::BufWriter;
+use std::fs;
 use std::path::Path;
 
 /// Edge of a scan's pixel in the picture.
@@ -123,13 +122,8 @@ impl Sheet {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let mut encoder =
-            png::Encoder::new(BufWriter::new(File::create(path)?), self.width as u32, self.height as u32);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(&self.bytes)?;
-        writer.finish()?;
+        let (width, height, format) = (self.width as u32, self.height as u32, image::ImageFormat::Png);
+        image::save_buffer_with_format(path, &self.bytes, width, height, image::ColorType::Rgb8, format)?;
         Ok(())
     }
 }

@@ -4,3 +4,18 @@
 pub mod kernels {
     cuda_tiles_host::include_kernels!("cuda_tiles_kernels");
 }
+
+/// The pages of the cook-book, whose programs run as documentation tests.
+#[cfg(doctest)]
+mod cookbook {
+    macro_rules! pages {
+        ($($page:ident)*) => { $(
+            #[doc = include_str!(concat!("../../docs/cookbook/", stringify!($page), ".md"))]
+            mod $page {}
+        )* };
+    }
+    pages! {
+        access control_flow edges gather histogram offsets overlap persistent printing random reduced_precision reductions scans shifts
+        slices strides testing threads
+    }
+}
