@@ -22,6 +22,14 @@ TITLES = {
     "softmax_f32_8192x8192": "softmax, f32, 8192 x 8192",
     "softmax_f16_8192x8192": "softmax, f16, 8192 x 8192",
     "rowsum_f32_8192x32768": "row sum, f32, 8192 x 32768",
+    "layernorm_f16_8192x8192": "layer norm, f16, 8192 x 8192",
+    "transpose_f32_16384x16384": "transpose, f32, 16384 x 16384",
+    "gather_f16_131072x1024": "gather rows, f16, 2^17 x 1024",
+    "cumsum_f32_8192x8192": "cumulative sum, f32, 8192 x 8192",
+    "gather_f16_131072x1024_view": "gather rows, by the peer's view",
+    "softmax_f32_8192x8191": "softmax, f32, 8192 x 8191",
+    "softmax_f16_8192x8191": "softmax, f16, 8192 x 8191",
+    "rowsum_f32_8192x50257": "row sum, f32, 8192 x 50257",
 }
 OURS, PEERS = "cuda-tiles", ["CUDA Tile C++", "Triton", "PyTorch"]
 COLOURS = {OURS: "#c2410c", "CUDA Tile C++": "#4d7c0f", "Triton": "#1d4ed8", "PyTorch": "#6b7280"}

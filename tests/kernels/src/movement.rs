@@ -17,7 +17,7 @@ pub fn transposes<T: Promote<T, Output = T>>(
 }
 
 /// A matrix transposed by one tile of 64 x 128, which f64 exchanges in two rounds; and rolled.
-#[kernel(threads = 1024, vector = 4, instances(<u8>, <bf16>, <i32>, <f64>))]
+#[kernel(threads = 512, vector = 4, instances(<u8>, <bf16>, <i32>, <f64>))]
 pub fn large_moves<T: Promote<T, Output = T>>(
     cx: Cx,
     x: Input<T, (D<64>, D<128>)>,
@@ -245,7 +245,7 @@ where
 
 /// What reductions leave of a matrix of 32 x 64, moved: the column of maxima transposed, flipped, rolled, joined with the
 /// minima, its upper half, picked from by the positions of the maxima; the row of maxima transposed, flipped.
-#[kernel(threads = 256, vector = 4, instances(<i32>, <u8>, <f64>))]
+#[kernel(threads = 512, vector = 4, instances(<i32>, <u8>, <f64>))]
 pub fn reduced<T: Number>(cx: Cx, x: Input<T, (D<32>, D<64>)>, results: Output<T, (D<8>, D<64>)>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![32, 64]).load((0, 0));
