@@ -73,6 +73,10 @@ where
     };
     /// Elements of a tile's row.
     const ROW: usize = 1 << S::DESCRIPTION.log[if S::DESCRIPTION.rank == 0 { 0 } else { Self::FASTEST }];
+    /// Whether the tile is one row.
+    const ONE_ROW: bool = S::LEN == Self::ROW;
+    /// The register of a thread's last vector.
+    const LAST: usize = <<Blocked<B> as Layout>::Registers<S> as PowerOfTwo>::COUNT - Self::VECTOR;
     /// Neighbouring elements of a row that a warp holds, if rows go on in other warps.
     const RUN: usize = 32 * Self::PIECE;
 
@@ -88,12 +92,12 @@ where
 
     /// How the vector at register `i` lies among the chunks.
     #[inline(always)]
-    fn overlap(&self, part: &Part<T, E>, i: usize) -> Overlap {
+    fn overlap(located: &Located<T, E>, part: &Part<T, E>, i: usize) -> Overlap {
         let vector = Self::VECTOR as i32;
         let (start, stop) = part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
         let before = coordinate::<InMemory<S, M>>(Self::flat(i), Self::FASTEST) as i32;
         let (start, stop) = (start.max(-before), stop.min(Self::ROW as i32 - before));
-        let low = self.misalignment(part, i).wrapping_neg() & (vector - 1);
+        let low = Self::misalignment(located, part, i).wrapping_neg() & (vector - 1);
         Overlap {
             low,
             start,
@@ -110,13 +114,33 @@ where
         map.of_thread.apply(arch::execution::thread()) | map.of_register.apply(i)
     }
 
-    /// Elements from the last chunk's start to the vector at register `i`. In a tile of one row all vectors of a thread
-    /// lie alike.
+    /// Calls `visit` with the first register of each of the thread's vectors.
     #[inline(always)]
-    fn misalignment(&self, part: &Part<T, E>, i: usize) -> i32 {
-        let like = if const { S::LEN == Self::ROW } { 0 } else { i };
-        let address = part.address::<InMemory<S, M>, Blocked<B>>(like).addr();
-        (address / size_of::<T::Bits>()) as i32 & (Self::VECTOR as i32 - 1)
+    fn each_vector(mut visit: impl FnMut(usize)) {
+        <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut visit);
+    }
+
+    /// Elements from the last chunk's start to the vector at register `i`. In a tile of one row all vectors of all threads
+    /// lie alike, as its first element does.
+    #[inline(always)]
+    fn misalignment(located: &Located<T, E>, part: &Part<T, E>, i: usize) -> i32 {
+        let address =
+            if Self::ONE_ROW { located.origin } else { part.address::<InMemory<S, M>, Blocked<B>>(i) };
+        (address.addr() / size_of::<T::Bits>()) as i32 & (Self::VECTOR as i32 - 1)
+    }
+
+    /// Calls `move_all` with `bytes`, which is below a chunk's length. In a tile of one row that is the same number on all
+    /// threads of the block: there is code for each number of whole words in it, and the block takes one branch.
+    #[inline(always)]
+    fn by_whole_words(bytes: u32, mut move_all: impl FnMut(u32)) {
+        let words = if Self::ONE_ROW { bytes / 4 & const { (Self::CHUNK_BYTES / 4) as u32 - 1 } } else { 4 };
+        match words {
+            0 => move_all(bytes & 3),
+            1 => move_all(4 | bytes & 3),
+            2 => move_all(8 | bytes & 3),
+            3 => move_all(12 | bytes & 3),
+            _ => move_all(bytes),
+        }
     }
 
     /// Whether misaligned rows are loaded by chunks that may reach into other rows: nothing writes any byte of the tensor.
@@ -159,14 +183,22 @@ where
     /// the second chunk is the neighbour's first one, and comes from the cache.
     ///
     /// # Safety
-    /// The part is that of a tile of this view for which [`Self::loads_by_chunks`] and [`Self::chunks_are_inside`] hold.
+    /// The part is that of the located tile, one of this view for which [`Self::loads_by_chunks`] and
+    /// [`Self::chunks_are_inside`] hold.
     #[inline(always)]
-    pub(super) unsafe fn load_chunks(&self, part: &Part<T, E>, padding: T) -> Tile<T, S, Blocked<B>> {
-        let (size, vector) = const { (size_of::<T::Bits>(), Self::VECTOR as i32) };
-        let mut registers = Registers::from_fn(|_| padding);
-        <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut |i| {
-            let (start, stop) = part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
-            let misalignment = self.misalignment(part, i);
+    pub(super) unsafe fn load_chunks(
+        &self,
+        located: &Located<T, E>,
+        part: &Part<T, E>,
+        padding: T,
+    ) -> Tile<T, S, Blocked<B>> {
+        let (size, vector) = const { (size_of::<T::Bits>() as u32, Self::VECTOR as i32) };
+        let inside = |i| part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
+        // The vector at register `i` lies at `i`.
+        let mut vectors = Registers::<Words, <Blocked<B> as Layout>::Registers<S>>::from_fn(|_| Words::ZERO);
+        let mut load_vector = |i, bytes: u32| {
+            let (start, stop) = inside(i);
+            let misalignment = (bytes / size) as i32;
             let chunk = part.address::<InMemory<S, M>, Blocked<B>>(i).wrapping_sub(misalignment as usize);
             // The vector's elements below this one lie in the first chunk.
             let split = vector - misalignment;
@@ -185,55 +217,84 @@ where
                 }
             };
             let (low, high) = (load(chunk, first), load(chunk.wrapping_add(Self::VECTOR), second));
-            let elements = Self::shifted(low, high, (misalignment as usize * size) as u32);
-            let mut k = 0;
-            while k < Self::VECTOR {
-                let inside = (start <= k as i32) & ((k as i32) < stop);
-                registers.set(i + k, if inside { elements.element(k) } else { padding });
-                k += 1;
-            }
-        });
-        Tile::from_registers(registers)
+            vectors.set(i, shifted::<T>(Self::CHUNK_BYTES, low, high, bytes));
+        };
+        if Self::ONE_ROW {
+            let bytes = Self::misalignment(located, part, 0) as u32 * size;
+            Self::by_whole_words(bytes, |bytes| Self::each_vector(|i| load_vector(i, bytes)));
+        } else {
+            Self::each_vector(|i| load_vector(i, Self::misalignment(located, part, i) as u32 * size));
+        }
+        // Most threads of a row have no element outside, and skip what others do.
+        if !Self::ONE_ROW || inside(0).0 > 0 || inside(Self::LAST).1 < vector {
+            Self::each_vector(|i| {
+                let ((start, stop), words) = (inside(i), vectors.get(i));
+                let padded = Words::from_elements(Self::VECTOR, |k| {
+                    if (start <= k as i32) & ((k as i32) < stop) { words.element(k) } else { padding }
+                });
+                vectors.set(i, padded);
+            });
+        }
+        Tile::from_registers(Registers::from_fn(|i| {
+            vectors.get(i & !(Self::VECTOR - 1)).element(i & (Self::VECTOR - 1))
+        }))
     }
 
     /// Stores the elements of the part that lie inside the tensor, which are in the order of memory.
     ///
     /// # Safety
-    /// The part is that of a tile of this view that belongs to this block, on all threads of the block alike.
+    /// The part is that of the located tile, one of this view that belongs to this block, on all threads of the block alike.
     #[inline(always)]
-    pub(super) unsafe fn store_chunks(&self, value: Tile<T, S, Blocked<B>>, part: &Part<T, E>) {
+    pub(super) unsafe fn store_chunks(
+        &self,
+        value: Tile<T, S, Blocked<B>>,
+        located: &Located<T, E>,
+        part: &Part<T, E>,
+    ) {
         let stores = arch::execution::thread() & const { Map::<Blocked<B>, S>::MAP.replicas } == 0;
+        let overlap = |i| Self::overlap(located, part, i);
+        let address = |i| part.address::<InMemory<S, M>, Blocked<B>>(i);
         let words = |i: usize| Words::from_elements(Self::VECTOR, |k| value.registers().get(i + k));
         // SAFETY: the caller's contract: all threads of the block are here.
         let heads = unsafe { Self::share_heads(words) };
-        <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut |i| {
-            let overlap = self.overlap(part, i);
+        let store_chunk = |i, bytes: u32| {
             let after = if i % Self::PIECE + Self::VECTOR < Self::PIECE {
                 words(i + Self::VECTOR)
             } else {
-                // SAFETY: as above.
-                unsafe { Self::next_head(words(i + Self::VECTOR - Self::PIECE), heads, i) }
+                // SAFETY: as above; `bytes` is the same number on all threads where code depends on it.
+                unsafe { Self::next_head(words(i + Self::VECTOR - Self::PIECE), heads, i, bytes) }
             };
-            let bytes = (overlap.low as usize * const { size_of::<T::Bits>() }) as u32;
-            let chunk = Self::shifted(words(i), after, bytes);
-            let address = part.address::<InMemory<S, M>, Blocked<B>>(i);
+            let chunk = shifted::<T>(Self::CHUNK_BYTES, words(i), after, bytes);
+            let overlap = overlap(i);
             // SAFETY: a whole chunk lies inside the tensor and the tile and starts at an aligned address; its elements are
             // this thread's and its neighbour's, which leaves them to this one. The tile is this block's.
             unsafe {
                 transfer::store_words(
-                    address.wrapping_add(overlap.low as usize).cast(),
+                    address(i).wrapping_add(overlap.low as usize).cast(),
                     Self::CHUNK_BYTES,
                     Some(overlap.whole & stores),
                     chunk,
                 )
             }
-            // The ends of rows.
+        };
+        let bytes = |i| overlap(i).low as u32 * const { size_of::<T::Bits>() as u32 };
+        if Self::ONE_ROW {
+            Self::by_whole_words(bytes(0), |bytes| Self::each_vector(|i| store_chunk(i, bytes)));
+        } else {
+            Self::each_vector(|i| store_chunk(i, bytes(i)));
+        }
+        // The ends of rows. Most threads have none of them.
+        if Self::ONE_ROW && overlap(0).previous_whole & overlap(Self::LAST).whole {
+            return;
+        }
+        Self::each_vector(|i| {
+            let overlap = overlap(i);
             if overlap.leaves_any(Self::VECTOR as i32) & stores {
                 let mut k = 0;
                 while k < Self::VECTOR {
                     // SAFETY: an element that is left lies inside the tensor and the tile, and no whole chunk has it.
                     unsafe {
-                        transfer::store(address.wrapping_add(k), 1, Some(overlap.leaves(k as i32)), |_| {
+                        transfer::store(address(i).wrapping_add(k), 1, Some(overlap.leaves(k as i32)), |_| {
                             value.registers().get(i + k)
                         })
                     }
@@ -242,7 +303,6 @@ where
             }
         });
     }
-
     /// Where rows go on in the next warp, its first vectors are put into shared memory; the address of those.
     ///
     /// # Safety
@@ -272,18 +332,22 @@ where
         heads
     }
 
-    /// The vector that follows the one at register `i`, the last of its piece: the next thread's `head`, or from `heads`
-    /// the next warp's; anything where the row ends.
+    /// The first `bytes` bytes at least of the vector that follows the one at register `i`, the last of its piece: of the
+    /// next thread's `head`, or from `heads` of the next warp's; anything where the row ends.
     ///
     /// # Safety
-    /// All threads of the warp are here, and `heads` is what [`Self::share_heads`] returned.
+    /// All threads of the warp are here, with one number of whole words in `bytes` if the tile is one row, and `heads` is what [`Self::share_heads`] returned.
     #[inline(always)]
-    unsafe fn next_head(head: Words, heads: u32, i: usize) -> Words {
+    unsafe fn next_head(head: Words, heads: u32, i: usize, bytes: u32) -> Words {
         let Words(mut all) = head;
         let lane = arch::execution::thread() as u32 & 31;
         let next_run = (Self::flat(i) / Self::RUN + 1) & const { (S::LEN / Self::RUN).saturating_sub(1) };
         let mut k = 0;
         while k < const { Self::CHUNK_BYTES / 4 } {
+            let last = if size_of::<T::Bits>() < 4 { k } else { k + 1 };
+            if Self::ONE_ROW && bytes / 4 < last as u32 {
+                break;
+            }
             // SAFETY: the same contract.
             all[k] = unsafe { arch::execution::from_lane(all[k], (lane + 1) & 31) };
             if Self::ROW > Self::RUN && lane == 31 {
@@ -295,39 +359,38 @@ where
         }
         Words(all)
     }
+}
 
-    /// A chunk's bytes from byte `bytes` of `low` on, which `high` continues; `bytes` is below the chunk's length and a
-    /// multiple of the element's.
-    #[inline(always)]
-    fn shifted(low: Words, high: Words, bytes: u32) -> Words {
-        let count = const { Self::CHUNK_BYTES.div_ceil(4) };
-        let mut all = [0_u32; 12];
-        let mut k = 0;
-        while k < count {
-            all[k] = low.0[k];
-            all[k + count] = high.0[k];
-            k += 1;
-        }
-        // By whole words, half of them first.
-        if count > 2 {
-            all = pick(bytes & 8 != 0, all, 2);
-        }
-        if count > 1 {
-            all = pick(bytes & 4 != 0, all, 1);
-        }
-        let mut shifted = [0; 4];
-        k = 0;
-        while k < 4 {
-            shifted[k] = if size_of::<T::Bits>() >= 4 {
-                all[k]
-            } else {
-                let bits = (bytes & 3) * 8;
-                (all[k] >> bits) | (all[k + 1] << 1 << (31 - bits))
-            };
-            k += 1;
-        }
-        Words(shifted)
+/// The bytes of a chunk of `length` bytes from byte `bytes` of `low` on, which `high` continues; `bytes` is below the chunk's length and a
+/// multiple of the element's.
+#[inline(always)]
+fn shifted<T: Element>(length: usize, low: Words, high: Words, bytes: u32) -> Words {
+    let count = length.div_ceil(4);
+    let mut all = [0_u32; 12];
+    let mut k = 0;
+    while k < count {
+        all[k] = low.0[k];
+        all[k + count] = high.0[k];
+        k += 1;
     }
+    // By whole words, half of them first.
+    if count > 2 {
+        all = pick(bytes & 8 != 0, all, 2);
+    }
+    if count > 1 {
+        all = pick(bytes & 4 != 0, all, 1);
+    }
+    let mut shifted = [0; 4];
+    k = 0;
+    while k < 4 {
+        shifted[k] = if size_of::<T::Bits>() >= 4 {
+            all[k]
+        } else {
+            arch::convert::funnel_shift_right(all[k], all[k + 1], (bytes & 3) * 8)
+        };
+        k += 1;
+    }
+    Words(shifted)
 }
 
 /// The words, or those from word `by` on.
