@@ -36,6 +36,20 @@ struct Overlap {
 }
 
 impl Overlap {
+    /// How a vector of `vector` elements lies whose first `low` ones belong to the chunk before, and of which those in
+    /// `inside` lie inside the tensor and the tile; its neighbours' are counted on from there.
+    #[inline(always)]
+    fn new(vector: i32, low: i32, inside: (i32, i32)) -> Self {
+        let (start, stop) = inside;
+        Self {
+            low,
+            start,
+            stop,
+            whole: (start <= low) & (low + vector <= stop),
+            previous_whole: (start <= low - vector) & (low <= stop),
+        }
+    }
+
     /// Whether some of the vector's `length` elements are to be stored alone.
     #[inline(always)]
     fn leaves_any(&self, length: i32) -> bool {
@@ -90,21 +104,21 @@ where
             && Self::rows_start_anywhere()
     }
 
+    /// The elements from register `i`'s on that lie inside the tensor and the tile: from the first number to below the
+    /// second.
+    #[inline(always)]
+    fn inside(part: &Part<T, E>, i: usize) -> (i32, i32) {
+        let (start, stop) = part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
+        let before = coordinate::<InMemory<S, M>>(Self::flat(i), Self::FASTEST) as i32;
+        (start.max(-before), stop.min(Self::ROW as i32 - before))
+    }
+
     /// How the vector at register `i` lies among the chunks.
     #[inline(always)]
     fn overlap(located: &Located<T, E>, part: &Part<T, E>, i: usize) -> Overlap {
         let vector = Self::VECTOR as i32;
-        let (start, stop) = part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
-        let before = coordinate::<InMemory<S, M>>(Self::flat(i), Self::FASTEST) as i32;
-        let (start, stop) = (start.max(-before), stop.min(Self::ROW as i32 - before));
         let low = Self::misalignment(located, part, i).wrapping_neg() & (vector - 1);
-        Overlap {
-            low,
-            start,
-            stop,
-            whole: (start <= low) & (low + vector <= stop),
-            previous_whole: (start <= low - vector) & (low <= stop),
-        }
+        Overlap::new(vector, low, Self::inside(part, i))
     }
 
     /// The flat index of register `i`'s element.
@@ -133,7 +147,8 @@ where
     /// threads of the block: there is code for each number of whole words in it, and the block takes one branch.
     #[inline(always)]
     fn by_whole_words(bytes: u32, mut move_all: impl FnMut(u32)) {
-        let words = if Self::ONE_ROW { bytes / 4 & const { (Self::CHUNK_BYTES / 4) as u32 - 1 } } else { 4 };
+        let words =
+            if Self::ONE_ROW { bytes / 4 & const { Self::CHUNK_BYTES.div_ceil(4) as u32 - 1 } } else { 4 };
         match words {
             0 => move_all(bytes & 3),
             1 => move_all(4 | bytes & 3),
@@ -193,17 +208,14 @@ where
         padding: T,
     ) -> Tile<T, S, Blocked<B>> {
         let (size, vector) = const { (size_of::<T::Bits>() as u32, Self::VECTOR as i32) };
+        // Vectors lie in the tile: only the tensor ends.
         let inside = |i| part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
         // The vector at register `i` lies at `i`.
         let mut vectors = Registers::<Words, <Blocked<B> as Layout>::Registers<S>>::from_fn(|_| Words::ZERO);
         let mut load_vector = |i, bytes: u32| {
-            let (start, stop) = inside(i);
             let misalignment = (bytes / size) as i32;
+            let (first, second) = wanted(vector, misalignment, inside(i));
             let chunk = part.address::<InMemory<S, M>, Blocked<B>>(i).wrapping_sub(misalignment as usize);
-            // The vector's elements below this one lie in the first chunk.
-            let split = vector - misalignment;
-            let first = (start < split) & (stop > 0);
-            let second = (misalignment > 0) & (start < vector) & (stop > split);
             let load = |chunk: *mut T::Bits, wanted| {
                 // SAFETY: a chunk that has an element of the tile lies inside the tensor, by the caller's contract.
                 unsafe {
@@ -229,6 +241,9 @@ where
         if !Self::ONE_ROW || inside(0).0 > 0 || inside(Self::LAST).1 < vector {
             Self::each_vector(|i| {
                 let ((start, stop), words) = (inside(i), vectors.get(i));
+                if Self::ONE_ROW && (start <= 0) & (stop >= vector) {
+                    return;
+                }
                 let padded = Words::from_elements(Self::VECTOR, |k| {
                     if (start <= k as i32) & ((k as i32) < stop) { words.element(k) } else { padding }
                 });
@@ -361,6 +376,18 @@ where
     }
 }
 
+/// Whether the first and the second of the chunks in which a vector of `vector` elements lies have any of those in `inside`;
+/// it starts `misalignment` elements after the first chunk.
+#[inline(always)]
+fn wanted(vector: i32, misalignment: i32, inside: (i32, i32)) -> (bool, bool) {
+    let (start, stop) = inside;
+    // The vector's elements below this one lie in the first chunk.
+    let split = vector - misalignment;
+    let first = (start < split) & (stop > 0);
+    let second = (misalignment > 0) & (start < vector) & (stop > split);
+    (first, second)
+}
+
 /// The bytes of a chunk of `length` bytes from byte `bytes` of `low` on, which `high` continues; `bytes` is below the chunk's length and a
 /// multiple of the element's.
 #[inline(always)]
@@ -405,4 +432,113 @@ fn pick(later: bool, words: [u32; 12], by: usize) -> [u32; 12] {
         k += 1;
     }
     picked
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use crate::element::Number;
+    use std::vec::Vec;
+
+    fn number<T: Number + TryFrom<u8>>(n: usize) -> T {
+        T::try_from(n as u8 + 1).unwrap_or(T::ZERO)
+    }
+
+    /// A row of `vectors` vectors, moved as the threads that hold them do it: it starts `misalignment` elements after an
+    /// aligned address, and its elements in `inside` lie inside the tensor.
+    fn check_row<T: Number + TryFrom<u8>>(
+        vector: usize,
+        vectors: usize,
+        misalignment: usize,
+        inside: (usize, usize),
+    ) {
+        let length = vector * size_of::<T::Bits>();
+        let count = vector * vectors;
+        let bytes = |elements: usize| (elements * size_of::<T::Bits>()) as u32;
+        let is_inside = |e: usize| (inside.0..inside.1).contains(&e);
+        // As `TiledView::inside` counts: from the vector's first element, within the row.
+        let inside_from = |v: usize| {
+            let first = (v * vector) as i32;
+            (inside.0 as i32 - first, inside.1.min(count) as i32 - first)
+        };
+
+        // Loads. Chunk `c` of memory has the row's elements from `c * vector - misalignment` on.
+        let chunk = |c: usize| {
+            Words::from_elements(vector, |k| {
+                (c * vector + k)
+                    .checked_sub(misalignment)
+                    .filter(|&e| is_inside(e))
+                    .map_or(T::ZERO, number::<T>)
+            })
+        };
+        let has_elements = |c: usize, v: usize| {
+            (0..vector).any(|k| is_inside(v * vector + k) && (v * vector + k + misalignment) / vector == c)
+        };
+        for v in 0..vectors {
+            let (first, second) = wanted(vector as i32, misalignment as i32, inside_from(v));
+            assert_eq!(first, has_elements(v, v), "a chunk is loaded for its elements alone");
+            assert_eq!(second, has_elements(v + 1, v), "a chunk is loaded for its elements alone");
+            let load = |c, wanted| if wanted { chunk(c) } else { Words::ZERO };
+            let elements = shifted::<T>(length, load(v, first), load(v + 1, second), bytes(misalignment));
+            for e in (v * vector..(v + 1) * vector).filter(|&e| is_inside(e)) {
+                assert!(elements.element::<T>(e - v * vector) == number(e), "element {e}");
+            }
+        }
+
+        // Stores: each element inside is written once, and no other.
+        let mut memory: Vec<Option<T>> = (0..count).map(|_| None).collect();
+        let mut write = |e: usize, element: T| {
+            assert!(is_inside(e), "a store reaches outside");
+            assert!(memory[e].replace(element).is_none(), "an element is stored twice");
+        };
+        let words = |v: usize| Words::from_elements(vector, |k| number::<T>(v % vectors * vector + k));
+        let low = (vector - misalignment) % vector;
+        let overlap = |v| Overlap::new(vector as i32, low as i32, inside_from(v));
+        for v in 0..vectors {
+            let chunk = shifted::<T>(length, words(v), words(v + 1), bytes(low));
+            for k in 0..vector {
+                if overlap(v).whole {
+                    write(v * vector + low + k, chunk.element(k));
+                }
+                if overlap(v).leaves(k as i32) {
+                    assert!(overlap(v).leaves_any(vector as i32));
+                    write(v * vector + k, number(v * vector + k));
+                }
+            }
+        }
+        // A thread whose first and last vectors have neighbours on both sides skips the ends.
+        for (first, last) in (0..vectors).flat_map(|first| (first..vectors).map(move |last| (first, last))) {
+            if overlap(first).previous_whole & overlap(last).whole {
+                assert!((first..=last).all(|v| !overlap(v).leaves_any(vector as i32)));
+            }
+        }
+        for (e, found) in memory.into_iter().enumerate() {
+            assert!(found == is_inside(e).then(|| number(e)), "element {e}");
+        }
+    }
+
+    fn check_rows<T: Number + TryFrom<u8>>(vectors: &[usize]) {
+        for &vector in vectors {
+            for count in [1, 2, 3, 4] {
+                for misalignment in 0..vector {
+                    check_row::<T>(vector, count, misalignment, (0, 0));
+                    for start in 0..count * vector {
+                        for stop in start + 1..=count * vector {
+                            check_row::<T>(vector, count, misalignment, (start, stop));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_start_anywhere() {
+        check_rows::<u8>(&[4, 8, 16]);
+        check_rows::<u16>(&[2, 4, 8]);
+        check_rows::<u32>(&[2, 4]);
+        check_rows::<u64>(&[2]);
+    }
 }
