@@ -210,9 +210,7 @@ where
         let (size, vector) = const { (size_of::<T::Bits>() as u32, Self::VECTOR as i32) };
         // Vectors lie in the tile: only the tensor ends.
         let inside = |i| part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
-        // The vector at register `i` lies at `i`.
-        let mut vectors = Registers::<Words, <Blocked<B> as Layout>::Registers<S>>::from_fn(|_| Words::ZERO);
-        let mut load_vector = |i, bytes: u32| {
+        let load_vector = |i, bytes: u32| {
             let misalignment = (bytes / size) as i32;
             let (first, second) = wanted(vector, misalignment, inside(i));
             let chunk = part.address::<InMemory<S, M>, Blocked<B>>(i).wrapping_sub(misalignment as usize);
@@ -229,26 +227,32 @@ where
                 }
             };
             let (low, high) = (load(chunk, first), load(chunk.wrapping_add(Self::VECTOR), second));
-            vectors.set(i, shifted::<T>(Self::CHUNK_BYTES, low, high, bytes));
+            shifted::<T>(Self::CHUNK_BYTES, low, high, bytes)
         };
+        let padded = |i, words: Words| {
+            let (start, stop) = inside(i);
+            Words::from_elements(Self::VECTOR, |k| {
+                if (start <= k as i32) & ((k as i32) < stop) { words.element(k) } else { padding }
+            })
+        };
+        let bytes = |i| Self::misalignment(located, part, i) as u32 * size;
+        // The vector that starts at register `i` is number `i` here.
+        let mut vectors = Registers::<Words, <Blocked<B> as Layout>::Registers<S>>::from_fn(|_| Words::ZERO);
         if Self::ONE_ROW {
-            let bytes = Self::misalignment(located, part, 0) as u32 * size;
-            Self::by_whole_words(bytes, |bytes| Self::each_vector(|i| load_vector(i, bytes)));
-        } else {
-            Self::each_vector(|i| load_vector(i, Self::misalignment(located, part, i) as u32 * size));
-        }
-        // Most threads of a row have no element outside, and skip what others do.
-        if !Self::ONE_ROW || inside(0).0 > 0 || inside(Self::LAST).1 < vector {
-            Self::each_vector(|i| {
-                let ((start, stop), words) = (inside(i), vectors.get(i));
-                if Self::ONE_ROW && (start <= 0) & (stop >= vector) {
-                    return;
-                }
-                let padded = Words::from_elements(Self::VECTOR, |k| {
-                    if (start <= k as i32) & ((k as i32) < stop) { words.element(k) } else { padding }
-                });
-                vectors.set(i, padded);
+            Self::by_whole_words(bytes(0), |bytes| {
+                Self::each_vector(|i| vectors.set(i, load_vector(i, bytes)))
             });
+            // Most threads have no element outside, and skip what others do.
+            if inside(0).0 > 0 || inside(Self::LAST).1 < vector {
+                Self::each_vector(|i| {
+                    let (start, stop) = inside(i);
+                    if start > 0 || stop < vector {
+                        vectors.set(i, padded(i, vectors.get(i)))
+                    }
+                });
+            }
+        } else {
+            Self::each_vector(|i| vectors.set(i, padded(i, load_vector(i, bytes(i)))));
         }
         Tile::from_registers(Registers::from_fn(|i| {
             vectors.get(i & !(Self::VECTOR - 1)).element(i & (Self::VECTOR - 1))
@@ -292,17 +296,7 @@ where
                 )
             }
         };
-        let bytes = |i| overlap(i).low as u32 * const { size_of::<T::Bits>() as u32 };
-        if Self::ONE_ROW {
-            Self::by_whole_words(bytes(0), |bytes| Self::each_vector(|i| store_chunk(i, bytes)));
-        } else {
-            Self::each_vector(|i| store_chunk(i, bytes(i)));
-        }
-        // The ends of rows. Most threads have none of them.
-        if Self::ONE_ROW && overlap(0).previous_whole & overlap(Self::LAST).whole {
-            return;
-        }
-        Self::each_vector(|i| {
+        let store_ends = |i| {
             let overlap = overlap(i);
             if overlap.leaves_any(Self::VECTOR as i32) & stores {
                 let mut k = 0;
@@ -316,8 +310,22 @@ where
                     k += 1;
                 }
             }
-        });
+        };
+        let bytes = |i| overlap(i).low as u32 * const { size_of::<T::Bits>() as u32 };
+        if Self::ONE_ROW {
+            Self::by_whole_words(bytes(0), |bytes| Self::each_vector(|i| store_chunk(i, bytes)));
+            // Most threads hold no end of the row.
+            if !(overlap(0).previous_whole & overlap(Self::LAST).whole) {
+                Self::each_vector(store_ends);
+            }
+        } else {
+            Self::each_vector(|i| {
+                store_chunk(i, bytes(i));
+                store_ends(i);
+            });
+        }
     }
+
     /// Where rows go on in the next warp, its first vectors are put into shared memory; the address of those.
     ///
     /// # Safety
