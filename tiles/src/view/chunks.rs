@@ -7,6 +7,9 @@
 //! A thread *loads* both chunks that its vector lies in. A *store* must not touch what others hold: each thread stores the
 //! chunk that starts within its own vector, for which it gets its neighbour's elements by a shuffle, or through shared memory
 //! from the next warp. At the ends of rows elements are stored one by one, each by the thread that holds it.
+//!
+//! In a tile of one row all vectors lie alike: the block takes one branch to code that knows the whole words of the shift
+//! and shuffles no other, and threads far from the row's ends skip what these need.
 
 use super::TiledView;
 use super::locate::{InMemory, Located, Part, coordinate};
@@ -359,7 +362,8 @@ where
     /// next thread's `head`, or from `heads` of the next warp's; anything where the row ends.
     ///
     /// # Safety
-    /// All threads of the warp are here, with one number of whole words in `bytes` if the tile is one row, and `heads` is what [`Self::share_heads`] returned.
+    /// All threads of the warp are here, with one number of whole words in `bytes` if the tile is one row, and `heads` is
+    /// what [`Self::share_heads`] returned.
     #[inline(always)]
     unsafe fn next_head(head: Words, heads: u32, i: usize, bytes: u32) -> Words {
         let Words(mut all) = head;
@@ -396,8 +400,8 @@ fn wanted(vector: i32, misalignment: i32, inside: (i32, i32)) -> (bool, bool) {
     (first, second)
 }
 
-/// The bytes of a chunk of `length` bytes from byte `bytes` of `low` on, which `high` continues; `bytes` is below the chunk's length and a
-/// multiple of the element's.
+/// The bytes of a chunk of `length` bytes from byte `bytes` of `low` on, which `high` continues; `bytes` is below the
+/// chunk's length and a multiple of the element's.
 #[inline(always)]
 fn shifted<T: Element>(length: usize, low: Words, high: Words, bytes: u32) -> Words {
     let count = length.div_ceil(4);
