@@ -151,7 +151,7 @@ where
     #[inline(always)]
     fn by_whole_words(bytes: u32, mut move_all: impl FnMut(u32)) {
         let words =
-            if Self::ONE_ROW { bytes / 4 & const { Self::CHUNK_BYTES.div_ceil(4) as u32 - 1 } } else { 4 };
+            if Self::ONE_ROW { (bytes / 4) & const { Self::CHUNK_BYTES.div_ceil(4) as u32 - 1 } } else { 4 };
         match words {
             0 => move_all(bytes & 3),
             1 => move_all(4 | bytes & 3),
