@@ -3,7 +3,7 @@
 use cuda_tiles::prelude::*;
 
 /// Sum of each row of any length. Each block takes one row, `N` elements at a time.
-#[kernel(threads = 256, instances(<2048>, <8192>))]
+#[kernel(threads = 512, instances(<2048>, <8192>))]
 pub fn row_sum<B: Block, const N: usize>(cx: Cx<B>, x: Span<f32, (u32, u32)>, sums: SpanMut<f32, (u32,)>)
 where
     D<N>: Dimension,

@@ -249,22 +249,22 @@ where
         if Self::VECTOR == 1 {
             return true;
         }
-        let base = if Self::STARTS_AT_VECTORS {
-            G::BYTES % bytes == 0 || self.span.pointer.addr().is_multiple_of(bytes)
-        } else {
+        let first = if Self::rows_start_anywhere() {
             origin.addr().is_multiple_of(bytes)
+        } else {
+            G::BYTES % bytes == 0 || self.span.pointer.addr().is_multiple_of(bytes)
         };
         let mut rows = true;
         if !Self::rows_are_vectors() {
             let mut axis = 0;
             while axis < E::RANK {
-                if axis != Self::FASTEST {
+                if axis != Self::FASTEST && S::DESCRIPTION.log[axis] > 0 {
                     rows &= strides[axis].to_u64() % Self::VECTOR as u64 == 0;
                 }
                 axis += 1;
             }
         }
-        base & rows
+        first & rows
     }
 }
 

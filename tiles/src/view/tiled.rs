@@ -190,7 +190,7 @@ where
                 unsafe { self.load_vectors(&part, Self::VECTOR, |_| None, P::VALUE) }
             } else if Self::loads_by_chunks() && self.chunks_are_inside(&located) {
                 // SAFETY: the part is that of the located tile, whose chunks lie inside the tensor.
-                unsafe { self.load_chunks(&part, P::VALUE) }
+                unsafe { self.load_chunks(&located, &part, P::VALUE) }
             } else {
                 // SAFETY: elements inside the tensor are loaded, the others are not.
                 unsafe { self.load_vectors(&part, 1, contains, P::VALUE) }
@@ -209,7 +209,7 @@ where
             unsafe { self.load_vectors(&part, Self::VECTOR, |_| None, T::ZERO) }
         } else if Self::loads_by_chunks() && self.chunks_are_inside(located) {
             // SAFETY: the part is that of the located tile, whose chunks lie inside the tensor.
-            unsafe { self.load_chunks(&part, T::ZERO) }
+            unsafe { self.load_chunks(located, &part, T::ZERO) }
         } else {
             // SAFETY: the same contract; an element is always aligned to itself.
             unsafe { self.load_vectors(&part, 1, |_| None, T::ZERO) }
@@ -417,7 +417,7 @@ where
             unsafe { self.store_vectors(value, &part, Self::VECTOR, |_| None) }
         } else if Self::stores_by_chunks() {
             // SAFETY: the part is that of the located tile, and the index is this block's own.
-            unsafe { self.store_chunks(value, &part) }
+            unsafe { self.store_chunks(value, &located, &part) }
         } else {
             // SAFETY: elements inside the tensor are stored, the others are not. The index is this block's own.
             unsafe { self.store_vectors(value, &part, 1, contains) }
@@ -440,7 +440,7 @@ where
             unsafe { self.store_vectors(value, &part, Self::VECTOR, |_| None) }
         } else if Self::stores_by_chunks() {
             // SAFETY: the same contract; the part is that of the located tile.
-            unsafe { self.store_chunks(value, &part) }
+            unsafe { self.store_chunks(value, located, &part) }
         } else {
             // SAFETY: the same contract; an element is always aligned to itself.
             unsafe { self.store_vectors(value, &part, 1, |_| None) }

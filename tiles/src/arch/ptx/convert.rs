@@ -43,6 +43,12 @@ instructions! {
     f32_to_f16_toward_zero(x: f32 => reg32) -> u16 => reg16 = "cvt.rz.f16.f32 {}, {};";
 }
 
+instructions! {
+    /// The low word of `high` and `low`, taken as one number, shifted right by `bits` modulo 32 (PTX ISA, "shf").
+    funnel_shift_right(low: u32 => reg32, high: u32 => reg32, bits: u32 => reg32) -> u32 => reg32 =
+        "shf.r.wrap.b32 {}, {}, {}, {};";
+}
+
 #[cfg(target_feature = "sm_90")]
 instructions! {
     /// Two f32 as a pair of E4M3, ties to even, saturated to the greatest number, `high` first.
