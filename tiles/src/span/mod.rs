@@ -27,7 +27,7 @@ use crate::debug::protocol::SPAN_AXIS;
 use crate::element::Element;
 use crate::layout::Block;
 use crate::shape::{OfRank, Shape};
-use crate::view::{AtElements, AtSteps, PartitionView, Steps, StridedView, TiledView, WindowView};
+use crate::view::{AtElements, AtSteps, NamedBy, PartitionView, Steps, StridedView, TiledView, WindowView};
 use core::marker::PhantomData;
 use extents::OffsetInteger;
 
@@ -158,11 +158,15 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// }
     /// ```
     #[inline(always)]
-    pub fn partition<S: Shape + OfRank<E::Rank>, B: Block>(
+    #[track_caller]
+    pub fn partition<S: Shape + OfRank<E::Rank>, B: Block, N>(
         self,
         cx: Cx<B>,
         shape: S,
-    ) -> PartitionView<T, E, A, M, G, S, B> {
+    ) -> PartitionView<T, E, A, M, G, S, B, N>
+    where
+        A: NamedBy<N>,
+    {
         let _ = shape;
         TiledView::new(self, cx)
     }
@@ -185,14 +189,16 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// });
     /// ```
     #[inline(always)]
-    pub fn strided<S, N, B>(self, cx: Cx<B>, shape: S, steps: N) -> StridedView<T, E, A, M, G, S, N, B>
+    #[track_caller]
+    pub fn strided<S, P, B, N>(self, cx: Cx<B>, shape: S, steps: P) -> StridedView<T, E, A, M, G, S, P, B, N>
     where
         S: Shape + OfRank<E::Rank>,
-        N: Steps + OfRank<S::Rank>,
+        P: Steps + OfRank<S::Rank>,
         B: Block,
+        A: NamedBy<N>,
     {
         let _ = (shape, steps);
-        TiledView::<T, E, A, M, G, S, B, AtSteps<N>>::new(self, cx)
+        TiledView::<T, E, A, M, G, S, B, AtSteps<P>, N>::new(self, cx)
     }
 
     /// Tiles of `shape` that start at any element: overlapping windows, as stencils and pooling want them.
@@ -212,13 +218,17 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// });
     /// ```
     #[inline(always)]
-    pub fn window<S: Shape + OfRank<E::Rank>, B: Block>(
+    #[track_caller]
+    pub fn window<S: Shape + OfRank<E::Rank>, B: Block, N>(
         self,
         cx: Cx<B>,
         shape: S,
-    ) -> WindowView<T, E, A, M, G, S, B> {
+    ) -> WindowView<T, E, A, M, G, S, B, N>
+    where
+        A: NamedBy<N>,
+    {
         let _ = shape;
-        TiledView::<T, E, A, M, G, S, B, AtElements>::new(self, cx)
+        TiledView::<T, E, A, M, G, S, B, AtElements, N>::new(self, cx)
     }
 
     #[inline(always)]
