@@ -22,6 +22,7 @@ pub use part::{Rest, Sliced, WithoutGaps};
 pub use permute::{AxisOrder, OrderC, OrderF, Permutation, SwapAxes, Transposed, TransposedAxes};
 
 use crate::arch::messages::Failure;
+use crate::arch::partitions::Origin;
 use crate::context::Cx;
 use crate::debug::protocol::SPAN_AXIS;
 use crate::element::Element;
@@ -47,6 +48,8 @@ pub struct TensorSpan<T: Element, E: Extents, A = ReadOnly, M: Mapping = Right, 
     pub(crate) pointer: *mut T::Bits,
     pub(crate) extents: E,
     pub(crate) mapping: M::Data<E>,
+    /// The tensor that this is a part of; parts that unsafe code takes are tensors of their own.
+    pub(crate) origin: Origin,
     access: PhantomData<(A, G)>,
 }
 
@@ -108,7 +111,8 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         if pointer.addr() % G::bytes::<T::Bits>() != 0 {
             return Err(SpanError::Alignment { address: pointer.addr(), wanted: G::bytes::<T::Bits>() });
         }
-        Ok(Self { pointer, extents, mapping, access: PhantomData })
+        let origin = Origin::new(pointer.addr());
+        Ok(Self { pointer, extents, mapping, origin, access: PhantomData })
     }
 
     /// The length of axis `axis`: a `u32`, or `u64` where an extent is one.
@@ -242,6 +246,12 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// As for [`TensorSpan::try_from_parts`], with parts of a span that passed its checks.
     #[inline(always)]
     pub(crate) unsafe fn from_checked(pointer: *mut T::Bits, extents: E, mapping: M::Data<E>) -> Self {
-        Self { pointer, extents, mapping, access: PhantomData }
+        Self { pointer, extents, mapping, origin: Origin::new(pointer.addr()), access: PhantomData }
+    }
+
+    /// The same span as a part of the tensor of another one.
+    #[inline(always)]
+    pub(crate) fn part_of(self, origin: Origin) -> Self {
+        Self { origin, ..self }
     }
 }

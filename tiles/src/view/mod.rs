@@ -13,6 +13,7 @@ mod locate;
 mod naming;
 mod padding;
 mod pointer;
+mod same;
 mod tiled;
 mod transfer;
 mod walk;

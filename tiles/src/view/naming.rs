@@ -87,7 +87,10 @@ impl<O> SameNaming<Self> for InOrder<O> {}
     label = "their indices are free",
     note = "only writable views know how their tiles are named"
 )]
-pub trait NamedBy<N>: Access {}
+pub trait NamedBy<N>: Access {
+    /// The number of the way; 0 where indices are free.
+    const NAMING: u64 = 0;
+}
 
 /// Access modes whose views, with tiles named in way `N`, take an index that names them in way `I`.
 #[diagnostic::on_unimplemented(
@@ -98,7 +101,9 @@ pub trait TakesNames<I, N>: NamedBy<N> {}
 
 impl NamedBy<()> for ReadOnly {}
 impl NamedBy<()> for Atomic {}
-impl<N: Naming> NamedBy<N> for Exclusive {}
+impl<N: Naming> NamedBy<N> for Exclusive {
+    const NAMING: u64 = N::NUMBER;
+}
 impl<I> TakesNames<I, ()> for ReadOnly {}
 impl<I> TakesNames<I, ()> for Atomic {}
 impl<I: SameNaming<N>, N: Naming> TakesNames<I, N> for Exclusive {}

@@ -4,6 +4,7 @@ use super::index::TileIndex;
 use super::locate::{FromMemory, InMemory, IntoMemory, Located, Part};
 use super::naming::{NamedBy, TakesNames};
 use super::padding::Padding;
+use super::same::assert_same_partition;
 use super::transfer::{self, Cache};
 use super::walk::{AtElements, AtSteps, SideBySide, Walk};
 use crate::arch;
@@ -99,6 +100,7 @@ where
     where
         A: NamedBy<N>,
     {
+        assert_same_partition::<T, E, A, M, G, S, B, W, N>(&span, cx);
         let alone = E::RANK > 0 || (0..3).all(|axis| cx.num_blocks(axis) == 1);
         Self { span, alone, shape: PhantomData }
     }
