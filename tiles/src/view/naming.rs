@@ -36,7 +36,7 @@ impl<const AXIS: usize> IndexKind for BlockIndex<AXIS> {
 #[diagnostic::on_unimplemented(
     message = "the tiles of a writable view are named by the block's index at the same place every time",
     label = "`{Self}` stands where another index of the same view has `{K}`",
-    note = "block 0 may call a tile (0, cx.bid::<0>()) that block 1 calls (cx.bid::<0>(), 1): both would store it",
+    note = "what block 0 calls (cx.bid::<0>(), 1) block 1 may call (0, cx.bid::<0>()): both would store it",
     note = "a block's index at a place where it proves nothing is written as a number, `*cx.bid::<0>()`"
 )]
 pub trait SameKind<K> {}

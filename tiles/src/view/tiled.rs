@@ -28,7 +28,9 @@ use core::marker::PhantomData;
 /// masked loads give padding and masked stores nothing.
 ///
 /// Of a writable span only the block's own tiles can be loaded and stored: the index must contain the block index
-/// ([`Cx::bid`], [`Cx::tiles`]) of every grid axis, and tiles must not overlap. Loads see what the block itself stored
+/// ([`Cx::bid`], [`Cx::tiles`]) of every grid axis, and tiles must not overlap. All indices of one view have the block's at the
+/// same places, which `N` remembers: it is inferred from the first one, and an index that differs does not compile. All blocks
+/// must cut a tensor into the same view, whichever branch they take: the CPU checks that at every launch, a GPU does not. Loads see what the block itself stored
 /// earlier, with any view of this type. A view of rank 0 has one tile, whose index names no block: only a grid of one block
 /// may store it (else: as for a tile outside the tensor).
 ///
