@@ -1,9 +1,9 @@
 //! How the tiles of a writable view are named, as a type: at which places of an index the block's own indices stand.
 //!
-//! Blocks own different tiles if all of them name theirs in one way. `(cx.bid::<0>(), 0)` and `(1, cx.bid::<0>())` both contain
-//! the block's index, yet block 1 calls the tile by the first that block 0 calls by the second. So the naming is a parameter of the view's
-//! type, which the compiler infers from the first index and holds against all others. Views that are not exclusive have the naming
-//! `()` and take any index.
+//! Blocks own different tiles if all of them name theirs in one way. `(cx.bid::<0>(), 0)` and `(1, cx.bid::<0>())`
+//! both contain the block's index, yet block 1 calls the tile by the first that block 0 calls by the second. So the
+//! naming is a parameter of the view's type, which the compiler infers from the first index and holds against all
+//! others. Views that are not exclusive have the naming `()` and take any index.
 
 use super::deal::Order;
 use crate::context::BlockIndex;

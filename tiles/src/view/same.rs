@@ -48,7 +48,7 @@ impl Partition {
             origin: words[0],
             first: words[1],
             rank: words[2] >> 48,
-            naming: words[2] & (1 << 48) - 1,
+            naming: words[2] & ((1 << 48) - 1),
             extents: four(3),
             strides: four(7),
             tile: four(11),

@@ -1,7 +1,8 @@
 //! The record of a launch: into which tiles its blocks cut each writable tensor.
 //!
-//! Blocks own different tiles if all of them cut a tensor in one way. What safe code can do about it is not in types: a block
-//! may take another branch than its neighbour. The first block that cuts a tensor writes down how, and the others compare.
+//! Blocks own different tiles if all of them cut a tensor in one way. What safe code can do about it is not in types:
+//! a block may take another branch than its neighbour. The first block that cuts a tensor writes down how, and the
+//! others compare.
 
 use super::execution::Place;
 use core::hint::spin_loop;
