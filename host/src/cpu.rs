@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use cuda_tiles::launch::BlockPosition;
+use cuda_tiles::launch::{BlockPosition, Partitions};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
@@ -44,6 +44,26 @@ pub(crate) fn threads() -> usize {
     pool().map_or(1, ThreadPool::current_num_threads)
 }
 
+/// A launch's record of how its blocks cut writable tensors, which is used again by later launches.
+struct Record(&'static Partitions);
+
+/// The records that no launch uses. There are as many as ever ran at the same time.
+static RECORDS: Mutex<Vec<&'static Partitions>> = Mutex::new(Vec::new());
+
+impl Record {
+    fn new() -> Self {
+        let free = RECORDS.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Self(free.unwrap_or_else(|| Box::leak(Box::new(Partitions::new()))))
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        self.0.clear();
+        RECORDS.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
+    }
+}
+
 /// Runs `block` once for each block of the grid.
 ///
 /// # Errors
@@ -58,6 +78,8 @@ pub(crate) fn run(kernel: &'static str, grid: [u32; 3], block: impl Fn(BlockPosi
     let next = AtomicU64::new(0);
     let failed = AtomicBool::new(false);
     let first_failure = Mutex::new(None::<(u64, String)>);
+    let record = Record::new();
+    let partitions = Some(record.0);
 
     let work = || {
         while !failed.load(Ordering::Relaxed) {
@@ -66,7 +88,7 @@ pub(crate) fn run(kernel: &'static str, grid: [u32; 3], block: impl Fn(BlockPosi
                 break;
             }
             for index in begin..total.min(begin + portion) {
-                let position = BlockPosition { index: unravel(index, grid), count: grid };
+                let position = BlockPosition { index: unravel(index, grid), count: grid, partitions };
                 if let Err(message) = panic::catch(|| block(position)) {
                     failed.store(true, Ordering::Relaxed);
                     let mut first = first_failure.lock().unwrap_or_else(PoisonError::into_inner);

@@ -24,6 +24,7 @@ mod math;
 mod minifloats;
 mod modes;
 mod movement;
+mod ownership;
 mod promotions;
 mod random;
 mod reductions;

@@ -55,6 +55,12 @@ impl<B: Block> Cx<B> {
         BlockIndex::new(self.place.block_index(AXIS))
     }
 
+    /// Which block this is, as the back end knows it.
+    #[inline(always)]
+    pub(crate) fn place(self) -> Place {
+        self.place
+    }
+
     /// This block's index along grid axis `axis`, as a number.
     #[inline(always)]
     pub(crate) fn block_index(self, axis: usize) -> u32 {

@@ -2,6 +2,7 @@
 //!
 //! Launching itself is the business of `cuda-tiles-host`; this module is the contract between both.
 
+pub use crate::arch::partitions::Partitions;
 use crate::element::Element;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use core::alloc::Layout;
@@ -83,12 +84,14 @@ impl<P: Parameters> UnsafeKernel<P> {
 }
 
 /// Which block of which grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct BlockPosition {
     /// The block's index along each axis.
     pub index: [u32; 3],
     /// The number of blocks along each axis.
     pub count: [u32; 3],
+    /// The launch's record of how blocks cut writable tensors; without one it is not checked that all do so in the same way.
+    pub partitions: Option<&'static Partitions>,
 }
 
 /// One argument of a kernel: a scalar or a span, which a kernel receives as up to three plain parameters.

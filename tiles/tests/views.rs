@@ -22,7 +22,7 @@ const MARGIN: usize = 8;
 
 /// The token of block `index` of many.
 fn context(index: u32) -> Cx<CpuBlock> {
-    let position = BlockPosition { index: [index, 0, 0], count: [1000, 1, 1] };
+    let position = BlockPosition { index: [index, 0, 0], count: [1000, 1, 1], partitions: None };
     // SAFETY: this thread is the whole block, of a grid of rank 1, and no other block runs.
     unsafe { cuda_tiles::cpu::context(position) }
 }

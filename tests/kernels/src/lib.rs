@@ -23,6 +23,7 @@ pub mod math;
 pub mod minifloats;
 pub mod modes;
 pub mod movement;
+pub mod ownership;
 pub mod promotions;
 pub mod random;
 pub mod reductions;

@@ -22,12 +22,13 @@ pub use part::{Rest, Sliced, WithoutGaps};
 pub use permute::{AxisOrder, OrderC, OrderF, Permutation, SwapAxes, Transposed, TransposedAxes};
 
 use crate::arch::messages::Failure;
+use crate::arch::partitions::Origin;
 use crate::context::Cx;
 use crate::debug::protocol::SPAN_AXIS;
 use crate::element::Element;
 use crate::layout::Block;
 use crate::shape::{OfRank, Shape};
-use crate::view::{AtElements, AtSteps, PartitionView, Steps, StridedView, TiledView, WindowView};
+use crate::view::{AtElements, AtSteps, NamedBy, PartitionView, Steps, StridedView, TiledView, WindowView};
 use core::marker::PhantomData;
 use extents::OffsetInteger;
 
@@ -47,6 +48,8 @@ pub struct TensorSpan<T: Element, E: Extents, A = ReadOnly, M: Mapping = Right, 
     pub(crate) pointer: *mut T::Bits,
     pub(crate) extents: E,
     pub(crate) mapping: M::Data<E>,
+    /// The tensor that this is a part of; parts that unsafe code takes are tensors of their own.
+    pub(crate) origin: Origin,
     access: PhantomData<(A, G)>,
 }
 
@@ -108,7 +111,8 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         if pointer.addr() % G::bytes::<T::Bits>() != 0 {
             return Err(SpanError::Alignment { address: pointer.addr(), wanted: G::bytes::<T::Bits>() });
         }
-        Ok(Self { pointer, extents, mapping, access: PhantomData })
+        let origin = Origin::new(pointer.addr());
+        Ok(Self { pointer, extents, mapping, origin, access: PhantomData })
     }
 
     /// The length of axis `axis`: a `u32`, or `u64` where an extent is one.
@@ -158,11 +162,15 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// }
     /// ```
     #[inline(always)]
-    pub fn partition<S: Shape + OfRank<E::Rank>, B: Block>(
+    #[track_caller]
+    pub fn partition<S: Shape + OfRank<E::Rank>, B: Block, N>(
         self,
         cx: Cx<B>,
         shape: S,
-    ) -> PartitionView<T, E, A, M, G, S, B> {
+    ) -> PartitionView<T, E, A, M, G, S, B, N>
+    where
+        A: NamedBy<N>,
+    {
         let _ = shape;
         TiledView::new(self, cx)
     }
@@ -185,14 +193,16 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// });
     /// ```
     #[inline(always)]
-    pub fn strided<S, N, B>(self, cx: Cx<B>, shape: S, steps: N) -> StridedView<T, E, A, M, G, S, N, B>
+    #[track_caller]
+    pub fn strided<S, P, B, N>(self, cx: Cx<B>, shape: S, steps: P) -> StridedView<T, E, A, M, G, S, P, B, N>
     where
         S: Shape + OfRank<E::Rank>,
-        N: Steps + OfRank<S::Rank>,
+        P: Steps + OfRank<S::Rank>,
         B: Block,
+        A: NamedBy<N>,
     {
         let _ = (shape, steps);
-        TiledView::<T, E, A, M, G, S, B, AtSteps<N>>::new(self, cx)
+        TiledView::<T, E, A, M, G, S, B, AtSteps<P>, N>::new(self, cx)
     }
 
     /// Tiles of `shape` that start at any element: overlapping windows, as stencils and pooling want them.
@@ -212,13 +222,17 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// });
     /// ```
     #[inline(always)]
-    pub fn window<S: Shape + OfRank<E::Rank>, B: Block>(
+    #[track_caller]
+    pub fn window<S: Shape + OfRank<E::Rank>, B: Block, N>(
         self,
         cx: Cx<B>,
         shape: S,
-    ) -> WindowView<T, E, A, M, G, S, B> {
+    ) -> WindowView<T, E, A, M, G, S, B, N>
+    where
+        A: NamedBy<N>,
+    {
         let _ = shape;
-        TiledView::<T, E, A, M, G, S, B, AtElements>::new(self, cx)
+        TiledView::<T, E, A, M, G, S, B, AtElements, N>::new(self, cx)
     }
 
     #[inline(always)]
@@ -232,6 +246,12 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// As for [`TensorSpan::try_from_parts`], with parts of a span that passed its checks.
     #[inline(always)]
     pub(crate) unsafe fn from_checked(pointer: *mut T::Bits, extents: E, mapping: M::Data<E>) -> Self {
-        Self { pointer, extents, mapping, access: PhantomData }
+        Self { pointer, extents, mapping, origin: Origin::new(pointer.addr()), access: PhantomData }
+    }
+
+    /// The same span as a part of the tensor of another one.
+    #[inline(always)]
+    pub(crate) fn part_of(self, origin: Origin) -> Self {
+        Self { origin, ..self }
     }
 }

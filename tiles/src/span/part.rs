@@ -325,6 +325,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         let mapping = <M as SliceAxis<AXIS>>::Sliced::from_strides::<E::Narrowed<LENGTH>>(strides);
         // SAFETY: the elements are some of this span's, at their places, the same for all blocks.
         unsafe { TensorSpan::from_checked(pointer, self.extents.narrowed::<LENGTH>(), mapping) }
+            .part_of(self.origin)
     }
 
     /// The same elements with one more axis, of length 1, at position `AXIS`.
@@ -353,6 +354,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         let mapping = M::from_strides::<E::Inserted>(all);
         // SAFETY: the same elements at the same places; along an axis of length 1 any stride does.
         unsafe { TensorSpan::from_checked(self.pointer, self.extents.inserted(), mapping) }
+            .part_of(self.origin)
     }
 
     /// The same span, known to start at a multiple of `BYTES` bytes: the path for unaligned tensors is spared.
@@ -379,7 +381,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     #[inline(always)]
     pub unsafe fn assume_aligned<const BYTES: usize>(self) -> TensorSpan<T, E, A, M, Aligned<BYTES>> {
         // SAFETY: the same span; the caller vouches for its alignment.
-        unsafe { TensorSpan::from_checked(self.pointer, self.extents, self.mapping) }
+        unsafe { TensorSpan::from_checked(self.pointer, self.extents, self.mapping) }.part_of(self.origin)
     }
 }
 
@@ -439,6 +441,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         }
         // SAFETY: as many elements, without gaps, at the same places.
         unsafe { TensorSpan::from_checked(self.pointer, extents, M::from_strides::<F>([0; MAXIMUM_RANK])) }
+            .part_of(self.origin)
     }
 }
 

@@ -167,6 +167,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         let mapping = Permuted::<M, O::Axes>::from_strides::<O::Permuted>(permuted);
         // SAFETY: the same elements at the same places, under the contract of this span, which it replaces.
         unsafe { TensorSpan::from_checked(self.pointer, O::permute(self.extents), mapping) }
+            .part_of(self.origin)
     }
 
     /// The same tensor with axes `FIRST` and `SECOND` swapped; the others stay where they are.

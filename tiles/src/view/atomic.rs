@@ -5,6 +5,7 @@ use super::each;
 use super::index::TileIndex;
 use super::locate::{InMemory, Located, Part};
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
+use super::naming::TakesNames;
 use super::padding::Padding;
 use super::walk::Walk;
 use crate::element::{AtomicAdd, AtomicLogical, AtomicMinMax, Cast, Element, FitsElement, Number, Promote};
@@ -14,7 +15,7 @@ use crate::span::access::Writable;
 use crate::span::{Access, Alignment, Extents, Mapping};
 use crate::tile::Tile;
 
-impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
 where
     T: Element,
     E: Extents,
@@ -36,7 +37,10 @@ where
         index: I,
         order: O,
         scope: C,
-    ) -> Tile<T, S, Blocked<B>> {
+    ) -> Tile<T, S, Blocked<B>>
+    where
+        A: TakesNames<I::Naming, N>,
+    {
         let _ = (order, scope);
         Self::assert_atomic_access::<C, I>();
         let located = self.locate(index);
@@ -54,7 +58,10 @@ where
         index: I,
         order: O,
         scope: C,
-    ) -> Tile<T, S, Blocked<B>> {
+    ) -> Tile<T, S, Blocked<B>>
+    where
+        A: TakesNames<I::Naming, N>,
+    {
         let _ = (padding, order, scope);
         Self::assert_atomic_access::<C, I>();
         let located = self.locate(index);
@@ -93,7 +100,7 @@ where
     }
 }
 
-impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
 where
     T: Element,
     E: Extents,
@@ -119,6 +126,7 @@ where
         O: WriteOrder,
         C: Scope,
         I: TileIndex<E::Rank>,
+        A: TakesNames<I::Naming, N>,
     {
         let _ = (order, scope);
         Self::assert_atomic_access::<C, I>();
@@ -140,6 +148,7 @@ where
         O: WriteOrder,
         C: Scope,
         I: TileIndex<E::Rank>,
+        A: TakesNames<I::Naming, N>,
     {
         let _ = (order, scope);
         Self::assert_atomic_access::<C, I>();
@@ -172,7 +181,7 @@ where
 /// [`TensorSpan`](crate::span::TensorSpan), which take tiles of indices.
 ///
 /// The value may have any element type that converts without loss of kind and any shape that broadcasts to the view's.
-impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
 where
     T: Element,
     E: Extents,
@@ -212,7 +221,7 @@ where
 /// For each operation the method for tiles wholly inside the tensor, and the masked one.
 macro_rules! changes {
     ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident, $operation:literal, $two:expr;)*) => {
-        impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+        impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
         where
             T: Element,
             E: Extents,
@@ -239,6 +248,7 @@ macro_rules! changes {
                 O: UpdateOrder,
                 C: Scope,
                 I: TileIndex<E::Rank>,
+                A: TakesNames<I::Naming, N>,
             {
                 let _ = (order, scope);
                 Self::assert_atomic_access::<C, I>();
@@ -264,6 +274,7 @@ macro_rules! changes {
                 O: UpdateOrder,
                 C: Scope,
                 I: TileIndex<E::Rank>,
+                A: TakesNames<I::Naming, N>,
             {
                 let _ = (order, scope);
                 Self::assert_atomic_access::<C, I>();

@@ -69,7 +69,7 @@ impl Overlap {
     }
 }
 
-impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
 where
     T: Element,
     E: Extents,

@@ -2,6 +2,7 @@
 
 use super::PartitionView;
 use super::index::TileIndex;
+use super::naming::{AnyNumber, InOrder, TakesNames};
 use super::padding::Padding;
 use crate::arch::execution;
 use crate::context::Cx;
@@ -15,7 +16,9 @@ use crate::tile::Tile;
 use core::marker::PhantomData;
 
 /// An order of the tiles of a view: which one comes as number 0, 1, 2, ...
-pub trait Order: Copy + sealed::Sealed {
+pub trait Order: Copy + sealed::Sealed + 'static {
+    /// A number that no other order has.
+    const NUMBER: u64;
     /// The index of tile `number` among `counts` tiles along each axis. Different numbers below the product of the counts
     /// give different indices below the counts.
     fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R];
@@ -56,6 +59,7 @@ fn take<const R: usize>(number: &mut u32, index: &mut [u32; R], counts: [u32; R]
 }
 
 impl Order for RowMajor {
+    const NUMBER: u64 = 0;
     #[inline(always)]
     fn locate<const R: usize>(self, mut number: u32, counts: [u32; R]) -> [u32; R] {
         const { assert!(R <= MAXIMUM_RANK, "tiles have at most 4 axes") };
@@ -69,6 +73,7 @@ impl Order for RowMajor {
 }
 
 impl Order for ColumnMajor {
+    const NUMBER: u64 = 1;
     #[inline(always)]
     fn locate<const R: usize>(self, mut number: u32, counts: [u32; R]) -> [u32; R] {
         const { assert!(R <= MAXIMUM_RANK, "tiles have at most 4 axes") };
@@ -82,6 +87,7 @@ impl Order for ColumnMajor {
 }
 
 impl<const GROUP: u32> Order for Swizzled<GROUP> {
+    const NUMBER: u64 = 2 + GROUP as u64;
     #[inline(always)]
     fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R] {
         const { assert!(GROUP > 0, "Swizzled: a band has at least one row") };
@@ -154,8 +160,8 @@ fn total([a, b, c, d]: [u64; MAXIMUM_RANK]) -> u32 {
 ///
 /// Number `n` in the order belongs to block `n % num_blocks`: whatever the size of the grid, each tile is one block's.
 /// The view is consumed, so that there is no other way to its tiles.
-pub struct Dealt<T: Element, E: Extents, A, M: Mapping, G, S, B, O> {
-    view: PartitionView<T, E, A, M, G, S, B>,
+pub struct Dealt<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N = InOrder<O>> {
+    view: PartitionView<T, E, A, M, G, S, B, N>,
     cx: Cx<B>,
     order: O,
 }
@@ -163,30 +169,29 @@ pub struct Dealt<T: Element, E: Extents, A, M: Mapping, G, S, B, O> {
 /// One of the tiles that fall to this block, from [`Dealt::tiles`].
 ///
 /// As an index of another view, `&tile`, it is plain numbers.
-pub struct DealtTile<'a, T: Element, E: Extents, A, M: Mapping, G, S, B> {
+pub struct DealtTile<'a, T: Element, E: Extents, A, M: Mapping, G, S, B, O, N = InOrder<O>> {
     // A copy under the view's borrow: a pointer that the loop carries along would put the view into memory.
-    view: PartitionView<T, E, A, M, G, S, B>,
+    view: PartitionView<T, E, A, M, G, S, B, N>,
     index: [u32; MAXIMUM_RANK],
-    borrow: PhantomData<&'a ()>,
+    borrow: PhantomData<(&'a (), O)>,
 }
 
-/// The index of a tile that was dealt to this block, for use within its own view.
+/// The index of a tile that was dealt to this block in order `O`, for use within its own view.
 #[derive(Clone, Copy)]
-struct Own([u32; MAXIMUM_RANK]);
+struct Own<O>([u32; MAXIMUM_RANK], PhantomData<O>);
 
-impl Own {
-    #[inline(always)]
-    fn numbers(self) -> [u64; MAXIMUM_RANK] {
-        let Self([a, b, c, d]) = self;
-        [a.into(), b.into(), c.into(), d.into()]
-    }
+/// The numbers of an index in 64 bits.
+#[inline(always)]
+fn wide([a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u64; MAXIMUM_RANK] {
+    [a.into(), b.into(), c.into(), d.into()]
 }
 
-impl<R> TileIndex<R> for Own {
+impl<R, O: Order> TileIndex<R> for Own<O> {
     const OWNED_AXES: u32 = u32::MAX;
+    type Naming = InOrder<O>;
     #[inline(always)]
     fn get(self) -> [u64; MAXIMUM_RANK] {
-        self.numbers()
+        wide(self.0)
     }
     #[inline(always)]
     fn signed(self) -> [i64; MAXIMUM_RANK] {
@@ -194,13 +199,14 @@ impl<R> TileIndex<R> for Own {
     }
 }
 
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B> TileIndex<E::Rank>
-    for &DealtTile<'_, T, E, A, M, G, S, B>
+impl<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N> TileIndex<E::Rank>
+    for &DealtTile<'_, T, E, A, M, G, S, B, O, N>
 {
     const OWNED_AXES: u32 = 0;
+    type Naming = AnyNumber;
     #[inline(always)]
     fn get(self) -> [u64; MAXIMUM_RANK] {
-        Own(self.index).numbers()
+        wide(self.index)
     }
     #[inline(always)]
     fn signed(self) -> [i64; MAXIMUM_RANK] {
@@ -208,8 +214,8 @@ impl<T: Element, E: Extents, A, M: Mapping, G, S, B> TileIndex<E::Rank>
     }
 }
 
-impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    PartitionView<T, E, A, M, G, S, B>
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block, N>
+    PartitionView<T, E, A, M, G, S, B, N>
 {
     /// Deals the tiles out to the blocks of a one-dimensional grid of any length: a *persistent* kernel is launched with
     /// as many blocks as run at the same time, and each goes through its share.
@@ -228,7 +234,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// }
     /// ```
     #[inline(always)]
-    pub fn deal<O: Order>(self, cx: Cx<B>, order: O) -> Dealt<T, E, A, M, G, S, B, O> {
+    pub fn deal<O: Order>(self, cx: Cx<B>, order: O) -> Dealt<T, E, A, M, G, S, B, O, N>
+    where
+        A: TakesNames<InOrder<O>, N>,
+    {
         const {
             assert!(
                 B::GRID_RANK == 1,
@@ -239,8 +248,8 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 }
 
-impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block, O: Order>
-    Dealt<T, E, A, M, G, S, B, O>
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block, O: Order, N>
+    Dealt<T, E, A, M, G, S, B, O, N>
 {
     /// The tiles that fall to this block, edge tiles included.
     ///
@@ -251,7 +260,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// If the view has 2³² tiles or more (on the device: traps).
     #[inline(always)]
     #[track_caller]
-    pub fn tiles(&self) -> impl Iterator<Item = DealtTile<'_, T, E, A, M, G, S, B>> {
+    pub fn tiles(&self) -> impl Iterator<Item = DealtTile<'_, T, E, A, M, G, S, B, O, N>> {
         let counts = self.counts();
         let (total, step) = (total(counts), self.cx.num_blocks(0));
         let [a, b, c, d] = counts;
@@ -293,14 +302,22 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 }
 
-impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    DealtTile<'_, T, E, A, M, G, S, B>
+impl<T: Element, E: Extents, A, M: Mapping, G: Alignment, S: Shape, B: Block, O: Order, N>
+    DealtTile<'_, T, E, A, M, G, S, B, O, N>
+where
+    A: TakesNames<InOrder<O>, N>,
 {
     /// The number of the tile along axis `AXIS` of the view.
     #[inline(always)]
     pub fn axis<const AXIS: usize>(&self) -> u32 {
         const { assert!(AXIS < E::RANK, "this view has fewer axes") };
         self.index[AXIS]
+    }
+
+    /// The index for use within the view.
+    #[inline(always)]
+    fn own(&self) -> Own<O> {
+        Own(self.index, PhantomData)
     }
 
     /// Loads the tile, which must lie wholly inside the tensor: [`PartitionView::load`].
@@ -310,13 +327,13 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     #[inline(always)]
     #[track_caller]
     pub fn load(&self) -> Tile<T, S, Blocked<B>> {
-        self.view.load(Own(self.index))
+        self.view.load(self.own())
     }
 
     /// Loads the tile, with `padding` outside the tensor: [`PartitionView::load_masked`].
     #[inline(always)]
     pub fn load_masked<P: Padding<T>>(&self, padding: P) -> Tile<T, S, Blocked<B>> {
-        self.view.load_masked(padding, Own(self.index))
+        self.view.load_masked(padding, self.own())
     }
 
     /// Stores the tile, which must lie wholly inside the tensor: [`PartitionView::store`].
@@ -332,7 +349,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
     {
-        self.view.store(value, Own(self.index))
+        self.view.store(value, self.own())
     }
 
     /// Stores what of the tile lies inside the tensor: [`PartitionView::store_masked`].
@@ -344,7 +361,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
     {
-        self.view.store_masked(value, Own(self.index))
+        self.view.store_masked(value, self.own())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tile indices: which tile of a view.
 
+use super::naming::{AnyNumber, IndexKind, Naming};
 use crate::context::BlockIndex;
 use crate::shape::{MAXIMUM_RANK, Rank};
 
@@ -12,6 +13,8 @@ use crate::shape::{MAXIMUM_RANK, Rank};
 pub trait IndexNumber: Copy {
     /// The grid axes, as bits, along which the number belongs to this block alone.
     const OWNED_AXES: u32;
+    /// What kind of number it is: a [`BlockIndex`], or [`AnyNumber`].
+    type Kind: IndexKind;
     /// The number; negative ones are out of every range.
     fn get(self) -> u64;
     /// The number with its sign; longer ones are out of every range.
@@ -22,6 +25,7 @@ macro_rules! index_numbers {
     ($($type:ty)*) => { $(
         impl IndexNumber for $type {
             const OWNED_AXES: u32 = 0;
+            type Kind = AnyNumber;
             #[inline(always)]
             fn get(self) -> u64 {
                 u64::try_from(self).unwrap_or(u64::MAX)
@@ -37,6 +41,7 @@ index_numbers!(u32 i32 u64 i64 usize);
 
 impl<const AXIS: usize> IndexNumber for BlockIndex<AXIS> {
     const OWNED_AXES: u32 = 1 << AXIS;
+    type Kind = Self;
     #[inline(always)]
     fn get(self) -> u64 {
         u64::from(*self)
@@ -56,6 +61,8 @@ impl<const AXIS: usize> IndexNumber for BlockIndex<AXIS> {
 pub trait TileIndex<R>: Copy {
     /// The grid axes, as bits, whose block index is part of it.
     const OWNED_AXES: u32;
+    /// Where in it the block's indices stand: the kinds of its numbers.
+    type Naming: Naming;
     /// The numbers; 0 beyond the rank.
     fn get(self) -> [u64; MAXIMUM_RANK];
     /// The numbers with their signs; 0 beyond the rank.
@@ -64,6 +71,7 @@ pub trait TileIndex<R>: Copy {
 
 impl<I: IndexNumber> TileIndex<Rank<1>> for I {
     const OWNED_AXES: u32 = I::OWNED_AXES;
+    type Naming = (I::Kind,);
     #[inline(always)]
     fn get(self) -> [u64; MAXIMUM_RANK] {
         [IndexNumber::get(self), 0, 0, 0]
@@ -78,6 +86,7 @@ macro_rules! tile_indices {
     ($($rank:literal: $($name:ident)*, $($zero:literal)*;)*) => { $(
         impl<$($name: IndexNumber),*> TileIndex<Rank<$rank>> for ($($name,)*) {
             const OWNED_AXES: u32 = 0 $(| $name::OWNED_AXES)*;
+            type Naming = ($($name::Kind,)*);
             #[inline(always)]
             #[allow(non_snake_case, reason = "a number goes by the name of its type")]
             fn get(self) -> [u64; MAXIMUM_RANK] {

@@ -115,7 +115,7 @@ pub(super) fn coordinate<X: Ordered>(flat: usize, axis: usize) -> usize {
     (flat >> X::LOW_BITS[axis]) & ((1 << <X::Shape as Shape>::DESCRIPTION.log[axis]) - 1)
 }
 
-impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
 where
     T: Element,
     E: Extents,

@@ -2,7 +2,9 @@
 
 use super::index::TileIndex;
 use super::locate::{FromMemory, InMemory, IntoMemory, Located, Part};
+use super::naming::{NamedBy, TakesNames};
 use super::padding::Padding;
+use super::same::assert_same_partition;
 use super::transfer::{self, Cache};
 use super::walk::{AtElements, AtSteps, SideBySide, Walk};
 use crate::arch;
@@ -26,17 +28,19 @@ use core::marker::PhantomData;
 /// masked loads give padding and masked stores nothing.
 ///
 /// Of a writable span only the block's own tiles can be loaded and stored: the index must contain the block index
-/// ([`Cx::bid`], [`Cx::tiles`]) of every grid axis, and tiles must not overlap. Loads see what the block itself stored
+/// ([`Cx::bid`], [`Cx::tiles`]) of every grid axis, and tiles must not overlap. All indices of one view have the block's at the
+/// same places, which `N` remembers: it is inferred from the first one, and an index that differs does not compile. All blocks
+/// must cut a tensor into the same view, whichever branch they take: the CPU checks that at every launch, a GPU does not. Loads see what the block itself stored
 /// earlier, with any view of this type. A view of rank 0 has one tile, whose index names no block: only a grid of one block
 /// may store it (else: as for a tile outside the tensor).
 ///
 /// Where the last axis is not the contiguous one (of a [`Left`](crate::span::Left) or permuted span), tiles are moved along
 /// the contiguous axis and turned round in registers or shared memory.
-pub struct TiledView<T: Element, E: Extents, A, M: Mapping, G, S, B, W = SideBySide> {
+pub struct TiledView<T: Element, E: Extents, A, M: Mapping, G, S, B, W = SideBySide, N = ()> {
     pub(super) span: TensorSpan<T, E, A, M, G>,
     /// Whether the grid has one block.
     alone: bool,
-    shape: PhantomData<(S, B, W)>,
+    shape: PhantomData<(S, B, W, N)>,
 }
 
 /// A span cut into tiles side by side: tile `(i, j)` starts at element `(i * S0, j * S1)`. Indices count tiles.
@@ -52,19 +56,19 @@ pub struct TiledView<T: Element, E: Extents, A, M: Mapping, G, S, B, W = SideByS
 ///     assert_eq!([tile.at([0, 0]), tile.at([0, 1]), tile.at([1, 0]), tile.at([1, 1])], [20, 21, 28, 29]);
 /// });
 /// ```
-pub type PartitionView<T, E, A, M, G, S, B> = TiledView<T, E, A, M, G, S, B, SideBySide>;
+pub type PartitionView<T, E, A, M, G, S, B, N = ()> = TiledView<T, E, A, M, G, S, B, SideBySide, N>;
 
-/// A span cut into tiles at static steps `N`: tile `(i, j)` starts at element `(i * N0, j * N1)`.
+/// A span cut into tiles at static steps `P`: tile `(i, j)` starts at element `(i * P0, j * P1)`.
 ///
 /// Steps shorter than the tile make tiles overlap, longer ones leave gaps. Stores to a writable span want steps at least as
 /// long as the tile.
-pub type StridedView<T, E, A, M, G, S, N, B> = TiledView<T, E, A, M, G, S, B, AtSteps<N>>;
+pub type StridedView<T, E, A, M, G, S, P, B, N = ()> = TiledView<T, E, A, M, G, S, B, AtSteps<P>, N>;
 
 /// Tiles of a span at any element: index `(i, j)` is that of the tile's first element, signed, so that a masked load may
 /// reach over the low edge of the tensor as well as over the high one.
-pub type WindowView<T, E, A, M, G, S, B> = TiledView<T, E, A, M, G, S, B, AtElements>;
+pub type WindowView<T, E, A, M, G, S, B, N = ()> = TiledView<T, E, A, M, G, S, B, AtElements, N>;
 
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B, W> Clone for TiledView<T, E, A, M, G, S, B, W>
+impl<T: Element, E: Extents, A, M: Mapping, G, S, B, W, N> Clone for TiledView<T, E, A, M, G, S, B, W, N>
 where
     TensorSpan<T, E, A, M, G>: Copy,
 {
@@ -74,12 +78,12 @@ where
     }
 }
 
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B, W> Copy for TiledView<T, E, A, M, G, S, B, W> where
+impl<T: Element, E: Extents, A, M: Mapping, G, S, B, W, N> Copy for TiledView<T, E, A, M, G, S, B, W, N> where
     TensorSpan<T, E, A, M, G>: Copy
 {
 }
 
-impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
 where
     T: Element,
     E: Extents,
@@ -93,7 +97,12 @@ where
     pub(super) const CACHE: Cache = if A::CONSTANT { Cache::Constant } else { Cache::Ordinary };
 
     #[inline(always)]
-    pub(crate) fn new(span: TensorSpan<T, E, A, M, G>, cx: Cx<B>) -> Self {
+    #[track_caller]
+    pub(crate) fn new(span: TensorSpan<T, E, A, M, G>, cx: Cx<B>) -> Self
+    where
+        A: NamedBy<N>,
+    {
+        assert_same_partition::<T, E, A, M, G, S, B, W, N>(&span, cx);
         let alone = E::RANK > 0 || (0..3).all(|axis| cx.num_blocks(axis) == 1);
         Self { span, alone, shape: PhantomData }
     }
@@ -135,7 +144,10 @@ where
     /// If it does not (on the device: traps, and the launch's stream reports it).
     #[inline(always)]
     #[track_caller]
-    pub fn load<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
+    pub fn load<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>>
+    where
+        A: TakesNames<I::Naming, N>,
+    {
         self.assert_plain_access::<I>();
         let located = self.locate(index);
         if !located.whole {
@@ -150,7 +162,10 @@ where
     /// # Safety
     /// The tile lies wholly inside the tensor, and no other block writes it during the kernel.
     #[inline(always)]
-    pub unsafe fn load_unchecked<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
+    pub unsafe fn load_unchecked<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>>
+    where
+        A: TakesNames<I::Naming, N>,
+    {
         let located = self.locate(index);
         // SAFETY: the caller vouches for it.
         transfer::ordered::<A, _>(|| unsafe { self.load_inside(&located) })
@@ -175,7 +190,10 @@ where
         &self,
         padding: P,
         index: I,
-    ) -> Tile<T, S, Blocked<B>> {
+    ) -> Tile<T, S, Blocked<B>>
+    where
+        A: TakesNames<I::Naming, N>,
+    {
         self.assert_plain_access::<I>();
         let _ = padding;
         let located = self.locate(index);
@@ -330,7 +348,7 @@ where
 ///
 /// The value may have any element type that converts without loss of kind (the promotion of both is the tensor's
 /// type) and any shape that broadcasts to the view's.
-impl<T, E, A, M, G, S, B, W> TiledView<T, E, A, M, G, S, B, W>
+impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
 where
     T: Element,
     E: Extents,
@@ -365,6 +383,7 @@ where
         R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
         I: TileIndex<E::Rank>,
+        A: TakesNames<I::Naming, N>,
     {
         self.assert_plain_access::<I>();
         let located = self.locate(index);
@@ -387,6 +406,7 @@ where
         R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
         I: TileIndex<E::Rank>,
+        A: TakesNames<I::Naming, N>,
     {
         let located = self.locate(index);
         // SAFETY: the caller vouches for it.
@@ -402,6 +422,7 @@ where
         R: Shape + Broadcast<S, Output: FitsShape<S>>,
         L: Layout<Block = B> + Join<Blocked<B>>,
         I: TileIndex<E::Rank>,
+        A: TakesNames<I::Naming, N>,
     {
         self.assert_plain_access::<I>();
         let located = self.locate(index);

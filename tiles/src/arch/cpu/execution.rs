@@ -1,5 +1,6 @@
 //! Blocks of one thread.
 
+use super::partitions::Partitions;
 use core::fmt;
 
 /// A block's place in the grid.
@@ -7,12 +8,18 @@ use core::fmt;
 pub struct Place {
     index: [u32; 3],
     count: [u32; 3],
+    partitions: Option<&'static Partitions>,
 }
 
 impl Place {
-    /// The block `index` of a grid of `count` blocks.
-    pub fn new(index: [u32; 3], count: [u32; 3]) -> Self {
-        Self { index, count }
+    /// The block `index` of a grid of `count` blocks, whose launch keeps this record.
+    pub fn new(index: [u32; 3], count: [u32; 3], partitions: Option<&'static Partitions>) -> Self {
+        Self { index, count, partitions }
+    }
+
+    /// The record of how the launch's blocks cut writable tensors.
+    pub fn partitions(self) -> Option<&'static Partitions> {
+        self.partitions
     }
 
     /// The index along `axis`.

@@ -17,7 +17,7 @@ pub type CpuBlock = Cta<1, 4, 1>;
 #[doc(hidden)]
 pub unsafe fn context<B: crate::layout::Block>(position: BlockPosition) -> Cx<B> {
     // SAFETY: the same contract.
-    unsafe { Cx::new(Place::new(position.index, position.count)) }
+    unsafe { Cx::new(Place::new(position.index, position.count, position.partitions)) }
 }
 
 /// Runs `body` as the only block of a grid.
@@ -28,7 +28,7 @@ pub unsafe fn context<B: crate::layout::Block>(position: BlockPosition) -> Cx<B>
 /// ```
 pub fn block<R>(body: impl FnOnce(Cx<CpuBlock>) -> R) -> R {
     // SAFETY: a grid of one block of one thread, which is this one.
-    body(unsafe { context(BlockPosition { index: [0; 3], count: [1; 3] }) })
+    body(unsafe { context(BlockPosition { index: [0; 3], count: [1; 3], partitions: None }) })
 }
 
 fn row_major<const R: usize>(lengths: [u64; R]) -> [i64; R] {

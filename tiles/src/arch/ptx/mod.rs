@@ -11,6 +11,7 @@ pub mod execution;
 pub mod float;
 pub mod global;
 pub mod messages;
+pub mod partitions;
 pub mod rounding;
 pub mod run;
 pub mod shared;

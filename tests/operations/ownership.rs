@@ -1,0 +1,87 @@
+//! Which tiles of a writable tensor are a block's own, when blocks go different ways.
+
+use crate::devices::devices;
+use crate::failures::Failures;
+use cuda_tiles_host::{Device, Error, Launch, Result, Tensor};
+use cuda_tiles_test_kernels::ownership as kernels;
+
+#[test]
+fn blocks_that_branch_may_store_by_one_naming() {
+    let mut failures = Failures::new::<i32>("one naming");
+    for device in devices() {
+        for [rows, columns] in [[4, 8], [9, 17], [3, 40], [30, 5]] {
+            let mut x = Tensor::poisoned(device, [rows, columns]).unwrap();
+            let mut y = Tensor::poisoned(device, [columns, rows]).unwrap();
+            // The tiles of the second tensor are counted the other way round: it has as many blocks as either needs.
+            let blocks = rows.div_ceil(4).max(columns.div_ceil(8)) as u32;
+            kernels::one_naming.launch(device, (blocks, blocks), (&mut x, &mut y)).unwrap();
+            let value = |row: usize, column: usize, [i, j]: [usize; 2]| {
+                (row % 4 * 8 + column % 8 + i * 1000 + j * 100) as i32
+            };
+            failures.exact(device, &format!("{rows} x {columns}"), &x.to_vec().unwrap(), |at| {
+                let (row, column) = (at / columns, at % columns);
+                let (i, j) = (row / 4, column / 8);
+                2 * (value(row, column, [i, j]) + i32::from(i >= j))
+            });
+            failures.exact(device, &format!("{columns} x {rows}, swapped"), &y.to_vec().unwrap(), |at| {
+                // Element (row, column) of the swapped tensor, whose tile (j, i) is block (i, j)'s.
+                let (row, column) = (at % rows, at / rows);
+                value(row, column, [column / 8, row / 4])
+            });
+        }
+    }
+}
+
+#[test]
+fn numbers_of_any_type_name_tiles_alike() {
+    let mut failures = Failures::new::<i32>("numbers in an index");
+    for device in devices() {
+        let mut x = Tensor::poisoned(device, [7, 4]).unwrap();
+        kernels::one_naming_of_integers.launch(device, 7, (&mut x,)).unwrap();
+        failures.exact(device, "7 rows", &x.to_vec().unwrap(), |at| {
+            let i = at as i32 / 4;
+            if i % 2 == 0 { 2 * i } else { 3 * i }
+        });
+    }
+}
+
+/// A kernel whose blocks cut a tensor in two ways: what launches it, and words of both.
+type Case = (&'static str, fn(&Device) -> Result<()>, [&'static str; 2]);
+
+macro_rules! case {
+    ($kernel:ident, $lengths:expr, $one:literal, $other:literal) => {
+        (
+            stringify!($kernel),
+            |device| kernels::$kernel.launch(device, 3, (&mut Tensor::zeros(device, $lengths)?,)),
+            [$one, $other],
+        )
+    };
+}
+
+const CASES: [Case; 7] = [
+    case!(two_shapes, [128], "tiles of [64] at steps of [64]", "tiles of [32] at steps of [32]"),
+    case!(rows_and_columns, [8, 8], "with strides [8, 1]", "with strides [1, 8]"),
+    case!(two_places, [16, 16], "named (cx.bid::<0>(), _)", "named (_, cx.bid::<0>())"),
+    case!(two_starts, [100], "with strides [1] from byte 4 on", "with strides [1] from byte 0 on"),
+    case!(two_walks, [100], "tiles of [32] at steps of [40]", "tiles of [32] at steps of [32]"),
+    case!(two_extents, [32], "of extents [8, 4]", "of extents [4, 8]"),
+    case!(two_orders, [8, 8], "in the order RowMajor", "in the order Swizzled::<2>"),
+];
+
+/// No type keeps a block from taking another branch than its neighbour; the CPU compares what blocks have done.
+#[test]
+fn the_cpu_refuses_two_partitions_of_one_tensor() {
+    let device = Device::cpu();
+    for (name, launch, ways) in CASES {
+        // A launch begins with an empty record, whatever the one before it did.
+        for _ in 0..3 {
+            let error = launch(&device).expect_err(name);
+            assert!(matches!(error, Error::Panicked { kernel, .. } if kernel == name), "{name}: {error:?}");
+            let message = error.to_string();
+            let sentence = "all blocks cut a writable tensor in the same way, or their tiles would overlap";
+            for words in [sentence, "block [0, 0, 0] has", "ownership.rs:"].iter().chain(&ways) {
+                assert!(message.contains(words), "{name}: `{words}` is not in: {message}");
+            }
+        }
+    }
+}
