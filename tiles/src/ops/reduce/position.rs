@@ -30,7 +30,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.argmax_with::<A, _>(SuppressNan)
     }
 
-    /// Where along axis `A` the largest elements are; with [`PropagateNan`](super::modes::PropagateNan) the first NaN.
+    /// Where along axis `A` the largest elements are; with [`PropagateNan`](crate::ops::modes::PropagateNan) the first NaN.
     #[inline(always)]
     pub fn argmax_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
@@ -50,7 +50,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.argmin_with::<A, _>(SuppressNan)
     }
 
-    /// Where along axis `A` the smallest elements are; with [`PropagateNan`](super::modes::PropagateNan) the first NaN.
+    /// Where along axis `A` the smallest elements are; with [`PropagateNan`](crate::ops::modes::PropagateNan) the first NaN.
     #[inline(always)]
     pub fn argmin_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
