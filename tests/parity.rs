@@ -1,0 +1,232 @@
+//! The parity table and the semantic details in `docs/` are made from data, and say nothing that is not there.
+//!
+//! `docs/parity.toml` has one row for each capability of CUDA Tile C++, cuTile Python and cutile-rs, and one for each
+//! detail of their semantics that is easy to get wrong. Each names our items and the tests that show them, or the reason
+//! why there is none. rustdoc looks the items up, and the tests are looked up in their files.
+//!
+//! `PARITY=overwrite cargo test --test parity` writes the pages anew.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde::Deserialize;
+
+/// What `docs/parity.toml` holds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Data {
+    section: Vec<Section>,
+    detail: Vec<Detail>,
+}
+
+/// Capabilities that belong together.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Section {
+    title: String,
+    row: Vec<Row>,
+}
+
+/// One capability: what it is called there and here.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    capability: String,
+    cpp: String,
+    python: String,
+    rs: String,
+    /// Paths of our items, from the crate on: `cuda_tiles::tile::Tile::sum`.
+    #[serde(default)]
+    items: Vec<String>,
+    /// Tests, as file and function: `tests/operations/reductions.rs::sums`.
+    #[serde(default)]
+    tests: Vec<String>,
+    /// What differs; where there are no items, why.
+    #[serde(default)]
+    note: String,
+}
+
+/// One detail of the semantics.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Detail {
+    number: usize,
+    /// What is easy to get wrong.
+    detail: String,
+    /// What holds here.
+    ours: String,
+    #[serde(default)]
+    tests: Vec<String>,
+    /// Whether this is a deliberate difference from every peer, which `ours` explains.
+    #[serde(default)]
+    difference: bool,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn data() -> Data {
+    let path = root().join("docs/parity.toml");
+    toml::from_str(&fs::read_to_string(path).unwrap())
+        .unwrap_or_else(|error| panic!("docs/parity.toml: {error}"))
+}
+
+fn all_tests(data: &Data) -> impl Iterator<Item = &String> {
+    let rows = data.section.iter().flat_map(|section| &section.row).flat_map(|row| &row.tests);
+    rows.chain(data.detail.iter().flat_map(|detail| &detail.tests))
+}
+
+/// A test as a link to its file, by the function's name; a program that must not compile by its file's.
+fn test_link(test: &str) -> String {
+    let (file, function) = test.split_once("::").unwrap_or_else(|| panic!("{test} is not FILE::FUNCTION"));
+    let name = match file.strip_prefix("tests/compile_fail/") {
+        Some(program) => program,
+        None => function,
+    };
+    format!("[{name}](../{file})")
+}
+
+/// The text of a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// An item as users write it: from its type on, if it has one.
+fn short(item: &str) -> &str {
+    let names: Vec<&str> = item.split("::").collect();
+    let first = names.iter().position(|name| name.starts_with(char::is_uppercase)).unwrap_or(names.len() - 1);
+    let offset: usize = names[..first].iter().map(|name| name.len() + 2).sum();
+    &item[offset..]
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn parity_page(data: &Data) -> String {
+    let mut page = String::from(
+        "# Parity with the peers\n\n\
+         Every capability of CUDA Tile C++ 13.5, cuTile Python 1.7 and cutile-rs 0.3, what it is called there, and what it is\n\
+         called here; a dash says that the peer has nothing of the kind. Each row names the test that shows it. This page is\n\
+         made from `docs/parity.toml` by `tests/parity.rs`, which fails if an item or a test does not exist.\n",
+    );
+    for section in &data.section {
+        writeln!(page, "\n## {}\n", section.title).unwrap();
+        page.push_str("| capability | C++ | Python | cutile-rs | cuda-tiles | tests | notes |\n|---|---|---|---|---|---|---|\n");
+        for row in &section.row {
+            let items = joined(row.items.iter().map(|item| format!("`{}`", short(item))));
+            let ours = if row.items.is_empty() { "–" } else { &items };
+            let tests = joined(row.tests.iter().map(|test| test_link(test)));
+            let [capability, cpp, python, rs, note] =
+                [&row.capability, &row.cpp, &row.python, &row.rs, &row.note].map(|text| cell(text));
+            writeln!(page, "| {capability} | {cpp} | {python} | {rs} | {ours} | {tests} | {note} |").unwrap();
+        }
+    }
+    page
+}
+
+fn semantics_page(data: &Data) -> String {
+    let mut page = String::from(
+        "# Semantics that are easy to get wrong\n\n\
+         Where the peers differ from each other, leave something undefined, or surprise; what holds here, on GPU and CPU\n\
+         alike; and the test that shows it. Made from `docs/parity.toml` by `tests/parity.rs`.\n\n\
+         | | detail | here | tests |\n|---|---|---|---|\n",
+    );
+    for Detail { number, detail, ours, tests, difference } in &data.detail {
+        let mark = if *difference { "**Differs.** " } else { "" };
+        let tests = joined(tests.iter().map(|test| test_link(test)));
+        let (detail, ours) = (cell(detail), cell(ours));
+        writeln!(page, "| {number} | {detail} | {mark}{ours} | {tests} |").unwrap();
+    }
+    page
+}
+
+#[test]
+fn pages_say_what_the_data_say() {
+    let data = data();
+    for (name, text) in [("parity.md", parity_page(&data)), ("semantics.md", semantics_page(&data))] {
+        let path = root().join("docs").join(name);
+        if std::env::var_os("PARITY").is_some_and(|value| value == "overwrite") {
+            fs::write(&path, &text).unwrap();
+        }
+        assert!(
+            fs::read_to_string(&path).is_ok_and(|page| page == text),
+            "docs/{name} is out of date: PARITY=overwrite cargo test --test parity"
+        );
+    }
+}
+
+#[test]
+fn every_row_has_items_and_tests_or_a_reason() {
+    for row in data().section.iter().flat_map(|section| &section.row) {
+        let capability = &row.capability;
+        if row.items.is_empty() {
+            assert!(!row.note.is_empty(), "{capability}: neither an item nor a reason why there is none");
+        } else {
+            assert!(!row.tests.is_empty(), "{capability}: no test");
+        }
+    }
+}
+
+#[test]
+fn every_detail_has_a_test_or_is_a_difference() {
+    let data = data();
+    assert!(data.detail.iter().map(|detail| detail.number).eq(1..=54), "the details are numbered 1 to 54");
+    for Detail { number, tests, difference, .. } in &data.detail {
+        assert!(!tests.is_empty() || *difference, "detail {number}: neither a test nor a stated difference");
+    }
+}
+
+#[test]
+fn named_tests_exist() {
+    let data = data();
+    let missing: BTreeSet<&String> = all_tests(&data).filter(|test| !exists(test)).collect();
+    assert!(missing.is_empty(), "docs/parity.toml names tests that do not exist: {missing:#?}");
+}
+
+/// Whether the file has a test function, or a file of compile-fail cases, of this name.
+fn exists(test: &str) -> bool {
+    let Some((file, function)) = test.split_once("::") else { return false };
+    let Ok(text) = fs::read_to_string(root().join(file)) else { return false };
+    let Some(at) = text.find(&format!("fn {function}(")) else { return false };
+    file.starts_with("tests/compile_fail/")
+        || text[..at].trim_end().ends_with(']') && text.contains("#[test]")
+}
+
+/// rustdoc resolves paths as users do: a package whose documentation links to every item is documented, and broken
+/// links are errors.
+#[test]
+fn named_items_exist() {
+    let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("parity");
+    fs::create_dir_all(package.join("src")).unwrap();
+    let mut manifest =
+        "[package]\nname = \"parity\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n".to_owned();
+    for (name, folder) in
+        [("cuda-tiles", "tiles"), ("cuda-tiles-builder", "builder"), ("cuda-tiles-host", "host")]
+    {
+        writeln!(manifest, "{name} = {{ path = {:?} }}", root().join(folder)).unwrap();
+    }
+    fs::write(package.join("Cargo.toml"), manifest).unwrap();
+    fs::copy(root().join("Cargo.lock"), package.join("Cargo.lock")).unwrap();
+    let data = data();
+    let items: BTreeSet<&String> =
+        data.section.iter().flat_map(|section| &section.row).flat_map(|row| &row.items).collect();
+    assert!(items.len() > 100, "only {} items are named", items.len());
+    let links: String = items.iter().map(|item| format!("//! [{item}]\n")).collect();
+    // Operators are found by the traits in scope.
+    let source = format!("{links}\n#[allow(unused_imports)]\nuse core::ops::*;\n");
+    fs::write(package.join("src/lib.rs"), source).unwrap();
+    let output = Command::new(env!("CARGO"))
+        .args(["doc", "--no-deps", "--quiet", "--offline", "--manifest-path"])
+        .arg(package.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(package.join("target"))
+        .env("RUSTDOCFLAGS", "--deny rustdoc::broken_intra_doc_links")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "docs/parity.toml: {}", String::from_utf8_lossy(&output.stderr));
+}
