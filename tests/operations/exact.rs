@@ -167,7 +167,7 @@ formats! {
 }
 
 /// Whether `result` is a nonzero value rounded in `direction`; `order` compares that value with a number. With `flush`
-/// the result is zero where it would be subnormal.
+/// the result is zero where the value is below the least normal number.
 pub(crate) fn is_rounded<T: Format>(
     result: T,
     direction: Direction,
@@ -207,17 +207,12 @@ pub(crate) fn is_rounded<T: Format>(
                 && (bits + 1 == T::INFINITE || against(&T::exact(bits + 1)) == Ordering::Less)
         }
     };
+    // The hardware looks at the value before it rounds.
+    let is_normal = || against(&T::exact(T::LEAST_NORMAL)) != Ordering::Less;
     match (flush, result.magnitude()) {
         (false, bits) => fits(bits),
-        (true, bits) if bits >= T::LEAST_NORMAL => fits(bits),
-        (true, 0) => {
-            let least = T::exact(T::LEAST_NORMAL);
-            match direction {
-                Direction::Nearest => against(&middle(T::LEAST_NORMAL - 1)) == Ordering::Less,
-                Direction::Up => against(&T::exact(T::LEAST_NORMAL - 1)) != Ordering::Greater,
-                _ => against(&least) == Ordering::Less,
-            }
-        }
+        (true, bits) if bits >= T::LEAST_NORMAL => fits(bits) && is_normal(),
+        (true, 0) => !is_normal(),
         (true, _) => false,
     }
 }

@@ -485,7 +485,7 @@ trait Approximated: Precision + ApproximateFloat {
     /// How far the result of a function may be off that f32 computes within `error` of `expected`.
     fn allowed(name: &str, expected: f64, error: f64) -> f64 {
         match (Self::PACKED, name) {
-            (Some((exp2, _)), "exp2_approximate") => expected * exp2.exp2() + unit::<Self>(expected) * 0.5,
+            (Some((exp2, _)), "exp2_approximate") => expected * exp2.exp2() + unit::<Self>(expected),
             (Some((_, tanh)), "tanh_approximate") => tanh.exp2() + unit::<Self>(expected) * 0.5,
             (Some(_), _) => error + unit::<Self>(expected + error.copysign(expected)) * 0.5,
             (None, _) => error,

@@ -32,7 +32,7 @@ pub const TEXT: usize = OPERATION + OPERATION_BYTES;
 
 /// What can have gone wrong, behind the operation. `{}` is the next number of the failure, which has a sign, and `{[]}` a list:
 /// its length and its numbers. A GPU sends the number of a text, since copying texts would be code in every kernel.
-pub const TEXTS: [&str; 7] = [
+pub const TEXTS: [&str; 8] = [
     "a check failed",
     " of tile {[]} reaches outside the tensor: tiles of {[]} in a tensor of {[]}; use the masked form for edge tiles",
     "index {} is not below dimension {} of the tile, {}",
@@ -40,6 +40,7 @@ pub const TEXTS: [&str; 7] = [
     "axis {} of a span of rank {}",
     "index {} is not below the length of the shared memory, {}",
     " of window {[]} reaches outside the tensor: windows of {[]} in a tensor of {[]}; use the masked form for edge windows",
+    " of a gathered tile reaches outside the tensor: a tile of {[]} gathered along axis {} of a tensor of {[]}; use the masked form for indices that may lie outside",
 ];
 /// The number of a text about anything else.
 pub const A_CHECK: usize = 0;
@@ -53,6 +54,8 @@ pub const SPAN_AXIS: usize = 4;
 pub const SHARED: usize = 5;
 /// A window is not inside its tensor: its first element, tile, extents.
 pub const WINDOW: usize = 6;
+/// A gathered tile is not inside its tensor: tile, axis, extents.
+pub const GATHERED: usize = 7;
 /// An assertion does not hold: the element's index. Its own text is the block's last message with the flag
 /// [`ASSERTION`].
 pub const ASSERTED: usize = 3;

@@ -193,7 +193,7 @@ mod tests {
         failure.show(None, &mut shown).unwrap();
         assert!(
             shown.starts_with(
-                "load of tile [18446744073709551615] reaches outside the tensor: tiles of [64] in a tensor of [100];"
+                "load of tile [-1] reaches outside the tensor: tiles of [64] in a tensor of [100];"
             ),
             "{shown}"
         );

@@ -239,7 +239,7 @@ exponents!(bool i8 i16 i32 u8 u16);
 ///
 /// | function | f16 | bf16 |
 /// |---|---|---|
-/// | `exp2_approximate`, relative error | 2⁻⁹·⁹ | 2⁻⁷; rounded to nearest before `sm_90` |
+/// | `exp2_approximate`, relative error, and one unit in the last place | 2⁻⁹·⁹ | 2⁻⁷; rounded to nearest before `sm_90` |
 /// | `tanh_approximate`, absolute error | 2⁻¹⁰·⁹⁸⁷ | 2⁻⁸; rounded to nearest before `sm_90` |
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no approximate functions",

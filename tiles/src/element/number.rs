@@ -315,7 +315,10 @@ macro_rules! integers {
 }
 integers! {
     i8, u8, i16, |value| value.wrapping_abs();
-    i16, u16, i32, |value| value.wrapping_abs();
+    i16, u16, i32, |value| {
+        let mask = crate::arch::convert::sign_mask_i16(value);
+        (value ^ mask).wrapping_sub(mask)
+    };
     i32, u32, i64, |value| value.wrapping_abs();
     i64, u64, i128, |value| value.wrapping_abs();
     u8, u8, u16, |value| value;

@@ -22,6 +22,12 @@ pub fn f32_to_f16_toward_zero(x: f32) -> u16 {
     if f16_to_f32(nearest).abs() > x.abs() { nearest - 1 } else { nearest }
 }
 
+/// All bits set where `x` is negative, else none.
+#[inline(always)]
+pub fn sign_mask_i16(x: i16) -> i16 {
+    x >> 15
+}
+
 /// The low word of `high` and `low`, taken as one number, shifted right by `bits` modulo 32.
 pub fn funnel_shift_right(low: u32, high: u32, bits: u32) -> u32 {
     ((u64::from(high) << 32 | u64::from(low)) >> (bits & 31)) as u32

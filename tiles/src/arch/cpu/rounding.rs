@@ -225,13 +225,21 @@ fn flush(x: f32) -> f32 {
     if x.is_subnormal() { 0f32.copysign(x) } else { x }
 }
 
-/// Functions whose `f32` operands and result flush.
+/// Functions whose `f32` operands and result flush. Hardware looks at the result before it rounds: one that rounding lifts
+/// to the least normal number flushes too, which only its value rounded toward zero shows.
 macro_rules! flushing {
-    ($($(#[$attribute:meta])* $name:ident($($operand:ident),*) = $value:expr;)*) => { $(
+    ($($(#[$attribute:meta])* $name:ident($($operand:ident),*) = $value:expr $(, toward zero $cut:expr)?;)*) => { $(
         $(#[$attribute])*
         pub fn $name($($operand: f32),*) -> f32 {
             $( let $operand = flush($operand); )*
-            flush($value)
+            let result: f32 = $value;
+            $(
+                if result.abs() == f32::MIN_POSITIVE {
+                    let cut: f32 = $cut;
+                    return if cut.is_subnormal() { 0f32.copysign(result) } else { result };
+                }
+            )?
+            flush(result)
         }
     )* };
 }
@@ -286,15 +294,20 @@ macro_rules! rounded {
     (@flushing $direction:ident) => {
         flushing! {
             /// `a + b`; subnormal operands and results become zero.
-            add_flush_f32(a, b) = add(a.into(), b.into(), Direction::$direction);
+            add_flush_f32(a, b) = add(a.into(), b.into(), Direction::$direction),
+                toward zero add(a.into(), b.into(), Direction::Zero);
             /// `a - b`; subnormal operands and results become zero.
-            subtract_flush_f32(a, b) = add(a.into(), (-b).into(), Direction::$direction);
+            subtract_flush_f32(a, b) = add(a.into(), (-b).into(), Direction::$direction),
+                toward zero add(a.into(), (-b).into(), Direction::Zero);
             /// `a * b`; subnormal operands and results become zero.
-            multiply_flush_f32(a, b) = multiply(a.into(), b.into(), Direction::$direction);
+            multiply_flush_f32(a, b) = multiply(a.into(), b.into(), Direction::$direction),
+                toward zero multiply(a.into(), b.into(), Direction::Zero);
             /// `a / b`; subnormal operands and results become zero.
-            divide_flush_f32(a, b) = divide(a.into(), b.into(), Direction::$direction);
+            divide_flush_f32(a, b) = divide(a.into(), b.into(), Direction::$direction),
+                toward zero divide(a.into(), b.into(), Direction::Zero);
             /// `a * b + c`, rounded once; subnormal operands and results become zero.
-            fma_flush_f32(a, b, c) = fma(a.into(), b.into(), c.into(), Direction::$direction);
+            fma_flush_f32(a, b, c) = fma(a.into(), b.into(), c.into(), Direction::$direction),
+                toward zero fma(a.into(), b.into(), c.into(), Direction::Zero);
             /// Square root; subnormal operands count as zero.
             sqrt_flush_f32(x) = sqrt(x.into(), Direction::$direction);
         }
@@ -322,9 +335,9 @@ flushing! {
     /// The larger one, or NaN if there is a NaN. Subnormal operands become zero.
     max_nan_flush_f32(a, b) = super::float::max_nan_f32(a, b);
     /// `a / b`; subnormal operands and results become zero.
-    divide_approximate_flush_f32(a, b) = a / b;
+    divide_approximate_flush_f32(a, b) = a / b, toward zero toward_zero::divide_f32(a, b);
     /// `a / b`; subnormal operands and results become zero.
-    divide_full_flush_f32(a, b) = a / b;
+    divide_full_flush_f32(a, b) = a / b, toward zero toward_zero::divide_f32(a, b);
     /// `sqrt(x)`; subnormal operands count as zero.
     sqrt_approximate_flush_f32(x) = libm::sqrtf(x);
 }

@@ -44,6 +44,9 @@ instructions! {
 }
 
 instructions! {
+    /// All bits set where `x` is negative, else none. The magnitude of an i16 goes by this, since ptxas takes the result of
+    /// `abs.s16` for a number that is not negative, which of -32768 it is.
+    sign_mask_i16(x: i16 => reg16) -> i16 => reg16 = "shr.s16 {}, {}, 15;";
     /// The low word of `high` and `low`, taken as one number, shifted right by `bits` modulo 32 (PTX ISA, "shf").
     funnel_shift_right(low: u32 => reg32, high: u32 => reg32, bits: u32 => reg32) -> u32 => reg32 =
         "shf.r.wrap.b32 {}, {}, {}, {};";

@@ -2,7 +2,9 @@
 
 use super::index::{GatherIndex, Rows};
 use crate::arch;
+use crate::arch::messages::Failure;
 use crate::context::Cx;
+use crate::debug::protocol::GATHERED;
 use crate::element::{Cast, Element, FitsElement, Promote};
 use crate::layout::{Block, Blocked, Join, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
@@ -270,7 +272,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     #[track_caller]
     pub(super) fn check<I: GatherIndex<S, B>>(
         &self,
-        operation: &str,
+        operation: &'static str,
         part: &GatheredPart<'_, T, E, I::Kept>,
     ) {
         let mut inside = part.gathered.located.whole;
@@ -278,20 +280,12 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
             inside &= part.has_row::<S, B, I>(i);
         });
         if !inside {
-            arch::execution::fail(|text| {
-                let mut tile = [1; MAXIMUM_RANK];
-                for (size, bits) in tile.iter_mut().zip(S::DESCRIPTION.log) {
-                    *size <<= bits;
-                }
-                write!(
-                    text,
-                    "{operation} of a gathered tile reaches outside the tensor: a tile of {:?} gathered along axis {} of \
-                     a tensor of {:?}; use the masked form for indices that may lie outside",
-                    &tile[..E::RANK],
-                    I::AXIS,
-                    &self.span.extents.get()[..E::RANK]
-                )
-            });
+            let mut failure = Failure::new(operation, GATHERED);
+            let extents = self.span.extents.get();
+            failure.list(E::RANK, |axis| 1 << S::DESCRIPTION.log[axis]);
+            failure.number(I::AXIS as u64);
+            failure.list(E::RANK, |axis| extents[axis]);
+            failure.end()
         }
     }
 
