@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
@@ -90,6 +90,63 @@ fn test_link(test: &str) -> String {
     format!("[{name}](../{file})")
 }
 
+/// The sources of the library, as paths from the root and texts.
+fn sources() -> Vec<(String, String)> {
+    let mut folders =
+        ["tiles/src", "tiles/macros/src", "host/src", "builder/src"].map(PathBuf::from).to_vec();
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root().join(&folder)).unwrap() {
+            let path = folder.join(entry.unwrap().file_name());
+            if root().join(&path).is_dir() {
+                folders.push(path);
+            } else {
+                files.push((path.display().to_string(), fs::read_to_string(root().join(&path)).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// An item as a link to the file that defines it: by a definition in full, or by its name in a macro that makes many.
+fn item_link(item: &str, sources: &[(String, String)]) -> String {
+    let name = item.rsplit("::").next().unwrap().trim_end_matches('!');
+    let defines = |line: &str| {
+        let words = line.trim_start().trim_start_matches("pub ");
+        let words = ["const unsafe ", "const ", "unsafe "]
+            .iter()
+            .find_map(|prefix| words.strip_prefix(prefix).filter(|rest| rest.starts_with("fn ")))
+            .unwrap_or(words);
+        ["fn", "struct", "trait", "enum", "type", "mod", "const", "macro_rules!"]
+            .iter()
+            .filter_map(|kind| words.strip_prefix(kind)?.strip_prefix(' ')?.strip_prefix(name))
+            .any(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_'))
+    };
+    let names =
+        |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
+    // A type's methods stand with the operations, where the same name may stand for one element, or in a trait, elsewhere.
+    let rank = |file: &str| {
+        let folders =
+            ["tiles/src/ops/", "tiles/src/tile/", "tiles/src/view/", "tiles/src/span/", "tiles/src/arch/"];
+        let last = folders.len() - 1;
+        match folders.iter().position(|folder| file.starts_with(folder)) {
+            Some(place) if place == last => last + 1,
+            Some(place) => place,
+            None => last,
+        }
+    };
+    let found = |test: &dyn Fn(&str) -> bool| {
+        let files = sources.iter().filter(|(_, text)| text.lines().any(test));
+        files.min_by_key(|(file, _)| rank(file)).map(|(file, _)| file)
+    };
+    let public = |line: &str| line.trim_start().starts_with("pub ") && defines(line);
+    match found(&public).or_else(|| found(&defines)).or_else(|| found(&names)) {
+        Some(file) => format!("[`{}`](../{file})", short(item)),
+        None => panic!("no file of the library defines {item}"),
+    }
+}
+
 /// The text of a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
@@ -114,11 +171,12 @@ fn parity_page(data: &Data) -> String {
          called here; a dash says that the peer has nothing of the kind. Each row names the test that shows it. This page is\n\
          made from `docs/parity.toml` by `tests/parity.rs`, which fails if an item or a test does not exist.\n",
     );
+    let sources = sources();
     for section in &data.section {
         writeln!(page, "\n## {}\n", section.title).unwrap();
         page.push_str("| capability | C++ | Python | cutile-rs | cuda-tiles | tests | notes |\n|---|---|---|---|---|---|---|\n");
         for row in &section.row {
-            let items = joined(row.items.iter().map(|item| format!("`{}`", short(item))));
+            let items = joined(row.items.iter().map(|item| item_link(item, &sources)));
             let ours = if row.items.is_empty() { "–" } else { &items };
             let tests = joined(row.tests.iter().map(|test| test_link(test)));
             let [capability, cpp, python, rs, note] =

@@ -9,7 +9,7 @@ pub const TILE: usize = 256;
 /// Rows: `a + b`, `a - b`, `a * b`, `a / b`, `a % b`, minimum, maximum, both again propagating NaN, `-a`, `|a|`; then
 /// `+ - * / %`, minimum and maximum with the scalar `s` in place of `b`.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
 pub fn arithmetic<T: Number>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, results: Rows<T, 18>) {
@@ -41,7 +41,7 @@ pub fn arithmetic<T: Number>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, results
 macro_rules! left_scalars {
     ($($name:ident $type:ty;)*) => { $(
         /// Rows: `s + a`, `s - a`, `s * a`, `s / a`, `s % a`.
-        #[kernel(threads = 128, vector = 2)]
+        #[kernel(threads = 128, min_blocks = 1, vector = 2)]
         pub fn $name(cx: Cx, s: $type, a: Operand<$type>, results: Rows<$type, 5>) {
             let i = cx.bid::<0>();
             let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -73,7 +73,7 @@ left_scalars! {
 macro_rules! literals {
     ($($name:ident $type:ty;)*) => { $(
         /// Rows: `a + s`, `a - s`, `a * s`, `a / s`, `a % s`, and the same with `s` on the left.
-        #[kernel(threads = 256, vector = 8)]
+        #[kernel(threads = 256, min_blocks = 1, vector = 8)]
         pub fn $name(cx: Cx, s: f32, a: Operand<$type>, results: Rows<$type, 10>) {
             let i = cx.bid::<0>();
             let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -98,7 +98,7 @@ literals! {
 
 /// Rows: `a & b`, `a | b`, `a ^ b`, `!a`, `a & s`, `a | s`, `a ^ s`.
 #[kernel(
-    threads = 256,
+    threads = 256, min_blocks = 1,
     vector = 1,
     instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>)
 )]
@@ -118,7 +118,7 @@ pub fn logic<T: Logical>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, results: Ro
 
 /// Rows: `a << amounts`, `a >> amounts`, `a << s`, `a >> s`.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     vector = 1,
     instances(
         <i8, i8>, <i16, u16>, <i32, i32>, <i64, u64>, <u8, u8>, <u16, i16>, <u32, u32>, <u64, i64>,

@@ -8,7 +8,7 @@ use scope::{Block, Device, System};
 ///
 /// Rows: relaxed and acquire (release) with device and system scope, whole; then the same, masked.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     vector = 1,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -47,7 +47,7 @@ pub fn shared_atomics<T: Promote<T, Output = T>>(
 
 /// The same with block scope, on a block's own tiles: rows relaxed and acquire (release), whole; the same, masked.
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     vector = 2,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -78,7 +78,7 @@ pub fn own_atomics<T: Promote<T, Output = T>>(
 
 /// Each block writes its tile, releases a flag, and takes the tile of the block before it once that flag is acquired:
 /// without the order it could read what was there before. Blocks run in the order of their numbers, or together.
-#[kernel(threads = 256)]
+#[kernel(threads = 256, min_blocks = 1)]
 pub fn hand_over(
     cx: Cx,
     data: SpanAtomic<i32, (u32,)>,

@@ -9,7 +9,7 @@ use cuda_tiles::prelude::*;
 /// Rows of `bytes`: bool, i8, u8. Of `halves`: i16, u16, f16, bf16. Of `words`: i32, u32, f32. Of `doubles`: i64, u64,
 /// f64.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
     )
@@ -49,7 +49,7 @@ pub fn casts<T>(
 
 /// Reads the bits of `T` as `U`.
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     vector = 8,
     instances(
         <u8, bool>, <u8, i8>, <bool, i8>, <i8, bool>,

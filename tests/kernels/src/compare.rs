@@ -6,7 +6,7 @@ use cuda_tiles::prelude::*;
 
 /// Rows: `eq ne lt le gt ge` of `a` and `b`, the same of `a` and `s`, and whether `a` is NaN.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     vector = 2,
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
@@ -43,7 +43,7 @@ pub fn equality_of_bools(cx: Cx, a: Operand<bool>, b: Operand<bool>, results: Ro
 
 /// `a` where `condition`, else `b`; with a matrix condition, a column `a` and a row `b`, which broadcast.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
     )

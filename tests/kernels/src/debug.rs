@@ -3,7 +3,7 @@
 use cuda_tiles::prelude::*;
 
 /// Prints tiles of several types and ranks, and numbers.
-#[kernel(threads = 64, vector = 2)]
+#[kernel(threads = 64, min_blocks = 1, vector = 2)]
 pub fn print_all(cx: Cx, number: f32, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
     let i = cx.bid::<0>();
     let t = x.partition(cx, shape![4]).load_masked(Zero, i);
@@ -16,7 +16,7 @@ pub fn print_all(cx: Cx, number: f32, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32
 }
 
 /// Prints more than there is room for, and goes on.
-#[kernel(threads = 128)]
+#[kernel(threads = 128, min_blocks = 1)]
 pub fn print_too_much(cx: Cx, y: SpanMut<u32, (u32,)>) {
     let i = cx.bid::<0>();
     for _ in 0..64 {
@@ -26,7 +26,7 @@ pub fn print_too_much(cx: Cx, y: SpanMut<u32, (u32,)>) {
 }
 
 /// Demands that elements are below a limit.
-#[kernel(threads = 128)]
+#[kernel(threads = 128, min_blocks = 1)]
 pub fn assert_below(cx: Cx, limit: f32, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
     let i = (cx.bid::<0>(), 0);
     let t = x.partition(cx, shape![8, 16]).load_masked(Zero, i);
@@ -35,7 +35,7 @@ pub fn assert_below(cx: Cx, limit: f32, x: Span<f32, (u32, u32)>, y: SpanMut<f32
 }
 
 /// Demands it without a message.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn assert_plain(cx: Cx, limit: u32) {
     tile_assert!(cx, cx.num_blocks(0) <= limit);
 }

@@ -9,7 +9,7 @@ use scope::{Block, Device, System};
 /// converts, by a mask of one element for each column; those of row 1; those of row 1 loaded atomically; without checks,
 /// where they lie inside. `stored` and `shared` get the first result at the same places, then `padding` where `i` is odd.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     vector = 2,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -51,7 +51,7 @@ pub fn gather_scatter<T: Promote<T, Output = T>>(
 
 /// Reverses vectors: by a bare tile of indices, without checks, and through a pointer; `order` gets how pointers compare.
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     vector = 4,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -94,7 +94,7 @@ pub fn reverse<T: Promote<T, Output = T>>(
 }
 
 /// Elements of tensors of rank 3 and 4 at indices that broadcast together, some of them numbers.
-#[kernel(threads = 128, vector = 1, instances(<u16>, <f32>, <i64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 1, instances(<u16>, <f32>, <i64>))]
 pub fn gather_ranks<T: Promote<T, Output = T>>(
     cx: Cx,
     step: i32,

@@ -5,7 +5,7 @@ use cuda_tiles::span::{Exclusive, Extents, Mapping, ReadOnly};
 use scope::{Device, System};
 
 /// Rows of a table by their numbers, 4 a block: an embedding. The rows are whole vectors.
-#[kernel(threads = 128, vector = 8, instances(<u8, i32>, <f16, i32>, <f32, u64>, <f64, i16>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 8, instances(<u8, i32>, <f16, i32>, <f32, u64>, <f64, i16>))]
 pub fn embedding<T: Promote<T, Output = T>, I: Integer + Cast<u64>>(
     cx: Cx,
     table: crate::Input<T, (u32, D<1024>)>,
@@ -23,7 +23,7 @@ pub fn embedding<T: Promote<T, Output = T>, I: Integer + Cast<u64>>(
 /// `results`: rows, columns; the same of `shared`, atomically, relaxed and acquired. The rows go to the same rows of
 /// `stored` by plain stores and to `shared` by atomic ones, where they add nothing new: its rows are those of `x`.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     vector = 4,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -58,7 +58,7 @@ pub fn gather_rows<T: Promote<T, Output = T>>(
 }
 
 /// What lies wholly inside: 4 rows of 32 columns by every checked and unchecked access, from `x` to three other tensors.
-#[kernel(threads = 32, vector = 8, instances(<u8>, <f16>, <i32>, <f64>))]
+#[kernel(threads = 32, min_blocks = 1, vector = 8, instances(<u8>, <f16>, <i32>, <f64>))]
 pub fn whole_rows<T: Promote<T, Output = T>>(
     cx: Cx,
     start: u32,
@@ -83,7 +83,7 @@ pub fn whole_rows<T: Promote<T, Output = T>>(
 }
 
 /// Gathers along each axis of a tensor of rank 3 the slices `step * k - 1`, from element 1 on along the others.
-#[kernel(threads = 32, vector = 2, instances(<u8>, <f32>, <i64>))]
+#[kernel(threads = 32, min_blocks = 1, vector = 2, instances(<u8>, <f32>, <i64>))]
 pub fn gather_rank_3<T: Promote<T, Output = T>>(
     cx: Cx,
     step: i32,
@@ -102,7 +102,7 @@ pub fn gather_rank_3<T: Promote<T, Output = T>>(
 }
 
 /// The same of a tensor of rank 4.
-#[kernel(threads = 128, vector = 4, instances(<u8>, <f32>, <i64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 4, instances(<u8>, <f32>, <i64>))]
 pub fn gather_rank_4<T: Promote<T, Output = T>>(
     cx: Cx,
     step: i32,
@@ -122,7 +122,7 @@ pub fn gather_rank_4<T: Promote<T, Output = T>>(
 }
 
 /// 32 rows of 4 by indices of type `I`, padded with NaN: as a gathered tile, and element by element.
-#[kernel(threads = 64, vector = 4, instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>))]
+#[kernel(threads = 64, min_blocks = 1, vector = 4, instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>))]
 pub fn index_types<I: Integer + Cast<u64>>(
     cx: Cx,
     rows: Span<I, (D<32>,)>,
@@ -139,7 +139,7 @@ pub fn index_types<I: Integer + Cast<u64>>(
 
 /// Copies 8 rows from column `start` on between tensors of any mapping and extents, masked.
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     vector = 8,
     instances(
         <(u32, u32), Right>, <(u32, u32), Left>, <(u32, u32), Pitched>, <(u32, u32), Strided>, <(u64, u64), Right>,
@@ -163,7 +163,7 @@ pub fn gather_mapped<E, M>(
 }
 
 /// cuTile's example: columns 2 to 5 of the rows 0 to 3.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn documented_example(cx: Cx, x: Span<i32, (D<4>, D<8>)>, y: SpanMut<i32, (u32, D<4>)>) {
     let rows = cx.iota::<i32, _>(shape![4]);
     let tile = x.gather_scatter_view(cx, shape![4, 4]).load((rows, 2));

@@ -7,7 +7,7 @@ use cuda_tiles::prelude::*;
 macro_rules! dealt {
     ($($name:ident: $order:expr, $extents:ty, $tile:expr;)*) => { $(
         /// Adds the block's number times 1000 and the turn of its loop to each element.
-        #[kernel(threads = 32, vector = 1)]
+        #[kernel(threads = 32, min_blocks = 1, vector = 1)]
         pub fn $name(cx: Cx, y: SpanMut<u32, $extents>) {
             let y = y.partition(cx, $tile).deal(cx, $order);
             for (turn, tile) in y.tiles().enumerate() {
@@ -28,7 +28,7 @@ dealt! {
 }
 
 /// Writes the tiles' own indices: a transposed copy of a tensor of tiles by plain numbers.
-#[kernel(threads = 32, vector = 1)]
+#[kernel(threads = 32, min_blocks = 1, vector = 1)]
 pub fn transpose_dealt(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
     let x = x.partition(cx, shape![1, 16]);
     let y = y.partition(cx, shape![16, 1]).deal(cx, Swizzled::<4>);
@@ -39,7 +39,7 @@ pub fn transpose_dealt(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u
 }
 
 /// Copies tile by tile: the dealt tile is the index of the other view.
-#[kernel(threads = 64)]
+#[kernel(threads = 64, min_blocks = 1)]
 pub fn copy_dealt(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
     let x = x.partition(cx, shape![4, 16]);
     let y = y.partition(cx, shape![4, 16]).deal(cx, ColumnMajor);
@@ -49,7 +49,7 @@ pub fn copy_dealt(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>)
 }
 
 /// Sums what a loop in steps counts.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn sum_steps(cx: Cx, first: i32, end: i32, step: i32, y: SpanMut<i64, (u32, D<2>)>) {
     let (mut sum, mut count) = (0i64, 0i64);
     for number in steps(first..end, step) {
@@ -62,7 +62,7 @@ pub fn sum_steps(cx: Cx, first: i32, end: i32, step: i32, y: SpanMut<i64, (u32, 
 }
 
 /// Doubles and adds 1, and lets the next one start early, which waits by itself.
-#[kernel(threads = 64, dependent)]
+#[kernel(threads = 64, min_blocks = 1, dependent)]
 pub fn dependent_step(cx: Cx, x: SpanMut<u32, (u32,)>) {
     cx.launch_dependents();
     let x = x.partition(cx, shape![64]);
@@ -75,7 +75,7 @@ pub fn dependent_step(cx: Cx, x: SpanMut<u32, (u32,)>) {
 ///
 /// # Safety
 /// None beyond a safe kernel's: it waits before it touches memory.
-#[kernel(threads = 64, dependent = early)]
+#[kernel(threads = 64, min_blocks = 1, dependent = early)]
 pub unsafe fn dependent_copy(cx: Cx, x: Span<u32, (u32,)>, y: SpanMut<u32, (u32,)>) {
     let (x, y) = (x.partition(cx, shape![64]), y.partition(cx, shape![64]));
     let i = cx.bid::<0>();

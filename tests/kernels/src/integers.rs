@@ -8,7 +8,7 @@ pub const TILE: usize = 256;
 
 /// Rows: `floor_div ceil_div modulo`, both of `div_rem`, both of `divmod`; then `sign` of `a`, and `a` clamped to `b` and `c`.
 #[kernel(
-    threads = 256,
+    threads = 256, min_blocks = 1,
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
 pub fn division<T: Number>(cx: Cx, a: Operand<T>, b: Operand<T>, c: Operand<T>, results: Rows<T, 9>) {
@@ -34,7 +34,7 @@ pub fn division<T: Number>(cx: Cx, a: Operand<T>, b: Operand<T>, c: Operand<T>, 
 macro_rules! constant_divisors {
     ($($name:ident $type:ident;)*) => { $(
         /// Rows: `a / 7`, `a % 7`, and `floor_div ceil_div modulo` by 10.
-        #[kernel(threads = 128)]
+        #[kernel(threads = 128, min_blocks = 1)]
         pub fn $name(cx: Cx, a: Operand<$type>, results: Rows<$type, 5>) {
             let i = cx.bid::<0>();
             let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -56,7 +56,7 @@ constant_divisors! {
 /// Rows: `mul_hi`, saturating `+ - *`, `rotate_left rotate_right` by `amounts`, the same by `s`, then `count_ones
 /// leading_zeros trailing_zeros reverse_bits` of `a`. And `distances`, `abs_diff`.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     instances(<i8, u8>, <i16, u16>, <i32, u32>, <i64, u64>, <u8, u8>, <u16, u16>, <u32, u32>, <u64, u64>)
 )]
 pub fn integers<T: Integer<Unsigned = U>, U: Integer>(
@@ -89,7 +89,7 @@ pub fn integers<T: Integer<Unsigned = U>, U: Integer>(
 }
 
 /// Rows: `a` with the signs of `b`, and of `s`; `trunc round_even floor ceil` of `a`.
-#[kernel(threads = 128, vector = 4, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 4, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn whole_numbers<T: Float>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, results: Rows<T, 6>) {
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -106,7 +106,7 @@ pub fn whole_numbers<T: Float>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, resul
 /// Rows: `logical_and logical_or logical_xor` of `a` and `b`, `logical_not` of `a`; and in `chosen`, where `a` is nonzero:
 /// `a` else `s`, `s` else `b`, `s` else `t`.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
 pub fn logic_of_numbers<T: Cast<bool> + Promote<T, Output = T>>(

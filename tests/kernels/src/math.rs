@@ -7,7 +7,7 @@ use cuda_tiles::prelude::*;
 pub const TILE: usize = 256;
 
 /// Rows: exp exp2 log log2 sqrt rsqrt sin cos tan tanh floor ceil.
-#[kernel(threads = 128, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn functions<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 12>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -27,7 +27,7 @@ pub fn functions<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 12>) {
 }
 
 /// Rows: `a * b + c` rounded once, `a * s + c`, `a * b + s`.
-#[kernel(threads = 256, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 256, min_blocks = 1, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn fused<T: Float>(cx: Cx, a: Operand<T>, b: Operand<T>, c: Operand<T>, s: T, results: Rows<T, 3>) {
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -40,7 +40,7 @@ pub fn fused<T: Float>(cx: Cx, a: Operand<T>, b: Operand<T>, c: Operand<T>, s: T
 }
 
 /// Rows: whether `x` is infinite, whether it is NaN.
-#[kernel(threads = 256, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 256, min_blocks = 1, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn classes<T: Float>(cx: Cx, x: Operand<T>, results: Rows<bool, 2>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -50,7 +50,7 @@ pub fn classes<T: Float>(cx: Cx, x: Operand<T>, results: Rows<bool, 2>) {
 }
 
 /// Rows: asin acos atan asinh acosh atanh.
-#[kernel(threads = 128, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn inverses<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 6>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -64,7 +64,7 @@ pub fn inverses<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 6>) {
 }
 
 /// Rows: exp10 expm1 log10 log1p sinh cosh cbrt.
-#[kernel(threads = 128, vector = 1, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 1, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn exponentials<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 7>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -79,7 +79,7 @@ pub fn exponentials<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 7>) {
 }
 
 /// Rows: reciprocal erf erfc sigmoid silu softplus gelu gelu_tanh.
-#[kernel(threads = 256, vector = 1, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 256, min_blocks = 1, vector = 1, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn activations<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 8>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -95,7 +95,7 @@ pub fn activations<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 8>) {
 }
 
 /// Rows: `x.atan2(y)`, `x.hypot(y)`, `x^y`, `x^n`, `x^s`, `x^k`, `x` to the power of whether `n` is not zero.
-#[kernel(threads = 256, vector = 1, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 256, min_blocks = 1, vector = 1, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn powers<T: Float>(
     cx: Cx,
     x: Operand<T>,
@@ -125,7 +125,7 @@ pub const ROWS: usize = 8;
 pub const COLUMNS: usize = 32;
 
 /// `x^n` for each element `x` of a column and each exponent `n` of a row, then the same with a row and a cube.
-#[kernel(threads = 64, vector = 1)]
+#[kernel(threads = 64, min_blocks = 1, vector = 1)]
 pub fn broadcast_powers(
     cx: Cx,
     x: Operand<f32>,
@@ -143,7 +143,7 @@ pub fn broadcast_powers(
 
 /// Rows: exp exp2 log log2 rsqrt reciprocal sin cos tanh sqrt sigmoid silu softplus gelu_tanh of `x`, approximately, and `x / y`
 /// approximately.
-#[kernel(threads = 128, vector = 2, instances(<f16>, <bf16>, <f32>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 2, instances(<f16>, <bf16>, <f32>))]
 pub fn approximations<T: ApproximateFloat>(cx: Cx, x: Operand<T>, y: Operand<T>, results: Rows<T, 15>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);

@@ -9,7 +9,7 @@ use cuda_tiles::prelude::*;
 
 /// `x` cast to the types without arithmetic. Rows of `bytes`: e4m3, e5m2, ue5m3.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>, <tf32>, <f8e4m3>,
         <f8e5m2>, <f8e8m0>, <f8ue5m3>
@@ -31,7 +31,7 @@ where
 
 /// `x` cast from a type without arithmetic, and what it is. Rows of `tests`: as bool, whether NaN, whether infinite,
 /// whether equal to itself. `chosen` has the value of bits 0 in place of NaNs.
-#[kernel(threads = 64, vector = 8, instances(<tf32>, <f8e4m3>, <f8e5m2>, <f8e8m0>, <f8ue5m3>))]
+#[kernel(threads = 64, min_blocks = 1, vector = 8, instances(<tf32>, <f8e4m3>, <f8e5m2>, <f8e8m0>, <f8ue5m3>))]
 pub fn from_minifloats<T>(
     cx: Cx,
     x: Operand<T>,
@@ -64,7 +64,7 @@ pub fn from_minifloats<T>(
 
 /// `x` as `U`, rounded by mode `R`.
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     instances(
         <f64, f32, NearestEven>, <f64, f32, TowardZero>, <f64, f32, TowardNegative>, <f64, f32, TowardPositive>,
         <f64, tf32, NearestEven>, <f64, tf32, TowardZero>, <f64, f16, TowardZero>, <f64, bf16, TowardZero>,
@@ -91,7 +91,7 @@ where
 
 /// Loads tiles of which the tensor has a part, and stores what they are padded with too.
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     instances(
         <tf32, Zero>, <tf32, NegativeZero>, <tf32, PositiveInfinity>, <tf32, NegativeInfinity>, <tf32, Nan>,
         <f8e4m3, Zero>, <f8e4m3, NegativeZero>, <f8e4m3, Nan>,
@@ -110,7 +110,7 @@ where
 }
 
 /// Rows of FP4 times a scale a row, as `f32`, and back to FP4 of the halves.
-#[kernel(threads = 64, vector = 8)]
+#[kernel(threads = 64, min_blocks = 1, vector = 8)]
 pub fn fp4_rows(
     cx: Cx,
     x: Span<f4e2m1x2, (u32, D<64>), Right, Aligned<16>>,

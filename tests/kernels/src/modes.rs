@@ -34,7 +34,7 @@ macro_rules! every_operation {
 }
 
 /// Rows: `a + b`, `a - b`, `a * b`, `a / b`, `a * b + c`, the root of `a`; rounded to nearest, toward zero, down, up.
-#[kernel(threads = 256, vector = 1, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 256, min_blocks = 1, vector = 1, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn rounding<T: Float>(
     cx: Cx,
     a: Operand<T>,
@@ -56,7 +56,7 @@ pub fn rounding<T: Float>(
 }
 
 /// Rows: those of [`rounding`], flushing.
-#[kernel(threads = 64, vector = 2)]
+#[kernel(threads = 64, min_blocks = 1, vector = 2)]
 pub fn flushing(
     cx: Cx,
     a: Operand<f32>,
@@ -73,7 +73,7 @@ pub fn flushing(
 }
 
 /// Rows: minimum and maximum, flushing; then propagating NaN.
-#[kernel(threads = 128)]
+#[kernel(threads = 128, min_blocks = 1)]
 pub fn flushing_extrema(cx: Cx, a: Operand<f32>, b: Operand<f32>, results: Rows<f32, 4>) {
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -87,7 +87,7 @@ pub fn flushing_extrema(cx: Cx, a: Operand<f32>, b: Operand<f32>, results: Rows<
 
 /// Rows: `a / b` `Approximate`, `Full`, and both flushing; the root of `a` `Approximate`, and flushing; `exp log log2 sin
 /// cos tanh exp2 rsqrt` of `a`, `Approximate`; `exp2 rsqrt` flushing; `exp exp2` in `Full`.
-#[kernel(threads = 128, vector = 2)]
+#[kernel(threads = 128, min_blocks = 1, vector = 2)]
 pub fn approximate(cx: Cx, a: Operand<f32>, b: Operand<f32>, results: Rows<f32, 18>) {
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
@@ -120,7 +120,7 @@ pub const BROADCASTS: usize = 8;
 ///
 /// `c + b` toward zero, `c * a + b` up, `a` clamped to `c` and `b`, both results of `divmod` of `a` and `b`, `a` where `c < b`
 /// else 7, 7 where `c < b` else `b`, `b / a` down with `b` of rank 4.
-#[kernel(threads = 64, vector = 2)]
+#[kernel(threads = 64, min_blocks = 1, vector = 2)]
 pub fn broadcasting(
     cx: Cx,
     a: Input<f32, (D<16>, D<32>)>,

@@ -4,7 +4,7 @@ use crate::{Input, Output};
 use cuda_tiles::prelude::*;
 
 /// A matrix transposed by tiles of 64 x 64.
-#[kernel(threads = 256, vector = 4, grid = 2, instances(<i8>, <f16>, <f32>, <f64>))]
+#[kernel(threads = 256, min_blocks = 1, vector = 4, grid = 2, instances(<i8>, <f16>, <f32>, <f64>))]
 pub fn transposes<T: Promote<T, Output = T>>(
     cx: Cx,
     x: Input<T, (u32, D<128>)>,
@@ -17,7 +17,7 @@ pub fn transposes<T: Promote<T, Output = T>>(
 }
 
 /// A matrix transposed by one tile of 64 x 128, which f64 exchanges in two rounds; and rolled.
-#[kernel(threads = 512, vector = 4, instances(<u8>, <bf16>, <i32>, <f64>))]
+#[kernel(threads = 512, min_blocks = 1, vector = 4, instances(<u8>, <bf16>, <i32>, <f64>))]
 pub fn large_moves<T: Promote<T, Output = T>>(
     cx: Cx,
     x: Input<T, (D<64>, D<128>)>,
@@ -35,7 +35,7 @@ pub fn large_moves<T: Promote<T, Output = T>>(
 /// (4, 8, 16) with matrices transposed; flipped along 0, 1, all; rolled along 0, 1 (backward), all by `shift`, along 0 by 5,
 /// and along 1 of (128, 4), which lies in registers, by `shift`.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     vector = 4,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -68,7 +68,7 @@ pub fn orders<T: Promote<T, Output = T>>(
 /// Two matrices of 16 x 16: joined along 0, along 1; stacked along 0, 1, 2; each element twice along 0, along 1; the first
 /// twice along 1.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     vector = 2,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -97,7 +97,7 @@ pub fn joins<T: Promote<T, Output = T>>(
 /// Parts of a matrix of 32 x 16, each of 256 elements: the halves along 0 and along 1; rows 16.. and rows 5..; columns from
 /// `start` on; part `i` of 16 x 16; the halves along 0 after part (`i`, `j`) of 8 x 8 took the place of part (`j`, `i`).
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     vector = 4,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -131,7 +131,7 @@ pub fn cuts<T: Promote<T, Output = T>>(
 /// A tile of (2, 4, 8, 8), each result of 512 elements: its halves along 2 exchanged; twice along 0, from the second on; both
 /// matrices of rank 3 stacked along 3; part (1, 1, 0, 0) of (1, 2, 4, 8) eight times along 0; along 2 in reverse by indices;
 /// flipped along 1; rolled along 3; axes 1 and 3 swapped; as a vector, rolled; that part as part (0, 0, 1, 0) of (1, 2, 4, 8).
-#[kernel(threads = 64, vector = 2, instances(<u8>, <f16>, <f32>, <i64>))]
+#[kernel(threads = 64, min_blocks = 1, vector = 2, instances(<u8>, <f16>, <f32>, <i64>))]
 pub fn high_ranks<T: Promote<T, Output = T>>(
     cx: Cx,
     x: Input<T, (D<2>, D<4>, D<8>, D<8>)>,
@@ -158,7 +158,7 @@ pub fn high_ranks<T: Promote<T, Output = T>>(
 /// Picks from a matrix of 16 x 16: by an index matrix along 0 and along 1 (some of them outside: `padding`), rows and columns
 /// by a vector of indices, both with `padding` outside, and the diagonal, repeated along rows.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     vector = 8,
     instances(<bool, i8>, <i8, i16>, <i16, i32>, <i32, i64>, <i64, u8>, <u8, u16>, <f16, u32>, <bf16, u64>, <f32, i32>, <f64, u8>)
 )]
@@ -189,7 +189,7 @@ pub fn picks<T: Promote<T, Output = T>, I: Integer + Cast<i64>>(
 }
 
 /// How often the numbers below 64, below 2, and below 16,384 (which takes two rounds) occur among 1,024.
-#[kernel(threads = 256, vector = 4, instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>))]
+#[kernel(threads = 256, min_blocks = 1, vector = 4, instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>))]
 pub fn histograms<T: Integer + Cast<i64>>(
     cx: Cx,
     x: Input<T, (D<1024>,)>,
@@ -206,7 +206,7 @@ pub fn histograms<T: Integer + Cast<i64>>(
 
 /// Of 32 classes: one-hot vectors of 16 along axis 1 and along axis 0.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     vector = 4,
     instances(<i8, u64>, <i16, i8>, <i32, f32>, <i64, f16>, <u8, bf16>, <u16, i32>, <u32, f64>, <u64, u8>)
 )]
@@ -224,7 +224,7 @@ pub fn one_hots<T: Integer + Cast<i64>, U: Number>(
 
 /// `start + k * step`; the identity of 8 x 16; a nested array of `start` and `step`; a triangle of `start` out of `step`.
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     vector = 2,
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
@@ -245,7 +245,7 @@ where
 
 /// What reductions leave of a matrix of 32 x 64, moved: the column of maxima transposed, flipped, rolled, joined with the
 /// minima, its upper half, picked from by the positions of the maxima; the row of maxima transposed, flipped.
-#[kernel(threads = 512, vector = 4, instances(<i32>, <u8>, <f64>))]
+#[kernel(threads = 512, min_blocks = 1, vector = 4, instances(<i32>, <u8>, <f64>))]
 pub fn reduced<T: Number>(cx: Cx, x: Input<T, (D<32>, D<64>)>, results: Output<T, (D<8>, D<64>)>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![32, 64]).load((0, 0));

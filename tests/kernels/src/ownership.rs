@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 /// Each block stores and changes its rows by several forms of an index that name its tiles in one way, and the tiles of a second tensor,
 /// whose rows and columns are swapped, in another one.
-#[kernel(threads = 32, grid = 2)]
+#[kernel(threads = 32, min_blocks = 1, grid = 2)]
 pub fn one_naming(cx: Cx, x: SpanMut<i32, (u32, u32)>, y: SpanMut<i32, (u32, u32)>) {
     let (x, y) = (x.partition(cx, shape![4, 8]), y.transpose::<0, 1>().partition(cx, shape![4, 8]));
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
@@ -19,7 +19,7 @@ pub fn one_naming(cx: Cx, x: SpanMut<i32, (u32, u32)>, y: SpanMut<i32, (u32, u32
 }
 
 /// A block with an odd index names tiles by another type of number than an even one, which is the same naming.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn one_naming_of_integers(cx: Cx, x: SpanMut<i32, (u32, u32)>) {
     let x = x.partition(cx, shape![1, 4]);
     let i = cx.bid::<0>();
@@ -31,7 +31,7 @@ pub fn one_naming_of_integers(cx: Cx, x: SpanMut<i32, (u32, u32)>) {
 }
 
 /// Block 0 takes tiles of 64 elements, the others of 32: block 1 would store into the tile of block 0.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn two_shapes(cx: Cx, y: SpanMut<f32, (u32,)>) {
     let i = cx.bid::<0>();
     if *i == 0 {
@@ -42,7 +42,7 @@ pub fn two_shapes(cx: Cx, y: SpanMut<f32, (u32,)>) {
 }
 
 /// Block 0 takes rows, the others columns.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn rows_and_columns(cx: Cx, y: SpanMut<f32, (u32, u32)>) {
     let i = cx.bid::<0>();
     if *i == 0 {
@@ -55,7 +55,7 @@ pub fn rows_and_columns(cx: Cx, y: SpanMut<f32, (u32, u32)>) {
 }
 
 /// All blocks have one shape of tiles, whose index has the block's at another place in block 0.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn two_places(cx: Cx, y: SpanMut<f32, (u32, u32)>) {
     let i = cx.bid::<0>();
     if *i == 0 {
@@ -66,7 +66,7 @@ pub fn two_places(cx: Cx, y: SpanMut<f32, (u32, u32)>) {
 }
 
 /// Block 0 starts one element later.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn two_starts(cx: Cx, y: SpanMut<f32, (u32,)>) {
     let i = cx.bid::<0>();
     if *i == 0 {
@@ -77,7 +77,7 @@ pub fn two_starts(cx: Cx, y: SpanMut<f32, (u32,)>) {
 }
 
 /// Block 0 cuts at steps, the others side by side.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn two_walks(cx: Cx, y: SpanMut<f32, (u32,)>) {
     let i = cx.bid::<0>();
     if *i == 0 {
@@ -88,7 +88,7 @@ pub fn two_walks(cx: Cx, y: SpanMut<f32, (u32,)>) {
 }
 
 /// Block 0 has 8 rows of 4, the others 4 rows of 8.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn two_extents(cx: Cx, y: SpanMut<f32, (u32,)>) {
     let i = cx.bid::<0>();
     if *i == 0 {
@@ -101,7 +101,7 @@ pub fn two_extents(cx: Cx, y: SpanMut<f32, (u32,)>) {
 }
 
 /// Block 0 deals the tiles out row by row, the others column by column.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn two_orders(cx: Cx, y: SpanMut<f32, (u32, u32)>) {
     if *cx.bid::<0>() == 0 {
         let tiles = y.partition(cx, shape![4, 4]).deal(cx, RowMajor);

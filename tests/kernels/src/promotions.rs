@@ -6,7 +6,7 @@ use cuda_tiles::prelude::*;
 
 /// `a * b` in the common type of both, and whether `a < b` there.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     vector = 2,
     instances(
         <bool, i8>, <bool, i16>, <bool, i32>, <bool, i64>, <bool, u8>, <bool, u16>, <bool, u32>, <bool, u64>, <bool, f16>, <bool, bf16>, <bool, f32>, <bool, f64>,
@@ -43,7 +43,7 @@ pub fn promotion<T, U>(
 
 /// Stores `x` into a tensor of a wider type.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     vector = 2,
     instances(<bool, f16>, <i8, i64>, <u16, u32>, <i64, bf16>, <f16, f64>, <bf16, f32>, <u8, f32>)
 )]

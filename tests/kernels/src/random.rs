@@ -4,7 +4,7 @@ use crate::{Output, Row};
 use cuda_tiles::prelude::*;
 
 /// Rows of bits: `u32`, and the halves of `u64`.
-#[kernel(threads = 64)]
+#[kernel(threads = 64, min_blocks = 1)]
 pub fn random_bits(cx: Cx, seed: u64, stream: u64, offset: u64, words: Row<u32>, wide: Row<u64>) {
     let i = cx.bid::<0>();
     let random = Philox::new(cx, seed, stream);
@@ -17,7 +17,7 @@ pub fn random_bits(cx: Cx, seed: u64, stream: u64, offset: u64, words: Row<u32>,
 macro_rules! floats {
     ($($name:ident: $threads:literal threads, $vector:literal neighbours, $tile:literal a tile, $instances:tt;)*) => { $(
         /// Rows uniform with zero, uniform with one, normal.
-        #[kernel(threads = $threads, vector = $vector, instances $instances)]
+        #[kernel(threads = $threads, min_blocks = 1, vector = $vector, instances $instances)]
         pub fn $name<T: cuda_tiles::random::RandomFloat>(
             cx: Cx,
             seed: u64,
@@ -42,7 +42,7 @@ floats! {
 }
 
 /// Integers from `first` to `last`.
-#[kernel(threads = 64, instances(<i32>, <u32>, <i64>, <u64>))]
+#[kernel(threads = 64, min_blocks = 1, instances(<i32>, <u32>, <i64>, <u64>))]
 pub fn random_range<T: cuda_tiles::random::RandomInteger + cuda_tiles::launch::Parameter>(
     cx: Cx,
     seed: u64,
@@ -58,7 +58,7 @@ pub fn random_range<T: cuda_tiles::random::RandomInteger + cuda_tiles::launch::P
 }
 
 /// Whether to keep an element, with the given probability.
-#[kernel(threads = 64, vector = 8)]
+#[kernel(threads = 64, min_blocks = 1, vector = 8)]
 pub fn random_mask(cx: Cx, seed: u64, keep: f32, results: Row<bool>) {
     let i = cx.bid::<0>();
     let tile = Philox::new(cx, seed, 0).bernoulli(shape![1024], u64::from(*i) * 1024, keep);

@@ -12,7 +12,7 @@ macro_rules! all_reductions {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, $rows:literal x $columns:literal, $instances:tt;)*) => { $(
         /// Along axis 0: rows sum, product, maximum, minimum, both propagating NaN, greatest magnitude; and rows argmax,
         /// argmin, both propagating NaN.
-        #[kernel(threads = $threads, vector = $vector, instances $instances)]
+        #[kernel(threads = $threads, min_blocks = 1, vector = $vector, instances $instances)]
         pub fn $name<T: Number>(
             cx: Cx,
             x: Input<T, (D<$rows>, D<$columns>)>,
@@ -48,7 +48,7 @@ all_reductions! {
 macro_rules! along_axes {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, $rows:literal x $columns:literal, $instances:tt;)*) => { $(
         /// Along axis 0, along axis 1, over all: rows of sums, rows of maxima, and rows of the positions of minima.
-        #[kernel(threads = $threads, vector = $vector, instances $instances)]
+        #[kernel(threads = $threads, min_blocks = 1, vector = $vector, instances $instances)]
         pub fn $name<T: Number>(
             cx: Cx,
             x: Input<T, (D<$rows>, D<$columns>)>,
@@ -81,7 +81,7 @@ along_axes! {
 }
 
 /// Sums along each axis and over all, then maxima, of ranks 3 and 4; and argmin along the inner axes of rank 4.
-#[kernel(threads = 64, vector = 2, instances(<i32>, <u8>, <f32>))]
+#[kernel(threads = 64, min_blocks = 1, vector = 2, instances(<i32>, <u8>, <f32>))]
 pub fn high_rank<T: Number>(
     cx: Cx,
     x: Input<T, (D<2>, D<4>, D<4>, D<16>)>,
@@ -117,7 +117,7 @@ pub fn high_rank<T: Number>(
 /// sum along 2 of maxima along 1; the sum along 0 of sums along 1 of sums along 2; sums along 0 minus sums along 1;
 /// the larger of an element and the sum along 1; `x` where it is above the maximum along 0 of minima along 2, else
 /// those; the sums along 0 reshaped and expanded; sums along 2 times a loaded tile of the same shape.
-#[kernel(threads = 128, instances(<i32>, <i8>, <f32>, <f64>))]
+#[kernel(threads = 128, min_blocks = 1, instances(<i32>, <i8>, <f32>, <f64>))]
 pub fn chains<T: Number>(
     cx: Cx,
     x: Input<T, (D<4>, D<8>, D<16>)>,
@@ -144,7 +144,7 @@ pub fn chains<T: Number>(
 
 /// Sums along each axis of a matrix, stored as vectors, without and with a conversion to the loads' layout; the sum of
 /// all as a tensor of rank 0.
-#[kernel(threads = 256, vector = 4, instances(<i32>, <f32>, <f64>, <bf16>))]
+#[kernel(threads = 256, min_blocks = 1, vector = 4, instances(<i32>, <f32>, <f64>, <bf16>))]
 pub fn reduced_stores<T: Number>(
     cx: Cx,
     x: Input<T, (D<32>, D<32>)>,
@@ -164,7 +164,7 @@ pub fn reduced_stores<T: Number>(
 }
 
 /// Rows: any along axis 0, along axis 1, of all; all along axis 0, along axis 1, of all.
-#[kernel(threads = 64, vector = 8)]
+#[kernel(threads = 64, min_blocks = 1, vector = 8)]
 pub fn truths(cx: Cx, x: Input<bool, (D<16>, D<64>)>, results: Output<bool, (D<6>, D<16>, D<64>)>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![16, 64]).load((0, 0));
@@ -178,7 +178,7 @@ pub fn truths(cx: Cx, x: Input<bool, (D<16>, D<64>)>, results: Output<bool, (D<6
 }
 
 /// The sum of 32,768 numbers, and sums of pairs along the outer axis: 16,384 of them go through shared memory.
-#[kernel(threads = 1024, instances(<f32>, <i32>, <u8>))]
+#[kernel(threads = 1024, min_blocks = 1, instances(<f32>, <i32>, <u8>))]
 pub fn large_sums<T: Number>(
     cx: Cx,
     x: Input<T, (D<2>, D<16384>)>,
@@ -193,7 +193,7 @@ pub fn large_sums<T: Number>(
 
 /// Bits that all have, that any has, that an odd number has: rows along axis 0, along axis 1, of all.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     vector = 2,
     instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>)
 )]
@@ -214,7 +214,7 @@ pub fn bits_of_8_32<T: Logical>(cx: Cx, x: Input<T, (D<8>, D<32>)>, results: Out
 
 /// Over several axes: sums over 0 and 2, the same named the other way round, products over 1 and 3, maxima over 0, 1 and
 /// 3, minima over all four by name, greatest magnitudes over 2 and 3.
-#[kernel(threads = 64, vector = 2, instances(<i32>, <u8>, <f32>))]
+#[kernel(threads = 64, min_blocks = 1, vector = 2, instances(<i32>, <u8>, <f32>))]
 pub fn several_axes<T: Number>(
     cx: Cx,
     x: Input<T, (D<2>, D<4>, D<4>, D<16>)>,
@@ -233,7 +233,7 @@ pub fn several_axes<T: Number>(
 }
 
 /// How many are true: along axis 0, along axis 1, of all; whether any is and whether all are over both axes.
-#[kernel(threads = 64, vector = 8)]
+#[kernel(threads = 64, min_blocks = 1, vector = 8)]
 pub fn counts(
     cx: Cx,
     x: Input<bool, (D<16>, D<64>)>,
@@ -253,7 +253,7 @@ pub fn counts(
 
 /// Rows: means along axis 0, along axis 1, of all; sums along axis 1 rounded toward zero, down, up; products along axis 1
 /// rounded down, up.
-#[kernel(threads = 128, vector = 4, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 4, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn rounded<T: Float>(cx: Cx, x: Input<T, (D<16>, D<64>)>, results: Output<T, (D<8>, D<16>, D<64>)>)
 where
     f32: Cast<T>,
@@ -276,7 +276,7 @@ where
 
 /// Rows, along axis 0, axis 1 and all: of the tuples of an element, its negation, its number, and its number doubled the
 /// wrapping sum, the minimum, the bits that an odd number has, and the maximum.
-#[kernel(threads = 256, vector = 2)]
+#[kernel(threads = 256, min_blocks = 1, vector = 2)]
 pub fn tuples(
     cx: Cx,
     x: Input<u8, (D<64>, D<16>)>,
@@ -310,7 +310,7 @@ pub fn tuples(
 }
 
 /// Mean and sum of squared differences from it, in one pass: rows along axis 0 and along axis 1.
-#[kernel(threads = 128, vector = 4)]
+#[kernel(threads = 128, min_blocks = 1, vector = 4)]
 pub fn moments(
     cx: Cx,
     x: Input<f32, (D<32>, D<64>)>,

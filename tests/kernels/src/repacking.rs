@@ -7,7 +7,7 @@ use cuda_tiles::prelude::*;
 pub const BYTES: usize = 2 * 16 * 32;
 
 /// A tile of bytes as wider elements along each of its axes, and as bits.
-#[kernel(threads = 128)]
+#[kernel(threads = 128, min_blocks = 1)]
 pub fn bytes_to_wider(
     cx: Cx,
     x: Input<u8, (D<2>, D<16>, D<32>)>,
@@ -28,7 +28,7 @@ pub fn bytes_to_wider(
 
 /// The same there and back: wider elements to narrower ones, bits to bytes, through FP4, and through plain bytes of a
 /// tile of rank 1, 2 and 4.
-#[kernel(threads = 64, vector = 8)]
+#[kernel(threads = 64, min_blocks = 1, vector = 8)]
 pub fn there_and_back(cx: Cx, x: Input<u8, (D<BYTES>,)>, y: Output<u8, (D<6>, D<BYTES>)>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![BYTES]).load(i);
@@ -51,7 +51,7 @@ pub fn there_and_back(cx: Cx, x: Input<u8, (D<BYTES>,)>, y: Output<u8, (D<6>, D<
 }
 
 /// Tiles smaller than the block: elements are held several times.
-#[kernel(threads = 256)]
+#[kernel(threads = 256, min_blocks = 1)]
 pub fn tiny(cx: Cx, x: Span<u16, (D<2>, D<4>)>, y: SpanMut<u32, (D<2>, D<2>)>, z: SpanMut<i8, (D<4>, D<4>)>) {
     let at = (cx.bid::<0>(), 0);
     let x = x.partition(cx, shape![2, 4]).load(at);

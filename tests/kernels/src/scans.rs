@@ -9,7 +9,7 @@ macro_rules! all_scans {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, $rows:literal x $columns:literal, $instances:tt;)*) => { $(
         /// Rows: sums in the four forms; products; maxima forward, minima backward; the first of both
         /// largest magnitudes so far.
-        #[kernel(threads = $threads, vector = $vector, instances $instances)]
+        #[kernel(threads = $threads, min_blocks = 1, vector = $vector, instances $instances)]
         pub fn $name<T: Number>(
             cx: Cx,
             x: Input<T, (D<$rows>, D<$columns>)>,
@@ -41,7 +41,7 @@ all_scans! {
 macro_rules! along_axes {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, $rows:literal x $columns:literal, $instances:tt;)*) => { $(
         /// Along axis 0, along axis 1, over all: rows of sums, of exclusive backward sums, of backward maxima.
-        #[kernel(threads = $threads, vector = $vector, instances $instances)]
+        #[kernel(threads = $threads, min_blocks = 1, vector = $vector, instances $instances)]
         pub fn $name<T: Number>(
             cx: Cx,
             x: Input<T, (D<$rows>, D<$columns>)>,
@@ -73,7 +73,7 @@ along_axes! {
 
 /// Compositions of affine maps, `x -> a x + b`, which do not commute: along axis 0, then along axis 1, in the four forms;
 /// rows of `a`, rows of `b`.
-#[kernel(threads = 128, vector = 2)]
+#[kernel(threads = 128, min_blocks = 1, vector = 2)]
 pub fn affine_maps(
     cx: Cx,
     a: Input<i32, (D<16>, D<64>)>,
@@ -108,7 +108,7 @@ pub fn affine_maps(
 }
 
 /// Sums that begin anew where a flag is set: along axis 0, backward along axis 1, of all.
-#[kernel(threads = 128, vector = 1)]
+#[kernel(threads = 128, min_blocks = 1, vector = 1)]
 pub fn segmented_sums(
     cx: Cx,
     begins: Input<bool, (D<64>, D<16>)>,
@@ -126,7 +126,7 @@ pub fn segmented_sums(
 
 /// Sums along each axis, then exclusive ones, of rank 4; of the sums along axis 1 those along axis 2; of the
 /// sums along axis 3 backward ones along axis 0; rounded to nearest even along axis 2.
-#[kernel(threads = 64, vector = 2, instances(<i32>, <u8>, <f32>))]
+#[kernel(threads = 64, min_blocks = 1, vector = 2, instances(<i32>, <u8>, <f32>))]
 pub fn scans_of_rank_4<T: Number>(
     cx: Cx,
     x: Input<T, (D<2>, D<4>, D<4>, D<16>)>,
@@ -149,7 +149,7 @@ pub fn scans_of_rank_4<T: Number>(
 
 /// Running sums of rows, rounded to nearest even by name, and of 32,768 elements: totals that go through the scratch
 /// memory in rounds.
-#[kernel(threads = 1024, vector = 4, instances(<f32>, <f16>))]
+#[kernel(threads = 1024, min_blocks = 1, vector = 4, instances(<f32>, <f16>))]
 pub fn large_scans<T: Number>(cx: Cx, x: Input<T, (D<8>, D<2048>)>, results: Output<T, (D<24>, D<2048>)>)
 where
     NearestEven: cuda_tiles::ops::modes::ArithmeticMode<T>,

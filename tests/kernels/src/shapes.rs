@@ -6,7 +6,7 @@ use cuda_tiles::prelude::*;
 
 /// Rows: the numbers 0, 1, 2 ..., `s` throughout, zeros, ones.
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     vector = 4,
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>)
 )]
@@ -23,7 +23,7 @@ where
 }
 
 /// Rows: `s` throughout, the scalar tile `s`, zeros.
-#[kernel(threads = 1024, vector = 4, instances(<bool>, <f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 1024, min_blocks = 1, vector = 4, instances(<bool>, <f16>, <bf16>, <f32>, <f64>))]
 pub fn constants<T: Promote<T, Output = T>>(cx: Cx, s: T, results: Output<T, (D<3>, D<128>)>) {
     let i = cx.bid::<0>();
     let results = results.partition(cx, shape![1, 128]);
@@ -35,7 +35,7 @@ pub fn constants<T: Promote<T, Output = T>>(cx: Cx, s: T, results: Output<T, (D<
 /// A matrix `m`, a column `c` and a row `r`: `m - c`, `m - r`, `c - m`, `r - m`, `c - r`, `c` broadcast, `r` broadcast,
 /// `s - m` with a scalar tile.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
 pub fn broadcasts<T: Number>(
@@ -62,7 +62,7 @@ pub fn broadcasts<T: Number>(
 }
 
 /// `a + b` of shapes (8, 1, 16) and (4, 1), and `c + (a + b)` with `c` of shape (2, 1, 1, 1).
-#[kernel(threads = 256, vector = 8, instances(<i8>, <i32>, <f16>, <f32>, <f64>))]
+#[kernel(threads = 256, min_blocks = 1, vector = 8, instances(<i8>, <i32>, <f16>, <f32>, <f64>))]
 pub fn broadcasts_of_high_rank<T: Number>(
     cx: Cx,
     a: Input<T, (D<8>, D<1>, D<16>)>,
@@ -80,7 +80,7 @@ pub fn broadcasts_of_high_rank<T: Number>(
 }
 
 /// `column - row`: the column of 8,192 elements goes through shared memory in several rounds.
-#[kernel(threads = 512, instances(<u8>, <f16>, <i32>, <f32>, <f64>))]
+#[kernel(threads = 512, min_blocks = 1, instances(<u8>, <f16>, <i32>, <f32>, <f64>))]
 pub fn large_column<T: Number>(
     cx: Cx,
     column: Input<T, (D<8192>,)>,
@@ -94,7 +94,7 @@ pub fn large_column<T: Number>(
 
 /// The elements of `x` as a matrix, as a tensor of rank 4, and there and back.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     vector = 2,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -118,7 +118,7 @@ pub fn reshapes<T: Promote<T, Output = T>>(
 /// Element (i, j) of one matrix tile, as seen by block (i, j): by `at`, and by `item` of a tile of that element alone;
 /// and the sum of row i, by `at` of the reduced tile.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     grid = 2,
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
@@ -132,7 +132,7 @@ pub fn elements<T: Number>(cx: Cx, x: Input<T, (D<16>, D<32>)>, results: Output<
 }
 
 /// `x * x` where it is odd, else `x`, by `map`; `3 * x - y` by `zip_map`.
-#[kernel(threads = 256)]
+#[kernel(threads = 256, min_blocks = 1)]
 pub fn maps(cx: Cx, x: Operand<i32>, y: Operand<i32>, results: Rows<i32, 2>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);

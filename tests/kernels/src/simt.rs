@@ -4,7 +4,7 @@ use crate::{Operand, Output};
 use cuda_tiles::prelude::*;
 
 /// Counts bytes, a row for each block, by tiles alone; whole tiles only.
-#[kernel(threads = 256)]
+#[kernel(threads = 256, min_blocks = 1)]
 pub fn histogram(cx: Cx, x: Span<u8, (u32,)>, counts: SpanMut<u32, (u32, D<256>)>) {
     let (x, counts) = (x.partition(cx, shape![1024]), counts.partition(cx, shape![1, 256]));
     cx.shared::<u32, 256, _>(|bins| {
@@ -17,7 +17,7 @@ pub fn histogram(cx: Cx, x: Span<u8, (u32,)>, counts: SpanMut<u32, (u32, D<256>)
 }
 
 /// Adds values by bins; then what a table gives for numbers, and a tile that went through shared memory.
-#[kernel(threads = 64, vector = 2, instances(<i32>, <u32>, <i64>, <u64>, <f32>, <f64>))]
+#[kernel(threads = 64, min_blocks = 1, vector = 2, instances(<i32>, <u32>, <i64>, <u64>, <f32>, <f64>))]
 pub fn shared_sums<T: cuda_tiles::simt::SharedSum + Number>(
     cx: Cx,
     bins: Operand<u32>,
@@ -40,7 +40,7 @@ pub fn shared_sums<T: cuda_tiles::simt::SharedSum + Number>(
 }
 
 /// Through shared memory and the lanes of warps and back, by threads: each element's neighbour to the right.
-#[kernel(threads = 128, vector = 1, instances(<u8>, <f16>, <i32>, <f64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 1, instances(<u8>, <f16>, <i32>, <f64>))]
 pub fn rotate_by_threads<T: Element + Promote<T, Output = T> + Cast<T>>(
     cx: Cx,
     x: Output<T, (Mult<u32, { crate::MULTIPLE }>,)>,
@@ -69,7 +69,7 @@ pub fn rotate_by_threads<T: Element + Promote<T, Output = T> + Cast<T>>(
 
 /// What threads know of themselves, and what warps agree on: row 0 the sum of all indices, row 1 how many threads there
 /// are, row 2 whether a prefix sum over lanes is right in all of them, row 3 the same of ballots.
-#[kernel(threads = 64)]
+#[kernel(threads = 64, min_blocks = 1)]
 pub fn threads(cx: Cx, results: SpanMut<u32, (D<4>, u32)>) {
     let i = cx.bid::<0>();
     let results = results.partition(cx, shape![1, 1]);
@@ -105,7 +105,7 @@ pub fn threads(cx: Cx, results: SpanMut<u32, (D<4>, u32)>) {
 }
 
 /// Reverses the bits of each element: on a GPU by an instruction in the kernel's own assembly.
-#[kernel(threads = 64)]
+#[kernel(threads = 64, min_blocks = 1)]
 pub fn raw_ptx(cx: Cx, x: Output<u32, (Mult<u32, { crate::MULTIPLE }>,)>) {
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![64]);

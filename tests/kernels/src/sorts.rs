@@ -6,7 +6,7 @@ use cuda_tiles::prelude::*;
 /// Rows: sorted along axis 0, along axis 1 descending, over all; the tile sorted together with its numbers by elements
 /// along axis 1; and rows: positions along axis 0 descending, along axis 1, and those numbers.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     vector = 2,
     instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
@@ -34,7 +34,7 @@ pub fn sorts_of_8_32<T: Ordered + Promote<T, Output = T>>(
 macro_rules! along_axes {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, $rows:literal x $columns:literal, $instances:tt;)*) => { $(
         /// Rows: sorted along axis 0, sorted along axis 1 descending.
-        #[kernel(threads = $threads, vector = $vector, instances $instances)]
+        #[kernel(threads = $threads, min_blocks = 1, vector = $vector, instances $instances)]
         pub fn $name<T: Ordered + Promote<T, Output = T>>(
             cx: Cx,
             x: Input<T, (D<$rows>, D<$columns>)>,
@@ -57,7 +57,7 @@ along_axes! {
 }
 
 /// The 4 largest of each row, and where they are; the largest of each column, and where it is.
-#[kernel(threads = 128, vector = 4, instances(<f32>, <i8>, <u64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 4, instances(<f32>, <i8>, <u64>))]
 pub fn largest_of_16_64<T: Ordered + Promote<T, Output = T>>(
     cx: Cx,
     x: Input<T, (D<16>, D<64>)>,

@@ -5,7 +5,7 @@ use cuda_tiles::span::{Exclusive, Mapping, ReadOnly};
 
 /// Transposes `x` by a transposed load into `loaded`, and by a transposed store into `stored`.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     grid = 2,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -25,7 +25,7 @@ pub fn transposed<T: Promote<T, Output = T>>(
 }
 
 /// Transposes a matrix whose tiles are whole.
-#[kernel(threads = 256, grid = 2, instances(<f16>, <f32>))]
+#[kernel(threads = 256, min_blocks = 1, grid = 2, instances(<f16>, <f32>))]
 pub fn transposed_whole<T: Promote<T, Output = T>>(
     cx: Cx,
     x: Span<T, (Mult<u32, 64>, Mult<u32, 64>)>,
@@ -37,7 +37,7 @@ pub fn transposed_whole<T: Promote<T, Output = T>>(
 }
 
 /// Permutes three axes cyclically, by the load and by the store, which together permute them the other way.
-#[kernel(threads = 64, grid = 3, instances(<u8>, <f16>, <f32>, <i64>))]
+#[kernel(threads = 64, min_blocks = 1, grid = 3, instances(<u8>, <f16>, <f32>, <i64>))]
 pub fn permuted_3<T: Promote<T, Output = T>>(
     cx: Cx,
     x: Span<T, (u32, u32, u32)>,
@@ -51,7 +51,7 @@ pub fn permuted_3<T: Promote<T, Output = T>>(
 }
 
 /// Swaps the outer and the inner two axes of a tensor of rank 4.
-#[kernel(threads = 128, vector = 8, grid = 2, instances(<i16>, <f32>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 8, grid = 2, instances(<i16>, <f32>))]
 pub fn permuted_4<T: Promote<T, Output = T>>(
     cx: Cx,
     x: Span<T, (u32, u32, u32, u32)>,
@@ -69,7 +69,7 @@ pub fn permuted_4<T: Promote<T, Output = T>>(
 
 /// Copies between padded and pitched mappings.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     grid = 2,
     instances(
         <f32, PaddedRight<8>, PaddedLeft<4>>, <f32, PaddedLeft<8>, PaddedRight<16>>, <f16, PaddedRight<3>, Pitched<8>>,
@@ -104,7 +104,7 @@ fn sum_of<B: Block, M: Mapping>(cx: Cx<B>, x: TensorSpan<i32, (u32, u32), ReadOn
 
 /// Sums of parts of `x`: a slice of rows, of columns, of both, the halves at row `at`, the rows of a reshaped span, a
 /// single row and a single column with an axis put in, a transposed slice; and lengths.
-#[kernel(threads = 64)]
+#[kernel(threads = 64, min_blocks = 1)]
 pub fn sums_of_parts(
     cx: Cx,
     x: Span<i32, (u32, u32)>,
@@ -141,7 +141,7 @@ pub fn sums_of_parts(
 }
 
 /// Fills parts of `y` with numbers: the rows and columns between static bounds, and what a slice and a half leave.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn fill_parts(cx: Cx, y: SpanMut<i32, (u32, u32)>, at: u32) {
     let i = cx.bid::<0>();
     // SAFETY: every block splits at the argument `at`.
@@ -156,7 +156,7 @@ pub fn fill_parts(cx: Cx, y: SpanMut<i32, (u32, u32)>, at: u32) {
 }
 
 /// `y = x * factor + shift`, where the types say what is known of the numbers.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn with_facts(
     cx: Cx,
     x: Span<i32, (Bounded<u32, 1, 4096>,), Right, Aligned<16>>,

@@ -13,7 +13,7 @@ macro_rules! store_rows {
 /// `elements` in rows 0 to 7, of `pointers` from 8 on.
 ///
 /// Rows: add, sub, min, max, by indices and pointers masked to even columns from row 4 on, by views whole up to row 3.
-#[kernel(threads = 64, vector = 2, instances(<i32>, <u32>, <i64>, <u64>, <f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 64, min_blocks = 1, vector = 2, instances(<i32>, <u32>, <i64>, <u64>, <f16>, <bf16>, <f32>, <f64>))]
 pub fn sums_and_extrema<T: AtomicAdd + AtomicMinMax>(
     cx: Cx,
     value: Span<T, (u32,)>,
@@ -70,7 +70,7 @@ pub fn sums_and_extrema<T: AtomicAdd + AtomicMinMax>(
 /// Logic of each element of a row with that of `value`, as in [`sums_and_extrema`].
 ///
 /// Rows: and, or, xor, by indices and pointers masked to even columns from row 3 on, by views whole up to row 2.
-#[kernel(threads = 128, vector = 2, instances(<i32>, <u32>, <i64>, <u64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 2, instances(<i32>, <u32>, <i64>, <u64>))]
 pub fn logical_updates<T: AtomicLogical>(
     cx: Cx,
     value: Span<T, (u32,)>,
@@ -121,7 +121,7 @@ pub fn logical_updates<T: AtomicLogical>(
 /// as in [`sums_and_extrema`].
 ///
 /// Rows: exchange, compare-exchange, and both masked to even columns; `before` has those of indices, then of pointers.
-#[kernel(threads = 32, vector = 4, instances(<i32>, <u32>, <i64>, <u64>, <f32>, <f64>))]
+#[kernel(threads = 32, min_blocks = 1, vector = 4, instances(<i32>, <u32>, <i64>, <u64>, <f32>, <f64>))]
 pub fn exchanges<T: AtomicExchange + Promote<T, Output = T>>(
     cx: Cx,
     value: Span<T, (u32,)>,
@@ -157,7 +157,7 @@ pub fn exchanges<T: AtomicExchange + Promote<T, Output = T>>(
 }
 
 /// What updates find at the 8 columns `j`, of which some are outside: exchange, compare-exchange, add, sub, min, max.
-#[kernel(threads = 64, vector = 2, instances(<i32>, <u64>, <f32>, <f64>))]
+#[kernel(threads = 64, min_blocks = 1, vector = 2, instances(<i32>, <u64>, <f32>, <f64>))]
 pub fn outside<T: AtomicExchange + AtomicAdd + AtomicMinMax + Promote<T, Output = T>>(
     cx: Cx,
     value: T,
@@ -182,7 +182,7 @@ pub fn outside<T: AtomicExchange + AtomicAdd + AtomicMinMax + Promote<T, Output 
 /// Changes a block's own tiles of writable tensors, at block scope: row `k` of `x` by operation `k`, whole tiles, then masked.
 ///
 /// Rows: add, sub, min, max, and, or, xor.
-#[kernel(threads = 32, vector = 4, instances(<i32>, <u64>))]
+#[kernel(threads = 32, min_blocks = 1, vector = 4, instances(<i32>, <u64>))]
 pub fn own_changes<T: AtomicAdd + AtomicMinMax + AtomicLogical>(
     cx: Cx,
     value: Span<T, (u32,)>,
@@ -214,7 +214,7 @@ pub fn own_changes<T: AtomicAdd + AtomicMinMax + AtomicLogical>(
 /// and 4 keep the least and the greatest. `claims` goes to the first block that asks; `winners` counts who got one.
 ///
 /// The value of block `b` for column `c` is `b + c`; the tile has fewer elements than the block has threads.
-#[kernel(threads = 128, instances(<i32>, <u32>, <i64>, <u64>, <f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 128, min_blocks = 1, instances(<i32>, <u32>, <i64>, <u64>, <f16>, <bf16>, <f32>, <f64>))]
 pub fn contended<T: AtomicAdd + AtomicMinMax>(
     cx: Cx,
     totals: SpanAtomic<T, (D<5>, D<16>)>,
@@ -237,7 +237,7 @@ pub fn contended<T: AtomicAdd + AtomicMinMax>(
 }
 
 /// Counts the values of `x`; an index may occur many times in one tile. `sums` adds up what the additions found before.
-#[kernel(threads = 256, vector = 4)]
+#[kernel(threads = 256, min_blocks = 1, vector = 4)]
 pub fn counts_of_bytes(
     cx: Cx,
     x: Span<u8, (u32,)>,
@@ -252,7 +252,7 @@ pub fn counts_of_bytes(
 }
 
 /// Each block stores its tile, then takes a ticket, releasing and acquiring; who takes the last one sees all tiles.
-#[kernel(threads = 128)]
+#[kernel(threads = 128, min_blocks = 1)]
 pub fn last_block(
     cx: Cx,
     partial: SpanAtomic<u32, (u32, D<256>)>,

@@ -6,7 +6,7 @@ use cuda_tiles::prelude::*;
 macro_rules! masked_copies {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, tiles of $tile:literal, $instances:tt;)*) => { $(
         /// Copies `x` to `y`.
-        #[kernel(threads = $threads, vector = $vector, instances $instances)]
+        #[kernel(threads = $threads, min_blocks = 1, vector = $vector, instances $instances)]
         pub fn $name<T: Promote<T, Output = T>>(cx: Cx, x: Span<T, (u32,)>, y: SpanMut<T, (u32,)>) {
             let (x, y) = (x.partition(cx, shape![$tile]), y.partition(cx, shape![$tile]));
             let i = cx.bid::<0>();
@@ -25,7 +25,7 @@ masked_copies! {
 
 /// Copies whole tiles, checked (even rows of tiles) and unchecked.
 #[kernel(
-    threads = 128,
+    threads = 128, min_blocks = 1,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
     )
@@ -50,7 +50,7 @@ pub fn copy_whole<T: Promote<T, Output = T>>(
 
 /// Copies matrices between mappings, by masked access, one block a tile.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     grid = 2,
     instances(
         <i32, Right, Right>, <i32, Right, Left>, <i32, Right, Pitched>, <i32, Right, Strided>,
@@ -76,7 +76,7 @@ pub fn copy_mapped<T, M, O>(
 
 /// Copies a matrix whose extents have the types `E`, by masked access; `counts` gets the numbers of tiles.
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     vector = 8,
     grid = 2,
     instances(
@@ -98,7 +98,7 @@ where
 }
 
 /// Copies a vector that is promised to lie on a multiple of 16 bytes.
-#[kernel(threads = 128, vector = 16, instances(<u8>, <f16>, <f32>, <f64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 16, instances(<u8>, <f16>, <f32>, <f64>))]
 pub fn copy_aligned<T: Promote<T, Output = T>>(
     cx: Cx,
     x: Span<T, (u32,), Right, Aligned<16>>,
@@ -110,21 +110,21 @@ pub fn copy_aligned<T: Promote<T, Output = T>>(
 }
 
 /// Copies a tensor of rank 0, a single number, and adds the number of blocks.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn copy_rank_1_to_0(cx: Cx, x: Span<i32, (D<1>,)>, y: SpanMut<i32, (D<1>,)>) {
     let x: Tile<i32, Shape0, _> = x.partition(cx, shape![1]).load(0).reshape(shape![]);
     y.partition(cx, shape![1]).store(x + cx.num_blocks(0) as i32, cx.bid::<0>());
 }
 
 /// Loads a number from a tensor of rank 0 and stores it throughout `y`.
-#[kernel(threads = 128, instances(<bool>, <f16>, <i32>, <f64>))]
+#[kernel(threads = 128, min_blocks = 1, instances(<bool>, <f16>, <i32>, <f64>))]
 pub fn spread_rank_0<T: Promote<T, Output = T>>(cx: Cx, x: Span<T, ()>, y: SpanMut<T, (u32,)>) {
     let x = x.partition(cx, shape![]).load(());
     y.partition(cx, shape![32]).store_masked(x, cx.bid::<0>());
 }
 
 /// Copies a tensor of rank 3 on a grid of rank 3.
-#[kernel(threads = 128, grid = 3, instances(<u8>, <f32>, <i64>))]
+#[kernel(threads = 128, min_blocks = 1, grid = 3, instances(<u8>, <f32>, <i64>))]
 pub fn copy_rank_3<T: Promote<T, Output = T>>(
     cx: Cx,
     x: Span<T, (u32, u32, u32)>,
@@ -136,7 +136,7 @@ pub fn copy_rank_3<T: Promote<T, Output = T>>(
 }
 
 /// Copies a tensor of rank 4; a block takes all tiles along the inner two axes.
-#[kernel(threads = 128, vector = 8, grid = 2, instances(<u8>, <f32>, <i64>))]
+#[kernel(threads = 128, min_blocks = 1, vector = 8, grid = 2, instances(<u8>, <f32>, <i64>))]
 pub fn copy_rank_4<T: Promote<T, Output = T>>(
     cx: Cx,
     x: Span<T, (u32, u32, u32, u32)>,
@@ -152,7 +152,7 @@ pub fn copy_rank_4<T: Promote<T, Output = T>>(
 }
 
 /// Tiles of `x` padded with zero, -0, infinity, -infinity and NaN, as rows; the tile after the last one too.
-#[kernel(threads = 64, vector = 8, instances(<f16>, <bf16>, <f32>, <f64>))]
+#[kernel(threads = 64, min_blocks = 1, vector = 8, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn paddings<T: Float>(cx: Cx, x: Span<T, (u32,)>, results: SpanMut<T, (D<5>, u32)>) {
     let (x, results) = (x.partition(cx, shape![64]), results.partition(cx, shape![1, 64]));
     let i = cx.bid::<0>();
@@ -164,7 +164,7 @@ pub fn paddings<T: Float>(cx: Cx, x: Span<T, (u32,)>, results: SpanMut<T, (D<5>,
 }
 
 /// Tiles of `x` padded with zero; the tile after the last one too.
-#[kernel(threads = 32, vector = 16, instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>))]
+#[kernel(threads = 32, min_blocks = 1, vector = 16, instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>))]
 pub fn padding<T: Promote<T, Output = T>>(cx: Cx, x: Span<T, (u32,)>, results: SpanMut<T, (u32,)>) {
     let i = cx.bid::<0>();
     let tile = x.partition(cx, shape![64]).load_masked(Zero, i);
@@ -173,7 +173,7 @@ pub fn padding<T: Promote<T, Output = T>>(cx: Cx, x: Span<T, (u32,)>, results: S
 
 /// Doubles the elements of `y` in place, then adds to each tile the sum of its first row, which a second tensor takes
 /// on the way there and back: loads see the block's earlier stores, made by other threads.
-#[kernel(threads = 128)]
+#[kernel(threads = 128, min_blocks = 1)]
 pub fn load_after_store(cx: Cx, y: SpanMut<i32, (u32, D<64>)>, scratch: SpanMut<i32, (u32, D<64>)>) {
     let (y, scratch) = (y.partition(cx, shape![16, 64]), scratch.partition(cx, shape![16, 64]));
     let index = (cx.bid::<0>(), 0);
@@ -186,7 +186,7 @@ pub fn load_after_store(cx: Cx, y: SpanMut<i32, (u32, D<64>)>, scratch: SpanMut<
 }
 
 /// `y = x + 1`, by fewer blocks than there are tiles.
-#[kernel(threads = 64)]
+#[kernel(threads = 64, min_blocks = 1)]
 pub fn persistent(cx: Cx, x: Span<i32, (u32,)>, y: SpanMut<i32, (u32,)>) {
     let (x, y) = (x.partition(cx, shape![32]), y.partition(cx, shape![32]));
     for i in cx.tiles::<0>(x.num_tiles(0)) {
@@ -196,7 +196,7 @@ pub fn persistent(cx: Cx, x: Span<i32, (u32,)>, y: SpanMut<i32, (u32,)>) {
 
 /// Loads tile `index` of `x` in tiles of 2 x 2 (rows `0..2` of `tiles`), and in tiles of 2 x 4 padded with NaN; stores
 /// 100 times the numbers 0 to 3 as the tile (1, 3) of `y`, in tiles of 2 x 2.
-#[kernel(threads = 32, grid = 2)]
+#[kernel(threads = 32, min_blocks = 1, grid = 2)]
 pub fn worked_examples(
     cx: Cx,
     x: Span<i32, (D<4>, D<8>)>,

@@ -6,7 +6,7 @@ use cuda_tiles::prelude::*;
 macro_rules! ragged_copies {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, tiles of $rows:literal $columns:literal, $instances:tt;)*) => { $(
         /// Copies `x` to `y`.
-        #[kernel(threads = $threads, vector = $vector, grid = 2, instances $instances)]
+        #[kernel(threads = $threads, min_blocks = 1, vector = $vector, grid = 2, instances $instances)]
         pub fn $name<T: Promote<T, Output = T>>(cx: Cx, x: Span<T, (u32, u32)>, y: SpanMut<T, (u32, u32)>) {
             let (x, y) = (x.partition(cx, shape![$rows, $columns]), y.partition(cx, shape![$rows, $columns]));
             let index = (cx.bid::<0>(), cx.bid::<1>());
@@ -23,7 +23,7 @@ ragged_copies! {
 }
 
 /// Copies whole tiles of rows that need not be aligned, in place: adds 1 to each element.
-#[kernel(threads = 64, vector = 8, instances(<u8>, <f16>, <f32>, <f64>))]
+#[kernel(threads = 64, min_blocks = 1, vector = 8, instances(<u8>, <f16>, <f32>, <f64>))]
 pub fn ragged_in_place<T: Number>(cx: Cx, y: SpanMut<T, (u32, u32)>) {
     let y = y.partition(cx, shape![2, 64]);
     let i = cx.bid::<0>();
@@ -37,7 +37,7 @@ pub fn ragged_in_place<T: Number>(cx: Cx, y: SpanMut<T, (u32, u32)>) {
 /// Tile `(i, j)` of 4 x 8 elements of `x`, at steps that overlap, that are exact, and that leave gaps, as tiles of 4 x 8
 /// in three layers.
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     grid = 2,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -58,25 +58,19 @@ pub fn strided_loads<T: Promote<T, Output = T>>(
     y.store(exact.load_masked(Zero, (i, j)), (1, i, j));
     y.store(apart.load_masked(Zero, (i, j)), (2, i, j));
     let spaces = spaces.partition(cx, shape![1, 1, 1]);
-    for (k, number) in [
-        overlapping.num_tiles(0),
-        overlapping.num_tiles(1),
-        exact.num_tiles(0),
-        exact.num_tiles(1),
-        apart.num_tiles(0),
-        apart.num_tiles(1),
-        overlapping.index_space()[1],
-        apart.index_space()[2],
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        spaces.store(cx.scalar(number), (i, j, k));
-    }
+    let store = |k: usize, number: u32| spaces.store(cx.scalar(number), (i, j, k));
+    store(0, overlapping.num_tiles(0));
+    store(1, overlapping.num_tiles(1));
+    store(2, exact.num_tiles(0));
+    store(3, exact.num_tiles(1));
+    store(4, apart.num_tiles(0));
+    store(5, apart.num_tiles(1));
+    store(6, overlapping.index_space()[1]);
+    store(7, apart.index_space()[2]);
 }
 
 /// Stores tile `(i, j, k)` of ones at steps as long as the tile and longer; the unchecked store of a tile inside too.
-#[kernel(threads = 64, grid = 3, instances(<u8>, <i16>, <f32>, <i64>))]
+#[kernel(threads = 64, min_blocks = 1, grid = 3, instances(<u8>, <i16>, <f32>, <i64>))]
 pub fn strided_stores<T: Number>(cx: Cx, y: SpanMut<T, (u32, u32, u32)>) {
     let y = y.strided(cx, shape![1, 2, 4], steps![2, 2, 6]);
     let index = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
@@ -86,7 +80,7 @@ pub fn strided_stores<T: Number>(cx: Cx, y: SpanMut<T, (u32, u32, u32)>) {
 
 /// The window of 4 x 16 elements whose first element is `(4 i - 6, 16 j - 21)`, padded, as tile `(i, j)` of `y`.
 #[kernel(
-    threads = 64,
+    threads = 64, min_blocks = 1,
     grid = 2,
     instances(
         <bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>
@@ -101,7 +95,7 @@ pub fn windows<T: Promote<T, Output = T>>(cx: Cx, x: Span<T, (u32, u32)>, y: Spa
 
 /// Windows of other extents and mappings: 64-bit, static, pitched by 4, and with the first axis contiguous.
 #[kernel(
-    threads = 32,
+    threads = 32, min_blocks = 1,
     vector = 8,
     grid = 2,
     instances(
@@ -124,7 +118,7 @@ pub fn windows_of_spans<E, M>(
 }
 
 /// `y[i] = x[i - 1] + x[i] + x[i + 1]`, with nothing beyond either end.
-#[kernel(threads = 128)]
+#[kernel(threads = 128, min_blocks = 1)]
 pub fn three_points(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
     let (x, y) = (x.window(cx, shape![512]), y.partition(cx, shape![512]));
     let i = cx.bid::<0>();
@@ -134,7 +128,7 @@ pub fn three_points(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
 }
 
 /// Loads the window at `first`, which must lie inside, and stores it through overlapping windows of an atomic span.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn window_inside(
     cx: Cx,
     x: Span<i32, (u32, u32)>,
@@ -150,7 +144,7 @@ pub fn window_inside(
 }
 
 /// Adds 1 to the only element of `y`, which only one block may do.
-#[kernel(threads = 32, instances(<i8>, <f16>, <i32>, <f64>))]
+#[kernel(threads = 32, min_blocks = 1, instances(<i8>, <f16>, <i32>, <f64>))]
 pub fn count_one<T: Number>(cx: Cx, y: SpanMut<T, ()>) {
     let y = y.partition(cx, shape![]);
     y.store(y.load(()) + T::ONE, ());
@@ -158,7 +152,7 @@ pub fn count_one<T: Number>(cx: Cx, y: SpanMut<T, ()>) {
 
 /// The worked examples of the reference pages by strided views: tile (1, 2) of a 4 x 8 tensor in tiles of 2 x 2, tile
 /// (0, 2) of a 4 x 11 tensor in tiles of 2 x 4, 100 times the numbers 0 to 3 stored as tile (1, 3).
-#[kernel(threads = 32, grid = 2)]
+#[kernel(threads = 32, min_blocks = 1, grid = 2)]
 pub fn worked_examples_at_steps(
     cx: Cx,
     x: Span<i32, (D<4>, D<8>)>,
@@ -179,7 +173,7 @@ pub fn worked_examples_at_steps(
 }
 
 /// Tiles of `x` by indices of every type, beyond the tensor on either side and inside it, as rows.
-#[kernel(threads = 32)]
+#[kernel(threads = 32, min_blocks = 1)]
 pub fn index_types(cx: Cx, x: Span<i32, (u32,)>, y: SpanMut<i32, (u32, D<10>, D<32>)>) {
     let (x, y) = (x.partition(cx, shape![32]), y.partition(cx, shape![1, 1, 32]));
     let i = cx.bid::<0>();
