@@ -36,13 +36,15 @@
 //!
 //! Shapes, ranks, element types, promotion, padding values, memory orders: by types, with errors in these words. Lengths,
 //! strides, alignment, devices: at launch, as error values. Tile indices: in the kernel, once a tile. A block stores only
-//! tiles that its own index names, so that safe kernels have no data races.
+//! tiles that its own index names, so that safe kernels have no data races (SAFETY.md states the
+//! one exception, which tests on the CPU find).
 //!
 //! # Modules
 //!
 //! What things are: [`shape`](mod@shape), [`element`], [`tile`], [`layout`], [`span`], [`view`]. What is done with tiles: [`ops`], and
-//! [`math`] with its error bounds. [`context`] is the running block, [`launch`] the contract with the host. Everything that
-//! kernels need is in the [`prelude`].
+//! [`math`] with its error bounds. [`context`] is the running block, [`launch`] the contract with the host; [`random`],
+//! [`mod@debug`] and [`simt`] are random numbers, printing and thread-level code. Everything that kernels need is in the
+//! [`prelude`].
 
 #![no_std]
 #![cfg_attr(

@@ -150,7 +150,8 @@ fn assert_tile<T, E, M, S, I>(
         assert_eq!(elements(unsafe { view.load_unchecked(index) }), expected);
     }
 
-    let stored = Tile::<u32, S, Blocked<CpuBlock>>::iota().map(|i| T::number(100 + i as usize));
+    let stored =
+        cuda_tiles::cpu::block(|cx| cx.iota::<u32, S>(S::default())).map(|i| T::number(100 + i as usize));
     let mut after = before.clone();
     for (i, place) in places.iter().enumerate() {
         if let Some(place) = place {

@@ -23,7 +23,7 @@ pub fn one_naming(cx: Cx, x: SpanMut<i32, (u32, u32)>, y: SpanMut<i32, (u32, u32
 pub fn one_naming_of_integers(cx: Cx, x: SpanMut<i32, (u32, u32)>) {
     let x = x.partition(cx, shape![1, 4]);
     let i = cx.bid::<0>();
-    if *i % 2 == 0 {
+    if i.is_multiple_of(2) {
         x.store(cx.full(shape![1, 4], 2 * *i as i32), (i, 0_u64));
     } else {
         x.store(cx.full(shape![1, 4], 3 * *i as i32), (i, 0_i32));

@@ -41,7 +41,7 @@ all_scans! {
 macro_rules! along_axes {
     ($($name:ident: $threads:tt threads, $vector:tt neighbours, $rows:literal x $columns:literal, $instances:tt;)*) => { $(
         /// Along axis 0, along axis 1, over all: rows of sums, of exclusive backward sums, of backward maxima.
-        #[kernel(threads = $threads, min_blocks = 1, vector = $vector, instances $instances)]
+        #[kernel(threads = $threads, vector = $vector, instances $instances)]
         pub fn $name<T: Number>(
             cx: Cx,
             x: Input<T, (D<$rows>, D<$columns>)>,
@@ -73,7 +73,7 @@ along_axes! {
 
 /// Compositions of affine maps, `x -> a x + b`, which do not commute: along axis 0, then along axis 1, in the four forms;
 /// rows of `a`, rows of `b`.
-#[kernel(threads = 128, min_blocks = 1, vector = 2)]
+#[kernel(threads = 128, vector = 2)]
 pub fn affine_maps(
     cx: Cx,
     a: Input<i32, (D<16>, D<64>)>,

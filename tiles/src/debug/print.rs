@@ -136,9 +136,9 @@ impl<T: Element, S: Shape, L: Layout> Value for Tile<T, S, L> {
     fn shape(&self) -> ShapeDescription {
         S::DESCRIPTION
     }
-    /// Only asked for on the CPU, where register `i` is element `i`.
+    /// Only asked for on the CPU, where register `i` is element `i`; a GPU's thread says nothing of its own elements.
     fn bits(&self, flat: usize) -> u64 {
-        bits(self.registers().get(flat))
+        if arch::TILES_IN_REGISTERS || flat >= S::LEN { 0 } else { bits(self.registers().get(flat)) }
     }
 }
 
@@ -282,14 +282,17 @@ pub trait Condition {
     #[doc(hidden)]
     const SHAPE: ShapeDescription;
     /// The row-major number of the first false element of this thread; `u32::MAX` if there is none.
+    ///
+    /// # Safety
+    /// The number differs between threads: the caller combines those of all threads before it branches.
     #[doc(hidden)]
-    fn first_false(&self) -> u32;
+    unsafe fn first_false(&self) -> u32;
 }
 
 impl Condition for bool {
     const SHAPE: ShapeDescription = SCALAR;
     #[inline(always)]
-    fn first_false(&self) -> u32 {
+    unsafe fn first_false(&self) -> u32 {
         if *self { u32::MAX } else { 0 }
     }
 }
@@ -297,7 +300,7 @@ impl Condition for bool {
 impl<S: Shape, L: Layout> Condition for Tile<bool, S, L> {
     const SHAPE: ShapeDescription = S::DESCRIPTION;
     #[inline(always)]
-    fn first_false(&self) -> u32 {
+    unsafe fn first_false(&self) -> u32 {
         let own = Map::<L, S>::MAP.of_thread.apply(execution::thread());
         let map = const { &Map::<L, S>::MAP };
         let mut first = u32::MAX;
@@ -352,7 +355,8 @@ pub fn assert<B: Block, C: Condition, A: Arguments>(
     text: &'static str,
     arguments: impl FnOnce() -> A,
 ) {
-    let first = block_minimum(cx, condition.first_false());
+    // SAFETY: combined by the least.
+    let first = block_minimum(cx, unsafe { condition.first_false() });
     if first == u32::MAX {
         return;
     }

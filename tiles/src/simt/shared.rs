@@ -74,7 +74,7 @@ sums! {
 impl<B: Block> Cx<B> {
     /// Runs `body` with `N` elements of shared memory. What they are at first is not defined: `fill` or `store` them.
     ///
-    /// Each call in the source has memory of its own, 48 KiB altogether with what tile operations use (about 20 KiB at
+    /// Each call in the source has memory of its own, 48 KiB altogether with what tile operations use (21 KiB at
     /// most); where a kernel needs more, it does not assemble.
     ///
     /// ```

@@ -1,11 +1,14 @@
 //! Who may touch a span's elements, and how its first element is aligned.
 
 /// Who may touch a span's elements.
+///
+/// # Safety
+/// The constants are true of every access that spans of this mode offer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an access mode of a span",
     label = "expected ReadOnly, Exclusive or Atomic"
 )]
-pub trait Access: Copy + Send + Sync + 'static {
+pub unsafe trait Access: Copy + Send + Sync + 'static {
     /// Nothing writes the memory while the kernel runs: loads go through the read-only cache.
     const CONSTANT: bool;
     /// Plain loads and stores are the owning block's alone: their tile index must contain the block's.
@@ -46,17 +49,20 @@ pub struct Exclusive;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Atomic;
 
-impl Access for ReadOnly {
+// SAFETY: a span of this mode offers no access that writes.
+unsafe impl Access for ReadOnly {
     const CONSTANT: bool = true;
     const OWNED: bool = false;
     const NAME: &'static str = "read-only";
 }
-impl Access for Exclusive {
+// SAFETY: plain access is checked to be to the tiles of the block.
+unsafe impl Access for Exclusive {
     const CONSTANT: bool = false;
     const OWNED: bool = true;
     const NAME: &'static str = "writable";
 }
-impl Access for Atomic {
+// SAFETY: a span of this mode offers atomic access only.
+unsafe impl Access for Atomic {
     const CONSTANT: bool = false;
     const OWNED: bool = false;
     const NAME: &'static str = "atomic";
@@ -68,11 +74,14 @@ impl Writable for Atomic {}
 impl Concurrent for Atomic {}
 
 /// The alignment of a span's first element.
+///
+/// # Safety
+/// `BYTES` divides what `bytes` gives for every element type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an alignment of a span",
     label = "expected Natural or Aligned<16>"
 )]
-pub trait Alignment: Copy + Send + Sync + 'static {
+pub unsafe trait Alignment: Copy + Send + Sync + 'static {
     /// Bytes of which the first element's address is a multiple, known at compile time.
     fn bytes<T>() -> usize;
     /// The same as a constant, at least 1.
@@ -87,14 +96,16 @@ pub struct Natural;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Aligned<const BYTES: usize>;
 
-impl Alignment for Natural {
+// SAFETY: every element is aligned to one byte.
+unsafe impl Alignment for Natural {
     fn bytes<T>() -> usize {
         align_of::<T>()
     }
     const BYTES: usize = 1;
 }
 
-impl<const BYTES: usize> Alignment for Aligned<BYTES> {
+// SAFETY: both numbers are the same, or the element demands more.
+unsafe impl<const BYTES: usize> Alignment for Aligned<BYTES> {
     fn bytes<T>() -> usize {
         const { assert!(BYTES.is_power_of_two(), "an alignment is a power of two") };
         if BYTES > align_of::<T>() { BYTES } else { align_of::<T>() }

@@ -74,12 +74,15 @@ offset_integer! {
 
 /// One extent: `u32` or `u64` (runtime), [`D<N>`](D) (static), [`Mult<u32, K>`](Mult) (runtime, a multiple of `K`),
 /// [`Bounded<u32, LOW, HIGH>`](super::Bounded) (runtime, within bounds).
+///
+/// # Safety
+/// `get` gives the length that `try_new` accepted, which `MULTIPLE` divides.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an extent of a span",
     label = "not an extent",
     note = "extents are u32 or u64 (runtime), D<N> (static), Mult<u32, K> (a multiple of K) or Bounded<u32, LOW, HIGH>"
 )]
-pub trait Extent: Copy + Send + Sync + 'static {
+pub unsafe trait Extent: Copy + Send + Sync + 'static {
     /// The integers that hold it, which are an extent of any length themselves.
     type Offset: OffsetInteger + Extent<Offset = Self::Offset>;
     /// A number that divides it.
@@ -126,7 +129,8 @@ impl fmt::Display for ExtentError {
     }
 }
 
-impl Extent for u32 {
+// SAFETY: a number is its own length.
+unsafe impl Extent for u32 {
     type Offset = u32;
     const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = 1;
@@ -139,7 +143,8 @@ impl Extent for u32 {
     }
 }
 
-impl Extent for u64 {
+// SAFETY: a number is its own length.
+unsafe impl Extent for u64 {
     type Offset = u64;
     const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = 1;
@@ -152,7 +157,8 @@ impl Extent for u64 {
     }
 }
 
-impl<const N: usize> Extent for D<N> {
+// SAFETY: the length is part of the type.
+unsafe impl<const N: usize> Extent for D<N> {
     type Offset = u32;
     const STATIC: Option<u64> = Some(N as u64);
     const MULTIPLE: u64 = if N == 0 { 1 << 63 } else { N as u64 };
@@ -179,7 +185,8 @@ impl<I: Extent, const K: usize> Mult<I, K> {
     }
 }
 
-impl<I: Extent, const K: usize> Extent for Mult<I, K> {
+// SAFETY: the length is that of the number inside, of which `K` was checked to be a divisor.
+unsafe impl<I: Extent, const K: usize> Extent for Mult<I, K> {
     type Offset = I::Offset;
     const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = K as u64;
@@ -198,12 +205,15 @@ impl<I: Extent, const K: usize> Extent for Mult<I, K> {
 }
 
 /// The extents of a span: a tuple of at most four [`Extent`]s, slowest axis first.
+///
+/// # Safety
+/// `get` gives the lengths that `try_new` accepted, also after packing and unpacking; `MULTIPLES` divide them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not extents of a span",
     label = "expected a tuple of at most 4 extents",
     note = "for example `(u32, D<1024>)`; a single extent is `(u32,)`"
 )]
-pub trait Extents: Copy + Send + Sync + 'static {
+pub unsafe trait Extents: Copy + Send + Sync + 'static {
     /// The number of axes, as a type that tiles and tensors compare with theirs.
     type Rank;
     /// The number of axes.
@@ -251,7 +261,8 @@ pub struct Packed<A, B, C, E>(A, B, C, E);
 
 macro_rules! extents {
     ($($rank:literal: $($name:ident $index:tt)*, $packed:ty, ($($pack:expr),*), |$tuple:ident| ($($field:expr),*), $offset:ty;)*) => { $(
-        impl<$($name: Extent),*> Extents for ($($name,)*) {
+        // SAFETY: the lengths are those of the parts, which are packed in order.
+        unsafe impl<$($name: Extent),*> Extents for ($($name,)*) {
             type Rank = Rank<$rank>;
             const RANK: usize = $rank;
             type Offset = $offset;

@@ -225,7 +225,8 @@ scalars! {
     [const LOW: i64, const HIGH: i64] Bounded<T, LOW, HIGH>;
 }
 
-impl<T, const LOW: i64, const HIGH: i64> Extent for Bounded<T, LOW, HIGH>
+// SAFETY: the length is the number inside, which was checked to lie within the bounds.
+unsafe impl<T, const LOW: i64, const HIGH: i64> Extent for Bounded<T, LOW, HIGH>
 where
     T: Extent + Integer + Into<i128>,
 {

@@ -18,12 +18,15 @@ use core::marker::PhantomData;
 /// | [`Permuted<M, O>`](Permuted) | that of `M` | those of `M`, in the order `O` |
 ///
 /// Tiles are loaded and stored along the contiguous axis, by vectors, and turned round on the way where it is not the
-/// last one. Any type that implements the trait serves as a mapping.
+/// last one.
+///
+/// # Safety
+/// `strides` gives, of extents and data that `has` has accepted, exactly the accepted strides; the constants are true of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a layout mapping",
     label = "expected Right, Left, Pitched or Strided"
 )]
-pub trait Mapping: Copy + Send + Sync + 'static {
+pub unsafe trait Mapping: Copy + Send + Sync + 'static {
     /// The name in messages.
     const NAME: &'static str;
     /// What it needs beyond the extents, as a kernel parameter.
@@ -167,7 +170,8 @@ fn steps_by_one<E: Extents>(extents: E, strides: &[u64], axis: usize) -> bool {
 /// Mappings whose strides follow from the extents.
 macro_rules! computed {
     ($([$($parameter:tt)*] $mapping:ty, $name:literal, $order:ident, multiple $multiple:expr, |$k:ident| $axis:expr, pitch |$row:ident| $pitch:expr;)*) => { $(
-        impl<$($parameter)*> Mapping for $mapping {
+        // SAFETY: `has` compares with the strides that `strides` gives.
+        unsafe impl<$($parameter)*> Mapping for $mapping {
             const NAME: &'static str = $name;
             type Data<E: Extents> = ();
             const ORDER: MemoryOrder = MemoryOrder::$order;
@@ -207,7 +211,8 @@ const fn positive(multiple: usize) -> u64 {
 /// Mappings whose strides are kernel parameters.
 macro_rules! given {
     ($([$($parameter:tt)*] $mapping:ty, $name:expr, $order:expr, $contiguous:expr, $compact:expr, multiple $multiple:expr, pitch |$row:ident| $pitch:expr;)*) => { $(
-        impl<$($parameter)*> Mapping for $mapping {
+        // SAFETY: `has` compares with the strides that `strides` gives.
+        unsafe impl<$($parameter)*> Mapping for $mapping {
             const NAME: &'static str = $name;
             type Data<E: Extents> = E::Strides;
             const ORDER: MemoryOrder = $order;

@@ -12,20 +12,20 @@ use core::hint::select_unpredictable;
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// A tile whose elements are all `value`.
     #[inline(always)]
-    pub fn full(value: T) -> Self {
+    pub(crate) fn full(value: T) -> Self {
         Self::from_registers_fn(|_| value)
     }
 
     /// A tile of zeros. Of an element type without zero, `f8e8m0`, it does not compile.
     #[inline(always)]
-    pub fn zeros() -> Self {
+    pub(crate) fn zeros() -> Self {
         const { assert!(T::HAS_ZERO, "zeros: f8e8m0 has no zero, only powers of two") };
         Self::full(T::ZERO)
     }
 
     /// A tile of ones.
     #[inline(always)]
-    pub fn ones() -> Self
+    pub(crate) fn ones() -> Self
     where
         T: Number,
     {
@@ -36,7 +36,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The last number must fit the element type, which is checked at compile time.
     #[inline(always)]
-    pub fn iota() -> Self
+    pub(crate) fn iota() -> Self
     where
         T: Integer,
         u32: Cast<T>,
@@ -60,7 +60,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 impl<S: Shape, L: Layout> Tile<u32, S, L> {
     /// The coordinate of each element along axis `A`; with [`ALL`](crate::shape::ALL) its row-major number.
     #[inline(always)]
-    pub fn coordinate<const A: usize>() -> Self
+    pub(crate) fn coordinate<const A: usize>() -> Self
     where
         S: Axis<A>,
     {

@@ -34,7 +34,8 @@ use core::marker::PhantomData;
 #[must_use = "a tile operation makes a new tile"]
 pub struct Tile<T: Element, S: Shape, L: Layout> {
     registers: Registers<T, L::Registers<S>>,
-    shape: PhantomData<(S, L)>,
+    // Not `Send`: closures that see single elements must not get hold of whole tiles.
+    shape: PhantomData<(S, L, *const ())>,
 }
 
 impl<T: Element, S: Shape, L: Layout> Clone for Tile<T, S, L> {

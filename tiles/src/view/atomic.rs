@@ -7,6 +7,7 @@ use super::locate::{InMemory, Located, Part};
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::naming::TakesNames;
 use super::padding::Padding;
+use super::transfer;
 use super::walk::Walk;
 use crate::element::{AtomicAdd, AtomicLogical, AtomicMinMax, Cast, Element, FitsElement, Number, Promote};
 use crate::layout::{Block, Blocked, Join, Layout};
@@ -78,12 +79,12 @@ where
         let part = Part::new::<S, Blocked<B>>(located);
         // SAFETY: wanted elements lie inside the tensor, whose elements are aligned and valid for the kernel; the access
         // mode and the scope keep conflicts atomic.
-        unsafe {
+        transfer::ordered::<A, _>(|| unsafe {
             each::atomic_load::<T, S, Blocked<B>, O, C>(
                 |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i)),
                 |_| padding,
             )
-        }
+        })
     }
 
     /// An atomic access reaches the tiles of this block, or any tile of a span that is not exclusive; blocks that
@@ -167,12 +168,12 @@ where
     ) {
         let part = Part::new::<S, Blocked<B>>(located);
         // SAFETY: as for loads; the span is writable.
-        unsafe {
+        transfer::ordered::<A, _>(|| unsafe {
             each::atomic_store::<T, S, Blocked<B>, O, C>(
                 |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i)),
                 |i| value.registers().get(i),
             )
-        }
+        });
     }
 }
 
@@ -205,16 +206,19 @@ where
         let part = Part::new::<S, Blocked<B>>(located);
         let target = |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i));
         let element = |i| value.registers().get(i);
-        if let Some(two) = two.filter(|_| const { Self::VECTOR > 1 && !InMemory::<S, M>::REORDERED })
-            && located.aligned
-            && (Self::vectors_are_whole() || located.whole)
-        {
-            each::change_pairs::<T, S, Blocked<B>, O, C>(target, |i, address| {
-                two([element(i), element(i + 1)], address);
-            });
-        } else {
-            each::change::<T, S, Blocked<B>, O, C>(target, |i, address| one(element(i), address));
-        }
+        // A block's own tiles it may store to by other threads than those that change them here.
+        transfer::ordered::<A, _>(|| {
+            if let Some(two) = two.filter(|_| const { Self::VECTOR > 1 && !InMemory::<S, M>::REORDERED })
+                && located.aligned
+                && (Self::vectors_are_whole() || located.whole)
+            {
+                each::change_pairs::<T, S, Blocked<B>, O, C>(target, |i, address| {
+                    two([element(i), element(i + 1)], address);
+                });
+            } else {
+                each::change::<T, S, Blocked<B>, O, C>(target, |i, address| one(element(i), address));
+            }
+        });
     }
 }
 

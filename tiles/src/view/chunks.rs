@@ -341,7 +341,7 @@ where
         let heads = arch::shared::scratch_of(const { S::LEN / Self::RUN * Self::CHUNK_BYTES });
         // SAFETY: the caller's contract.
         unsafe { arch::execution::barrier() };
-        if arch::execution::thread() & 31 == 0 {
+        if arch::execution::thread() & const { 31 | Map::<Blocked<B>, S>::MAP.replicas } == 0 {
             <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::PIECE, &mut |i| {
                 let Words(all) = words(i);
                 let address = heads + (Self::flat(i) / Self::RUN * Self::CHUNK_BYTES) as u32;

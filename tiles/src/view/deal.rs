@@ -2,6 +2,7 @@
 
 use super::PartitionView;
 use super::index::TileIndex;
+use super::index::sealed::SealedIndex;
 use super::naming::{AnyNumber, InOrder, TakesNames};
 use super::padding::Padding;
 use crate::arch::execution;
@@ -98,10 +99,12 @@ impl<const GROUP: u32> Order for Swizzled<GROUP> {
         let (rows, columns) = (counts[R - 2], counts[R - 1]);
         // Row by row it is tile `within` of its matrix; band by band it lies elsewhere in the same matrix.
         let within = index[R - 2] * columns + index[R - 1];
-        let band = within / (GROUP * columns).max(1);
-        let height = GROUP.min(rows - (band * GROUP).min(rows)).max(1);
-        let rest = within - band * GROUP * columns;
-        index[R - 2] = band * GROUP + rest % height;
+        // No band is higher than the matrix, so that no product exceeds the number of tiles.
+        let group = GROUP.min(rows).max(1);
+        let band = within / (group * columns).max(1);
+        let height = group.min(rows - (band * group).min(rows)).max(1);
+        let rest = within - band * group * columns;
+        index[R - 2] = band * group + rest % height;
         index[R - 1] = rest / height;
         index
     }
@@ -186,6 +189,8 @@ fn wide([a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u64; MAXIMUM_RANK] {
     [a.into(), b.into(), c.into(), d.into()]
 }
 
+impl<O: Order> SealedIndex for Own<O> {}
+
 impl<R, O: Order> TileIndex<R> for Own<O> {
     const OWNED_AXES: u32 = u32::MAX;
     type Naming = InOrder<O>;
@@ -197,6 +202,11 @@ impl<R, O: Order> TileIndex<R> for Own<O> {
     fn signed(self) -> [i64; MAXIMUM_RANK] {
         self.0.map(i64::from)
     }
+}
+
+impl<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N> SealedIndex
+    for &DealtTile<'_, T, E, A, M, G, S, B, O, N>
+{
 }
 
 impl<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N> TileIndex<E::Rank>

@@ -65,9 +65,11 @@ pub(super) unsafe fn atomic_load<T: Element, S: Shape, L: Layout, O: ReadOrder, 
     target: impl Fn(usize) -> Target<T>,
     otherwise: impl Fn(usize) -> T,
 ) -> Tile<T, S, L> {
-    let tile = Tile::from_registers_fn(|i| {
+    // Each element is read once: copies that threads read themselves could differ while others write.
+    let own = arch::execution::thread() & const { Map::<L, S>::MAP.replicas } == 0;
+    let tile: Tile<T, S, L> = Tile::from_registers_fn(|i| {
         let (address, wanted) = target(i);
-        if wanted {
+        if wanted & own {
             // SAFETY: the caller's contract.
             T::from_bits(unsafe { read::<T, O, C>(address.cast()) })
         } else {
@@ -78,7 +80,7 @@ pub(super) unsafe fn atomic_load<T: Element, S: Shape, L: Layout, O: ReadOrder, 
         // SAFETY: operations on memory run on all threads of the block alike.
         unsafe { arch::execution::barrier() };
     }
-    tile
+    tile.spread_originals()
 }
 
 /// Stores each element atomically.

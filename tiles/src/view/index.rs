@@ -4,13 +4,20 @@ use super::naming::{AnyNumber, IndexKind, Naming};
 use crate::context::BlockIndex;
 use crate::shape::{MAXIMUM_RANK, Rank};
 
+pub(super) mod sealed {
+    /// Index numbers are this crate's: stores trust what they say of ownership.
+    pub trait Sealed {}
+    /// As are tile indices.
+    pub trait SealedIndex {}
+}
+
 /// One number of a tile index.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tile index",
     label = "expected u32, i32, u64, i64, usize or a block index",
     note = "a negative number is out of bounds"
 )]
-pub trait IndexNumber: Copy {
+pub trait IndexNumber: Copy + sealed::Sealed {
     /// The grid axes, as bits, along which the number belongs to this block alone.
     const OWNED_AXES: u32;
     /// What kind of number it is: a [`BlockIndex`], or [`AnyNumber`].
@@ -23,6 +30,7 @@ pub trait IndexNumber: Copy {
 
 macro_rules! index_numbers {
     ($($type:ty)*) => { $(
+        impl sealed::Sealed for $type {}
         impl IndexNumber for $type {
             const OWNED_AXES: u32 = 0;
             type Kind = AnyNumber;
@@ -39,6 +47,7 @@ macro_rules! index_numbers {
 }
 index_numbers!(u32 i32 u64 i64 usize);
 
+impl<const AXIS: usize> sealed::Sealed for BlockIndex<AXIS> {}
 impl<const AXIS: usize> IndexNumber for BlockIndex<AXIS> {
     const OWNED_AXES: u32 = 1 << AXIS;
     type Kind = Self;
@@ -58,7 +67,7 @@ impl<const AXIS: usize> IndexNumber for BlockIndex<AXIS> {
     label = "this index has another rank than the view",
     note = "write `(i, j)` for a view of rank 2, `i` or `(i,)` for rank 1, `()` for rank 0"
 )]
-pub trait TileIndex<R>: Copy {
+pub trait TileIndex<R>: Copy + sealed::SealedIndex {
     /// The grid axes, as bits, whose block index is part of it.
     const OWNED_AXES: u32;
     /// Where in it the block's indices stand: the kinds of its numbers.
@@ -69,6 +78,7 @@ pub trait TileIndex<R>: Copy {
     fn signed(self) -> [i64; MAXIMUM_RANK];
 }
 
+impl<I: IndexNumber> sealed::SealedIndex for I {}
 impl<I: IndexNumber> TileIndex<Rank<1>> for I {
     const OWNED_AXES: u32 = I::OWNED_AXES;
     type Naming = (I::Kind,);
@@ -84,6 +94,7 @@ impl<I: IndexNumber> TileIndex<Rank<1>> for I {
 
 macro_rules! tile_indices {
     ($($rank:literal: $($name:ident)*, $($zero:literal)*;)*) => { $(
+        impl<$($name: IndexNumber),*> sealed::SealedIndex for ($($name,)*) {}
         impl<$($name: IndexNumber),*> TileIndex<Rank<$rank>> for ($($name,)*) {
             const OWNED_AXES: u32 = 0 $(| $name::OWNED_AXES)*;
             type Naming = ($($name::Kind,)*);

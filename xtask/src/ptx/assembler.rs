@@ -125,7 +125,7 @@ ptxas info    : Used 255 registers, used 1 barriers
     fn errors_warnings_and_advice_are_complaints() {
         let serialised = "ptxas info    : (C7515) Potential Performance Loss: wgmma.mma_async instructions are \
                           serialized due to ill formed pipeline stage in the function 'gemm'";
-        let failed = "ptxas /tmp/kernels.ptx, line 12; error   : Unknown modifier '.v3'";
+        let failed = "ptxas kernels.ptx, line 12; error   : Unknown modifier '.v3'";
         let report = Report::parse(&format!("{REPORT}{serialised}\n{failed}\n"));
         assert_eq!(report.complaints, [serialised, failed]);
     }

@@ -160,11 +160,13 @@ pub unsafe fn claim(words: u32) -> Option<u32> {
         // SAFETY: the counter is the module's own, the other word the buffer's; both are accessed atomically.
         unsafe {
             asm!("ld.relaxed.gpu.global.u32 {0}, [{1}];", out(reg32) claimed, in(reg64) counter, options(nostack));
-            asm!("ld.relaxed.sys.global.u32 {0}, [{1}];", out(reg32) taken, in(reg64) buffer.wrapping_add(protocol::TAKEN), options(nostack));
+            asm!("ld.acquire.sys.global.u32 {0}, [{1}];", out(reg32) taken, in(reg64) buffer.wrapping_add(protocol::TAKEN), options(nostack));
         }
         if claimed.wrapping_sub(taken).wrapping_add(words) > protocol::RING_WORDS {
-            // SAFETY: the word counts what was lost; who writes it last matters little.
-            unsafe { global::store_4(buffer.wrapping_add(protocol::LOST), 1) };
+            // SAFETY: the word is the buffer's, and accessed atomically.
+            unsafe {
+                asm!("st.relaxed.sys.global.u32 [{0}], {1};", in(reg64) buffer.wrapping_add(protocol::LOST), in(reg32) 1, options(nostack));
+            }
             return None;
         }
         // SAFETY: as above.
