@@ -277,7 +277,7 @@ WORKLOADS = {
     "gather_view": lambda: gather("gather_view"),
     "softmax_f32_ragged": lambda: softmax(torch.float32, "softmax_any_8192", "softmax_f32_ragged", 1e-5, 8191),
     "softmax_f16_ragged": lambda: softmax(torch.float16, "softmax_any_half_f16_8192", "softmax_f16_ragged", 1e-3, 8191),
-    "rowsum_ragged": lambda: row_sum(50257, "row_sum_2048", "rowsum_ragged"),
+    "rowsum_ragged": lambda: row_sum(50257, "row_sum_8192", "rowsum_ragged"),
 }
 
 

@@ -1,4 +1,4 @@
-//! borrow of moved value
+//! the tiles of a writable view are named by the block's index at the same place every time
 
 use cuda_tiles::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A view has one order: "mismatched types"
+//! mismatched types
 
 use cuda_tiles::prelude::*;
 

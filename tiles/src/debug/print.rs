@@ -370,6 +370,9 @@ pub fn assert<B: Block, C: Condition, A: Arguments>(
         });
     }
     send(cx, text, &arguments, protocol::ASSERTION);
+    // The trap of one thread must not overtake the message of another.
+    // SAFETY: all threads have the same `first`, and are here.
+    unsafe { execution::barrier() };
     let mut failure = messages::Failure::new("", protocol::ASSERTED);
     failure.list(C::SHAPE.rank, coordinate);
     failure.end()
