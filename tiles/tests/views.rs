@@ -359,8 +359,7 @@ fn plain_access_outside_panics_and_says_why() {
         );
         assert!(text.contains("use the masked form for edge tiles"), "{text}");
         assert!(
-            panic_text(|| assert!(view.load((0, -1)).at([0, 0]).is_nan()))
-                .contains("load of tile [0, -1]")
+            panic_text(|| assert!(view.load((0, -1)).at([0, 0]).is_nan())).contains("load of tile [0, -1]")
         );
     });
     cuda_tiles::cpu::block_on_mut(&mut numbers, [12], |_, span: SpanMut<f32, (u32,)>| {
