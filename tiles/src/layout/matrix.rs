@@ -200,7 +200,7 @@ impl MatrixPart {
 
 /// The base-2 logarithms of the elements of a register, and of `k` over four lanes.
 const fn word_and_unit(bytes: u32) -> (u32, u32) {
-    let word = if bytes < 2 { 2 - bytes } else { 0 };
+    let word = 2u32.saturating_sub(bytes);
     (word, word + 2)
 }
 
