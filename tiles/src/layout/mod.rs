@@ -47,14 +47,22 @@ pub trait Block: Copy + Send + Sync + 'static {
     type Vector: PowerOfTwo;
     /// How many axes of the grid tell blocks apart: 1 to 3.
     const GRID_RANK: u32;
+    /// Threads that the block has besides, which hold no tiles: they copy. None on the CPU.
+    const COPY_THREADS: u32;
 }
 
-/// A block of `THREADS` threads holding pieces of `VECTOR` elements, in a grid of rank `GRID_RANK`.
+/// A block of `THREADS` threads holding pieces of `VECTOR` elements, in a grid of rank `GRID_RANK`, with `COPY` more threads
+/// that copy.
 #[derive(Clone, Copy, Debug)]
-pub struct Cta<const THREADS: usize, const VECTOR: usize = 4, const GRID_RANK: usize = 1>;
+pub struct Cta<
+    const THREADS: usize,
+    const VECTOR: usize = 4,
+    const GRID_RANK: usize = 1,
+    const COPY: usize = 0,
+>;
 
-impl<const THREADS: usize, const VECTOR: usize, const GRID_RANK: usize> Block
-    for Cta<THREADS, VECTOR, GRID_RANK>
+impl<const THREADS: usize, const VECTOR: usize, const GRID_RANK: usize, const COPY: usize> Block
+    for Cta<THREADS, VECTOR, GRID_RANK, COPY>
 where
     Const<THREADS>: ToUInt<Output: PowerOfTwo>,
     Const<VECTOR>: ToUInt<Output: PowerOfTwo>,
@@ -62,6 +70,7 @@ where
     type Threads = <Const<THREADS> as ToUInt>::Output;
     type Vector = <Const<VECTOR> as ToUInt>::Output;
     const GRID_RANK: u32 = GRID_RANK as u32;
+    const COPY_THREADS: u32 = COPY as u32;
 }
 
 /// How the elements of a tile are spread over threads and registers.
