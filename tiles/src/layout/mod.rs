@@ -2,12 +2,14 @@
 //!
 //! On the CPU a block is one thread and every layout is the same; on the device a layout decides which
 //! elements meet in a register without any exchange. Users name layouts rarely: loads give [`Blocked`],
-//! reductions give [`Slice`], and operations on two tiles find the common layout through [`Join`].
+//! reductions give [`Slice`], products of matrices [`Accumulators`], and operations on two tiles find the common layout
+//! through [`Join`].
 
 pub(crate) mod bits;
 pub(crate) mod exchange;
 #[doc(hidden)]
 pub mod map;
+mod matrix;
 #[doc(hidden)]
 pub mod movement;
 mod scan;
@@ -16,9 +18,13 @@ mod scan;
 mod tests;
 
 pub(crate) use map::{LinearMap, ReductionPlan};
+pub use matrix::{Accumulators, MatrixPart};
+#[doc(hidden)]
+pub use matrix::{LeftOperand, RightOperand};
 pub(crate) use movement::{Broadcasting, Conversion, Movement, Pair, Passage, Single, Source};
 pub(crate) use scan::{Carrier, Scan, ScanPlan};
 
+use crate::arch;
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
 use crate::shape::{Axis, Shape, ShapeDescription};
 use core::marker::PhantomData;
@@ -128,6 +134,15 @@ pub enum LayoutDescription {
         /// Base-2 logarithm of the number of threads.
         threads: u32,
     },
+    /// See [`Accumulators`].
+    Matrix {
+        /// What of a product of matrices the tile is.
+        part: MatrixPart,
+        /// The [`Blocked`] layout that serves tiles too small for tensor cores.
+        vector: u32,
+        /// Base-2 logarithm of the number of threads.
+        threads: u32,
+    },
 }
 
 impl LayoutDescription {
@@ -140,6 +155,9 @@ impl LayoutDescription {
                 } else {
                     LinearMap::blocked(shape.bits(), vector, threads)
                 }
+            }
+            Self::Matrix { part, vector, threads } => {
+                part.map(shape, vector, threads, arch::matrix::WARPGROUPS)
             }
         }
     }
