@@ -76,7 +76,8 @@ use crate::tensor_maps::MapKeeper;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for the kernel's parameter `{P}`",
     label = "the kernel's parameter is `{P}`",
-    note = "pass `&tensor` or `tensor.view()` for a read-only span, `&mut tensor` or `tensor.view_mut()` for a writable one",
+    note = "pass `&tensor` or `tensor.view()` for a read-only span or a `TileSource`, `&mut tensor` or `tensor.view_mut()` for a \
+            writable span or a `TileSink`",
     note = "element type and rank must be the parameter's own; a number must have just the parameter's type, as in `1.0_f32`"
 )]
 pub trait Argument<P, S = Stream> {
