@@ -64,11 +64,17 @@ mod gpu;
 mod gpu;
 mod grid;
 mod launch;
+mod matrix;
 mod parameters;
 mod pinned;
 mod printer;
 mod stream;
 mod tensor;
+#[cfg_attr(
+    not(any(feature = "cudarc", feature = "cust")),
+    allow(dead_code, reason = "the CPU has no tensor maps")
+)]
+mod tensor_maps;
 
 pub use argument::{Argument, Arguments};
 pub use artifact::{Artifact, Image};

@@ -5,9 +5,11 @@ use std::fmt;
 use std::time::Duration;
 
 use cuda_tiles::launch::Description;
+use cuda_tiles::stream::TensorMap;
 
 use crate::artifact::Artifact;
 use crate::error::{Error, Result};
+use crate::tensor_maps::{MapDescription, MapKeeper};
 
 pub(crate) enum Gpu {}
 
@@ -63,11 +65,21 @@ impl Gpu {
         match *self {}
     }
 
+    pub(crate) fn hold_tensor_maps(&self) -> Result<()> {
+        match *self {}
+    }
+
     pub(crate) fn default_stream(&self) -> &GpuStream {
         match *self {}
     }
 
     pub(crate) fn new_stream(&self) -> Result<GpuStream> {
+        match *self {}
+    }
+}
+
+impl MapKeeper for Gpu {
+    fn tensor_map(&self, _description: &MapDescription) -> Result<*const TensorMap> {
         match *self {}
     }
 }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{self, CUdevice_attribute};
-use cudarc::driver::{CudaContext, DriverError, result};
+use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
 
 use super::failure::{Launches, describe};
 use super::messages::Messages;
 use super::module::Modules;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
+use crate::tensor_maps::TensorMaps;
 
 /// The oldest driver interface that works: CUDA 12.0 (R525), as the driver counts.
 const OLDEST_DRIVER: i32 = 12000;
@@ -23,6 +24,9 @@ pub(crate) struct Gpu {
     pub(super) modules: Modules,
     pub(super) launches: Launches,
     pub(super) messages: Mutex<Vec<Messages>>,
+    pub(super) tensor_maps: TensorMaps,
+    /// Brings tensor maps to the GPU beside all other work; made when the first one is.
+    pub(super) map_uploads: OnceLock<Arc<CudaStream>>,
     default_stream: GpuStream,
     name: String,
     capability: (u32, u32),
@@ -99,6 +103,8 @@ impl Gpu {
             modules: Modules::default(),
             launches: Launches::default(),
             messages: Mutex::default(),
+            tensor_maps: TensorMaps::default(),
+            map_uploads: OnceLock::new(),
             context,
         })
     }
