@@ -2,11 +2,12 @@
 """Our matrix products and attention next to what users would pick instead, on one GPU, in one process.
 
     python3 benches/matrix.py --library libcuda_tiles_bench.so [--cubins DIR] [--only NAME ...] [--budget SECONDS]
-                              [--commit HASH] [--results benches/results/h200_matrix.json]
+                              [--quick] [--alone] [--commit HASH] [--results benches/results/h200_matrix.json]
 
 The library is that of benches/library (`cargo build --release -p cuda-tiles-bench-library`); its launches are those of any
 Rust program. Needs PyTorch (cuBLAS, cuDNN) and Triton; --cubins names a folder of CUDA Tile C++ kernels with a
-`manifest.json` in it or beside it. Without --library the peers are measured alone.
+`manifest.json` in it or beside it. Without --library the peers are measured alone, with --alone ours. --quick takes five
+samples, and bursts only.
 
 Method: every candidate runs once on a poisoned output and is compared with a float64 reference; integers must be equal.
 `burst` is CUDA events around at least 3 ms of back-to-back launches after 25 ms of rest, the samples of all candidates
@@ -392,7 +393,7 @@ WORKLOADS = {
     "tf32_bt": lambda: tf32(True),
     "fp8_fast": lambda: fp8(True),
     "fp8_precise": lambda: fp8(False),
-    "i8": lambda: gemm("gemm_i8_8192_bt", square(8192), I8, I32, 0.0, True, (128, 256, 128, 8, 3),
+    "i8": lambda: gemm("gemm_i8_8192_bt", square(8192), I8, I32, 0.0, True, (128, 128, 128, 8, 3),
                        peers=[("cuBLAS", "_int_mm", int_mm)]),
     "f64": lambda: gemm("gemm_f64_4096", square(4096), F64, F64, 1e-13),
     "ragged": lambda: ragged(None),
@@ -444,6 +445,8 @@ class Bench:
         if self.options.library:
             yield "ours", "cuda-tiles", lambda: [
                 workload.ours(self.libraries[workload.architecture].result(), s) for s in sets]
+        if self.options.alone:
+            return
         for kind, name, call in workload.peers:
             yield kind, name, lambda call=call: [lambda s=s: call(s) for s in sets]
         for name in workload.tiles:
@@ -497,7 +500,7 @@ class Bench:
                 notes.append(f"FAILED: {kind} ({name}): {str(problem)[:300]}")
                 print(workload.name, notes[-1], flush=True)
                 torch.cuda.synchronize()  # Raises, and so ends the process, if the GPU cannot go on.
-        for _ in range(SAMPLES):
+        for _ in range(5 if self.options.quick else SAMPLES):
             for one in good:
                 self.note(begin=key, kind=one["kind"])
                 if workload.power:
@@ -506,7 +509,7 @@ class Bench:
         for one in good:
             one["milliseconds"] = statistics.median(one["samples"])
             one["rate"] = self.rate(workload, one["milliseconds"])
-            if workload.power:
+            if workload.power and not self.options.quick:
                 self.note(begin=key, kind=one["kind"])
                 one["sustained"] = self.rate(workload, sustained(one["launches"], one["milliseconds"]))
             if one["kind"] == "ours":
@@ -574,7 +577,7 @@ def compile_triton(names):
 
 def work(options):
     """Measures the workloads that it is told, and writes the journal."""
-    children = compile_triton(options.only) if triton and options.compile else []
+    children = compile_triton(options.only) if triton and options.compile and not options.alone else []
     torch.manual_seed(datetime.datetime.now().microsecond)
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
@@ -673,6 +676,8 @@ def main():
     parser.add_argument("--cubins")
     parser.add_argument("--only", nargs="*", choices=WORKLOADS, default=list(WORKLOADS))
     parser.add_argument("--budget", type=float, default=1e9)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--alone", action="store_true")
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--results")
     return supervise(parser.parse_args())
