@@ -99,6 +99,15 @@ impl Image {
         (self.major, self.minor)
     }
 
+    /// Which of a kernel's sizes of shared memory its code has: what the code knows as `BUDGET_CLASS`, from the target.
+    pub(crate) fn shared_class(&self) -> usize {
+        match self.arch {
+            "sm_90a" | "sm_100" | "sm_100a" => 2,
+            "sm_80" | "sm_87" => 1,
+            _ => 0,
+        }
+    }
+
     /// The version of the PTX language that the image is written in, from its `.version` line.
     pub fn ptx_version(&self) -> &'static str {
         let line = self.ptx.lines().find_map(|line| line.trim().strip_prefix(".version"));

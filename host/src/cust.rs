@@ -62,10 +62,10 @@ use cuda_tiles::launch::{Description, Kernel, Parameters, UnsafeKernel};
 use cuda_tiles_cuda_shim as _;
 
 use crate::argument::{Arguments, Launching};
-use crate::artifact::Artifact;
+use crate::artifact::{Artifact, Image};
 use crate::error::{Error, Result, quoted};
 use crate::grid::Grid;
-use crate::parameters::EntryParameters;
+use crate::parameters::{EntryParameters, total_shared};
 
 pub use tensor::{CustTensor, CustTensorMut};
 
@@ -74,7 +74,7 @@ const LARGEST_CLUSTER: u32 = 8;
 
 /// Kernels loaded into `cust`'s current context. They can be launched as long as that context is the current one.
 pub struct CustKernels {
-    modules: Vec<(&'static Artifact, Module)>,
+    modules: Vec<(&'static Artifact, &'static Image, Module)>,
     device: String,
     shared_memory_limit: u32,
 }
@@ -99,7 +99,8 @@ impl CustKernels {
         let shared_memory_limit =
             attribute(sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let load = |&artifact: &&'static Artifact| {
-            Ok((artifact, module::compile(&name, artifact, artifact.image(major, minor)?)?))
+            let image = artifact.image(major, minor)?;
+            Ok((artifact, image, module::compile(&name, artifact, image)?))
         };
         let modules = artifacts.iter().map(load).collect::<Result<_>>()?;
         Ok(Self { modules, device: name, shared_memory_limit })
@@ -180,8 +181,8 @@ impl CustKernels {
         if grid.is_empty() {
             return Ok(());
         }
-        let function = self.find(description)?;
-        self.prepare(description, &function)?;
+        let (function, shared_bytes) = self.find(description)?;
+        self.prepare(description, &function, shared_bytes)?;
         let mut parameters = EntryParameters::new::<P>(&parts);
         // SAFETY: the addresses are those of all PTX parameters, in order, and live to the end of this call; the caller vouches
         // for the rest.
@@ -189,19 +190,22 @@ impl CustKernels {
             stream.launch(
                 &function,
                 GridSize::xyz(x, y, z),
-                BlockSize::x(description.threads),
-                description.shared_bytes,
+                BlockSize::x(description.threads + description.copy_threads),
+                shared_bytes,
                 &parameters.addresses(),
             )
         };
         launched.map_err(|error| failure(&self.device, "launching a kernel", error))
     }
 
-    fn find(&self, kernel: &Description) -> Result<::cust::function::Function<'_>> {
+    /// The kernel's code, and the dynamic shared memory that it uses.
+    fn find(&self, kernel: &Description) -> Result<(::cust::function::Function<'_>, u32)> {
         let mut found = Vec::new();
-        for (artifact, module) in &self.modules {
+        for (artifact, image, module) in &self.modules {
             match module.get_function(kernel.name) {
-                Ok(function) => found.push((artifact.name, function)),
+                Ok(function) => {
+                    found.push((artifact.name, (function, kernel.shared_bytes[image.shared_class()])));
+                }
                 Err(CudaError::NotFound) => {}
                 Err(error) => return Err(failure(&self.device, "looking a kernel up", error)),
             }
@@ -212,7 +216,7 @@ impl CustKernels {
             0 => Err(Error::KernelNotLoaded {
                 kernel: kernel.name,
                 device: self.device.clone(),
-                loaded: names(self.modules.iter().map(|(artifact, _)| artifact.name).collect()),
+                loaded: names(self.modules.iter().map(|(artifact, ..)| artifact.name).collect()),
             }),
             1 => Ok(found.remove(0).1),
             _ => Err(Error::AmbiguousKernel {
@@ -224,7 +228,12 @@ impl CustKernels {
     }
 
     /// Compares what the kernel needs with what the GPU has, and asks the driver for its shared memory.
-    fn prepare(&self, kernel: &Description, function: &::cust::function::Function<'_>) -> Result<()> {
+    fn prepare(
+        &self,
+        kernel: &Description,
+        function: &::cust::function::Function<'_>,
+        shared_bytes: u32,
+    ) -> Result<()> {
         let refuse = |what, needed, limit| {
             Err(Error::Resources { kernel: kernel.name, what, needed, limit, device: self.device.clone() })
         };
@@ -233,14 +242,15 @@ impl CustKernels {
             value.map_err(|error| failure(&self.device, "asking for a kernel's properties", error))
         };
         let threads = get(FunctionAttribute::MaxThreadsPerBlock)?;
-        if kernel.threads > threads {
-            return refuse("threads", kernel.threads, threads);
+        let needed = kernel.threads + kernel.copy_threads;
+        if needed > threads {
+            return refuse("threads", needed, threads);
         }
         let blocks = kernel.cluster.iter().product();
         if blocks > LARGEST_CLUSTER {
             return refuse("blocks of a cluster", blocks, LARGEST_CLUSTER);
         }
-        let shared = kernel.shared_bytes + get(FunctionAttribute::SharedMemorySizeBytes)?;
+        let shared = total_shared(get(FunctionAttribute::SharedMemorySizeBytes)?, shared_bytes);
         if shared > self.shared_memory_limit {
             return refuse("bytes of shared memory", shared, self.shared_memory_limit);
         }
@@ -249,7 +259,7 @@ impl CustKernels {
             sys::cuFuncSetAttribute(
                 function.to_raw(),
                 sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                kernel.shared_bytes as i32,
+                shared_bytes as i32,
             )
         };
         match code {

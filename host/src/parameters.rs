@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use cuda_tiles::launch::Parameters;
+use cuda_tiles::stream::shared::ALIGNMENT;
 
 /// Room for 32 parameters without allocating again.
 const USUAL_WORDS: usize = 32;
@@ -41,6 +42,11 @@ impl EntryParameters {
         let words = self.words.as_mut_ptr();
         self.begins.iter().map(|&begin| words.wrapping_add(begin).cast()).collect()
     }
+}
+
+/// The shared memory of a block, in bytes: what the code declares, and behind it, aligned, what the launch asks for.
+pub(crate) fn total_shared(declared: u32, asked: u32) -> u32 {
+    if asked == 0 { declared } else { declared.next_multiple_of(ALIGNMENT) + asked }
 }
 
 #[cfg(test)]

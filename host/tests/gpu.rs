@@ -197,7 +197,9 @@ fn kernels_are_found_by_name() {
 fn shared_memory_is_asked_for_and_limited() {
     const fn wants(name: &'static str, shared_bytes: u32) -> Kernel<()> {
         // SAFETY: the entries do what the kernels of the same names declare.
-        unsafe { Kernel::new(Description { shared_bytes, ..description(name, &[]) }, |_, _| ()) }
+        unsafe {
+            Kernel::new(Description { shared_bytes: [shared_bytes; 3], ..description(name, &[]) }, |_, _| ())
+        }
     }
     static LARGE: Kernel<()> = wants("large", 64 * 1024);
     static TOO_LARGE: Kernel<()> = wants("too_large", 1 << 30);

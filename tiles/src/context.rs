@@ -3,6 +3,7 @@
 use crate::arch::execution::{self, Place};
 use crate::element::{Integer, Number};
 use crate::layout::Block;
+use crate::registers::PowerOfTwo;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Add, Deref, Div, Mul, Range, Rem, Sub};
@@ -28,6 +29,16 @@ impl<B> Clone for Cx<B> {
 }
 
 impl<B> Copy for Cx<B> {}
+
+/// Waits for the threads of a block that hold tiles; what they wrote before can be read behind it.
+///
+/// # Safety
+/// All [`Block::Threads`] execute this same call.
+#[inline(always)]
+pub(crate) unsafe fn barrier<B: Block>() {
+    // SAFETY: the same contract. Threads that copy only are none of this barrier's.
+    unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) }
+}
 
 impl<B: Block> Cx<B> {
     /// The token of the block at `place`.

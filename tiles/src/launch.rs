@@ -13,12 +13,15 @@ use core::marker::PhantomData;
 pub struct Description {
     /// The entry's name in PTX.
     pub name: &'static str,
-    /// Threads of a block.
+    /// Threads of a block that hold tiles.
     pub threads: u32,
+    /// Threads of a block besides, which copy.
+    pub copy_threads: u32,
     /// The number of grid axes that tell blocks apart, 1 to 3; further axes of a launch must have length 1.
     pub grid_rank: u32,
-    /// Dynamic shared memory of a block, in bytes.
-    pub shared_bytes: u32,
+    /// Dynamic shared memory of a block, in bytes, in code for a target of each of the
+    /// [`CLASSES`](crate::stream::shared::CLASSES).
+    pub shared_bytes: [u32; 3],
     /// Blocks of a cluster along each axis; all 1 where the kernel uses none.
     pub cluster: [u32; 3],
     /// Whether a block may start before the kernel launched before it on its stream has ended; it waits by itself.
@@ -94,7 +97,7 @@ pub struct BlockPosition {
     pub partitions: Option<&'static Partitions>,
 }
 
-/// One argument of a kernel: a scalar or a span, which a kernel receives as up to three plain parameters.
+/// One argument of a kernel: a scalar, a span or a streamed matrix, which a kernel receives as up to three plain parameters.
 ///
 /// Pointers must be parameters of their own: inside a struct the compiler loses their address space.
 ///
@@ -104,7 +107,8 @@ pub struct BlockPosition {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a kernel",
     label = "not a kernel argument",
-    note = "arguments are scalars of an element type, and spans: `Span<f32, (u32, D<64>)>`, `SpanMut<...>`, `SpanAtomic<...>`"
+    note = "arguments are scalars of an element type, and spans: `Span<f32, (u32, D<64>)>`, `SpanMut<...>`, `SpanAtomic<...>`; \
+            streamed matrices: `TileSource<f16, Shape2<128, 64>>`, `TileSink<...>`; and memory of the block, marked `#[shared]`"
 )]
 pub unsafe trait Parameter: Sized + 'static {
     /// The first part.
@@ -209,7 +213,7 @@ where
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the arguments of a kernel",
     label = "not kernel arguments",
-    note = "a kernel takes at most 12 arguments, each a scalar or a span"
+    note = "a kernel takes at most 12 arguments, each a scalar, a span or a streamed matrix"
 )]
 pub trait Parameters: 'static {
     /// All of them, taken apart.

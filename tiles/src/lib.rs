@@ -43,7 +43,7 @@
 //!
 //! What things are: [`shape`](mod@shape), [`element`], [`tile`], [`layout`], [`span`], [`view`]. What is done with tiles: [`ops`], and
 //! [`math`] with its error bounds. [`context`] is the running block, [`launch`] the contract with the host; [`random`],
-//! [`mod@debug`] and [`simt`] are random numbers, printing and thread-level code. Everything that kernels need is in the
+//! [`mod@debug`] and [`simt`] are random numbers, printing and thread-level code; [`stream`] is tiles through shared memory. Everything that kernels need is in the
 //! [`prelude`].
 
 #![no_std]
@@ -67,6 +67,7 @@ pub mod random;
 pub mod shape;
 pub mod simt;
 pub mod span;
+pub mod stream;
 pub mod tile;
 pub mod view;
 
@@ -85,7 +86,7 @@ pub mod prelude {
         f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
     };
     pub use crate::kernel;
-    pub use crate::layout::{Block, Blocked, Layout, Slice};
+    pub use crate::layout::{Accumulators, Block, Blocked, Layout, Slice};
     pub use crate::ops::modes::{
         Approximate, FlushToZero, Full, NearestEven, PropagateNan, SuppressNan, TiesAway, TowardNegative,
         TowardPositive, TowardZero,
@@ -102,6 +103,7 @@ pub mod prelude {
         Aligned, Bounded, Divisible, Left, Mult, Natural, OrderC, OrderF, PaddedLeft, PaddedRight, Permuted,
         Pitched, PitchedLeft, Right, Span, SpanAtomic, SpanMut, Strided, TensorSpan,
     };
+    pub use crate::stream::{MatrixShape, Split, TileSink, TileSource};
     pub use crate::tile::Tile;
     pub use crate::view::memory_order::order::{Acquire, AcquireRelease, Relaxed, Release};
     pub use crate::view::memory_order::scope;

@@ -13,6 +13,7 @@ use super::failure::describe;
 use super::messages::Messages;
 use crate::artifact::{Artifact, Image};
 use crate::error::{Error, Result, quoted};
+use crate::parameters::total_shared;
 
 /// Room for the messages of the driver's compiler.
 const LOG_BYTES: usize = 16 * 1024;
@@ -37,6 +38,8 @@ struct Module {
     artifact: &'static Artifact,
     /// Whether its kernels were compiled with the instruction by which a dependent one waits.
     waits: bool,
+    /// Which of a kernel's sizes of shared memory its kernels have.
+    shared_class: usize,
     handle: Handle<sys::CUmodule>,
 }
 
@@ -46,6 +49,8 @@ pub(super) struct Function {
     pub(super) handle: Handle<sys::CUfunction>,
     /// Whether it may start before the kernel that it depends on has ended.
     pub(super) waits: bool,
+    /// The dynamic shared memory that its code uses, in bytes.
+    pub(super) shared_bytes: u32,
 }
 
 /// A handle of the driver that belongs to a context and to no thread.
@@ -71,7 +76,8 @@ impl Gpu {
         let handle = Handle(self.compile(artifact, image)?);
         let messages = self.check("listening to kernels", Messages::new(handle.0))?;
         self.messages.lock().unwrap_or_else(PoisonError::into_inner).extend(messages);
-        loaded.push(Module { artifact, waits: image.major >= FIRST_TO_WAIT, handle });
+        let (waits, shared_class) = (image.major >= FIRST_TO_WAIT, image.shared_class());
+        loaded.push(Module { artifact, waits, shared_class, handle });
         // A name that was found once may be in two artifacts now.
         self.modules.functions.write().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(())
@@ -128,7 +134,7 @@ impl Gpu {
         }
         drop(known);
         let function = self.find(kernel)?;
-        self.prepare(kernel, function.handle.0)?;
+        self.prepare(kernel, function)?;
         let mut known = self.modules.functions.write().unwrap_or_else(PoisonError::into_inner);
         known.insert(kernel.name, function);
         Ok(function)
@@ -143,7 +149,8 @@ impl Gpu {
             // SAFETY: the module was loaded into the current context and is never unloaded.
             match unsafe { result::module::get_function(module.handle.0, name.clone()) } {
                 Ok(function) => {
-                    let function = Function { handle: Handle(function), waits: module.waits };
+                    let shared_bytes = kernel.shared_bytes[module.shared_class];
+                    let function = Function { handle: Handle(function), waits: module.waits, shared_bytes };
                     found.push((module.artifact.name, function));
                 }
                 Err(DriverError(CUresult::CUDA_ERROR_NOT_FOUND)) => {}
@@ -169,7 +176,8 @@ impl Gpu {
     }
 
     /// Compares what the kernel needs with what the GPU has, and asks the driver for what must be asked for.
-    fn prepare(&self, kernel: &Description, function: sys::CUfunction) -> Result<()> {
+    fn prepare(&self, kernel: &Description, function: Function) -> Result<()> {
+        let Function { handle: Handle(function), shared_bytes, .. } = function;
         let get = |attribute| {
             // SAFETY: the function belongs to a module of the current context.
             let value = unsafe { result::function::get_function_attribute(function, attribute) };
@@ -185,15 +193,16 @@ impl Gpu {
         };
 
         let threads = get(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
-        if kernel.threads > threads {
-            return refuse("threads", kernel.threads, threads);
+        let needed = kernel.threads + kernel.copy_threads;
+        if needed > threads {
+            return refuse("threads", needed, threads);
         }
-        let shared = kernel.shared_bytes + get(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+        let shared = total_shared(get(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?, shared_bytes);
         if shared > self.shared_memory_limit() {
             return refuse("bytes of shared memory", shared, self.shared_memory_limit());
         }
         if shared > UNASKED_SHARED_MEMORY {
-            set(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel.shared_bytes)?;
+            set(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)?;
         }
         if kernel.cluster.iter().product::<u32>() > PORTABLE_CLUSTER {
             set(FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;

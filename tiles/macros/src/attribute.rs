@@ -3,9 +3,10 @@
 use syn::parse::{Parse, ParseStream};
 use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Result, Token, parenthesized};
 
-/// `#[kernel(threads = 256, vector = 4, grid = 2, min_blocks = 2, registers = 64, cluster = (2, 1, 1), instances(<f32>))]`
+/// `#[kernel(threads = 256, copy = 32, vector = 4, grid = 2, min_blocks = 2, registers = 64, cluster = (2, 1, 1), instances(<f32>))]`
 pub(crate) struct Attribute {
     pub(crate) threads: u32,
+    pub(crate) copy: Option<u32>,
     pub(crate) vector: u32,
     pub(crate) grid: u32,
     pub(crate) min_blocks: Option<u32>,
@@ -35,6 +36,7 @@ impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut attribute = Self {
             threads: 128,
+            copy: None,
             vector: 4,
             grid: 1,
             min_blocks: None,
@@ -61,6 +63,13 @@ impl Parse for Attribute {
                             |n| n.is_power_of_two() && (32..=1024).contains(&n),
                             "a block has 32, 64, 128, 256, 512 or 1024 threads",
                         )?;
+                    }
+                    "copy" => {
+                        attribute.copy = Some(number(
+                            input,
+                            |n| n == 32 || n == 128,
+                            "`copy` is how many threads do nothing but copy: 32, a warp, or 128, a warpgroup",
+                        )?);
                     }
                     "vector" => {
                         attribute.vector = number(
@@ -114,7 +123,7 @@ impl Parse for Attribute {
                     _ => {
                         return Err(Error::new(
                             key.span(),
-                            "expected threads, vector, grid, min_blocks, registers, cluster, dependent or instances",
+                            "expected threads, copy, vector, grid, min_blocks, registers, cluster, dependent or instances",
                         ));
                     }
                 }
@@ -123,6 +132,9 @@ impl Parse for Attribute {
                 input.parse::<Token![,]>()?;
             }
         }
+        if attribute.threads + attribute.copy.unwrap_or(0) > 1024 {
+            return Err(input.error("a block has at most 1024 threads, those that copy among them"));
+        }
         Ok(attribute)
     }
 }
@@ -130,7 +142,8 @@ impl Parse for Attribute {
 impl Attribute {
     /// The line that the builder finds in the PTX and turns into directives of the entry.
     pub(crate) fn marker(&self, entry: &str) -> String {
-        let mut line = format!("//@cuda-tiles entry {entry} maxntid={}", self.threads);
+        let mut line =
+            format!("//@cuda-tiles entry {entry} maxntid={}", self.threads + self.copy.unwrap_or(0));
         if let Some(blocks) = self.min_blocks {
             line += &format!(" minnctapersm={blocks}");
         }

@@ -8,17 +8,25 @@ use crate::attribute::{Attribute, Dependent};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{
-    Error, FnArg, GenericArgument, GenericParam, Ident, ItemFn, Pat, PathArguments, Result, ReturnType, Type,
-    TypePath, parse_quote,
+    Error, FnArg, GenericArgument, GenericParam, Ident, ItemFn, Meta, Pat, PatType, PathArguments, Result,
+    ReturnType, Type, TypePath, parse_quote,
 };
 
 /// A kernel's function, taken apart.
 struct Function {
     item: ItemFn,
-    /// The names and types of the arguments after the token.
-    arguments: Vec<(Ident, Type)>,
+    /// The arguments after the token.
+    arguments: Vec<Argument>,
     /// The generic parameters after the block.
     parameters: Vec<GenericParam>,
+}
+
+/// An argument after the token.
+struct Argument {
+    name: Ident,
+    kind: Type,
+    /// Whether it is memory of the block, which the launch does not pass.
+    is_shared: bool,
 }
 
 /// One set of parameters for which code is made.
@@ -30,7 +38,7 @@ struct Instance {
 }
 
 pub(crate) fn kernel(attribute: &Attribute, item: ItemFn) -> Result<TokenStream> {
-    let function = Function::new(item)?;
+    let function = Function::new(attribute, item)?;
     if attribute.dependent == Some(Dependent::Early) && function.item.sig.unsafety.is_none() {
         return Err(Error::new_spanned(
             &function.item.sig.ident,
@@ -58,8 +66,26 @@ pub(crate) fn kernel(attribute: &Attribute, item: ItemFn) -> Result<TokenStream>
     Ok(quote! { #hidden #(#device)* #host })
 }
 
+/// Takes the mark `#[shared]` off an argument, and says whether there was one.
+fn take_mark(argument: &mut PatType) -> Result<bool> {
+    let marks = argument.attrs.len();
+    let mut problem = None;
+    argument.attrs.retain(|mark| {
+        let is_mark = mark.path().is_ident("shared");
+        if is_mark && !matches!(mark.meta, Meta::Path(_)) {
+            problem =
+                Some(Error::new_spanned(mark, "the mark of shared memory is `#[shared]`, without more"));
+        }
+        !is_mark
+    });
+    match problem {
+        Some(error) => Err(error),
+        None => Ok(argument.attrs.len() < marks),
+    }
+}
+
 impl Function {
-    fn new(mut item: ItemFn) -> Result<Self> {
+    fn new(attribute: &Attribute, mut item: ItemFn) -> Result<Self> {
         let signature = &mut item.sig;
         if !matches!(signature.output, ReturnType::Default) {
             return Err(Error::new_spanned(
@@ -70,7 +96,12 @@ impl Function {
         if let Some(token) = &signature.asyncness {
             return Err(Error::new_spanned(token, "a kernel is an ordinary function, not an async one"));
         }
-        let token_error = "a kernel's first argument is the running block: `cx: Cx`";
+        let token_error = match attribute.copy {
+            None => "a kernel's first argument is the running block: `cx: Cx`",
+            Some(_) => {
+                "the first argument of a kernel with threads that copy is its block before the roles part: `block: Split`"
+            }
+        };
         let Some(FnArg::Typed(token)) = signature.inputs.first_mut() else {
             return Err(Error::new_spanned(&signature.ident, token_error));
         };
@@ -78,7 +109,13 @@ impl Function {
             return Err(Error::new_spanned(&token.ty, token_error));
         };
         match path.segments.last_mut() {
-            Some(last) if last.ident == "Cx" => {
+            Some(last) if last.ident == "Split" && attribute.copy.is_none() => {
+                return Err(Error::new_spanned(
+                    last,
+                    "`Split` is the block of a kernel with threads that copy: state `copy = 32` in #[kernel(...)], or take `cx: Cx`",
+                ));
+            }
+            Some(last) if last.ident == if attribute.copy.is_some() { "Split" } else { "Cx" } => {
                 if matches!(last.arguments, PathArguments::None) {
                     last.arguments = PathArguments::AngleBracketed(parse_quote!(<KernelBlock>));
                     signature
@@ -90,19 +127,20 @@ impl Function {
             _ => return Err(Error::new_spanned(path, token_error)),
         }
         let mut arguments = Vec::new();
-        for input in signature.inputs.iter().skip(1) {
+        for input in signature.inputs.iter_mut().skip(1) {
             let FnArg::Typed(argument) = input else {
                 return Err(Error::new_spanned(input, "a kernel is a free function, it has no self"));
             };
+            let is_shared = take_mark(argument)?;
             let Pat::Ident(name) = &*argument.pat else {
                 return Err(Error::new_spanned(&argument.pat, "a kernel's argument is a plain name"));
             };
-            arguments.push((name.ident.clone(), (*argument.ty).clone()));
+            arguments.push(Argument { name: name.ident.clone(), kind: (*argument.ty).clone(), is_shared });
         }
-        if arguments.len() > 12 {
+        if arguments.iter().filter(|argument| !argument.is_shared).count() > 12 {
             return Err(Error::new_spanned(
                 &signature.inputs,
-                "a kernel takes at most 12 arguments besides `cx`",
+                "a kernel takes at most 12 arguments from its launch",
             ));
         }
         let parameters = signature.generics.params.iter().skip(1).cloned().collect();
@@ -162,8 +200,35 @@ impl Function {
         self.item.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).collect()
     }
 
+    /// The arguments that the launch passes.
+    fn passed(&self) -> impl Iterator<Item = &Argument> {
+        self.arguments.iter().filter(|argument| !argument.is_shared)
+    }
+
+    /// The arguments that are memory of the block.
+    fn shared(&self) -> impl Iterator<Item = &Argument> {
+        self.arguments.iter().filter(|argument| argument.is_shared)
+    }
+
+    /// The types of what the launch passes.
     fn argument_types(&self) -> impl Iterator<Item = &Type> {
-        self.arguments.iter().map(|(_, argument)| argument)
+        self.passed().map(|argument| &argument.kind)
+    }
+
+    /// The size of the first `count` shared arguments in the block's memory, which is the offset of the next one.
+    fn shared_bytes(&self, count: usize) -> TokenStream {
+        let kinds = self.shared().take(count).map(|argument| &argument.kind);
+        quote!(::cuda_tiles::stream::shared::total(&[
+            #(<#kinds as ::cuda_tiles::stream::shared::SharedMemory>::BYTES),*
+        ]))
+    }
+
+    /// The token's type without its block.
+    fn token(attribute: &Attribute) -> TokenStream {
+        match attribute.copy {
+            None => quote!(::cuda_tiles::context::Cx),
+            Some(_) => quote!(::cuda_tiles::stream::split::Split),
+        }
     }
 
     /// The handle's type without its arguments.
@@ -207,33 +272,43 @@ impl Function {
             .collect()
     }
 
-    /// The call of the function with arguments put together from their parts.
+    /// The call of the function with arguments put together from their parts, or from their places in shared memory.
     fn call(
         &self,
         instance: &Instance,
         block: &TokenStream,
         token: &TokenStream,
         parts: &[TokenStream],
+        places: &[TokenStream],
     ) -> TokenStream {
-        let (name, values, types) = (self.hidden_name(), &instance.values, self.argument_types());
-        quote! {
-            #name::<#block, #(#values),*>(
-                #token,
-                #(<#types as ::cuda_tiles::launch::Parameter>::from_parts(#parts)),*
-            )
-        }
+        let (name, values) = (self.hidden_name(), &instance.values);
+        let (mut parts, mut places) = (parts.iter(), places.iter());
+        let arguments = self.arguments.iter().map(|Argument { kind, is_shared, .. }| {
+            if *is_shared {
+                let place = places.next();
+                return quote!(#place);
+            }
+            let part = parts.next();
+            quote!(<#kind as ::cuda_tiles::launch::Parameter>::from_parts(#part))
+        });
+        quote!(#name::<#block, #(#values),*>(#token, #(#arguments),*))
     }
 
     /// The device's entry, and the marker by which the builder gives it its directives.
     fn entry(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
         let Instance { entry, .. } = instance;
-        let (threads, vector, grid) =
-            (attribute.threads as usize, attribute.vector as usize, attribute.grid as usize);
+        let (threads, vector, grid, copy) = (
+            attribute.threads as usize,
+            attribute.vector as usize,
+            attribute.grid as usize,
+            attribute.copy.unwrap_or(0) as usize,
+        );
+        let token = Self::token(attribute);
         let aliases = self.aliases(instance);
         let marker = attribute.marker(entry);
         let marker_module = format_ident!("__marker_{entry}");
         let (mut parameters, mut parts) = (Vec::new(), Vec::new());
-        for (name, kind) in &self.arguments {
+        for Argument { name, kind, .. } in self.passed() {
             let names = ["first", "second", "third"].map(|part| format_ident!("{name}_{part}"));
             let [first, second, third] = &names;
             let parameter = quote!(<#kind as ::cuda_tiles::launch::Parameter>);
@@ -242,11 +317,20 @@ impl Function {
             );
             parts.push(quote!(::cuda_tiles::launch::Parts { first: #first, second: #second, third: #third }));
         }
+        let places: Vec<_> = self
+            .shared()
+            .enumerate()
+            .map(|(index, Argument { kind, .. })| {
+                let offset = self.shared_bytes(index);
+                quote!(::cuda_tiles::stream::shared::at::<#kind>(const { #offset }))
+            })
+            .collect();
         let call = self.call(
             instance,
-            &quote!(::cuda_tiles::layout::Cta<#threads, #vector, #grid>),
-            &quote!(::cuda_tiles::context::Cx::new(::cuda_tiles::arch::execution::Place)),
+            &quote!(::cuda_tiles::layout::Cta<#threads, #vector, #grid, #copy>),
+            &quote!(#token::new(::cuda_tiles::arch::execution::Place)),
             &parts,
+            &places,
         );
         let wait = (attribute.dependent == Some(Dependent::AtEntry))
             .then(|| quote!(::cuda_tiles::arch::execution::wait_for_dependencies();));
@@ -258,7 +342,8 @@ impl Function {
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
                 #(#aliases)*
-                // SAFETY: the launch passes the parts of checked arguments, and a block of the stated size.
+                // SAFETY: the launch passes the parts of checked arguments, and a block of the stated size with as much
+                // shared memory as the last shared argument reaches.
                 #[unsafe(export_name = #entry)]
                 #[allow(improper_ctypes_definitions, clippy::too_many_arguments)]
                 unsafe extern "ptx-kernel" fn entry(#(#parameters),*) {
@@ -273,21 +358,35 @@ impl Function {
     fn handle(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
         let Instance { entry, .. } = instance;
         let Attribute { threads, grid, cluster: [x, y, z], .. } = attribute;
+        let copy = attribute.copy.unwrap_or(0);
         let (vector, rank) = (attribute.vector as usize, *grid as usize);
         let dependent = attribute.dependent.is_some();
-        let names = self.arguments.iter().map(|(name, _)| name.to_string());
+        let names = self.passed().map(|argument| argument.name.to_string());
         let types: Vec<_> = self.argument_types().collect();
-        let parts: Vec<_> = (0..self.arguments.len())
+        let parts: Vec<_> = (0..types.len())
             .map(|i| {
                 let index = syn::Index::from(i);
                 quote!(parts.#index)
             })
             .collect();
+        let (mut rooms, mut places) = (Vec::new(), Vec::new());
+        for Argument { name, kind, .. } in self.shared() {
+            let room = format_ident!("room_of_{name}");
+            rooms.push(quote!(let mut #room = ::cuda_tiles::stream::shared::Room::<#kind>::new();));
+            places
+                .push(quote!(<#kind as ::cuda_tiles::stream::shared::SharedMemory>::new(#room.as_mut_ptr())));
+        }
+        let shared_bytes = self.shared_bytes(places.len());
+        let token = match attribute.copy {
+            None => quote!(::cuda_tiles::cpu::context(position)),
+            Some(_) => quote!(::cuda_tiles::cpu::split(position)),
+        };
         let call = self.call(
             instance,
             &quote!(::cuda_tiles::layout::Cta<1, #vector, #rank>),
-            &quote!(::cuda_tiles::cpu::context(position)),
+            &token,
             &parts,
+            &places,
         );
         let kind = self.kind();
         quote! {
@@ -297,14 +396,17 @@ impl Function {
                     position: ::cuda_tiles::launch::BlockPosition,
                     parts: &<(#(#types,)*) as ::cuda_tiles::launch::Parameters>::Parts,
                 ) {
-                    // SAFETY: the contract of `Kernel::run_block` is that of the token and of the arguments.
+                    #(#rooms)*
+                    // SAFETY: the contract of `Kernel::run_block` is that of the token and of the arguments; shared memory
+                    // is this call's own.
                     unsafe { #call }
                 }
                 let description = ::cuda_tiles::launch::Description {
                     name: #entry,
                     threads: #threads,
+                    copy_threads: #copy,
                     grid_rank: #grid,
-                    shared_bytes: 0,
+                    shared_bytes: #shared_bytes,
                     cluster: [#x, #y, #z],
                     dependent: #dependent,
                     arguments: &[#(#names),*],

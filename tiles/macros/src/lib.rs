@@ -9,13 +9,15 @@ use syn::parse_macro_input;
 /// Makes a function a kernel.
 ///
 /// The function's first argument is `cx: Cx` (or `cx: Cx<B>` with `B: Block` as first generic parameter, where the body
-/// needs the name); the others are scalars and spans. On the device it becomes an entry; on the host its name becomes a
+/// needs the name); the others are scalars, spans, streamed matrices, and, marked `#[shared]`, memory of the block, which the
+/// launch does not pass. On the device it becomes an entry; on the host its name becomes a
 /// static handle (`Kernel<(arguments...)>`) that `cuda-tiles-host` launches on a GPU or on the CPU. A kernel declared
 /// `unsafe fn` is launched by an `unsafe` call.
 ///
 /// | key | meaning | default |
 /// |---|---|---|
 /// | `threads` | threads of a block: 32 to 1024, a power of two | 128 |
+/// | `copy` | threads besides, 32 or 128, that do nothing but copy: the first argument is then `block: Split` | none |
 /// | `vector` | neighbouring elements that a thread holds: 1 to 16 | 4 |
 /// | `grid` | grid axes that tell blocks apart: 1 to 3 | 1 |
 /// | `min_blocks` | blocks that a multiprocessor should hold at least | left to the assembler |

@@ -3,7 +3,7 @@
 use super::format::{self, Message, Value};
 use super::protocol;
 use crate::arch::{self, execution, messages};
-use crate::context::{BlockIndex, Cx};
+use crate::context::{BlockIndex, Cx, barrier};
 use crate::element::Element;
 use crate::layout::{Block, Layout, Map};
 use crate::registers::PowerOfTwo;
@@ -234,13 +234,13 @@ fn send<B: Block, A: Arguments>(cx: Cx<B>, text: &'static str, arguments: &A, fl
     // one thread writes it before the second. Words of the ring are each written by one thread, between claiming and
     // publishing, for which all threads have fenced what they wrote and met.
     unsafe {
-        execution::barrier();
+        barrier::<B>();
         if thread == 0 {
             let position = messages::claim(words);
             arch::shared::store_u32(scratch, u32::from(position.is_some()));
             arch::shared::store_u32(scratch + 4, position.unwrap_or(0));
         }
-        execution::barrier();
+        barrier::<B>();
         if arch::shared::load_u32(scratch) == 0 {
             return;
         }
@@ -264,7 +264,7 @@ fn send<B: Block, A: Arguments>(cx: Cx<B>, text: &'static str, arguments: &A, fl
         }
         arguments.store(at(protocol::HEAD_WORDS + text_words));
         messages::fence();
-        execution::barrier();
+        barrier::<B>();
         if thread == 0 {
             messages::publish(position, words | flags);
         }
@@ -331,11 +331,11 @@ fn block_minimum<B: Block>(_cx: Cx<B>, mut value: u32) -> u32 {
     let thread = execution::thread();
     // SAFETY: all threads are here; the scratch is free after the first barrier; each warp writes its own word.
     unsafe {
-        execution::barrier();
+        barrier::<B>();
         if thread.is_multiple_of(32) {
             arch::shared::store_u32(scratch + (thread / 32 * 4) as u32, value);
         }
-        execution::barrier();
+        barrier::<B>();
         let mut warp = 0;
         while warp < threads / 32 {
             value = value.min(arch::shared::load_u32(scratch + 4 * warp as u32));
@@ -372,7 +372,7 @@ pub fn assert<B: Block, C: Condition, A: Arguments>(
     send(cx, text, &arguments, protocol::ASSERTION);
     // The trap of one thread must not overtake the message of another.
     // SAFETY: all threads have the same `first`, and are here.
-    unsafe { execution::barrier() };
+    unsafe { barrier::<B>() };
     let mut failure = messages::Failure::new("", protocol::ASSERTED);
     failure.list(C::SHAPE.rank, coordinate);
     failure.end()

@@ -19,6 +19,17 @@ pub(crate) const fn broadcast_bits(from: &ShapeDescription, to: &ShapeDescriptio
     flat
 }
 
+/// The bits of a tile of shape `from` under another shape.
+pub(crate) const fn same_bits(from: &ShapeDescription) -> FlatBits {
+    let mut flat = [NONE; FLAT_BITS];
+    let mut bit = 0;
+    while bit < from.bits() {
+        flat[bit as usize] = bit as i8;
+        bit += 1;
+    }
+    flat
+}
+
 /// The bits of a tile of shape `from` whose axes come in another order: axis `k` of the result, of shape `to`, is
 /// axis `order[k]`.
 pub(crate) const fn permuted_bits(

@@ -83,7 +83,7 @@ pub struct LinearMap {
 }
 
 impl LinearMap {
-    const fn new(
+    pub(super) const fn new(
         register_bits: usize,
         register: [i8; FLAT_BITS],
         thread: [i8; THREAD_BITS],

@@ -2,12 +2,14 @@
 //!
 //! On the CPU a block is one thread and every layout is the same; on the device a layout decides which
 //! elements meet in a register without any exchange. Users name layouts rarely: loads give [`Blocked`],
-//! reductions give [`Slice`], and operations on two tiles find the common layout through [`Join`].
+//! reductions give [`Slice`], products of matrices [`Accumulators`], and operations on two tiles find the common layout
+//! through [`Join`].
 
 pub(crate) mod bits;
 pub(crate) mod exchange;
 #[doc(hidden)]
 pub mod map;
+mod matrix;
 #[doc(hidden)]
 pub mod movement;
 mod scan;
@@ -16,9 +18,13 @@ mod scan;
 mod tests;
 
 pub(crate) use map::{LinearMap, ReductionPlan};
+pub use matrix::{Accumulators, MatrixPart};
+#[doc(hidden)]
+pub use matrix::{LeftOperand, RightOperand};
 pub(crate) use movement::{Broadcasting, Conversion, Movement, Pair, Passage, Single, Source};
 pub(crate) use scan::{Carrier, Scan, ScanPlan};
 
+use crate::arch;
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
 use crate::shape::{Axis, Shape, ShapeDescription};
 use core::marker::PhantomData;
@@ -41,14 +47,22 @@ pub trait Block: Copy + Send + Sync + 'static {
     type Vector: PowerOfTwo;
     /// How many axes of the grid tell blocks apart: 1 to 3.
     const GRID_RANK: u32;
+    /// Threads that the block has besides, which hold no tiles: they copy. None on the CPU.
+    const COPY_THREADS: u32;
 }
 
-/// A block of `THREADS` threads holding pieces of `VECTOR` elements, in a grid of rank `GRID_RANK`.
+/// A block of `THREADS` threads holding pieces of `VECTOR` elements, in a grid of rank `GRID_RANK`, with `COPY` more threads
+/// that copy.
 #[derive(Clone, Copy, Debug)]
-pub struct Cta<const THREADS: usize, const VECTOR: usize = 4, const GRID_RANK: usize = 1>;
+pub struct Cta<
+    const THREADS: usize,
+    const VECTOR: usize = 4,
+    const GRID_RANK: usize = 1,
+    const COPY: usize = 0,
+>;
 
-impl<const THREADS: usize, const VECTOR: usize, const GRID_RANK: usize> Block
-    for Cta<THREADS, VECTOR, GRID_RANK>
+impl<const THREADS: usize, const VECTOR: usize, const GRID_RANK: usize, const COPY: usize> Block
+    for Cta<THREADS, VECTOR, GRID_RANK, COPY>
 where
     Const<THREADS>: ToUInt<Output: PowerOfTwo>,
     Const<VECTOR>: ToUInt<Output: PowerOfTwo>,
@@ -56,6 +70,7 @@ where
     type Threads = <Const<THREADS> as ToUInt>::Output;
     type Vector = <Const<VECTOR> as ToUInt>::Output;
     const GRID_RANK: u32 = GRID_RANK as u32;
+    const COPY_THREADS: u32 = COPY as u32;
 }
 
 /// How the elements of a tile are spread over threads and registers.
@@ -119,6 +134,15 @@ pub enum LayoutDescription {
         /// Base-2 logarithm of the number of threads.
         threads: u32,
     },
+    /// See [`Accumulators`].
+    Matrix {
+        /// What of a product of matrices the tile is.
+        part: MatrixPart,
+        /// The [`Blocked`] layout that serves tiles too small for tensor cores.
+        vector: u32,
+        /// Base-2 logarithm of the number of threads.
+        threads: u32,
+    },
 }
 
 impl LayoutDescription {
@@ -131,6 +155,9 @@ impl LayoutDescription {
                 } else {
                     LinearMap::blocked(shape.bits(), vector, threads)
                 }
+            }
+            Self::Matrix { part, vector, threads } => {
+                part.map(shape, vector, threads, arch::matrix::WARPGROUPS)
             }
         }
     }

@@ -39,6 +39,8 @@ macro_rules! movements {
 movements! {
     /// Broadcasting by NumPy's rules, or another layout for the same elements.
     Broadcasting [] [], |from, to| bits::broadcast_bits(from, to);
+    /// The same elements in row-major order under another shape.
+    Renaming [] [], |from, _to| bits::same_bits(from);
     /// The part of the tile that begins at `START` of axis `A`, a multiple of the part's length.
     Part [const A: usize, const START: usize] [A START], |from, to| bits::aligned_bits(from, to) => OFFSET = (START & !((1 << to.log[A]) - 1)) << from.low_bit(A);
     /// The upper half along axis `A`.

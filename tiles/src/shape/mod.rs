@@ -108,6 +108,10 @@ pub trait Shape:
     type Rank;
     /// The number of elements.
     type Count: PowerOfTwo;
+    /// The length of the last axis but one, the rows of a matrix; 1 without such an axis.
+    type Rows: PowerOfTwo;
+    /// The length of the last axis, the columns of a matrix; 1 without axes.
+    type Columns: PowerOfTwo;
     /// The shape as data.
     const DESCRIPTION: ShapeDescription;
     /// The number of elements.
@@ -166,6 +170,8 @@ macro_rules! shapes {
         impl<$($name: Dimension),*> Shape for ($($name,)*) {
             type Rank = Rank<$rank>;
             type Count = shapes!(@product $($name)*);
+            type Rows = shapes!(@rows $($name)*);
+            type Columns = shapes!(@columns $($name)*);
             const DESCRIPTION: ShapeDescription = ShapeDescription {
                 rank: $rank,
                 log: {
@@ -181,6 +187,13 @@ macro_rules! shapes {
             };
         }
     )* };
+    (@rows) => { U1 };
+    (@rows $own:ident) => { U1 };
+    (@rows $own:ident $last:ident) => { $own::Count };
+    (@rows $first:ident $($rest:ident)*) => { shapes!(@rows $($rest)*) };
+    (@columns) => { U1 };
+    (@columns $own:ident) => { $own::Count };
+    (@columns $first:ident $($rest:ident)*) => { shapes!(@columns $($rest)*) };
     (@product) => { U1 };
     (@product $first:ident $($rest:ident)*) => { Product<$first::Count, shapes!(@product $($rest)*)> };
 }

@@ -31,7 +31,7 @@ mod shared;
 pub use shared::{Shared, SharedSum};
 
 use crate::arch::{execution, threads};
-use crate::context::Cx;
+use crate::context::{Cx, barrier};
 use crate::element::Element;
 use crate::layout::{Block, Blocked, Layout, Map};
 use crate::registers::PowerOfTwo;
@@ -135,7 +135,7 @@ impl<B: Block> Thread<B> {
     #[inline(always)]
     pub unsafe fn barrier(self) {
         // SAFETY: the same contract.
-        unsafe { execution::barrier() }
+        unsafe { barrier::<B>() }
     }
 
     /// Waits for all lanes of the warp; what they wrote before can be read behind it.

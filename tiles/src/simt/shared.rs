@@ -3,7 +3,7 @@
 use super::Thread;
 use crate::arch::messages::Failure;
 use crate::arch::{execution, threads};
-use crate::context::Cx;
+use crate::context::{Cx, barrier};
 use crate::debug::protocol::SHARED;
 use crate::element::Element;
 use crate::layout::{Block, Blocked, Layout, Map};
@@ -114,15 +114,15 @@ fn outside(index: u32, length: usize) -> ! {
     failure.end()
 }
 
-/// Waits for the block.
-#[inline(always)]
-fn barrier() {
-    // SAFETY: the handle is not `Send`, so that it is used in code of the whole block alone; in `Cx::simt` that all threads
-    // reach it is part of the contract.
-    unsafe { execution::barrier() }
-}
-
 impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
+    /// Waits for the block.
+    #[inline(always)]
+    fn barrier(&self) {
+        // SAFETY: the handle is not `Send`, so that it is used in code of the whole block alone; in `Cx::simt` that all
+        // threads reach it is part of the contract.
+        unsafe { barrier::<B>() }
+    }
+
     /// The address of element `index`.
     #[inline(always)]
     fn address(&self, index: usize) -> threads::Address {
@@ -169,7 +169,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     /// Sets all elements.
     #[inline(always)]
     pub fn fill(&self, value: T) {
-        barrier();
+        self.barrier();
         let threads = const { <B::Threads as PowerOfTwo>::COUNT };
         let mut index = execution::thread();
         while index < N {
@@ -177,31 +177,31 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
             unsafe { self.write(index, value) };
             index += threads;
         }
-        barrier();
+        self.barrier();
     }
 
     /// Stores a tile, in row-major order from element 0 on.
     #[inline(always)]
     pub fn store<S: Shape, L: Layout<Block = B>>(&self, tile: Tile<T, S, L>) {
         const { assert!(S::LEN <= N, "the tile is larger than the shared memory") };
-        barrier();
+        self.barrier();
         self.visit(tile, |flat, value| {
             // SAFETY: the number is below the tile's length; each element has one thread, between two barriers.
             unsafe { self.write(flat, value) }
         });
-        barrier();
+        self.barrier();
     }
 
     /// Loads a tile, in row-major order from element 0 on.
     #[inline(always)]
     pub fn load<S: Shape>(&self, _shape: S) -> Tile<T, S, Blocked<B>> {
         const { assert!(S::LEN <= N, "the tile is larger than the shared memory") };
-        barrier();
+        self.barrier();
         let own = Map::<Blocked<B>, S>::MAP.of_thread.apply(execution::thread());
         let map = const { &Map::<Blocked<B>, S>::MAP };
         // SAFETY: the number is below the tile's length; nobody writes between two barriers.
         let tile = Tile::from_registers_fn(|i| unsafe { self.read(own | map.of_register.apply(i)) });
-        barrier();
+        self.barrier();
         tile
     }
 
@@ -212,7 +212,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     #[inline(always)]
     #[track_caller]
     pub fn gather<S: Shape, L: Layout<Block = B>>(&self, numbers: Tile<u32, S, L>) -> Tile<T, S, L> {
-        barrier();
+        self.barrier();
         let tile = Tile::from_registers_fn(|i| {
             let number = numbers.registers().get(i);
             if number as usize >= N {
@@ -221,7 +221,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
             // SAFETY: the number is below `N`; nobody writes between two barriers.
             unsafe { self.read(number as usize) }
         });
-        barrier();
+        self.barrier();
         tile
     }
 
@@ -246,7 +246,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
         T: SharedSum,
     {
         let values = values.spread::<S, L>();
-        barrier();
+        self.barrier();
         let mut register = 0;
         self.visit(numbers, |_, number| {
             if (number as usize) < N {
@@ -255,7 +255,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
             }
             register += 1;
         });
-        barrier();
+        self.barrier();
     }
 
     /// Calls `visit` for the elements that this thread holds, the first thread of those that hold copies.

@@ -3,6 +3,7 @@
 use super::Tile;
 use super::exchange;
 use crate::arch;
+use crate::context::barrier;
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
 use crate::layout::{Blocked, Broadcasting, Conversion, Layout, Map, Movement, Pair, Single, Source};
@@ -150,7 +151,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         let thread = arch::execution::thread();
         let own = Map::<L, S>::MAP.of_thread.apply(thread);
         // SAFETY: tile operations run on all threads of the block alike.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<L::Block>() };
         if thread & const { Map::<L, S>::MAP.replicas } == 0 {
             <L::Registers<S>>::unroll(0, 1, &mut |i| {
                 if own | const { &Map::<L, S>::MAP }.of_register.apply(i) == flat {
@@ -161,7 +162,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         }
         // SAFETY: as above; the store is visible after the barrier.
         T::from_bits(unsafe {
-            arch::execution::barrier();
+            barrier::<L::Block>();
             T::Bits::load_shared(address)
         })
     }

@@ -2,6 +2,7 @@
 //! the scratch needs.
 
 use crate::arch;
+use crate::context::barrier;
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
 use crate::layout::{Broadcasting, Layout, Movement, Passage, Single, Source};
@@ -68,7 +69,7 @@ where
     X::Count::unroll(0, window, &mut |first| {
         let in_round = |(varying, fixed): (usize, usize)| (varying + fixed) & !(window - 1) == first;
         // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`).
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<M::Block>() };
         if writes {
             X::Registers::unroll(0, 1, &mut |i| {
                 let slot = exchange.write.slot(own, i);
@@ -80,7 +81,7 @@ where
             });
         }
         // SAFETY: as above.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<M::Block>() };
         N::unroll(0, 1, &mut |i| {
             let slot = wanted(i);
             if in_round(slot) {

@@ -79,7 +79,7 @@ where
         let part = Part::new::<S, Blocked<B>>(located);
         // SAFETY: wanted elements lie inside the tensor, whose elements are aligned and valid for the kernel; the access
         // mode and the scope keep conflicts atomic.
-        transfer::ordered::<A, _>(|| unsafe {
+        transfer::ordered::<B, A, _>(|| unsafe {
             each::atomic_load::<T, S, Blocked<B>, O, C>(
                 |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i)),
                 |_| padding,
@@ -168,7 +168,7 @@ where
     ) {
         let part = Part::new::<S, Blocked<B>>(located);
         // SAFETY: as for loads; the span is writable.
-        transfer::ordered::<A, _>(|| unsafe {
+        transfer::ordered::<B, A, _>(|| unsafe {
             each::atomic_store::<T, S, Blocked<B>, O, C>(
                 |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i)),
                 |i| value.registers().get(i),
@@ -207,7 +207,7 @@ where
         let target = |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i));
         let element = |i| value.registers().get(i);
         // A block's own tiles it may store to by other threads than those that change them here.
-        transfer::ordered::<A, _>(|| {
+        transfer::ordered::<B, A, _>(|| {
             if let Some(two) = two.filter(|_| const { Self::VECTOR > 1 && !InMemory::<S, M>::REORDERED })
                 && located.aligned
                 && (Self::vectors_are_whole() || located.whole)

@@ -16,6 +16,7 @@ use super::locate::{InMemory, Located, Part, coordinate};
 use super::transfer::{self, Words};
 use super::walk::Walk;
 use crate::arch;
+use crate::context::barrier;
 use crate::element::Element;
 use crate::layout::{Block, Blocked, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
@@ -340,7 +341,7 @@ where
         }
         let heads = arch::shared::scratch_of(const { S::LEN / Self::RUN * Self::CHUNK_BYTES });
         // SAFETY: the caller's contract.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<B>() };
         if arch::execution::thread() & const { 31 | Map::<Blocked<B>, S>::MAP.replicas } == 0 {
             <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::PIECE, &mut |i| {
                 let Words(all) = words(i);
@@ -354,7 +355,7 @@ where
             });
         }
         // SAFETY: the caller's contract.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<B>() };
         heads
     }
 

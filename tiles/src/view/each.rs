@@ -9,9 +9,10 @@
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::transfer::{self, Cache};
 use crate::arch;
+use crate::context::barrier;
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
-use crate::layout::{Layout, Map};
+use crate::layout::{Block, Layout, Map};
 use crate::registers::PowerOfTwo;
 use crate::shape::Shape;
 use crate::tile::Tile;
@@ -78,7 +79,7 @@ pub(super) unsafe fn atomic_load<T: Element, S: Shape, L: Layout, O: ReadOrder, 
     });
     if O::NUMBER != 0 {
         // SAFETY: operations on memory run on all threads of the block alike.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<L::Block>() };
     }
     tile.spread_originals()
 }
@@ -94,7 +95,7 @@ pub(super) unsafe fn atomic_store<T: Element, S: Shape, L: Layout, O: WriteOrder
 ) {
     if O::NUMBER != 0 {
         // SAFETY: operations on memory run on all threads of the block alike.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<L::Block>() };
     }
     originals::<S, L>(1, |i| {
         let (address, wanted) = target(i);
@@ -113,7 +114,7 @@ pub(super) fn update<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
     function: impl Fn(usize, *mut T::Bits) -> T,
     otherwise: impl Fn(usize) -> T,
 ) -> Tile<T, S, L> {
-    let before = ordered::<O, C, _>(|| {
+    let before = ordered::<L::Block, O, C, _>(|| {
         let own = arch::execution::thread() & const { Map::<L, S>::MAP.replicas } == 0;
         Tile::from_registers_fn(|i| {
             let (address, wanted) = target(i);
@@ -129,7 +130,7 @@ pub(super) fn change<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
     target: impl Fn(usize) -> Target<T>,
     function: impl Fn(usize, *mut T::Bits) -> T,
 ) {
-    ordered::<O, C, _>(|| {
+    ordered::<L::Block, O, C, _>(|| {
         originals::<S, L>(1, |i| {
             let (address, wanted) = target(i);
             if wanted {
@@ -146,7 +147,7 @@ pub(super) fn change_pairs<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: S
     target: impl Fn(usize) -> Target<T>,
     function: impl Fn(usize, *mut T::Bits),
 ) {
-    ordered::<O, C, _>(|| {
+    ordered::<L::Block, O, C, _>(|| {
         originals::<S, L>(2, |i| {
             let (address, wanted) = target(i);
             if wanted {
@@ -166,17 +167,17 @@ fn originals<S: Shape, L: Layout>(step: usize, mut visit: impl FnMut(usize)) {
 
 /// Runs relaxed atomic operations such that they release or acquire, by one fence a thread.
 #[inline(always)]
-fn ordered<O: UpdateOrder, C: Scope, R>(operations: impl FnOnce() -> R) -> R {
+fn ordered<B: Block, O: UpdateOrder, C: Scope, R>(operations: impl FnOnce() -> R) -> R {
     if O::RELEASES {
         // SAFETY: operations on memory run on all threads of the block alike.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<B>() };
         arch::atomic::fence(C::NUMBER);
     }
     let result = operations();
     if O::ACQUIRES {
         arch::atomic::fence(C::NUMBER);
         // SAFETY: as above.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<B>() };
     }
     result
 }

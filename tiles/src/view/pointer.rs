@@ -82,7 +82,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
         K: Operand<bool, S, L, Element = bool, Shape: FitsShape<S>>,
     {
         let (padding, mask) = (padding.prepare::<S, L>(), mask.prepare::<S, L>());
-        transfer::ordered::<Exclusive, _>(|| {
+        transfer::ordered::<L::Block, Exclusive, _>(|| {
             // SAFETY: the caller vouches for it.
             unsafe {
                 each::load(

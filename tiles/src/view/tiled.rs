@@ -154,7 +154,7 @@ where
             self.fail_bounds("load", index);
         }
         // SAFETY: the tile lies inside the tensor, as just checked.
-        transfer::ordered::<A, _>(|| unsafe { self.load_inside(&located) })
+        transfer::ordered::<B, A, _>(|| unsafe { self.load_inside(&located) })
     }
 
     /// Loads tile `index` without a check.
@@ -168,7 +168,7 @@ where
     {
         let located = self.locate(index);
         // SAFETY: the caller vouches for it.
-        transfer::ordered::<A, _>(|| unsafe { self.load_inside(&located) })
+        transfer::ordered::<B, A, _>(|| unsafe { self.load_inside(&located) })
     }
 
     /// Loads tile `index`, with `padding` in place of elements outside the tensor.
@@ -199,7 +199,7 @@ where
         let located = self.locate(index);
         let part = Part::new::<InMemory<S, M>, Blocked<B>>(&located);
         let contains = |i| Some(part.contains::<InMemory<S, M>, Blocked<B>>(i));
-        transfer::ordered::<A, _>(|| {
+        transfer::ordered::<B, A, _>(|| {
             let tile = if Self::vectors_are_whole() && located.aligned {
                 // SAFETY: vectors inside the tensor are loaded, whole and aligned; the others are not.
                 unsafe { self.load_vectors(&part, Self::VECTOR, contains, P::VALUE) }

@@ -1,7 +1,9 @@
 //! Moving a few neighbouring elements between registers and global memory by one access.
 
-use crate::arch::{self, VECTOR_BYTES, global};
+use crate::arch::{VECTOR_BYTES, global};
+use crate::context::barrier;
 use crate::element::Element;
+use crate::layout::Block;
 use crate::span::Access;
 
 /// Room for the widest access, seen as words or as elements.
@@ -181,14 +183,14 @@ pub(super) unsafe fn store_words(address: *mut u8, bytes: usize, condition: Opti
 /// Runs a load between two barriers where the block may also store: it sees the stores before it, and the stores after
 /// it do not overtake it.
 #[inline(always)]
-pub(super) fn ordered<A: Access, R>(load: impl FnOnce() -> R) -> R {
+pub(super) fn ordered<B: Block, A: Access, R>(load: impl FnOnce() -> R) -> R {
     if !A::OWNED {
         return load();
     }
     // SAFETY: operations on memory run on all threads of the block alike (the execution model of `Cx`).
-    unsafe { arch::execution::barrier() };
+    unsafe { barrier::<B>() };
     let loaded = load();
     // SAFETY: as above.
-    unsafe { arch::execution::barrier() };
+    unsafe { barrier::<B>() };
     loaded
 }

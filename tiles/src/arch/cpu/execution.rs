@@ -44,7 +44,21 @@ pub fn thread() -> usize {
 /// # Safety
 /// None needed here; on a GPU every thread of the block must execute the same call.
 #[inline(always)]
-pub unsafe fn barrier() {}
+pub unsafe fn barrier(_threads: u32) {}
+
+/// Waits for nobody.
+///
+/// # Safety
+/// As above.
+#[inline(always)]
+pub unsafe fn named_barrier(_barrier: u32, _threads: u32) {}
+
+/// Waits for nobody.
+///
+/// # Safety
+/// As above.
+#[inline(always)]
+pub unsafe fn barrier_of_all() {}
 
 macro_rules! exchanges {
     ($($name:ident)*) => { $(

@@ -6,6 +6,7 @@ use crate::element::Element;
 use crate::launch::BlockPosition;
 use crate::layout::Cta;
 use crate::span::{Exclusive, Extents, Natural, ReadOnly, Right, TensorSpan};
+use crate::stream::Split;
 
 /// The block of the CPU: one thread.
 pub type CpuBlock = Cta<1, 4, 1>;
@@ -18,6 +19,16 @@ pub type CpuBlock = Cta<1, 4, 1>;
 pub unsafe fn context<B: crate::layout::Block>(position: BlockPosition) -> Cx<B> {
     // SAFETY: the same contract.
     unsafe { Cx::new(Place::new(position.index, position.count, position.partitions)) }
+}
+
+/// The token, before its roles part, of the block at `position`.
+///
+/// # Safety
+/// As for [`Split::new`].
+#[doc(hidden)]
+pub unsafe fn split<B: crate::layout::Block>(position: BlockPosition) -> Split<B> {
+    // SAFETY: the same contract.
+    unsafe { Split::new(Place::new(position.index, position.count, position.partitions)) }
 }
 
 /// Runs `body` as the only block of a grid.

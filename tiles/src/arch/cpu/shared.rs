@@ -1,5 +1,13 @@
 //! A block of one thread exchanges nothing through shared memory; none of these is ever called.
 
+/// Which of the sizes of shared memory counts: the CPU's memory is as large as any.
+pub const BUDGET_CLASS: usize = 2;
+
+/// The memory that a launch has asked for.
+pub fn dynamic() -> super::threads::Address {
+    unreachable!("on the CPU each shared argument has memory of its own")
+}
+
 /// The most bytes that [`scratch`] offers.
 pub const SCRATCH_BYTES: usize = 16384;
 

@@ -8,6 +8,8 @@ use core::arch::nvptx::{
 unsafe extern "unadjusted" {
     #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
     fn barrier_cta_sync_aligned_all(barrier: u32);
+    #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.count"]
+    fn barrier_cta_sync_aligned_count(barrier: u32, threads: u32);
     #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
     fn shfl_sync_bfly_i32(members: u32, value: u32, lane_mask: u32, clamp: u32) -> u32;
     #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
@@ -57,13 +59,38 @@ pub fn thread() -> usize {
     unsafe { _thread_idx_x() as usize }
 }
 
-/// `bar.sync 0`: waits for all threads of the block and makes their earlier memory accesses visible to each
+/// `bar.sync 0, threads`: waits for this many threads of the block and makes their earlier memory accesses visible to each
 /// other (PTX ISA, "bar, barrier").
+///
+/// # Safety
+/// As for [`named_barrier`].
+#[inline(always)]
+pub unsafe fn barrier(threads: u32) {
+    // SAFETY: the same contract.
+    unsafe { named_barrier(0, threads) }
+}
+
+/// `bar.sync`: waits for this many threads at one of the block's sixteen barriers and makes their earlier memory accesses
+/// visible to each other (PTX ISA, "bar, barrier").
+///
+/// # Safety
+/// `barrier` is below 16, `threads` a multiple of 32; the threads, which are all of some warps, execute this same call, and
+/// no others arrive at this barrier before it is complete.
+#[inline(always)]
+pub unsafe fn named_barrier(barrier: u32, threads: u32) {
+    // SAFETY: the empty asm has no effect; the caller vouches for convergence.
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        barrier_cta_sync_aligned_count(barrier, threads);
+    }
+}
+
+/// `bar.sync 0`: waits for all threads of the block, those that copy too (PTX ISA, "bar, barrier").
 ///
 /// # Safety
 /// Every thread of the block executes this same call.
 #[inline(always)]
-pub unsafe fn barrier() {
+pub unsafe fn barrier_of_all() {
     // SAFETY: the empty asm has no effect; the caller vouches for convergence.
     unsafe {
         asm!("", options(nomem, nostack, preserves_flags));

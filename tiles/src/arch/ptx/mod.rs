@@ -10,6 +10,7 @@ pub mod convert;
 pub mod execution;
 pub mod float;
 pub mod global;
+pub mod matrix;
 pub mod messages;
 pub mod partitions;
 pub mod rounding;

@@ -9,6 +9,36 @@ global_asm!(
     ".shared .align 16 .b8 cuda_tiles_scratch_large[16384];"
 );
 
+// The memory that a launch asks for. It is only declared: a kernel that does not name it has none.
+global_asm!(".extern .shared .align 1024 .b8 cuda_tiles_dynamic[];");
+
+/// Which of the sizes of shared memory the target has: see `stream::shared::CLASSES`. A target has the features of those
+/// before it. The launch knows the same by the target's name (`Image::shared_class` of cuda-tiles-host).
+pub const BUDGET_CLASS: usize = if cfg!(any(
+    target_feature = "sm_90a",
+    target_feature = "sm_100a",
+    all(target_feature = "sm_100", not(target_feature = "sm_101"), not(target_feature = "sm_120")),
+)) {
+    2
+} else if cfg!(any(
+    all(target_feature = "sm_80", not(target_feature = "sm_86")),
+    all(target_feature = "sm_87", not(target_feature = "sm_89")),
+)) {
+    1
+} else {
+    0
+};
+
+/// The shared-window address of the memory that the launch has asked for, aligned to 1024 bytes (PTX ISA, "Arrays of
+/// unspecified size": external shared variables have the size that the launch says).
+#[inline(always)]
+pub fn dynamic() -> u32 {
+    let address: u32;
+    // SAFETY: `mov` of a variable's name yields its address; it is declared above.
+    unsafe { asm!("mov.u32 {0}, cuda_tiles_dynamic;", out(reg32) address, options(pure, nomem, nostack)) };
+    address
+}
+
 /// The most bytes that [`scratch`] offers.
 pub const SCRATCH_BYTES: usize = 16384;
 

@@ -3,6 +3,7 @@
 extern crate std;
 
 mod exchange;
+mod matrix;
 mod scan;
 
 use super::bits::broadcast_bits;

@@ -1,6 +1,7 @@
 //! The reduction of a tile in registers: first within threads, then between the lanes of a warp, then between warps.
 
 use crate::arch;
+use crate::context::barrier;
 use crate::layout::{Block, Layout, Reduction, ReductionPlan, Slice};
 use crate::ops::travel::Travel;
 use crate::registers::{PowerOfTwo, Registers};
@@ -86,7 +87,7 @@ fn across_warps<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
     let mut round = 0;
     while round * at_once < <Left<S, L, A> as PowerOfTwo>::COUNT {
         // SAFETY: tile operations run on all threads of the block alike.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<L::Block>() };
         if thread & lanes == 0 {
             <Left<S, L, A>>::unroll(0, 1, &mut |i| {
                 if i / at_once == round {
@@ -97,7 +98,7 @@ fn across_warps<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
             });
         }
         // SAFETY: as above.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<L::Block>() };
         <Left<S, L, A>>::unroll(0, 1, &mut |i| {
             if i / at_once == round {
                 let own = thread & !warps;

@@ -9,6 +9,7 @@
 
 use super::ScanForm;
 use crate::arch;
+use crate::context::barrier;
 use crate::layout::{Block, Blocked, Layout, Scan, ScanPlan};
 use crate::ops::travel::Travel;
 use crate::registers::{PowerOfTwo, Registers};
@@ -295,7 +296,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
         let mut round = 0;
         while round * rounds.groups < rounds.all {
             // SAFETY: tile operations run on all threads of the block alike.
-            unsafe { arch::execution::barrier() };
+            unsafe { barrier::<B>() };
             if self.lane == plan.lane.values() - 1 {
                 <Of<S, B>>::unroll(0, 1, &mut |i| {
                     if i & plan.near.mask() == 0 && group(plan, i) / rounds.groups == round {
@@ -307,7 +308,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
                 });
             }
             // SAFETY: as above.
-            unsafe { arch::execution::barrier() };
+            unsafe { barrier::<B>() };
             <Of<S, B>>::unroll(0, 1, &mut |i| {
                 if i & plan.near.mask() == 0 && group(plan, i) / rounds.groups == round {
                     visit(i, place(group(plan, i)));

@@ -1,6 +1,7 @@
 //! Tiles of classes: one-hot vectors and histograms.
 
 use crate::arch;
+use crate::context::barrier;
 use crate::element::{Cast, Element, Integer, Number};
 use crate::layout::movement::Insertion;
 use crate::layout::{Block, Blocked, Layout, Map};
@@ -82,7 +83,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         let mut counts = Registers::from_fn(|_| 0);
         R::Count::unroll(0, window, &mut |first| {
             // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`).
-            unsafe { arch::execution::barrier() };
+            unsafe { barrier::<L::Block>() };
             let mut bin = thread;
             while bin < window {
                 // SAFETY: `window` bins fit the scratch; each is cleared by one thread, between two barriers.
@@ -90,7 +91,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
                 bin += threads;
             }
             // SAFETY: as above.
-            unsafe { arch::execution::barrier() };
+            unsafe { barrier::<L::Block>() };
             if thread & const { Map::<L, S>::MAP.replicas } == 0 {
                 <L::Registers<S>>::unroll(0, 1, &mut |i| {
                     let bin = (Cast::<i64>::cast(self.registers().get(i)) as u64).wrapping_sub(first as u64);
@@ -102,7 +103,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
                 });
             }
             // SAFETY: as above.
-            unsafe { arch::execution::barrier() };
+            unsafe { barrier::<L::Block>() };
             <<Blocked<L::Block> as Layout>::Registers<R>>::unroll(0, 1, &mut |i| {
                 let bin = own | const { &Map::<Blocked<L::Block>, R>::MAP }.of_register.apply(i);
                 if bin & !(window - 1) == first {

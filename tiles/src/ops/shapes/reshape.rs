@@ -1,12 +1,14 @@
 //! The same elements under another shape.
 
 use crate::element::Element;
+use crate::layout::movement::Renaming;
 use crate::layout::{Blocked, Layout};
 use crate::shape::{Broadcast, ExpandDimension, FitsShape, Flatten, Shape, Squeeze};
 use crate::tile::Tile;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// The same elements in row-major order under another shape of the same size. Moves nothing.
+    /// The same elements in row-major order under another shape of the same size. Moves nothing, unless accumulators get
+    /// other rows or columns.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -18,8 +20,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn reshape<R: Shape>(self, _shape: R) -> Tile<T, R, L> {
         const { assert!(S::LEN == R::LEN, "reshape: the new shape must have as many elements as the tile") };
-        // A layout maps flat indices, which a reshape leaves alone.
-        Tile::from_registers_fn(|i| self.registers().get(i))
+        // Most layouts map flat indices, which a reshape leaves alone; accumulators have rows and columns.
+        self.moved::<R, L, Renaming>()
     }
 
     /// The tile with a dimension of size 1 put in at position `A`. Moves nothing.

@@ -5,6 +5,7 @@
 //! registers, a bit of the lane needs an exchange between lanes, a bit of the warp one through shared memory.
 
 use crate::arch;
+use crate::context::barrier;
 use crate::layout::{Block, Blocked, Carrier, Layout, Scan};
 use crate::ops::travel::Travel;
 use crate::registers::{PowerOfTwo, Registers};
@@ -90,7 +91,7 @@ fn exchange_warps<V: Travel, S: Shape, B: Block>(
     let mut round = 0;
     while round * at_once < const { <Of<S, B> as PowerOfTwo>::COUNT } {
         // SAFETY: tile operations run on all threads of the block alike.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<B>() };
         <Of<S, B>>::unroll(0, 1, &mut |i| {
             if i / at_once == round {
                 // SAFETY: the slot lies in the scratch by the choice of `at_once`, and is this thread's own.
@@ -98,7 +99,7 @@ fn exchange_warps<V: Travel, S: Shape, B: Block>(
             }
         });
         // SAFETY: as above.
-        unsafe { arch::execution::barrier() };
+        unsafe { barrier::<B>() };
         <Of<S, B>>::unroll(0, 1, &mut |i| {
             if i / at_once == round {
                 // SAFETY: every slot of this round was written before the barrier.

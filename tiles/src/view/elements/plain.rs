@@ -3,6 +3,7 @@
 use super::Chosen;
 use super::index::ElementIndex;
 use crate::element::{Cast, Element, FitsElement, Promote};
+use crate::layout::Layout;
 use crate::ops::Operand;
 use crate::ops::operand::Fetch;
 use crate::shape::FitsShape;
@@ -108,7 +109,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         let chosen = Chosen::new(self, index.prepare());
         let (padding, mask) =
             (padding.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
-        transfer::ordered::<A, _>(|| {
+        transfer::ordered::<<I::Layout as Layout>::Block, A, _>(|| {
             // SAFETY: the caller vouches for it; the access mode says whether memory is constant.
             unsafe { each::load(Self::CACHE, |i| (chosen.target(i).0, mask.get(i)), |i| padding.get(i)) }
         })

@@ -219,7 +219,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         let gathered = self.locate(index);
         let part = GatheredPart::new::<S, B>(&gathered);
         // SAFETY: the caller vouches for it.
-        transfer::ordered::<A, _>(|| unsafe { self.load_inside::<I>(&part) })
+        transfer::ordered::<B, A, _>(|| unsafe { self.load_inside::<I>(&part) })
     }
 
     /// # Safety

@@ -1,0 +1,113 @@
+//! Memory that a block shares, as arguments of kernels.
+//!
+//! An argument marked `#[shared]` is not passed by the launch. The kernels' attribute lays such arguments out one behind the
+//! other in dynamic shared memory, and states the sum of their sizes, for which the launch asks the GPU. A size may differ
+//! between targets: [`CLASSES`] says what a block of each can have.
+
+use crate::arch::shared;
+use crate::arch::threads::{self, Address};
+use core::mem::MaybeUninit;
+
+/// The shared memory, in bytes, that a block can have on targets of each class: 99 KiB on `sm_86`, `sm_89` and `sm_120`,
+/// 163 KiB on `sm_80` and `sm_87`, 227 KiB on `sm_90` and `sm_100` (CUDA C++ Programming Guide, "Compute Capabilities").
+pub const CLASSES: [u32; 3] = [99 * 1024, 163 * 1024, 227 * 1024];
+
+/// The alignment of each argument in shared memory, in bytes: what the copy engine's widest pattern wants.
+pub const ALIGNMENT: u32 = 1024;
+
+/// A type whose values stand for memory that all threads of a block share: an argument that is marked `#[shared]`.
+///
+/// # Safety
+/// `new` claims no more than `BYTES` bytes of the class that the code is compiled for, on the CPU no more than `Storage`
+/// has.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not memory that a block shares",
+    label = "marked `#[shared]`",
+    note = "`#[shared]` is for the stages of streams; what the launch passes has no mark, and other shared memory is `cx.shared::<T, N, _>(..)`"
+)]
+pub unsafe trait SharedMemory: Sized {
+    /// Its size in bytes on targets of each of the [`CLASSES`], a multiple of [`ALIGNMENT`].
+    const BYTES: [u32; 3];
+    /// What stands in for it on the CPU.
+    type Storage;
+    /// The value for memory at `address`.
+    ///
+    /// # Safety
+    /// `address` is aligned to [`ALIGNMENT`]. The memory is all threads' of the block, is used by nothing else as long as
+    /// the value, and all threads make the value for it once.
+    unsafe fn new(address: Address) -> Self;
+}
+
+/// The size of arguments that lie one behind the other, for each class: also where the one behind them begins.
+pub const fn total(sizes: &[[u32; 3]]) -> [u32; 3] {
+    let mut sum = [0; 3];
+    let mut argument = 0;
+    while argument < sizes.len() {
+        let mut class = 0;
+        while class < 3 {
+            assert!(
+                sizes[argument][class].is_multiple_of(ALIGNMENT),
+                "the size of memory that a block shares is a multiple of 1024 bytes"
+            );
+            sum[class] += sizes[argument][class];
+            class += 1;
+        }
+        argument += 1;
+    }
+    sum
+}
+
+/// An argument at an offset in the block's dynamic shared memory, on the device.
+///
+/// # Safety
+/// The entry of a kernel calls it on all threads of the block, once for each argument, with offsets at which no two overlap
+/// within the memory that the launch asks for.
+#[doc(hidden)]
+#[inline(always)]
+pub unsafe fn at<M: SharedMemory>(offset: [u32; 3]) -> M {
+    // SAFETY: the caller's contract; dynamic shared memory is aligned to `ALIGNMENT`, of which the offset is a multiple.
+    unsafe { M::new(threads::offset(shared::dynamic(), offset[shared::BUDGET_CLASS] as usize)) }
+}
+
+/// An argument's memory on the CPU, on the stack of its block.
+#[doc(hidden)]
+#[repr(C, align(1024))]
+pub struct Room<M: SharedMemory>(MaybeUninit<M::Storage>);
+
+impl<M: SharedMemory> Room<M> {
+    /// Memory of which nothing is known, as on the device.
+    pub const fn new() -> Self {
+        const { assert!(align_of::<Self>() == ALIGNMENT as usize) };
+        Self(MaybeUninit::uninit())
+    }
+
+    /// Where it is.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+}
+
+impl<M: SharedMemory> Default for Room<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_lie_one_behind_the_other() {
+        let sizes = [[1024, 2048, 4096], [0, 1024, 1024]];
+        assert_eq!(total(&sizes[..0]), [0; 3]);
+        assert_eq!(total(&sizes[..1]), [1024, 2048, 4096]);
+        assert_eq!(total(&sizes), [1024, 3072, 5120]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a multiple of 1024 bytes")]
+    fn sizes_that_break_the_alignment_are_refused() {
+        total(&[[1024, 1024, 1000]]);
+    }
+}
