@@ -164,9 +164,8 @@ def stage():
 
 
 def schedule(stages, steps, copy, product):
-    """When each step's copy and product run, by the ring's rules. A copy waits until its stage is empty, and the engine
-    brings one stage at a time; a product waits until its stage is full. A stage is empty once the product after the one that
-    reads it is issued and all but the last are done."""
+    """When each step's copy and product run, by the ring's rules. A copy waits until its stage is empty, which it is once
+    the product that read it is done, and the engine brings one stage at a time; a product waits until its stage is full."""
     copies, products = [], []
     for step in range(steps):
         empty = products[step - stages][1] if step >= stages else 0
@@ -185,7 +184,7 @@ def ring():
     drawing.box(634, 48, 160, 150, TINTS[2])
     for k, line in enumerate(("copy warp", "", "wait empty[s]", "expect bytes of A, B", "copy A to stage s", "copy B to stage s")):
         drawing.text(28, 70 + 20 * k, line, size=12, weight="bold" if k == 0 else "normal")
-    for k, line in enumerate(("256 threads", "", "wait full[s]", "acc += A(s) B(s)", "step before is done:", "arrive at empty[s - 1]")):
+    for k, line in enumerate(("256 threads", "", "wait full[s]", "acc += A(s) B(s)", "step before is done:", "arrive at its empty")):
         drawing.text(646, 70 + 20 * k, line, size=12, weight="bold" if k == 0 else "normal")
     for s in range(stages):
         x = 216 + s * 96
@@ -212,6 +211,7 @@ def ring():
             begin, end = copies[step][0], products[step][1]
             drawing.box(left + begin * scale, y, (copies[step][1] - begin) * scale, 20, TINTS[1])
             drawing.box(left + copies[step][1] * scale, y, (end - copies[step][1]) * scale, 20, TINTS[4], str(step))
+    assert all(later[0] == earlier[1] for earlier, later in zip(products, products[1:]))
     drawing.text(16, top + 72 + stages * 26 + 18,
                  "A copy into a stage begins when the product that read the stage is done. After the first, no product waits for a copy.")
     return drawing.svg()
