@@ -122,6 +122,47 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
         Ok(Self { storage, layout, element: PhantomData })
     }
 
+    /// A tensor in memory that belongs to somebody else: another library, or a program in another language. Nothing is
+    /// copied, and nothing is freed when the tensor is dropped.
+    ///
+    /// `stream` is one that the memory's owner uses it on (see [`Device::borrow_stream`]). Work on the tensor, on
+    /// whatever stream, comes after the work given to this stream before the call; work given to this stream after the
+    /// tensor is dropped comes after all work on the tensor. If work is given to this stream alone, the tensor costs
+    /// nothing.
+    ///
+    /// The elements lie in row-major order. Rows with a pitch are a [strided view](TensorView::strided) of a tensor of
+    /// rank 1.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Device, Tensor};
+    ///
+    /// let mut theirs = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+    /// let stream = Device::cpu().default_stream();
+    /// // SAFETY: the vector holds six `f32`, and is used again only after the tensor's end.
+    /// let mut x = unsafe { Tensor::borrowed(&stream, theirs.as_mut_ptr(), [2, 3])? };
+    /// x.view_mut().slice(1, 0..1)?.copy_from_slice(&[-1.0, -4.0])?;
+    /// drop(x);
+    /// assert_eq!(theirs, [-1.0, 2.0, 3.0, -4.0, 5.0, 6.0]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`].
+    ///
+    /// # Safety
+    /// - `address` is not null, aligned to `T`, and the address of as many initialised elements as the shape has, each a
+    ///   valid `T`: in memory of the host if the stream is the CPU's, else in memory that kernels on the stream's GPU
+    ///   can use.
+    /// - The memory is not freed, and used by nothing but this tensor, until the tensor is dropped and the work that was
+    ///   given to streams with it is done, or ordered before that other use, as it is on `stream`. As long as the tensor
+    ///   is only read, others may read too.
+    pub unsafe fn borrowed(stream: &Stream, address: *mut T, shape: [usize; RANK]) -> Result<Self> {
+        let bytes = byte_count::<T, RANK>(shape)?;
+        // SAFETY: passed on to the caller; `byte_count` keeps to the limit.
+        let storage = unsafe { Storage::borrowed(stream, address.cast(), bytes) };
+        Ok(Self::new(storage, shape))
+    }
+
     fn new(storage: Storage, shape: [usize; RANK]) -> Self {
         Self { storage, layout: Layout::row_major(shape), element: PhantomData }
     }
@@ -308,6 +349,24 @@ mod tests {
         check::<PinnedBuffer<bool>>();
         check::<Stream>();
         check::<Device>();
+    }
+
+    #[test]
+    fn borrowed_memory_is_read_and_written_in_place() {
+        let mut theirs: Vec<i32> = (0..12).collect();
+        let stream = Device::cpu().stream().unwrap();
+        // SAFETY: the vector holds twelve `i32`, and is used again only after the tensor's end.
+        let mut flat = unsafe { Tensor::borrowed(&stream, theirs.as_mut_ptr(), [12]) }.unwrap();
+        assert_eq!(flat.device(), Device::cpu());
+        flat.view_mut()
+            .strided(1, [3, 2], [4, 1])
+            .unwrap()
+            .copy_from_slice(&[-1, -2, -3, -4, -5, -6])
+            .unwrap();
+        let matrix = flat.reshape([3, 4]).unwrap();
+        assert_eq!(matrix.to_vec().unwrap(), [0, -1, -2, 3, 4, -3, -4, 7, 8, -5, -6, 11]);
+        drop(matrix);
+        assert_eq!(theirs, [0, -1, -2, 3, 4, -3, -4, 7, 8, -5, -6, 11]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) struct GpuStream(&'static Gpu);
 
 pub(crate) enum GpuEvent {}
 
-pub(crate) enum GpuMemory {}
+pub(crate) struct GpuMemory(&'static Gpu);
 
 pub(crate) enum GpuPinned {}
 
@@ -74,6 +74,12 @@ impl Gpu {
     }
 
     pub(crate) fn new_stream(&self) -> Result<GpuStream> {
+        match *self {}
+    }
+
+    /// # Safety
+    /// None is needed: there is no GPU to call this on.
+    pub(crate) unsafe fn borrowed_stream(&self, _handle: *mut c_void) -> Result<GpuStream> {
         match *self {}
     }
 }
@@ -135,34 +141,45 @@ impl GpuMemory {
         match *gpu {}
     }
 
+    /// # Safety
+    /// None is needed: there is no GPU to have memory.
+    pub(crate) unsafe fn borrowed(
+        gpu: &'static Gpu,
+        _lender: &GpuStream,
+        _address: *mut u8,
+        _bytes: usize,
+    ) -> Self {
+        match *gpu {}
+    }
+
     pub(crate) fn gpu(&self) -> &'static Gpu {
-        match *self {}
+        match *self.0 {}
     }
 
     pub(crate) fn address(&self) -> *mut u8 {
-        match *self {}
+        match *self.0 {}
     }
 
     pub(crate) fn enter(&self, _stream: &GpuStream, _access: Access) -> Result<()> {
-        match *self {}
+        match *self.0 {}
     }
 
     pub(crate) fn write(&self, _offset: usize, _source: &[u8]) -> Result<()> {
-        match *self {}
+        match *self.0 {}
     }
 
     /// # Safety
     /// None is needed: there is no memory to call this on.
     pub(crate) unsafe fn read(&self, _offset: usize, _target: *mut u8, _bytes: usize) -> Result<()> {
-        match *self {}
+        match *self.0 {}
     }
 
     pub(crate) fn write_pinned(&self, _stream: &GpuStream, _source: &GpuPinned) -> Result<()> {
-        match *self {}
+        match *self.0 {}
     }
 
     pub(crate) fn read_pinned(&self, _stream: &GpuStream, _target: &GpuPinned) -> Result<()> {
-        match *self {}
+        match *self.0 {}
     }
 }
 

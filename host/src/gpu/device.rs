@@ -1,6 +1,7 @@
 //! A GPU: its primary context, its properties and what is loaded on it.
 
 use std::collections::BTreeMap;
+use std::ffi::c_void;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -161,6 +162,19 @@ impl Gpu {
     pub(crate) fn new_stream(&self) -> Result<GpuStream> {
         let stream = self.context.new_stream();
         self.check("making a stream", stream.and_then(|stream| GpuStream::new(&self.context, stream)))
+    }
+
+    /// A stream of this GPU's primary context that belongs to somebody else; null is the default stream.
+    ///
+    /// # Safety
+    /// The handle is valid as long as any clone of the result is used.
+    pub(crate) unsafe fn borrowed_stream(&self, handle: *mut c_void) -> Result<GpuStream> {
+        if handle.is_null() {
+            return Ok(self.default_stream.clone());
+        }
+        // SAFETY: passed on to the caller.
+        let stream = unsafe { GpuStream::borrowed(&self.context, handle.cast()) };
+        self.check("borrowing a stream", stream)
     }
 
     /// Makes the GPU's context the calling thread's current one, which the driver's functions work on.
