@@ -87,6 +87,7 @@ pub mod prelude {
     };
     pub use crate::kernel;
     pub use crate::layout::{Accumulators, Block, Blocked, Layout, Slice};
+    pub use crate::ops::matrix::{FastAccumulation, MultiplyAccumulate, matmul, mma, mma_with, scaled_mma};
     pub use crate::ops::modes::{
         Approximate, FlushToZero, Full, NearestEven, PropagateNan, SuppressNan, TiesAway, TowardNegative,
         TowardPositive, TowardZero,

@@ -151,6 +151,20 @@ impl<T: Copy + 'static, N: PowerOfTwo> Registers<T, N> {
         unsafe { *core::ptr::from_ref(self).cast::<T>().add(index) }
     }
 
+    /// All values.
+    #[inline(always)]
+    pub(crate) fn as_slice(&self) -> &[T] {
+        // SAFETY: `Self` is laid out as `[T; N::COUNT]`.
+        unsafe { core::slice::from_raw_parts(core::ptr::from_ref(self).cast(), N::COUNT) }
+    }
+
+    /// All values, to be changed.
+    #[inline(always)]
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: as above; the borrow is exclusive.
+        unsafe { core::slice::from_raw_parts_mut(core::ptr::from_mut(self).cast(), N::COUNT) }
+    }
+
     /// Sets register `index`, which must be below `N::COUNT`.
     #[inline(always)]
     pub(crate) fn set(&mut self, index: usize, value: T) {

@@ -219,9 +219,9 @@ pub(super) type WarpRows<G, M, N, W> = IfEqual<
 pub(super) type WarpColumns<G, M, N, W> = Minimum<Quotient<W, WarpRows<G, M, N, W>>, Quotient<N, U8>>;
 
 /// [`WarpRows`] of block `B`.
-type Down<B, M, N> = WarpRows<Arrangement, M, N, Warps<B>>;
+pub(crate) type Down<B, M, N> = WarpRows<Arrangement, M, N, Warps<B>>;
 /// [`WarpColumns`] of block `B`.
-type Across<B, M, N> = WarpColumns<Arrangement, M, N, Warps<B>>;
+pub(crate) type Across<B, M, N> = WarpColumns<Arrangement, M, N, Warps<B>>;
 
 /// `Then` where tensor cores serve accumulators of `M` rows and `N` columns of block `B`, else `Else`.
 type IfServed<B, M, N, Then, Else> = IfEqual<

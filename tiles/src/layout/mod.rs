@@ -19,6 +19,7 @@ mod tests;
 
 pub(crate) use map::{LinearMap, ReductionPlan};
 pub use matrix::{Accumulators, MatrixPart};
+pub(crate) use matrix::{Across, Down, warps};
 #[doc(hidden)]
 pub use matrix::{LeftOperand, RightOperand};
 pub(crate) use movement::{Broadcasting, Conversion, Movement, Pair, Passage, Single, Source};

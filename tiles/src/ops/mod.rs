@@ -5,6 +5,7 @@ pub mod compare;
 pub mod division;
 pub mod integers;
 pub mod math;
+pub mod matrix;
 pub mod modes;
 pub mod promote;
 pub mod reduce;

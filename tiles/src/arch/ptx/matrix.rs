@@ -3,6 +3,7 @@
 //! Which lane holds which element of a fragment the PTX ISA lays down ("Matrix Fragments for mma"); `layout::matrix` has it as
 //! data. Where an architecture lacks an instruction, the same product comes from others: FP8 is exact in f16.
 
+#[cfg(not(all(target_feature = "sm_89", target_feature = "ptx87")))]
 use super::convert::{e4m3x2_to_f16x2, e5m2x2_to_f16x2};
 use core::arch::asm;
 
@@ -108,6 +109,7 @@ products_to_pairs! {
 
 /// The low and the high pairs of FP8 in each register, as pairs of f16. A lane that holds elements `k` to `k + 3` of 16 gives
 /// those that it would hold of two times 8 in another order, which is the same for both operands.
+#[cfg(not(all(target_feature = "sm_89", target_feature = "ptx87")))]
 macro_rules! products_in_f16 {
     ($($(#[$attribute:meta])* $name:ident -> [$sum:ty; $count:literal] = $product:ident, $convert:ident;)*) => { $(
         $(#[$attribute])*
