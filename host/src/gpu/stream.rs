@@ -46,7 +46,7 @@ impl GpuStream {
     }
 
     /// Whether both are the same queue.
-    pub(super) fn is(&self, other: &GpuStream) -> bool {
+    pub(crate) fn is(&self, other: &GpuStream) -> bool {
         Arc::ptr_eq(&self.queue, &other.queue)
     }
 

@@ -38,6 +38,9 @@ pub unsafe trait SharedMemory: Sized {
 }
 
 /// The size of arguments that lie one behind the other, for each class: also where the one behind them begins.
+///
+/// # Panics
+/// If a size is not a multiple of [`ALIGNMENT`].
 pub const fn total(sizes: &[[u32; 3]]) -> [u32; 3] {
     let mut sum = [0; 3];
     let mut argument = 0;
