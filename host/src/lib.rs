@@ -75,6 +75,7 @@ mod tensor;
     allow(dead_code, reason = "the CPU has no tensor maps")
 )]
 mod tensor_maps;
+mod workspace;
 
 pub use argument::{Argument, Arguments};
 pub use artifact::{Artifact, Image};
@@ -86,3 +87,4 @@ pub use pinned::PinnedBuffer;
 pub use printer::set_printer;
 pub use stream::{Event, Stream};
 pub use tensor::{Tensor, TensorView, TensorViewMut};
+pub use workspace::workspace;

@@ -152,12 +152,14 @@ pub(crate) fn parts<T: Element, const RANK: usize>(
 
 macro_rules! streamed {
     ($($rank:literal)*) => { $(
+        #[diagnostic::do_not_recommend]
         impl<T: Element, S: MatrixShape> Argument<TileSource<T, S>> for &Tensor<T, $rank> {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSource<T, S>, ArgumentError> {
                 self.view().resolve(launch)
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<T: Element, S: MatrixShape> Argument<TileSource<T, S>> for TensorView<'_, T, $rank> {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSource<T, S>, ArgumentError> {
                 let memory = self.storage.lend(launch.stream)?;
@@ -169,12 +171,14 @@ macro_rules! streamed {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<T: Element, S: MatrixShape> Argument<TileSink<T, S>> for &mut Tensor<T, $rank> {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSink<T, S>, ArgumentError> {
                 self.view_mut().resolve(launch)
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<T: Element, S: MatrixShape> Argument<TileSink<T, S>> for TensorViewMut<'_, T, $rank> {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSink<T, S>, ArgumentError> {
                 let memory = self.storage.lend_mut(launch.stream)?;

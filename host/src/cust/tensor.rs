@@ -118,6 +118,7 @@ macro_rules! argument {
 
 macro_rules! streamed {
     ($($rank:literal)*) => { $(
+        #[diagnostic::do_not_recommend]
         impl<T: Element, S: MatrixShape> Argument<TileSource<T, S>, Stream> for CustTensor<'_, T, $rank> {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSource<T, S>, ArgumentError> {
                 let piece = TileSource::<T, S>::BOX;
@@ -129,6 +130,7 @@ macro_rules! streamed {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<T: Element, S: MatrixShape> Argument<TileSink<T, S>, Stream> for CustTensorMut<'_, T, $rank> {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSink<T, S>, ArgumentError> {
                 let piece = TileSink::<T, S>::BOX;

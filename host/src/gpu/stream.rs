@@ -58,7 +58,7 @@ impl GpuStream {
     }
 
     /// Whether both are the same queue.
-    pub(super) fn is(&self, other: &GpuStream) -> bool {
+    pub(crate) fn is(&self, other: &GpuStream) -> bool {
         self.handle() == other.handle()
     }
 

@@ -140,28 +140,41 @@ impl<T: Element, S: MatrixShape> Copy for TileSource<T, S> {}
 impl<T: Element, S: MatrixShape> TileSource<T, S> {
     /// What its tensor map moves at once.
     pub const BOX: TensorBox = TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>(), 256);
+
+    /// The matrix at `pointer`.
+    ///
+    /// # Safety
+    /// - The elements of the layout are valid for reads, and nobody writes them, as long as the matrix is used.
+    /// - `map` is null, or the address of a map, in memory of the device, of just these elements with the box
+    ///   [`TileSource::BOX`].
+    #[inline(always)]
+    pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
+        _ = const { Self::BOX };
+        Self { matrix: Matrix { map, pointer, layout }, shape: PhantomData }
+    }
 }
 
 impl<T: Element, S: MatrixShape> TileSink<T, S> {
     /// What its tensor map moves at once.
     pub const BOX: TensorBox = TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>(), 64);
+
+    /// The matrix at `pointer`.
+    ///
+    /// # Safety
+    /// - The elements of the layout are valid for writes, by this kernel alone, as long as the matrix is used, and no two
+    ///   indices share an element. A block makes it once.
+    /// - `map` is null, or the address of a map, in memory of the device, of just these elements with the box
+    ///   [`TileSink::BOX`].
+    #[inline(always)]
+    pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
+        _ = const { Self::BOX };
+        Self { matrix: Matrix { map, pointer, layout }, shape: PhantomData }
+    }
 }
 
 macro_rules! streamed {
-    ($($matrix:ident: $safety:literal;)*) => { $(
+    ($($matrix:ident)*) => { $(
         impl<T: Element, S: MatrixShape> $matrix<T, S> {
-            /// The matrix at `pointer`.
-            ///
-            /// # Safety
-            #[doc = $safety]
-            /// `map` is null, or the address of a map, in memory of the device, of just these elements with the box
-            /// `Self::BOX`.
-            #[inline(always)]
-            pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
-                const { assert!(Self::BOX.columns > 0) };
-                Self { matrix: Matrix { map, pointer, layout }, shape: PhantomData }
-            }
-
             /// Rows of a matrix.
             #[inline(always)]
             pub fn rows(&self) -> u32 {
@@ -182,6 +195,7 @@ macro_rules! streamed {
         }
 
         // SAFETY: the parts are all of its fields, which are pointers and a `repr(C)` struct of integers.
+        #[diagnostic::do_not_recommend]
         unsafe impl<T: Element, S: MatrixShape> Parameter for $matrix<T, S> {
             type First = *const TensorMap;
             type Second = *mut T::Bits;
@@ -199,10 +213,7 @@ macro_rules! streamed {
         }
     )* };
 }
-streamed! {
-    TileSource: "The elements of the layout are valid for reads, and nobody writes them, as long as the matrix is used.";
-    TileSink: "The elements of the layout are valid for writes, by this kernel alone, as long as the matrix is used, and no two indices share an element.";
-}
+streamed!(TileSource TileSink);
 
 #[cfg(test)]
 mod tests {
