@@ -137,6 +137,9 @@ impl<T: Element, S: MatrixShape> Clone for TileSource<T, S> {
 
 impl<T: Element, S: MatrixShape> Copy for TileSource<T, S> {}
 
+// SAFETY: it names memory that nothing writes while the kernel runs, of which any thread may know.
+unsafe impl<T: Element, S: MatrixShape> Send for TileSource<T, S> {}
+
 impl<T: Element, S: MatrixShape> TileSource<T, S> {
     /// What its tensor map moves at once.
     pub const BOX: TensorBox = TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>(), 256);

@@ -5,10 +5,28 @@
 //! `#[shared]`: [memory of the block](SharedMemory), for which the launch asks the GPU. A kernel whose first argument is
 //! [`Split`] has threads besides its own that do nothing but copy.
 
+mod accumulator;
+mod fills;
 pub mod matrix;
+mod pipeline;
+mod product;
+mod receiver;
+mod ring;
 pub mod shared;
+mod sink;
 pub mod split;
+mod stage;
+mod staged;
 
+pub use accumulator::{Accumulator, InFlight};
+pub use fills::{Fills, SourceTile, TileWalk};
 pub use matrix::{MatrixLayout, MatrixShape, TensorBox, TensorMap, TileSink, TileSource};
+pub use pipeline::CopiesAlone;
+pub use product::{LeftFactor, StagedProduct};
+pub use receiver::{Held, Receiver, Steps};
+pub use ring::{AUTOMATIC, Ring};
 pub use shared::SharedMemory;
+pub use sink::{SinkTile, Stash};
 pub use split::Split;
+pub use stage::{Stage, StagedFactor, Transposed};
+pub use staged::{Geometry, Message, Staged, StagedTile};

@@ -45,6 +45,7 @@ mod threads;
 pub use combinations::{Multiply, MultiplyAccumulate};
 pub use scaled::{ScaledMultiply, scaled_mma};
 pub use shapes::{BatchOf, MatrixProduct, MultiplyShapes};
+pub(crate) use tensor_cores::multiply_fragments;
 
 use crate::arch;
 use crate::context::Cx;
