@@ -302,9 +302,9 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         let pair =
             const { Map::<Accumulators<B>, (M, N)>::MAP.register[0] == 0 && 2 * size_of::<T::Bits>() <= 16 };
         let together = pair
-            && layout.row_pitch % 2 == 0
-            && layout.batch_pitch % 2 == 0
-            && self.sink.matrix.pointer.addr() % (2 * size) == 0;
+            && layout.row_pitch.is_multiple_of(2)
+            && layout.batch_pitch.is_multiple_of(2)
+            && self.sink.matrix.pointer.addr().is_multiple_of(2 * size);
         let own = map.of_thread.apply(thread);
         let step = if pair { 2 } else { 1 };
         <<Accumulators<B> as Layout>::Registers<(M, N)>>::unroll(0, step, &mut |register| {
