@@ -1,5 +1,7 @@
 //! Matrices, or batches of them, as streamed kernels receive them.
 
+use crate::arch::barriers::COPY_WARP;
+use crate::arch::{bulk, execution};
 use crate::element::Element;
 use crate::launch::{Parameter, Parts};
 use crate::registers::PowerOfTwo;
@@ -210,6 +212,10 @@ macro_rules! streamed {
             }
             #[inline(always)]
             unsafe fn from_parts(parts: Parts<Self>) -> Self {
+                if COPY_WARP && execution::thread() == 0 && !parts.first.is_null() {
+                    // SAFETY: a map that is not null is one. The first copy then need not wait for it.
+                    unsafe { bulk::prefetch_map(parts.first.cast()) };
+                }
                 // SAFETY: the parts come from such a matrix.
                 unsafe { Self::new(parts.first, parts.second, parts.third) }
             }
