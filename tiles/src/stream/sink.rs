@@ -49,7 +49,7 @@ unsafe impl<const WARPGROUPS: usize> SharedMemory for Stash<WARPGROUPS> {
 
 /// The numbers of the tiles that fall to a block.
 struct Numbers {
-    next: Option<u32>,
+    next: u32,
     step: u32,
     total: u32,
 }
@@ -58,8 +58,12 @@ impl Iterator for Numbers {
     type Item = u32;
     #[inline(always)]
     fn next(&mut self) -> Option<u32> {
-        let number = self.next.filter(|&number| number < self.total)?;
-        self.next = number.checked_add(self.step);
+        let number = self.next;
+        if number >= self.total {
+            return None;
+        }
+        // The largest number is not below any total.
+        self.next = number.saturating_add(self.step);
         Some(number)
     }
 }
@@ -72,7 +76,7 @@ impl Numbers {
         if total > u64::from(u32::MAX) {
             execution::fail(|text| text.write_str("a sink has fewer than 2^32 tiles; use larger ones"))
         }
-        Self { next: Some(first), step, total: total as u32 }
+        Self { next: first, step, total: total as u32 }
     }
 }
 
