@@ -155,7 +155,7 @@ impl<P: Planned> Fragments<P> {
             // A lane gives the address of row `lane & 7` of matrix `lane >> 3`.
             let (row, matrix) = (lane & 7, lane >> 3);
             let (units, tiles) = plan.right_group();
-            let tile = across | (matrix / units & (tiles - 1)) << plan.across;
+            let tile = across | ((matrix / units) & (tiles - 1)) << plan.across;
             let (depth, column) = if plan.right_by_columns { (0, row) } else { (row, 0) };
             (
                 plan.left_offset(down, matrix & 1, matrix >> 1 & (plan.units - 1), row, 0),
@@ -179,7 +179,7 @@ impl<P: Planned> Fragments<P> {
         let plan = const { &P::PLAN };
         let mut words = Registers::from_fn(|_| W::ZERO);
         N::unroll(0, 8, &mut |i| {
-            let tile = i / 8 << plan.down;
+            let tile = (i / 8) << plan.down;
             let address = |half, unit| self.left.at(plan.left_offset(tile, half, first + unit, 0, 0));
             let mut set = |part: usize, word: u32| words.set(i + part, W::narrow(u64::from(word)));
             // SAFETY: the fragments lie within the operand, and the caller vouches for it and for convergence.
@@ -219,7 +219,7 @@ impl<P: Planned> Fragments<P> {
         let (units, tiles) = const { P::PLAN.right_group() };
         let mut words = Registers::from_fn(|_| W::ZERO);
         N::unroll(0, 4 * tiles, &mut |i| {
-            let tile = i / 4 << plan.across;
+            let tile = (i / 4) << plan.across;
             let address = |unit| self.right.at(plan.right_offset(tile, first + unit, 0, 0));
             let mut set = |matrix: usize, word: u32| {
                 words.set(i + matrix / units * 4 + matrix % units, W::narrow(u64::from(word)));
@@ -398,7 +398,7 @@ impl<T: MultiplyAccumulate<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B:
     const FOUND: Option<Plan> = {
         let mut depth = <SA::Columns as PowerOfTwo>::LOG;
         let across = <S::Rows as PowerOfTwo>::COUNT + <S::Columns as PowerOfTwo>::COUNT;
-        while depth > 0 && across * <T::Bytes as PowerOfTwo>::COUNT << depth > arch::shared::SCRATCH_BYTES {
+        while depth > 0 && (across * <T::Bytes as PowerOfTwo>::COUNT) << depth > arch::shared::SCRATCH_BYTES {
             depth -= 1;
         }
         // `ldmatrix` transposes elements of 16 bits only, and those of 64 bits are loaded one by one.
