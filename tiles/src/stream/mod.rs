@@ -6,6 +6,7 @@
 //! [`Split`] has threads besides its own that do nothing but copy.
 
 mod accumulator;
+mod feed;
 mod fills;
 pub mod matrix;
 mod pipeline;
@@ -19,6 +20,7 @@ mod stage;
 mod staged;
 
 pub use accumulator::{Accumulator, InFlight};
+pub use feed::{TileFeed, TileIndices};
 pub use fills::{Fills, SourceTile, TileWalk};
 pub use matrix::{MatrixLayout, MatrixShape, TensorBox, TensorMap, TileSink, TileSource};
 pub use pipeline::CopiesAlone;
