@@ -21,6 +21,7 @@ mod gather;
 mod grids;
 mod integers;
 mod math;
+mod matrix;
 mod minifloats;
 mod modes;
 mod movement;

@@ -21,6 +21,7 @@ pub mod gather;
 pub mod grids;
 pub mod integers;
 pub mod math;
+pub mod matrix;
 pub mod minifloats;
 pub mod modes;
 pub mod movement;

@@ -10,7 +10,7 @@ use crate::arch::threads::Address;
 use crate::arch::warpgroup;
 use crate::element::{Element, Repack, bf16, f8e4m3, f8e5m2, f16, tf32};
 use crate::layout::{Accumulators, Block, Blocked, Layout, LeftOperand, RightOperand};
-use crate::ops::matrix::{MultiplyAccumulate, mma, multiply_fragments};
+use crate::ops::matrix::{MultiplyAccumulate, ProductOf, mma, multiply_fragments};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::{D, Dimension};
 use crate::tile::Tile;
@@ -303,8 +303,8 @@ where
     }
     let mut k = 0;
     while k < length {
-        let left = a.columns::<StepOf<X::Element, Y::Element, C>, LeftOperand<B, <X::Element as MultiplyAccumulate<Y::Element, C>>::Bytes, N::Count>>(k);
-        let right = b.fragments::<0, StepOf<X::Element, Y::Element, C>, N, RightOperand<B, <X::Element as MultiplyAccumulate<Y::Element, C>>::Bytes, M::Count>>([k, 0]);
+        let left = a.columns::<StepOf<X::Element, Y::Element, C>, LeftOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, N::Count>>(k);
+        let right = b.fragments::<0, StepOf<X::Element, Y::Element, C>, N, RightOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, M::Count>>([k, 0]);
         // SAFETY: tensor cores multiply these tiles, by the condition above.
         unsafe {
             multiply_fragments::<X::Element, Y::Element, C, _, _, (M, N), B>(&left, &right, &mut sums.sums)
@@ -326,7 +326,7 @@ const fn by_fragments<
     K: Dimension,
     B: Block,
 >() -> bool {
-    <T as MultiplyAccumulate<U, C>>::TENSOR_CORES
+    <T as ProductOf<U, C>>::TENSOR_CORES
         && <M::Count as PowerOfTwo>::COUNT >= 16
         && <N::Count as PowerOfTwo>::COUNT >= 8
         && <K::Count as PowerOfTwo>::COUNT >= <T::Step as Dimension>::Count::COUNT

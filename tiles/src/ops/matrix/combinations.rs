@@ -21,52 +21,42 @@ use typenum::{U1, U2, U4, U8};
     label = "no such product of matrices",
     note = "i8 and u8 multiply to i32; f16, or f8e4m3, or f8e5m2, to f16 or f32; bf16, or tf32, or f32, to f32; f64 to f64; other than i8 and u8, both matrices have the same type: `.cast::<...>()` one of them"
 )]
-pub trait MultiplyAccumulate<U: Repack, C: Element>: Repack {
+pub trait MultiplyAccumulate<U: Repack, C: Element>: ProductOf<U, C> {}
+
+/// What a combination of types consists of. Apart from [`MultiplyAccumulate`], so that its functions do not come into scope with
+/// that.
+pub trait ProductOf<U: Repack, C: Element>: Repack {
     /// Bytes of an element.
-    #[doc(hidden)]
     type Bytes: PowerOfTwo;
     /// A register of a fragment.
-    #[doc(hidden)]
     type Word: Word;
     /// How many elements it has.
-    #[doc(hidden)]
     type Packed: PowerOfTwo;
     /// The type of sums outside of tensor cores.
-    #[doc(hidden)]
     type Wide: Number;
     /// Whether tensor cores multiply these types.
-    #[doc(hidden)]
     const TENSOR_CORES: bool;
     /// Registers of `k` in one instruction.
-    #[doc(hidden)]
     const UNITS: usize;
     /// An element of the left matrix.
-    #[doc(hidden)]
     fn widen_left(self) -> Self::Wide;
     /// An element of the right matrix.
-    #[doc(hidden)]
     fn widen_right(right: U) -> Self::Wide;
     /// A sum.
-    #[doc(hidden)]
     fn widen_sum(sum: C) -> Self::Wide;
     /// A sum, rounded once.
-    #[doc(hidden)]
     fn narrow(sum: Self::Wide) -> C;
     /// `left * right + sum`.
-    #[doc(hidden)]
     fn multiply_add(left: Self::Wide, right: Self::Wide, sum: Self::Wide) -> Self::Wide;
     /// The elements `part(0)`, `part(1)`, ... of the left matrix as a register.
-    #[doc(hidden)]
     fn left_word(part: impl Fn(usize) -> Self) -> Self::Word;
     /// The same of the right matrix.
-    #[doc(hidden)]
     fn right_word(part: impl Fn(usize) -> U) -> Self::Word;
     /// The product of fragments with `units` registers of `k`, 1 or [`UNITS`](Self::UNITS), or for f64 any number between; the
     /// others are zero.
     ///
     /// # Safety
     /// All 32 lanes of the warp execute this same call.
-    #[doc(hidden)]
     unsafe fn multiply(left: [Self::Word; 8], right: [Self::Word; 4], units: usize, sums: [C; 4]) -> [C; 4];
 }
 
@@ -92,7 +82,8 @@ macro_rules! combinations {
         $left:ident $right:ident $sum:ident: $bytes:ident bytes, $packed:ident in $word:ident, $units:literal units, tensor cores $served:literal,
         wide $wide:ident $multiply_add:expr, |$l:ident, $r:ident, $u:ident, $s:ident| $product:expr;
     )*) => { $(
-        impl MultiplyAccumulate<$right, $sum> for $left {
+        impl MultiplyAccumulate<$right, $sum> for $left {}
+        impl ProductOf<$right, $sum> for $left {
             type Bytes = $bytes;
             type Word = $word;
             type Packed = $packed;

@@ -1,6 +1,6 @@
 //! Products on the CPU, where a block is one thread that holds whole tiles.
 
-use super::combinations::MultiplyAccumulate;
+use super::combinations::ProductOf;
 use crate::element::{Element, Repack};
 use crate::layout::Layout;
 use crate::registers::{PowerOfTwo, Registers};
@@ -15,7 +15,7 @@ pub(super) fn multiply<T, U, C, SA, SB, S, L, M, N>(
     right: &Tile<U, SB, M>,
     sums: &mut Registers<C, N>,
 ) where
-    T: MultiplyAccumulate<U, C>,
+    T: ProductOf<U, C>,
     U: Repack,
     C: Element,
     SA: Shape,

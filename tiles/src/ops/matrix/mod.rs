@@ -42,6 +42,7 @@ mod stage;
 mod tensor_cores;
 mod threads;
 
+pub(crate) use combinations::ProductOf;
 pub use combinations::{Multiply, MultiplyAccumulate};
 pub use scaled::{ScaledMultiply, scaled_mma};
 pub use shapes::{BatchOf, MatrixProduct, MultiplyShapes};

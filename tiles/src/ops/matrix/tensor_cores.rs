@@ -1,6 +1,6 @@
 //! Products on tensor cores: operands lie in shared memory, are loaded as fragments, and multiply there.
 
-use super::combinations::MultiplyAccumulate;
+use super::combinations::ProductOf;
 use super::stage::{Filling, Part, Place, Stage, fill};
 use crate::arch;
 use crate::context::barrier;
@@ -50,7 +50,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// For sums of shape `S`, with `2^depth` of `k` in shared memory; nothing where tensor cores do not multiply these tiles.
-    pub(crate) const fn new<T: MultiplyAccumulate<U, C>, U: Repack, C: Element, S: Shape, B: Block>(
+    pub(crate) const fn new<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block>(
         depth: u32,
         right_by_columns: bool,
     ) -> Option<Self> {
@@ -273,7 +273,7 @@ unsafe fn accumulate<T, U, C, S, B, N>(
     left: impl Fn(usize) -> T::Word,
     right: impl Fn(usize) -> T::Word,
 ) where
-    T: MultiplyAccumulate<U, C>,
+    T: ProductOf<U, C>,
     U: Repack,
     C: Element,
     S: Shape,
@@ -322,7 +322,7 @@ pub(crate) unsafe fn multiply_staged<P, T, U, C, S, B>(
     first: usize,
 ) where
     P: Planned,
-    T: MultiplyAccumulate<U, C>,
+    T: ProductOf<U, C>,
     U: Repack,
     C: Element,
     S: Shape,
@@ -352,7 +352,7 @@ pub(crate) unsafe fn multiply_fragments<T, U, C, SA, SB, S, B>(
     right: &Tile<U, SB, RightOperand<B, T::Bytes, S::Rows>>,
     sums: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
 ) where
-    T: MultiplyAccumulate<U, C>,
+    T: ProductOf<U, C>,
     U: Repack,
     C: Element,
     SA: Shape,
@@ -392,9 +392,7 @@ pub(crate) unsafe fn multiply_fragments<T, U, C, SA, SB, S, B>(
 /// The plan for tiles whose left one has shape `SA`: as much of `k` at once as fits the scratch.
 pub(super) struct Whole<T, U, C, SA, S, B>(PhantomData<(T, U, C, SA, S, B)>);
 
-impl<T: MultiplyAccumulate<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block>
-    Whole<T, U, C, SA, S, B>
-{
+impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> Whole<T, U, C, SA, S, B> {
     const FOUND: Option<Plan> = {
         let mut depth = <SA::Columns as PowerOfTwo>::LOG;
         let across = <S::Rows as PowerOfTwo>::COUNT + <S::Columns as PowerOfTwo>::COUNT;
@@ -410,7 +408,7 @@ impl<T: MultiplyAccumulate<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B:
     pub(super) const SERVED: bool = Self::FOUND.is_some();
 }
 
-impl<T: MultiplyAccumulate<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> Planned
+impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> Planned
     for Whole<T, U, C, SA, S, B>
 {
     const PLAN: Plan = match Self::FOUND {
@@ -468,7 +466,7 @@ pub(super) fn multiply<T, U, C, SA, SB, S, B, L, M>(
     right: &Tile<U, SB, M>,
     sums: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
 ) where
-    T: MultiplyAccumulate<U, C>,
+    T: ProductOf<U, C>,
     U: Repack,
     C: Element,
     SA: Shape,

@@ -1,7 +1,7 @@
 //! Products without tensor cores, for tiles that are too small for them and for `f32`: operands go through shared memory, and
 //! each thread adds up its own sums.
 
-use super::combinations::MultiplyAccumulate;
+use super::combinations::ProductOf;
 use crate::arch;
 use crate::context::barrier;
 use crate::element::bits_transport::Transport;
@@ -103,7 +103,7 @@ pub(super) fn multiply<T, U, C, SA, SB, S, B, L, M>(
     right: &Tile<U, SB, M>,
     sums: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
 ) where
-    T: MultiplyAccumulate<U, C>,
+    T: ProductOf<U, C>,
     U: Repack,
     C: Element,
     SA: Shape,
@@ -143,7 +143,7 @@ fn add_round<T, U, C, SA, SB, S, B, L, M>(
     wide: &mut Registers<T::Wide, <Accumulators<B> as Layout>::Registers<S>>,
     round: Round,
 ) where
-    T: MultiplyAccumulate<U, C>,
+    T: ProductOf<U, C>,
     U: Repack,
     C: Element,
     SA: Shape,
