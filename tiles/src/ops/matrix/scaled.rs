@@ -152,7 +152,7 @@ where
     SX::Columns::unroll(0, 1, &mut |number| {
         let left = a.moved_at::<SA::LeftPart<Length<SA::Columns, SX::Columns>>, Extraction>(number * block);
         let right = b.moved_at::<SA::RightPart<Length<SA::Columns, SX::Columns>>, Extraction>(
-            number * block << <SB::Columns as PowerOfTwo>::LOG,
+            (number * block) << <SB::Columns as PowerOfTwo>::LOG,
         );
         let products = mma(left, right, Tile::<f32, S, Accumulators<L::Block>>::zeros());
         let left = a_scale.moved_at::<SA::Column, Extraction>(number).cast::<f32>();
