@@ -13,13 +13,11 @@ show; inputs rotate over sets larger than the L2 cache; samples of all candidate
 Bytes: each input read once, each output written once. `ratio` is ours over the best rival; below 2 % is a tie.
 """
 import argparse
-import ctypes
 import datetime
 import json
 import math
 import re
 import statistics
-import subprocess
 
 import torch
 
@@ -29,48 +27,10 @@ try:
 except ImportError:
     triton = None
 
-SAMPLES = 15
+from measuring import SAMPLES, Driver, ceiling, cubins as manifest_of, driver_version, empty, error as distance, random
+from measuring import launches_of_a_sample, sample
+
 ROWS = 8192
-
-
-class Driver:
-    """Launches of PTX and cubins through the driver's C interface."""
-
-    def __init__(self):
-        self.cuda = ctypes.CDLL("libcuda.so.1")
-
-    def check(self, code, what):
-        if code:
-            text = ctypes.c_char_p()
-            self.cuda.cuGetErrorName(code, ctypes.byref(text))
-            raise RuntimeError(f"{what}: {text.value.decode() if text.value else code}")
-
-    def function(self, image, entry):
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.check(self.cuda.cuModuleLoadData(ctypes.byref(module), image), "cuModuleLoadData")
-        self.check(self.cuda.cuModuleGetFunction(ctypes.byref(function), module, entry.encode()), entry)
-        return function
-
-    def launcher(self, function, grid, threads, arguments):
-        values = []
-        for argument in arguments:
-            if isinstance(argument, torch.Tensor):
-                values.append(ctypes.c_void_p(argument.data_ptr()))
-            elif isinstance(argument, tuple):  # extents of a span: one struct of u32
-                values.append((ctypes.c_uint32 * len(argument))(*argument))
-            elif isinstance(argument, float):
-                values.append(ctypes.c_float(argument))
-            else:
-                values.append(ctypes.c_int32(argument))
-        pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
-        sizes = [ctypes.c_uint(size) for size in (*grid, threads, 1, 1, 0)]
-
-        def launch():
-            stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-            self.check(self.cuda.cuLaunchKernel(function, *sizes, stream, pointers, None), "cuLaunchKernel")
-
-        launch.keep_alive = values
-        return launch
 
 
 if triton:
@@ -151,14 +111,6 @@ class Workload:
 def by_rows(name, sizes):
     """CUDA Tile kernels with one block for each tile or group of rows."""
     return name, sizes, lambda p: (-(-sizes[0] // p.get("TILE", p.get("R", 1))), 1, 1)
-
-
-def random(*shape, dtype=torch.float32):
-    return torch.randn(*shape, device="cuda", dtype=torch.float32).to(dtype)
-
-
-def empty(*shape, dtype=torch.float32):
-    return torch.empty(*shape, device="cuda", dtype=dtype)
 
 
 def vector_add():
@@ -281,17 +233,6 @@ WORKLOADS = {
 }
 
 
-def sample(launches, count):
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    torch.cuda._sleep(700_000)
-    start.record()
-    for k in range(count):
-        launches[k % len(launches)]()
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) / count
-
-
 def candidates(workload, driver, ptx, cubins):
     """(kind, name, one launch for each set)."""
     entry, arguments = workload.ours
@@ -308,9 +249,8 @@ def candidates(workload, driver, ptx, cubins):
         yield "PyTorch", name, [lambda s=s, call=call: call(s) for s in workload.sets]
     for name, call in (workload.triton_candidates if triton else {}).items():
         yield "Triton", name, [lambda s=s, call=call: call(s) for s in workload.sets]
-    manifest = json.load(open(f"{cubins}/manifest.json")) if cubins else []
-    for cubin in manifest:
-        if cubin["wl"] != workload.cubins or not cubin["ok"]:
+    for cubin in manifest_of(cubins).values():
+        if cubin["wl"] != workload.cubins:
             continue
         image = open(f"{cubins}/{cubin['name']}.cubin", "rb").read()
         function = driver.function(image, "kern")
@@ -330,26 +270,20 @@ def measure(workload, driver, ptx, cubins):
         torch.cuda.synchronize()
         # PyTorch's functions without an `out` return their result.
         result = returned if kind == "PyTorch" and returned is not None else first["out"]
-        error = ((result.double() - reference).norm() / reference.norm()).item()
+        error = distance(result, reference)
         del returned, result
         if error <= workload.tolerance:
             good.append((kind, name, launches, error))
         else:
             print(f"FAILED {workload.name}: {kind} {name} is wrong, error {error}")
     del reference
-    counts = [max(2, math.ceil(3.0 / sample(launches, 4))) for _, _, launches, _ in good]
+    counts = [launches_of_a_sample(launches) for _, _, launches, _ in good]
     samples = [[] for _ in good]
     for _ in range(SAMPLES):
         for k, (_, _, launches, _) in enumerate(good):
             samples[k].append(sample(launches, counts[k]))
     rates = [workload.moved / statistics.median(times) / 1e6 for times in samples]
     return [(kind, name, rate, error) for (kind, name, _, error), rate in zip(good, rates)]
-
-
-def ceiling():
-    source, target = random(1 << 28), empty(1 << 28)
-    times = [sample([lambda: target.copy_(source)], 6) for _ in range(SAMPLES)]
-    return 8 * source.numel() / statistics.median(times) / 1e6
 
 
 def main():
@@ -364,9 +298,7 @@ def main():
     torch.cuda.init()
     random(1)
     driver, ptx = Driver(), open(options.ptx).read()
-    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    version = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
-    copy = ceiling()
+    version, copy = driver_version(), ceiling()
     print(f"{torch.cuda.get_device_name()}, driver {version}, copy {copy:.0f} GB/s")
     rows = []
     for name in options.only:

@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""The table and the plot of docs/performance.md, from the measurements in benches/results/.
+"""The tables, plots and drawings of docs/performance.md and docs/tensor-cores.md.
 
-    python3 docs/plot.py [--results FILE] [--check]
+    python3 docs/plot.py [--results FILE] [--matrix FILE] [--check]
 
-Writes docs/performance.svg, and the table between the two marker comments of docs/performance.md. --check writes nothing
-and fails if either is not what the measurements say.
+Writes, from the measurements in benches/results/, docs/performance.svg, docs/tensor-cores.svg, and the tables between the
+two marker comments of the pages; and the drawings of docs/diagrams.py. --check writes nothing and fails if any of them is
+not what it would write.
 
 The measurements are what benches/peers.py wrote: a list with workload, unit, ours, rival, rival_name, ratio, ceiling,
-commit, driver, date, and optionally others (every peer's best) and gpu. Needs Python alone.
+commit, driver, date, and optionally others (every peer's best) and gpu; and what benches/matrix.py wrote, which has
+sustained rates beside. Needs Python alone.
 """
 import argparse
 import html
 import json
 import pathlib
 import sys
+
+from diagrams import drawings
 
 DOCS = pathlib.Path(__file__).resolve().parent
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
@@ -33,6 +37,35 @@ TITLES = {
 }
 OURS, PEERS = "cuda-tiles", ["CUDA Tile C++", "Triton", "PyTorch"]
 COLOURS = {OURS: "#c2410c", "CUDA Tile C++": "#4d7c0f", "Triton": "#1d4ed8", "PyTorch": "#6b7280"}
+MATRIX_TITLES = {
+    "gemm_f16_8192": "f16, 8192^3", "gemm_f16_4096": "f16, 4096^3",
+    "gemm_f16_8192_bt": "f16, 8192^3, B column-major", "gemm_f16_4096_bt": "f16, 4096^3, B column-major",
+    "gemm_bf16_8192": "bf16, 8192^3", "gemm_bf16_4096": "bf16, 4096^3",
+    "gemm_bf16_8192_bt": "bf16, 8192^3, B column-major", "gemm_bf16_4096_bt": "bf16, 4096^3, B column-major",
+    "gemm_tf32_8192": "TF32, 8192^3", "gemm_tf32_8192_bt": "TF32, 8192^3, B column-major",
+    "gemm_f8e4m3_8192_fast": "FP8 E4M3, 8192^3, sums of the hardware",
+    "gemm_f8e4m3_8192_precise": "FP8 E4M3, 8192^3, sums in f32",
+    "gemm_i8_8192_bt": "i8, 8192^3", "gemm_f64_4096": "f64, 4096^3",
+    "gemm_f16_ragged": "f16, 4097 x 4093 x 4091, packed",
+    "gemm_f16_ragged_pitch": "f16, 4097 x 4093 x 4091, rows of 64",
+    "gemm_f16_gelu_8192": "f16, 8192^3, bias and GELU", "gemm_f16_64x1024": "f16, 64 of 1024^3",
+    "gemm_f16_8192_sm_80": "f16, 8192^3, code for sm_80",
+    "gemm_loads_8192": "`mma(load, load)`, f16, 8192^3", "gemm_loads_4096": "`mma(load, load)`, f16, 4096^3",
+    "gemm_streamed_8192": "streamed operands, f16, 8192^3", "gemm_streamed_4096": "streamed operands, f16, 4096^3",
+    "gemm_streamed_gelu_8192": "streamed, bias and GELU, f16, 8192^3",
+    "gemm_streamed_gelu_4096": "streamed, bias and GELU, f16, 4096^3",
+    "grouped_f16_16": "16 unequal products, f16", "grouped_bf16_experts": "16 experts, bf16",
+    "attention_f16": "attention, f16, 4 x 32 x 4096 x 128", "attention_f16_causal": "the same, causal",
+    **{f"decode_f16_{rows}": f"{rows} x 8192 by 8192 x 8192, f16" for rows in (1, 8, 16, 32, 64)},
+}
+MATRIX_PEERS = ["cuBLAS", "cuDNN", "CUDA Tile C++", "Triton", "PyTorch"]
+# The chapter's steps, and the workload whose rate by cuBLAS is their line.
+STEPS = {
+    "gemm_loads_8192": "mma(load, load)", "gemm_streamed_8192": "streamed operands",
+    "gemm_streamed_gelu_8192": "with bias, GELU, cast", "gemm_f16_8192": "gemm",
+    "gemm_f16_gelu_8192": "gemm, bias, GELU, cast",
+}
+LINE = "gemm_f16_8192"
 WIDTH, LABELS, BAR, GAP, TOP = 800, 210, 16, 22, 46
 
 
@@ -97,23 +130,89 @@ def plot(rows):
     )
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=pathlib.Path, default=DOCS.parent / "benches/results/h200.json")
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    rows = json.loads(options.results.read_text())
-    page = DOCS / "performance.md"
+def matrix_table(rows):
+    """Bursts, and sustained rates in parentheses."""
+    rows = [row for row in rows if row["ours"] is not None]
+    peers = [peer for peer in MATRIX_PEERS if any(peer in row["others"] for row in rows)]
+    lines = [f"| | {OURS} | {' | '.join(peers)} | ratio to the best peer |", "|---|" + "---:|" * (len(peers) + 2)]
+    for row in rows:
+        rates = [both(row["others"].get(peer), row["sustained_others"].get(peer)) for peer in peers]
+        unit = ", GB/s" if row["unit"] == "GB/s" else ""
+        lines.append(f"| {MATRIX_TITLES.get(row['workload'], row['workload'])}{unit} "
+                     f"| **{both(row['ours'], row['sustained'])}** | {' | '.join(rates)} "
+                     f"| {both(row['ratio'], row['sustained_ratio'], '.3f')} |")
+    for gpu, driver, commit, date in sorted({(row["gpu"], row["driver"], row["commit"], row["date"]) for row in rows}):
+        lines.append(f"\nIn TFLOP/s where no unit is named, more is better; in parentheses sustained. {gpu}, driver {driver}, "
+                     f"commit {commit}, {date}.")
+    return "\n".join(lines)
+
+
+def both(burst, sustained, form=",.0f"):
+    """A number of bursts, and the sustained one if there is one."""
+    if burst is None:
+        return ""
+    return f"{burst:{form}}" + (f" ({sustained:{form}})" if sustained else "")
+
+
+def steps_plot(rows):
+    """The rate of each step, with cuBLAS as a line."""
+    rates = {row["workload"]: row for row in rows}
+    steps = {name: rates[name]["ours"] for name in STEPS if rates.get(name, {}).get("ours")}
+    line = rates.get(LINE, {}).get("others", {}).get("cuBLAS")
+    scale, high = (WIDTH - LABELS - 30) / max([*steps.values(), line or 0]), 22
+    parts, y = [], TOP
+    for name, rate in steps.items():
+        parts.append(
+            f'<text x="{LABELS - 10}" y="{y + 15}" text-anchor="end">{html.escape(STEPS[name])}</text>'
+            f'<rect x="{LABELS}" y="{y}" width="{rate * scale:.1f}" height="{high - 2}" fill="{COLOURS[OURS]}"/>'
+            f'<text class="number" x="{LABELS + 8}" y="{y + 14}">{rate:,.0f}</text>'
+        )
+        y += high + 8
+    if line:
+        x = LABELS + line * scale
+        parts.append(f'<path class="ceiling" d="M{x:.1f} {TOP - 8}V{y}"/>'
+                     f'<text x="{x:.1f}" y="{TOP - 14}" text-anchor="end">cuBLAS: {line:,.0f} TFLOP/s</text>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 10}" font-family="sans-serif" font-size="12">\n'
+        "<title>Matrix product of 8192 x 8192 f16, step by step, in TFLOP/s</title>\n"
+        "<style>.number{font-size:11px;fill:#fff}.ceiling{stroke:#111;stroke-width:1.5;stroke-dasharray:4 3;fill:none}</style>\n"
+        f'<rect width="{WIDTH}" height="{y + 10}" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n"
+    )
+
+
+def with_table(page, table):
+    """The page's text with the table between its marker comments."""
     before, rest = page.read_text().split(BEGIN)
     _, after = rest.split(END)
+    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    results = DOCS.parent / "benches/results"
+    parser.add_argument("--results", type=pathlib.Path, default=results / "h200.json")
+    parser.add_argument("--matrix", type=pathlib.Path, default=results / "h200_matrix.json")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    rows, page, chapter = json.loads(options.results.read_text()), DOCS / "performance.md", DOCS / "tensor-cores.md"
+    measured = {}
+    if options.matrix.is_file():
+        matrix = json.loads(options.matrix.read_text())
+        picture = "![The rate of each step, beside that of cuBLAS](tensor-cores.svg)"
+        measured = {
+            chapter: with_table(chapter, f"{matrix_table(matrix)}\n\n{picture}"),
+            DOCS / "tensor-cores.svg": steps_plot(matrix),
+        }
     wanted = {
-        page: f"{before}{BEGIN}\n{table(rows)}\n{END}{after}",
+        page: with_table(page, table(rows)),
         DOCS / "performance.svg": plot(rows),
+        **measured,
+        **{DOCS / name: drawing for name, drawing in drawings().items()},
     }
     stale = [path for path, text in wanted.items() if not path.is_file() or path.read_text() != text]
     if options.check:
         for path in stale:
-            print(f"{path.name} is not what {options.results.name} says: run `python3 docs/plot.py`", file=sys.stderr)
+            print(f"{path.name} is not what the measurements and formulas say: run `python3 docs/plot.py`", file=sys.stderr)
         return 1 if stale else 0
     for path in stale:
         path.write_text(wanted[path])

@@ -7,9 +7,13 @@ use cuda_tiles::span::{
     Access, Alignment, Atomic, Bounded, Divisible, Exclusive, Extents, Fact, Mapping, ReadOnly, TensorSpan,
 };
 
+#[allow(unused_imports, reason = "for links in the documentation")]
+use cuda_tiles::stream::{TileSink, TileSource};
+
 use crate::error::{ArgumentError, Error, Result};
 use crate::stream::Stream;
 use crate::tensor::{Layout, Tensor, TensorView, TensorViewMut};
+use crate::tensor_maps::MapKeeper;
 
 /// A value that can be passed for a kernel parameter of type `P`, in a launch on a stream of type `S`.
 ///
@@ -17,6 +21,8 @@ use crate::tensor::{Layout, Tensor, TensorView, TensorViewMut};
 /// |---|---|
 /// | read-only span | `&tensor`, or a [`TensorView`] |
 /// | writable or atomic span | `&mut tensor`, or a [`TensorViewMut`] |
+/// | [`TileSource`] | `&tensor`, or a [`TensorView`], of two axes or three |
+/// | [`TileSink`] | `&mut tensor`, or a [`TensorViewMut`], of two axes or three |
 /// | number or `bool` | a value of just this type |
 /// | [`Divisible`], [`Bounded`] | the number itself, which must be as they say |
 ///
@@ -70,7 +76,8 @@ use crate::tensor::{Layout, Tensor, TensorView, TensorViewMut};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for the kernel's parameter `{P}`",
     label = "the kernel's parameter is `{P}`",
-    note = "pass `&tensor` or `tensor.view()` for a read-only span, `&mut tensor` or `tensor.view_mut()` for a writable one",
+    note = "pass `&tensor` or `tensor.view()` for a read-only span or a `TileSource`, `&mut tensor` or `tensor.view_mut()` for a \
+            writable span or a `TileSink`",
     note = "element type and rank must be the parameter's own; a number must have just the parameter's type, as in `1.0_f32`"
 )]
 pub trait Argument<P, S = Stream> {
@@ -86,6 +93,8 @@ pub trait Argument<P, S = Stream> {
 pub struct Launching<'launch, S> {
     pub(crate) kernel: &'launch Description,
     pub(crate) stream: &'launch S,
+    /// The tensor maps of the stream's device.
+    pub(crate) maps: &'launch dyn MapKeeper,
 }
 
 impl<T: Element, S> Argument<T, S> for T {

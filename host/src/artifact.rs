@@ -99,8 +99,10 @@ impl Image {
         (self.major, self.minor)
     }
 
-    /// Which of a kernel's sizes of shared memory its code has: what the code knows as `BUDGET_CLASS`, from the target.
-    pub(crate) fn shared_class(&self) -> usize {
+    /// Which of a kernel's sizes of shared memory its code has, as an index of
+    /// [`Description::shared_bytes`](cuda_tiles::launch::Description::shared_bytes): what the code knows from its target.
+    // As `BUDGET_CLASS` in `cuda_tiles::arch::shared`.
+    pub fn shared_class(&self) -> usize {
         match self.arch {
             "sm_90a" | "sm_100" | "sm_100a" => 2,
             "sm_80" | "sm_87" => 1,
@@ -191,6 +193,11 @@ mod tests {
         let kernels = Artifact { images: &[], missing: Some("rust-src is not installed"), ..KERNELS };
         let message = kernels.image(9, 0).unwrap_err().to_string();
         assert_eq!(message, "the kernels `kernels` hold no PTX for a GPU: rust-src is not installed");
+    }
+
+    #[test]
+    fn code_for_one_chip_has_all_of_its_shared_memory() {
+        assert_eq!(IMAGES.iter().map(Image::shared_class).collect::<Vec<_>>(), [2, 0, 0, 1]);
     }
 
     #[test]

@@ -50,6 +50,7 @@
 
 mod module;
 mod tensor;
+mod tensor_maps;
 
 use ::cust::context::CurrentContext;
 use ::cust::error::CudaError;
@@ -67,6 +68,8 @@ use crate::error::{Error, Result, quoted};
 use crate::grid::Grid;
 use crate::parameters::{EntryParameters, total_shared};
 
+use tensor_maps::Maps;
+
 pub use tensor::{CustTensor, CustTensorMut};
 
 /// The largest cluster that can be launched through `cust`, which knows nothing of clusters.
@@ -75,6 +78,7 @@ const LARGEST_CLUSTER: u32 = 8;
 /// Kernels loaded into `cust`'s current context. They can be launched as long as that context is the current one.
 pub struct CustKernels {
     modules: Vec<(&'static Artifact, &'static Image, Module)>,
+    maps: Maps,
     device: String,
     shared_memory_limit: u32,
 }
@@ -103,7 +107,7 @@ impl CustKernels {
             Ok((artifact, image, module::compile(&name, artifact, image)?))
         };
         let modules = artifacts.iter().map(load).collect::<Result<_>>()?;
-        Ok(Self { modules, device: name, shared_memory_limit })
+        Ok(Self { modules, maps: Maps::new(&name, major), device: name, shared_memory_limit })
     }
 
     /// Launches a kernel on a stream and waits for it.
@@ -177,7 +181,10 @@ impl CustKernels {
     ) -> Result<()> {
         let description = kernel.description();
         let [x, y, z] = grid.for_kernel(description)?;
-        let parts = arguments.resolve(&Launching { kernel: description, stream })?.into_parts();
+        // Until the launch has been given to the stream nobody drops the tensor maps that its arguments find.
+        let _held = self.maps.hold()?;
+        let launching = Launching { kernel: description, stream, maps: &self.maps };
+        let parts = arguments.resolve(&launching)?.into_parts();
         if grid.is_empty() {
             return Ok(());
         }

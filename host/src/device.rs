@@ -1,6 +1,7 @@
 //! Devices: a GPU, or the CPU in its place.
 
 use std::env;
+use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 
@@ -123,6 +124,33 @@ impl Device {
     /// The stream of all work whose stream is not named.
     pub fn default_stream(&self) -> Stream {
         Stream::default_of(self)
+    }
+
+    /// A stream that belongs to somebody else, for work between theirs: `handle` is a `CUstream` (or, which is the same,
+    /// a `cudaStream_t`) of the GPU's primary context, the one that the CUDA runtime and the libraries on it use; null is
+    /// the default stream. It is not destroyed with the result. On the CPU, which has no queues, the handle means
+    /// nothing.
+    ///
+    /// ```
+    /// use cuda_tiles_host::Device;
+    ///
+    /// let device = Device::auto()?;
+    /// // SAFETY: null is the default stream, which is always valid.
+    /// let stream = unsafe { device.borrow_stream(std::ptr::null_mut())? };
+    /// stream.synchronize()?;
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the driver has no more events.
+    ///
+    /// # Safety
+    /// On a GPU: the handle is null or that of a stream of the GPU's primary context, other than the per-thread default
+    /// stream, and the stream is not destroyed as long as the result, a clone of it, or a tensor that was used on it,
+    /// exists.
+    pub unsafe fn borrow_stream(&self, handle: *mut c_void) -> Result<Stream> {
+        // SAFETY: passed on to the caller.
+        unsafe { Stream::borrowed(self, handle) }
     }
 
     /// Whether the device is a GPU.

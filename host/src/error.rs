@@ -294,6 +294,16 @@ pub enum ArgumentError {
         /// What does not fit.
         problem: SpanError,
     },
+    /// The tensor's strides or alignment are not those of a tensor that a kernel can stream.
+    #[error("a tensor of shape {shape} and strides {strides} cannot be streamed: {problem}")]
+    Matrix {
+        /// The tensor's shape.
+        shape: Dimensions,
+        /// The tensor's strides, in elements.
+        strides: Dimensions,
+        /// What stands against it, and what to do.
+        problem: String,
+    },
     /// A number does not have the fact that the kernel's parameter states.
     #[error("a number does not fit: {0}")]
     Fact(FactError),

@@ -11,6 +11,7 @@ mod messages;
 mod module;
 mod pinned;
 mod stream;
+mod tensor_maps;
 
 pub(crate) use device::Gpu;
 pub(crate) use memory::{Access, GpuMemory};

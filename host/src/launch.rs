@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::grid::Grid;
 use crate::parameters::EntryParameters;
 use crate::stream::Stream;
+use crate::tensor_maps::{MapKeeper, NoMaps};
 
 /// Launches a kernel whose safety the compiler has checked.
 ///
@@ -122,11 +123,15 @@ unsafe fn launch<P: Parameters>(
 ) -> Result<()> {
     let description = kernel.description();
     let blocks = grid.for_kernel(description)?;
-    let parts = arguments.resolve(&Launching { kernel: description, stream })?.into_parts();
+    let gpu = stream.as_gpu();
+    // Until the launch has been given to the stream nobody drops the tensor maps that its arguments find.
+    let _held = gpu.map(|(gpu, _)| gpu.hold_tensor_maps()).transpose()?;
+    let maps: &dyn MapKeeper = gpu.map_or(&NoMaps, |(gpu, _)| gpu);
+    let parts = arguments.resolve(&Launching { kernel: description, stream, maps })?.into_parts();
     if grid.is_empty() {
         return Ok(());
     }
-    match stream.as_gpu() {
+    match gpu {
         // SAFETY: the spans are valid as long as `arguments` lives, each block runs once, the grid was checked against the
         // kernel's rank, and the caller vouches for the kernel's own contract.
         None => cpu::run(description.name, blocks, |position| unsafe { kernel.run_block(position, &parts) }),

@@ -64,11 +64,18 @@ mod gpu;
 mod gpu;
 mod grid;
 mod launch;
+mod matrix;
 mod parameters;
 mod pinned;
 mod printer;
 mod stream;
 mod tensor;
+#[cfg_attr(
+    not(any(feature = "cudarc", feature = "cust")),
+    allow(dead_code, reason = "the CPU has no tensor maps")
+)]
+mod tensor_maps;
+mod workspace;
 
 pub use argument::{Argument, Arguments};
 pub use artifact::{Artifact, Image};
@@ -80,3 +87,4 @@ pub use pinned::PinnedBuffer;
 pub use printer::set_printer;
 pub use stream::{Event, Stream};
 pub use tensor::{Tensor, TensorView, TensorViewMut};
+pub use workspace::workspace;

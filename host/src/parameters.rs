@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 
 use cuda_tiles::launch::Parameters;
-use cuda_tiles::stream::shared::ALIGNMENT;
 
 /// Room for 32 parameters without allocating again.
 const USUAL_WORDS: usize = 32;
@@ -45,8 +44,13 @@ impl EntryParameters {
 }
 
 /// The shared memory of a block, in bytes: what the code declares, and behind it, aligned, what the launch asks for.
+#[cfg(any(feature = "cudarc", feature = "cust"))]
 pub(crate) fn total_shared(declared: u32, asked: u32) -> u32 {
-    if asked == 0 { declared } else { declared.next_multiple_of(ALIGNMENT) + asked }
+    if asked == 0 {
+        declared
+    } else {
+        declared.next_multiple_of(cuda_tiles::stream::shared::ALIGNMENT) + asked
+    }
 }
 
 #[cfg(test)]

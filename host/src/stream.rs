@@ -1,5 +1,6 @@
 //! Streams of work and the events that mark points in them.
 
+use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
 use crate::device::Device;
@@ -51,6 +52,19 @@ impl Stream {
             Some(gpu) => Kind::Gpu(gpu, gpu.default_stream().clone()),
         };
         Self { kind }
+    }
+
+    /// A stream of a GPU's primary context that belongs to somebody else. On the CPU the handle means nothing.
+    ///
+    /// # Safety
+    /// As [`Device::borrow_stream`].
+    pub(crate) unsafe fn borrowed(device: &Device, handle: *mut c_void) -> Result<Self> {
+        let kind = match device.as_gpu() {
+            None => Kind::Cpu,
+            // SAFETY: passed on to the caller.
+            Some(gpu) => Kind::Gpu(gpu, unsafe { gpu.borrowed_stream(handle)? }),
+        };
+        Ok(Self { kind })
     }
 
     /// The device that the stream's work runs on.

@@ -19,10 +19,13 @@ pub(crate) use layout::Layout;
 pub(crate) use storage::{Storage, host_memory};
 pub use view::{TensorView, TensorViewMut};
 
+/// Rows of padded tensors begin at multiples of this many bytes.
+const ROW_BYTES: usize = 16;
+
 /// An array of `T` with `RANK` axes, in the memory of one [`Device`]: global memory of the GPU, or ordinary memory
 /// aligned like it (256 bytes) for the CPU.
 ///
-/// The elements lie one after the other, the last axis fastest; other orders are a matter of [views](Tensor::view).
+/// The elements lie one after the other, the last axis fastest, or in [padded](Tensor::padded) rows; other orders are a matter of [views](Tensor::view).
 /// A tensor may be empty. `bool` takes one byte, 0 or 1.
 ///
 /// As the argument of a launch, `&tensor` is a read-only span and `&mut tensor` a writable one. Copies to and from the
@@ -91,6 +94,75 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
         Ok(Self::new(Storage::filled(device, byte_count::<T, RANK>(shape)?, fill)?, shape))
     }
 
+    /// A tensor of zeros whose rows begin at multiples of 16 bytes, as kernels want that stream it: see
+    /// [`TileSource`](cuda_tiles::stream::TileSource). Between the rows there may be elements that belong to nobody, so that
+    /// it cannot be [reshaped](Tensor::reshape) or copied from and to pinned buffers.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Device, Tensor};
+    ///
+    /// let mut x = Tensor::<f32, 2>::padded(&Device::auto()?, [2, 3])?;
+    /// x.copy_from_slice(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// assert_eq!((x.shape(), x.strides()), ([2, 3], [4, 1]));
+    /// assert_eq!(x.to_vec()?, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], [`Error::OutOfMemory`].
+    pub fn padded(device: &Device, shape: [usize; RANK]) -> Result<Self> {
+        const { assert!(T::HAS_ZERO, "Tensor::padded: f8e8m0 has no zero, only powers of two") };
+        let mut room = shape;
+        if let Some(columns) = room.last_mut() {
+            let padded = columns.checked_next_multiple_of(ROW_BYTES / size_of::<T>());
+            *columns = padded.ok_or_else(|| too_large::<T, RANK>(shape))?;
+        }
+        let storage = Storage::filled(device, byte_count::<T, RANK>(room)?, 0)?;
+        let layout = Layout { shape, ..Layout::row_major(room) };
+        Ok(Self { storage, layout, element: PhantomData })
+    }
+
+    /// A tensor in memory that belongs to somebody else: another library, or a program in another language. Nothing is
+    /// copied, and nothing is freed when the tensor is dropped.
+    ///
+    /// `stream` is one that the memory's owner uses it on (see [`Device::borrow_stream`]). Work on the tensor, on
+    /// whatever stream, comes after the work given to this stream before the call; work given to this stream after the
+    /// tensor is dropped comes after all work on the tensor. If work is given to this stream alone, the tensor costs
+    /// nothing.
+    ///
+    /// The elements lie in row-major order. Rows with a pitch are a [strided view](TensorView::strided) of a tensor of
+    /// rank 1.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Device, Tensor};
+    ///
+    /// let mut theirs = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+    /// let stream = Device::cpu().default_stream();
+    /// // SAFETY: the vector holds six `f32`, and is used again only after the tensor's end.
+    /// let mut x = unsafe { Tensor::borrowed(&stream, theirs.as_mut_ptr(), [2, 3])? };
+    /// x.view_mut().slice(1, 0..1)?.copy_from_slice(&[-1.0, -4.0])?;
+    /// drop(x);
+    /// assert_eq!(theirs, [-1.0, 2.0, 3.0, -4.0, 5.0, 6.0]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`].
+    ///
+    /// # Safety
+    /// - `address` is not null, aligned to `T`, and the address of as many initialised elements as the shape has, each a
+    ///   valid `T`: in memory of the host if the stream is the CPU's, else in memory that kernels on the stream's GPU
+    ///   can use.
+    /// - The memory is not freed, and used by nothing but this tensor, until the tensor is dropped and the work that was
+    ///   given to streams with it is done, or ordered before that other use, as it is on `stream`. As long as the tensor
+    ///   is only read, others may read too.
+    pub unsafe fn borrowed(stream: &Stream, address: *mut T, shape: [usize; RANK]) -> Result<Self> {
+        let bytes = byte_count::<T, RANK>(shape)?;
+        // SAFETY: passed on to the caller; `byte_count` keeps to the limit.
+        let storage = unsafe { Storage::borrowed(stream, address.cast(), bytes) };
+        Ok(Self::new(storage, shape))
+    }
+
     fn new(storage: Storage, shape: [usize; RANK]) -> Self {
         Self { storage, layout: Layout::row_major(shape), element: PhantomData }
     }
@@ -140,8 +212,10 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
     /// Gives `stream` the work of copying a pinned buffer to the tensor, without waiting for it.
     ///
     /// # Errors
-    /// [`Error::Length`] if the buffer is not as long as the tensor; [`Error::WrongDevice`]; [`Error::Trapped`].
+    /// [`Error::Length`] if the buffer is not as long as the tensor; [`Error::View`] if its rows are padded;
+    /// [`Error::WrongDevice`]; [`Error::Trapped`].
     pub fn copy_from_pinned(&mut self, stream: &Stream, source: &PinnedBuffer<T>) -> Result<()> {
+        self.check_packed("copy from a pinned buffer")?;
         source.check_len(self.shape(), self.len())?;
         self.storage.write_pinned(stream, &source.pinned)
     }
@@ -149,8 +223,10 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
     /// Gives `stream` the work of copying the tensor to a pinned buffer, without waiting for it.
     ///
     /// # Errors
-    /// [`Error::Length`] if the buffer is not as long as the tensor; [`Error::WrongDevice`]; [`Error::Trapped`].
+    /// [`Error::Length`] if the buffer is not as long as the tensor; [`Error::View`] if its rows are padded;
+    /// [`Error::WrongDevice`]; [`Error::Trapped`].
     pub fn copy_to_pinned(&self, stream: &Stream, target: &mut PinnedBuffer<T>) -> Result<()> {
+        self.check_packed("copy to a pinned buffer")?;
         target.check_len(self.shape(), self.len())?;
         self.storage.read_pinned(stream, &mut target.pinned)
     }
@@ -158,13 +234,25 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
     /// The same elements in another shape. Nothing is copied.
     ///
     /// # Errors
-    /// [`Error::View`] if the new shape has another number of elements.
+    /// [`Error::View`] if the new shape has another number of elements, or the rows are padded.
     pub fn reshape<const OTHER: usize>(self, shape: [usize; OTHER]) -> Result<Tensor<T, OTHER>> {
         if element_count::<T, OTHER>(shape)? != self.len() {
             let problem = format!("{shape:?} has another number of elements");
             return Err(Error::View { operation: "reshape", shape: self.shape().into(), problem });
         }
+        self.check_packed("reshape")?;
         Ok(Tensor::new(self.storage, shape))
+    }
+
+    /// Refuses what needs elements that lie one after the other.
+    fn check_packed(&self, operation: &'static str) -> Result<()> {
+        match self.layout.is_row_major() {
+            true => Ok(()),
+            false => {
+                let problem = "its rows are padded: copy it with `to_vec` and `from_slice`".to_owned();
+                Err(Error::View { operation, shape: self.shape().into(), problem })
+            }
+        }
     }
 
     /// The whole tensor as a view, from which parts and other orders can be taken.
@@ -195,8 +283,12 @@ pub(crate) fn byte_count<T, const RANK: usize>(shape: [usize; RANK]) -> Result<u
     let bytes = shape.iter().try_fold(size_of::<T>(), |bytes, &extent| bytes.checked_mul(extent.max(1)));
     match bytes {
         Some(bytes) if bytes <= isize::MAX as usize => Ok(if shape.contains(&0) { 0 } else { bytes }),
-        _ => Err(Error::TooLarge { shape: shape.into(), element_bytes: size_of::<T>() }),
+        _ => Err(too_large::<T, RANK>(shape)),
     }
+}
+
+fn too_large<T, const RANK: usize>(shape: [usize; RANK]) -> Error {
+    Error::TooLarge { shape: shape.into(), element_bytes: size_of::<T>() }
 }
 
 pub(crate) fn check_len<const RANK: usize>(
@@ -260,11 +352,50 @@ mod tests {
     }
 
     #[test]
+    fn borrowed_memory_is_read_and_written_in_place() {
+        let mut theirs: Vec<i32> = (0..12).collect();
+        let stream = Device::cpu().stream().unwrap();
+        // SAFETY: the vector holds twelve `i32`, and is used again only after the tensor's end.
+        let mut flat = unsafe { Tensor::borrowed(&stream, theirs.as_mut_ptr(), [12]) }.unwrap();
+        assert_eq!(flat.device(), Device::cpu());
+        flat.view_mut()
+            .strided(1, [3, 2], [4, 1])
+            .unwrap()
+            .copy_from_slice(&[-1, -2, -3, -4, -5, -6])
+            .unwrap();
+        let matrix = flat.reshape([3, 4]).unwrap();
+        assert_eq!(matrix.to_vec().unwrap(), [0, -1, -2, 3, 4, -3, -4, 7, 8, -5, -6, 11]);
+        drop(matrix);
+        assert_eq!(theirs, [0, -1, -2, 3, 4, -3, -4, 7, 8, -5, -6, 11]);
+    }
+
+    #[test]
     fn empty_tensors_are_legal() {
         let tensor = Tensor::<f32, 3>::zeros(&Device::cpu(), [4, 0, 5]).unwrap();
         assert!(tensor.is_empty());
         assert!(tensor.to_vec().unwrap().is_empty());
         assert!(tensor.reshape([0]).is_ok());
+    }
+
+    #[test]
+    fn rows_of_padded_tensors_begin_at_multiples_of_16_bytes() {
+        let device = Device::cpu();
+        let mut padded = Tensor::<u16, 3>::padded(&device, [2, 3, 5]).unwrap();
+        assert_eq!(padded.strides(), [24, 8, 1]);
+        let values: Vec<u16> = (0..30).collect();
+        padded.copy_from_slice(&values).unwrap();
+        assert_eq!(padded.to_vec().unwrap(), values);
+        assert_eq!(
+            padded.view().slice(1, 2..3).unwrap().to_vec().unwrap(),
+            [10, 11, 12, 13, 14, 25, 26, 27, 28, 29]
+        );
+        let message = padded.reshape([30]).unwrap_err().to_string();
+        assert!(
+            message.starts_with("reshape of a tensor of shape [2, 3, 5]: its rows are padded"),
+            "{message}"
+        );
+        assert_eq!(Tensor::<f64, 2>::padded(&device, [3, 4]).unwrap().reshape([12]).unwrap().shape(), [12]);
+        assert!(Tensor::<u8, 1>::padded(&device, [usize::MAX]).is_err());
     }
 
     #[test]

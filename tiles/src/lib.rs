@@ -104,13 +104,13 @@ pub mod prelude {
         Aligned, Bounded, Divisible, Left, Mult, Natural, OrderC, OrderF, PaddedLeft, PaddedRight, Permuted,
         Pitched, PitchedLeft, Right, Span, SpanAtomic, SpanMut, Strided, TensorSpan,
     };
-    pub use crate::stream::{MatrixShape, Split, TileSink, TileSource};
+    pub use crate::stream::{Accumulator, MatrixShape, Ring, Split, Staged, Stash, TileSink, TileSource};
     pub use crate::tile::Tile;
     pub use crate::view::memory_order::order::{Acquire, AcquireRelease, Relaxed, Release};
     pub use crate::view::memory_order::scope;
     pub use crate::view::{
-        ColumnMajor, GatherScatterView, Nan, NegativeInfinity, NegativeZero, Order, PartitionView,
-        PositiveInfinity, RowMajor, StridedView, Swizzled, WindowView, Zero,
+        ColumnMajor, FromLastRow, GatherScatterView, Nan, NegativeInfinity, NegativeZero, Order,
+        PartitionView, PositiveInfinity, RowMajor, StridedView, Swizzled, WindowView, Zero,
     };
     pub use crate::{axes, shape, steps, tile_assert, tile_print};
 }

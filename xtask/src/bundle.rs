@@ -21,6 +21,9 @@ const NEED_SOURCE: [&str; 3] = ["compile_fail", "documents", "quickstart"];
 /// Benchmarks of the CPU, which is not what the other machine is for.
 const CPU_BENCHMARK: &str = "cpu";
 
+/// The library that `benches/matrix.py` loads, which goes into the bundle beside that.
+const LIBRARY: &str = "cuda-tiles-bench-library";
+
 /// The script that runs the programs over there.
 const RUN_SCRIPT: &str = include_str!("bundle/run.sh");
 
@@ -74,6 +77,20 @@ pub(crate) fn run() -> Result {
                 std::fs::create_dir_all(&folder).about(&folder, "created")?;
                 strip(program.as_std_path(), &folder.join(name(&artifact)))?;
             }
+        }
+    }
+    let mut library = workspace::cargo(["build", "--release", "--package", LIBRARY]);
+    library.arg("--message-format=json-render-diagnostics").env("CUDA_TILES_REQUIRE_PTX", "1");
+    let benches = bundle.join(Kind::Bench.folder());
+    for artifact in built(&mut library)?.iter().filter(|artifact| artifact.target.is_cdylib()) {
+        for file in &artifact.filenames {
+            strip(file.as_std_path(), &benches.join(file.file_name().unwrap_or_default()))?;
+        }
+    }
+    for script in files(&workspace::root().join("benches"))? {
+        if script.extension().is_some_and(|extension| extension == "py") {
+            let copy = benches.join(script.file_name().unwrap_or_default());
+            std::fs::copy(&script, &copy).about(&copy, "written")?;
         }
     }
     copy_folder(&workspace::root().join("data"), &bundle.join("data"))?;

@@ -1,4 +1,4 @@
-//! The functions of the CUDA 11.4 driver API, as `cust_raw` 0.11.3 declares them.
+//! The functions of the CUDA 11.4 driver API, as `cust_raw` 0.11.3 declares them, and one of CUDA 12.0 for tensor maps.
 //!
 //! The table was made from that crate's `src/cuda.rs` by writing each parameter type as the plain type that it is for
 //! the C calling convention: pointers of all kinds, function pointers and handles as `Pointer`, enumerations as `i32`.
@@ -393,4 +393,5 @@ forward! {
     cuProfilerInitialize(Pointer, Pointer, i32);
     cuProfilerStart();
     cuProfilerStop();
+    cuTensorMapEncodeTiled(Pointer, i32, u32, Pointer, Pointer, Pointer, Pointer, Pointer, i32, i32, i32, i32);
 }

@@ -6,13 +6,15 @@ use std::ptr::NonNull;
 /// Alignment of a GPU's allocations, which kernels may count on, in bytes.
 const ALIGNMENT: usize = 256;
 
-/// A buffer of bytes, aligned as a GPU's are.
+/// A buffer of bytes, aligned as a GPU's are unless it belongs to somebody else.
 pub(crate) struct HostMemory {
     address: NonNull<u8>,
     layout: Layout,
+    /// Whether the buffer is this value's own, to be given back at its end.
+    owned: bool,
 }
 
-// SAFETY: the buffer is owned; it has no ties to a thread.
+// SAFETY: the buffer is owned, or lent by somebody who vouches for its use as if it were; it has no ties to a thread.
 unsafe impl Send for HostMemory {}
 // SAFETY: through a shared reference the buffer is only read.
 unsafe impl Sync for HostMemory {}
@@ -28,7 +30,19 @@ impl HostMemory {
             // SAFETY: the size is not zero.
             NonNull::new(unsafe { alloc_zeroed(layout) })?
         };
-        Some(Self { address, layout })
+        Some(Self { address, layout, owned: true })
+    }
+
+    /// Memory that belongs to somebody else.
+    ///
+    /// # Safety
+    /// The address is not null. There are `bytes` initialised bytes, not more than `isize::MAX`, which nobody else uses
+    /// as long as the result exists.
+    pub(crate) unsafe fn borrowed(address: *mut u8, bytes: usize) -> Self {
+        // SAFETY: the caller vouches for the address; for the size too, which an alignment of 1 cannot carry over the limit.
+        let (address, layout) =
+            unsafe { (NonNull::new_unchecked(address), Layout::from_size_align_unchecked(bytes, 1)) };
+        Self { address, layout, owned: false }
     }
 
     /// Address of the first byte, for reading; for writing too if it came from a mutable borrow of the owner.
@@ -38,7 +52,7 @@ impl HostMemory {
 
     /// The bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the buffer is this long and was initialised when it was allocated; nobody writes to it during a shared
+        // SAFETY: the buffer is this long and was initialised when it was allocated or lent; nobody writes to it during a shared
         // borrow, since kernels get a writable address from mutable borrows only.
         unsafe { std::slice::from_raw_parts(self.address(), self.layout.size()) }
     }
@@ -52,7 +66,7 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        if self.layout.size() > 0 {
+        if self.owned && self.layout.size() > 0 {
             // SAFETY: the buffer was allocated with this layout and is not used again.
             unsafe { dealloc(self.address(), self.layout) }
         }
@@ -72,6 +86,17 @@ mod tests {
             memory.bytes_mut().fill(7);
             assert_eq!(memory.bytes(), vec![7; bytes]);
         }
+    }
+
+    #[test]
+    fn borrowed_memory_stays() {
+        let mut bytes = vec![1_u8, 2, 3];
+        // SAFETY: the vector is used again only after the buffer's end.
+        let mut memory = unsafe { HostMemory::borrowed(bytes.as_mut_ptr(), bytes.len()) };
+        memory.bytes_mut()[1] = 7;
+        assert_eq!(memory.bytes(), [1, 7, 3]);
+        drop(memory);
+        assert_eq!(bytes, [1, 7, 3]);
     }
 
     #[test]

@@ -5,9 +5,11 @@ use std::fmt;
 use std::time::Duration;
 
 use cuda_tiles::launch::Description;
+use cuda_tiles::stream::TensorMap;
 
 use crate::artifact::Artifact;
 use crate::error::{Error, Result};
+use crate::tensor_maps::{MapDescription, MapKeeper};
 
 pub(crate) enum Gpu {}
 
@@ -16,7 +18,7 @@ pub(crate) struct GpuStream(&'static Gpu);
 
 pub(crate) enum GpuEvent {}
 
-pub(crate) enum GpuMemory {}
+pub(crate) struct GpuMemory(&'static Gpu);
 
 pub(crate) enum GpuPinned {}
 
@@ -63,11 +65,27 @@ impl Gpu {
         match *self {}
     }
 
+    pub(crate) fn hold_tensor_maps(&self) -> Result<()> {
+        match *self {}
+    }
+
     pub(crate) fn default_stream(&self) -> &GpuStream {
         match *self {}
     }
 
     pub(crate) fn new_stream(&self) -> Result<GpuStream> {
+        match *self {}
+    }
+
+    /// # Safety
+    /// None is needed: there is no GPU to call this on.
+    pub(crate) unsafe fn borrowed_stream(&self, _handle: *mut c_void) -> Result<GpuStream> {
+        match *self {}
+    }
+}
+
+impl MapKeeper for Gpu {
+    fn tensor_map(&self, _description: &MapDescription) -> Result<*const TensorMap> {
         match *self {}
     }
 }
@@ -79,6 +97,10 @@ impl fmt::Display for Gpu {
 }
 
 impl GpuStream {
+    pub(crate) fn is(&self, _other: &GpuStream) -> bool {
+        match *self.0 {}
+    }
+
     pub(crate) fn synchronize(&self, _gpu: &Gpu) -> Result<()> {
         match *self.0 {}
     }
@@ -123,34 +145,45 @@ impl GpuMemory {
         match *gpu {}
     }
 
+    /// # Safety
+    /// None is needed: there is no GPU to have memory.
+    pub(crate) unsafe fn borrowed(
+        gpu: &'static Gpu,
+        _lender: &GpuStream,
+        _address: *mut u8,
+        _bytes: usize,
+    ) -> Self {
+        match *gpu {}
+    }
+
     pub(crate) fn gpu(&self) -> &'static Gpu {
-        match *self {}
+        match *self.0 {}
     }
 
     pub(crate) fn address(&self) -> *mut u8 {
-        match *self {}
+        match *self.0 {}
     }
 
     pub(crate) fn enter(&self, _stream: &GpuStream, _access: Access) -> Result<()> {
-        match *self {}
+        match *self.0 {}
     }
 
     pub(crate) fn write(&self, _offset: usize, _source: &[u8]) -> Result<()> {
-        match *self {}
+        match *self.0 {}
     }
 
     /// # Safety
     /// None is needed: there is no memory to call this on.
     pub(crate) unsafe fn read(&self, _offset: usize, _target: *mut u8, _bytes: usize) -> Result<()> {
-        match *self {}
+        match *self.0 {}
     }
 
     pub(crate) fn write_pinned(&self, _stream: &GpuStream, _source: &GpuPinned) -> Result<()> {
-        match *self {}
+        match *self.0 {}
     }
 
     pub(crate) fn read_pinned(&self, _stream: &GpuStream, _target: &GpuPinned) -> Result<()> {
-        match *self {}
+        match *self.0 {}
     }
 }
 

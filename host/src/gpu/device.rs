@@ -1,17 +1,19 @@
 //! A GPU: its primary context, its properties and what is loaded on it.
 
 use std::collections::BTreeMap;
+use std::ffi::c_void;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{self, CUdevice_attribute};
-use cudarc::driver::{CudaContext, DriverError, result};
+use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
 
 use super::failure::{Launches, describe};
 use super::messages::Messages;
 use super::module::Modules;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
+use crate::tensor_maps::TensorMaps;
 
 /// The oldest driver interface that works: CUDA 12.0 (R525), as the driver counts.
 const OLDEST_DRIVER: i32 = 12000;
@@ -23,6 +25,9 @@ pub(crate) struct Gpu {
     pub(super) modules: Modules,
     pub(super) launches: Launches,
     pub(super) messages: Mutex<Vec<Messages>>,
+    pub(super) tensor_maps: TensorMaps,
+    /// Brings tensor maps to the GPU beside all other work; made when the first one is.
+    pub(super) map_uploads: OnceLock<Arc<CudaStream>>,
     default_stream: GpuStream,
     name: String,
     capability: (u32, u32),
@@ -99,6 +104,8 @@ impl Gpu {
             modules: Modules::default(),
             launches: Launches::default(),
             messages: Mutex::default(),
+            tensor_maps: TensorMaps::default(),
+            map_uploads: OnceLock::new(),
             context,
         })
     }
@@ -155,6 +162,19 @@ impl Gpu {
     pub(crate) fn new_stream(&self) -> Result<GpuStream> {
         let stream = self.context.new_stream();
         self.check("making a stream", stream.and_then(|stream| GpuStream::new(&self.context, stream)))
+    }
+
+    /// A stream of this GPU's primary context that belongs to somebody else; null is the default stream.
+    ///
+    /// # Safety
+    /// The handle is valid as long as any clone of the result is used.
+    pub(crate) unsafe fn borrowed_stream(&self, handle: *mut c_void) -> Result<GpuStream> {
+        if handle.is_null() {
+            return Ok(self.default_stream.clone());
+        }
+        // SAFETY: passed on to the caller.
+        let stream = unsafe { GpuStream::borrowed(&self.context, handle.cast()) };
+        self.check("borrowing a stream", stream)
     }
 
     /// Makes the GPU's context the calling thread's current one, which the driver's functions work on.

@@ -5,7 +5,8 @@
 //! stream: a read waits for the last writer's stream, a write for the last writer's and all readers' since. Waiting
 //! means an event recorded on the other stream at that moment, so it covers the use in question and everything given
 //! to that stream up to now. As long as only one stream uses a buffer, which is the common case, nothing is recorded
-//! at all. Freeing is a write: the memory is given back after the last use. Rust's borrow rules order the entries: a
+//! at all. Freeing is a write: the memory is given back after the last use. Memory that belongs to somebody else is
+//! given back to its owner's stream in the same way. Rust's borrow rules order the entries: a
 //! write needs `&mut`, so the call that entered an earlier read has returned, with the work given to its stream.
 
 use std::ffi::c_void;
@@ -33,6 +34,8 @@ pub(crate) struct GpuMemory {
     gpu: &'static Gpu,
     address: sys::CUdeviceptr,
     bytes: usize,
+    /// The stream on which somebody else, whose memory it is, uses it before and after; `None` for memory of our own.
+    lender: Option<GpuStream>,
     users: Mutex<Users>,
 }
 
@@ -81,7 +84,23 @@ impl GpuMemory {
         };
         // The allocation is ordered on the default stream: other streams have to wait for it as for a write.
         let users = Mutex::new(Users { writer: stream.clone(), readers: Vec::new() });
-        Ok(Self { gpu, address, bytes, users })
+        Ok(Self { gpu, address, bytes, lender: None, users })
+    }
+
+    /// Memory that belongs to somebody else, who uses it on a stream of this GPU before the result is made and after it
+    /// is dropped.
+    ///
+    /// # Safety
+    /// There are `bytes` bytes at the address, which nobody else uses as long as the result or work given to a stream
+    /// with it does.
+    pub(crate) unsafe fn borrowed(
+        gpu: &'static Gpu,
+        lender: &GpuStream,
+        address: *mut u8,
+        bytes: usize,
+    ) -> Self {
+        let users = Mutex::new(Users { writer: lender.clone(), readers: Vec::new() });
+        Self { gpu, address: address as sys::CUdeviceptr, bytes, lender: Some(lender.clone()), users }
     }
 
     /// The GPU that the buffer belongs to.
@@ -195,9 +214,10 @@ impl Drop for GpuMemory {
         if self.bytes == 0 {
             return;
         }
-        let stream = self.gpu.default_stream();
+        let stream = self.lender.as_ref().unwrap_or(self.gpu.default_stream());
         // After a trap every call fails, this one too, and there is nothing left to free.
-        if self.gpu.bind().and_then(|()| self.enter(stream, Access::Write)).is_err() {
+        if self.gpu.bind().and_then(|()| self.enter(stream, Access::Write)).is_err() || self.lender.is_some()
+        {
             return;
         }
         // SAFETY: the buffer came from the matching allocation function and is not used again; the default stream
@@ -206,7 +226,7 @@ impl Drop for GpuMemory {
             if self.gpu.context.has_async_alloc() {
                 result::free_async(self.address, stream.handle())
             } else {
-                stream.driver_stream().synchronize().and_then(|()| result::free_sync(self.address))
+                stream.finish().and_then(|()| result::free_sync(self.address))
             }
         };
         self.gpu.context.record_err(freed);

@@ -57,8 +57,8 @@ pub(super) struct Function {
 #[derive(Clone, Copy)]
 pub(super) struct Handle<T>(pub(super) T);
 
-// SAFETY: the driver's modules and functions are used through functions that may be called from any thread which has
-// made their context current (CUDA driver API, "Module Management").
+// SAFETY: the driver's modules, functions and streams are used through functions that may be called from any thread which
+// has made their context current (CUDA driver API, "Module Management" and "Stream Management").
 unsafe impl<T> Send for Handle<T> {}
 // SAFETY: as above; a handle itself is never changed.
 unsafe impl<T> Sync for Handle<T> {}

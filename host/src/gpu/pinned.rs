@@ -69,12 +69,12 @@ impl GpuPinned {
     ) -> Result<()> {
         let last_copy = self.last_copy();
         self.gpu.bind()?;
-        self.gpu.check("waiting for a copy", stream.driver_stream().wait(&last_copy))?;
+        self.gpu.check("waiting for a copy", stream.hold(&last_copy))?;
         if self.bytes == 0 {
             return Ok(());
         }
         self.gpu.check("copying", copy(self.address).result())?;
-        let recorded = last_copy.record(stream.driver_stream());
+        let recorded = stream.mark(&last_copy);
         if recorded.is_err() {
             // Without the event nobody would know when the copy ends: it has to end here.
             stream.synchronize(self.gpu)?;

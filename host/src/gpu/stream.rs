@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use cuda_tiles::launch::Description;
 use cudarc::driver::sys::{self, CUevent_flags, CUlaunchAttributeID};
-use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError};
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
 
 use super::Gpu;
 use super::failure::Launched;
+use super::module::Handle;
 use crate::error::Result;
 
 /// A queue of work on a GPU. Clones are the same queue.
@@ -19,7 +20,9 @@ pub(crate) struct GpuStream {
 }
 
 struct Queue {
-    stream: Arc<CudaStream>,
+    handle: Handle<sys::CUstream>,
+    /// What destroys the driver's stream at the end; nothing for one that belongs to somebody else.
+    _owner: Option<Arc<CudaStream>>,
     /// Recorded whenever another stream has to wait for all that this one has been given so far.
     marker: CudaEvent,
 }
@@ -31,28 +34,59 @@ pub(crate) struct GpuEvent {
 
 impl GpuStream {
     pub(super) fn new(context: &Arc<CudaContext>, stream: Arc<CudaStream>) -> Result<Self, DriverError> {
+        let handle = Handle(stream.cu_stream());
         let marker = context.new_event(None)?;
-        Ok(Self { queue: Arc::new(Queue { stream, marker }) })
+        Ok(Self { queue: Arc::new(Queue { handle, _owner: Some(stream), marker }) })
+    }
+
+    /// A stream that belongs to somebody else, who also destroys it.
+    ///
+    /// # Safety
+    /// The handle is that of a stream of this context, or null for its default stream, and stays valid as long as any
+    /// clone of the result is used.
+    pub(super) unsafe fn borrowed(
+        context: &Arc<CudaContext>,
+        handle: sys::CUstream,
+    ) -> Result<Self, DriverError> {
+        let marker = context.new_event(None)?;
+        Ok(Self { queue: Arc::new(Queue { handle: Handle(handle), _owner: None, marker }) })
     }
 
     /// The driver's handle.
     pub(super) fn handle(&self) -> sys::CUstream {
-        self.queue.stream.cu_stream()
-    }
-
-    /// The driver's stream.
-    pub(super) fn driver_stream(&self) -> &CudaStream {
-        &self.queue.stream
+        self.queue.handle.0
     }
 
     /// Whether both are the same queue.
-    pub(super) fn is(&self, other: &GpuStream) -> bool {
-        Arc::ptr_eq(&self.queue, &other.queue)
+    pub(crate) fn is(&self, other: &GpuStream) -> bool {
+        self.handle() == other.handle()
+    }
+
+    /// Records an event at the end of the work given to this stream so far.
+    pub(super) fn mark(&self, event: &CudaEvent) -> Result<(), DriverError> {
+        event.context().bind_to_thread()?;
+        // SAFETY: the event is alive, and so is the stream: it has an owner here, or the maker of `self` vouches for it.
+        unsafe { result::event::record(event.cu_event(), self.handle()) }
+    }
+
+    /// Lets work given to this stream from now on wait for an event.
+    pub(super) fn hold(&self, event: &CudaEvent) -> Result<(), DriverError> {
+        event.context().bind_to_thread()?;
+        let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: as above.
+        unsafe { result::stream::wait_event(self.handle(), event.cu_event(), flags) }
+    }
+
+    /// Waits until all work given to this stream is done. The GPU's context must be the calling thread's current one.
+    pub(super) fn finish(&self) -> Result<(), DriverError> {
+        // SAFETY: as above.
+        unsafe { result::stream::synchronize(self.handle()) }
     }
 
     /// Waits until all work given to this stream is done.
     pub(crate) fn synchronize(&self, gpu: &Gpu) -> Result<()> {
-        gpu.check("waiting for a stream", self.queue.stream.synchronize())?;
+        gpu.bind()?;
+        gpu.check("waiting for a stream", self.finish())?;
         gpu.launches.forget(Some(self.handle() as usize));
         gpu.show_messages();
         Ok(())
@@ -62,14 +96,13 @@ impl GpuStream {
     pub(crate) fn record(&self, gpu: &Gpu) -> Result<GpuEvent> {
         let event =
             gpu.check("making an event", gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)))?;
-        gpu.check("recording an event", event.record(&self.queue.stream))?;
+        gpu.check("recording an event", self.mark(&event))?;
         Ok(GpuEvent { event })
     }
 
     /// Lets work given to this stream from now on wait for the event. Does not block the caller.
     pub(crate) fn wait(&self, gpu: &Gpu, event: &GpuEvent) -> Result<()> {
-        gpu.bind()?;
-        gpu.check("waiting for an event", self.queue.stream.wait(&event.event))
+        gpu.check("waiting for an event", self.hold(&event.event))
     }
 
     /// Lets work given to this stream from now on wait for all that `other` has been given so far.
@@ -79,8 +112,8 @@ impl GpuStream {
         }
         // Another thread may record the marker again between the two calls: then this stream waits for more than it
         // has to, never for less.
-        gpu.check("recording an event", other.queue.marker.record(&other.queue.stream))?;
-        gpu.check("waiting for another stream", self.queue.stream.wait(&other.queue.marker))
+        gpu.check("recording an event", other.mark(&other.queue.marker))?;
+        gpu.check("waiting for another stream", self.hold(&other.queue.marker))
     }
 
     /// Launches a kernel.

@@ -38,6 +38,20 @@ impl Storage {
         Ok(Self::Cpu(memory))
     }
 
+    /// Memory of a stream's device that belongs to somebody else, who uses it on that stream before and after.
+    ///
+    /// # Safety
+    /// The address is not null. There are `bytes` initialised bytes, not more than `isize::MAX`, which nobody else uses
+    /// as long as the result or work given to a stream with it does.
+    pub(crate) unsafe fn borrowed(lender: &Stream, address: *mut u8, bytes: usize) -> Self {
+        match lender.as_gpu() {
+            // SAFETY: passed on to the caller; work on the CPU is done when it is given.
+            None => Self::Cpu(unsafe { HostMemory::borrowed(address, bytes) }),
+            // SAFETY: passed on to the caller.
+            Some((gpu, lender)) => Self::Gpu(unsafe { GpuMemory::borrowed(gpu, lender, address, bytes) }),
+        }
+    }
+
     /// The device that has the memory.
     pub(crate) fn device(&self) -> Device {
         match self {

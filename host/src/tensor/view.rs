@@ -110,7 +110,7 @@ impl<'tensor, T: Element> TensorView<'tensor, T, 2> {
 }
 
 impl<'tensor, T: Element, const RANK: usize> TensorViewMut<'tensor, T, RANK> {
-    pub(super) fn new(storage: &'tensor mut Storage, layout: Layout<RANK>) -> Self {
+    pub(crate) fn new(storage: &'tensor mut Storage, layout: Layout<RANK>) -> Self {
         Self { storage, layout, element: PhantomData }
     }
 

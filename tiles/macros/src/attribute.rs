@@ -1,5 +1,6 @@
 //! The arguments of `#[kernel(...)]`.
 
+use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Result, Token, parenthesized};
 
@@ -133,7 +134,8 @@ impl Parse for Attribute {
             }
         }
         if attribute.threads + attribute.copy.unwrap_or(0) > 1024 {
-            return Err(input.error("a block has at most 1024 threads, those that copy among them"));
+            let problem = "a block has at most 1024 threads, those that copy among them";
+            return Err(Error::new(Span::call_site(), problem));
         }
         Ok(attribute)
     }
@@ -155,5 +157,29 @@ impl Attribute {
             line += &format!(" cluster={x},{y},{z}");
         }
         line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Attribute> {
+        syn::parse_str(text)
+    }
+
+    #[test]
+    fn threads_that_copy_count_in_the_launch_bounds() {
+        assert_eq!(parse("threads = 256").unwrap().marker("k"), "//@cuda-tiles entry k maxntid=256");
+        let marker = parse("threads = 256, copy = 32, min_blocks = 2").unwrap().marker("k");
+        assert_eq!(marker, "//@cuda-tiles entry k maxntid=288 minnctapersm=2");
+        assert_eq!(parse("copy = 128").unwrap().marker("k"), "//@cuda-tiles entry k maxntid=256");
+    }
+
+    #[test]
+    fn blocks_that_are_too_large_are_refused() {
+        let message = |text| parse(text).err().unwrap().to_string();
+        assert!(message("copy = 48").starts_with("`copy` is how many threads do nothing but copy"));
+        assert!(message("threads = 1024, copy = 32").starts_with("a block has at most 1024 threads"));
     }
 }

@@ -372,9 +372,8 @@ impl Function {
         let (mut rooms, mut places) = (Vec::new(), Vec::new());
         for Argument { name, kind, .. } in self.shared() {
             let room = format_ident!("room_of_{name}");
-            rooms.push(quote!(let mut #room = ::cuda_tiles::stream::shared::Room::<#kind>::new();));
-            places
-                .push(quote!(<#kind as ::cuda_tiles::stream::shared::SharedMemory>::new(#room.as_mut_ptr())));
+            rooms.push(quote!(let mut #room = ::cuda_tiles::cpu::room::<#kind>();));
+            places.push(quote!(::cuda_tiles::cpu::in_room::<#kind>(&mut #room)));
         }
         let shared_bytes = self.shared_bytes(places.len());
         let token = match attribute.copy {

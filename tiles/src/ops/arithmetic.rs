@@ -7,8 +7,10 @@
 use super::Operand;
 use super::modes::{NanMode, SuppressNan};
 use super::operand::{Fetch, Promoted};
+use crate::arch::{TILES_IN_REGISTERS, threads};
 use crate::element::{Cast, Element, Float, Integer, Logical, Number, Promote, bf16, f16};
 use crate::layout::{Join, Layout};
+use crate::registers::PowerOfTwo;
 use crate::shape::{Broadcast, Shape};
 use crate::tile::{Spread, Tile};
 use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
@@ -251,5 +253,34 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
     {
         Tile::from_registers_fn(|i| Number::abs(self.registers().get(i)))
+    }
+}
+
+impl<T: Float, S: Shape, L: Layout> Tile<T, S, L> {
+    /// `self * factor`, for factors that are mostly 1: a GPU skips the products where all factors of a warp are.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let factor = cx.coordinate::<0, _>(shape![4, 1]).cast::<f32>().maximum(1.0);
+    ///     let t = cx.full(shape![4, 2], 2.0f32).mul_unless_one(factor);
+    ///     assert_eq!((t.at([0, 0]), t.at([3, 1])), (2.0, 6.0));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn mul_unless_one<F: Shape, M: Layout<Block = L::Block>>(self, factor: Tile<T, F, M>) -> Self
+    where
+        S: Broadcast<F, Output = S>,
+    {
+        let factors = Spread::<T, F, M, S, L>::new(factor);
+        if TILES_IN_REGISTERS {
+            let mut changes = false;
+            <M::Registers<F>>::unroll(0, 1, &mut |i| changes |= factor.registers().get(i) != T::ONE);
+            // SAFETY: all lanes of the warp run this alike. What they branch on is the same for all.
+            if unsafe { threads::ballot(changes) } == 0 {
+                return self;
+            }
+        }
+        Tile::from_registers_fn(|i| Number::mul(self.registers().get(i), factors.get(i)))
     }
 }

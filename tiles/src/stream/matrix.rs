@@ -1,5 +1,7 @@
 //! Matrices, or batches of them, as streamed kernels receive them.
 
+use crate::arch::barriers::COPY_WARP;
+use crate::arch::{bulk, execution};
 use crate::element::Element;
 use crate::launch::{Parameter, Parts};
 use crate::registers::PowerOfTwo;
@@ -137,31 +139,47 @@ impl<T: Element, S: MatrixShape> Clone for TileSource<T, S> {
 
 impl<T: Element, S: MatrixShape> Copy for TileSource<T, S> {}
 
+// SAFETY: it names memory that nothing writes while the kernel runs, of which any thread may know.
+unsafe impl<T: Element, S: MatrixShape> Send for TileSource<T, S> {}
+
 impl<T: Element, S: MatrixShape> TileSource<T, S> {
     /// What its tensor map moves at once.
     pub const BOX: TensorBox = TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>(), 256);
+
+    /// The matrix at `pointer`.
+    ///
+    /// # Safety
+    /// - The elements of the layout are valid for reads, and nobody writes them, as long as the matrix is used.
+    /// - `map` is null, or the address of a map, in memory of the device, of just these elements with the box
+    ///   [`TileSource::BOX`].
+    #[inline(always)]
+    pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
+        _ = const { Self::BOX };
+        Self { matrix: Matrix { map, pointer, layout }, shape: PhantomData }
+    }
 }
 
 impl<T: Element, S: MatrixShape> TileSink<T, S> {
     /// What its tensor map moves at once.
     pub const BOX: TensorBox = TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>(), 64);
+
+    /// The matrix at `pointer`.
+    ///
+    /// # Safety
+    /// - The elements of the layout are valid for writes, by this kernel alone, as long as the matrix is used, and no two
+    ///   indices share an element. A block makes it once.
+    /// - `map` is null, or the address of a map, in memory of the device, of just these elements with the box
+    ///   [`TileSink::BOX`].
+    #[inline(always)]
+    pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
+        _ = const { Self::BOX };
+        Self { matrix: Matrix { map, pointer, layout }, shape: PhantomData }
+    }
 }
 
 macro_rules! streamed {
-    ($($matrix:ident: $safety:literal;)*) => { $(
+    ($($matrix:ident)*) => { $(
         impl<T: Element, S: MatrixShape> $matrix<T, S> {
-            /// The matrix at `pointer`.
-            ///
-            /// # Safety
-            #[doc = $safety]
-            /// `map` is null, or the address of a map, in memory of the device, of just these elements with the box
-            /// `Self::BOX`.
-            #[inline(always)]
-            pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
-                const { assert!(Self::BOX.columns > 0) };
-                Self { matrix: Matrix { map, pointer, layout }, shape: PhantomData }
-            }
-
             /// Rows of a matrix.
             #[inline(always)]
             pub fn rows(&self) -> u32 {
@@ -182,6 +200,7 @@ macro_rules! streamed {
         }
 
         // SAFETY: the parts are all of its fields, which are pointers and a `repr(C)` struct of integers.
+        #[diagnostic::do_not_recommend]
         unsafe impl<T: Element, S: MatrixShape> Parameter for $matrix<T, S> {
             type First = *const TensorMap;
             type Second = *mut T::Bits;
@@ -193,16 +212,17 @@ macro_rules! streamed {
             }
             #[inline(always)]
             unsafe fn from_parts(parts: Parts<Self>) -> Self {
+                if COPY_WARP && execution::thread() == 0 && !parts.first.is_null() {
+                    // SAFETY: a map that is not null is one. The first copy then need not wait for it.
+                    unsafe { bulk::prefetch_map(parts.first.cast()) };
+                }
                 // SAFETY: the parts come from such a matrix.
                 unsafe { Self::new(parts.first, parts.second, parts.third) }
             }
         }
     )* };
 }
-streamed! {
-    TileSource: "The elements of the layout are valid for reads, and nobody writes them, as long as the matrix is used.";
-    TileSink: "The elements of the layout are valid for writes, by this kernel alone, as long as the matrix is used, and no two indices share an element.";
-}
+streamed!(TileSource TileSink);
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,6 @@
 
 use crate::arch::shared;
 use crate::arch::threads::{self, Address};
-use core::mem::MaybeUninit;
 
 /// The shared memory, in bytes, that a block can have on targets of each class: 99 KiB on `sm_86`, `sm_89` and `sm_120`,
 /// 163 KiB on `sm_80` and `sm_87`, 227 KiB on `sm_90` and `sm_100` (CUDA C++ Programming Guide, "Compute Capabilities").
@@ -39,6 +38,9 @@ pub unsafe trait SharedMemory: Sized {
 }
 
 /// The size of arguments that lie one behind the other, for each class: also where the one behind them begins.
+///
+/// # Panics
+/// If a size is not a multiple of [`ALIGNMENT`].
 pub const fn total(sizes: &[[u32; 3]]) -> [u32; 3] {
     let mut sum = [0; 3];
     let mut argument = 0;
@@ -67,30 +69,6 @@ pub const fn total(sizes: &[[u32; 3]]) -> [u32; 3] {
 pub unsafe fn at<M: SharedMemory>(offset: [u32; 3]) -> M {
     // SAFETY: the caller's contract; dynamic shared memory is aligned to `ALIGNMENT`, of which the offset is a multiple.
     unsafe { M::new(threads::offset(shared::dynamic(), offset[shared::BUDGET_CLASS] as usize)) }
-}
-
-/// An argument's memory on the CPU, on the stack of its block.
-#[doc(hidden)]
-#[repr(C, align(1024))]
-pub struct Room<M: SharedMemory>(MaybeUninit<M::Storage>);
-
-impl<M: SharedMemory> Room<M> {
-    /// Memory of which nothing is known, as on the device.
-    pub const fn new() -> Self {
-        const { assert!(align_of::<Self>() == ALIGNMENT as usize) };
-        Self(MaybeUninit::uninit())
-    }
-
-    /// Where it is.
-    pub fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.0.as_mut_ptr().cast()
-    }
-}
-
-impl<M: SharedMemory> Default for Room<M> {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 #[cfg(test)]

@@ -72,6 +72,27 @@ impl<S: Shape, L: Layout> Tile<u32, S, L> {
     }
 }
 
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// The coordinate of each element of this tile along axis `A`, as [`Cx::coordinate`], laid out as this tile: a mask made of
+    /// it costs no exchange.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.ones::<f32, _>(shape![4, 4]);
+    ///     let lower = t.coordinates::<1>().le(t.coordinates::<0>()).select(t, 0.0);
+    ///     assert_eq!((lower.at([2, 1]), lower.at([1, 2])), (1.0, 0.0));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn coordinates<const A: usize>(self) -> Tile<u32, S, L>
+    where
+        S: Axis<A>,
+    {
+        Tile::coordinate()
+    }
+}
+
 impl<B: Block> Cx<B> {
     /// A tile of `shape` whose elements are all `value`.
     ///

@@ -44,9 +44,18 @@ pub struct ColumnMajor;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swizzled<const GROUP: u32>;
 
+/// In groups of `GROUP` matrices, of each row by row from the last one up, a row of all matrices of the group at a time; for
+/// tiles of rank 3, of which the first axis counts matrices. Tiles of lower rank come row by row from the last one.
+///
+/// Where the last rows are the most work, as in causal attention, blocks then end at about the same time, and those that run
+/// together share the matrices of a group in the L2 cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FromLastRow<const GROUP: u32>;
+
 impl sealed::Sealed for RowMajor {}
 impl sealed::Sealed for ColumnMajor {}
 impl<const GROUP: u32> sealed::Sealed for Swizzled<GROUP> {}
+impl<const GROUP: u32> sealed::Sealed for FromLastRow<GROUP> {}
 
 /// Takes the coordinate along `axis` off `number`, the fastest one first; nothing where there is no such axis. Written out
 /// for each axis by the callers: a loop over an array would put it into memory.
@@ -92,20 +101,56 @@ impl<const GROUP: u32> Order for Swizzled<GROUP> {
     #[inline(always)]
     fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R] {
         const { assert!(GROUP > 0, "Swizzled: a band has at least one row") };
-        let mut index = RowMajor.locate(number, counts);
         if R < 2 {
-            return index;
+            return RowMajor.locate(number, counts);
         }
-        let (rows, columns) = (counts[R - 2], counts[R - 1]);
-        // Row by row it is tile `within` of its matrix; band by band it lies elsewhere in the same matrix.
-        let within = index[R - 2] * columns + index[R - 1];
+        let (rows, columns) = (counts[R - 2].max(1), counts[R - 1].max(1));
+        // The axes in front of the last two; none of the divisions is worth its time where there are none.
+        let (mut index, mut within) = ([0; R], number);
+        let matrices = if R == 2 { 1 } else { counts[0] * if R == 4 { counts[1] } else { 1 } };
+        if matrices > 1 {
+            let mut matrix = number / (rows * columns);
+            within = number - matrix * rows * columns;
+            if R == 4 {
+                take(&mut matrix, &mut index, counts, 1);
+            }
+            index[0] = matrix;
+        }
         // No band is higher than the matrix, so that no product exceeds the number of tiles.
-        let group = GROUP.min(rows).max(1);
-        let band = within / (group * columns).max(1);
+        let group = GROUP.min(rows);
+        let band = within / (group * columns);
         let height = group.min(rows - (band * group).min(rows)).max(1);
         let rest = within - band * group * columns;
-        index[R - 2] = band * group + rest % height;
         index[R - 1] = rest / height;
+        index[R - 2] = band * group + rest - index[R - 1] * height;
+        index
+    }
+}
+
+impl<const GROUP: u32> Order for FromLastRow<GROUP> {
+    // Beyond the numbers of `Swizzled`, which has one for each group.
+    const NUMBER: u64 = (1 << 33) + GROUP as u64;
+    #[inline(always)]
+    fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R] {
+        const { assert!(GROUP > 0, "FromLastRow: a group has at least one matrix") };
+        const { assert!(R >= 1 && R <= 3, "FromLastRow orders tiles of rank 1 to 3") };
+        if R < 3 {
+            let mut index = RowMajor.locate(number, counts);
+            index[0] = counts[0].saturating_sub(1) - index[0].min(counts[0].saturating_sub(1));
+            return index;
+        }
+        let (matrices, rows, columns) = (counts[0].max(1), counts[1].max(1), counts[2].max(1));
+        let per_matrix = rows * columns;
+        // No group is larger than all of them, so that no product exceeds the number of tiles.
+        let most = GROUP.min(matrices);
+        let group = number / (most * per_matrix);
+        let within = number - group * most * per_matrix;
+        let size = most.min(matrices - (group * most).min(matrices)).max(1);
+        let (row, rest) = (within / (size * columns), within % (size * columns));
+        let mut index = [0; R];
+        index[R - 1] = rest / size;
+        index[R - 2] = rows - 1 - row.min(rows - 1);
+        index[0] = group * most + rest % size;
         index
     }
 }

@@ -15,10 +15,10 @@ mod padding;
 mod pointer;
 mod same;
 mod tiled;
-mod transfer;
+pub(crate) mod transfer;
 mod walk;
 
-pub use deal::{ColumnMajor, Dealt, DealtTile, Order, RowMajor, Swizzled};
+pub use deal::{ColumnMajor, Dealt, DealtTile, FromLastRow, Order, RowMajor, Swizzled};
 pub use elements::{ElementIndex, IndexEntry};
 pub use gather::{GatherIndex, GatherScatterView};
 pub use index::{IndexNumber, TileIndex};

@@ -137,7 +137,7 @@ fn pair([low, high]: [u32; 2]) -> [u32; 4] {
 /// `count` elements take 1, 2, 4, 8 or 16 bytes. Unless `condition` is `Some(false)`, they are valid for writes,
 /// aligned to their size altogether, and not accessed concurrently.
 #[inline(always)]
-pub(super) unsafe fn store<T: Element>(
+pub(crate) unsafe fn store<T: Element>(
     address: *mut T::Bits,
     count: usize,
     condition: Option<bool>,

@@ -79,6 +79,12 @@ pub fn opaque(value: u32) -> u32 {
     value
 }
 
+/// The value.
+#[inline(always)]
+pub fn anew(value: u32) -> u32 {
+    value
+}
+
 /// Waits for nothing: on the CPU a launch returns when its blocks have run.
 #[inline(always)]
 pub fn wait_for_dependencies() {}

@@ -4,6 +4,8 @@
 //! wait for or to exchange with.
 
 pub mod atomic;
+pub mod barriers;
+pub mod bulk;
 pub mod convert;
 pub mod execution;
 pub mod float;
@@ -15,6 +17,7 @@ pub mod rounding;
 pub mod run;
 pub mod shared;
 pub mod threads;
+pub mod warpgroup;
 
 /// Tiles are arrays in memory: loops over their elements stay loops.
 pub const TILES_IN_REGISTERS: bool = false;

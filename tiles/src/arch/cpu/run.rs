@@ -6,7 +6,9 @@ use crate::element::Element;
 use crate::launch::BlockPosition;
 use crate::layout::Cta;
 use crate::span::{Exclusive, Extents, Natural, ReadOnly, Right, TensorSpan};
-use crate::stream::Split;
+use crate::stream::shared::ALIGNMENT;
+use crate::stream::{SharedMemory, Split};
+use core::mem::MaybeUninit;
 
 /// The block of the CPU: one thread.
 pub type CpuBlock = Cta<1, 4, 1>;
@@ -29,6 +31,28 @@ pub unsafe fn context<B: crate::layout::Block>(position: BlockPosition) -> Cx<B>
 pub unsafe fn split<B: crate::layout::Block>(position: BlockPosition) -> Split<B> {
     // SAFETY: the same contract.
     unsafe { Split::new(Place::new(position.index, position.count, position.partitions)) }
+}
+
+/// A shared argument's memory, on the stack of its block.
+#[doc(hidden)]
+#[repr(C, align(1024))]
+pub struct Room<M: SharedMemory>(MaybeUninit<M::Storage>);
+
+/// Memory of which nothing is known, as on the device.
+#[doc(hidden)]
+pub const fn room<M: SharedMemory>() -> Room<M> {
+    const { assert!(align_of::<Room<M>>() == ALIGNMENT as usize) };
+    Room(MaybeUninit::uninit())
+}
+
+/// The argument whose memory this is.
+///
+/// # Safety
+/// The memory is used by nothing else as long as the argument.
+#[doc(hidden)]
+pub unsafe fn in_room<M: SharedMemory>(room: &mut Room<M>) -> M {
+    // SAFETY: the memory is aligned as its type and as large as the storage; the block has one thread.
+    unsafe { M::new(room.0.as_mut_ptr().cast()) }
 }
 
 /// Runs `body` as the only block of a grid.

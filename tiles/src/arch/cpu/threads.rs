@@ -63,6 +63,11 @@ pub unsafe fn with_shared<T: Copy, const N: usize, R>(initial: T, body: impl FnO
     body(core::ptr::from_mut(&mut memory).cast())
 }
 
+/// For GPUs.
+pub fn word(_address: Address) -> u32 {
+    unreachable!("the CPU has no descriptors of shared memory")
+}
+
 /// The address `bytes` further.
 #[inline(always)]
 pub fn offset(address: Address, bytes: usize) -> Address {

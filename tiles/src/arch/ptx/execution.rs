@@ -160,6 +160,15 @@ pub fn opaque(mut value: u32) -> u32 {
     value
 }
 
+/// The value, of which the optimiser learns that it may be another one at each time: what is computed from it is computed
+/// after this place, and takes no register before.
+#[inline(always)]
+pub fn anew(mut value: u32) -> u32 {
+    // SAFETY: the empty asm leaves the register as it is. Not `pure`: it stays where it is.
+    unsafe { asm!("/* {0} */", inout(reg32) value, options(nomem, nostack, preserves_flags)) };
+    value
+}
+
 /// `griddepcontrol.wait`: waits until the grids that this one depends on have ended and their writes can be seen (PTX
 /// ISA, "griddepcontrol"). Nothing before `sm_90`, where a grid starts only then.
 #[inline(always)]

@@ -6,6 +6,8 @@
 //! a generic pointer costs almost twice as much.
 
 pub mod atomic;
+pub mod barriers;
+pub mod bulk;
 pub mod convert;
 pub mod execution;
 pub mod float;
@@ -17,6 +19,7 @@ pub mod rounding;
 pub mod run;
 pub mod shared;
 pub mod threads;
+pub mod warpgroup;
 
 /// Tiles are spread over registers: code over their elements must be straight-line.
 pub const TILES_IN_REGISTERS: bool = true;

@@ -101,6 +101,12 @@ pub unsafe fn with_shared<T: Copy, const N: usize, R>(_initial: T, body: impl Fn
     body(address)
 }
 
+/// The address as the number that descriptors hold.
+#[inline(always)]
+pub fn word(address: Address) -> u32 {
+    address
+}
+
 /// The address `bytes` further.
 #[inline(always)]
 pub fn offset(address: Address, bytes: usize) -> Address {

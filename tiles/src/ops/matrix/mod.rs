@@ -42,9 +42,11 @@ mod stage;
 mod tensor_cores;
 mod threads;
 
+pub(crate) use combinations::ProductOf;
 pub use combinations::{Multiply, MultiplyAccumulate};
 pub use scaled::{ScaledMultiply, scaled_mma};
 pub use shapes::{BatchOf, MatrixProduct, MultiplyShapes};
+pub(crate) use tensor_cores::multiply_fragments;
 
 use crate::arch;
 use crate::context::Cx;

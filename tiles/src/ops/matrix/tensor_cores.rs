@@ -376,7 +376,6 @@ pub(crate) unsafe fn multiply_staged<P, T, U, C, S, B>(
 /// # Safety
 /// Tensor cores multiply these tiles: there is a [`Plan`] for all of `k`.
 #[inline(always)]
-#[allow(dead_code, reason = "for operands that stay in registers")]
 pub(crate) unsafe fn multiply_fragments<T, U, C, SA, SB, S, B>(
     left: &Tile<T, SA, LeftOperand<B, T::Bytes, S::Columns>>,
     right: &Tile<U, SB, RightOperand<B, T::Bytes, S::Rows>>,

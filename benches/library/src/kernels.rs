@@ -1,0 +1,31 @@
+//! Kernels that are launched by their names.
+
+use cuda_tiles_host::{Grid, Launch, Stream};
+use cuda_tiles_kernels::{softmax, vector};
+
+use crate::Result;
+use crate::array::Array;
+
+/// Launches the kernel of this name.
+///
+/// # Safety
+/// The arrays lie on the stream's device, and the kernel may use them in the order of the stream.
+pub(crate) unsafe fn launch(name: &str, stream: &Stream, arrays: &[Array]) -> Result<()> {
+    match (name, arrays) {
+        ("add_f32_4096", [x, y, z]) => {
+            let grid = Grid::cover([z.extent(0)], [4096]);
+            // SAFETY: the caller vouches for the arrays, each of which becomes the kernel's argument.
+            let (x, y, mut z) = unsafe { (x.lend(stream)?, y.lend(stream)?, z.lend(stream)?) };
+            let arguments = (x.view::<1>()?, y.view::<1>()?, z.view_mut::<1>()?);
+            vector::add::<f32, 4096>().launch_on(stream, grid, arguments)?;
+        }
+        ("softmax_8192", [x, y]) => {
+            let rows = y.extent(0) as u32;
+            // SAFETY: as above.
+            let (x, mut y) = unsafe { (x.lend(stream)?, y.lend(stream)?) };
+            softmax::softmax::<8192>().launch_on(stream, rows, (x.view::<2>()?, y.view_mut::<2>()?))?;
+        }
+        _ => return Err(format!("there is no kernel `{name}` of {} arrays", arrays.len()).into()),
+    }
+    Ok(())
+}

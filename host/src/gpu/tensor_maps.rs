@@ -1,0 +1,113 @@
+//! Tensor maps by the driver, for GPUs with a copy engine that reads them.
+
+use std::ffi::c_void;
+use std::sync::RwLockReadGuard;
+
+use cuda_tiles::stream::TensorMap;
+use cudarc::driver::sys::{
+    CUtensorMap, CUtensorMapDataType as DataType, CUtensorMapFloatOOBfill as Fill,
+    CUtensorMapInterleave as Interleave, CUtensorMapL2promotion as Promotion, CUtensorMapSwizzle as Swizzle,
+};
+use cudarc::driver::{result, sys};
+
+use super::Gpu;
+use crate::error::Result;
+use crate::tensor_maps::{Encoding, MapDescription, MapDevice, MapElement, MapKeeper, Words};
+
+/// The major number of the first compute capability with such an engine (PTX ISA, "cp.async.bulk.tensor").
+const FIRST_WITH_ENGINE: u32 = 9;
+
+impl Gpu {
+    /// Keeps the tensor maps that a launch finds from being dropped, until it has been given to its stream.
+    pub(crate) fn hold_tensor_maps(&self) -> Result<RwLockReadGuard<'_, ()>> {
+        self.tensor_maps.hold(self)
+    }
+}
+
+impl MapKeeper for Gpu {
+    fn tensor_map(&self, description: &MapDescription) -> Result<*const TensorMap> {
+        match self.capability().0 >= FIRST_WITH_ENGINE {
+            true => self.tensor_maps.get(self, description),
+            false => Ok(std::ptr::null()),
+        }
+    }
+}
+
+impl MapDevice for Gpu {
+    fn encode(&self, encoding: &Encoding) -> Result<Words> {
+        let mut map = CUtensorMap { opaque: [0; 16] };
+        // SAFETY: the map and the arrays live through the call and have the lengths that the driver wants for three axes;
+        // the address is not followed.
+        let encoded = unsafe {
+            sys::cuTensorMapEncodeTiled(
+                &mut map,
+                data_type(encoding.element),
+                3,
+                encoding.address as *mut c_void,
+                encoding.extents.as_ptr(),
+                encoding.pitches.as_ptr(),
+                encoding.piece.as_ptr(),
+                [1; 3].as_ptr(),
+                Interleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+                swizzle(encoding.swizzle_bytes),
+                Promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                Fill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            )
+        };
+        self.check("describing a tensor to the copy engine", encoded.result())?;
+        Ok(map.opaque)
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<u64> {
+        self.bind()?;
+        // SAFETY: allocating changes nothing that exists. The memory is never freed, as the GPU stays open.
+        self.check("allocating memory for tensor maps", unsafe { result::malloc_sync(bytes) })
+    }
+
+    fn upload(&self, address: u64, words: &Words) -> Result<()> {
+        const OPERATION: &str = "copying a tensor map";
+        self.bind()?;
+        // A stream of its own, which waits for nobody's kernels. A copy without a stream would come back before its end.
+        let stream = match self.map_uploads.get() {
+            Some(stream) => stream,
+            None => {
+                let stream = self.check("making a stream", self.context.new_stream())?;
+                self.map_uploads.get_or_init(|| stream)
+            }
+        };
+        // SAFETY: the address is that of room for a map, which no kernel uses yet; `words` outlives the copy, which is
+        // waited for.
+        let copied = unsafe { result::memcpy_htod_async(address, words, stream.cu_stream()) };
+        self.check(OPERATION, copied)?;
+        self.check(OPERATION, stream.synchronize())
+    }
+
+    fn settle(&self) -> Result<()> {
+        // Not `Gpu::synchronize`: what kernels have printed is shown by the user's function, which may launch others.
+        self.check("waiting for the GPU", self.context.synchronize())
+    }
+}
+
+fn data_type(element: MapElement) -> DataType {
+    match element {
+        MapElement::U8 => DataType::CU_TENSOR_MAP_DATA_TYPE_UINT8,
+        MapElement::U16 => DataType::CU_TENSOR_MAP_DATA_TYPE_UINT16,
+        MapElement::U32 => DataType::CU_TENSOR_MAP_DATA_TYPE_UINT32,
+        MapElement::I32 => DataType::CU_TENSOR_MAP_DATA_TYPE_INT32,
+        MapElement::U64 => DataType::CU_TENSOR_MAP_DATA_TYPE_UINT64,
+        MapElement::I64 => DataType::CU_TENSOR_MAP_DATA_TYPE_INT64,
+        MapElement::F16 => DataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        MapElement::F32 => DataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+        MapElement::F64 => DataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+        MapElement::Bf16 => DataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+    }
+}
+
+fn swizzle(bytes: u32) -> Swizzle {
+    match bytes {
+        128 => Swizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+        64 => Swizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+        32 => Swizzle::CU_TENSOR_MAP_SWIZZLE_32B,
+        _ => Swizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+    }
+}

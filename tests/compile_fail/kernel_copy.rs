@@ -1,0 +1,10 @@
+//! `copy` is how many threads do nothing but copy: 32, a warp, or 128, a warpgroup
+
+use cuda_tiles::prelude::*;
+
+#[kernel(threads = 256, copy = 48)]
+fn nothing(block: Split) {
+    let _ = block;
+}
+
+fn main() {}

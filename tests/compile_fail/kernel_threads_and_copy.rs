@@ -1,0 +1,10 @@
+//! a block has at most 1024 threads, those that copy among them
+
+use cuda_tiles::prelude::*;
+
+#[kernel(threads = 1024, copy = 32)]
+fn nothing(block: Split) {
+    let _ = block;
+}
+
+fn main() {}

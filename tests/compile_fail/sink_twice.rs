@@ -1,0 +1,16 @@
+//! use of moved value: `y`
+
+use cuda_tiles::prelude::*;
+
+fn write(y: TileSink<f16, Shape2<64, 64>>) {
+    let _ = y;
+}
+
+#[kernel]
+fn twice(cx: Cx, y: TileSink<f16, Shape2<64, 64>>) {
+    let _ = cx;
+    write(y);
+    write(y);
+}
+
+fn main() {}

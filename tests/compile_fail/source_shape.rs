@@ -1,0 +1,10 @@
+//! `(D<64>,)` is not the shape of a matrix's tiles
+
+use cuda_tiles::prelude::*;
+
+#[kernel]
+fn rows(cx: Cx, x: TileSource<f16, Shape1<64>>) {
+    let _ = (cx, x);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! `Split` is the block of a kernel with threads that copy: state `copy = 32` in #[kernel(...)], or take `cx: Cx`
+
+use cuda_tiles::prelude::*;
+
+#[kernel(threads = 256)]
+fn nothing(block: Split) {
+    let _ = block;
+}
+
+fn main() {}

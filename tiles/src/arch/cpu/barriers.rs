@@ -1,0 +1,57 @@
+//! A block of one thread copies for itself and waits for nobody; most of these are never called.
+
+use super::threads::Address;
+
+/// Whether a warp of the block copies for the others.
+pub const COPY_WARP: bool = false;
+
+macro_rules! never {
+    ($($name:ident $(<const $parameter:ident: $of:ty>)? ($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => { $(
+        /// For GPUs.
+        ///
+        /// # Safety
+        /// Never called.
+        pub unsafe fn $name $(<const $parameter: $of>)? ($(_: $type),*) $(-> $result)? {
+            unreachable!("a block of one thread has nobody to wait for")
+        }
+    )* };
+}
+never! {
+    initialise(barrier: Address, arrivals: u32);
+    arrive(barrier: Address);
+    arrive_expecting(barrier: Address, bytes: u32);
+    try_wait(barrier: Address, parity: u32) -> bool;
+    elect() -> bool;
+    take_registers<const REGISTERS: u32>();
+    give_registers<const REGISTERS: u32>();
+    peek(address: Address) -> u32;
+    poke(address: Address, value: u32);
+}
+
+/// Nobody else sees the memory.
+pub fn publish_initialised() {}
+
+/// Nobody else sees the memory.
+pub fn publish_to_engines() {}
+
+/// Copies 16 bytes, of which all but the first `bytes` become zero.
+///
+/// # Safety
+/// `source` is valid for reading `bytes` (at most 16), and `target` for writing 16.
+#[inline(always)]
+pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        target.write_bytes(0, 16);
+        target.copy_from_nonoverlapping(source, bytes as usize);
+    }
+}
+
+/// Copies are done at once.
+pub fn commit_copies() {}
+
+/// Copies are done at once.
+pub fn wait_for_copies<const PENDING: usize>() {}
+
+/// For GPUs.
+pub fn rest() {}

@@ -1,0 +1,200 @@
+//! Barriers in shared memory that count arrivals and bytes (PTX ISA, "mbarrier"), asynchronous copies by threads
+//! ("cp.async"), and the roles of warps.
+
+use super::threads::Address;
+use core::arch::asm;
+
+#[repr(C)]
+struct Elected {
+    lane: u32,
+    is_this: bool,
+}
+
+unsafe extern "unadjusted" {
+    #[link_name = "llvm.nvvm.elect.sync"]
+    fn elect_sync(members: u32) -> Elected;
+    #[link_name = "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32"]
+    fn setmaxnreg_inc(registers: u32);
+    #[link_name = "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32"]
+    fn setmaxnreg_dec(registers: u32);
+    #[link_name = "llvm.nvvm.fence.mbarrier_init.release.cluster"]
+    fn fence_mbarrier_init();
+    #[link_name = "llvm.nvvm.fence.proxy.async.shared_cta"]
+    fn fence_proxy_async_shared();
+}
+
+/// Whether a warp of the block copies for the others, by the copy engine; elsewhere the threads copy for themselves.
+pub const COPY_WARP: bool = cfg!(target_feature = "sm_90");
+
+/// `mbarrier.init`: a phase is complete when `arrivals` threads have arrived and all expected bytes are there.
+///
+/// # Safety
+/// `barrier` is the address of 8 bytes of shared memory, aligned to 8, that nobody uses otherwise.
+#[inline(always)]
+pub unsafe fn initialise(barrier: Address, arrivals: u32) {
+    // SAFETY: the caller vouches for the memory.
+    unsafe {
+        asm!("mbarrier.init.shared.b64 [{0}], {1};", in(reg32) barrier, in(reg32) arrivals, options(nostack))
+    }
+}
+
+/// `fence.mbarrier_init`: the barriers that this thread initialised are seen so by the copy engine.
+#[inline(always)]
+pub fn publish_initialised() {
+    // SAFETY: a fence has no precondition.
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        fence_mbarrier_init();
+    }
+}
+
+/// `fence.proxy.async`: what this thread wrote to shared memory is seen by the copy engine and the tensor cores.
+#[inline(always)]
+pub fn publish_to_engines() {
+    // SAFETY: a fence has no precondition.
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        fence_proxy_async_shared();
+    }
+}
+
+/// `mbarrier.arrive`: this thread has arrived; what it did before is done.
+///
+/// # Safety
+/// `barrier` was initialised.
+#[inline(always)]
+pub unsafe fn arrive(barrier: Address) {
+    // SAFETY: the caller vouches for the barrier.
+    unsafe { asm!("mbarrier.arrive.shared::cta.b64 _, [{0}];", in(reg32) barrier, options(nostack)) }
+}
+
+/// `mbarrier.arrive.expect_tx`: this thread has arrived, and the phase also waits for `bytes` to be copied.
+///
+/// # Safety
+/// `barrier` was initialised; copies of as many bytes in all report to it.
+#[inline(always)]
+pub unsafe fn arrive_expecting(barrier: Address, bytes: u32) {
+    // SAFETY: the caller vouches for the barrier.
+    unsafe {
+        asm!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [{0}], {1};", in(reg32) barrier, in(reg32) bytes, options(nostack))
+    }
+}
+
+/// `mbarrier.try_wait.parity`: whether the phase of this parity is complete, after waiting for a time that the hardware
+/// chooses.
+///
+/// # Safety
+/// `barrier` was initialised.
+#[inline(always)]
+pub unsafe fn try_wait(barrier: Address, parity: u32) -> bool {
+    let done: u32;
+    // SAFETY: the caller vouches for the barrier. Not `nomem`: what comes after sees what the phase brought.
+    unsafe {
+        asm!(
+            "{{ .reg .pred done; mbarrier.try_wait.parity.shared::cta.b64 done, [{barrier}], {parity}; selp.u32 {done}, 1, 0, done; }}",
+            done = out(reg32) done, barrier = in(reg32) barrier, parity = in(reg32) parity, options(nostack)
+        )
+    };
+    done != 0
+}
+
+/// `elect.sync`: true in one lane of the warp.
+///
+/// # Safety
+/// All 32 lanes of the warp execute this same call.
+#[inline(always)]
+pub unsafe fn elect() -> bool {
+    // SAFETY: the empty asm has no effect; the caller vouches for the members.
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        elect_sync(u32::MAX).is_this
+    }
+}
+
+macro_rules! set_registers {
+    ($(#[$attribute:meta])* $name:ident = $intrinsic:ident: $($count:literal)*) => {
+        $(#[$attribute])*
+        ///
+        /// # Safety
+        /// All threads of the warpgroup execute this same call, in a kernel that was assembled with a bound on its threads; the
+        /// block's registers suffice (PTX ISA, "setmaxnreg").
+        #[inline(always)]
+        pub unsafe fn $name<const REGISTERS: u32>() {
+            // SAFETY: the empty asm has no effect; the caller vouches for the rest. The instruction takes an immediate.
+            unsafe {
+                asm!("", options(nomem, nostack, preserves_flags));
+                match REGISTERS {
+                    $($count => $intrinsic($count),)*
+                    _ => {}
+                }
+            }
+        }
+    };
+}
+set_registers!(
+    /// `setmaxnreg.inc`: each thread may use this many registers from now on.
+    take_registers = setmaxnreg_inc: 152 160 168 176 184 192 200 208 216 224 232 240
+);
+set_registers!(
+    /// `setmaxnreg.dec`: each thread gives back all but this many registers.
+    give_registers = setmaxnreg_dec: 24 32 40 48 56 64
+);
+
+/// `cp.async`: copies 16 bytes from global to shared memory, of which all but the first `bytes` become zero.
+///
+/// # Safety
+/// `source` is valid for reading `bytes` (at most 16) and aligned to 16, as is `target`, whose 16 bytes nobody else accesses.
+#[inline(always)]
+pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
+    // SAFETY: the caller vouches for both addresses.
+    unsafe {
+        asm!("cp.async.cg.shared.global [{0}], [{1}], 16, {2};", in(reg32) target, in(reg64) source, in(reg32) bytes, options(nostack))
+    }
+}
+
+/// `cp.async.commit_group`: the copies since the last one are a group.
+#[inline(always)]
+pub fn commit_copies() {
+    // SAFETY: no precondition.
+    unsafe { asm!("cp.async.commit_group;", options(nostack)) }
+}
+
+/// `cp.async.wait_group`: waits until at most `PENDING` of this thread's groups are under way.
+#[inline(always)]
+pub fn wait_for_copies<const PENDING: usize>() {
+    // SAFETY: no precondition. Not `nomem`: what comes after sees the copied bytes.
+    unsafe { asm!("cp.async.wait_group {0};", const PENDING, options(nostack)) }
+}
+
+/// `ld.volatile.shared.u32`: a word that another warp may be writing.
+///
+/// # Safety
+/// `address` lies in shared memory of this block, aligned to 4.
+#[inline(always)]
+pub unsafe fn peek(address: Address) -> u32 {
+    let value;
+    // SAFETY: the caller vouches for the address.
+    unsafe {
+        asm!("ld.volatile.shared.u32 {0}, [{1}];", out(reg32) value, in(reg32) address, options(nostack))
+    };
+    value
+}
+
+/// `st.volatile.shared.u32`: a word that another warp may be reading.
+///
+/// # Safety
+/// As for [`peek`].
+#[inline(always)]
+pub unsafe fn poke(address: Address, value: u32) {
+    // SAFETY: the caller vouches for the address.
+    unsafe {
+        asm!("st.volatile.shared.u32 [{0}], {1};", in(reg32) address, in(reg32) value, options(nostack))
+    }
+}
+
+/// `nanosleep`: leaves the multiprocessor to others for about a microsecond (PTX ISA, "nanosleep").
+#[inline(always)]
+pub fn rest() {
+    // SAFETY: no precondition.
+    unsafe { asm!("nanosleep.u32 1000;", options(nostack)) }
+}

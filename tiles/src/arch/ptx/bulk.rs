@@ -1,0 +1,69 @@
+//! The copy engine: tiles between global and shared memory, described by tensor maps (PTX ISA, "cp.async.bulk.tensor").
+
+use super::threads::Address;
+use core::arch::asm;
+
+/// `prefetch.tensormap`: the map will be used soon.
+///
+/// # Safety
+/// `map` is the address of a tensor map in global memory.
+#[inline(always)]
+pub unsafe fn prefetch_map(map: *const u8) {
+    // SAFETY: the caller vouches for the map.
+    unsafe { asm!("prefetch.tensormap [{0}];", in(reg64) map, options(nostack)) }
+}
+
+/// Copies the map's box at column `x`, row `y`, matrix `z` to shared memory; what lies outside the tensor becomes zero. The
+/// bytes of the whole box count towards the phase of `barrier`.
+///
+/// # Safety
+/// `map` is a tensor map of rank 3 in global memory; `target` has room for its box, aligned to 128 bytes, that nobody accesses
+/// before the phase is complete; `barrier` was initialised.
+#[inline(always)]
+pub unsafe fn load(target: Address, map: *const u8, barrier: Address, [x, y, z]: [u32; 3]) {
+    // SAFETY: the caller vouches for the operands.
+    unsafe {
+        asm!(
+            "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [{target}], [{map}, {{{x}, {y}, {z}}}], [{barrier}];",
+            target = in(reg32) target, map = in(reg64) map, barrier = in(reg32) barrier,
+            x = in(reg32) x, y = in(reg32) y, z = in(reg32) z, options(nostack)
+        )
+    }
+}
+
+/// Copies the map's box from shared memory to column `x`, row `y`, matrix `z`, but for what lies outside the tensor.
+///
+/// # Safety
+/// `map` is a tensor map of rank 3 in global memory, of a tensor whose box nobody else accesses; `source` holds the box, aligned
+/// to 128 bytes, published to the engine, and stays as it is until [`wait_for_reads`] or [`wait_for_stores`] says so.
+#[inline(always)]
+pub unsafe fn store(map: *const u8, source: Address, [x, y, z]: [u32; 3]) {
+    // SAFETY: the caller vouches for the operands.
+    unsafe {
+        asm!(
+            "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [{map}, {{{x}, {y}, {z}}}], [{source}];",
+            map = in(reg64) map, source = in(reg32) source, x = in(reg32) x, y = in(reg32) y, z = in(reg32) z, options(nostack)
+        )
+    }
+}
+
+/// `cp.async.bulk.commit_group`: this thread's stores since the last one are a group.
+#[inline(always)]
+pub fn commit_stores() {
+    // SAFETY: no precondition.
+    unsafe { asm!("cp.async.bulk.commit_group;", options(nostack)) }
+}
+
+/// `cp.async.bulk.wait_group.read`: waits until all but the last `PENDING` groups of this thread's stores have read their source.
+#[inline(always)]
+pub fn wait_for_reads<const PENDING: usize>() {
+    // SAFETY: no precondition.
+    unsafe { asm!("cp.async.bulk.wait_group.read {0};", const PENDING, options(nostack)) }
+}
+
+/// `cp.async.bulk.wait_group 0`: waits until all of this thread's stores are done.
+#[inline(always)]
+pub fn wait_for_stores() {
+    // SAFETY: no precondition.
+    unsafe { asm!("cp.async.bulk.wait_group 0;", options(nostack)) }
+}

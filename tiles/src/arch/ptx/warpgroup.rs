@@ -1,0 +1,338 @@
+//! Products of whole warpgroups: 64 rows at a time, by operands in shared memory (PTX ISA, "wgmma").
+//!
+//! Accumulators are handed over as a pointer to the first register of the fragment; after inlining they are registers. What
+//! the tensor cores read and write is under way until [`wait`] says otherwise.
+
+use core::arch::{asm, global_asm};
+
+// A zero that the assembler knows nothing of.
+global_asm!(".const .align 4 .u32 cuda_tiles_zero;");
+
+unsafe extern "unadjusted" {
+    #[link_name = "llvm.nvvm.wgmma.fence.sync.aligned"]
+    fn wgmma_fence();
+    #[link_name = "llvm.nvvm.wgmma.commit_group.sync.aligned"]
+    fn wgmma_commit_group();
+    #[link_name = "llvm.nvvm.wgmma.wait_group.sync.aligned"]
+    fn wgmma_wait_group(pending: u64);
+}
+
+/// `wgmma.fence`: registers and shared memory that were accessed before may be used by products.
+///
+/// # Safety
+/// All threads of the warpgroup execute this same call.
+#[inline(always)]
+pub unsafe fn fence() {
+    // SAFETY: the empty asm has no effect; the caller vouches for convergence.
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        wgmma_fence();
+    }
+}
+
+/// `wgmma.commit_group`: the products since the last one are a group.
+///
+/// # Safety
+/// All threads of the warpgroup execute this same call.
+#[inline(always)]
+pub unsafe fn commit() {
+    // SAFETY: as above.
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        wgmma_commit_group();
+    }
+}
+
+/// `wgmma.wait_group`: waits until at most `PENDING` groups are under way.
+///
+/// # Safety
+/// All threads of the warpgroup execute this same call.
+#[inline(always)]
+pub unsafe fn wait<const PENDING: u64>() {
+    // SAFETY: as above; the instruction takes an immediate.
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        wgmma_wait_group(const { PENDING });
+    }
+}
+
+/// Calls a macro with the numbers of as many registers as there are columns, halved.
+macro_rules! with_registers {
+    (4, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3]); };
+    (8, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7]); };
+    (16, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15]); };
+    (32, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31]); };
+    (64, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63]); };
+    (128, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119 120 121 122 123 124 125 126 127]); };
+}
+
+/// A place in the program that the assembler moves no wait across: it moves a wait to the beginning of the basic block that it
+/// stands in, ahead of what was to be done while the products run.
+#[inline(always)]
+#[allow(named_asm_labels, reason = "the braces around them make labels local")]
+pub fn here() {
+    // SAFETY: the loop ends at once, since the constant is zero. It lies in the constant bank, so that it costs next to nothing,
+    // and is the same for all threads as far as the assembler can tell.
+    unsafe {
+        asm!(
+            "{{ .reg .pred p; .reg .b32 value; ld.const.u32 value, [cuda_tiles_zero]; WAIT: setp.eq.u32 p, value, 0; @p bra HERE; nanosleep.u32 1; bra WAIT; HERE: }}",
+            options(nostack)
+        )
+    }
+}
+
+macro_rules! settle {
+    ($name:ident, [$($index:literal)*]) => {
+        #[inline(always)]
+        unsafe fn $name<const WAIT: bool>(d: *mut u32) {
+            // SAFETY: the caller vouches for the registers and for convergence. The comment names them, so that none is
+            // read or moved before.
+            unsafe {
+                if WAIT {
+                    asm!(concat!("wgmma.wait_group.sync.aligned 0; // {0}" $(, "{", $index, "}")*), inout(reg32) *d $(, inout(reg32) *d.add($index))*, options(nostack))
+                } else {
+                    asm!(concat!("// {0}" $(, "{", $index, "}")*), inout(reg32) *d $(, inout(reg32) *d.add($index))*, options(nostack))
+                }
+            }
+        }
+    };
+}
+with_registers!(4, settle!(settle_4,));
+with_registers!(8, settle!(settle_8,));
+with_registers!(16, settle!(settle_16,));
+with_registers!(32, settle!(settle_32,));
+with_registers!(64, settle!(settle_64,));
+with_registers!(128, settle!(settle_128,));
+
+macro_rules! arise {
+    ($name:ident, [$($index:literal)*]) => {
+        #[inline(always)]
+        unsafe fn $name(d: *mut u32) {
+            // SAFETY: the caller vouches for the registers. The comment names them: they are whatever they are.
+            unsafe { asm!(concat!("// {0}" $(, "{", $index, "}")*), out(reg32) *d $(, out(reg32) *d.add($index))*, options(nomem, nostack)) }
+        }
+    };
+}
+with_registers!(4, arise!(arise_4,));
+with_registers!(8, arise!(arise_8,));
+with_registers!(16, arise!(arise_16,));
+with_registers!(32, arise!(arise_32,));
+with_registers!(64, arise!(arise_64,));
+with_registers!(128, arise!(arise_128,));
+
+/// Gives `count` accumulators some value, by no instruction.
+///
+/// # Safety
+/// `d` is valid for writing `count` registers.
+#[inline(always)]
+pub unsafe fn arise(count: usize, d: *mut u32) {
+    // SAFETY: the same contract.
+    unsafe {
+        match count {
+            4 => arise_4(d),
+            8 => arise_8(d),
+            16 => arise_16(d),
+            32 => arise_32(d),
+            64 => arise_64(d),
+            _ => {
+                let mut first = 0;
+                while first < count {
+                    arise_128(d.add(first));
+                    first += 128;
+                }
+            }
+        }
+    }
+}
+
+/// Ties `count` accumulators to this place in the program; with `WAIT`, all groups are done before.
+///
+/// # Safety
+/// `d` is valid for `count` registers. With `WAIT`, all threads of the warpgroup execute this same call.
+#[inline(always)]
+pub unsafe fn settle<const WAIT: bool>(count: usize, d: *mut u32) {
+    // SAFETY: the same contract; several settlements wait for the same groups.
+    unsafe {
+        match count {
+            4 => settle_4::<WAIT>(d),
+            8 => settle_8::<WAIT>(d),
+            16 => settle_16::<WAIT>(d),
+            32 => settle_32::<WAIT>(d),
+            64 => settle_64::<WAIT>(d),
+            _ => {
+                let mut first = 0;
+                while first < count {
+                    settle_128::<WAIT>(d.add(first));
+                    first += 128;
+                }
+            }
+        }
+    }
+}
+
+/// The instruction for 64 rows, `N` columns and 32 bytes along the contracted axis, as functions for each `N`, and a
+/// function that chooses by `N`.
+macro_rules! products {
+    ($($(#[$attribute:meta])* $name:ident $from_registers:ident $kind:ident $types:literal;)*) => { $(
+        $(#[$attribute])*
+        pub mod $name {
+            use core::arch::asm;
+
+            with_registers!(4, $kind!(n8, registers_n8, 8, $types,));
+            with_registers!(8, $kind!(n16, registers_n16, 16, $types,));
+            with_registers!(16, $kind!(n32, registers_n32, 32, $types,));
+            with_registers!(32, $kind!(n64, registers_n64, 64, $types,));
+            with_registers!(64, $kind!(n128, registers_n128, 128, $types,));
+            with_registers!(128, $kind!(n256, registers_n256, 256, $types,));
+
+            /// The product of the operands in shared memory that `a` and `b` describe, added to the accumulators at `d`, or with
+            /// `ADD` 0 in their place. `TA` and `TB` are 1 where the operand is transposed, which types of 16 bits alone can be.
+            ///
+            /// # Safety
+            /// All threads of the warpgroup execute this same call; the descriptors are of operands that nobody writes until the
+            /// product is done, and `d` is valid for `columns / 2` registers, which nobody touches until then. `columns` is a
+            /// power of two from 8 to 256.
+            #[inline(always)]
+            pub unsafe fn shared<const ADD: i32, const TA: i32, const TB: i32>(columns: usize, d: *mut u32, a: u64, b: u64) {
+                // SAFETY: the same contract.
+                unsafe {
+                    match columns {
+                        8 => n8::<ADD, TA, TB>(d, a, b),
+                        16 => n16::<ADD, TA, TB>(d, a, b),
+                        32 => n32::<ADD, TA, TB>(d, a, b),
+                        64 => n64::<ADD, TA, TB>(d, a, b),
+                        128 => n128::<ADD, TA, TB>(d, a, b),
+                        _ => n256::<ADD, TA, TB>(d, a, b),
+                    }
+                }
+            }
+
+            /// The same, with the left operand in registers.
+            ///
+            /// # Safety
+            /// As for [`shared`]; `a` are the registers of the fragment.
+            #[inline(always)]
+            pub unsafe fn registers<const ADD: i32, const TB: i32>(columns: usize, d: *mut u32, a: [u32; 4], b: u64) {
+                // SAFETY: the same contract.
+                unsafe {
+                    match columns {
+                        8 => registers_n8::<ADD, TB>(d, a, b),
+                        16 => registers_n16::<ADD, TB>(d, a, b),
+                        32 => registers_n32::<ADD, TB>(d, a, b),
+                        64 => registers_n64::<ADD, TB>(d, a, b),
+                        128 => registers_n128::<ADD, TB>(d, a, b),
+                        _ => registers_n256::<ADD, TB>(d, a, b),
+                    }
+                }
+            }
+        }
+    )* };
+}
+
+/// Types of 16 bits: both operands in either order.
+macro_rules! half {
+    ($shared:ident, $registers:ident, $columns:literal, $types:literal, [$($index:literal)*]) => {
+        #[inline(always)]
+        unsafe fn $shared<const ADD: i32, const TA: i32, const TB: i32>(d: *mut u32, a: u64, b: u64) {
+            // SAFETY: the contract of the function that chooses.
+            unsafe {
+                asm!(
+                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {a}, {b}, p, 1, 1, {ta}, {tb}; }}"),
+                    inout(reg32) *d $(, inout(reg32) *d.add($index))*,
+                    a = in(reg64) a, b = in(reg64) b, add = const ADD, ta = const TA, tb = const TB, options(nostack)
+                )
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn $registers<const ADD: i32, const TB: i32>(d: *mut u32, a: [u32; 4], b: u64) {
+            // SAFETY: the contract of the function that chooses.
+            unsafe {
+                asm!(
+                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {{{a0},{a1},{a2},{a3}}}, {b}, p, 1, 1, {tb}; }}"),
+                    inout(reg32) *d $(, inout(reg32) *d.add($index))*,
+                    a0 = in(reg32) a[0], a1 = in(reg32) a[1], a2 = in(reg32) a[2], a3 = in(reg32) a[3], b = in(reg64) b, add = const ADD, tb = const TB, options(nostack)
+                )
+            }
+        }
+    };
+}
+
+/// Other floats: both operands along the contracted axis.
+macro_rules! float {
+    ($shared:ident, $registers:ident, $columns:literal, $types:literal, [$($index:literal)*]) => {
+        #[inline(always)]
+        unsafe fn $shared<const ADD: i32, const TA: i32, const TB: i32>(d: *mut u32, a: u64, b: u64) {
+            // SAFETY: the contract of the function that chooses.
+            unsafe {
+                asm!(
+                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {a}, {b}, p, 1, 1; }}"),
+                    inout(reg32) *d $(, inout(reg32) *d.add($index))*,
+                    a = in(reg64) a, b = in(reg64) b, add = const ADD, options(nostack)
+                )
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn $registers<const ADD: i32, const TB: i32>(d: *mut u32, a: [u32; 4], b: u64) {
+            // SAFETY: the contract of the function that chooses.
+            unsafe {
+                asm!(
+                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {{{a0},{a1},{a2},{a3}}}, {b}, p, 1, 1; }}"),
+                    inout(reg32) *d $(, inout(reg32) *d.add($index))*,
+                    a0 = in(reg32) a[0], a1 = in(reg32) a[1], a2 = in(reg32) a[2], a3 = in(reg32) a[3], b = in(reg64) b, add = const ADD, options(nostack)
+                )
+            }
+        }
+    };
+}
+
+/// Integers: likewise, without signs to choose.
+macro_rules! integer {
+    ($shared:ident, $registers:ident, $columns:literal, $types:literal, [$($index:literal)*]) => {
+        #[inline(always)]
+        unsafe fn $shared<const ADD: i32, const TA: i32, const TB: i32>(d: *mut u32, a: u64, b: u64) {
+            // SAFETY: the contract of the function that chooses.
+            unsafe {
+                asm!(
+                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {a}, {b}, p; }}"),
+                    inout(reg32) *d $(, inout(reg32) *d.add($index))*,
+                    a = in(reg64) a, b = in(reg64) b, add = const ADD, options(nostack)
+                )
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn $registers<const ADD: i32, const TB: i32>(d: *mut u32, a: [u32; 4], b: u64) {
+            // SAFETY: the contract of the function that chooses.
+            unsafe {
+                asm!(
+                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {{{a0},{a1},{a2},{a3}}}, {b}, p; }}"),
+                    inout(reg32) *d $(, inout(reg32) *d.add($index))*,
+                    a0 = in(reg32) a[0], a1 = in(reg32) a[1], a2 = in(reg32) a[2], a3 = in(reg32) a[3], b = in(reg64) b, add = const ADD, options(nostack)
+                )
+            }
+        }
+    };
+}
+
+products! {
+    /// `f16` into `f32`.
+    f16_f32 registers half "k16.f32.f16.f16";
+    /// `bf16` into `f32`.
+    bf16_f32 registers half "k16.f32.bf16.bf16";
+    /// `tf32` into `f32`.
+    tf32_f32 registers float "k8.f32.tf32.tf32";
+    /// `f8e4m3` into `f32`.
+    e4m3_f32 registers float "k32.f32.e4m3.e4m3";
+    /// `f8e5m2` into `f32`.
+    e5m2_f32 registers float "k32.f32.e5m2.e5m2";
+    /// `i8` by `i8` into `i32`.
+    i8_i8 registers integer "k32.s32.s8.s8";
+    /// `i8` by `u8` into `i32`.
+    i8_u8 registers integer "k32.s32.s8.u8";
+    /// `u8` by `i8` into `i32`.
+    u8_i8 registers integer "k32.s32.u8.s8";
+    /// `u8` by `u8` into `i32`.
+    u8_u8 registers integer "k32.s32.u8.u8";
+}

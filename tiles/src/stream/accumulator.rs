@@ -1,0 +1,209 @@
+//! Accumulators of products under way.
+
+use super::fills::Fills;
+use super::product::{LeftFactor, StagedProduct};
+use super::receiver::{Held, Receiver};
+use super::stage::StagedFactor;
+use super::staged::Message;
+use crate::arch::matrix::WARPGROUPS;
+use crate::arch::{execution, warpgroup};
+use crate::context::Cx;
+use crate::element::{Element, Repack};
+use crate::layout::{Accumulators, Block, Layout};
+use crate::registers::{PowerOfTwo, Registers};
+use crate::shape::{Dimension, Shape};
+use crate::tile::Tile;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+/// Threads of a warpgroup.
+const WARPGROUP: u32 = 128;
+
+/// Sums of type `C` and shape `S`, to which the tensor cores may still be adding products.
+///
+/// What they are cannot be read before [`finish`](Self::finish).
+#[must_use = "accumulators are read by `finish`"]
+pub struct Accumulator<C: Element, S: Shape, B: Block> {
+    pub(super) sums: Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
+    /// The number of this thread's warpgroup in the block.
+    pub(super) warpgroup: u32,
+    local: PhantomData<*const ()>,
+}
+
+/// The number of this thread's warpgroup in the block.
+#[inline(always)]
+fn warpgroup_number() -> u32 {
+    if WARPGROUPS {
+        // SAFETY: all threads of the block run this alike.
+        unsafe { execution::from_lane(execution::thread() as u32 / WARPGROUP, 0) }
+    } else {
+        0
+    }
+}
+
+impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
+    const REGISTERS: usize =
+        <<Accumulators<B> as Layout>::Registers<S> as PowerOfTwo>::COUNT * size_of::<C::Bits>() / 4;
+
+    /// Sums that begin at zero.
+    #[inline(always)]
+    pub fn zero(cx: Cx<B>) -> Self {
+        Self::from_tile(cx, Tile::<C, S, Accumulators<B>>::from_registers(Registers::from_fn(|_| C::ZERO)))
+    }
+
+    /// Sums that begin at any value, for [`set_product`](Self::set_product).
+    #[inline(always)]
+    pub fn unset(cx: Cx<B>) -> Self {
+        if !WARPGROUPS {
+            return Self::zero(cx);
+        }
+        let mut sums = MaybeUninit::<Registers<C, <Accumulators<B> as Layout>::Registers<S>>>::uninit();
+        // SAFETY: the registers are as many, and any bits are a valid number of the types that are summed up.
+        let sums = unsafe {
+            warpgroup::arise(Self::REGISTERS, sums.as_mut_ptr().cast());
+            sums.assume_init()
+        };
+        Self { sums, warpgroup: warpgroup_number(), local: PhantomData }
+    }
+
+    /// Sums that begin at the elements of a tile.
+    #[inline(always)]
+    pub fn from_tile<L: Layout<Block = B>>(_cx: Cx<B>, tile: Tile<C, S, L>) -> Self {
+        let sums = *tile.spread::<S, Accumulators<B>>().registers();
+        let mut accumulator = Self { sums, warpgroup: warpgroup_number(), local: PhantomData };
+        accumulator.settle::<false>();
+        accumulator
+    }
+
+    /// Ties the registers to this place in the program; with `WAIT`, after all products.
+    #[inline(always)]
+    pub(super) fn settle<const WAIT: bool>(&mut self) {
+        if WARPGROUPS {
+            // SAFETY: the registers are as many; all threads of the block run this alike.
+            unsafe { warpgroup::settle::<WAIT>(Self::REGISTERS, core::ptr::from_mut(&mut self.sums).cast()) }
+        }
+    }
+
+    /// Waits for the products under way: the sums as an ordinary tile.
+    #[inline(always)]
+    pub fn finish(mut self) -> Tile<C, S, Accumulators<B>> {
+        self.wait();
+        self.into_tile()
+    }
+
+    /// Waits for all products that were put under way, those that no step has made a group of included.
+    #[inline(always)]
+    fn wait(&mut self) {
+        if WARPGROUPS {
+            // SAFETY: all threads of the block run this alike.
+            unsafe { warpgroup::commit() };
+        }
+        self.settle::<true>();
+    }
+
+    /// The sums, which no product is writing.
+    #[inline(always)]
+    fn into_tile(self) -> Tile<C, S, Accumulators<B>> {
+        let sums = self.sums;
+        core::mem::forget(self);
+        Tile::from_registers(sums)
+    }
+}
+
+/// Products write the registers until they are done, which must not be others' before.
+impl<C: Element, S: Shape, B: Block> Drop for Accumulator<C, S, B> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.wait();
+    }
+}
+
+impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B> {
+    /// The product of an (M, K) factor, a stage or a tile in registers, and a (K, N) stage takes the place of what was
+    /// summed up so far. Saves zeroing the accumulators.
+    #[inline(always)]
+    pub fn set_product<'k, K, X, Y>(&mut self, a: X, b: Y)
+    where
+        K: Dimension,
+        X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+        Y: StagedFactor<'k, K, N, Element: Repack>,
+    {
+        super::product::issue::<false, C, M, N, K, B, X, Y>(self, a, b);
+    }
+
+    /// Adds the product of an (M, K) factor, a stage or a tile in registers, and a (K, N) stage.
+    ///
+    /// On a GPU with warpgroups the product is under way when this returns.
+    #[inline(always)]
+    pub fn mma<'k, K, X, Y>(&mut self, a: X, b: Y)
+    where
+        K: Dimension,
+        X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+        Y: StagedFactor<'k, K, N, Element: Repack>,
+    {
+        super::product::issue::<true, C, M, N, K, B, X, Y>(self, a, b);
+    }
+}
+
+/// Accumulators whose product is under way, and the message that it reads, from [`Receiver::start`].
+#[must_use = "a product under way is finished by `finish`"]
+pub struct InFlight<'r, C: Element, S: Shape, B: Block, P> {
+    accumulator: Accumulator<C, S, B>,
+    held: Held<'r, P>,
+    /// The receiver's count of started products with this one.
+    number: u32,
+}
+
+impl<'r, P, F, B, const STAGES: usize> Receiver<'r, P, F, B, STAGES>
+where
+    P: Message,
+    F: Iterator<Item: Fills<P>>,
+    B: Block,
+{
+    /// Puts products with a held message under way, `issue`, without waiting for them.
+    #[inline(always)]
+    pub fn start<C: Element, S: Shape>(
+        &mut self,
+        mut accumulator: Accumulator<C, S, B>,
+        held: Held<'r, P>,
+        issue: impl for<'k> FnOnce(&mut Accumulator<C, S, B>, P::Stages<'k>),
+    ) -> InFlight<'r, C, S, B, P> {
+        // SAFETY: the message lies there until it is released, which is after the products: `InFlight` keeps it.
+        issue(&mut accumulator, unsafe { held.stages_for() });
+        if WARPGROUPS {
+            // SAFETY: all threads of the block run this alike.
+            unsafe { warpgroup::commit() };
+        }
+        self.started = self.started.wrapping_add(1);
+        InFlight { accumulator, held, number: self.started }
+    }
+}
+
+impl<'r, C: Element, S: Shape, B: Block, P: Message> InFlight<'r, C, S, B, P> {
+    /// Waits for the product, not for those that were started after it, and releases its message.
+    ///
+    /// # Panics
+    /// If an older message is still held, on targets that have no copy engine (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn finish<F: Iterator<Item: Fills<P>>, const STAGES: usize>(
+        mut self,
+        receiver: &mut Receiver<'r, P, F, B, STAGES>,
+    ) -> Tile<C, S, Accumulators<B>> {
+        if WARPGROUPS {
+            // Groups retire in order, and at least as many were committed after this one as were started. Waiting for all
+            // but as many is waiting for this one.
+            warpgroup::here();
+            match receiver.started.wrapping_sub(self.number) {
+                0 => self.accumulator.settle::<true>(),
+                _ => {
+                    // SAFETY: all threads of the block run this alike.
+                    unsafe { warpgroup::wait::<1>() };
+                    self.accumulator.settle::<false>();
+                }
+            }
+        }
+        receiver.give_back(self.held.slot());
+        self.accumulator.into_tile()
+    }
+}

@@ -1,0 +1,257 @@
+//! How tiles of tensors get into stages.
+
+use super::matrix::{Matrix, TileSource};
+use super::staged::{CHUNK_BYTES, Geometry, MOST_COPIED_ROWS, Message, Staged, StagedTile};
+use crate::arch::threads::{self, Address};
+use crate::arch::{barriers, bulk, execution};
+use crate::element::Element;
+use crate::layout::Block;
+use crate::registers::PowerOfTwo;
+use crate::shape::Dimension;
+use core::marker::PhantomData;
+
+/// A tile of a [`TileSource`], named and not loaded.
+pub struct SourceTile<T: Element, S> {
+    pub(super) matrix: Matrix<T>,
+    pub(super) batch: u32,
+    /// Its first row and column, in elements.
+    pub(super) row: u32,
+    pub(super) column: u32,
+    pub(super) shape: PhantomData<S>,
+}
+
+impl<T: Element, S> Clone for SourceTile<T, S> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Element, S> Copy for SourceTile<T, S> {}
+
+// SAFETY: it names memory that nothing writes while the kernel runs.
+unsafe impl<T: Element, S> Send for SourceTile<T, S> {}
+
+/// What fills a message `P`: a tile of a [`TileSource`] for a [`Staged`] of its element type and shape, a tuple of them for a
+/// tuple.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fill the message `{P}` of the ring",
+    label = "not the tiles that the ring has stages for",
+    note = "the feed gives one tile for each `Staged<T, S>` of the ring, of the same element type and shape: `a.row(i).zip(b.column(j))`"
+)]
+pub trait Fills<P: Message>: Copy + Send {
+    /// Lets the copy engine copy the tiles to `target`; their bytes count towards the barrier `full`.
+    ///
+    /// # Safety
+    /// At `target` is room for the message, which nobody accesses before the barrier's phase is complete.
+    #[doc(hidden)]
+    unsafe fn copy_by_engine(self, target: Address, full: Address);
+
+    /// Begins to copy the tiles to `target`, each thread its part.
+    ///
+    /// # Safety
+    /// At `target` is room for the message, which nobody accesses before the copies are waited for.
+    #[doc(hidden)]
+    unsafe fn copy_by_threads<B: Block>(self, target: Address);
+}
+
+impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for SourceTile<T, (R, C)> {
+    #[inline(always)]
+    unsafe fn copy_by_engine(self, target: Address, full: Address) {
+        let geometry = const { <Staged<T, (R, C)> as StagedTile>::GEOMETRY };
+        let map = self.matrix.map.cast::<u8>();
+        let mut panel = 0;
+        while panel < geometry.panels {
+            let mut row = 0;
+            while row < geometry.rows {
+                let offset = panel * geometry.panel_stride() + row * geometry.panel_bytes;
+                let column = self.column + (panel * geometry.panel_columns()) as u32;
+                // SAFETY: the map's box is a panel of at most `MOST_COPIED_ROWS` rows, for which there is room by the caller's
+                // contract; stages are aligned for any swizzle.
+                unsafe {
+                    bulk::load(
+                        threads::offset(target, offset),
+                        map,
+                        full,
+                        [column, self.row + row as u32, self.batch],
+                    )
+                };
+                row += MOST_COPIED_ROWS;
+            }
+            panel += 1;
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_by_threads<B: Block>(self, target: Address) {
+        let geometry: Geometry = const { <Staged<T, (R, C)> as StagedTile>::GEOMETRY };
+        let (count, threads) = const {
+            let row = <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / CHUNK_BYTES;
+            (<R::Count as PowerOfTwo>::COUNT * row, <B::Threads as PowerOfTwo>::COUNT)
+        };
+        let row_chunks = const { <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / CHUNK_BYTES };
+        let layout = &self.matrix.layout;
+        let size = const { size_of::<T::Bits>() as u64 };
+        let row_bytes = u64::from(layout.columns) * size;
+        let matrix = self
+            .matrix
+            .pointer
+            .cast::<u8>()
+            .cast_const()
+            .wrapping_add((u64::from(self.batch) * layout.batch_pitch * size) as usize);
+        let thread = execution::thread();
+        let copy = |number: usize| {
+            let (row, chunk) = (number / row_chunks, number % row_chunks);
+            let (source_row, byte) =
+                (self.row + row as u32, u64::from(self.column) * size + (chunk * CHUNK_BYTES) as u64);
+            let inside = if source_row < layout.rows && self.batch < layout.batches {
+                row_bytes.saturating_sub(byte).min(CHUNK_BYTES as u64) as u32
+            } else {
+                0
+            };
+            // A chunk outside is zeros from an address that is one.
+            let offset = if inside == 0 { 0 } else { u64::from(source_row) * layout.row_pitch * size + byte };
+            let place = geometry.offset(row, chunk * CHUNK_BYTES);
+            // SAFETY: the first `inside` bytes are elements of the tensor; rows and pitches are multiples of 16 bytes, which the
+            // launch has checked. The target has room by the caller's contract; each chunk has one thread.
+            unsafe {
+                barriers::copy_16(
+                    threads::offset(target, place),
+                    matrix.wrapping_add(offset as usize),
+                    inside,
+                )
+            };
+        };
+        let mut first = 0;
+        while first + threads <= count {
+            copy(first + thread);
+            first += threads;
+        }
+        if first + thread < count {
+            copy(first + thread);
+        }
+    }
+}
+
+macro_rules! fills {
+    ($($($message:ident $tile:ident $index:tt)*;)*) => { $(
+        impl<$($message: Message, $tile: Fills<$message>),*> Fills<($($message,)*)> for ($($tile,)*) {
+            #[inline(always)]
+            unsafe fn copy_by_engine(self, target: Address, full: Address) {
+                let mut next = 0;
+                $(
+                    // SAFETY: the parts of a message lie one behind the other.
+                    unsafe { self.$index.copy_by_engine(threads::offset(target, next), full) };
+                    next += $message::ROOM;
+                )*
+                let _ = next;
+            }
+            #[inline(always)]
+            unsafe fn copy_by_threads<BL: Block>(self, target: Address) {
+                let mut next = 0;
+                $(
+                    // SAFETY: as above.
+                    unsafe { self.$index.copy_by_threads::<BL>(threads::offset(target, next)) };
+                    next += $message::ROOM;
+                )*
+                let _ = next;
+            }
+        }
+    )* };
+}
+fills! { A X 0; A X 0 B Y 1; A X 0 B Y 1 C Z 2; A X 0 B Y 1 C Z 2 E W 3; }
+
+/// Tiles side by side along one axis of a source.
+pub struct TileWalk<T: Element, S> {
+    tile: SourceTile<T, S>,
+    row_step: u32,
+    column_step: u32,
+    count: u32,
+}
+
+impl<T: Element, S> Clone for TileWalk<T, S> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<T: Element, S> Iterator for TileWalk<T, S> {
+    type Item = SourceTile<T, S>;
+    #[inline(always)]
+    fn next(&mut self) -> Option<SourceTile<T, S>> {
+        if self.count == 0 {
+            return None;
+        }
+        self.count -= 1;
+        let tile = self.tile;
+        self.tile.row = tile.row.wrapping_add(self.row_step);
+        self.tile.column = tile.column.wrapping_add(self.column_step);
+        Some(tile)
+    }
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.count as usize, Some(self.count as usize))
+    }
+}
+
+impl<T: Element, S> ExactSizeIterator for TileWalk<T, S> {}
+
+impl<T: Element, R: Dimension, C: Dimension> TileSource<T, (R, C)> {
+    const TILE: (u32, u32) = (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32);
+
+    /// The number of tiles along the rows' axis and along the columns', partial ones at the edges included.
+    #[inline(always)]
+    pub fn tile_counts(&self) -> (u32, u32) {
+        let (rows, columns) = const { Self::TILE };
+        (self.rows().div_ceil(rows), self.columns().div_ceil(columns))
+    }
+
+    /// The tile in row `i` and column `j` of tiles of matrix `batch`. What of it lies outside the tensor is zero.
+    #[inline(always)]
+    pub fn tile_of(&self, batch: u32, i: u32, j: u32) -> SourceTile<T, (R, C)> {
+        let (rows, columns) = const { Self::TILE };
+        SourceTile { matrix: self.matrix, batch, row: i * rows, column: j * columns, shape: PhantomData }
+    }
+
+    /// The tile in row `i` and column `j` of tiles. What of it lies outside the tensor is zero.
+    #[inline(always)]
+    pub fn tile(&self, i: u32, j: u32) -> SourceTile<T, (R, C)> {
+        self.tile_of(0, i, j)
+    }
+
+    /// The tiles of row `i` of matrix `batch`, from left to right.
+    #[inline(always)]
+    pub fn row_of(&self, batch: u32, i: u32) -> TileWalk<T, (R, C)> {
+        let step = const { Self::TILE }.1;
+        TileWalk {
+            tile: self.tile_of(batch, i, 0),
+            row_step: 0,
+            column_step: step,
+            count: self.tile_counts().1,
+        }
+    }
+
+    /// The tiles of row `i`, from left to right.
+    #[inline(always)]
+    pub fn row(&self, i: u32) -> TileWalk<T, (R, C)> {
+        self.row_of(0, i)
+    }
+
+    /// The tiles of column `j` of matrix `batch`, from top to bottom.
+    #[inline(always)]
+    pub fn column_of(&self, batch: u32, j: u32) -> TileWalk<T, (R, C)> {
+        let step = const { Self::TILE }.0;
+        TileWalk {
+            tile: self.tile_of(batch, 0, j),
+            row_step: step,
+            column_step: 0,
+            count: self.tile_counts().0,
+        }
+    }
+
+    /// The tiles of column `j`, from top to bottom.
+    #[inline(always)]
+    pub fn column(&self, j: u32) -> TileWalk<T, (R, C)> {
+        self.column_of(0, j)
+    }
+}

@@ -1,0 +1,457 @@
+//! How products of stages are put under way: by whole warpgroups where the target has such products for the elements, else by
+//! warps on fragments in registers.
+
+use super::accumulator::Accumulator;
+use super::stage::{Stage, StagedFactor, Transposed};
+use super::staged::Geometry;
+use crate::arch::TILES_IN_REGISTERS;
+use crate::arch::matrix::WARPGROUPS;
+use crate::arch::threads::Address;
+use crate::arch::warpgroup;
+use crate::element::{Element, Repack, bf16, f8e4m3, f8e5m2, f16, tf32};
+use crate::layout::{Accumulators, Block, Blocked, Layout, LeftOperand, RightOperand};
+use crate::ops::matrix::{MultiplyAccumulate, ProductOf, mma, multiply_fragments};
+use crate::registers::{PowerOfTwo, Registers};
+use crate::shape::{D, Dimension};
+use crate::tile::Tile;
+
+/// Bytes along the contracted axis that one instruction takes.
+const STEP_BYTES: usize = 32;
+/// Rows that one instruction takes.
+const STEP_ROWS: usize = 64;
+/// The most columns that one instruction takes.
+const STEP_COLUMNS: usize = 256;
+/// Bytes of a panel's row from which on a factor can be read across its rows.
+const WHOLE_PANEL: usize = 128;
+
+/// Elements whose products with elements of type `U` are accumulated in `C`, from stages.
+#[diagnostic::on_unimplemented(
+    message = "products of `{Self}` and `{U}` are not accumulated in `{C}`",
+    label = "no such product",
+    note = "f16, bf16, tf32, f8e4m3, f8e5m2 with themselves into f32, i8 and u8 into i32, f64 into f64"
+)]
+pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
+    /// How much of the contracted axis one instruction of a warp takes.
+    #[doc(hidden)]
+    type Step: Dimension;
+    /// Whether warpgroups have the product.
+    #[doc(hidden)]
+    const WARPGROUPS: bool = false;
+    /// The instruction on factors in shared memory.
+    ///
+    /// # Safety
+    /// As for [`crate::arch::warpgroup::f16_f32::shared`].
+    #[doc(hidden)]
+    unsafe fn shared<const ADD: i32, const TA: i32, const TB: i32>(
+        _columns: usize,
+        _sums: *mut u32,
+        _a: u64,
+        _b: u64,
+    ) {
+    }
+    /// The instruction on a left factor in registers.
+    ///
+    /// # Safety
+    /// As for [`crate::arch::warpgroup::f16_f32::registers`].
+    #[doc(hidden)]
+    unsafe fn registers<const ADD: i32, const TB: i32>(
+        _columns: usize,
+        _sums: *mut u32,
+        _a: [u32; 4],
+        _b: u64,
+    ) {
+    }
+}
+
+macro_rules! warpgroup_products {
+    ($($left:ident $right:ident $sum:ident $instruction:ident $step:literal;)*) => { $(
+        impl StagedProduct<$right, $sum> for $left {
+            type Step = D<$step>;
+            const WARPGROUPS: bool = true;
+            #[inline(always)]
+            unsafe fn shared<const ADD: i32, const TA: i32, const TB: i32>(columns: usize, sums: *mut u32, a: u64, b: u64) {
+                // SAFETY: the same contract.
+                unsafe { warpgroup::$instruction::shared::<ADD, TA, TB>(columns, sums, a, b) }
+            }
+            #[inline(always)]
+            unsafe fn registers<const ADD: i32, const TB: i32>(columns: usize, sums: *mut u32, a: [u32; 4], b: u64) {
+                // SAFETY: the same contract.
+                unsafe { warpgroup::$instruction::registers::<ADD, TB>(columns, sums, a, b) }
+            }
+        }
+    )* };
+}
+warpgroup_products! {
+    f16 f16 f32 f16_f32 16;
+    bf16 bf16 f32 bf16_f32 16;
+    tf32 tf32 f32 tf32_f32 8;
+    f8e4m3 f8e4m3 f32 e4m3_f32 32;
+    f8e5m2 f8e5m2 f32 e5m2_f32 32;
+    i8 i8 i32 i8_i8 32;
+    i8 u8 i32 i8_u8 32;
+    u8 i8 i32 u8_i8 32;
+    u8 u8 i32 u8_u8 32;
+}
+impl StagedProduct<f64, f64> for f64 {
+    type Step = D<16>;
+}
+
+/// The left factor of a product whose right one is a stage: a stage as well, or a tile in registers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no left factor of shape ({M}, {K})",
+    label = "expected a stage or a tile of this shape",
+    note = "the product of an (M, K) factor and a (K, N) stage is added to (M, N) accumulators"
+)]
+pub trait LeftFactor<'k, M: Dimension, K: Dimension, B: Block>: Copy {
+    /// Its elements.
+    type Element: Element;
+    /// Whether it is read across the rows of its stage.
+    #[doc(hidden)]
+    const TRANSPOSED: bool;
+    /// How its stage lies, if it has one.
+    #[doc(hidden)]
+    const GEOMETRY: Option<Geometry>;
+    /// Where its stage lies.
+    #[doc(hidden)]
+    fn address(self) -> Option<Address>;
+    /// The registers of a tile in the accumulators' layout, as words.
+    #[doc(hidden)]
+    fn words(self, first: usize) -> [u32; 4];
+    /// The tile in registers, in layout `L`.
+    #[doc(hidden)]
+    fn tile<L: Layout<Block = B>>(self) -> Tile<Self::Element, (M, K), L>;
+    /// Its columns from `k` on, as the fragments that layout `L` is.
+    #[doc(hidden)]
+    fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<Self::Element, (M, P), L>;
+}
+
+macro_rules! staged_left_factors {
+    ($(($($factor:tt)*) ($rows:ident, $columns:ident);)*) => { $(
+        impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> LeftFactor<'k, M, K, B> for $($factor)* {
+            type Element = T;
+            const TRANSPOSED: bool = <Self as StagedFactor<'k, M, K>>::TRANSPOSED;
+            const GEOMETRY: Option<Geometry> = Some(<Self as StagedFactor<'k, M, K>>::GEOMETRY);
+            #[inline(always)]
+            fn address(self) -> Option<Address> {
+                Some(StagedFactor::<'k, M, K>::address(self))
+            }
+            #[inline(always)]
+            fn words(self, _first: usize) -> [u32; 4] {
+                [0; 4]
+            }
+            #[inline(always)]
+            fn tile<L: Layout<Block = B>>(self) -> Tile<T, (M, K), L> {
+                StagedFactor::<'k, M, K>::tile(self)
+            }
+            #[inline(always)]
+            fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<T, (M, P), L> {
+                StagedFactor::<'k, M, K>::fragments::<1, M, P, L>(self, [0, k])
+            }
+        }
+    )* };
+}
+staged_left_factors! {
+    (Stage<'k, T, (M, K)>) (M, K);
+    (Transposed<Stage<'k, T, (K, M)>>) (K, M);
+}
+
+impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> LeftFactor<'k, M, K, B>
+    for Tile<T, (M, K), Accumulators<B>>
+{
+    type Element = T;
+    const TRANSPOSED: bool = false;
+    const GEOMETRY: Option<Geometry> = None;
+    #[inline(always)]
+    fn address(self) -> Option<Address> {
+        None
+    }
+    #[inline(always)]
+    fn words(self, first: usize) -> [u32; 4] {
+        // The accumulators' fragment of a tile of 16-bit elements is the instruction's fragment of a left factor: its registers
+        // hold pairs of columns, of both eights of rows, of the next eight columns.
+        let own = self.registers();
+        [0, 2, 4, 6].map(|k| pair(own.get(first + k), own.get(first + k + 1)))
+    }
+    #[inline(always)]
+    fn tile<L: Layout<Block = B>>(self) -> Tile<T, (M, K), L> {
+        self.spread()
+    }
+    #[inline(always)]
+    fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<T, (M, P), L> {
+        let number = k / const { <P::Count as PowerOfTwo>::COUNT };
+        self.extract::<(M, P), 2>(Default::default(), [0, number as u32]).spread()
+    }
+}
+
+/// Two elements of 16 bits as a word, the first one lowest.
+#[inline(always)]
+pub(super) fn pair<T: Element>(low: T, high: T) -> u32 {
+    let bits = |x: T| {
+        let bits = x.to_bits();
+        // SAFETY: the element has 16 bits: callers ask for no others, and any bits are a `u16`.
+        u32::from(unsafe { core::ptr::from_ref(&bits).cast::<u16>().read() })
+    };
+    bits(low) | bits(high) << 16
+}
+
+/// What an operand's descriptor says beside its address, and how far it is to the next step (PTX ISA, "Matrix-Descriptor
+/// Format" and "Strides").
+#[derive(Clone, Copy)]
+struct Descriptor {
+    /// Everything but the address.
+    fields: u64,
+    /// Bytes from one block of 64 rows, or of 256 columns, to the next.
+    block: usize,
+    geometry: Geometry,
+    across: bool,
+}
+
+impl Descriptor {
+    /// The descriptor of a factor whose contracted axis runs along the rows of its stage, or across them; `side` elements of its
+    /// other axis are a block.
+    const fn new(geometry: Geometry, across: bool, side: usize) -> Self {
+        let mode = match geometry.panel_bytes {
+            128 => 1,
+            64 => 2,
+            _ => 3,
+        };
+        let (leading, stride, block) = if across {
+            // Panels of 64 elements, each a row for each step of the contracted axis.
+            (geometry.panel_stride(), 8 * WHOLE_PANEL, side / 64 * geometry.panel_stride())
+        } else {
+            (16, 8 * geometry.panel_bytes, side * geometry.panel_bytes)
+        };
+        let fields = ((leading / 16) as u64) << 16 | ((stride / 16) as u64) << 32 | mode << 62;
+        Self { fields, block, geometry, across }
+    }
+
+    /// The descriptor at `address`, of a block.
+    #[inline(always)]
+    fn at(self, address: u32, block: usize) -> u64 {
+        let address = address + (block * self.block) as u32;
+        u64::from((address & 0x3ffff) >> 4) | self.fields
+    }
+
+    /// What a step adds to the descriptor.
+    #[inline(always)]
+    fn step(self, step: usize) -> u64 {
+        let bytes = if self.across {
+            step * 16 * WHOLE_PANEL
+        } else {
+            let in_panel = self.geometry.panel_bytes / STEP_BYTES;
+            step / in_panel * self.geometry.panel_stride() + step % in_panel * STEP_BYTES
+        };
+        (bytes / 16) as u64
+    }
+}
+
+/// The address as a descriptor holds it.
+#[inline(always)]
+fn address_of(address: Address) -> u32 {
+    crate::arch::threads::word(address)
+}
+
+/// Puts the product of `a` and `b` under way, to be added to `sums` or, without `ADD`, to take their place.
+#[inline(always)]
+pub(super) fn issue<'k, const ADD: bool, C, M, N, K, B, X, Y>(
+    sums: &mut Accumulator<C, (M, N), B>,
+    a: X,
+    b: Y,
+) where
+    C: Element,
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    B: Block,
+    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+    Y: StagedFactor<'k, K, N, Element: Repack>,
+{
+    if const { by_warpgroups::<C, M, N, K, B, X, Y>() } {
+        issue_by_warpgroups::<ADD, C, M, N, K, B, X, Y>(sums, a, b);
+    } else {
+        issue_by_warps::<ADD, C, M, N, K, B, X, Y>(sums, a, b);
+    }
+}
+
+/// The product by each warp for itself, on fragments in registers; on the CPU, and for tiles too small for that, by the product
+/// of whole tiles.
+#[inline(always)]
+fn issue_by_warps<'k, const ADD: bool, C, M, N, K, B, X, Y>(sums: &mut Accumulator<C, (M, N), B>, a: X, b: Y)
+where
+    C: Element,
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    B: Block,
+    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+    Y: StagedFactor<'k, K, N, Element: Repack>,
+{
+    if !ADD {
+        sums.sums = Registers::from_fn(|_| C::ZERO);
+    }
+    let (length, step) = const {
+        (<K::Count as PowerOfTwo>::COUNT, <StepOf<X::Element, Y::Element, C> as Dimension>::Count::COUNT)
+    };
+    if !TILES_IN_REGISTERS || const { !by_fragments::<X::Element, Y::Element, C, M, N, K, B>() } {
+        let product = mma(
+            a.tile::<Blocked<B>>(),
+            b.tile::<Blocked<B>>(),
+            Tile::<C, (M, N), Accumulators<B>>::from_registers(sums.sums),
+        );
+        sums.sums = *product.registers();
+        return;
+    }
+    let mut k = 0;
+    while k < length {
+        let left = a.columns::<StepOf<X::Element, Y::Element, C>, LeftOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, N::Count>>(k);
+        let right = b.fragments::<0, StepOf<X::Element, Y::Element, C>, N, RightOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, M::Count>>([k, 0]);
+        // SAFETY: tensor cores multiply these tiles, by the condition above.
+        unsafe {
+            multiply_fragments::<X::Element, Y::Element, C, _, _, (M, N), B>(&left, &right, &mut sums.sums)
+        };
+        k += step;
+    }
+}
+
+/// What one instruction of a warp takes of the contracted axis.
+type StepOf<T, U, C> = <T as StagedProduct<U, C>>::Step;
+
+/// Whether warps have a product of fragments of these factors.
+const fn by_fragments<
+    T: StagedProduct<U, C>,
+    U: Repack,
+    C: Element,
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    B: Block,
+>() -> bool {
+    <T as ProductOf<U, C>>::TENSOR_CORES
+        && <M::Count as PowerOfTwo>::COUNT >= 16
+        && <N::Count as PowerOfTwo>::COUNT >= 8
+        && <K::Count as PowerOfTwo>::COUNT >= <T::Step as Dimension>::Count::COUNT
+        && <B::Threads as PowerOfTwo>::COUNT >= 32
+}
+
+/// Whether warpgroups have a product of these factors.
+const fn by_warpgroups<'k, C, M, N, K, B, X, Y>() -> bool
+where
+    C: Element,
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    B: Block,
+    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+    Y: StagedFactor<'k, K, N, Element: Repack>,
+{
+    let size = size_of::<<X::Element as Element>::Bits>();
+    let threads = <B::Threads as PowerOfTwo>::COUNT;
+    let a_across = X::TRANSPOSED;
+    // The right factor's contracted axis runs across the rows of its stage unless it is transposed.
+    let b_across = !Y::TRANSPOSED;
+    let a_serves = match X::GEOMETRY {
+        Some(geometry) => !a_across || (size == 2 && geometry.panel_bytes == WHOLE_PANEL),
+        None => size == 2,
+    };
+    let b_serves = !b_across || (size == 2 && Y::GEOMETRY.panel_bytes == WHOLE_PANEL);
+    WARPGROUPS
+        && <X::Element as StagedProduct<Y::Element, C>>::WARPGROUPS
+        && a_serves
+        && b_serves
+        && threads >= 128
+        && <M::Count as PowerOfTwo>::COUNT * 2 >= threads
+        && <N::Count as PowerOfTwo>::COUNT >= 8
+        && <K::Count as PowerOfTwo>::COUNT * size >= STEP_BYTES
+}
+
+#[inline(always)]
+fn issue_by_warpgroups<'k, const ADD: bool, C, M, N, K, B, X, Y>(
+    sums: &mut Accumulator<C, (M, N), B>,
+    a: X,
+    b: Y,
+) where
+    C: Element,
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    B: Block,
+    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+    Y: StagedFactor<'k, K, N, Element: Repack>,
+{
+    let (rows, columns, length) = const {
+        (<M::Count as PowerOfTwo>::COUNT, <N::Count as PowerOfTwo>::COUNT, <K::Count as PowerOfTwo>::COUNT)
+    };
+    let size = const { size_of::<<X::Element as Element>::Bits>() };
+    let groups = const { <B::Threads as PowerOfTwo>::COUNT / 128 };
+    let at_once = if columns < STEP_COLUMNS { columns } else { STEP_COLUMNS };
+    let right = const {
+        let at_once = <N::Count as PowerOfTwo>::COUNT;
+        let at_once = if at_once < STEP_COLUMNS { at_once } else { STEP_COLUMNS };
+        Descriptor::new(Y::GEOMETRY, !Y::TRANSPOSED, at_once)
+    };
+    let b = address_of(b.address());
+    sums.settle::<false>();
+    // SAFETY: all threads of the block run this alike.
+    unsafe { warpgroup::fence() };
+    let warpgroup = sums.warpgroup as usize;
+    let first = core::ptr::from_mut(&mut sums.sums).cast::<u32>();
+    let (mut row_block, steps) = (0, length * size / STEP_BYTES);
+    while row_block < rows / (STEP_ROWS * groups) {
+        let mut column_block = 0;
+        while column_block < columns.div_ceil(STEP_COLUMNS) {
+            let own = first.wrapping_add(row_block * columns / 2 + column_block * (STEP_COLUMNS / 2));
+            let right_at = right.at(b, column_block);
+            let mut step = 0;
+            while step < steps {
+                let adds = ADD || step > 0;
+                let right_at = right_at + right.step(step);
+                // SAFETY: all threads run this alike; the stages are lent for longer than the product is under way; a block of 64
+                // rows has `columns / 2` registers a thread, and `sums` is not read before it is settled.
+                unsafe {
+                    if let Some(geometry) = X::GEOMETRY {
+                        let left = Descriptor::new(geometry, X::TRANSPOSED, STEP_ROWS);
+                        let address = address_of(a.address().unwrap_unchecked());
+                        let left_at = left.at(address, warpgroup + row_block * groups) + left.step(step);
+                        match (adds, X::TRANSPOSED, !Y::TRANSPOSED) {
+                            (false, false, false) => {
+                                X::Element::shared::<0, 0, 0>(at_once, own, left_at, right_at)
+                            }
+                            (false, false, true) => {
+                                X::Element::shared::<0, 0, 1>(at_once, own, left_at, right_at)
+                            }
+                            (false, true, false) => {
+                                X::Element::shared::<0, 1, 0>(at_once, own, left_at, right_at)
+                            }
+                            (false, true, true) => {
+                                X::Element::shared::<0, 1, 1>(at_once, own, left_at, right_at)
+                            }
+                            (true, false, false) => {
+                                X::Element::shared::<1, 0, 0>(at_once, own, left_at, right_at)
+                            }
+                            (true, false, true) => {
+                                X::Element::shared::<1, 0, 1>(at_once, own, left_at, right_at)
+                            }
+                            (true, true, false) => {
+                                X::Element::shared::<1, 1, 0>(at_once, own, left_at, right_at)
+                            }
+                            (true, true, true) => {
+                                X::Element::shared::<1, 1, 1>(at_once, own, left_at, right_at)
+                            }
+                        }
+                    } else {
+                        let words = a.words(row_block * length / 2 + step * 8);
+                        match (adds, !Y::TRANSPOSED) {
+                            (false, false) => X::Element::registers::<0, 0>(at_once, own, words, right_at),
+                            (false, true) => X::Element::registers::<0, 1>(at_once, own, words, right_at),
+                            (true, false) => X::Element::registers::<1, 0>(at_once, own, words, right_at),
+                            (true, true) => X::Element::registers::<1, 1>(at_once, own, words, right_at),
+                        }
+                    }
+                }
+                step += 1;
+            }
+            column_block += 1;
+        }
+        row_block += 1;
+    }
+}

@@ -1,0 +1,335 @@
+//! The receiving end of a pipeline: stages lent step by step, or held.
+
+#[allow(unused_imports, reason = "for links in the documentation")]
+use super::accumulator::InFlight;
+use super::fills::Fills;
+use super::ring::Ring;
+use super::staged::Message;
+use crate::arch::barriers::{self, COPY_WARP};
+use crate::arch::messages::Failure;
+use crate::arch::threads::Address;
+use crate::arch::{execution, threads, warpgroup};
+use crate::debug::protocol::{ENDED_FEED, HELD_STAGES, ORDER_OF_STAGES};
+use crate::layout::Block;
+use crate::registers::PowerOfTwo;
+use core::marker::PhantomData;
+
+/// A place in the sequence of messages: which stage, and in which round.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Position {
+    pub(super) slot: u32,
+    /// The parity of the round.
+    pub(super) round: u32,
+}
+
+impl Position {
+    pub(super) const FIRST: Self = Self { slot: 0, round: 0 };
+
+    /// The place of the next message in a ring of `stages`.
+    #[inline(always)]
+    pub(super) fn advance(&mut self, stages: usize) {
+        self.slot += 1;
+        if self.slot == stages as u32 {
+            self.slot = 0;
+            self.round ^= 1;
+        }
+    }
+
+    /// A number that places fewer than two rounds apart do not share; never 0.
+    pub(super) fn number(self) -> u32 {
+        1 + 2 * self.slot + self.round
+    }
+}
+
+/// Receives the messages of a pipeline's feed, in order.
+///
+/// [`steps`](Self::steps) lends each message to a closure and gives its stage back by itself: the way for sums of products.
+/// [`receive`](Self::receive) hands a message out until it is released.
+///
+/// `'r` is the pipeline's own: what was received from one pipeline cannot be mistaken for another's.
+pub struct Receiver<'r, P, F, B, const STAGES: usize> {
+    pub(super) ring: Ring<P, STAGES>,
+    /// The next message.
+    next: Position,
+    /// Where no warp copies: the messages that are still to be copied, by all threads.
+    feed: Option<F>,
+    /// The stage that is filled next.
+    fill: u32,
+    /// Groups of copies that were begun for messages not received yet, empty ones at the feed's end included.
+    ahead: u32,
+    /// Messages among them.
+    ready: u32,
+    /// Stages that were handed out and not released.
+    held: u32,
+    /// The oldest of them.
+    oldest: u32,
+    /// Products that were put under way by [`start`](Self::start), modulo 2³².
+    pub(super) started: u32,
+    brand: PhantomData<(fn(&'r ()) -> &'r (), B, *const ())>,
+}
+
+/// A message that was handed out: its stages stay as they are until it is released.
+#[must_use = "a stage that is not released is not filled again: `receiver.release(message)`"]
+pub struct Held<'r, P> {
+    slot: u32,
+    address: Address,
+    message: PhantomData<(fn(&'r ()) -> &'r (), P, *const ())>,
+}
+
+impl<P: Message> Held<'_, P> {
+    #[inline(always)]
+    pub(super) fn slot(&self) -> u32 {
+        self.slot
+    }
+
+    /// The stages of the message.
+    #[inline(always)]
+    pub fn stages(&self) -> P::Stages<'_> {
+        // SAFETY: the message lies there until it is released, which takes `self`.
+        unsafe { P::stages(self.address) }
+    }
+
+    /// The stages, for as long as the caller says.
+    ///
+    /// # Safety
+    /// The message is not released for `'k`.
+    #[inline(always)]
+    pub(super) unsafe fn stages_for<'k>(&self) -> P::Stages<'k> {
+        // SAFETY: the caller vouches for the time.
+        unsafe { P::stages(self.address) }
+    }
+}
+
+impl<'r, P, F, B, const STAGES: usize> Receiver<'r, P, F, B, STAGES>
+where
+    P: Message,
+    F: Iterator<Item: Fills<P>>,
+    B: Block,
+{
+    const STAGES: usize = Ring::<P, STAGES>::HERE;
+
+    /// The receiver of a pipeline on this ring; with a feed, it copies for itself.
+    #[inline(always)]
+    pub(super) fn new(ring: Ring<P, STAGES>, feed: Option<F>) -> Self {
+        let mut receiver = Self {
+            ring,
+            next: Position::FIRST,
+            feed,
+            fill: 0,
+            ahead: 0,
+            ready: 0,
+            held: 0,
+            oldest: 0,
+            started: 0,
+            brand: PhantomData,
+        };
+        if !COPY_WARP {
+            for _ in 1..Self::STAGES {
+                receiver.begin_copies();
+            }
+        }
+        receiver
+    }
+
+    /// Lends the next `count` messages one by one.
+    #[inline(always)]
+    pub fn steps(&mut self, count: u32) -> Steps<'_, 'r, P, F, B, STAGES> {
+        Steps { receiver: self, count }
+    }
+
+    /// The next message, to be held until [`release`](Self::release).
+    ///
+    /// Messages are released in the order in which they were received.
+    ///
+    /// # Panics
+    /// If the feed has ended, or all stages are held (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn receive(&mut self) -> Held<'r, P> {
+        let slot = self.next.slot;
+        let address = self.wait();
+        if !COPY_WARP {
+            self.held += 1;
+        }
+        Held { slot, address, message: PhantomData }
+    }
+
+    /// Gives the stage of a message back. Waits for all products that are under way, which may be reading it;
+    /// [`InFlight::finish`] waits for fewer.
+    ///
+    /// # Panics
+    /// If an older message is still held (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn release(&mut self, message: Held<'r, P>) {
+        // SAFETY: all threads of the block run this alike.
+        unsafe {
+            if crate::arch::matrix::WARPGROUPS {
+                warpgroup::commit();
+                warpgroup::wait::<0>();
+            }
+        }
+        self.give_back(message.slot);
+    }
+
+    /// Waits for the next message; afterwards it lies at the result.
+    #[inline(always)]
+    #[track_caller]
+    fn wait(&mut self) -> Address {
+        let slot = self.next.slot;
+        if COPY_WARP {
+            let full = self.ring.full(slot);
+            // SAFETY: the pipeline initialised the barrier.
+            while !unsafe { barriers::try_wait(full, self.next.round) } {
+                // The sender makes the report: its code would cost registers here.
+                // SAFETY: the words are the ring's own.
+                unsafe {
+                    if barriers::peek(self.ring.ended()) == self.next.number() {
+                        barriers::poke(self.ring.starved(), 1);
+                    }
+                }
+            }
+        } else {
+            self.wait_for_copies();
+        }
+        self.next.advance(Self::STAGES);
+        self.ring.stage(slot)
+    }
+
+    /// Waits for the oldest group of copies, and begins another where a stage is free.
+    #[inline(always)]
+    #[track_caller]
+    fn wait_for_copies(&mut self) {
+        if self.ready == 0 {
+            let text = if self.held as usize >= Self::STAGES - 1 { HELD_STAGES } else { ENDED_FEED };
+            Failure::new("receive", text).end()
+        }
+        match self.ahead {
+            ..=1 => barriers::wait_for_copies::<0>(),
+            2 => barriers::wait_for_copies::<1>(),
+            3 => barriers::wait_for_copies::<2>(),
+            4 => barriers::wait_for_copies::<3>(),
+            5 => barriers::wait_for_copies::<4>(),
+            6 => barriers::wait_for_copies::<5>(),
+            _ => barriers::wait_for_copies::<6>(),
+        }
+        // SAFETY: all threads of the block run this alike. Behind it all have their copies, and are done with stages released.
+        unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
+        self.ahead -= 1;
+        self.ready -= 1;
+        if (self.ahead + self.held) as usize + 1 < Self::STAGES {
+            self.begin_copies();
+        }
+    }
+
+    /// Begins to copy the next message of the feed into the next stage, which is free.
+    #[inline(always)]
+    fn begin_copies(&mut self) {
+        if let Some(tiles) = self.feed.as_mut().and_then(Iterator::next) {
+            // SAFETY: the stage is free: fewer than all are filled or held, and they are filled and released in one order.
+            unsafe { tiles.copy_by_threads::<B>(self.ring.stage(self.fill)) };
+            self.ready += 1;
+            self.fill += 1;
+            if self.fill as usize == Self::STAGES {
+                self.fill = 0;
+            }
+        }
+        // At the feed's end the groups are empty, so that one is as old as ever when it is waited for.
+        barriers::commit_copies();
+        self.ahead += 1;
+    }
+
+    /// Gives the stage `slot` back to the sender.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn give_back(&mut self, slot: u32) {
+        if COPY_WARP {
+            self.arrive_empty(slot);
+        } else {
+            if slot != self.oldest {
+                Failure::new("release", ORDER_OF_STAGES).end()
+            }
+            self.held -= 1;
+            self.step_oldest();
+        }
+    }
+
+    #[inline(always)]
+    fn step_oldest(&mut self) {
+        self.oldest += 1;
+        if self.oldest as usize == Self::STAGES {
+            self.oldest = 0;
+        }
+    }
+
+    /// Says that this warp is done with the stage `slot`.
+    #[inline(always)]
+    fn arrive_empty(&self, slot: u32) {
+        // SAFETY: all lanes are here, and none reads the stage any more: ordinary loads are done where they stand, products
+        // were waited for. The barrier counts one arrival a warp.
+        unsafe {
+            threads::warp_barrier();
+            if threads::lane(execution::thread() as u32) == 0 {
+                barriers::arrive(self.ring.empty(slot));
+            }
+        }
+    }
+}
+
+/// The next messages of a [`Receiver`], to be lent one by one.
+#[must_use = "messages are received by `each`"]
+pub struct Steps<'s, 'r, P, F, B, const STAGES: usize> {
+    receiver: &'s mut Receiver<'r, P, F, B, STAGES>,
+    count: u32,
+}
+
+impl<P, F, B, const STAGES: usize> Steps<'_, '_, P, F, B, STAGES>
+where
+    P: Message,
+    F: Iterator<Item: Fills<P>>,
+    B: Block,
+{
+    /// Calls `step` with the stages of each message. Products that it puts under way run on while the next step begins; a
+    /// stage is given back when the step after it has begun its own.
+    ///
+    /// # Panics
+    /// If the feed has fewer messages, or messages are held that were received before (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn each(self, mut step: impl for<'k> FnMut(P::Stages<'k>)) {
+        let receiver = self.receiver;
+        let mut count = self.count;
+        if !COPY_WARP {
+            while count != 0 {
+                count -= 1;
+                let held = receiver.receive();
+                step(held.stages());
+                receiver.release(held);
+            }
+            return;
+        }
+        let mut previous = None;
+        while count != 0 {
+            count -= 1;
+            let slot = receiver.next.slot;
+            let address = receiver.wait();
+            // SAFETY: the message lies there until its stage is given back, which the products of this step precede.
+            step(unsafe { P::stages(address) });
+            // SAFETY: all threads of the block run this alike.
+            unsafe {
+                warpgroup::commit();
+                // The products of the step before have read their stage.
+                warpgroup::wait::<1>();
+            }
+            if let Some(previous) = previous {
+                receiver.arrive_empty(previous);
+            }
+            previous = Some(slot);
+        }
+        // SAFETY: as above.
+        unsafe { warpgroup::wait::<0>() };
+        if let Some(previous) = previous {
+            receiver.arrive_empty(previous);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A ring of stages in shared memory.
+
+use super::shared::SharedMemory;
+use super::staged::{ALIGNMENT, Message};
+use crate::arch::shared;
+use crate::arch::threads::{self, Address};
+use core::marker::PhantomData;
+
+/// As many stages as fit the shared memory of a multiprocessor beside what its other users need, at most 8.
+pub const AUTOMATIC: usize = 0;
+
+/// Shared memory of a block on GPUs of the three classes, see [`SharedMemory::BYTES`].
+const BUDGETS: [usize; 3] = [99 * 1024, 163 * 1024, 227 * 1024];
+/// What an automatic ring leaves to others: two output buffers of two warpgroups, and scratch of tile operations.
+const SPARE_BYTES: usize = 33 * 1024;
+/// The most stages that an automatic ring has: more are of no use.
+const MOST_AUTOMATIC: usize = 8;
+/// The most stages that a ring can have.
+const MOST_STAGES: usize = 16;
+
+/// `STAGES` stages in shared memory, each with room for a message `P`: a [`Staged`](super::Staged) tile or a tuple of them.
+///
+/// A kernel asks for one as an argument, `#[shared] ring: Ring<(Staged<f16, Shape2<128, 64>>, Staged<f16, Shape2<64, 256>>), 4>`,
+/// and hands it to [`Split::pipeline`](super::Split::pipeline). More stages hide more of the memory's latency; two are the
+/// least. Without a number, as many are taken as the GPU has shared memory for.
+pub struct Ring<P, const STAGES: usize = AUTOMATIC> {
+    pub(super) address: Address,
+    message: PhantomData<(P, *const ())>,
+}
+
+impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
+    /// The number of stages on GPUs of each class.
+    pub const STAGES: [usize; 3] = [Self::stages(0), Self::stages(1), Self::stages(2)];
+
+    const fn stages(class: usize) -> usize {
+        if STAGES != AUTOMATIC {
+            assert!(STAGES >= 2, "a ring has at least 2 stages: one is filled while the other is used");
+            assert!(STAGES <= MOST_STAGES, "a ring has at most 16 stages");
+            return STAGES;
+        }
+        let stages = (BUDGETS[class] - SPARE_BYTES) / P::ROOM;
+        if stages < 2 {
+            2
+        } else if stages > MOST_AUTOMATIC {
+            MOST_AUTOMATIC
+        } else {
+            stages
+        }
+    }
+
+    /// Stages and what belongs to them, in bytes: two barriers of 8 bytes each, and three words.
+    const fn bytes(class: usize) -> u32 {
+        let stages = Self::stages(class);
+        (stages * P::ROOM + stages * 16 + 12).next_multiple_of(ALIGNMENT) as u32
+    }
+
+    /// The number of stages on the target.
+    pub(super) const HERE: usize = Self::STAGES[shared::BUDGET_CLASS];
+
+    /// The same ring, for the sender.
+    #[inline(always)]
+    pub(super) fn alias(&self) -> Self {
+        Self { address: self.address, message: PhantomData }
+    }
+
+    /// Where the stage `slot` lies.
+    #[inline(always)]
+    pub(super) fn stage(&self, slot: u32) -> Address {
+        threads::offset(self.address, slot as usize * const { P::ROOM })
+    }
+
+    /// The barrier that is complete when the stage `slot` is full.
+    #[inline(always)]
+    pub(super) fn full(&self, slot: u32) -> Address {
+        threads::offset(self.address, const { Self::HERE * P::ROOM } + slot as usize * 8)
+    }
+
+    /// The barrier that is complete when all warps have released the stage `slot`.
+    #[inline(always)]
+    pub(super) fn empty(&self, slot: u32) -> Address {
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) } + slot as usize * 8)
+    }
+
+    /// The word that says where the sender has ended: 0, or 1 more than its [`Position::number`](super::receiver::Position).
+    #[inline(always)]
+    pub(super) fn ended(&self) -> Address {
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) })
+    }
+
+    /// The word that is not 0 when somebody waits for a message that will not come.
+    #[inline(always)]
+    pub(super) fn starved(&self) -> Address {
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) + 8 })
+    }
+
+    /// The word that is not 0 when nobody receives any more.
+    #[inline(always)]
+    pub(super) fn closed(&self) -> Address {
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) + 4 })
+    }
+}
+
+// SAFETY: the address has room for the stages, then for a full and an empty barrier each, and three words, as `bytes` counts.
+unsafe impl<P: Message, const STAGES: usize> SharedMemory for Ring<P, STAGES> {
+    const BYTES: [u32; 3] = [Self::bytes(0), Self::bytes(1), Self::bytes(2)];
+    type Storage = ([P::Storage; MOST_STAGES], [u8; ALIGNMENT]);
+    #[inline(always)]
+    unsafe fn new(address: Address) -> Self {
+        Self { address, message: PhantomData }
+    }
+}

@@ -1,0 +1,332 @@
+//! Storing tiles: from accumulators through a small buffer in shared memory, by the copy engine.
+
+use super::matrix::{MatrixShape, TileSink};
+use super::product::pair;
+use super::shared::SharedMemory;
+use super::split::Split;
+use super::staged::{CHUNK_BYTES, Geometry};
+use crate::arch::matrix::{WARPGROUPS, store_matrices_4};
+use crate::arch::threads::{self, Address};
+use crate::arch::{barriers, bulk, execution};
+use crate::context::Cx;
+use crate::element::Element;
+use crate::layout::{Accumulators, Block, Layout, Map};
+use crate::registers::{PowerOfTwo, Registers};
+use crate::shape::Dimension;
+use crate::tile::Tile;
+use crate::view::Order;
+use crate::view::transfer;
+use core::marker::PhantomData;
+
+/// Threads of a warpgroup.
+const WARPGROUP: usize = 128;
+/// Rows that a warpgroup stores at once.
+const BOX_ROWS: usize = 64;
+/// Bytes of one buffer: as many rows of 128 bytes.
+const BUFFER_BYTES: usize = BOX_ROWS * 128;
+/// Buffers of each warpgroup: one is filled while the copy engine reads the other.
+const BUFFERS: usize = 2;
+/// The first of the block's barriers that warpgroups use among themselves.
+const FIRST_BARRIER: u32 = 2;
+
+/// Buffers through which the warpgroups of a block store tiles, 16 KiB for each: as many as the block has times 128 threads.
+///
+/// A kernel asks for it as an argument, `#[shared] stash: Stash<2>`.
+pub struct Stash<const WARPGROUPS: usize> {
+    address: Address,
+    local: PhantomData<*const ()>,
+}
+
+// SAFETY: the address has room for the buffers.
+unsafe impl<const WARPGROUPS: usize> SharedMemory for Stash<WARPGROUPS> {
+    const BYTES: [u32; 3] = [0, 0, (WARPGROUPS * BUFFERS * BUFFER_BYTES) as u32];
+    type Storage = ();
+    #[inline(always)]
+    unsafe fn new(address: Address) -> Self {
+        Self { address, local: PhantomData }
+    }
+}
+
+/// The numbers of the tiles that fall to a block.
+struct Numbers {
+    next: Option<u32>,
+    step: u32,
+    total: u32,
+}
+
+impl Iterator for Numbers {
+    type Item = u32;
+    #[inline(always)]
+    fn next(&mut self) -> Option<u32> {
+        let number = self.next.filter(|&number| number < self.total)?;
+        self.next = number.checked_add(self.step);
+        Some(number)
+    }
+}
+
+impl Numbers {
+    #[inline(always)]
+    #[track_caller]
+    fn new(first: u32, step: u32, [a, b, c]: [u32; 3]) -> Self {
+        let total = u64::from(a).saturating_mul(u64::from(b)).saturating_mul(u64::from(c));
+        if total > u64::from(u32::MAX) {
+            execution::fail(|text| text.write_str("a sink has fewer than 2^32 tiles; use larger ones"))
+        }
+        Self { next: Some(first), step, total: total as u32 }
+    }
+}
+
+impl<B: Block> Split<B> {
+    /// The indices, matrix, row and column of tiles, that fall to this block when `counts` tiles are dealt out in this order:
+    /// those of [`TileSink::deal`], as plain numbers for the feed of a pipeline.
+    ///
+    /// # Panics
+    /// If there are 2³² tiles or more (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn indices<O: Order + Send>(
+        &self,
+        order: O,
+        counts: [u32; 3],
+    ) -> impl Iterator<Item = [u32; 3]> + Send + use<O, B> {
+        Numbers::new(*self.bid::<0>(), self.num_blocks(0), counts)
+            .map(move |number| order.locate(number, counts))
+    }
+}
+
+impl<T: Element, S: MatrixShape> TileSink<T, S> {
+    /// The numbers of matrices, of rows of tiles, and of columns of tiles, partial ones at the edges included.
+    #[inline(always)]
+    pub fn tile_counts(&self) -> [u32; 3] {
+        [self.batches(), self.rows().div_ceil(S::ROWS as u32), self.columns().div_ceil(S::COLUMNS as u32)]
+    }
+
+    /// The tiles that fall to this block when all are dealt out to the blocks of the grid in this order.
+    ///
+    /// The sink is consumed: there is no other way to its tiles, so that each is one block's alone.
+    ///
+    /// # Panics
+    /// If there are 2³² tiles or more (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn deal<B: Block, O: Order>(self, cx: Cx<B>, order: O) -> impl Iterator<Item = SinkTile<T, S>> {
+        const {
+            assert!(
+                B::GRID_RANK == 1,
+                "tiles are dealt out to the blocks of a one-dimensional grid: leave out `grid`"
+            )
+        };
+        let counts = self.tile_counts();
+        Numbers::new(*cx.bid::<0>(), cx.num_blocks(0), counts).map(move |number| SinkTile {
+            // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers.
+            sink: unsafe { core::ptr::read(&self) },
+            index: order.locate(number, counts),
+        })
+    }
+}
+
+/// A tile of a sink that is this block's to store.
+pub struct SinkTile<T: Element, S: MatrixShape> {
+    sink: TileSink<T, S>,
+    index: [u32; 3],
+}
+
+impl<T: Element, S: MatrixShape> SinkTile<T, S> {
+    /// Which tile it is: the matrix, and the row and column of tiles.
+    #[inline(always)]
+    pub fn index(&self) -> [u32; 3] {
+        self.index
+    }
+}
+
+impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
+    const ROWS: usize = <M::Count as PowerOfTwo>::COUNT;
+    const COLUMNS: usize = <N::Count as PowerOfTwo>::COUNT;
+
+    /// Stores a tile here, but for what lies outside the matrix.
+    ///
+    /// Where rows of the matrix begin at multiples of 16 bytes and the GPU has a copy engine, the tile goes through the stash, and
+    /// is still on its way when this returns; the launch's end waits for it.
+    #[inline(always)]
+    pub fn store<L: Layout, const GROUPS: usize>(self, stash: &mut Stash<GROUPS>, tile: Tile<T, (M, N), L>) {
+        const {
+            assert!(
+                !WARPGROUPS
+                    || GROUPS * WARPGROUP == <<L::Block as Block>::Threads as PowerOfTwo>::COUNT
+                    || GROUPS == 0,
+                "the stash has buffers for each warpgroup: `Stash<2>` in a kernel of 256 threads"
+            )
+        };
+        let tile = tile.spread::<(M, N), Accumulators<L::Block>>();
+        if const { Self::through_stash(GROUPS) } && !self.sink.matrix.map.is_null() {
+            self.store_by_engine(stash, tile);
+        } else {
+            self.store_by_threads(tile);
+        }
+    }
+
+    /// Whether tiles of this shape can go through a stash for `groups` warpgroups.
+    const fn through_stash(groups: usize) -> bool {
+        WARPGROUPS
+            && groups > 0
+            && Self::ROWS >= BOX_ROWS * groups
+            && Self::COLUMNS * size_of::<T::Bits>() >= 2 * CHUNK_BYTES
+            && Self::COLUMNS >= 8
+    }
+
+    #[inline(always)]
+    fn store_by_engine<B: Block, const GROUPS: usize>(
+        &self,
+        stash: &mut Stash<GROUPS>,
+        tile: Tile<T, (M, N), Accumulators<B>>,
+    ) {
+        let columns = const { TileSink::<T, (M, N)>::BOX.columns as usize };
+        let geometry = const {
+            Geometry::new(BOX_ROWS, TileSink::<T, (M, N)>::BOX.columns as usize, size_of::<T::Bits>())
+        };
+        // Addresses must not take registers while products are under way.
+        let thread = execution::anew(execution::thread() as u32) as usize;
+        // SAFETY: all threads of the block run this alike.
+        let group = unsafe { execution::from_lane((thread / WARPGROUP) as u32, 0) };
+        let (first, warp, lane) = (thread.is_multiple_of(WARPGROUP), thread / 32 % 4, thread % 32);
+        let own = threads::offset(stash.address, group as usize * BUFFERS * BUFFER_BYTES);
+        let [batch, i, j] = self.index;
+        let (row, column) = (i * Self::ROWS as u32 + group * BOX_ROWS as u32, j * Self::COLUMNS as u32);
+        let registers = tile.registers();
+        let mut number = 0;
+        let mut row_block = 0;
+        while row_block < Self::ROWS / (BOX_ROWS * GROUPS) {
+            let mut panel = 0;
+            while panel < Self::COLUMNS / columns {
+                let buffer = threads::offset(own, number % BUFFERS * BUFFER_BYTES);
+                // SAFETY: all threads of the warpgroup run this alike; one thread issues all its stores. A buffer is written when
+                // its last store has read it, and stored when all have written and published.
+                unsafe {
+                    if first {
+                        bulk::wait_for_reads::<{ BUFFERS - 1 }>();
+                    }
+                    execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
+                    let register = row_block * Self::COLUMNS / 2 + panel * columns / 2;
+                    Self::write_panel(registers, register, &geometry, columns, buffer, warp, lane);
+                    barriers::publish_to_engines();
+                    execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
+                    if first {
+                        let x = column + (panel * columns) as u32;
+                        let y = row + (row_block * BOX_ROWS * GROUPS) as u32;
+                        bulk::store(self.sink.matrix.map.cast(), buffer, [x, y, batch]);
+                        bulk::commit_stores();
+                    }
+                }
+                number += 1;
+                panel += 1;
+            }
+            row_block += 1;
+        }
+    }
+
+    /// Writes this warp's 16 rows of a panel of `columns` columns, whose registers begin at `first`, to `buffer`.
+    ///
+    /// # Safety
+    /// The buffer has room for the panel, and no other thread accesses these rows.
+    #[inline(always)]
+    unsafe fn write_panel<C: PowerOfTwo>(
+        registers: &Registers<T, C>,
+        first: usize,
+        geometry: &Geometry,
+        columns: usize,
+        buffer: Address,
+        warp: usize,
+        lane: usize,
+    ) {
+        let size = const { size_of::<T::Bits>() };
+        if size == 2 && columns >= 16 {
+            let word = |i: usize| pair(registers.get(i), registers.get(i + 1));
+            let mut sixteen = 0;
+            while sixteen < columns / 16 {
+                let at = first + sixteen * 8;
+                let place = geometry.offset(16 * warp + lane % 16, (2 * sixteen + lane / 16) * CHUNK_BYTES);
+                // SAFETY: the caller vouches for the rows.
+                unsafe {
+                    store_matrices_4(
+                        threads::word(threads::offset(buffer, place)),
+                        [0, 2, 4, 6].map(|k| word(at + k)),
+                    )
+                };
+                sixteen += 1;
+            }
+            return;
+        }
+        let mut eight = 0;
+        while eight < columns / 8 {
+            let mut half = 0;
+            while half < 2 {
+                let (row, column) = (16 * warp + 8 * half + lane / 4, 8 * eight + lane % 4 * 2);
+                let at = first + 4 * eight + 2 * half;
+                let mut k = 0;
+                while k < 2 {
+                    let place = threads::offset(buffer, geometry.offset(row, (column + k) * size));
+                    let bits = registers.get(at + k).to_bits();
+                    let source = core::ptr::from_ref(&bits).cast::<u8>();
+                    // SAFETY: the caller vouches for the rows; bits are plain integers of this size.
+                    unsafe {
+                        match size {
+                            1 => threads::store_1(place, source.read()),
+                            2 => threads::store_2(place, source.cast::<u16>().read()),
+                            4 => threads::store_4(place, source.cast::<u32>().read()),
+                            _ => threads::store_8(place, source.cast::<u64>().read()),
+                        }
+                    }
+                    k += 1;
+                }
+                half += 1;
+            }
+            eight += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn store_by_threads<B: Block>(&self, tile: Tile<T, (M, N), Accumulators<B>>) {
+        let map = const { &Map::<Accumulators<B>, (M, N)>::MAP };
+        // As above.
+        let thread = execution::anew(execution::thread() as u32) as usize;
+        if thread & map.replicas != 0 {
+            return;
+        }
+        let size = const { size_of::<T::Bits>() };
+        let column_bits = const { <N::Count as PowerOfTwo>::LOG };
+        let layout = &self.sink.matrix.layout;
+        let [batch, i, j] = self.index;
+        let (row, column) = (i * Self::ROWS as u32, j * Self::COLUMNS as u32);
+        let matrix = self.sink.matrix.pointer.wrapping_add((u64::from(batch) * layout.batch_pitch) as usize);
+        // Registers 2 k and 2 k + 1 are neighbouring columns, wherever there are two registers.
+        let pair =
+            const { Map::<Accumulators<B>, (M, N)>::MAP.register[0] == 0 && 2 * size_of::<T::Bits>() <= 16 };
+        let together = pair
+            && layout.row_pitch.is_multiple_of(2)
+            && layout.batch_pitch.is_multiple_of(2)
+            && self.sink.matrix.pointer.addr().is_multiple_of(2 * size);
+        let own = map.of_thread.apply(thread);
+        let step = if pair { 2 } else { 1 };
+        <<Accumulators<B> as Layout>::Registers<(M, N)>>::unroll(0, step, &mut |register| {
+            let flat = own | map.of_register.apply(register);
+            let (y, x) =
+                (row + (flat >> column_bits) as u32, column + (flat & ((1 << column_bits) - 1)) as u32);
+            let target = matrix.wrapping_add((u64::from(y) * layout.row_pitch + u64::from(x)) as usize);
+            let inside = |k: usize| y < layout.rows && x + (k as u32) < layout.columns;
+            // SAFETY: the elements are of this block's own tile and inside the matrix, wherever the condition holds.
+            unsafe {
+                if together && inside(1) {
+                    transfer::store(target, 2, None, |k| tile.registers().get(register + k));
+                } else {
+                    let mut k = 0;
+                    while k < step {
+                        transfer::store(target.wrapping_add(k), 1, Some(inside(k)), |_| {
+                            tile.registers().get(register + k)
+                        });
+                        k += 1;
+                    }
+                }
+            }
+        });
+    }
+}

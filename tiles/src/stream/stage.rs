@@ -1,0 +1,340 @@
+//! A stage that a step is lent: a tile in shared memory, as a factor of products and for ordinary loads.
+
+use super::staged::{Geometry, Staged, StagedTile};
+use crate::arch::TILES_IN_REGISTERS;
+use crate::arch::barriers::{self, COPY_WARP};
+use crate::arch::matrix::{
+    load_matrices_2, load_matrices_2_transposed, load_matrices_4, load_matrices_4_transposed, load_matrix,
+    load_matrix_transposed,
+};
+use crate::arch::threads::{self, Address};
+use crate::element::Element;
+use crate::layout::{Accumulators, Block, Blocked, Layout, LinearMap, Map};
+use crate::registers::{PowerOfTwo, Registers};
+use crate::shape::Dimension;
+use crate::tile::Tile;
+use core::marker::PhantomData;
+
+/// A tile of elements `T` and shape `S` in shared memory, lent for `'k`.
+pub struct Stage<'k, T, S> {
+    address: Address,
+    tile: PhantomData<(fn(&'k ()) -> &'k (), T, S)>,
+}
+
+impl<T, S> Clone for Stage<'_, T, S> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, S> Copy for Stage<'_, T, S> {}
+
+/// A stage read as its transpose.
+pub struct Transposed<X>(X);
+
+impl<X: Copy> Clone for Transposed<X> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<X: Copy> Copy for Transposed<X> {}
+
+impl<'k, T: Element, R: Dimension, C: Dimension> Stage<'k, T, (R, C)> {
+    const GEOMETRY: Geometry = <Staged<T, (R, C)> as StagedTile>::GEOMETRY;
+
+    /// # Safety
+    /// At `address` lies a tile of this kind, which nobody writes for `'k`.
+    #[inline(always)]
+    pub(super) unsafe fn new(address: Address) -> Self {
+        Self { address, tile: PhantomData }
+    }
+
+    /// The stage as the transposed tile, of shape `(C, R)`. Moves nothing.
+    #[inline(always)]
+    pub fn transposed(self) -> Transposed<Self> {
+        Transposed(self)
+    }
+
+    /// The tile in registers, in the layout of loads.
+    #[inline(always)]
+    pub fn load<B: Block>(self, _cx: crate::context::Cx<B>) -> Tile<T, (R, C), Blocked<B>> {
+        self.load_in()
+    }
+
+    /// The tile in registers, in the layout of left factors: products with it read no shared memory for it, and the stage can be
+    /// released.
+    #[inline(always)]
+    pub fn load_left<B: Block>(self, _cx: crate::context::Cx<B>) -> Tile<T, (R, C), Accumulators<B>> {
+        let map = const { &Map::<Accumulators<B>, (R, C)>::MAP };
+        let column_bits = const { <C::Count as PowerOfTwo>::LOG };
+        // Whether eight registers are what one instruction loads: two columns, of both eights of rows, of two eights of columns.
+        let by_matrices = const {
+            let [a, b, c] = first_bits(&Map::<Accumulators<B>, (R, C)>::MAP);
+            size_of::<T::Bits>() == 2 && a == 0 && b == <C::Count as PowerOfTwo>::LOG as i8 + 3 && c == 3
+        };
+        if !by_matrices || !TILES_IN_REGISTERS {
+            return self.load_in();
+        }
+        // Addresses must not take registers elsewhere.
+        let thread = crate::arch::execution::anew(crate::arch::execution::thread() as u32) as usize;
+        let (warp, lane) = (map.of_thread.apply(thread & !31), thread % 32);
+        let mut registers = Registers::from_fn(|_| T::ZERO);
+        <<Accumulators<B> as Layout>::Registers<(R, C)>>::unroll(0, 8, &mut |i| {
+            let flat = warp | map.of_register.apply(i);
+            let (row, column) = (flat >> column_bits, flat & ((1 << column_bits) - 1));
+            let place = const { Self::GEOMETRY }.offset(row + lane % 16, (column + lane / 16 * 8) * 2);
+            // SAFETY: all lanes of the warp run this alike; the rows lie within the stage, which nobody writes.
+            let words = unsafe { load_matrices_4(threads::word(threads::offset(self.address, place))) };
+            for (k, word) in words.into_iter().enumerate() {
+                registers.set(i + 2 * k, part_of(word));
+                registers.set(i + 2 * k + 1, part_of(word >> 16));
+            }
+        });
+        reads_are_done();
+        Tile::from_registers(registers)
+    }
+
+    /// The tile in registers, in layout `L`.
+    #[inline(always)]
+    pub(crate) fn load_in<L: Layout>(self) -> Tile<T, (R, C), L> {
+        let thread = Map::<L, (R, C)>::MAP.of_thread.apply(crate::arch::execution::thread());
+        // SAFETY: flat indices of the tile are within the stage.
+        let tile = Tile::from_registers_fn(|i| unsafe {
+            self.element(thread | Map::<L, (R, C)>::MAP.of_register.apply(i))
+        });
+        reads_are_done();
+        tile
+    }
+
+    /// The element with flat row-major index `flat`.
+    ///
+    /// # Safety
+    /// `flat` is below the number of elements.
+    #[inline(always)]
+    pub(super) unsafe fn element(self, flat: usize) -> T {
+        let size = const { size_of::<T::Bits>() };
+        let column_bits = const { <C::Count as PowerOfTwo>::LOG };
+        let (row, column) = (flat >> column_bits, flat & ((1 << column_bits) - 1));
+        let address = threads::offset(self.address, const { Self::GEOMETRY }.offset(row, column * size));
+        // SAFETY: the place lies within the stage, which nobody writes.
+        unsafe { load_element(address) }
+    }
+}
+
+/// A part of a stage as the fragments of layout `L`. The stage holds the factor, or its transpose; `contiguous` says whether the
+/// contracted axis runs along its rows.
+#[inline(always)]
+fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout>(
+    address: Address,
+    geometry: &Geometry,
+    transposed: bool,
+    contiguous: bool,
+    [first_row, first_column]: [usize; 2],
+) -> Tile<T, (P, Q), L> {
+    let map = const { &Map::<L, (P, Q)>::MAP };
+    let size = const { size_of::<T::Bits>() };
+    let column_bits = const { <Q::Count as PowerOfTwo>::LOG };
+    // Where the stage has the element with this flat index of the part.
+    let place = |flat: usize| {
+        let (row, column) =
+            (first_row + (flat >> column_bits), first_column + (flat & ((1 << column_bits) - 1)));
+        if transposed { (column, row) } else { (row, column) }
+    };
+    let thread = crate::arch::execution::thread();
+    let packed = 4 / size.min(4);
+    let words = const { <L::Registers<(P, Q)> as PowerOfTwo>::COUNT } / packed;
+    // `ldmatrix` moves words of four bytes along rows, and transposes elements of two.
+    let by_matrices = TILES_IN_REGISTERS && words > 0 && (size == 2 || (size < 8 && contiguous));
+    let mut registers = Registers::from_fn(|_| T::ZERO);
+    if by_matrices {
+        let (warp, lane) = (map.of_thread.apply(thread & !31), thread % 32);
+        let count = words.min(4);
+        <L::Registers<(P, Q)>>::unroll(0, count * packed, &mut |i| {
+            // Each eighth of the lanes names the rows of one word's matrix.
+            let flat = warp | map.of_register.apply(i) | map.of_register.apply(lane / 8 % count * packed);
+            let (row, column) = place(flat);
+            let at = threads::offset(address, geometry.offset(row + lane % 8, column * size));
+            // SAFETY: all lanes of the warp run this alike; the rows lie within the stage, which nobody writes.
+            let loaded = unsafe { load_words(threads::word(at), count, contiguous) };
+            let mut word = 0;
+            while word < count {
+                let mut part = 0;
+                while part < packed {
+                    registers.set(i + word * packed + part, part_of(loaded[word] >> (part * size * 8)));
+                    part += 1;
+                }
+                word += 1;
+            }
+        });
+    } else {
+        let own = map.of_thread.apply(thread);
+        <L::Registers<(P, Q)>>::unroll(0, 1, &mut |i| {
+            let (row, column) = place(own | map.of_register.apply(i));
+            let at = threads::offset(address, geometry.offset(row, column * size));
+            // SAFETY: the place lies within the stage, which nobody writes.
+            registers.set(i, unsafe { load_element(at) });
+        });
+    }
+    reads_are_done();
+    Tile::from_registers(registers)
+}
+
+/// One, two or four matrices of eight rows of 16 bytes, transposed unless the contracted axis is contiguous.
+///
+/// # Safety
+/// As for [`load_matrices_4`].
+#[inline(always)]
+unsafe fn load_words(address: u32, count: usize, contiguous: bool) -> [u32; 4] {
+    // SAFETY: the same contract.
+    unsafe {
+        match (count, contiguous) {
+            (1, true) => [load_matrix(address)[0], 0, 0, 0],
+            (1, false) => [load_matrix_transposed(address)[0], 0, 0, 0],
+            (2, _) => {
+                let [a, b] =
+                    if contiguous { load_matrices_2(address) } else { load_matrices_2_transposed(address) };
+                [a, b, 0, 0]
+            }
+            (_, true) => load_matrices_4(address),
+            (_, false) => load_matrices_4_transposed(address),
+        }
+    }
+}
+
+/// Orders this thread's reads of a stage before what the copy engine writes to it next. Arriving at a barrier alone does not:
+/// the engine writes through another proxy (PTX ISA, "Async proxy"), and was seen to overtake loads that had been issued.
+#[inline(always)]
+fn reads_are_done() {
+    if COPY_WARP {
+        barriers::publish_to_engines();
+    }
+}
+
+/// The bits of flat indices that are the lowest three of register numbers.
+const fn first_bits(map: &LinearMap) -> [i8; 3] {
+    [map.register[0], map.register[1], map.register[2]]
+}
+
+/// The element of at most 32 bits whose bits are the low ones of a word.
+#[inline(always)]
+fn part_of<T: Element>(word: u32) -> T {
+    let mut bits = T::ZERO.to_bits();
+    let target = core::ptr::from_mut(&mut bits).cast::<u8>();
+    // SAFETY: the match writes as many bytes as the element has, any bits of which are valid; no caller has larger ones.
+    unsafe {
+        match size_of::<T::Bits>() {
+            1 => target.write(word as u8),
+            2 => target.cast::<u16>().write(word as u16),
+            _ => target.cast::<u32>().write(word),
+        }
+    }
+    T::from_bits(bits)
+}
+
+/// The element at `address`.
+///
+/// # Safety
+/// An element lies there, in memory of a stage that nobody writes.
+#[inline(always)]
+unsafe fn load_element<T: Element>(address: Address) -> T {
+    let mut bits = T::ZERO.to_bits();
+    let target = core::ptr::from_mut(&mut bits).cast::<u8>();
+    // SAFETY: the caller's contract; `bits` has this size, and any bits are valid.
+    unsafe {
+        match size_of::<T::Bits>() {
+            1 => target.write(threads::load_1(address)),
+            2 => target.cast::<u16>().write(threads::load_2(address)),
+            4 => target.cast::<u32>().write(threads::load_4(address)),
+            _ => target.cast::<u64>().write(threads::load_8(address)),
+        }
+    }
+    T::from_bits(bits)
+}
+
+/// Which axis of a stage runs along its rows: what products need to know of a factor in shared memory.
+mod sealed {
+    pub trait Factor {}
+}
+
+/// A factor of a product that lies in a stage: a [`Stage`], or one [`transposed`](Stage::transposed). `A` and `B` are the
+/// dimensions of the factor as the product sees it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no factor of shape ({A}, {B})",
+    label = "expected a stage of this shape, or the transpose of one",
+    note = "the product of an (M, K) and a (K, N) stage is added to (M, N) accumulators; `.transposed()` turns a stage"
+)]
+pub trait StagedFactor<'k, A: Dimension, B: Dimension>: sealed::Factor + Copy {
+    /// Its elements.
+    type Element: Element;
+    /// Whether the first of the factor's dimensions runs along the rows of the stage.
+    const TRANSPOSED: bool;
+    /// How the stage lies.
+    #[doc(hidden)]
+    const GEOMETRY: Geometry;
+    /// Where it lies.
+    #[doc(hidden)]
+    fn address(self) -> Address;
+    /// The tile in registers, in layout `L`.
+    #[doc(hidden)]
+    fn tile<L: Layout>(self) -> Tile<Self::Element, (A, B), L>;
+
+    /// A part of the factor, from these coordinates on, as the fragments that layout `L` is: of a left operand or of a right one,
+    /// for which `ALONG` is the axis that is contracted, 1 or 0.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn fragments<const ALONG: usize, P: Dimension, Q: Dimension, L: Layout>(
+        self,
+        from: [usize; 2],
+    ) -> Tile<Self::Element, (P, Q), L> {
+        fragments::<Self::Element, P, Q, L>(
+            self.address(),
+            const { &Self::GEOMETRY },
+            Self::TRANSPOSED,
+            ALONG == if Self::TRANSPOSED { 0 } else { 1 },
+            from,
+        )
+    }
+}
+
+impl<T, S> sealed::Factor for Stage<'_, T, S> {}
+impl<X> sealed::Factor for Transposed<X> {}
+
+impl<'k, T: Element, A: Dimension, B: Dimension> StagedFactor<'k, A, B> for Stage<'k, T, (A, B)> {
+    type Element = T;
+    const TRANSPOSED: bool = false;
+    const GEOMETRY: Geometry = <Staged<T, (A, B)> as StagedTile>::GEOMETRY;
+    #[inline(always)]
+    fn address(self) -> Address {
+        self.address
+    }
+    #[inline(always)]
+    fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
+        self.load_in()
+    }
+}
+
+impl<'k, T: Element, A: Dimension, B: Dimension> StagedFactor<'k, A, B> for Transposed<Stage<'k, T, (B, A)>> {
+    type Element = T;
+    const TRANSPOSED: bool = true;
+    const GEOMETRY: Geometry = <Staged<T, (B, A)> as StagedTile>::GEOMETRY;
+    #[inline(always)]
+    fn address(self) -> Address {
+        self.0.address
+    }
+    #[inline(always)]
+    fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
+        let thread = Map::<L, (A, B)>::MAP.of_thread.apply(crate::arch::execution::thread());
+        let (a, b) = const { (<A::Count as PowerOfTwo>::LOG, <B::Count as PowerOfTwo>::LOG) };
+        let tile = Tile::from_registers_fn(|i| {
+            let flat = thread | Map::<L, (A, B)>::MAP.of_register.apply(i);
+            let (row, column) = (flat >> b, flat & ((1 << b) - 1));
+            // SAFETY: the transposed index of an element of the factor is one of the stage.
+            unsafe { self.0.element(column << a | row) }
+        });
+        reads_are_done();
+        tile
+    }
+}
