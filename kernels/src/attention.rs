@@ -2,6 +2,8 @@
 //! Ermon, Rudra, Ré, "FlashAttention", 2022).
 
 use core::iter::once;
+use cuda_tiles::arch::TILES_IN_REGISTERS;
+use cuda_tiles::arch::matrix::WARPGROUPS;
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::{SourceTile, StagedProduct};
 
@@ -56,27 +58,15 @@ impl<const SIDE: usize, const CAUSAL: usize> Visible<SIDE, CAUSAL> {
 /// the last one sees all keys, and each one before it one less.
 ///
 /// There is at least one key and, with `CAUSAL`, no more queries than keys; `scale` is positive.
+///
+/// This one is for GPUs whose warpgroups multiply (compute capability 9.0); [`attention_by_warps`] is for others.
 #[kernel(
     threads = 256,
     copy = 128,
     min_blocks = 1,
     instances(
-        <f16, 128, 64, 0>,
-        <f16, 128, 64, 1>,
-        <f16, 128, 128, 0>,
-        <f16, 128, 128, 1>,
-        <f16, 64, 64, 0>,
-        <f16, 64, 64, 1>,
-        <f16, 64, 128, 0>,
-        <f16, 64, 128, 1>,
-        <bf16, 128, 64, 0>,
-        <bf16, 128, 64, 1>,
-        <bf16, 128, 128, 0>,
-        <bf16, 128, 128, 1>,
-        <bf16, 64, 64, 0>,
-        <bf16, 64, 64, 1>,
-        <bf16, 64, 128, 0>,
-        <bf16, 64, 128, 1>,
+        <f16, 128, 64, 0>, <f16, 128, 64, 1>, <f16, 128, 128, 0>, <f16, 128, 128, 1>,
+        <bf16, 128, 64, 0>, <bf16, 128, 64, 1>, <bf16, 128, 128, 0>, <bf16, 128, 128, 1>,
     )
 )]
 pub fn attention<B: Block, T: StagedProduct<T, f32>, const SIDE: usize, const HEAD: usize, const CAUSAL: usize>(
@@ -88,6 +78,70 @@ pub fn attention<B: Block, T: StagedProduct<T, f32>, const SIDE: usize, const HE
     scale: f32,
     #[shared] ring: Ring<Staged<T, Shape2<SIDE, HEAD>>>,
     #[shared] stash: Stash<2>,
+) where
+    D<SIDE>: Dimension,
+    D<HEAD>: Dimension,
+    f32: Cast<T>,
+{
+    if WARPGROUPS || !TILES_IN_REGISTERS {
+        attend::<B, T, SIDE, HEAD, CAUSAL, 2, 0>(block, q, k, v, o, scale, ring, stash);
+    } else {
+        panic!("attention: this GPU has no warpgroups; launch attention_by_warps");
+    }
+}
+
+/// The same by single warps, for all GPUs.
+#[kernel(
+    threads = 32,
+    copy = 32,
+    instances(
+        <f16, 32, 64, 0>, <f16, 32, 64, 1>, <f16, 16, 128, 0>, <f16, 16, 128, 1>,
+        <bf16, 32, 64, 0>, <bf16, 32, 64, 1>, <bf16, 16, 128, 0>, <bf16, 16, 128, 1>,
+    )
+)]
+pub fn attention_by_warps<
+    B: Block,
+    T: StagedProduct<T, f32>,
+    const SIDE: usize,
+    const HEAD: usize,
+    const CAUSAL: usize,
+>(
+    block: Split<B>,
+    q: TileSource<T, Shape2<SIDE, HEAD>>,
+    k: TileSource<T, Shape2<SIDE, HEAD>>,
+    v: TileSource<T, Shape2<SIDE, HEAD>>,
+    o: TileSink<T, Shape2<SIDE, HEAD>>,
+    scale: f32,
+    #[shared] ring: Ring<Staged<T, Shape2<SIDE, HEAD>>, 4>,
+    #[shared] stash: Stash<0>,
+) where
+    D<SIDE>: Dimension,
+    D<HEAD>: Dimension,
+    f32: Cast<T>,
+{
+    attend::<B, T, SIDE, HEAD, CAUSAL, 0, 4>(block, q, k, v, o, scale, ring, stash);
+}
+
+/// The body of both.
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "they are the kernels' own")]
+fn attend<
+    B: Block,
+    T: StagedProduct<T, f32>,
+    const SIDE: usize,
+    const HEAD: usize,
+    const CAUSAL: usize,
+    const GROUPS: usize,
+    const STAGES: usize,
+>(
+    block: Split<B>,
+    q: TileSource<T, Shape2<SIDE, HEAD>>,
+    k: TileSource<T, Shape2<SIDE, HEAD>>,
+    v: TileSource<T, Shape2<SIDE, HEAD>>,
+    o: TileSink<T, Shape2<SIDE, HEAD>>,
+    scale: f32,
+    ring: Ring<Staged<T, Shape2<SIDE, HEAD>>, STAGES>,
+    stash: Stash<GROUPS>,
 ) where
     D<SIDE>: Dimension,
     D<HEAD>: Dimension,

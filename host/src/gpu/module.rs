@@ -38,8 +38,8 @@ struct Module {
     artifact: &'static Artifact,
     /// Whether its kernels were compiled with the instruction by which a dependent one waits.
     waits: bool,
-    /// Which of a kernel's sizes of shared memory its kernels have.
-    shared_class: usize,
+    /// What it was compiled from: that says how much shared memory and how many threads its kernels have.
+    image: &'static Image,
     handle: Handle<sys::CUmodule>,
 }
 
@@ -51,6 +51,8 @@ pub(super) struct Function {
     pub(super) waits: bool,
     /// The dynamic shared memory that its code uses, in bytes.
     pub(super) shared_bytes: u32,
+    /// The threads of a block, in its code.
+    pub(super) threads: u32,
 }
 
 /// A handle of the driver that belongs to a context and to no thread.
@@ -76,8 +78,7 @@ impl Gpu {
         let handle = Handle(self.compile(artifact, image)?);
         let messages = self.check("listening to kernels", Messages::new(handle.0))?;
         self.messages.lock().unwrap_or_else(PoisonError::into_inner).extend(messages);
-        let (waits, shared_class) = (image.major >= FIRST_TO_WAIT, image.shared_class());
-        loaded.push(Module { artifact, waits, shared_class, handle });
+        loaded.push(Module { artifact, waits: image.major >= FIRST_TO_WAIT, image, handle });
         // A name that was found once may be in two artifacts now.
         self.modules.functions.write().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(())
@@ -149,8 +150,12 @@ impl Gpu {
             // SAFETY: the module was loaded into the current context and is never unloaded.
             match unsafe { result::module::get_function(module.handle.0, name.clone()) } {
                 Ok(function) => {
-                    let shared_bytes = kernel.shared_bytes[module.shared_class];
-                    let function = Function { handle: Handle(function), waits: module.waits, shared_bytes };
+                    let function = Function {
+                        handle: Handle(function),
+                        waits: module.waits,
+                        shared_bytes: kernel.shared_bytes[module.image.shared_class()],
+                        threads: module.image.threads(kernel),
+                    };
                     found.push((module.artifact.name, function));
                 }
                 Err(DriverError(CUresult::CUDA_ERROR_NOT_FOUND)) => {}
@@ -177,7 +182,7 @@ impl Gpu {
 
     /// Compares what the kernel needs with what the GPU has, and asks the driver for what must be asked for.
     fn prepare(&self, kernel: &Description, function: Function) -> Result<()> {
-        let Function { handle: Handle(function), shared_bytes, .. } = function;
+        let Function { handle: Handle(function), shared_bytes, threads: needed, .. } = function;
         let get = |attribute| {
             // SAFETY: the function belongs to a module of the current context.
             let value = unsafe { result::function::get_function_attribute(function, attribute) };
@@ -193,7 +198,6 @@ impl Gpu {
         };
 
         let threads = get(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
-        let needed = kernel.threads + kernel.copy_threads;
         if needed > threads {
             return refuse("threads", needed, threads);
         }

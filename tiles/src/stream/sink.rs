@@ -1,9 +1,9 @@
 //! Storing tiles: from accumulators through a small buffer in shared memory, by the copy engine.
 
+use super::feed::Numbers;
 use super::matrix::{MatrixShape, TileSink};
 use super::product::pair;
 use super::shared::SharedMemory;
-use super::split::Split;
 use super::staged::{CHUNK_BYTES, Geometry};
 use crate::arch::matrix::{WARPGROUPS, store_matrices_4};
 use crate::arch::threads::{self, Address};
@@ -44,58 +44,6 @@ unsafe impl<const WARPGROUPS: usize> SharedMemory for Stash<WARPGROUPS> {
     #[inline(always)]
     unsafe fn new(address: Address) -> Self {
         Self { address, local: PhantomData }
-    }
-}
-
-/// The numbers of the tiles that fall to a block.
-struct Numbers {
-    next: u32,
-    step: u32,
-    total: u32,
-}
-
-impl Iterator for Numbers {
-    type Item = u32;
-    #[inline(always)]
-    fn next(&mut self) -> Option<u32> {
-        let number = self.next;
-        if number >= self.total {
-            return None;
-        }
-        // The largest number is not below any total.
-        self.next = number.saturating_add(self.step);
-        Some(number)
-    }
-}
-
-impl Numbers {
-    #[inline(always)]
-    #[track_caller]
-    fn new(first: u32, step: u32, [a, b, c]: [u32; 3]) -> Self {
-        let total = u64::from(a).saturating_mul(u64::from(b)).saturating_mul(u64::from(c));
-        if total > u64::from(u32::MAX) {
-            execution::fail(|text| text.write_str("a sink has fewer than 2^32 tiles; use larger ones"))
-        }
-        Self { next: first, step, total: total as u32 }
-    }
-}
-
-impl<B: Block> Split<B> {
-    /// The indices, matrix, row and column of tiles, that fall to this block when `counts` tiles are dealt out in this order:
-    /// those of [`TileSink::deal`], as plain numbers for the feed of a pipeline.
-    ///
-    /// # Panics
-    /// If there are 2³² tiles or more (on the device: traps).
-    #[inline(always)]
-    #[track_caller]
-    pub fn indices<O: Order + Send>(
-        &self,
-        order: O,
-        counts: [u32; 3],
-    ) -> impl Iterator<Item = [u32; 3]> + Send + use<O, B> {
-        let blocks = self.num_blocks(0);
-        Numbers::new(*self.bid::<0>(), blocks, counts)
-            .map(move |number| order.locate_among(number, blocks, counts))
     }
 }
 

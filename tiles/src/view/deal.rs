@@ -580,7 +580,9 @@ mod tests {
     #[test]
     fn the_triangular_order_is_a_permutation_for_any_number_of_blocks() {
         for blocks in [1, 2, 3, 7, 16, 132] {
-            for [matrices, rows] in [[1, 1], [1, 9], [5, 1], [2, 32], [3, 8], [9, 7], [16, 16], [31, 5], [128, 32]] {
+            for [matrices, rows] in
+                [[1, 1], [1, 9], [5, 1], [2, 32], [3, 8], [9, 7], [16, 16], [31, 5], [128, 32]]
+            {
                 let mut seen: Vec<_> = shares(blocks, [matrices, rows]).concat();
                 seen.sort_unstable();
                 let expected: Vec<_> =
@@ -596,13 +598,23 @@ mod tests {
 
     #[test]
     fn shares_of_a_triangle_are_alike() {
-        for (blocks, matrices, rows) in
-            [(132, 128, 32), (132, 64, 32), (132, 32, 64), (132, 128, 64), (132, 16, 128), (114, 128, 32), (108, 96, 32)]
-        {
+        for (blocks, matrices, rows) in [
+            (132, 128, 32),
+            (132, 64, 32),
+            (132, 32, 64),
+            (132, 128, 64),
+            (132, 16, 128),
+            (114, 128, 32),
+            (108, 96, 32),
+        ] {
             let work = shares(blocks, [matrices, rows]).into_iter();
             let work: Vec<u32> = work.map(|share| share.iter().map(|[_, row, _]| row + 1).sum()).collect();
-            let (most, mean) = (*work.iter().max().unwrap(), work.iter().sum::<u32>() as f64 / f64::from(blocks));
-            assert!(f64::from(most) < 1.02 * mean, "{blocks} blocks, {matrices} x {rows}: {most}, {mean} on average");
+            let (most, mean) =
+                (*work.iter().max().unwrap(), work.iter().sum::<u32>() as f64 / f64::from(blocks));
+            assert!(
+                f64::from(most) < 1.02 * mean,
+                "{blocks} blocks, {matrices} x {rows}: {most}, {mean} on average"
+            );
         }
     }
 

@@ -1,0 +1,111 @@
+//! What a block works on, in order: the indices of its tiles, and the feed that they become.
+
+use super::split::Split;
+use crate::arch::execution;
+use crate::layout::Block;
+use crate::view::Order;
+
+/// The numbers of the tiles that fall to a block.
+#[derive(Clone)]
+pub(super) struct Numbers {
+    next: Option<u32>,
+    step: u32,
+    total: u32,
+}
+
+impl Iterator for Numbers {
+    type Item = u32;
+    #[inline(always)]
+    fn next(&mut self) -> Option<u32> {
+        let number = self.next.filter(|&number| number < self.total)?;
+        self.next = number.checked_add(self.step);
+        Some(number)
+    }
+}
+
+impl Numbers {
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn new(first: u32, step: u32, [a, b, c]: [u32; 3]) -> Self {
+        let total = u64::from(a).saturating_mul(u64::from(b)).saturating_mul(u64::from(c));
+        if total > u64::from(u32::MAX) {
+            execution::fail(|text| text.write_str("a sink has fewer than 2^32 tiles; use larger ones"))
+        }
+        Self { next: Some(first), step, total: total as u32 }
+    }
+}
+
+/// The indices of the tiles that fall to a block, from [`Split::indices`].
+#[derive(Clone)]
+pub struct TileIndices<O> {
+    numbers: Numbers,
+    order: O,
+    counts: [u32; 3],
+}
+
+impl<O: Order> Iterator for TileIndices<O> {
+    type Item = [u32; 3];
+    #[inline(always)]
+    fn next(&mut self) -> Option<[u32; 3]> {
+        let blocks = self.numbers.step;
+        self.numbers.next().map(|number| self.order.locate_among(number, blocks, self.counts))
+    }
+}
+
+impl<O: Order> TileIndices<O> {
+    /// As [`Iterator::flat_map`], the feed of a pipeline: the tiles that each index needs, one after the other. Where there is no
+    /// index, `tiles` is asked for those of `[0, 0, 0]`, which nobody takes.
+    ///
+    /// Computing threads that copy for themselves take the feed along through their main loop. There it costs registers
+    /// and time whatever might be there or not: this one always has tiles that it is at.
+    #[inline(always)]
+    pub fn flat_map<U: IntoIterator, F: FnMut([u32; 3]) -> U>(
+        mut self,
+        mut tiles: F,
+    ) -> TileFeed<O, U::IntoIter, F> {
+        let first = self.next();
+        let current = tiles(first.unwrap_or([0; 3])).into_iter();
+        TileFeed { indices: self, current, ended: first.is_none(), tiles }
+    }
+}
+
+/// Tiles for each of a block's indices, from [`TileIndices::flat_map`].
+#[derive(Clone)]
+pub struct TileFeed<O, I, F> {
+    indices: TileIndices<O>,
+    current: I,
+    ended: bool,
+    tiles: F,
+}
+
+impl<O: Order, U: IntoIterator<IntoIter = I>, I: Iterator<Item = U::Item>, F: FnMut([u32; 3]) -> U> Iterator
+    for TileFeed<O, I, F>
+{
+    type Item = U::Item;
+    #[inline(always)]
+    fn next(&mut self) -> Option<U::Item> {
+        while !self.ended {
+            if let Some(tile) = self.current.next() {
+                return Some(tile);
+            }
+            match self.indices.next() {
+                Some(index) => self.current = (self.tiles)(index).into_iter(),
+                None => self.ended = true,
+            }
+        }
+        None
+    }
+}
+
+impl<B: Block> Split<B> {
+    /// The indices, matrix, row and column of tiles, that fall to this block when `counts` tiles are dealt out in this order:
+    /// those of [`TileSink::deal`](super::TileSink::deal), as plain numbers for the feed of a pipeline.
+    ///
+    /// # Panics
+    /// If there are 2³² tiles or more (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn indices<O: Order + Send>(&self, order: O, counts: [u32; 3]) -> TileIndices<O> {
+        TileIndices { numbers: Numbers::new(*self.bid::<0>(), self.num_blocks(0), counts), order, counts }
+    }
+}
