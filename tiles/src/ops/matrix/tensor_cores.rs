@@ -12,6 +12,9 @@ use crate::tile::Tile;
 use core::marker::PhantomData;
 use typenum::{U4, U8, U16};
 
+#[cfg(test)]
+mod tests;
+
 /// Pieces of 16 rows that a warp has of sums of shape `S`.
 type RowTiles<S, B> =
     Quotient<<S as Shape>::Rows, Product<U16, Down<B, <S as Shape>::Rows, <S as Shape>::Columns>>>;
@@ -56,16 +59,31 @@ impl Plan {
     ) -> Option<Self> {
         let (rows, columns) = (<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG);
         let threads = <B::Threads as PowerOfTwo>::LOG;
-        let unit = 2 + <T::Packed as PowerOfTwo>::LOG;
-        let Some((down, across)) = warps(rows, columns, threads, arch::matrix::WARPGROUPS) else {
-            return None;
-        };
-        if !T::TENSOR_CORES || depth < unit {
+        if !T::TENSOR_CORES {
             return None;
         }
-        let (all, most) = (1 << (depth - unit), T::UNITS);
-        let units = if all < most { all } else { most };
         let size = <T::Bytes as PowerOfTwo>::LOG;
+        match warps(rows, columns, threads, arch::matrix::WARPGROUPS) {
+            Some(warps) => Self::with(rows, columns, depth, size, warps, right_by_columns),
+            None => None,
+        }
+    }
+
+    /// The same for elements of `2^size` bytes, and warps down the rows and across the columns.
+    const fn with(
+        rows: u32,
+        columns: u32,
+        depth: u32,
+        size: u32,
+        (down, across): (u32, u32),
+        right_by_columns: bool,
+    ) -> Option<Self> {
+        let unit = 2 + 2u32.saturating_sub(size);
+        if depth < unit {
+            return None;
+        }
+        let (all, most) = (1 << (depth - unit), units_of(size));
+        let units = if all < most { all } else { most };
         Some(Self { rows, columns, depth, size, unit, down, across, units, right_by_columns })
     }
 
@@ -102,10 +120,34 @@ impl Plan {
         }
     }
 
-    /// How much of the right operand `ldmatrix` loads together: registers along `k`, and pieces of columns.
+    /// How much of the right operand is loaded together: registers along `k`, and pieces of columns, up to four registers.
     const fn right_group(&self) -> (usize, usize) {
+        if self.size == 3 {
+            return (self.units, 1);
+        }
         let (units, columns) = (self.units, 1 << (self.columns - 3 - self.across));
         (units, if columns * units < 4 { columns } else { 4 / units })
+    }
+
+    /// The thread's part of left and of right offsets.
+    #[inline(always)]
+    const fn own(&self, thread: usize) -> (usize, usize) {
+        let (lane, warp) = (thread & 31, thread >> 5);
+        let (down, across) = (warp & ((1 << self.down) - 1), warp >> self.down & ((1 << self.across) - 1));
+        if self.size == 3 {
+            // Registers of 64 bits are loaded one by one.
+            let (row, depth) = (lane >> 2, lane & 3);
+            return (self.left_offset(down, 0, 0, row, depth << 3), self.right_offset(across, 0, depth, row));
+        }
+        // A lane gives the address of row `lane & 7` of matrix `lane >> 3`.
+        let (row, matrix) = (lane & 7, lane >> 3);
+        let (units, tiles) = self.right_group();
+        let tile = across | ((matrix / units) & (tiles - 1)) << self.across;
+        let (depth, column) = if self.right_by_columns { (0, row) } else { (row, 0) };
+        (
+            self.left_offset(down, matrix & 1, matrix >> 1 & (self.units - 1), row, 0),
+            self.right_offset(tile, matrix & (units - 1), depth, column),
+        )
     }
 
     /// The bits of a left offset that depend on the thread, or more.
@@ -123,6 +165,11 @@ impl Plan {
             self.right().touched(depth, column << self.size)
         }
     }
+}
+
+/// The registers of `k` in one instruction for elements of `2^size` bytes.
+const fn units_of(size: u32) -> usize {
+    if size == 3 { 4 } else { 2 }
 }
 
 /// A [`Plan`] as a type.
@@ -143,25 +190,7 @@ impl<P: Planned> Fragments<P> {
     /// The fragments of the operands at these addresses.
     #[inline(always)]
     fn new(left: u32, right: u32) -> Self {
-        let plan = const { &P::PLAN };
-        let thread = arch::execution::thread();
-        let (lane, warp) = (thread & 31, thread >> 5);
-        let (down, across) = (warp & ((1 << plan.down) - 1), warp >> plan.down & ((1 << plan.across) - 1));
-        let (own_left, own_right) = if plan.size == 3 {
-            // Registers of 64 bits are loaded one by one.
-            let (row, depth) = (lane >> 2, lane & 3);
-            (plan.left_offset(down, 0, 0, row, depth << 3), plan.right_offset(across, 0, depth, row))
-        } else {
-            // A lane gives the address of row `lane & 7` of matrix `lane >> 3`.
-            let (row, matrix) = (lane & 7, lane >> 3);
-            let (units, tiles) = plan.right_group();
-            let tile = across | ((matrix / units) & (tiles - 1)) << plan.across;
-            let (depth, column) = if plan.right_by_columns { (0, row) } else { (row, 0) };
-            (
-                plan.left_offset(down, matrix & 1, matrix >> 1 & (plan.units - 1), row, 0),
-                plan.right_offset(tile, matrix & (units - 1), depth, column),
-            )
-        };
+        let (own_left, own_right) = P::PLAN.own(arch::execution::thread());
         Self {
             left: Place { stage: left, own: own_left, touched: const { P::PLAN.left_touched() } },
             right: Place { stage: right, own: own_right, touched: const { P::PLAN.right_touched() } },
@@ -453,35 +482,33 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> P
     };
 }
 
+/// The operand with these base-2 logarithms of rows and columns as it goes into a stage, `2^depth` of `k` at once.
+const fn part(rows: u32, columns: u32, depth: u32, by_columns: bool, transposed: bool) -> Part {
+    let length = if by_columns { columns } else { rows };
+    let window = if depth < length { depth } else { length };
+    Part { matrix: rows + columns, columns, by_columns, window, transposed }
+}
+
 /// The left operand, of shape `S`, in shared memory.
 struct Left<P, S>(PhantomData<(P, S)>);
 /// The right operand.
 struct Right<P, S>(PhantomData<(P, S)>);
 
-const fn minimum(a: u32, b: u32) -> u32 {
-    if a < b { a } else { b }
-}
-
 impl<P: Planned, S: Shape> Filling for Left<P, S> {
     const STAGE: Stage = P::PLAN.left();
-    const PART: Part = Part {
-        matrix: <S::Rows as PowerOfTwo>::LOG + <S::Columns as PowerOfTwo>::LOG,
-        columns: <S::Columns as PowerOfTwo>::LOG,
-        by_columns: true,
-        window: minimum(P::PLAN.depth, <S::Columns as PowerOfTwo>::LOG),
-        transposed: false,
-    };
+    const PART: Part =
+        part(<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG, P::PLAN.depth, true, false);
 }
 
 impl<P: Planned, S: Shape> Filling for Right<P, S> {
     const STAGE: Stage = P::PLAN.right();
-    const PART: Part = Part {
-        matrix: <S::Rows as PowerOfTwo>::LOG + <S::Columns as PowerOfTwo>::LOG,
-        columns: <S::Columns as PowerOfTwo>::LOG,
-        by_columns: false,
-        window: minimum(P::PLAN.depth, <S::Rows as PowerOfTwo>::LOG),
-        transposed: P::PLAN.right_by_columns,
-    };
+    const PART: Part = part(
+        <S::Rows as PowerOfTwo>::LOG,
+        <S::Columns as PowerOfTwo>::LOG,
+        P::PLAN.depth,
+        false,
+        P::PLAN.right_by_columns,
+    );
 }
 
 /// Adds the products of two tiles to sums. Only where tensor cores serve them: [`Whole::SERVED`].
