@@ -6,7 +6,7 @@ use super::stage::{Stage, StagedFactor, Transposed};
 use super::staged::Geometry;
 use crate::arch::TILES_IN_REGISTERS;
 use crate::arch::execution;
-use crate::arch::matrix::WARPGROUPS;
+use crate::arch::matrix::{FP8_PRODUCTS, WARPGROUPS};
 use crate::arch::threads::Address;
 use crate::arch::warpgroup;
 use crate::element::{Element, Repack, bf16, f8e4m3, f8e5m2, f16, tf32};
@@ -35,7 +35,8 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     /// How much of the contracted axis one instruction of a warp takes.
     #[doc(hidden)]
     type Step: Dimension;
-    /// A bit that no other product has, or none where a register of its fragments has more than 32 bits.
+    /// A bit that no other product has, or none for products that are not put off: of fragments in registers of more than 32 bits,
+    /// and where conversions would make the code too large.
     #[doc(hidden)]
     const KIND: u32 = 0;
     /// Whether warpgroups have the product.
@@ -68,11 +69,11 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
 }
 
 macro_rules! warpgroup_products {
-    ($($left:ident $right:ident $sum:ident $instruction:ident $step:literal $kind:literal;)*) => { $(
+    ($($left:ident $right:ident $sum:ident $instruction:ident $step:literal $kind:expr;)*) => { $(
         impl StagedProduct<$right, $sum> for $left {
             type Step = D<$step>;
             const WARPGROUPS: bool = true;
-            const KIND: u32 = 1 << $kind;
+            const KIND: u32 = $kind;
             #[inline(always)]
             unsafe fn shared<const ADD: i32, const TA: i32, const TB: i32>(columns: usize, sums: *mut u32, a: u64, b: u64) {
                 // SAFETY: the same contract.
@@ -99,15 +100,15 @@ macro_rules! warpgroup_products {
     };
 }
 warpgroup_products! {
-    f16 f16 f32 f16_f32 16 0;
-    bf16 bf16 f32 bf16_f32 16 1;
-    tf32 tf32 f32 tf32_f32 8 2;
-    f8e4m3 f8e4m3 f32 e4m3_f32 32 3;
-    f8e5m2 f8e5m2 f32 e5m2_f32 32 4;
-    i8 i8 i32 i8_i8 32 5;
-    i8 u8 i32 i8_u8 32 6;
-    u8 i8 i32 u8_i8 32 7;
-    u8 u8 i32 u8_u8 32 8;
+    f16 f16 f32 f16_f32 16 1 << 0;
+    bf16 bf16 f32 bf16_f32 16 1 << 1;
+    tf32 tf32 f32 tf32_f32 8 1 << 2;
+    f8e4m3 f8e4m3 f32 e4m3_f32 32 if FP8_PRODUCTS { 1 << 3 } else { 0 };
+    f8e5m2 f8e5m2 f32 e5m2_f32 32 if FP8_PRODUCTS { 1 << 4 } else { 0 };
+    i8 i8 i32 i8_i8 32 1 << 5;
+    i8 u8 i32 i8_u8 32 1 << 6;
+    u8 i8 i32 u8_i8 32 1 << 7;
+    u8 u8 i32 u8_u8 32 1 << 8;
 }
 impl StagedProduct<f64, f64> for f64 {
     type Step = D<16>;
