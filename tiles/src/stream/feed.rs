@@ -47,7 +47,8 @@ impl<O: Order> Iterator for TileIndices<O> {
     type Item = [u32; 3];
     #[inline(always)]
     fn next(&mut self) -> Option<[u32; 3]> {
-        self.numbers.next().map(|number| self.order.locate(number, self.counts))
+        let blocks = self.numbers.step;
+        self.numbers.next().map(|number| self.order.locate_among(number, blocks, self.counts))
     }
 }
 

@@ -70,10 +70,11 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
             )
         };
         let counts = self.tile_counts();
-        Numbers::new(*cx.bid::<0>(), cx.num_blocks(0), counts).map(move |number| SinkTile {
-            // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers.
+        let blocks = cx.num_blocks(0);
+        Numbers::new(*cx.bid::<0>(), blocks, counts).map(move |number| SinkTile {
+            // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers and a launch's one number of blocks.
             sink: unsafe { core::ptr::read(&self) },
-            index: order.locate(number, counts),
+            index: order.locate_among(number, blocks, counts),
         })
     }
 }
