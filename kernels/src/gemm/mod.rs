@@ -39,18 +39,15 @@
 
 mod body;
 mod epilogue;
-mod kernels;
-mod pack;
-mod parts;
+pub mod kernels;
+pub mod pack;
+pub mod parts;
 
 #[cfg(feature = "host")]
 mod host;
 
 pub use body::{LeftSource, RightSource, Transposed, product};
 pub use epilogue::{Activation, Sum};
-pub use kernels::{gemm_nn, gemm_nt, gemm_tn, gemm_tt};
-pub use pack::{pack, pack_transposed};
-pub use parts::{sum_parts, sum_parts_transposed};
 
 #[cfg(feature = "host")]
 pub use host::*;
