@@ -87,8 +87,34 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// Waits for the products under way: the sums as an ordinary tile.
     #[inline(always)]
     pub fn finish(mut self) -> Tile<C, S, Accumulators<B>> {
+        self.wait();
+        self.into_tile()
+    }
+
+    /// Waits for all products that were put under way, those that no step has made a group of included.
+    #[inline(always)]
+    fn wait(&mut self) {
+        if WARPGROUPS {
+            // SAFETY: all threads of the block run this alike.
+            unsafe { warpgroup::commit() };
+        }
         self.settle::<true>();
-        Tile::from_registers(self.sums)
+    }
+
+    /// The sums, which no product is writing.
+    #[inline(always)]
+    fn into_tile(self) -> Tile<C, S, Accumulators<B>> {
+        let sums = self.sums;
+        core::mem::forget(self);
+        Tile::from_registers(sums)
+    }
+}
+
+/// Products write the registers until they are done, which must not be others' before.
+impl<C: Element, S: Shape, B: Block> Drop for Accumulator<C, S, B> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.wait();
     }
 }
 
@@ -178,6 +204,6 @@ impl<'r, C: Element, S: Shape, B: Block, P: Message> InFlight<'r, C, S, B, P> {
             }
         }
         receiver.give_back(self.held.slot());
-        Tile::from_registers(self.accumulator.sums)
+        self.accumulator.into_tile()
     }
 }

@@ -165,6 +165,7 @@ where
         // SAFETY: all threads of the block run this alike.
         unsafe {
             if crate::arch::matrix::WARPGROUPS {
+                warpgroup::commit();
                 warpgroup::wait::<0>();
             }
         }
