@@ -16,7 +16,7 @@ use super::epilogue::{Sum, finish};
 /// times the matrices, and gets parts of the sums.
 #[kernel(
     threads = 256,
-    copy = 32,
+    copy = 128,
     min_blocks = 1,
     instances(
         <f16, f16, f32, f16, 128, 256, 64, 0>,
@@ -71,7 +71,7 @@ pub fn gemm_nn<
 /// times the matrices, and gets parts of the sums.
 #[kernel(
     threads = 256,
-    copy = 32,
+    copy = 128,
     min_blocks = 1,
     instances(
         <f16, f16, f32, f16, 128, 256, 64, 0>,
@@ -148,7 +148,7 @@ pub fn gemm_nt<
 /// times the matrices, and gets parts of the sums.
 #[kernel(
     threads = 256,
-    copy = 32,
+    copy = 128,
     min_blocks = 1,
     instances(
         <f16, f16, f32, f16, 128, 256, 64, 0>,
@@ -203,7 +203,7 @@ pub fn gemm_tn<
 /// times the matrices, and gets parts of the sums.
 #[kernel(
     threads = 256,
-    copy = 32,
+    copy = 128,
     min_blocks = 1,
     instances(
         <f16, f16, f32, f16, 128, 256, 64, 0>,
