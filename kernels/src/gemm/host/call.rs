@@ -223,9 +223,8 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         let ((a, _), (b, _)) = (stored(a, Stored::Rows)?, stored(b, Stored::Columns)?);
         let fast = self.fast_accumulation;
         let problem = Problem { batches, rows, columns, depth, a, b, fast };
-        let serves = |problem: &Problem| {
-            T::DIRECT.iter().any(|candidate| problem.serves(&candidate.form, false))
-        };
+        let serves =
+            |problem: &Problem| T::DIRECT.iter().any(|candidate| problem.serves(&candidate.form, false));
         // Where there is no kernel for these ways, one factor is turned, or both are.
         let ways = [
             problem,
@@ -369,8 +368,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
             false => (problem.rows, problem.columns),
             true => (problem.columns, problem.rows),
         };
-        let shape =
-            [problem.batches * plan.splits as usize, rows, columns.next_multiple_of(PART_ROW)];
+        let shape = [problem.batches * plan.splits as usize, rows, columns.next_multiple_of(PART_ROW)];
         let (splits, scales) = (plan.splits, [self.alpha, self.beta]);
         workspace::<C, 3, ()>(stream, shape, |mut parts| {
             workspace::<C, 1, ()>(stream, [0], |none| {
@@ -392,7 +390,11 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
     }
 
     /// Calls `body` with the bias, which is empty where there is none.
-    fn with_bias<R>(&self, stream: &Stream, body: impl FnOnce(TensorView<'_, O, 1>) -> Result<R>) -> Result<R> {
+    fn with_bias<R>(
+        &self,
+        stream: &Stream,
+        body: impl FnOnce(TensorView<'_, O, 1>) -> Result<R>,
+    ) -> Result<R> {
         match &self.bias {
             Some(bias) => body(*bias),
             None => workspace::<O, 1, R>(stream, [0], |none| body(none.as_view())),
@@ -411,7 +413,9 @@ fn find<'k, T: Element, U: Element, O: Element, C>(
     };
     match candidates.iter().find(serves) {
         Some(candidate) => Ok(candidate),
-        None => refuse(format!("there is no kernel for the plan `{plan}`; `Gemm::plans` has those for a product")),
+        None => {
+            refuse(format!("there is no kernel for the plan `{plan}`; `Gemm::plans` has those for a product"))
+        }
     }
 }
 

@@ -91,7 +91,10 @@ pub(super) struct Problem {
 pub(super) enum Machine {
     Cpu,
     /// The target has products of warpgroups, and so many multiprocessors.
-    Gpu { warpgroups: bool, multiprocessors: u32 },
+    Gpu {
+        warpgroups: bool,
+        multiprocessors: u32,
+    },
 }
 
 /// The most rows of a product whose factors may exchange their roles.
