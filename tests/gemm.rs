@@ -382,7 +382,7 @@ fn operands_that_do_not_go_together_are_refused() {
         message(gemm(&three, &half([4, 6]), &mut two)),
         "gemm: the result is a batch of 2 matrices, and the first factor of 3: a factor has as many, or one for all"
     );
-    let plan = Plan { columns: 512, splits: 1, exchanged: false };
+    let plan = Plan { columns: 512, parts: 0, exchanged: false };
     let told = message(Gemm::new().plan(plan).multiply(&a, &half([4, 6]), &mut c));
-    assert!(told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, 1 part(s)`"), "{told}");
+    assert!(told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, 0 part(s)`"), "{told}");
 }
