@@ -72,12 +72,21 @@ pub(super) fn finish<B: Block, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimens
     [alpha, beta]: [C; 2],
     activation: u32,
 ) -> Tile<O, (M, N), Accumulators<B>> {
-    let mut sums = sums.map(move |sum| Number::mul(sum, alpha));
+    let mut sums = sums;
+    // A branch, also where the factor is 1: products of the sums would be moved up among the tensor cores'.
+    if alpha != C::ONE {
+        sums = sums.map(move |sum| Number::mul(sum, alpha));
+    }
     if const { has_beta::<M, N>() } && beta != C::ZERO {
         sums = tile.add_present(cx, sums, beta);
     }
     if bias.extent(0) != 0 {
         sums = tile.add_row(cx, sums, bias);
     }
-    C::activated(sums, activation).cast::<O>()
+    // Each branch converts: they would otherwise meet in full width, for which registers are short.
+    if activation == Activation::None as u32 {
+        sums.cast::<O>()
+    } else {
+        C::activated(sums, activation).cast::<O>()
+    }
 }
