@@ -106,12 +106,17 @@ warpgroup_products! {
     f8e4m3 f8e4m3 f32 e4m3_f32 32 if FP8_PRODUCTS { 1 << 3 } else { 0 };
     f8e5m2 f8e5m2 f32 e5m2_f32 32 if FP8_PRODUCTS { 1 << 4 } else { 0 };
     i8 i8 i32 i8_i8 32 1 << 5;
-    i8 u8 i32 i8_u8 32 1 << 6;
-    u8 i8 i32 u8_i8 32 1 << 7;
-    u8 u8 i32 u8_u8 32 1 << 8;
+    u8 u8 i32 u8_u8 32 1 << 6;
 }
 impl StagedProduct<f64, f64> for f64 {
     type Step = D<16>;
+}
+// Warpgroups have these products from PTX ISA 8.4 on, which is newer than the oldest driver that kernels are built for.
+impl StagedProduct<u8, i32> for i8 {
+    type Step = D<32>;
+}
+impl StagedProduct<i8, i32> for u8 {
+    type Step = D<32>;
 }
 
 /// The left factor of a product whose right one is a stage: a stage as well, or a tile in registers.
