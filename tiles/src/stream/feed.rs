@@ -105,7 +105,7 @@ impl<O: Order, U: IntoIterator<IntoIter = I>, I: Iterator<Item = U::Item>, F: Fn
         if let Some(tile) = self.current.next() {
             return Some(tile);
         }
-        while let Some(index) = self.indices.next() {
+        for index in self.indices.by_ref() {
             self.current = (self.tiles)(index).into_iter();
             if let Some(tile) = self.current.next() {
                 return Some(tile);
