@@ -83,70 +83,9 @@ pub fn attention<B: Block, T: StagedProduct<T, f32>, const SIDE: usize, const HE
     D<HEAD>: Dimension,
     f32: Cast<T>,
 {
-    if WARPGROUPS || !TILES_IN_REGISTERS {
-        attend::<B, T, SIDE, HEAD, CAUSAL, 2, 0>(block, q, k, v, o, scale, ring, stash);
-    } else {
+    if !WARPGROUPS && TILES_IN_REGISTERS {
         panic!("attention: this GPU has no warpgroups; launch attention_by_warps");
     }
-}
-
-/// The same by single warps, for all GPUs.
-#[kernel(
-    threads = 32,
-    copy = 32,
-    instances(
-        <f16, 32, 64, 0>, <f16, 32, 64, 1>, <f16, 16, 128, 0>, <f16, 16, 128, 1>,
-        <bf16, 32, 64, 0>, <bf16, 32, 64, 1>, <bf16, 16, 128, 0>, <bf16, 16, 128, 1>,
-    )
-)]
-pub fn attention_by_warps<
-    B: Block,
-    T: StagedProduct<T, f32>,
-    const SIDE: usize,
-    const HEAD: usize,
-    const CAUSAL: usize,
->(
-    block: Split<B>,
-    q: TileSource<T, Shape2<SIDE, HEAD>>,
-    k: TileSource<T, Shape2<SIDE, HEAD>>,
-    v: TileSource<T, Shape2<SIDE, HEAD>>,
-    o: TileSink<T, Shape2<SIDE, HEAD>>,
-    scale: f32,
-    #[shared] ring: Ring<Staged<T, Shape2<SIDE, HEAD>>, 4>,
-    #[shared] stash: Stash<0>,
-) where
-    D<SIDE>: Dimension,
-    D<HEAD>: Dimension,
-    f32: Cast<T>,
-{
-    attend::<B, T, SIDE, HEAD, CAUSAL, 0, 4>(block, q, k, v, o, scale, ring, stash);
-}
-
-/// The body of both.
-#[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "they are the kernels' own")]
-fn attend<
-    B: Block,
-    T: StagedProduct<T, f32>,
-    const SIDE: usize,
-    const HEAD: usize,
-    const CAUSAL: usize,
-    const GROUPS: usize,
-    const STAGES: usize,
->(
-    block: Split<B>,
-    q: TileSource<T, Shape2<SIDE, HEAD>>,
-    k: TileSource<T, Shape2<SIDE, HEAD>>,
-    v: TileSource<T, Shape2<SIDE, HEAD>>,
-    o: TileSink<T, Shape2<SIDE, HEAD>>,
-    scale: f32,
-    ring: Ring<Staged<T, Shape2<SIDE, HEAD>>, STAGES>,
-    stash: Stash<GROUPS>,
-) where
-    D<SIDE>: Dimension,
-    D<HEAD>: Dimension,
-    f32: Cast<T>,
-{
     let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
     let rows = block.indices(Triangular, o.tile_counts());
     block.pipeline(ring, feed(rows, visible, q, k, v), move |cx, mut receiver| {
@@ -214,6 +153,71 @@ fn attend<
             sum = weights.sum::<1>();
             probabilities = weights.cast::<T>();
             tile = next;
+        }
+    });
+}
+
+/// The same by single warps, for all GPUs: one block of keys after the other, with its values.
+#[kernel(
+    threads = 32,
+    copy = 32,
+    instances(
+        <f16, 16, 64, 0>, <f16, 16, 64, 1>, <f16, 16, 128, 0>, <f16, 16, 128, 1>,
+        <bf16, 16, 64, 0>, <bf16, 16, 64, 1>, <bf16, 16, 128, 0>, <bf16, 16, 128, 1>,
+    )
+)]
+pub fn attention_by_warps<
+    B: Block,
+    T: StagedProduct<T, f32>,
+    const SIDE: usize,
+    const HEAD: usize,
+    const CAUSAL: usize,
+>(
+    block: Split<B>,
+    q: TileSource<T, Shape2<SIDE, HEAD>>,
+    k: TileSource<T, Shape2<SIDE, HEAD>>,
+    v: TileSource<T, Shape2<SIDE, HEAD>>,
+    o: TileSink<T, Shape2<SIDE, HEAD>>,
+    scale: f32,
+    #[shared] ring: Ring<(Staged<T, Shape2<SIDE, HEAD>>, Staged<T, Shape2<SIDE, HEAD>>), 3>,
+    #[shared] stash: Stash<0>,
+) where
+    D<SIDE>: Dimension,
+    D<HEAD>: Dimension,
+    f32: Cast<T>,
+{
+    let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
+    // A message of queries, which fill half of it, and one for each block of keys.
+    let feed = block.indices(Triangular, o.tile_counts()).flat_map(move |[batch, i, _]| {
+        (0..visible.blocks(i) + 1).map(move |number| match number.checked_sub(1) {
+            None => (q.tile_of(batch, i, 0), q.tile_of(batch, i, 0)),
+            Some(block) => (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)),
+        })
+    });
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        let mut stash = stash;
+        for tile in o.deal(cx, Triangular) {
+            let [_, i, _] = tile.index();
+            let queries = receiver.receive();
+            let query = queries.stages().0.load_left(cx);
+            receiver.release(queries);
+            let mut output = Accumulator::<f32, Shape2<SIDE, HEAD>, _>::zero(cx).finish();
+            let mut sum = output.sum::<1>();
+            let (mut top, mut block) = (sum + LOWEST, 0);
+            receiver.steps(visible.blocks(i)).each(|(key, value)| {
+                let mut scores = Accumulator::<f32, Shape2<SIDE, SIDE>, _>::zero(cx);
+                scores.mma(query, key.transposed());
+                let scores = visible.mask(scores.finish(), i, block);
+                let next = top.maximum(scores.max::<1>() * scale);
+                let factor = (top - next).exp2_with(FlushToZero);
+                let weights = scores.fma(scale, -next).exp2_with(FlushToZero);
+                sum = sum * factor + weights.sum::<1>();
+                let mut sums = Accumulator::from_tile(cx, output * factor);
+                sums.mma(weights.cast::<T>(), value);
+                output = sums.finish();
+                (top, block) = (next, block + 1);
+            });
+            tile.store(&mut stash, (output * sum.reciprocal()).cast());
         }
     });
 }
