@@ -5,7 +5,9 @@ use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::artifact::Artifact;
+use cuda_tiles::launch::Description;
+
+use crate::artifact::{Artifact, Image};
 use crate::cpu;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -100,6 +102,15 @@ impl Device {
             Kind::Cpu { .. } => Ok(()),
             Kind::Gpu(gpu) => gpu.load(artifact),
         }
+    }
+
+    /// The image that a kernel was loaded from, whose target may be older than the GPU: what of the kernel's code is known
+    /// before a launch. `None` for the CPU.
+    ///
+    /// # Errors
+    /// [`Error::KernelNotLoaded`], [`Error::AmbiguousKernel`], [`Error::Resources`], as a launch.
+    pub fn image_of(&self, kernel: &Description) -> Result<Option<&'static Image>> {
+        self.as_gpu().map(|gpu| gpu.image_of(kernel)).transpose()
     }
 
     /// Waits for all work on the device.

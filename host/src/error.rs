@@ -238,6 +238,15 @@ pub enum Error {
         problem: String,
     },
 
+    /// The operands of a ready-made operation do not go together, or have a form that it does not take.
+    #[error("{operation}: {problem}")]
+    Operands {
+        /// The operation.
+        operation: &'static str,
+        /// What is wrong with them, and what to do.
+        problem: String,
+    },
+
     /// The source and the destination of a copy, or a stream and a tensor, belong to different devices.
     #[error("{what} is on {found}, but the {other} is on {expected}: make both on one device")]
     WrongDevice {

@@ -152,6 +152,16 @@ pub(crate) fn parts<T: Element, const RANK: usize>(
 
 macro_rules! streamed {
     ($($rank:literal)*) => { $(
+        impl<T: Element> TensorView<'_, T, $rank> {
+            /// Whether a kernel can read the elements as a [`TileSource`]: the columns are neighbours in memory, and rows and
+            /// matrices start at multiples of 16 bytes.
+            pub fn is_streamable(&self) -> bool {
+                let Ok(matrices) = layout_of::<T, $rank>(&self.layout) else { return false };
+                let address = self.storage.address().wrapping_add(self.layout.offset * size_of::<T>());
+                self.layout.len() == 0 || unreachable(address as u64, &matrices, size_of::<T>() as u64).is_none()
+            }
+        }
+
         #[diagnostic::do_not_recommend]
         impl<T: Element, S: MatrixShape> Argument<TileSource<T, S>> for &Tensor<T, $rank> {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSource<T, S>, ArgumentError> {

@@ -2,8 +2,12 @@
 
 #![no_std]
 
+#[cfg(feature = "host")]
+extern crate std;
+
 pub mod digits;
 pub mod gather;
+pub mod gemm;
 pub mod image;
 pub mod lessons;
 pub mod normalisation;

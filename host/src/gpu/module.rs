@@ -36,8 +36,6 @@ pub(super) struct Modules {
 
 struct Module {
     artifact: &'static Artifact,
-    /// Whether its kernels were compiled with the instruction by which a dependent one waits.
-    waits: bool,
     /// What it was compiled from: that says how much shared memory and how many threads its kernels have.
     image: &'static Image,
     handle: Handle<sys::CUmodule>,
@@ -47,12 +45,15 @@ struct Module {
 #[derive(Clone, Copy)]
 pub(super) struct Function {
     pub(super) handle: Handle<sys::CUfunction>,
-    /// Whether it may start before the kernel that it depends on has ended.
+    /// Whether it may start before the kernel that it depends on has ended: whether it was compiled with the instruction by
+    /// which a dependent one waits.
     pub(super) waits: bool,
     /// The dynamic shared memory that its code uses, in bytes.
     pub(super) shared_bytes: u32,
     /// The threads of a block, in its code.
     pub(super) threads: u32,
+    /// What it was loaded from.
+    image: &'static Image,
 }
 
 /// A handle of the driver that belongs to a context and to no thread.
@@ -78,7 +79,7 @@ impl Gpu {
         let handle = Handle(self.compile(artifact, image)?);
         let messages = self.check("listening to kernels", Messages::new(handle.0))?;
         self.messages.lock().unwrap_or_else(PoisonError::into_inner).extend(messages);
-        loaded.push(Module { artifact, waits: image.major >= FIRST_TO_WAIT, image, handle });
+        loaded.push(Module { artifact, image, handle });
         // A name that was found once may be in two artifacts now.
         self.modules.functions.write().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(())
@@ -127,6 +128,12 @@ impl Gpu {
         }
     }
 
+    /// The image that the kernel was loaded from.
+    pub(crate) fn image_of(&self, kernel: &Description) -> Result<&'static Image> {
+        self.bind()?;
+        Ok(self.function(kernel)?.image)
+    }
+
     /// The kernel's code on this GPU, ready to be launched.
     pub(super) fn function(&self, kernel: &Description) -> Result<Function> {
         let known = self.modules.functions.read().unwrap_or_else(PoisonError::into_inner);
@@ -150,11 +157,13 @@ impl Gpu {
             // SAFETY: the module was loaded into the current context and is never unloaded.
             match unsafe { result::module::get_function(module.handle.0, name.clone()) } {
                 Ok(function) => {
+                    let image = module.image;
                     let function = Function {
                         handle: Handle(function),
-                        waits: module.waits,
-                        shared_bytes: kernel.shared_bytes[module.image.shared_class()],
-                        threads: module.image.threads(kernel),
+                        waits: image.major >= FIRST_TO_WAIT,
+                        shared_bytes: kernel.shared_bytes[image.shared_class()],
+                        threads: image.threads(kernel),
+                        image,
                     };
                     found.push((module.artifact.name, function));
                 }

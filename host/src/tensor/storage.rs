@@ -60,6 +60,14 @@ impl Storage {
         }
     }
 
+    /// Where the memory begins.
+    pub(crate) fn address(&self) -> usize {
+        match self {
+            Self::Cpu(memory) => memory.address() as usize,
+            Self::Gpu(memory) => memory.address() as usize,
+        }
+    }
+
     /// Copies bytes from the host, and waits for the copy.
     ///
     /// # Panics

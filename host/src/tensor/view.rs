@@ -1,12 +1,13 @@
 //! Views: parts of tensors, and their elements in another order, without a copy.
 
+use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 use cuda_tiles::element::Element;
 
-use super::{Layout, Storage, as_bytes, check_len};
+use super::{Layout, Storage, Tensor, as_bytes, check_len};
 use crate::device::Device;
 use crate::error::{Error, Result};
 
@@ -83,6 +84,23 @@ impl<'tensor, T: Element, const RANK: usize> TensorView<'tensor, T, RANK> {
         strides: [usize; OTHER],
     ) -> Result<TensorView<'tensor, T, OTHER>> {
         Ok(TensorView::new(self.storage, self.layout.strided(offset, shape, strides)?))
+    }
+
+    /// The bits of the elements as another type of the same size.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Device, Tensor};
+    ///
+    /// let x = Tensor::from_slice(&Device::auto()?, [2], &[1.0_f32, -0.0])?;
+    /// assert_eq!(x.view().bitcast::<u32>().to_vec()?, [0x3f80_0000, 0x8000_0000]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    pub fn bitcast<U: Element>(self) -> TensorView<'tensor, U, RANK> {
+        const {
+            assert!(size_of::<T>() == size_of::<U>(), "bitcast: elements of both types have the same size");
+        }
+        assert!(TypeId::of::<U>() != TypeId::of::<bool>(), "bitcast: not all bits are a bool");
+        TensorView::new(self.storage, self.layout)
     }
 
     /// A copy of the elements, in row-major order of their indices. Waits for the kernels that write them.
@@ -250,6 +268,20 @@ macro_rules! properties {
 
 properties!(TensorView TensorViewMut);
 
+impl<'tensor, T: Element, const RANK: usize> From<&'tensor Tensor<T, RANK>> for TensorView<'tensor, T, RANK> {
+    fn from(tensor: &'tensor Tensor<T, RANK>) -> Self {
+        tensor.view()
+    }
+}
+
+impl<'tensor, T: Element, const RANK: usize> From<&'tensor mut Tensor<T, RANK>>
+    for TensorViewMut<'tensor, T, RANK>
+{
+    fn from(tensor: &'tensor mut Tensor<T, RANK>) -> Self {
+        tensor.view_mut()
+    }
+}
+
 impl<T, const RANK: usize> Clone for TensorView<'_, T, RANK> {
     fn clone(&self) -> Self {
         *self
@@ -261,7 +293,6 @@ impl<T, const RANK: usize> Copy for TensorView<'_, T, RANK> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::Tensor;
 
     fn matrix() -> Tensor<i32, 2> {
         Tensor::from_vec(&Device::cpu(), [3, 4], (0..12).collect()).unwrap()

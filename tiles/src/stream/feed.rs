@@ -84,15 +84,20 @@ impl<O: Order, U: IntoIterator<IntoIter = I>, I: Iterator<Item = U::Item>, F: Fn
     type Item = U::Item;
     #[inline(always)]
     fn next(&mut self) -> Option<U::Item> {
-        while !self.ended {
+        // Apart from the loop, in front of which what its divisions have in common would be computed each time.
+        if self.ended {
+            return None;
+        }
+        if let Some(tile) = self.current.next() {
+            return Some(tile);
+        }
+        while let Some(index) = self.indices.next() {
+            self.current = (self.tiles)(index).into_iter();
             if let Some(tile) = self.current.next() {
                 return Some(tile);
             }
-            match self.indices.next() {
-                Some(index) => self.current = (self.tiles)(index).into_iter(),
-                None => self.ended = true,
-            }
         }
+        self.ended = true;
         None
     }
 }

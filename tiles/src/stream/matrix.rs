@@ -166,8 +166,8 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
     /// The matrix at `pointer`.
     ///
     /// # Safety
-    /// - The elements of the layout are valid for writes, by this kernel alone, as long as the matrix is used, and no two
-    ///   indices share an element. A block makes it once.
+    /// - The elements of the layout are initialised, and valid for reads and writes, by this kernel alone, as long as the
+    ///   matrix is used, and no two indices share an element. A block makes it once.
     /// - `map` is null, or the address of a map, in memory of the device, of just these elements with the box
     ///   [`TileSink::BOX`].
     #[inline(always)]

@@ -6,6 +6,7 @@ use super::fills::Fills;
 use super::ring::Ring;
 use super::staged::Message;
 use crate::arch::barriers::{self, COPY_WARP};
+use crate::arch::matrix::WARPGROUPS;
 use crate::arch::messages::Failure;
 use crate::arch::threads::Address;
 use crate::arch::{execution, threads, warpgroup};
@@ -164,7 +165,7 @@ where
     pub fn release(&mut self, message: Held<'r, P>) {
         // SAFETY: all threads of the block run this alike.
         unsafe {
-            if crate::arch::matrix::WARPGROUPS {
+            if WARPGROUPS {
                 warpgroup::commit();
                 warpgroup::wait::<0>();
             }
@@ -361,6 +362,11 @@ where
             let address = receiver.wait();
             // SAFETY: the message lies there until its stage is given back, which the products of this step precede.
             step(unsafe { P::stages(address) });
+            if !WARPGROUPS {
+                // Warps multiply for themselves, and have read the stage.
+                receiver.arrive_empty(slot);
+                continue;
+            }
             // SAFETY: all threads of the block run this alike.
             unsafe {
                 warpgroup::commit();
@@ -372,8 +378,10 @@ where
             }
             previous = Some(slot);
         }
-        // SAFETY: as above.
-        unsafe { warpgroup::wait::<0>() };
+        if WARPGROUPS {
+            // SAFETY: as above.
+            unsafe { warpgroup::wait::<0>() };
+        }
         if let Some(previous) = previous {
             receiver.arrive_empty(previous);
         }

@@ -119,6 +119,40 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         }
     }
 
+    /// What the memory of this tile holds before it is stored; zero outside of the matrix.
+    #[inline(always)]
+    pub fn load<B: Block>(&self, _cx: Cx<B>) -> Tile<T, (M, N), Accumulators<B>> {
+        let map = const { &Map::<Accumulators<B>, (M, N)>::MAP };
+        // As for stores.
+        let thread = execution::anew(execution::thread() as u32) as usize;
+        let column_bits = const { <N::Count as PowerOfTwo>::LOG };
+        let layout = &self.sink.matrix.layout;
+        let [batch, i, j] = self.index;
+        let (row, column) = (i * Self::ROWS as u32, j * Self::COLUMNS as u32);
+        let matrix = self.sink.matrix.pointer.wrapping_add((u64::from(batch) * layout.batch_pitch) as usize);
+        let own = map.of_thread.apply(thread);
+        Tile::from_registers_fn(|register| {
+            let flat = own | map.of_register.apply(register);
+            let (y, x) =
+                (row + (flat >> column_bits) as u32, column + (flat & ((1 << column_bits) - 1)) as u32);
+            let source = matrix.wrapping_add((u64::from(y) * layout.row_pitch + u64::from(x)) as usize);
+            let mut element = T::ZERO;
+            // SAFETY: the element is inside the matrix wherever the condition holds; it is of this block's own tile, which
+            // no other block writes, and this one not before `store` takes the tile.
+            unsafe {
+                transfer::load(
+                    source,
+                    1,
+                    transfer::Cache::Ordinary,
+                    Some(y < layout.rows && x < layout.columns),
+                    T::ZERO,
+                    |_, value| element = value,
+                )
+            };
+            element
+        })
+    }
+
     /// Whether tiles of this shape can go through a stash for `groups` warpgroups.
     const fn through_stash(groups: usize) -> bool {
         WARPGROUPS

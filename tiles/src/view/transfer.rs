@@ -39,7 +39,7 @@ impl Words {
 
 /// How a load may go about it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cache {
+pub(crate) enum Cache {
     /// Other threads of the block may have written the memory.
     Ordinary,
     /// Nothing writes it while the kernel runs.
@@ -62,7 +62,7 @@ macro_rules! by_size {
 /// `count` elements take 1, 2, 4, 8 or 16 bytes. Unless `condition` is `Some(false)`, they are valid for reads and
 /// aligned to their size altogether; with [`Cache::Constant`] nothing writes them during the kernel.
 #[inline(always)]
-pub(super) unsafe fn load<T: Element>(
+pub(crate) unsafe fn load<T: Element>(
     address: *const T::Bits,
     count: usize,
     cache: Cache,

@@ -371,51 +371,76 @@ pub(crate) unsafe fn multiply_staged<P, T, U, C, S, B>(
     }
 }
 
-/// Adds the product of fragments to sums: of tiles without a batch, or with a batch of one.
-///
-/// # Safety
-/// Tensor cores multiply these tiles: there is a [`Plan`] for all of `k`.
-#[inline(always)]
-pub(crate) unsafe fn multiply_fragments<T, U, C, SA, SB, S, B>(
-    left: &Tile<T, SA, LeftOperand<B, T::Bytes, S::Columns>>,
-    right: &Tile<U, SB, RightOperand<B, T::Bytes, S::Rows>>,
-    sums: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
-) where
-    T: ProductOf<U, C>,
-    U: Repack,
-    C: Element,
-    SA: Shape,
-    SB: Shape,
-    S: Shape,
-    B: Block,
-{
-    let (all, units) = const {
-        let unit = 2 + <T::Packed as PowerOfTwo>::LOG;
-        let all = 1usize << (<SA::Columns as PowerOfTwo>::LOG - unit);
-        (all, if all < T::UNITS { all } else { T::UNITS })
-    };
-    let packed = const { <T::Packed as PowerOfTwo>::COUNT };
-    SA::Columns::unroll(0, units * packed * 4, &mut |depth| {
-        let first = depth / packed / 4;
-        let left = |i: usize| {
+/// The fragments of both factors that the instructions for sums of shape `S` take at once, as registers `W` in the numbering of
+/// [`Fragments`]: of tiles without a batch, or with a batch of one.
+#[derive(Clone, Copy)]
+pub(crate) struct Factors<W: Word, S: Shape, B: Block> {
+    left: Registers<W, LeftWords<S, B>>,
+    right: Registers<W, RightWords<S, B>>,
+}
+
+impl<W: Word, S: Shape, B: Block> Factors<W, S, B> {
+    /// Zeros.
+    #[inline(always)]
+    pub(crate) fn zero() -> Self {
+        Self { left: Registers::from_fn(|_| W::ZERO), right: Registers::from_fn(|_| W::ZERO) }
+    }
+
+    /// The fragments of these tiles, which have as much of `k` as an instruction takes.
+    #[inline(always)]
+    pub(crate) fn of<T, U, C, SA, SB>(
+        left: &Tile<T, SA, LeftOperand<B, T::Bytes, S::Columns>>,
+        right: &Tile<U, SB, RightOperand<B, T::Bytes, S::Rows>>,
+    ) -> Self
+    where
+        T: ProductOf<U, C>,
+        U: Repack,
+        C: Element,
+        SA: Shape,
+        SB: Shape,
+    {
+        const {
+            assert!(<SA::Columns as PowerOfTwo>::LOG == 2 + <T::Packed as PowerOfTwo>::LOG + T::UNITS.ilog2())
+        };
+        let packed = const { <T::Packed as PowerOfTwo>::COUNT };
+        let mut factors = Self::zero();
+        <LeftWords<S, B>>::unroll(0, 1, &mut |i| {
             let (tile, half, unit) = (i / 8, i % 2, i / 2 % 4);
-            if unit >= units {
-                return T::Word::ZERO;
+            if unit < T::UNITS {
+                let word = half + 2 * (unit + T::UNITS * tile);
+                let word = T::left_word(|part| left.registers().get(word * packed + part));
+                factors.left.set(i, W::narrow(word.widen()));
             }
-            let word = half + 2 * (first + unit + all * tile);
-            T::left_word(|part| left.registers().get(word * packed + part))
-        };
-        let right = |i: usize| {
+        });
+        <RightWords<S, B>>::unroll(0, 1, &mut |i| {
             let (tile, unit) = (i / 4, i % 4);
-            if unit >= units {
-                return T::Word::ZERO;
+            if unit < T::UNITS {
+                let word = unit + T::UNITS * tile;
+                let word = T::right_word(|part| right.registers().get(word * packed + part));
+                factors.right.set(i, W::narrow(word.widen()));
             }
-            let word = first + unit + all * tile;
-            T::right_word(|part| right.registers().get(word * packed + part))
-        };
-        // SAFETY: tile operations run on all threads of the block alike; the caller vouches for the plan.
-        unsafe { accumulate::<T, U, C, S, B, _>(sums, 0, units, left, right) }
-    });
+        });
+        factors
+    }
+
+    /// Adds their product to sums.
+    ///
+    /// # Safety
+    /// All threads of the block execute this same call. Tensor cores multiply these tiles: there is a [`Plan`] for all of `k`.
+    #[inline(always)]
+    pub(crate) unsafe fn multiply<T, U, C>(
+        &self,
+        sums: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
+    ) where
+        T: ProductOf<U, C>,
+        U: Repack,
+        C: Element,
+    {
+        let left = |i: usize| T::Word::narrow(self.left.get(i).widen());
+        let right = |i: usize| T::Word::narrow(self.right.get(i).widen());
+        // SAFETY: the same contract.
+        unsafe { accumulate::<T, U, C, S, B, _>(sums, 0, T::UNITS, left, right) }
+    }
 }
 
 /// The plan for tiles whose left one has shape `SA`: as much of `k` at once as fits the scratch.

@@ -1,0 +1,237 @@
+//! The one body of all streamed products.
+
+use cuda_tiles::prelude::*;
+use cuda_tiles::stream::{
+    Fills, LeftFactor, Message, SinkTile, SourceTile, Stage, StagedFactor, StagedProduct,
+    Transposed as TransposedStage,
+};
+
+/// A source that is read as its transpose: a left factor that is stored K x M, or a right one that is stored N x K.
+#[derive(Clone, Copy)]
+pub struct Transposed<X>(pub X);
+
+/// A left factor in memory, M x K in tiles of `(M, K)`: a [`TileSource`] of such tiles, or [`Transposed`] of one of `(K, M)`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no left factor in tiles of ({M}, {K})",
+    label = "expected a `TileSource` of these tiles, or `Transposed` of one of the transposed tiles"
+)]
+pub trait LeftSource<M: Dimension, K: Dimension>: Copy + Send {
+    /// Its elements.
+    type Element: Element;
+    /// A tile's stage.
+    type Stage: Message;
+    /// A tile, named and not loaded.
+    type Tile: Fills<Self::Stage>;
+    /// A tile as a product takes it.
+    type Factor<'k>: Copy;
+    /// Matrices.
+    fn batches(&self) -> u32;
+    /// Tiles along K, a partial one included.
+    fn steps(&self) -> u32;
+    /// Tile `k` along K of row `i` of tiles of matrix `batch`.
+    fn tile(&self, batch: u32, i: u32, k: u32) -> Self::Tile;
+    /// The factor in a stage.
+    fn factor<'k>(stage: <Self::Stage as Message>::Stages<'k>) -> Self::Factor<'k>;
+}
+
+/// A right factor in memory, K x N in tiles of `(K, N)`: a [`TileSource`] of such tiles, or [`Transposed`] of one of `(N, K)`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no right factor in tiles of ({K}, {N})",
+    label = "expected a `TileSource` of these tiles, or `Transposed` of one of the transposed tiles"
+)]
+pub trait RightSource<K: Dimension, N: Dimension>: Copy + Send {
+    /// Its elements.
+    type Element: Repack;
+    /// A tile's stage.
+    type Stage: Message;
+    /// A tile, named and not loaded.
+    type Tile: Fills<Self::Stage>;
+    /// A tile as a product takes it.
+    type Factor<'k>: Copy;
+    /// Matrices.
+    fn batches(&self) -> u32;
+    /// Tile `k` along K of column `j` of tiles of matrix `batch`.
+    fn tile(&self, batch: u32, j: u32, k: u32) -> Self::Tile;
+    /// The factor in a stage.
+    fn factor<'k>(stage: <Self::Stage as Message>::Stages<'k>) -> Self::Factor<'k>;
+}
+
+macro_rules! left {
+    ($source:ty, $shape:ty, $factor:ty, |$self:ident| $tiles:expr, $steps:tt, |$i:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
+        impl<T: Element, M: Dimension, K: Dimension> LeftSource<M, K> for $source {
+            type Element = T;
+            type Stage = Staged<T, $shape>;
+            type Tile = SourceTile<T, $shape>;
+            type Factor<'k> = $factor;
+            #[inline(always)]
+            fn batches(&$self) -> u32 {
+                $tiles.batches()
+            }
+            #[inline(always)]
+            fn steps(&$self) -> u32 {
+                $tiles.tile_counts().$steps
+            }
+            #[inline(always)]
+            fn tile(&$self, batch: u32, $i: u32, $k: u32) -> SourceTile<T, $shape> {
+                $tiles.tile_of(batch, $row, $column)
+            }
+            #[inline(always)]
+            fn factor<'k>(stage: <Self::Stage as Message>::Stages<'k>) -> Self::Factor<'k> {
+                ($wrap)(stage)
+            }
+        }
+    };
+}
+left!(TileSource<T, (M, K)>, (M, K), Stage<'k, T, (M, K)>, |self| self, 1, |i, k| (i, k), |stage| stage);
+left!(
+    Transposed<TileSource<T, (K, M)>>, (K, M), TransposedStage<Stage<'k, T, (K, M)>>, |self| self.0, 0, |i, k| (k, i),
+    Stage::transposed
+);
+
+macro_rules! right {
+    ($source:ty, $shape:ty, $factor:ty, |$self:ident| $tiles:expr, |$j:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
+        impl<T: Repack, K: Dimension, N: Dimension> RightSource<K, N> for $source {
+            type Element = T;
+            type Stage = Staged<T, $shape>;
+            type Tile = SourceTile<T, $shape>;
+            type Factor<'k> = $factor;
+            #[inline(always)]
+            fn batches(&$self) -> u32 {
+                $tiles.batches()
+            }
+            #[inline(always)]
+            fn tile(&$self, batch: u32, $j: u32, $k: u32) -> SourceTile<T, $shape> {
+                $tiles.tile_of(batch, $row, $column)
+            }
+            #[inline(always)]
+            fn factor<'k>(stage: <Self::Stage as Message>::Stages<'k>) -> Self::Factor<'k> {
+                ($wrap)(stage)
+            }
+        }
+    };
+}
+right!(TileSource<T, (K, N)>, (K, N), Stage<'k, T, (K, N)>, |self| self, |j, k| (k, j), |stage| stage);
+right!(
+    Transposed<TileSource<T, (N, K)>>, (N, K), TransposedStage<Stage<'k, T, (N, K)>>, |self| self.0, |j, k| (j, k),
+    Stage::transposed
+);
+
+/// `c = epilogue(a b)`: the body of a kernel of 128 or 256 threads and a copying warp.
+///
+/// The blocks share the tiles of `c`. The epilogue gets each block's tile of sums, in the layout of tensor cores, and the
+/// tile of `c` that its result goes to: [`SinkTile::index`] says which it is, [`SinkTile::load`] has what was there before.
+/// `a` and `b` are a matrix each, or a batch of as many as `c`; one matrix serves all of a batch. Sums are of type `C`.
+///
+/// The module's [example](super) is a kernel with an epilogue of its own.
+#[inline(always)]
+pub fn product<B, X, Y, C, O, M, N, K, E, const STAGES: usize, const GROUPS: usize>(
+    block: Split<B>,
+    a: X,
+    b: Y,
+    c: TileSink<O, (M, N)>,
+    ring: Ring<(X::Stage, Y::Stage), STAGES>,
+    stash: Stash<GROUPS>,
+    epilogue: E,
+) where
+    B: Block,
+    X: LeftSource<M, K>,
+    Y: RightSource<K, N>,
+    C: Number,
+    O: Element,
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    X::Element: StagedProduct<Y::Element, C>,
+    for<'k> X::Factor<'k>: LeftFactor<'k, M, K, B, Element = X::Element>,
+    for<'k> Y::Factor<'k>: StagedFactor<'k, K, N, Element = Y::Element>,
+    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>,
+{
+    parts_of_product::<B, X, Y, C, O, M, N, K, E, STAGES, GROUPS, false>(block, a, b, c, 1, ring, stash, epilogue);
+}
+
+/// As [`product`], of which `c` gets `splits` parts, one behind the other: matrix `batch * splits + part` of `c` is that part of
+/// the sums of matrix `batch`.
+///
+/// With `PRECISE`, what tensor cores sum up at once is one step: the products of 8-bit floats, which they sum up to some 14 bits,
+/// are then added to sums of the full type.
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "those of `product`")]
+pub(super) fn parts_of_product<
+    B,
+    X,
+    Y,
+    C,
+    O,
+    M,
+    N,
+    K,
+    E,
+    const STAGES: usize,
+    const GROUPS: usize,
+    const PRECISE: bool,
+>(
+    block: Split<B>,
+    a: X,
+    b: Y,
+    c: TileSink<O, (M, N)>,
+    splits: u32,
+    ring: Ring<(X::Stage, Y::Stage), STAGES>,
+    stash: Stash<GROUPS>,
+    epilogue: E,
+) where
+    B: Block,
+    X: LeftSource<M, K>,
+    Y: RightSource<K, N>,
+    C: Number,
+    O: Element,
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    X::Element: StagedProduct<Y::Element, C>,
+    for<'k> X::Factor<'k>: LeftFactor<'k, M, K, B, Element = X::Element>,
+    for<'k> Y::Factor<'k>: StagedFactor<'k, K, N, Element = Y::Element>,
+    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>,
+{
+    let order = Swizzled::<8>;
+    let (a_batches, b_batches) = (a.batches(), b.batches());
+    let (steps, splits) = (a.steps(), splits.max(1));
+    // The steps of a tile of parts: all of them where there are no parts.
+    let range = move |matrix: u32| {
+        if splits == 1 {
+            return (matrix, 0, steps);
+        }
+        let (batch, each) = (matrix / splits, steps.div_ceil(splits));
+        let first = (matrix - batch * splits).saturating_mul(each).min(steps);
+        (batch, first, each.min(steps - first))
+    };
+    let feed = block.indices(order, c.tile_counts()).flat_map(move |[matrix, i, j]| {
+        let (batch, first, count) = range(matrix);
+        // One matrix serves the whole batch.
+        let (of_a, of_b) =
+            (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
+        (first..first + count).map(move |k| (a.tile(of_a, i, k), b.tile(of_b, j, k)))
+    });
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        let mut stash = stash;
+        for tile in c.deal(cx, order) {
+            let (_, _, count) = range(tile.index()[0]);
+            let sums = if PRECISE {
+                let mut sums = Accumulator::<C, (M, N), B>::zero(cx).finish();
+                for _ in 0..count {
+                    let held = receiver.receive();
+                    let step = receiver.start(Accumulator::unset(cx), held, |sums, (a, b)| {
+                        sums.set_product(X::factor(a), Y::factor(b))
+                    });
+                    sums = sums + step.finish(&mut receiver);
+                }
+                sums
+            } else {
+                let mut sums = Accumulator::<C, (M, N), B>::zero(cx);
+                receiver.steps(count).each(|(a, b)| sums.mma(X::factor(a), Y::factor(b)));
+                sums.finish()
+            };
+            let result = epilogue(cx, sums, &tile);
+            tile.store(&mut stash, result);
+        }
+    });
+}

@@ -1,0 +1,220 @@
+//! Which products there are, and the kernels for each.
+
+use cuda_tiles::element::{Element, bf16, f8e4m3, f8e5m2, f16, tf32};
+use cuda_tiles::launch::Description;
+use cuda_tiles_host::{Error, Grid, Launch, Result, Stream, TensorView, TensorViewMut};
+
+use super::packing::Bits;
+use super::plan::{Form, Stored};
+use crate::gemm::epilogue::Sum;
+use crate::gemm::kernels::{gemm_nn, gemm_nt, gemm_tn, gemm_tt};
+use crate::gemm::parts::{sum_parts, sum_parts_transposed};
+
+/// What a kernel of products is passed: factors as they are stored, and what happens to the sums.
+pub(super) struct Operands<'c, T: Element, U: Element, O: Element, C> {
+    pub(super) a: TensorView<'c, T, 3>,
+    pub(super) b: TensorView<'c, U, 3>,
+    pub(super) c: TensorViewMut<'c, O, 3>,
+    pub(super) bias: TensorView<'c, O, 1>,
+    pub(super) scales: [C; 2],
+    pub(super) activation: u32,
+    pub(super) splits: u32,
+}
+
+/// The arguments of the second pass over parts.
+pub struct Parts<'c, C: Element, O: Element> {
+    pub(super) parts: TensorView<'c, C, 3>,
+    pub(super) c: TensorViewMut<'c, O, 3>,
+    pub(super) bias: TensorView<'c, O, 1>,
+    pub(super) scales: [C; 2],
+    pub(super) activation: u32,
+    pub(super) splits: u32,
+    /// Whether parts are transposes of `c`.
+    pub(super) transposed: bool,
+}
+
+/// One of the kernels.
+pub struct Candidate<T: Element, U: Element, O: Element, C> {
+    pub(super) form: Form,
+    pub(super) description: fn() -> &'static Description,
+    pub(super) launch: fn(&Stream, u32, Operands<'_, T, U, O, C>) -> Result<()>,
+}
+
+mod sealed {
+    pub trait Sealed<U, O> {}
+}
+
+/// Elements whose products with elements `U` are stored as `O`.
+///
+/// | `Self` and `U` | summed up in | `O` |
+/// |---|---|---|
+/// | `f16` | `f32` | `f16`, `f32` |
+/// | `bf16` | `f32` | `bf16`, `f32` |
+/// | `tf32` | `f32` | `f32` |
+/// | `f8e4m3` | `f32` | `f16`, `bf16`, `f32` |
+/// | `f8e5m2` | `f32` | `f16`, `bf16` |
+/// | `i8`, or `u8` with `i8` | `i32` | `i32` |
+/// | `f64` | `f64` | `f64` |
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel that multiplies matrices of `{Self}` and `{U}` to one of `{O}`",
+    label = "no such product",
+    note = "f16 gives f16 or f32, bf16 gives bf16 or f32, tf32 gives f32, f8e4m3 gives f16, bf16 or f32, f8e5m2 gives f16 or bf16, \
+            i8 (also u8 with i8) gives i32, and f64 gives f64; f32 is multiplied as tf32 if you convert it"
+)]
+pub trait Multiply<U: Element<Bits: Bits>, O: Element>: Element<Bits: Bits> + sealed::Sealed<U, O> {
+    /// What products are summed up in, and the type of `alpha` and `beta`.
+    type Sum: Sum;
+    /// The kernels that store `c`.
+    #[doc(hidden)]
+    const DIRECT: &'static [Candidate<Self, U, O, Self::Sum>];
+    /// The kernels that store parts of the sums, for a second pass.
+    #[doc(hidden)]
+    const PARTS: &'static [Candidate<Self, U, Self::Sum, Self::Sum>];
+    /// The second pass.
+    #[doc(hidden)]
+    fn sum_parts(stream: &Stream, arguments: Parts<'_, Self::Sum, O>) -> Result<()>;
+}
+
+macro_rules! candidates {
+    ($left:ident $right:ident $sum:ident $result:ident: $($kernel:ident $a:ident $b:ident $rows:literal $columns:literal $depth:literal $precise:literal;)*) => {
+        &[$(Candidate {
+            form: Form {
+                a: Stored::$a,
+                b: Stored::$b,
+                rows: $rows,
+                columns: $columns,
+                depth: $depth,
+                bytes: size_of::<$left>(),
+                // Of 8-bit floats alone tensor cores sum up less than all bits.
+                fast: size_of::<$left>() == 1 && size_of::<$sum>() == 4 && !is_integer::<$left>() && $precise == 0,
+            },
+            description: || $kernel::<$left, $right, $sum, $result, $rows, $columns, $depth, $precise>().description(),
+            launch: |stream, blocks, operands| {
+                let Operands { a, b, c, bias, scales: [alpha, beta], activation, splits } = operands;
+                $kernel::<$left, $right, $sum, $result, $rows, $columns, $depth, $precise>()
+                    .launch_on(stream, blocks, (a, b, c, bias, alpha, beta, activation, splits))
+            },
+        },)*]
+    };
+}
+
+macro_rules! products {
+    ($($left:ident $right:ident $sum:ident $result:ident: direct { $($direct:tt)* } parts $($pass:ident)? { $($parts:tt)* })*) => { $(
+        impl sealed::Sealed<$right, $result> for $left {}
+        impl Multiply<$right, $result> for $left {
+            type Sum = $sum;
+            const DIRECT: &'static [Candidate<$left, $right, $result, $sum>] =
+                candidates!($left $right $sum $result: $($direct)*);
+            const PARTS: &'static [Candidate<$left, $right, $sum, $sum>] =
+                candidates!($left $right $sum $sum: $($parts)*);
+            #[allow(unused_variables, reason = "f64 has no parts")]
+            fn sum_parts(stream: &Stream, arguments: Parts<'_, $sum, $result>) -> Result<()> {
+                $(return second_pass!($pass, $sum, $result, stream, arguments);)?
+                #[allow(unreachable_code, reason = "where there is a second pass")]
+                Err(Error::Operands { operation: "gemm", problem: "products of these types have no parts".into() })
+            }
+        }
+    )* };
+}
+
+macro_rules! second_pass {
+    (passes, $sum:ident, $result:ident, $stream:ident, $arguments:ident) => {{
+        let Parts { parts, c, bias, scales: [alpha, beta], activation, splits, transposed } = $arguments;
+        let [batches, rows, columns] = c.shape();
+        let arguments = (parts, c, bias, alpha, beta, activation, splits);
+        if transposed {
+            let grid = Grid::cover([columns, rows, batches], [64, 16, 1]);
+            sum_parts_transposed::<$sum, $result>().launch_on($stream, grid, arguments)
+        } else {
+            let grid = Grid::cover([columns, rows, batches], [128, 16, 1]);
+            sum_parts::<$sum, $result>().launch_on($stream, grid, arguments)
+        }
+    }};
+}
+
+/// Whether the type is one of integers.
+const fn is_integer<T: KindOf>() -> bool {
+    T::INTEGER
+}
+
+/// What an element type is, for constants.
+trait KindOf {
+    const INTEGER: bool;
+}
+
+macro_rules! kinds {
+    ($($type:ident $integer:literal)*) => { $(
+        impl KindOf for $type {
+            const INTEGER: bool = $integer;
+        }
+    )* };
+}
+kinds!(f16 false bf16 false tf32 false f8e4m3 false f8e5m2 false f64 false i8 true u8 true);
+
+macro_rules! halves {
+    ($($half:ident)*) => { $(
+        products! {
+            $half $half f32 $half:
+                direct {
+                    gemm_nt Rows Columns 128 256 64 0; gemm_nt Rows Columns 128 128 64 0;
+                    gemm_nn Rows Rows 128 256 64 0; gemm_nn Rows Rows 128 128 64 0;
+                    gemm_tn Columns Rows 128 256 64 0; gemm_tn Columns Rows 128 128 64 0;
+                    gemm_tt Columns Columns 128 256 64 0;
+                }
+                parts passes {
+                    gemm_nt Rows Columns 128 256 64 0; gemm_nn Rows Rows 128 256 64 0; gemm_tn Columns Rows 128 256 64 0;
+                    gemm_nt Rows Columns 128 64 64 0; gemm_nt Rows Columns 128 16 64 0;
+                    gemm_tt Columns Columns 128 64 64 0; gemm_tt Columns Columns 128 16 64 0;
+                }
+            $half $half f32 f32:
+                direct {
+                    gemm_nt Rows Columns 128 256 64 0; gemm_nn Rows Rows 128 256 64 0; gemm_tn Columns Rows 128 256 64 0;
+                    gemm_nt Rows Columns 128 64 64 0; gemm_tt Columns Columns 128 64 64 0;
+                }
+                parts passes {
+                    gemm_nt Rows Columns 128 256 64 0; gemm_nn Rows Rows 128 256 64 0; gemm_tn Columns Rows 128 256 64 0;
+                    gemm_nt Rows Columns 128 64 64 0; gemm_nt Rows Columns 128 16 64 0;
+                    gemm_tt Columns Columns 128 64 64 0; gemm_tt Columns Columns 128 16 64 0;
+                }
+        }
+    )* };
+}
+halves!(f16 bf16);
+
+macro_rules! of_f8e4m3 {
+    ($($result:ident)*) => { products! { $(
+        f8e4m3 f8e4m3 f32 $result:
+            direct { gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 1; }
+            parts passes {
+                gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 1;
+                gemm_nt Rows Columns 128 64 128 1; gemm_nt Rows Columns 128 16 128 1;
+            }
+    )* } };
+}
+of_f8e4m3!(f16 bf16 f32);
+
+products! {
+    tf32 tf32 f32 f32:
+        direct { gemm_nt Rows Columns 128 256 32 0; gemm_nt Rows Columns 128 128 32 0; }
+        parts passes { gemm_nt Rows Columns 128 256 32 0; gemm_nt Rows Columns 128 128 32 0; }
+    f8e5m2 f8e5m2 f32 f16:
+        direct { gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 1; }
+        parts {}
+    f8e5m2 f8e5m2 f32 bf16:
+        direct { gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 1; }
+        parts {}
+    i8 i8 i32 i32:
+        direct { gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 0; }
+        parts passes {
+            gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 0; gemm_nt Rows Columns 128 16 128 0;
+        }
+    u8 i8 i32 i32:
+        direct { gemm_nt Rows Columns 128 128 128 0; }
+        parts passes { gemm_nt Rows Columns 128 128 128 0; }
+    f64 f64 f64 f64:
+        direct {
+            gemm_nn Rows Rows 128 64 16 0; gemm_nt Rows Columns 128 64 16 0; gemm_tn Columns Rows 128 64 16 0;
+            gemm_tt Columns Columns 128 64 16 0;
+        }
+        parts {}
+}

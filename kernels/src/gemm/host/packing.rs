@@ -1,0 +1,51 @@
+//! Operands in the form that kernels stream.
+
+use cuda_tiles::element::{Element, Number};
+use cuda_tiles_host::{Grid, Launch, Result, Stream, TensorView, TensorViewMut, workspace};
+
+use crate::gemm::pack::{pack, pack_transposed};
+
+/// Rows of what is streamed begin at multiples of this many bytes.
+const ROW_BYTES: usize = 16;
+
+/// Bits that are packed as they are.
+pub trait Bits: Number {
+    /// Copies `x` to `y`, both of one shape, where the columns of `y` are neighbours in memory.
+    #[doc(hidden)]
+    fn pack(stream: &Stream, x: TensorView<'_, Self, 3>, y: TensorViewMut<'_, Self, 3>) -> Result<()>;
+}
+
+macro_rules! bits {
+    ($($type:ident)*) => { $(
+        impl Bits for $type {
+            fn pack(stream: &Stream, x: TensorView<'_, Self, 3>, y: TensorViewMut<'_, Self, 3>) -> Result<()> {
+                let [_, down, right] = x.strides();
+                let [batches, rows, columns] = x.shape();
+                if right != 1 && down == 1 {
+                    let grid = Grid::cover([columns, rows, batches], [64, 64, 1]);
+                    return pack_transposed::<$type>().launch_on(stream, grid, (x.permute([0, 2, 1])?, y));
+                }
+                pack::<$type>().launch_on(stream, Grid::cover([columns, rows, batches], [128, 32, 1]), (x, y))
+            }
+        }
+    )* };
+}
+bits!(u8 u16 u32 u64);
+
+/// Calls `body` with the same matrices in a form that can be streamed: with themselves where they are so, else with a copy whose
+/// rows are padded.
+pub(super) fn streamable<T: Element<Bits: Bits>, R>(
+    stream: &Stream,
+    x: TensorView<'_, T, 3>,
+    body: impl FnOnce(TensorView<'_, T, 3>) -> Result<R>,
+) -> Result<R> {
+    if x.is_streamable() {
+        return body(x);
+    }
+    let [batches, rows, columns] = x.shape();
+    let pitch = columns.next_multiple_of(ROW_BYTES / size_of::<T>());
+    workspace::<T::Bits, 3, R>(stream, [batches, rows, pitch], |mut packed| {
+        T::Bits::pack(stream, x.bitcast(), packed.reborrow().slice(2, 0..columns)?)?;
+        body(packed.as_view().slice(2, 0..columns)?.bitcast())
+    })
+}

@@ -1,0 +1,229 @@
+//! Which kernel for which product.
+//!
+//! A product goes by the plan that was measured to be the fastest, where [`Tuned`] has this very product on this GPU, and else
+//! by an estimate of the time of every plan that there is:
+//!
+//! | shape | plan |
+//! |---|---|
+//! | many tiles | tiles of 128 x 256, each block its share of them |
+//! | tiles for less than about half of the multiprocessors, or an unlucky last wave | tiles of 128 x 128 |
+//! | few tiles and many steps along K | the sums in parts that several blocks work on, and a second pass |
+//! | at most 64 rows, as in decoding | the roles of the factors exchanged, so that 128 of the many columns make a tile's rows, in parts |
+//!
+//! The estimate counts waves of tiles over the multiprocessors, with what a step costs on the target of the image that was
+//! loaded, which may be older than the GPU.
+
+use std::any::type_name;
+use std::collections::HashMap;
+use std::fmt;
+use std::string::String;
+use std::sync::OnceLock;
+use std::vec::Vec;
+
+use cuda_tiles_host::Device;
+
+/// How a factor lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Stored {
+    /// Row by row, as it is multiplied.
+    Rows,
+    /// Column by column: its transpose row by row.
+    Columns,
+}
+
+/// What tells the kernels of one product apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    pub(super) a: Stored,
+    pub(super) b: Stored,
+    /// Rows, columns and depth of a tile.
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) depth: usize,
+    /// Bytes of an element of the factors.
+    pub(super) bytes: usize,
+    /// Whether sums of 8-bit floats are left to the tensor cores.
+    pub(super) fast: bool,
+}
+
+/// A way to compute a product: the width of tiles, and in how many parts the sums are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Plan {
+    /// Columns of a tile; it has 128 rows.
+    pub columns: usize,
+    /// Parts of the sums, each a block's work.
+    pub splits: u32,
+    /// Whether the factors exchange their roles, so that a tile has 128 columns of the result and up to 64 of its rows.
+    pub exchanged: bool,
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { columns, splits, exchanged } = self;
+        let roles = if *exchanged { ", roles exchanged" } else { "" };
+        write!(formatter, "tiles of 128 x {columns}, {splits} part(s){roles}")
+    }
+}
+
+impl Plan {
+    /// Whether there is a second pass over parts.
+    pub(super) fn has_parts(&self) -> bool {
+        self.splits > 1 || self.exchanged
+    }
+}
+
+/// What a plan is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) batches: usize,
+    /// Rows and columns of the result, and the length of its sums.
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) depth: usize,
+    pub(super) a: Stored,
+    pub(super) b: Stored,
+    /// Whether sums of 8-bit floats may be left to the tensor cores.
+    pub(super) fast: bool,
+}
+
+/// The machine, as far as plans know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Machine {
+    Cpu,
+    /// The target has products of warpgroups, and so many multiprocessors.
+    Gpu { warpgroups: bool, multiprocessors: u32 },
+}
+
+/// The most rows of a product whose factors may exchange their roles.
+const MOST_EXCHANGED: usize = 64;
+/// The most parts.
+const MOST_SPLITS: u32 = 32;
+/// The fewest steps of a part.
+const LEAST_STEPS: usize = 4;
+
+impl Problem {
+    /// Whether a kernel of this form serves, with the factors in their roles or exchanged.
+    pub(super) fn serves(&self, form: &Form, exchanged: bool) -> bool {
+        let stored = match exchanged {
+            false => form.a == self.a && form.b == self.b,
+            // The transpose of b is the left factor, and the rows of a are the columns of the right one's transpose.
+            true => self.a == Stored::Rows && form.b == Stored::Columns && form.a != self.b,
+        };
+        stored && (self.fast || !form.fast)
+    }
+
+    /// All plans, of kernels that store the result and of those that store parts.
+    pub(super) fn plans(&self, direct: &[Form], parts: &[Form]) -> Vec<Plan> {
+        let mut plans = Vec::new();
+        for form in direct.iter().filter(|form| self.serves(form, false)) {
+            plans.push(Plan { columns: form.columns, splits: 1, exchanged: false });
+        }
+        for form in parts {
+            let steps = self.depth.div_ceil(form.depth);
+            let fits = |splits: u32| splits == 1 || steps >= splits as usize * LEAST_STEPS;
+            if self.serves(form, false) && form.columns > 16 {
+                let splits = (2..=MOST_SPLITS).filter(|&splits| fits(splits));
+                plans.extend(splits.map(|splits| Plan { columns: form.columns, splits, exchanged: false }));
+            }
+            let narrowest = if self.rows <= 16 { 16 } else { MOST_EXCHANGED };
+            let may = self.batches == 1 && self.rows <= MOST_EXCHANGED && form.columns == narrowest;
+            if may && self.serves(form, true) {
+                let splits = (1..=MOST_SPLITS).filter(|&splits| fits(splits));
+                plans.extend(splits.map(|splits| Plan { columns: form.columns, splits, exchanged: true }));
+            }
+        }
+        plans
+    }
+
+    /// The estimated time of a plan, in steps of a tile of 128 x 256.
+    fn estimate(&self, plan: Plan, depth_of_step: usize, machine: Machine) -> f64 {
+        let (rows, columns) = match plan.exchanged {
+            false => (self.rows, self.columns),
+            true => (self.columns, self.rows),
+        };
+        let tiles = (rows.div_ceil(128) * columns.div_ceil(plan.columns) * self.batches) as f64;
+        let steps = self.depth.div_ceil(depth_of_step);
+        let Machine::Gpu { warpgroups, multiprocessors } = machine else {
+            // What counts is how much is multiplied, edges of tiles included.
+            let passes = if plan.has_parts() { 2.0 } else { 1.0 };
+            return tiles * (plan.columns * steps.max(1)) as f64 * passes;
+        };
+        let step = match (plan.columns, warpgroups) {
+            (256, true) => 1.0,
+            (128, true) => 0.56,
+            (64, true) => 0.36,
+            (_, true) => 0.28,
+            (256, false) => 2.4,
+            (128, false) => 1.1,
+            (64, false) => 0.7,
+            (_, false) => 0.45,
+        };
+        // What a tile costs besides its steps; what the second pass costs, and each megabyte that goes through it.
+        let (tile, pass, megabyte) = (3.0, 5.0, 0.35);
+        let waves = (tiles * f64::from(plan.splits) / f64::from(multiprocessors)).ceil();
+        let each = steps.div_ceil(plan.splits as usize) as f64;
+        let mut time = waves * (each * step + tile * plan.columns.max(64) as f64 / 256.0);
+        if plan.has_parts() {
+            let bytes = (self.rows * self.columns * self.batches * 4) as f64 * f64::from(2 * plan.splits);
+            time += pass + bytes / 1e6 * megabyte;
+        }
+        time
+    }
+
+    /// The plan with the least estimated time.
+    pub(super) fn best(&self, direct: &[Form], parts: &[Form], machine: Machine) -> Option<Plan> {
+        let depth = direct.iter().chain(parts).map(|form| form.depth).max()?;
+        let plans = self.plans(direct, parts).into_iter();
+        let timed = plans.map(|plan| (self.estimate(plan, depth, machine), plan));
+        timed.min_by(|x, y| x.0.total_cmp(&y.0)).map(|(_, plan)| plan)
+    }
+}
+
+/// The plans that were measured to be the fastest: `cargo xtask tune` writes them to `kernels/tuning/`, a file for each GPU.
+pub(super) struct Tuned;
+
+/// What was measured: the types, how the factors lie, batches, rows, columns and depth.
+type Key = (String, [usize; 4]);
+
+/// The files, by the names of the GPUs.
+const FILES: [(&str, &str); 1] = [("NVIDIA H200", include_str!("../../../tuning/nvidia-h200.csv"))];
+
+impl Tuned {
+    /// How the files name a product of these types that lies like this.
+    pub(super) fn name<T, U, O>(problem: &Problem) -> String {
+        let short = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
+        let letter = |stored| if stored == Stored::Rows { 'n' } else { 't' };
+        std::format!(
+            "{} {} {} {}{}{}",
+            short(type_name::<T>()),
+            short(type_name::<U>()),
+            short(type_name::<O>()),
+            letter(problem.a),
+            letter(problem.b),
+            if problem.fast { " fast" } else { "" }
+        )
+    }
+
+    /// The fastest plan of a product on a device, if it was measured.
+    pub(super) fn plan<T, U, O>(problem: &Problem, device: &Device) -> Option<Plan> {
+        static PLANS: OnceLock<HashMap<&'static str, HashMap<Key, Plan>>> = OnceLock::new();
+        let plans = PLANS.get_or_init(|| FILES.into_iter().map(|(gpu, text)| (gpu, read(text))).collect());
+        let of_device = plans.get(device.name()).filter(|plans| !plans.is_empty())?;
+        let Problem { batches, rows, columns, depth, .. } = *problem;
+        of_device.get(&(Self::name::<T, U, O>(problem), [batches, rows, columns, depth])).copied()
+    }
+}
+
+/// The lines of a file of plans: `product,batches,rows,columns,depth,tile columns,parts,exchanged`, and the microseconds that
+/// were measured, which nobody reads.
+fn read(text: &str) -> HashMap<Key, Plan> {
+    let line = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [product, numbers @ ..] = &fields[..] else { return None };
+        let numbers: Vec<usize> = numbers.iter().take(7).map_while(|number| number.parse().ok()).collect();
+        let [batches, rows, columns, depth, width, splits, exchanged] = numbers[..] else { return None };
+        let plan = Plan { columns: width, splits: splits as u32, exchanged: exchanged != 0 };
+        Some(((String::from(*product), [batches, rows, columns, depth]), plan))
+    };
+    text.lines().filter_map(line).collect()
+}

@@ -1,0 +1,252 @@
+//! The ready-made kernels: one for each way in which the two factors can lie, of element types and tiles that are listed.
+//!
+//! In the names the first letter is that of the left factor, the second that of the right one: `n` is stored as it is
+//! multiplied, `t` as its transpose, always row by row.
+
+use cuda_tiles::prelude::*;
+use cuda_tiles::stream::StagedProduct;
+
+use super::body::{Transposed, parts_of_product};
+use super::epilogue::{Sum, finish};
+
+/// `c = activation(alpha a b + beta c + bias)`, of `a` as it is (M x K) and `b` as it is (K x N).
+///
+/// Parameters: the factors' types, that of the sums and that of `c`; rows, columns and depth of a tile; 1 if sums are of the
+/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. With `splits` other than 1, `c` has as many
+/// times the matrices, and gets parts of the sums.
+#[kernel(
+    threads = 256,
+    copy = 128,
+    min_blocks = 1,
+    instances(
+        <f16, f16, f32, f16, 128, 256, 64, 0>,
+        <f16, f16, f32, f16, 128, 128, 64, 0>,
+        <f16, f16, f32, f32, 128, 256, 64, 0>,
+        <bf16, bf16, f32, bf16, 128, 256, 64, 0>,
+        <bf16, bf16, f32, bf16, 128, 128, 64, 0>,
+        <bf16, bf16, f32, f32, 128, 256, 64, 0>,
+        <f64, f64, f64, f64, 128, 64, 16, 0>,
+    )
+)]
+pub fn gemm_nn<
+    B: Block,
+    T: StagedProduct<U, C>,
+    U: Repack,
+    C: Sum + Cast<O>,
+    O: Element + Cast<C>,
+    const M: usize,
+    const N: usize,
+    const K: usize,
+    const PRECISE: usize,
+>(
+    block: Split<B>,
+    a: TileSource<T, Shape2<M, K>>,
+    b: TileSource<U, Shape2<K, N>>,
+    c: TileSink<O, Shape2<M, N>>,
+    bias: Span<O, (u32,)>,
+    alpha: C,
+    beta: C,
+    activation: u32,
+    splits: u32,
+    #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<U, Shape2<K, N>>)>,
+    #[shared] stash: Stash<2>,
+) where
+    D<M>: Dimension,
+    D<N>: Dimension,
+    D<K>: Dimension,
+{
+    let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
+    let (a, b) = (a, b);
+    if const { PRECISE == 1 } {
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(block, a, b, c, splits, ring, stash, epilogue);
+    } else {
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(block, a, b, c, splits, ring, stash, epilogue);
+    }
+}
+
+/// `c = activation(alpha a b + beta c + bias)`, of `a` as it is (M x K) and `b` stored transposed (N x K).
+///
+/// Parameters: the factors' types, that of the sums and that of `c`; rows, columns and depth of a tile; 1 if sums are of the
+/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. With `splits` other than 1, `c` has as many
+/// times the matrices, and gets parts of the sums.
+#[kernel(
+    threads = 256,
+    copy = 128,
+    min_blocks = 1,
+    instances(
+        <f16, f16, f32, f16, 128, 256, 64, 0>,
+        <f16, f16, f32, f16, 128, 128, 64, 0>,
+        <f16, f16, f32, f32, 128, 256, 64, 0>,
+        <f16, f16, f32, f32, 128, 64, 64, 0>,
+        <f16, f16, f32, f32, 128, 16, 64, 0>,
+        <bf16, bf16, f32, bf16, 128, 256, 64, 0>,
+        <bf16, bf16, f32, bf16, 128, 128, 64, 0>,
+        <bf16, bf16, f32, f32, 128, 256, 64, 0>,
+        <bf16, bf16, f32, f32, 128, 64, 64, 0>,
+        <bf16, bf16, f32, f32, 128, 16, 64, 0>,
+        <tf32, tf32, f32, f32, 128, 256, 32, 0>,
+        <tf32, tf32, f32, f32, 128, 128, 32, 0>,
+        <f8e4m3, f8e4m3, f32, f16, 128, 256, 128, 0>,
+        <f8e4m3, f8e4m3, f32, f16, 128, 128, 128, 1>,
+        <f8e4m3, f8e4m3, f32, bf16, 128, 256, 128, 0>,
+        <f8e4m3, f8e4m3, f32, bf16, 128, 128, 128, 1>,
+        <f8e4m3, f8e4m3, f32, f32, 128, 256, 128, 0>,
+        <f8e4m3, f8e4m3, f32, f32, 128, 128, 128, 1>,
+        <f8e4m3, f8e4m3, f32, f32, 128, 64, 128, 1>,
+        <f8e4m3, f8e4m3, f32, f32, 128, 16, 128, 1>,
+        <f8e5m2, f8e5m2, f32, f16, 128, 256, 128, 0>,
+        <f8e5m2, f8e5m2, f32, f16, 128, 128, 128, 1>,
+        <f8e5m2, f8e5m2, f32, bf16, 128, 256, 128, 0>,
+        <f8e5m2, f8e5m2, f32, bf16, 128, 128, 128, 1>,
+        <i8, i8, i32, i32, 128, 256, 128, 0>,
+        <i8, i8, i32, i32, 128, 128, 128, 0>,
+        <i8, i8, i32, i32, 128, 16, 128, 0>,
+        <u8, i8, i32, i32, 128, 128, 128, 0>,
+        <f64, f64, f64, f64, 128, 64, 16, 0>,
+    )
+)]
+pub fn gemm_nt<
+    B: Block,
+    T: StagedProduct<U, C>,
+    U: Repack,
+    C: Sum + Cast<O>,
+    O: Element + Cast<C>,
+    const M: usize,
+    const N: usize,
+    const K: usize,
+    const PRECISE: usize,
+>(
+    block: Split<B>,
+    a: TileSource<T, Shape2<M, K>>,
+    b: TileSource<U, Shape2<N, K>>,
+    c: TileSink<O, Shape2<M, N>>,
+    bias: Span<O, (u32,)>,
+    alpha: C,
+    beta: C,
+    activation: u32,
+    splits: u32,
+    #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<U, Shape2<N, K>>)>,
+    #[shared] stash: Stash<2>,
+) where
+    D<M>: Dimension,
+    D<N>: Dimension,
+    D<K>: Dimension,
+{
+    let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
+    let (a, b) = (a, Transposed(b));
+    if const { PRECISE == 1 } {
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(block, a, b, c, splits, ring, stash, epilogue);
+    } else {
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(block, a, b, c, splits, ring, stash, epilogue);
+    }
+}
+
+/// `c = activation(alpha a b + beta c + bias)`, of `a` stored transposed (K x M) and `b` as it is (K x N).
+///
+/// Parameters: the factors' types, that of the sums and that of `c`; rows, columns and depth of a tile; 1 if sums are of the
+/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. With `splits` other than 1, `c` has as many
+/// times the matrices, and gets parts of the sums.
+#[kernel(
+    threads = 256,
+    copy = 128,
+    min_blocks = 1,
+    instances(
+        <f16, f16, f32, f16, 128, 256, 64, 0>,
+        <f16, f16, f32, f16, 128, 128, 64, 0>,
+        <f16, f16, f32, f32, 128, 256, 64, 0>,
+        <bf16, bf16, f32, bf16, 128, 256, 64, 0>,
+        <bf16, bf16, f32, bf16, 128, 128, 64, 0>,
+        <bf16, bf16, f32, f32, 128, 256, 64, 0>,
+        <f64, f64, f64, f64, 128, 64, 16, 0>,
+    )
+)]
+pub fn gemm_tn<
+    B: Block,
+    T: StagedProduct<U, C>,
+    U: Repack,
+    C: Sum + Cast<O>,
+    O: Element + Cast<C>,
+    const M: usize,
+    const N: usize,
+    const K: usize,
+    const PRECISE: usize,
+>(
+    block: Split<B>,
+    a: TileSource<T, Shape2<K, M>>,
+    b: TileSource<U, Shape2<K, N>>,
+    c: TileSink<O, Shape2<M, N>>,
+    bias: Span<O, (u32,)>,
+    alpha: C,
+    beta: C,
+    activation: u32,
+    splits: u32,
+    #[shared] ring: Ring<(Staged<T, Shape2<K, M>>, Staged<U, Shape2<K, N>>)>,
+    #[shared] stash: Stash<2>,
+) where
+    D<M>: Dimension,
+    D<N>: Dimension,
+    D<K>: Dimension,
+{
+    let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
+    let (a, b) = (Transposed(a), b);
+    if const { PRECISE == 1 } {
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(block, a, b, c, splits, ring, stash, epilogue);
+    } else {
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(block, a, b, c, splits, ring, stash, epilogue);
+    }
+}
+
+/// `c = activation(alpha a b + beta c + bias)`, of `a` stored transposed (K x M) and `b` stored transposed (N x K).
+///
+/// Parameters: the factors' types, that of the sums and that of `c`; rows, columns and depth of a tile; 1 if sums are of the
+/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. With `splits` other than 1, `c` has as many
+/// times the matrices, and gets parts of the sums.
+#[kernel(
+    threads = 256,
+    copy = 128,
+    min_blocks = 1,
+    instances(
+        <f16, f16, f32, f16, 128, 256, 64, 0>,
+        <f16, f16, f32, f32, 128, 64, 64, 0>,
+        <f16, f16, f32, f32, 128, 16, 64, 0>,
+        <bf16, bf16, f32, bf16, 128, 256, 64, 0>,
+        <bf16, bf16, f32, f32, 128, 64, 64, 0>,
+        <bf16, bf16, f32, f32, 128, 16, 64, 0>,
+        <f64, f64, f64, f64, 128, 64, 16, 0>,
+    )
+)]
+pub fn gemm_tt<
+    B: Block,
+    T: StagedProduct<U, C>,
+    U: Repack,
+    C: Sum + Cast<O>,
+    O: Element + Cast<C>,
+    const M: usize,
+    const N: usize,
+    const K: usize,
+    const PRECISE: usize,
+>(
+    block: Split<B>,
+    a: TileSource<T, Shape2<K, M>>,
+    b: TileSource<U, Shape2<N, K>>,
+    c: TileSink<O, Shape2<M, N>>,
+    bias: Span<O, (u32,)>,
+    alpha: C,
+    beta: C,
+    activation: u32,
+    splits: u32,
+    #[shared] ring: Ring<(Staged<T, Shape2<K, M>>, Staged<U, Shape2<N, K>>)>,
+    #[shared] stash: Stash<2>,
+) where
+    D<M>: Dimension,
+    D<N>: Dimension,
+    D<K>: Dimension,
+{
+    let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
+    let (a, b) = (Transposed(a), Transposed(b));
+    if const { PRECISE == 1 } {
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(block, a, b, c, splits, ring, stash, epilogue);
+    } else {
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(block, a, b, c, splits, ring, stash, epilogue);
+    }
+}

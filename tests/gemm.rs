@@ -1,0 +1,388 @@
+//! Products of matrices against sums in `f64`, on every device: random sizes, element types, strides, scales, biases and
+//! plans.
+
+use std::sync::OnceLock;
+
+use cuda_tiles::prelude::*;
+use cuda_tiles_host::{Device, Result, Tensor, TensorView, TensorViewMut};
+use cuda_tiles_kernels::gemm::{Activation, Gemm, Multiply, Plan, gemm};
+use cuda_tiles_suite::kernels::KERNELS;
+
+/// The CPU, and the GPU if there is one.
+fn devices() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let found = Device::auto().unwrap();
+        found.load(&KERNELS).unwrap();
+        let cpu = Device::cpu();
+        if found.is_gpu() { vec![cpu, found] } else { vec![cpu] }
+    })
+}
+
+/// Random numbers (Marsaglia, "Xorshift RNGs", 2003).
+struct Random(u64);
+
+impl Random {
+    /// Other numbers in each run; the seed is printed, for who wants to repeat it.
+    fn new() -> Self {
+        let seed = std::env::var("CUDA_TILES_SEED").ok().and_then(|seed| seed.parse().ok());
+        let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
+        let seed = seed.unwrap_or_else(now) | 1;
+        println!("CUDA_TILES_SEED={seed}");
+        Self(seed)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) as usize % limit
+    }
+
+    fn among<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+
+    /// A size up to a limit: often a small or an awkward one.
+    fn size(&mut self, most: usize) -> usize {
+        let size = self.among(&[0, 1, 2, 7, 16, 31, 64, 67, 127, 128, 131, 192, 200, 256, 257, 509, 1021, 2048]);
+        if self.below(3) == 0 || size > most { 1 + self.below(most) } else { size }
+    }
+}
+
+/// An element type of the tests.
+trait Value: Element {
+    /// Small numbers, about a third of them zero, all of which the type has.
+    fn of(number: usize) -> Self;
+    fn to_f64(self) -> f64;
+    /// The relative error of rounding to the type.
+    const ROUNDING: f64;
+}
+
+macro_rules! values {
+    ($($type:ident $rounding:literal $of:expr, $to:expr;)*) => { $(
+        impl Value for $type {
+            const ROUNDING: f64 = $rounding;
+            fn of(number: usize) -> Self {
+                let number = (number % 33) as f32 - 16.0;
+                ($of)(number)
+            }
+            fn to_f64(self) -> f64 {
+                ($to)(self)
+            }
+        }
+    )* };
+}
+values! {
+    f16 0.0005 |x| f16::from_f32(x / 8.0), |x: f16| x.to_f64();
+    bf16 0.004 |x| bf16::from_f32(x / 8.0), |x: bf16| x.to_f64();
+    tf32 0.0 |x| tf32::from_f32(x / 8.0), |x: tf32| f64::from(x.to_f32());
+    f8e4m3 0.0 |x: f32| f8e4m3::from_f32(x / 8.0), |x: f8e4m3| f64::from(x.to_f32());
+    f8e5m2 0.0 |x: f32| f8e5m2::from_f32((x / 4.0).round() / 2.0), |x: f8e5m2| f64::from(x.to_f32());
+    f32 1e-7 |x| x / 8.0, f64::from;
+    f64 1e-15 |x: f32| f64::from(x) / 8.0, |x| x;
+    i8 0.0 |x: f32| x as i8 * 7, f64::from;
+    u8 0.0 |x: f32| (x + 16.0) as u8 * 7, f64::from;
+    i32 0.0 |x: f32| x as i32, f64::from;
+}
+
+/// Matrices that lie in some way: a tensor, and what of it they are.
+struct Matrices<T> {
+    tensor: Tensor<T, 3>,
+    shape: [usize; 3],
+    transposed: bool,
+    first: usize,
+}
+
+impl<T: Value> Matrices<T> {
+    /// `batches` matrices of random elements: row by row or column by column, with or without padding, and beginning anywhere.
+    fn random(device: &Device, random: &mut Random, [batches, rows, columns]: [usize; 3], transposed: bool) -> Self {
+        let first = if random.below(4) == 0 { random.below(9) } else { 0 };
+        let (down, right) = if transposed { (columns, rows) } else { (rows, columns) };
+        let width = match random.below(3) {
+            0 => right + first,
+            1 => (right + first).next_multiple_of(16),
+            _ => right + first + random.below(20),
+        };
+        let values: Vec<T> = (0..batches * down * width).map(|_| T::of(random.below(1 << 20))).collect();
+        let tensor = Tensor::from_vec(device, [batches, down, width], values).unwrap();
+        Self { tensor, shape: [batches, rows, columns], transposed, first }
+    }
+
+    fn right(&self) -> usize {
+        if self.transposed { self.shape[1] } else { self.shape[2] }
+    }
+
+    fn view(&self) -> TensorView<'_, T, 3> {
+        let view = self.tensor.view().slice(2, self.first..self.first + self.right()).unwrap();
+        if self.transposed { view.permute([0, 2, 1]).unwrap() } else { view }
+    }
+
+    fn view_mut(&mut self) -> TensorViewMut<'_, T, 3> {
+        let range = self.first..self.first + self.right();
+        let view = self.tensor.view_mut().slice(2, range).unwrap();
+        if self.transposed { view.permute([0, 2, 1]).unwrap() } else { view }
+    }
+
+    fn values(&self) -> Vec<f64> {
+        self.view().to_vec().unwrap().into_iter().map(Value::to_f64).collect()
+    }
+}
+
+fn activated(x: f64, activation: Activation) -> f64 {
+    match activation {
+        Activation::None => x,
+        Activation::Relu => x.max(0.0),
+        Activation::Gelu => x / 2.0 * (1.0 + (0.797_884_560_8 * (x + 0.044_715 * x * x * x)).tanh()),
+        Activation::Silu => x / (1.0 + (-x).exp()),
+    }
+}
+
+/// What a test asks of a product.
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    sizes: [usize; 4],
+    transposed: [bool; 2],
+    alpha: f32,
+    beta: f32,
+    has_bias: bool,
+    activation: Activation,
+    fast: bool,
+}
+
+impl Wish {
+    fn random(random: &mut Random, most: usize) -> Self {
+        let sizes = [random.among(&[1, 1, 1, 2, 3]), random.size(most), random.size(most), random.size(most)];
+        Self {
+            sizes,
+            transposed: [random.below(2) == 0, random.below(2) == 0],
+            alpha: random.among(&[1.0, 1.0, 0.5, -2.0]),
+            beta: random.among(&[0.0, 0.0, 1.0, -0.5]),
+            has_bias: random.below(2) == 0,
+            activation: random
+                .among(&[Activation::None, Activation::None, Activation::Relu, Activation::Gelu, Activation::Silu]),
+            fast: random.below(2) == 0,
+        }
+    }
+}
+
+/// A type of sums, and how it takes a wish.
+trait Scale: Number {
+    fn of(x: f32) -> Self;
+    fn activate<O: Element>(gemm: Gemm<'_, O, Self>, activation: Activation) -> Gemm<'_, O, Self>;
+    const HAS_ACTIVATIONS: bool = false;
+}
+
+impl Scale for f32 {
+    const HAS_ACTIVATIONS: bool = true;
+    fn of(x: f32) -> Self {
+        x
+    }
+    fn activate<O: Element>(gemm: Gemm<'_, O, Self>, activation: Activation) -> Gemm<'_, O, Self> {
+        gemm.activation(activation)
+    }
+}
+
+macro_rules! plain_scales {
+    ($($type:ident)*) => { $(
+        impl Scale for $type {
+            fn of(x: f32) -> Self {
+                x as $type
+            }
+            fn activate<O: Element>(gemm: Gemm<'_, O, Self>, _activation: Activation) -> Gemm<'_, O, Self> {
+                gemm
+            }
+        }
+    )* };
+}
+plain_scales!(f64 i32);
+
+/// Multiplies as wished, by the usual plan or by any, and compares with sums in `f64`.
+fn check<T, U, O>(device: &Device, random: &mut Random, wish: Wish)
+where
+    T: Value + Multiply<U, O, Sum: Scale>,
+    U: Value + Element<Bits: cuda_tiles_kernels::gemm::Bits>,
+    O: Value,
+{
+    let [batches, m, n, k] = wish.sizes;
+    let (a_batches, b_batches) = (random.among(&[1, batches]), random.among(&[1, batches]));
+    let a = Matrices::<T>::random(device, random, [a_batches, m, k], wish.transposed[0]);
+    let b = Matrices::<U>::random(device, random, [b_batches, k, n], wish.transposed[1]);
+    let mut c = Matrices::<O>::random(device, random, [batches, m, n], false);
+    let bias: Vec<O> = (0..n).map(|_| O::of(random.below(1 << 20))).collect();
+    let bias = Tensor::from_vec(device, [n], bias).unwrap();
+    let before = c.values();
+    let (alpha, beta) = (<T::Sum as Scale>::of(wish.alpha), <T::Sum as Scale>::of(wish.beta));
+
+    let mut call = T::Sum::activate(Gemm::new(), wish.activation).alpha(alpha).beta(beta).fast_accumulation(wish.fast);
+    if wish.has_bias {
+        call = call.bias(&bias);
+    }
+    let mut plan: Option<Plan> = None;
+    if random.below(2) == 0 {
+        let (_, plans) = call.plans::<T, U>(a.view(), b.view(), c.view()).unwrap();
+        plan = Some(random.among(&plans));
+        call = call.plan(random.among(&[plan.unwrap()]));
+    }
+    let what = format!(
+        "{device}: {} x {} to {}, {wish:?}, {plan:?}, strides {:?} {:?} {:?}",
+        std::any::type_name::<T>(),
+        std::any::type_name::<U>(),
+        std::any::type_name::<O>(),
+        a.view().strides(),
+        b.view().strides(),
+        c.view().strides()
+    );
+    let outside = |c: &Matrices<O>| -> Vec<f64> {
+        let all = c.tensor.to_vec().unwrap().into_iter().map(Value::to_f64).collect::<Vec<_>>();
+        let width = c.tensor.shape()[2];
+        let inside = |at: usize| (c.first..c.first + n).contains(&(at % width.max(1)));
+        all.into_iter().enumerate().filter(|&(at, _)| !inside(at)).map(|(_, x)| x).collect()
+    };
+    let untouched = outside(&c);
+    call.multiply(a.view(), b.view(), c.view_mut()).unwrap_or_else(|error| panic!("{what}: {error}"));
+
+    let (x, y, bias) = (a.values(), b.values(), bias.to_vec().unwrap());
+    let found = c.values();
+    let (alpha, beta) = if O::ROUNDING == 0.0 {
+        (f64::from(wish.alpha as i32), f64::from(wish.beta as i32))
+    } else {
+        (f64::from(wish.alpha), f64::from(wish.beta))
+    };
+    let sum_rounding = if wish.fast && size_of::<T>() == 1 { 2e-3 } else { 1e-6 };
+    for batch in 0..batches {
+        let (x, y) = (&x[batch % a_batches * m * k..], &y[batch % b_batches * k * n..]);
+        for i in 0..m {
+            for j in 0..n {
+                let at = (batch * m + i) * n + j;
+                let products = (0..k).map(|l| x[i * k + l] * y[l * n + j]);
+                let (sum, magnitude) = products.fold((0.0, 0.0), |(sum, all), x| (sum + x, all + x.abs()));
+                let added = beta * before[at] + if wish.has_bias { bias[j].to_f64() } else { 0.0 };
+                let exact = alpha * sum + added;
+                let activation = if T::Sum::HAS_ACTIVATIONS { wish.activation } else { Activation::None };
+                let expected = activated(exact, activation);
+                let magnitude = alpha.abs() * magnitude + (beta * before[at]).abs() + added.abs();
+                let tolerance = if O::ROUNDING == 0.0 {
+                    0.0
+                } else {
+                    1.2 * sum_rounding * magnitude + O::ROUNDING * expected.abs() + 1e-6
+                };
+                let error = (found[at] - expected).abs();
+                let overflows = expected.abs() > 60_000.0 && size_of::<O>() == 2;
+                assert!(
+                    error <= tolerance || overflows,
+                    "{what}: [{batch}, {i}, {j}] is {} instead of {expected}",
+                    found[at]
+                );
+            }
+        }
+    }
+    assert_eq!(outside(&c), untouched, "{what}: wrote beside the result");
+}
+
+/// A random product of random types.
+fn any(device: &Device, random: &mut Random, most: usize) {
+    let wish = Wish::random(random, most);
+    match random.below(13) {
+        0 => check::<f16, f16, f16>(device, random, wish),
+        1 => check::<f16, f16, f32>(device, random, wish),
+        2 => check::<bf16, bf16, bf16>(device, random, wish),
+        3 => check::<bf16, bf16, f32>(device, random, wish),
+        4 => check::<tf32, tf32, f32>(device, random, wish),
+        5 => check::<f8e4m3, f8e4m3, f16>(device, random, wish),
+        6 => check::<f8e4m3, f8e4m3, bf16>(device, random, wish),
+        7 => check::<f8e4m3, f8e4m3, f32>(device, random, wish),
+        8 => check::<f8e5m2, f8e5m2, f16>(device, random, wish),
+        9 => check::<f8e5m2, f8e5m2, bf16>(device, random, wish),
+        10 => check::<i8, i8, i32>(device, random, wish),
+        11 => check::<u8, i8, i32>(device, random, wish),
+        _ => check::<f64, f64, f64>(device, random, wish),
+    }
+}
+
+#[test]
+fn random_products() {
+    for device in devices() {
+        let mut random = Random::new();
+        let (count, most) = if device.is_gpu() { (300, 700) } else { (40, 150) };
+        for _ in 0..count {
+            any(device, &mut random, most);
+        }
+    }
+}
+
+#[test]
+fn few_rows_go_by_exchanged_roles() {
+    for device in devices() {
+        let mut random = Random::new();
+        for rows in [1, 5, 16, 17, 64] {
+            let wish = Wish { sizes: [1, rows, 300, 520], ..Wish::random(&mut random, 100) };
+            let wish = Wish { transposed: [false, wish.transposed[1]], ..wish };
+            check::<f16, f16, f16>(device, &mut random, wish);
+            check::<bf16, bf16, f32>(device, &mut random, wish);
+            check::<f8e4m3, f8e4m3, bf16>(device, &mut random, wish);
+            check::<i8, i8, i32>(device, &mut random, wish);
+        }
+    }
+}
+
+#[test]
+fn empty_products_are_legal() {
+    for device in devices() {
+        let tensor = |shape| Tensor::<f32, 2>::full(device, shape, 2.0).unwrap();
+        let half = |shape| Tensor::<f16, 2>::full(device, shape, f16::from_f32(1.0)).unwrap();
+        let mut nothing = tensor([0, 3]);
+        gemm(&half([0, 4]), &half([4, 3]), &mut nothing).unwrap();
+        gemm(&half([3, 4]), &half([4, 0]), &mut tensor([3, 0])).unwrap();
+        // Sums of nothing are zero.
+        let mut c = tensor([3, 5]);
+        Gemm::new().beta(0.5).multiply(&half([3, 0]), &half([0, 5]), &mut c).unwrap();
+        assert_eq!(c.to_vec().unwrap(), [1.0; 15]);
+        gemm(&half([3, 0]), &half([0, 5]), &mut c).unwrap();
+        assert_eq!(c.to_vec().unwrap(), [0.0; 15]);
+    }
+}
+
+#[test]
+fn what_was_poison_is_not_read_without_beta() {
+    for device in devices() {
+        let a = Tensor::full(device, [70, 40], f16::from_f32(0.5)).unwrap();
+        let mut c = Tensor::<f16, 2>::poisoned(device, [70, 70]).unwrap();
+        gemm(&a, a.view().transpose(), &mut c).unwrap();
+        assert!(c.to_vec().unwrap().into_iter().all(|x| x.to_f32() == 10.0));
+    }
+}
+
+#[test]
+fn operands_that_do_not_go_together_are_refused() {
+    let device = Device::cpu();
+    let half = |shape: [usize; 2]| Tensor::<f16, 2>::full(&device, shape, f16::from_f32(1.0)).unwrap();
+    let message = |result: Result<()>| result.unwrap_err().to_string();
+    let (a, b, mut c) = (half([3, 4]), half([5, 6]), half([3, 6]));
+    assert_eq!(
+        message(gemm(&a, &b, &mut c)),
+        "gemm: a matrix of 3 x 4 cannot be multiplied by one of 5 x 6: the columns of the first are as many as the rows of \
+         the second"
+    );
+    assert_eq!(
+        message(gemm(&a, &half([4, 5]), &mut c)),
+        "gemm: the product of matrices of 3 x 4 and 4 x 5 has 3 x 5 elements, but the result has 3 x 6"
+    );
+    let bias = Tensor::<f16, 1>::full(&device, [4], f16::from_f32(1.0)).unwrap();
+    assert_eq!(
+        message(Gemm::new().bias(&bias).multiply(&a, &half([4, 6]), &mut c)),
+        "gemm: the bias has 4 elements, but the result has 6 columns"
+    );
+    let mut transposed = half([6, 3]);
+    let told = message(gemm(&a, &half([4, 6]), transposed.view_mut().transpose()));
+    assert!(told.starts_with("gemm: the columns of the result are not neighbours in memory: "), "{told}");
+    let three = Tensor::<f16, 3>::full(&device, [3, 3, 4], f16::from_f32(1.0)).unwrap();
+    let mut two = Tensor::<f16, 3>::full(&device, [2, 3, 6], f16::from_f32(1.0)).unwrap();
+    assert_eq!(
+        message(gemm(&three, &half([4, 6]), &mut two)),
+        "gemm: the result is a batch of 2 matrices, and the first factor of 3: a factor has as many, or one for all"
+    );
+    let plan = Plan { columns: 512, splits: 1, exchanged: false };
+    let told = message(Gemm::new().plan(plan).multiply(&a, &half([4, 6]), &mut c));
+    assert!(told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, 1 part(s)`"), "{told}");
+}
