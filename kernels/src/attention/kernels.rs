@@ -1,5 +1,4 @@
-//! Attention: `softmax(q k' * scale) v` in one pass over keys and values, without the matrix of weights in memory (Dao, Fu,
-//! Ermon, Rudra, Ré, "FlashAttention", 2022).
+//! The kernels.
 
 use core::iter::once;
 use cuda_tiles::arch::TILES_IN_REGISTERS;
@@ -174,7 +173,7 @@ pub fn attention_by_warps<
     const CAUSAL: usize,
 >(
     block: Split<B>,
-    q: TileSource<T, Shape2<SIDE, HEAD>>,
+    q: Span<T, (u32, u32, u32)>,
     k: TileSource<T, Shape2<SIDE, HEAD>>,
     v: TileSource<T, Shape2<SIDE, HEAD>>,
     o: TileSink<T, Shape2<SIDE, HEAD>>,
@@ -187,27 +186,27 @@ pub fn attention_by_warps<
     f32: Cast<T>,
 {
     let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
-    // A message of queries, which fill half of it, and one for each block of keys.
-    let feed = block.indices(Triangular, o.tile_counts()).flat_map(move |[batch, i, _]| {
-        (0..visible.blocks(i) + 1).map(move |number| match number.checked_sub(1) {
-            None => (q.tile_of(batch, i, 0), q.tile_of(batch, i, 0)),
-            Some(block) => (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)),
-        })
+    let feed = block.indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
+        k.column_of(batch, 0).zip(v.column_of(batch, 0)).take(visible.blocks(i) as usize)
     });
     block.pipeline(ring, feed, move |cx, mut receiver| {
         let mut stash = stash;
-        for tile in o.deal(cx, Triangular) {
-            let [_, i, _] = tile.index();
-            let queries = receiver.receive();
-            let query = queries.stages().0.load_left(cx);
-            receiver.release(queries);
+        let queries = q.partition(cx, shape![1, SIDE, HEAD]);
+        for tile in o.deal(cx, RowMajor) {
+            let [batch, i, _] = tile.index();
+            let query = queries.load_masked(Zero, (batch, i, 0)).reshape(shape![SIDE, HEAD]);
+            // In the layout of left factors, which is that of sums.
+            let query = Accumulator::from_tile(cx, query).finish();
             let mut output = Accumulator::<f32, Shape2<SIDE, HEAD>, _>::zero(cx).finish();
             let mut sum = output.sum::<1>();
             let (mut top, mut block) = (sum + LOWEST, 0);
             receiver.steps(visible.blocks(i)).each(|(key, value)| {
                 let mut scores = Accumulator::<f32, Shape2<SIDE, SIDE>, _>::zero(cx);
                 scores.mma(query, key.transposed());
-                let scores = visible.mask(scores.finish(), i, block);
+                let mut scores = scores.finish();
+                if visible.hides(i, block) {
+                    scores = visible.mask(scores, i, block);
+                }
                 let next = top.maximum(scores.max::<1>() * scale);
                 let factor = (top - next).exp2_with(FlushToZero);
                 let weights = scores.fma(scale, -next).exp2_with(FlushToZero);
