@@ -4,7 +4,7 @@
 //! is a comment:
 //!
 //! ```text
-//! //@cuda-tiles entry gemm maxntid=384 minnctapersm=1 maxnreg=168 cluster=2,1,1 paramalign=3:64
+//! //@cuda-tiles entry gemm maxntid=256 copy=128 minnctapersm=1 maxnreg=168 cluster=2,1,1 paramalign=3:64
 //! ```
 //!
 //! Written into the entry's head as `.maxntid 384, 1, 1` and so on, they give the same machine code as bounds
@@ -26,6 +26,9 @@ pub struct KernelMetadata {
     pub name: String,
     /// The largest block that the kernel may be launched with, in threads along x, y and z (`.maxntid`).
     pub threads: Option<[u32; 3]>,
+    /// Threads along x besides those, which do nothing but copy. Architectures before `sm_90` have no copy engine for
+    /// them to drive; kernels are launched without them there.
+    pub copy_threads: Option<u32>,
     /// How many blocks should fit on a multiprocessor at a time (`.minnctapersm`).
     pub min_blocks: Option<u32>,
     /// The most registers that a thread may take (`.maxnreg`).
@@ -99,6 +102,9 @@ impl KernelMetadata {
         if let (Some(_), None) = (metadata.min_blocks, metadata.threads) {
             return Err(metadata.refuse("minnctapersm", "it has no meaning without `maxntid`"));
         }
+        if let (Some(_), None) = (metadata.copy_threads, metadata.threads) {
+            return Err(metadata.refuse("copy", "it has no meaning without `maxntid`"));
+        }
         Ok(Some(metadata))
     }
 
@@ -111,6 +117,7 @@ impl KernelMetadata {
         let (key, value) = setting.split_once('=').ok_or("it has no value")?;
         match key {
             "maxntid" => self.threads = Some(three(value)?),
+            "copy" => self.copy_threads = Some(positive(value)?),
             "minnctapersm" => self.min_blocks = Some(positive(value)?),
             "maxnreg" => self.max_registers = Some(positive(value)?),
             "cluster" => self.cluster = Some(three(value)?),
@@ -139,7 +146,8 @@ impl KernelMetadata {
         let number = |value: Option<u32>| value.map(|value| format!(" {value}"));
         let triple = |value: Option<[u32; 3]>| value.map(|[x, y, z]| format!(" {x}, {y}, {z}"));
         let cluster = self.cluster.filter(|_| arch >= Arch::Sm90);
-        add(".maxntid", triple(self.threads));
+        let copying = self.copy_threads.filter(|_| arch >= Arch::Sm90).unwrap_or(0);
+        add(".maxntid", triple(self.threads.map(|[x, y, z]| [x + copying, y, z])));
         add(".minnctapersm", number(self.min_blocks));
         add(".maxnreg", number(self.max_registers));
         add(".explicitcluster", cluster.map(|_| String::new()));
@@ -274,6 +282,21 @@ mod tests {
     }
 
     #[test]
+    fn threads_that_copy_count_where_there_is_a_copy_engine() {
+        let text = module("//@cuda-tiles entry first maxntid=256 copy=32 minnctapersm=1");
+        for (arch, directive) in [
+            (Arch::Sm80, ".maxntid 256, 1, 1\n"),
+            (Arch::Sm89, ".maxntid 256, 1, 1\n"),
+            (Arch::Sm90, ".maxntid 288, 1, 1\n"),
+            (Arch::Sm120, ".maxntid 288, 1, 1\n"),
+        ] {
+            let (result, kernels) = apply(&text, arch).unwrap();
+            assert!(result.contains(directive), "{arch}: {result}");
+            assert_eq!((kernels[0].threads, kernels[0].copy_threads), (Some([256, 1, 1]), Some(32)));
+        }
+    }
+
+    #[test]
     fn a_larger_alignment_is_kept() {
         let text = module("//@cuda-tiles entry first paramalign=1:4");
         assert!(apply(&text, Arch::Sm90a).unwrap().0.contains(".param .align 8 .b8 first_param_1"));
@@ -310,5 +333,7 @@ mod tests {
         }
         let message = error("//@cuda-tiles entry first minnctapersm=2").to_string();
         assert!(message.contains("without `maxntid`"), "{message}");
+        let message = error("//@cuda-tiles entry first copy=32").to_string();
+        assert!(message.contains("`copy`") && message.contains("without `maxntid`"), "{message}");
     }
 }

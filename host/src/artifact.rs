@@ -1,9 +1,14 @@
 //! Compiled kernels: the PTX that the builder embeds in the program, and the choice among its images.
 
+use cuda_tiles::launch::Description;
+
 use crate::error::{Error, Result};
 
 /// The oldest compute capability that the builder compiles for.
 const OLDEST_CAPABILITY: (u32, u32) = (8, 0);
+
+/// The major number of the first compute capability with a copy engine for tensors (PTX ISA, "cp.async.bulk.tensor").
+const FIRST_WITH_COPY_ENGINE: u32 = 9;
 
 /// The kernels of one crate, compiled for one or several GPU architectures.
 ///
@@ -110,6 +115,12 @@ impl Image {
         }
     }
 
+    /// The threads of a block of a kernel in its code: those that copy are there where the target has a copy engine for them.
+    // As `COPY_WARP` in `cuda_tiles::arch::barriers`.
+    pub fn threads(&self, kernel: &Description) -> u32 {
+        kernel.threads + if self.major >= FIRST_WITH_COPY_ENGINE { kernel.copy_threads } else { 0 }
+    }
+
     /// The version of the PTX language that the image is written in, from its `.version` line.
     pub fn ptx_version(&self) -> &'static str {
         let line = self.ptx.lines().find_map(|line| line.trim().strip_prefix(".version"));
@@ -198,6 +209,24 @@ mod tests {
     #[test]
     fn code_for_one_chip_has_all_of_its_shared_memory() {
         assert_eq!(IMAGES.iter().map(Image::shared_class).collect::<Vec<_>>(), [2, 0, 0, 1]);
+    }
+
+    #[test]
+    fn threads_that_copy_are_there_with_a_copy_engine() {
+        let kernel = Description {
+            name: "product",
+            threads: 256,
+            copy_threads: 32,
+            grid_rank: 1,
+            shared_bytes: [0; 3],
+            cluster: [1; 3],
+            dependent: false,
+            arguments: &[],
+            file: file!(),
+            line: line!(),
+        };
+        let threads = IMAGES.iter().map(|image| image.threads(&kernel)).collect::<Vec<_>>();
+        assert_eq!(threads, [288, 256, 288, 256]);
     }
 
     #[test]

@@ -188,8 +188,10 @@ impl CustKernels {
         if grid.is_empty() {
             return Ok(());
         }
-        let (function, shared_bytes) = self.find(description)?;
-        self.prepare(description, &function, shared_bytes)?;
+        let (function, image) = self.find(description)?;
+        let (threads, shared_bytes) =
+            (image.threads(description), description.shared_bytes[image.shared_class()]);
+        self.prepare(description, &function, threads, shared_bytes)?;
         let mut parameters = EntryParameters::new::<P>(&parts);
         // SAFETY: the addresses are those of all PTX parameters, in order, and live to the end of this call; the caller vouches
         // for the rest.
@@ -197,7 +199,7 @@ impl CustKernels {
             stream.launch(
                 &function,
                 GridSize::xyz(x, y, z),
-                BlockSize::x(description.threads + description.copy_threads),
+                BlockSize::x(threads),
                 shared_bytes,
                 &parameters.addresses(),
             )
@@ -205,13 +207,13 @@ impl CustKernels {
         launched.map_err(|error| failure(&self.device, "launching a kernel", error))
     }
 
-    /// The kernel's code, and the dynamic shared memory that it uses.
-    fn find(&self, kernel: &Description) -> Result<(::cust::function::Function<'_>, u32)> {
+    /// The kernel's code, and what it was compiled from.
+    fn find(&self, kernel: &Description) -> Result<(::cust::function::Function<'_>, &'static Image)> {
         let mut found = Vec::new();
         for (artifact, image, module) in &self.modules {
             match module.get_function(kernel.name) {
                 Ok(function) => {
-                    found.push((artifact.name, (function, kernel.shared_bytes[image.shared_class()])));
+                    found.push((artifact.name, (function, *image)));
                 }
                 Err(CudaError::NotFound) => {}
                 Err(error) => return Err(failure(&self.device, "looking a kernel up", error)),
@@ -239,6 +241,7 @@ impl CustKernels {
         &self,
         kernel: &Description,
         function: &::cust::function::Function<'_>,
+        needed: u32,
         shared_bytes: u32,
     ) -> Result<()> {
         let refuse = |what, needed, limit| {
@@ -249,7 +252,6 @@ impl CustKernels {
             value.map_err(|error| failure(&self.device, "asking for a kernel's properties", error))
         };
         let threads = get(FunctionAttribute::MaxThreadsPerBlock)?;
-        let needed = kernel.threads + kernel.copy_threads;
         if needed > threads {
             return refuse("threads", needed, threads);
         }

@@ -162,7 +162,7 @@ where
 }
 
 #[test]
-fn products_of_every_combination_of_types() {
+fn detail_38_products_of_every_combination_of_types() {
     check_product(kernels::product_64_64_32::<i8, i8, i32>());
     check_product(kernels::product_64_64_32::<i8, u8, i32>());
     check_product(kernels::product_64_64_32::<u8, i8, i32>());
@@ -429,7 +429,7 @@ fn power(random: &mut Random) -> f8e8m0 {
 }
 
 #[test]
-fn products_with_scales() {
+fn detail_39_products_with_scales() {
     check_scaled(kernels::scaled_by_32::<f8e4m3, f8e8m0>(), power);
     check_scaled(kernels::scaled_by_32::<f8e5m2, f8e8m0>(), power);
     check_scaled(kernels::small_scaled_by_32::<f8e4m3, f8e8m0>(), power);

@@ -15,7 +15,7 @@ pub struct Description {
     pub name: &'static str,
     /// Threads of a block that hold tiles.
     pub threads: u32,
-    /// Threads of a block besides, which copy.
+    /// Threads of a block besides, which copy, in code for a target that has a copy engine: compute capability 9.0 and later.
     pub copy_threads: u32,
     /// The number of grid axes that tell blocks apart, 1 to 3; further axes of a launch must have length 1.
     pub grid_rank: u32,

@@ -110,7 +110,7 @@ pub mod prelude {
     pub use crate::view::memory_order::scope;
     pub use crate::view::{
         ColumnMajor, FromLastRow, GatherScatterView, Nan, NegativeInfinity, NegativeZero, Order,
-        PartitionView, PositiveInfinity, RowMajor, StridedView, Swizzled, WindowView, Zero,
+        PartitionView, PositiveInfinity, RowMajor, StridedView, Swizzled, Triangular, WindowView, Zero,
     };
     pub use crate::{axes, shape, steps, tile_assert, tile_print};
 }

@@ -249,6 +249,16 @@ fn nan_and_infinity_reach_the_sums_of_their_row_and_column() {
 }
 
 #[test]
+fn detail_40_fast_accumulation_of_fp8() {
+    cpu::block(|cx| {
+        let (a, b) =
+            (cx.full(shape![2, 4], f8e4m3::constant(3.0)), cx.full(shape![4, 2], f8e4m3::constant(0.5)));
+        let sums = mma_with(a, b, cx.full(shape![2, 2], 1.0f32), FastAccumulation);
+        assert_eq!(elements(sums), [7.0; 4]);
+    });
+}
+
+#[test]
 fn transposed_tiles_are_operands() {
     cpu::block(|cx| {
         let a = cx.iota::<i32, _>(shape![4, 2]).cast::<f32>();
@@ -259,7 +269,7 @@ fn transposed_tiles_are_operands() {
 
 /// `matmul` gives what `mma` gives, in the type that its documentation names.
 #[test]
-fn matmul_has_a_type_of_its_own() {
+fn detail_38_matmul_has_a_type_of_its_own() {
     fn sum<T: Multiply<U>, U: Repack>() -> &'static str {
         <T::Sum as Element>::NAME
     }

@@ -83,7 +83,11 @@ unsafe fn product(stream: &Stream, a: &Array, b: &Array, c: &Array, options: &Ge
                     // SAFETY: as above.
                     let bias = unsafe { options.bias.lend::<$result>(stream)? };
                     let product = product.bias(bias.view::<1>()?);
-                    with_gelu!($operand, product).multiply(a.view::<2>()?, b.view::<2>()?, c.view_mut::<2>()?)?;
+                    with_gelu!($operand, product).multiply(
+                        a.view::<2>()?,
+                        b.view::<2>()?,
+                        c.view_mut::<2>()?,
+                    )?;
                 }
                 _ => return Err("there is no kernel for operands of this rank".into()),
             }

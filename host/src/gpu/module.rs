@@ -36,6 +36,7 @@ pub(super) struct Modules {
 
 struct Module {
     artifact: &'static Artifact,
+    /// What it was compiled from: that says how much shared memory and how many threads its kernels have.
     image: &'static Image,
     handle: Handle<sys::CUmodule>,
 }
@@ -49,6 +50,8 @@ pub(super) struct Function {
     pub(super) waits: bool,
     /// The dynamic shared memory that its code uses, in bytes.
     pub(super) shared_bytes: u32,
+    /// The threads of a block, in its code.
+    pub(super) threads: u32,
     /// What it was loaded from.
     image: &'static Image,
 }
@@ -159,6 +162,7 @@ impl Gpu {
                         handle: Handle(function),
                         waits: image.major >= FIRST_TO_WAIT,
                         shared_bytes: kernel.shared_bytes[image.shared_class()],
+                        threads: image.threads(kernel),
                         image,
                     };
                     found.push((module.artifact.name, function));
@@ -187,7 +191,7 @@ impl Gpu {
 
     /// Compares what the kernel needs with what the GPU has, and asks the driver for what must be asked for.
     fn prepare(&self, kernel: &Description, function: Function) -> Result<()> {
-        let Function { handle: Handle(function), shared_bytes, .. } = function;
+        let Function { handle: Handle(function), shared_bytes, threads: needed, .. } = function;
         let get = |attribute| {
             // SAFETY: the function belongs to a module of the current context.
             let value = unsafe { result::function::get_function_attribute(function, attribute) };
@@ -203,7 +207,6 @@ impl Gpu {
         };
 
         let threads = get(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
-        let needed = kernel.threads + kernel.copy_threads;
         if needed > threads {
             return refuse("threads", needed, threads);
         }

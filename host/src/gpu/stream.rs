@@ -148,7 +148,7 @@ impl GpuStream {
             gridDimX: grid[0],
             gridDimY: grid[1],
             gridDimZ: grid[2],
-            blockDimX: kernel.threads + kernel.copy_threads,
+            blockDimX: function.threads,
             blockDimY: 1,
             blockDimZ: 1,
             sharedMemBytes: function.shared_bytes,

@@ -144,8 +144,11 @@ impl Parse for Attribute {
 impl Attribute {
     /// The line that the builder finds in the PTX and turns into directives of the entry.
     pub(crate) fn marker(&self, entry: &str) -> String {
-        let mut line =
-            format!("//@cuda-tiles entry {entry} maxntid={}", self.threads + self.copy.unwrap_or(0));
+        let mut line = format!("//@cuda-tiles entry {entry} maxntid={}", self.threads);
+        if let Some(threads) = self.copy {
+            // They count on targets that have them, which the builder knows.
+            line += &format!(" copy={threads}");
+        }
         if let Some(blocks) = self.min_blocks {
             line += &format!(" minnctapersm={blocks}");
         }
@@ -169,11 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_copy_count_in_the_launch_bounds() {
+    fn threads_that_copy_stand_beside_the_launch_bounds() {
         assert_eq!(parse("threads = 256").unwrap().marker("k"), "//@cuda-tiles entry k maxntid=256");
         let marker = parse("threads = 256, copy = 32, min_blocks = 2").unwrap().marker("k");
-        assert_eq!(marker, "//@cuda-tiles entry k maxntid=288 minnctapersm=2");
-        assert_eq!(parse("copy = 128").unwrap().marker("k"), "//@cuda-tiles entry k maxntid=256");
+        assert_eq!(marker, "//@cuda-tiles entry k maxntid=256 copy=32 minnctapersm=2");
+        assert_eq!(parse("copy = 128").unwrap().marker("k"), "//@cuda-tiles entry k maxntid=128 copy=128");
     }
 
     #[test]

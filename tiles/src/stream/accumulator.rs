@@ -10,6 +10,7 @@ use crate::arch::{execution, warpgroup};
 use crate::context::Cx;
 use crate::element::{Element, Repack};
 use crate::layout::{Accumulators, Block, Layout};
+use crate::ops::matrix::Factors;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::{Dimension, Shape};
 use crate::tile::Tile;
@@ -27,6 +28,11 @@ pub struct Accumulator<C: Element, S: Shape, B: Block> {
     pub(super) sums: Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
     /// The number of this thread's warpgroup in the block.
     pub(super) warpgroup: u32,
+    /// Where warps multiply for themselves: the fragments of a product that is still to be added. They are loaded while the
+    /// product before them is under way, and so are the first of the next stage while this one is.
+    pub(super) pending: Factors<u32, S, B>,
+    /// Which product it is: no bit, or that of [`StagedProduct::KIND`].
+    pub(super) kind: u32,
     local: PhantomData<*const ()>,
 }
 
@@ -63,14 +69,19 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
             warpgroup::arise(Self::REGISTERS, sums.as_mut_ptr().cast());
             sums.assume_init()
         };
-        Self { sums, warpgroup: warpgroup_number(), local: PhantomData }
+        Self::of(sums)
+    }
+
+    #[inline(always)]
+    fn of(sums: Registers<C, <Accumulators<B> as Layout>::Registers<S>>) -> Self {
+        Self { sums, warpgroup: warpgroup_number(), pending: Factors::zero(), kind: 0, local: PhantomData }
     }
 
     /// Sums that begin at the elements of a tile.
     #[inline(always)]
     pub fn from_tile<L: Layout<Block = B>>(_cx: Cx<B>, tile: Tile<C, S, L>) -> Self {
         let sums = *tile.spread::<S, Accumulators<B>>().registers();
-        let mut accumulator = Self { sums, warpgroup: warpgroup_number(), local: PhantomData };
+        let mut accumulator = Self::of(sums);
         accumulator.settle::<false>();
         accumulator
     }
@@ -103,7 +114,8 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
 
     /// The sums, which no product is writing.
     #[inline(always)]
-    fn into_tile(self) -> Tile<C, S, Accumulators<B>> {
+    fn into_tile(mut self) -> Tile<C, S, Accumulators<B>> {
+        super::product::add_pending(&mut self);
         let sums = self.sums;
         core::mem::forget(self);
         Tile::from_registers(sums)

@@ -1,7 +1,7 @@
 //! How tiles of tensors get into stages.
 
 use super::matrix::{Matrix, TileSource};
-use super::staged::{CHUNK_BYTES, Geometry, MOST_COPIED_ROWS, Message, Staged, StagedTile};
+use super::staged::{ALIGNMENT, CHUNK_BYTES, Geometry, MOST_COPIED_ROWS, Message, Staged, StagedTile};
 use crate::arch::threads::{self, Address};
 use crate::arch::{barriers, bulk, execution};
 use crate::element::Element;
@@ -84,26 +84,104 @@ impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for Source
 
     #[inline(always)]
     unsafe fn copy_by_threads<B: Block>(self, target: Address) {
-        let geometry: Geometry = const { <Staged<T, (R, C)> as StagedTile>::GEOMETRY };
-        let (count, threads) = const {
-            let row = <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / CHUNK_BYTES;
-            (<R::Count as PowerOfTwo>::COUNT * row, <B::Threads as PowerOfTwo>::COUNT)
-        };
-        let row_chunks = const { <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / CHUNK_BYTES };
+        // SAFETY: the same contract; a whole tile has all of its elements.
+        unsafe {
+            if const { by_columns::<T, R, C, B>() } && self.is_whole() {
+                self.copy_whole::<B>(target)
+            } else {
+                self.copy_what_is_inside::<B>(target)
+            }
+        }
+    }
+}
+
+/// 16-byte chunks in a row of a tile, and in the tile.
+const fn chunks<T: Element, R: Dimension, C: Dimension>() -> (usize, usize) {
+    let row = <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / CHUNK_BYTES;
+    (row, row * <R::Count as PowerOfTwo>::COUNT)
+}
+
+/// Whether the threads of a block take whole rows at once, so that each thread copies a column of chunks.
+const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
+    let ((row, all), threads) = (chunks::<T, R, C>(), <B::Threads as PowerOfTwo>::COUNT);
+    row <= threads && threads <= all
+}
+
+impl<T: Element, R: Dimension, C: Dimension> SourceTile<T, (R, C)> {
+    const GEOMETRY: Geometry = <Staged<T, (R, C)> as StagedTile>::GEOMETRY;
+
+    /// Whether all of the tile is inside the tensor.
+    #[inline(always)]
+    fn is_whole(&self) -> bool {
+        let (rows, columns) =
+            const { (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32) };
+        let layout = &self.matrix.layout;
+        // Coordinates are below the counts of tiles in a tensor, or else far above.
+        self.row.saturating_add(rows) <= layout.rows
+            && self.column.saturating_add(columns) <= layout.columns
+            && self.batch < layout.batches
+    }
+
+    /// The address of its matrix.
+    #[inline(always)]
+    fn matrix(&self) -> *const u8 {
+        let size = const { size_of::<T::Bits>() as u64 };
+        let offset = u64::from(self.batch) * self.matrix.layout.batch_pitch * size;
+        self.matrix.pointer.cast::<u8>().cast_const().wrapping_add(offset as usize)
+    }
+
+    /// Begins to copy a tile, each thread a column of chunks: of addresses there is one, from which steps lead to the others.
+    ///
+    /// # Safety
+    /// As for [`Fills::copy_by_threads`]; the tile is whole.
+    #[inline(always)]
+    unsafe fn copy_whole<B: Block>(self, target: Address) {
+        let (row_chunks, all) = const { chunks::<T, R, C>() };
+        let threads = const { <B::Threads as PowerOfTwo>::COUNT };
+        let size = const { size_of::<T::Bits>() };
+        let (row, chunk) = (execution::thread() / row_chunks, execution::thread() % row_chunks);
+        let rows = threads / row_chunks;
+        let pitch = self.matrix.layout.row_pitch as usize * size;
+        let mut source = self.matrix().wrapping_add(
+            (self.row as usize + row) * pitch + self.column as usize * size + chunk * CHUNK_BYTES,
+        );
+        let own = const { Self::GEOMETRY }.offset(row, chunk * CHUNK_BYTES);
+        let mut first = 0;
+        while first < all / row_chunks {
+            // The pattern of a stage repeats after `ALIGNMENT` bytes of a panel.
+            let place = if const { rows_repeat::<T, R, C, B>() } {
+                own + first * const { Self::GEOMETRY.panel_bytes }
+            } else {
+                const { Self::GEOMETRY }.offset(first + row, chunk * CHUNK_BYTES)
+            };
+            // SAFETY: the chunk is inside the tensor; rows and pitches are multiples of 16 bytes, which the launch has checked.
+            // The target has room by the caller's contract; each chunk has one thread.
+            unsafe { barriers::copy_16_whole(threads::offset(target, place), source) };
+            source = source.wrapping_add(pitch * rows);
+            first += rows;
+        }
+    }
+
+    /// Begins to copy a tile of which not all is inside the tensor, chunk by chunk.
+    ///
+    /// # Safety
+    /// As for [`Fills::copy_by_threads`].
+    #[inline(always)]
+    unsafe fn copy_what_is_inside<B: Block>(self, target: Address) {
+        let (row_chunks, all) = const { chunks::<T, R, C>() };
+        let threads = const { <B::Threads as PowerOfTwo>::COUNT };
         let layout = &self.matrix.layout;
         let size = const { size_of::<T::Bits>() as u64 };
         let row_bytes = u64::from(layout.columns) * size;
-        let matrix = self
-            .matrix
-            .pointer
-            .cast::<u8>()
-            .cast_const()
-            .wrapping_add((u64::from(self.batch) * layout.batch_pitch * size) as usize);
-        let thread = execution::thread();
-        let copy = |number: usize| {
+        let matrix = self.matrix();
+        let mut number = execution::thread();
+        // A loop that stays one: it runs for tiles at edges.
+        while number < execution::anew(all as u32) as usize {
             let (row, chunk) = (number / row_chunks, number % row_chunks);
-            let (source_row, byte) =
-                (self.row + row as u32, u64::from(self.column) * size + (chunk * CHUNK_BYTES) as u64);
+            let (source_row, byte) = (
+                self.row.saturating_add(row as u32),
+                u64::from(self.column) * size + (chunk * CHUNK_BYTES) as u64,
+            );
             let inside = if source_row < layout.rows && self.batch < layout.batches {
                 row_bytes.saturating_sub(byte).min(CHUNK_BYTES as u64) as u32
             } else {
@@ -111,7 +189,7 @@ impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for Source
             };
             // A chunk outside is zeros from an address that is one.
             let offset = if inside == 0 { 0 } else { u64::from(source_row) * layout.row_pitch * size + byte };
-            let place = geometry.offset(row, chunk * CHUNK_BYTES);
+            let place = const { Self::GEOMETRY }.offset(row, chunk * CHUNK_BYTES);
             // SAFETY: the first `inside` bytes are elements of the tensor; rows and pitches are multiples of 16 bytes, which the
             // launch has checked. The target has room by the caller's contract; each chunk has one thread.
             unsafe {
@@ -121,16 +199,15 @@ impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for Source
                     inside,
                 )
             };
-        };
-        let mut first = 0;
-        while first + threads <= count {
-            copy(first + thread);
-            first += threads;
-        }
-        if first + thread < count {
-            copy(first + thread);
+            number += threads;
         }
     }
+}
+
+/// Whether the rows that the threads of a block take at once are as many as those after which the pattern of a stage repeats.
+const fn rows_repeat<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
+    let rows = <B::Threads as PowerOfTwo>::COUNT / chunks::<T, R, C>().0;
+    (rows * SourceTile::<T, (R, C)>::GEOMETRY.panel_bytes).is_multiple_of(ALIGNMENT)
 }
 
 macro_rules! fills {

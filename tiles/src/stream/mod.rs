@@ -50,6 +50,7 @@
 //! where a warp copies, a kernel that forgets a [`Held`] message (`core::mem::forget`) waits.
 
 mod accumulator;
+mod feed;
 mod fills;
 pub mod matrix;
 mod pipeline;
@@ -63,6 +64,7 @@ mod stage;
 mod staged;
 
 pub use accumulator::{Accumulator, InFlight};
+pub use feed::{FeedTiles, TileFeed, TileIndices};
 pub use fills::{Fills, SourceTile, TileWalk};
 pub use matrix::{MatrixLayout, MatrixShape, TensorBox, TensorMap, TileSink, TileSource};
 pub use pipeline::CopiesAlone;

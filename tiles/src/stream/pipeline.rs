@@ -57,9 +57,7 @@ impl<B: Block> Split<B> {
         let compute_threads = const { <B::Threads as PowerOfTwo>::COUNT as u32 };
         let cx = self.context();
         if !COPY_WARP {
-            if (execution::thread() as u32) < compute_threads {
-                compute(cx, Receiver::new(ring, Some(feed.into_iter())));
-            }
+            compute(cx, Receiver::new(ring, Some(feed.into_iter())));
             return;
         }
         let copy = ring.alias();

@@ -5,14 +5,15 @@ use super::accumulator::Accumulator;
 use super::stage::{Stage, StagedFactor, Transposed};
 use super::staged::Geometry;
 use crate::arch::TILES_IN_REGISTERS;
-use crate::arch::matrix::WARPGROUPS;
+use crate::arch::execution;
+use crate::arch::matrix::{FP8_PRODUCTS, WARPGROUPS};
 use crate::arch::threads::Address;
 use crate::arch::warpgroup;
 use crate::element::{Element, Repack, bf16, f8e4m3, f8e5m2, f16, tf32};
 use crate::layout::{Accumulators, Block, Blocked, Layout, LeftOperand, RightOperand};
-use crate::ops::matrix::{MultiplyAccumulate, ProductOf, mma, multiply_fragments};
+use crate::ops::matrix::{Factors, MultiplyAccumulate, ProductOf, mma};
 use crate::registers::{PowerOfTwo, Registers};
-use crate::shape::{D, Dimension};
+use crate::shape::{D, Dimension, Shape};
 use crate::tile::Tile;
 
 /// Bytes along the contracted axis that one instruction takes.
@@ -34,6 +35,10 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     /// How much of the contracted axis one instruction of a warp takes.
     #[doc(hidden)]
     type Step: Dimension;
+    /// A bit that no other product has, or none for products that are not put off: of fragments in registers of more than 32 bits,
+    /// and where conversions would make the code too large.
+    #[doc(hidden)]
+    const KIND: u32 = 0;
     /// Whether warpgroups have the product.
     #[doc(hidden)]
     const WARPGROUPS: bool = false;
@@ -64,10 +69,11 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
 }
 
 macro_rules! warpgroup_products {
-    ($($left:ident $right:ident $sum:ident $instruction:ident $step:literal;)*) => { $(
+    ($($left:ident $right:ident $sum:ident $instruction:ident $step:literal $kind:expr;)*) => { $(
         impl StagedProduct<$right, $sum> for $left {
             type Step = D<$step>;
             const WARPGROUPS: bool = true;
+            const KIND: u32 = $kind;
             #[inline(always)]
             unsafe fn shared<const ADD: i32, const TA: i32, const TB: i32>(columns: usize, sums: *mut u32, a: u64, b: u64) {
                 // SAFETY: the same contract.
@@ -79,16 +85,28 @@ macro_rules! warpgroup_products {
                 unsafe { warpgroup::$instruction::registers::<ADD, TB>(columns, sums, a, b) }
             }
         }
-    )* };
+    )*
+        /// Adds the product that is pending, if there is one.
+        #[inline(always)]
+        pub(super) fn add_pending<C: Element, S: Shape, B: Block>(accumulator: &mut Accumulator<C, S, B>) {
+            $(if accumulator.kind & const { <$left as StagedProduct<$right, $sum>>::KIND } != 0 {
+                let sums = core::ptr::from_mut(&mut accumulator.sums);
+                // SAFETY: a product of this kind is only ever pending for sums of this type. All threads of the block run this
+                // alike, and tensor cores multiply these tiles: that is how it came to be pending.
+                unsafe { accumulator.pending.multiply::<$left, $right, $sum>(&mut *sums.cast()) }
+            })*
+            accumulator.kind = 0;
+        }
+    };
 }
 warpgroup_products! {
-    f16 f16 f32 f16_f32 16;
-    bf16 bf16 f32 bf16_f32 16;
-    tf32 tf32 f32 tf32_f32 8;
-    f8e4m3 f8e4m3 f32 e4m3_f32 32;
-    f8e5m2 f8e5m2 f32 e5m2_f32 32;
-    i8 i8 i32 i8_i8 32;
-    u8 u8 i32 u8_u8 32;
+    f16 f16 f32 f16_f32 16 1 << 0;
+    bf16 bf16 f32 bf16_f32 16 1 << 1;
+    tf32 tf32 f32 tf32_f32 8 1 << 2;
+    f8e4m3 f8e4m3 f32 e4m3_f32 32 if FP8_PRODUCTS { 1 << 3 } else { 0 };
+    f8e5m2 f8e5m2 f32 e5m2_f32 32 if FP8_PRODUCTS { 1 << 4 } else { 0 };
+    i8 i8 i32 i8_i8 32 1 << 5;
+    u8 u8 i32 u8_u8 32 1 << 6;
 }
 impl StagedProduct<f64, f64> for f64 {
     type Step = D<16>;
@@ -293,10 +311,9 @@ where
 {
     if !ADD {
         sums.sums = Registers::from_fn(|_| C::ZERO);
+        sums.kind = 0;
     }
-    let (length, step) = const {
-        (<K::Count as PowerOfTwo>::COUNT, <StepOf<X::Element, Y::Element, C> as Dimension>::Count::COUNT)
-    };
+    let step = const { <StepOf<X::Element, Y::Element, C> as Dimension>::Count::COUNT };
     if !TILES_IN_REGISTERS || const { !by_fragments::<X::Element, Y::Element, C, M, N, K, B>() } {
         let product = mma(
             a.tile::<Blocked<B>>(),
@@ -306,16 +323,34 @@ where
         sums.sums = *product.registers();
         return;
     }
-    let mut k = 0;
-    while k < length {
+    let kind = const { <X::Element as StagedProduct<Y::Element, C>>::KIND };
+    if sums.kind & !kind != 0 {
+        execution::fail(|text| text.write_str("an accumulator adds products of one combination of types"))
+    }
+    K::Count::unroll(0, step, &mut |k| {
         let left = a.columns::<StepOf<X::Element, Y::Element, C>, LeftOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, N::Count>>(k);
         let right = b.fragments::<0, StepOf<X::Element, Y::Element, C>, N, RightOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, M::Count>>([k, 0]);
-        // SAFETY: tensor cores multiply these tiles, by the condition above.
+        // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles, by the condition above.
         unsafe {
-            multiply_fragments::<X::Element, Y::Element, C, _, _, (M, N), B>(&left, &right, &mut sums.sums)
-        };
-        k += step;
-    }
+            if kind == 0 {
+                let own = Factors::<<X::Element as ProductOf<Y::Element, C>>::Word, (M, N), B>::of::<
+                    X::Element,
+                    Y::Element,
+                    C,
+                    _,
+                    _,
+                >(&left, &right);
+                own.multiply::<X::Element, Y::Element, C>(&mut sums.sums);
+                return;
+            }
+            // Tensor cores are busy with the fragments before while these are on their way.
+            let own = Factors::<u32, (M, N), B>::of::<X::Element, Y::Element, C, _, _>(&left, &right);
+            if sums.kind != 0 {
+                sums.pending.multiply::<X::Element, Y::Element, C>(&mut sums.sums);
+            }
+            (sums.pending, sums.kind) = (own, kind);
+        }
+    });
 }
 
 /// What one instruction of a warp takes of the contracted axis.

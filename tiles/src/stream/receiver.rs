@@ -6,6 +6,7 @@ use super::fills::Fills;
 use super::ring::Ring;
 use super::staged::Message;
 use crate::arch::barriers::{self, COPY_WARP};
+use crate::arch::matrix::WARPGROUPS;
 use crate::arch::messages::Failure;
 use crate::arch::threads::Address;
 use crate::arch::{execution, threads, warpgroup};
@@ -164,7 +165,7 @@ where
     pub fn release(&mut self, message: Held<'r, P>) {
         // SAFETY: all threads of the block run this alike.
         unsafe {
-            if crate::arch::matrix::WARPGROUPS {
+            if WARPGROUPS {
                 warpgroup::commit();
                 warpgroup::wait::<0>();
             }
@@ -204,15 +205,7 @@ where
             let text = if self.held as usize >= Self::STAGES - 1 { HELD_STAGES } else { ENDED_FEED };
             Failure::new("receive", text).end()
         }
-        match self.ahead {
-            ..=1 => barriers::wait_for_copies::<0>(),
-            2 => barriers::wait_for_copies::<1>(),
-            3 => barriers::wait_for_copies::<2>(),
-            4 => barriers::wait_for_copies::<3>(),
-            5 => barriers::wait_for_copies::<4>(),
-            6 => barriers::wait_for_copies::<5>(),
-            _ => barriers::wait_for_copies::<6>(),
-        }
+        wait_until_under_way(self.ahead.saturating_sub(1) as usize);
         // SAFETY: all threads of the block run this alike. Behind it all have their copies, and are done with stages released.
         unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
         self.ahead -= 1;
@@ -220,6 +213,42 @@ where
         if (self.ahead + self.held) as usize + 1 < Self::STAGES {
             self.begin_copies();
         }
+    }
+
+    /// Begins copies until all stages but one are on their way, as they are but for messages that were held.
+    ///
+    /// # Panics
+    /// If messages are held (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    fn fill_up(&mut self) {
+        if self.held != 0 {
+            Failure::new("receive", HELD_STAGES).end()
+        }
+        if self.ahead as usize + 1 < Self::STAGES {
+            // SAFETY: all threads of the block run this alike. Behind it all are done with stages released.
+            unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
+            while self.ahead as usize + 1 < Self::STAGES {
+                self.begin_copies();
+            }
+        }
+    }
+
+    /// Waits for the next message while no other is held; afterwards it lies at the result. All stages but its own are on their
+    /// way, or, but for one, at the end of the feed.
+    #[inline(always)]
+    #[track_caller]
+    fn next_filled(&mut self) -> Address {
+        if self.ready == 0 {
+            Failure::new("receive", ENDED_FEED).end()
+        }
+        self.ready -= 1;
+        wait_until_under_way(const { Self::STAGES - 2 });
+        // SAFETY: all threads of the block run this alike. Behind it all have their copies, and are done with the stage before.
+        unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
+        let slot = self.next.slot;
+        self.next.advance(Self::STAGES);
+        self.ring.stage(slot)
     }
 
     /// Begins to copy the next message of the feed into the next stage, which is free.
@@ -276,6 +305,20 @@ where
     }
 }
 
+/// Waits until at most this many groups of copies are under way.
+#[inline(always)]
+fn wait_until_under_way(groups: usize) {
+    match groups {
+        0 => barriers::wait_for_copies::<0>(),
+        1 => barriers::wait_for_copies::<1>(),
+        2 => barriers::wait_for_copies::<2>(),
+        3 => barriers::wait_for_copies::<3>(),
+        4 => barriers::wait_for_copies::<4>(),
+        5 => barriers::wait_for_copies::<5>(),
+        _ => barriers::wait_for_copies::<6>(),
+    }
+}
+
 /// The next messages of a [`Receiver`], to be lent one by one.
 #[must_use = "messages are received by `each`"]
 pub struct Steps<'s, 'r, P, F, B, const STAGES: usize> {
@@ -300,11 +343,15 @@ where
         let receiver = self.receiver;
         let mut count = self.count;
         if !COPY_WARP {
+            receiver.fill_up();
             while count != 0 {
                 count -= 1;
-                let held = receiver.receive();
-                step(held.stages());
-                receiver.release(held);
+                let address = receiver.next_filled();
+                // SAFETY: the message lies there: its stage is filled again behind the barrier of the next message.
+                step(unsafe { P::stages(address) });
+                receiver.begin_copies();
+                receiver.ahead -= 1;
+                receiver.step_oldest();
             }
             return;
         }
@@ -315,6 +362,11 @@ where
             let address = receiver.wait();
             // SAFETY: the message lies there until its stage is given back, which the products of this step precede.
             step(unsafe { P::stages(address) });
+            if !WARPGROUPS {
+                // Warps multiply for themselves, and have read the stage.
+                receiver.arrive_empty(slot);
+                continue;
+            }
             // SAFETY: all threads of the block run this alike.
             unsafe {
                 warpgroup::commit();
@@ -326,8 +378,10 @@ where
             }
             previous = Some(slot);
         }
-        // SAFETY: as above.
-        unsafe { warpgroup::wait::<0>() };
+        if WARPGROUPS {
+            // SAFETY: as above.
+            unsafe { warpgroup::wait::<0>() };
+        }
         if let Some(previous) = previous {
             receiver.arrive_empty(previous);
         }

@@ -1,9 +1,9 @@
 //! Storing tiles: from accumulators through a small buffer in shared memory, by the copy engine.
 
+use super::feed::Numbers;
 use super::matrix::{MatrixShape, TileSink};
 use super::product::pair;
 use super::shared::SharedMemory;
-use super::split::Split;
 use super::staged::{CHUNK_BYTES, Geometry};
 use crate::arch::matrix::{WARPGROUPS, store_matrices_4};
 use crate::arch::threads::{self, Address};
@@ -48,53 +48,6 @@ unsafe impl<const WARPGROUPS: usize> SharedMemory for Stash<WARPGROUPS> {
     }
 }
 
-/// The numbers of the tiles that fall to a block.
-struct Numbers {
-    next: Option<u32>,
-    step: u32,
-    total: u32,
-}
-
-impl Iterator for Numbers {
-    type Item = u32;
-    #[inline(always)]
-    fn next(&mut self) -> Option<u32> {
-        let number = self.next.filter(|&number| number < self.total)?;
-        self.next = number.checked_add(self.step);
-        Some(number)
-    }
-}
-
-impl Numbers {
-    #[inline(always)]
-    #[track_caller]
-    fn new(first: u32, step: u32, [a, b, c]: [u32; 3]) -> Self {
-        let total = u64::from(a).saturating_mul(u64::from(b)).saturating_mul(u64::from(c));
-        if total > u64::from(u32::MAX) {
-            execution::fail(|text| text.write_str("a sink has fewer than 2^32 tiles; use larger ones"))
-        }
-        Self { next: Some(first), step, total: total as u32 }
-    }
-}
-
-impl<B: Block> Split<B> {
-    /// The indices, matrix, row and column of tiles, that fall to this block when `counts` tiles are dealt out in this order:
-    /// those of [`TileSink::deal`], as plain numbers for the feed of a pipeline.
-    ///
-    /// # Panics
-    /// If there are 2³² tiles or more (on the device: traps).
-    #[inline(always)]
-    #[track_caller]
-    pub fn indices<O: Order + Send>(
-        &self,
-        order: O,
-        counts: [u32; 3],
-    ) -> impl Iterator<Item = [u32; 3]> + Send + use<O, B> {
-        Numbers::new(*self.bid::<0>(), self.num_blocks(0), counts)
-            .map(move |number| order.locate(number, counts))
-    }
-}
-
 impl<T: Element, S: MatrixShape> TileSink<T, S> {
     /// The numbers of matrices, of rows of tiles, and of columns of tiles, partial ones at the edges included.
     #[inline(always)]
@@ -118,10 +71,11 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
             )
         };
         let counts = self.tile_counts();
-        Numbers::new(*cx.bid::<0>(), cx.num_blocks(0), counts).map(move |number| SinkTile {
-            // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers.
+        let blocks = cx.num_blocks(0);
+        Numbers::new(*cx.bid::<0>(), blocks, counts).map(move |number| SinkTile {
+            // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers and a launch's one number of blocks.
             sink: unsafe { core::ptr::read(&self) },
-            index: order.locate(number, counts),
+            index: order.locate_among(number, blocks, counts),
         })
     }
 }

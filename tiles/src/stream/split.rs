@@ -21,9 +21,9 @@ impl<B: Block> Split<B> {
     /// The token of the block at `place`.
     ///
     /// # Safety
-    /// Only the entry of a kernel makes one, once, on all threads of a block of `B::Threads` threads and
-    /// `B::COPY_THREADS` more behind them, in a grid whose axes beyond `B::GRID_RANK` have length 1; and each block of the
-    /// launch makes it for its own place.
+    /// Only the entry of a kernel makes one, once, on all threads of a block of `B::Threads` threads and, where the target has
+    /// a copy engine, `B::COPY_THREADS` more behind them, in a grid whose axes beyond `B::GRID_RANK` have length 1; and each
+    /// block of the launch makes it for its own place.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn new(place: Place) -> Self {

@@ -168,7 +168,10 @@ messages! { A; A B; A B C; A B C E; }
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
+    use std::vec;
 
     #[test]
     fn every_byte_has_a_place_of_its_own() {
@@ -176,17 +179,18 @@ mod tests {
             [(8, 16, 2), (64, 32, 2), (128, 64, 2), (64, 256, 2), (16, 32, 4), (32, 128, 1), (8, 4, 8)]
         {
             let geometry = Geometry::new(rows, columns, size);
-            let mut seen = vec![false; geometry.bytes()];
+            let mut seen = [false; 1 << 15];
+            let seen = &mut seen[..geometry.bytes()];
             for row in 0..rows {
                 for byte in 0..columns * size {
                     let place = geometry.offset(row, byte);
                     assert!(
-                        !std::mem::replace(&mut seen[place], true),
+                        !core::mem::replace(&mut seen[place], true),
                         "{geometry:?}: row {row}, byte {byte}"
                     );
                 }
             }
-            assert!(seen.into_iter().all(|seen| seen));
+            assert!(seen.iter().all(|&seen| seen));
         }
     }
 

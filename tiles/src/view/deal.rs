@@ -23,6 +23,14 @@ pub trait Order: Copy + sealed::Sealed + 'static {
     /// The index of tile `number` among `counts` tiles along each axis. Different numbers below the product of the counts
     /// give different indices below the counts.
     fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R];
+
+    /// The same where the numbers are dealt out to `blocks` blocks, of which each has every `blocks`th one. Orders that balance the
+    /// blocks' shares depend on it; for each number of blocks they are other permutations.
+    #[inline(always)]
+    fn locate_among<const R: usize>(self, number: u32, blocks: u32, counts: [u32; R]) -> [u32; R] {
+        let _ = blocks;
+        self.locate(number, counts)
+    }
 }
 
 mod sealed {
@@ -52,7 +60,17 @@ pub struct Swizzled<const GROUP: u32>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FromLastRow<const GROUP: u32>;
 
+/// For tiles of which a row is the more work the further down it is, in proportion, as in causal attention: each block gets as
+/// many rows from above as from below, so that all end at about the same time, whatever their number.
+///
+/// The matrices, which the first axis counts in tiles of rank 3, come in pairs, one from its last row up and the other from its
+/// first row down: a block has tiles of both, and blocks that run together share a few matrices in the L2 cache. The tiles that
+/// are left when no round of pairs is whole are dealt out from the longest, to and fro.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Triangular;
+
 impl sealed::Sealed for RowMajor {}
+impl sealed::Sealed for Triangular {}
 impl sealed::Sealed for ColumnMajor {}
 impl<const GROUP: u32> sealed::Sealed for Swizzled<GROUP> {}
 impl<const GROUP: u32> sealed::Sealed for FromLastRow<GROUP> {}
@@ -155,6 +173,98 @@ impl<const GROUP: u32> Order for FromLastRow<GROUP> {
     }
 }
 
+impl Order for Triangular {
+    // Beyond the numbers of `FromLastRow`, which has one for each group.
+    const NUMBER: u64 = 1 << 34;
+    #[inline(always)]
+    fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R] {
+        self.locate_among(number, 1, counts)
+    }
+    #[inline(always)]
+    fn locate_among<const R: usize>(self, number: u32, blocks: u32, counts: [u32; R]) -> [u32; R] {
+        const { assert!(R >= 1 && R <= 3, "Triangular orders tiles of rank 1 to 3") };
+        let count = |axis: usize| if axis < R { counts[axis].max(1) } else { 1 };
+        let mut index = [0; R];
+        if R < 3 {
+            // One matrix: its columns take the place of matrices.
+            let (row, column) = Triangle { matrices: count(1), rows: count(0) }.locate(number, blocks);
+            index[0] = row;
+            if R == 2 {
+                index[R - 1] = column;
+            }
+        } else {
+            let triangle = Triangle { matrices: count(0) * count(2), rows: count(1) };
+            let (row, matrix) = triangle.locate(number, blocks);
+            index[0] = matrix / count(2);
+            index[R - 1] = matrix % count(2);
+            index[R - 2] = row;
+        }
+        index
+    }
+}
+
+/// Rows of matrices, of one column each, that are dealt out in the order [`Triangular`].
+#[derive(Clone, Copy)]
+struct Triangle {
+    matrices: u32,
+    rows: u32,
+}
+
+impl Triangle {
+    /// The row and the matrix of a tile.
+    #[inline(always)]
+    fn locate(self, number: u32, blocks: u32) -> (u32, u32) {
+        let Self { matrices, rows } = self;
+        let blocks = blocks.max(1);
+        let (round, block) = (number / blocks, number % blocks);
+        // At least two rounds are left for the end, as with fewer the longest tiles alone would be too much.
+        let whole_rounds = (matrices * rows / blocks / 2).saturating_sub(1).min(matrices / 2 * rows / blocks);
+        if round / 2 < whole_rounds {
+            let pair = round / 2 * blocks + block;
+            let (matrix, row) = (pair / rows * 2, pair % rows);
+            return if round % 2 == 0 { (rows - 1 - row, matrix) } else { (row, matrix + 1) };
+        }
+        let rest = matrices * rows - 2 * whole_rounds * blocks;
+        let (round, rounds) = (round - 2 * whole_rounds, rest.div_ceil(blocks));
+        // To and fro, so that the last round, which may not be whole, begins with those that have the least.
+        let place = if (rounds - round) % 2 == 0 { blocks - 1 - block } else { block };
+        self.locate_rest(whole_rounds * blocks, round * blocks + place)
+    }
+
+    /// The tile at `place`, from the longest to the shortest, of those that the first `pairs` pairs leave.
+    #[inline(always)]
+    fn locate_rest(self, pairs: u32, place: u32) -> (u32, u32) {
+        let Self { matrices, rows } = self;
+        // Of a pair of matrices that has been begun, the first still has its first `rows - begun` rows, the second all from row
+        // `begun` on. Rows of three kinds are therefore left: above and below of one of them, in the middle of both or none.
+        let (first, begun) = (pairs / rows * 2, pairs % rows);
+        if begun == 0 {
+            let whole = (matrices - first).max(1);
+            return (rows - 1 - (place / whole).min(rows - 1), first + place % whole);
+        }
+        let whole = matrices - first - 2;
+        let (lower, upper) = (begun.min(rows - begun), begun.max(rows - begun));
+        let both = 2 * begun <= rows;
+        let middle = whole + if both { 2 } else { 0 };
+        let above = (rows - upper) * (whole + 1);
+        let between = (upper - lower) * middle;
+        let (top, width, rest) = if place < above {
+            (rows, whole + 1, place)
+        } else if place < above + between {
+            (upper, middle, place - above)
+        } else {
+            (lower, whole + 1, place - above - between)
+        };
+        let (row, number) = (top - 1 - (rest / width).min(top - 1), rest % width);
+        let matrix = match number.checked_sub(whole) {
+            None => first + 2 + number,
+            Some(0) if row < rows - begun => first,
+            Some(_) => first + 1,
+        };
+        (row, matrix)
+    }
+}
+
 impl<B: Block> Cx<B> {
     /// The tile indices that fall to this block when `counts` tiles along each axis are dealt out in this order along
     /// grid axis 0: number [`bid`](Cx::bid), and every number of blocks further.
@@ -184,7 +294,7 @@ impl<B: Block> Cx<B> {
         core::iter::from_fn(move || {
             let number = next.filter(|&number| number < total)?;
             next = number.checked_add(step);
-            Some(order.locate(number, counts))
+            Some(order.locate_among(number, step, counts))
         })
     }
 }
@@ -327,7 +437,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
             // SAFETY: a view owns nothing, so that a copy has nothing to give back; of a writable span it is used in the tile's
             // methods alone, on the tile's own elements.
             let view = unsafe { core::ptr::read(&self.view) };
-            Some(DealtTile { view, index: self.locate(number, counts), borrow: PhantomData })
+            Some(DealtTile { view, index: self.locate(number, step, counts), borrow: PhantomData })
         })
     }
 
@@ -340,19 +450,19 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 
     /// The order, applied to as many axes as the view has: an order tells the first and the last one apart.
     #[inline(always)]
-    fn locate(&self, number: u32, [a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u32; MAXIMUM_RANK] {
+    fn locate(&self, number: u32, blocks: u32, [a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u32; MAXIMUM_RANK] {
         match E::RANK {
             0 => [0; MAXIMUM_RANK],
             1 => [number, 0, 0, 0],
             2 => {
-                let [i, j] = self.order.locate(number, [a, b]);
+                let [i, j] = self.order.locate_among(number, blocks, [a, b]);
                 [i, j, 0, 0]
             }
             3 => {
-                let [i, j, k] = self.order.locate(number, [a, b, c]);
+                let [i, j, k] = self.order.locate_among(number, blocks, [a, b, c]);
                 [i, j, k, 0]
             }
-            _ => self.order.locate(number, [a, b, c, d]),
+            _ => self.order.locate_among(number, blocks, [a, b, c, d]),
         }
     }
 }
@@ -444,6 +554,67 @@ mod tests {
             check(Swizzled::<4>, [a, b]);
             check(Swizzled::<4>, [c, a, b]);
             check(Swizzled::<64>, [2, c, b, a]);
+        }
+    }
+
+    #[test]
+    fn orders_from_the_last_row_are_permutations() {
+        for [a, b, c] in [[1, 1, 1], [5, 7, 3], [8, 4, 2], [1, 9, 4], [6, 1, 5], [17, 3, 1]] {
+            check(FromLastRow::<8>, [a]);
+            check(FromLastRow::<8>, [a, b]);
+            check(FromLastRow::<3>, [a, b, c]);
+            check(FromLastRow::<8>, [a, b, c]);
+        }
+    }
+
+    /// The tiles of each of `blocks` blocks, for matrices of one column of tiles.
+    fn shares(blocks: u32, [matrices, rows]: [u32; 2]) -> Vec<Vec<[u32; 3]>> {
+        let mut shares = std::vec![Vec::new(); blocks as usize];
+        for number in 0..matrices * rows {
+            let tile = Triangular.locate_among(number, blocks, [matrices, rows, 1]);
+            shares[(number % blocks) as usize].push(tile);
+        }
+        shares
+    }
+
+    #[test]
+    fn the_triangular_order_is_a_permutation_for_any_number_of_blocks() {
+        for blocks in [1, 2, 3, 7, 16, 132] {
+            for [matrices, rows] in
+                [[1, 1], [1, 9], [5, 1], [2, 32], [3, 8], [9, 7], [16, 16], [31, 5], [128, 32]]
+            {
+                let mut seen: Vec<_> = shares(blocks, [matrices, rows]).concat();
+                seen.sort_unstable();
+                let expected: Vec<_> =
+                    (0..matrices * rows).map(|number| RowMajor.locate(number, [matrices, rows, 1])).collect();
+                assert_eq!(seen, expected, "{blocks} {matrices} {rows}");
+            }
+        }
+        check(Triangular, [5]);
+        check(Triangular, [5, 7]);
+        check(Triangular, [5, 7, 3]);
+        assert_eq!(Triangular.locate(0, [0, 7, 3]), [0, 6, 0]);
+    }
+
+    #[test]
+    fn shares_of_a_triangle_are_alike() {
+        for (blocks, matrices, rows) in [
+            (132, 128, 32),
+            (132, 64, 32),
+            (132, 32, 64),
+            (132, 128, 64),
+            (132, 16, 128),
+            (114, 128, 32),
+            (108, 96, 32),
+        ] {
+            let work = shares(blocks, [matrices, rows]).into_iter();
+            let work: Vec<u32> = work.map(|share| share.iter().map(|[_, row, _]| row + 1).sum()).collect();
+            let (most, mean) =
+                (*work.iter().max().unwrap(), work.iter().sum::<u32>() as f64 / f64::from(blocks));
+            assert!(
+                f64::from(most) < 1.02 * mean,
+                "{blocks} blocks, {matrices} x {rows}: {most}, {mean} on average"
+            );
         }
     }
 

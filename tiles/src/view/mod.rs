@@ -18,7 +18,7 @@ mod tiled;
 pub(crate) mod transfer;
 mod walk;
 
-pub use deal::{ColumnMajor, Dealt, DealtTile, FromLastRow, Order, RowMajor, Swizzled};
+pub use deal::{ColumnMajor, Dealt, DealtTile, FromLastRow, Order, RowMajor, Swizzled, Triangular};
 pub use elements::{ElementIndex, IndexEntry};
 pub use gather::{GatherIndex, GatherScatterView};
 pub use index::{IndexNumber, TileIndex};

@@ -31,7 +31,7 @@ pub(super) struct Expectations {
     crates: BTreeMap<String, BTreeMap<String, Expectation>>,
 }
 
-/// What is expected of a kernel on every architecture.
+/// What is expected of a kernel, on every architecture unless said otherwise.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 struct Expectation {
     /// The most registers that it may take.
@@ -39,6 +39,9 @@ struct Expectation {
     /// The instructions that it must contain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     instructions: Vec<String>,
+    /// The instructions that it must contain besides on an architecture, by whose name they stand. Blessing keeps them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    targets: BTreeMap<String, Vec<String>>,
 }
 
 impl Expectations {
@@ -61,7 +64,13 @@ impl Expectations {
     }
 
     /// What is wrong with a kernel.
-    pub(super) fn complaints(&self, folder: &str, entry: &Entry<'_>, report: &Report) -> Vec<String> {
+    pub(super) fn complaints(
+        &self,
+        folder: &str,
+        arch: Arch,
+        entry: &Entry<'_>,
+        report: &Report,
+    ) -> Vec<String> {
         let Some(resources) = report.kernels.get(entry.name()) else {
             // The assembler has failed, which is a complaint about the module.
             return Vec::new();
@@ -82,7 +91,9 @@ impl Expectations {
             let (taken, budget) = (resources.registers, expectation.registers);
             complaints.push(format!("{taken} registers, and its budget is {budget}"));
         }
-        let missing = expectation.instructions.iter().filter(|instruction| entry.count(instruction) == 0);
+        let instructions =
+            expectation.instructions.iter().chain(expectation.targets.get(arch.name()).into_iter().flatten());
+        let missing = instructions.filter(|instruction| entry.count(instruction) == 0);
         complaints.extend(missing.map(|instruction| format!("it has no `{instruction}` any more")));
         complaints
     }
@@ -109,7 +120,8 @@ impl Expectations {
         stated.retain(|name, _| name == ALL_OTHERS || names.contains(name.as_str()));
         for name in names {
             if stated.contains_key(name) || !has_all_others {
-                stated.insert(name.to_owned(), Expectation::of(name, checked));
+                let targets = stated.remove(name).map(|stated| stated.targets).unwrap_or_default();
+                stated.insert(name.to_owned(), Expectation { targets, ..Expectation::of(name, checked) });
             }
         }
     }
@@ -126,6 +138,7 @@ impl Expectation {
         Self {
             registers: registers.next_multiple_of(REGISTER_UNIT),
             instructions: accesses.into_iter().collect(),
+            targets: BTreeMap::new(),
         }
     }
 }
@@ -185,7 +198,7 @@ mod tests {
             r#"{"kernels": {"add": {"registers": 32, "instructions": ["st.global.v2.b64", "st.global.v4.b32"]}}}"#,
         );
         assert_eq!(
-            stated.complaints("kernels", entry, &report(33, 16)),
+            stated.complaints("kernels", Arch::Sm80, entry, &report(33, 16)),
             [
                 "16 bytes of stack and spills",
                 "33 registers, and its budget is 32",
@@ -193,7 +206,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            stated.complaints("kernels", entry, &report(32, 0)),
+            stated.complaints("kernels", Arch::Sm80, entry, &report(32, 0)),
             ["it has no `st.global.v4.b32` any more"]
         );
     }
@@ -202,11 +215,14 @@ mod tests {
     fn a_kernel_without_statement_is_refused_unless_all_others_are_meant() {
         let module = Module::parse(PTX).unwrap();
         let entry = &module.entries()[0];
-        let none = expectations("{}").complaints("kernels", entry, &report(8, 0));
+        let none = expectations("{}").complaints("kernels", Arch::Sm80, entry, &report(8, 0));
         assert!(none[0].contains("--bless"), "{none:?}");
         let others = expectations(r#"{"kernels": {"*": {"registers": 8}}}"#);
-        assert_eq!(others.complaints("kernels", entry, &report(8, 0)), [""; 0]);
-        assert_eq!(others.complaints("kernels", entry, &report(9, 0)), ["9 registers, and its budget is 8"]);
+        assert_eq!(others.complaints("kernels", Arch::Sm80, entry, &report(8, 0)), [""; 0]);
+        assert_eq!(
+            others.complaints("kernels", Arch::Sm80, entry, &report(9, 0)),
+            ["9 registers, and its budget is 8"]
+        );
     }
 
     #[test]
@@ -220,9 +236,26 @@ mod tests {
         let mut stated = expectations(r#"{"kernels": {"gone": {"registers": 8}}}"#);
         assert_eq!(stated.superfluous("kernels", &checked).len(), 1);
         stated.bless("kernels", &checked);
-        let add = Expectation { registers: 40, instructions: vec!["ld.global.nc.v4.b32".to_owned()] };
+        let instructions = vec!["ld.global.nc.v4.b32".to_owned()];
+        let add = Expectation { registers: 40, instructions, targets: BTreeMap::new() };
         assert_eq!(stated.crates["kernels"], [("add".to_owned(), add)].into());
         assert_eq!(stated.superfluous("kernels", &checked), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_stated_about_an_architecture_holds_there_and_is_kept() {
+        let module = Module::parse(PTX).unwrap();
+        let entry = &module.entries()[0];
+        let report = report(8, 0);
+        let mut stated = expectations(
+            r#"{"kernels": {"add": {"registers": 8, "targets": {"sm_90a": ["wgmma.mma_async"]}}}}"#,
+        );
+        stated.bless("kernels", &[(Arch::Sm80, Module::parse(PTX).unwrap(), &report)]);
+        assert_eq!(stated.complaints("kernels", Arch::Sm80, entry, &report), [""; 0]);
+        assert_eq!(
+            stated.complaints("kernels", Arch::Sm90a, entry, &report),
+            ["it has no `wgmma.mma_async` any more"]
+        );
     }
 
     #[test]

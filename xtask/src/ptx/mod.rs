@@ -24,9 +24,12 @@ use golden::Goldens;
 
 /// The crates of kernels that are checked, and for which architectures: the ready-made ones for the oldest supported one,
 /// for Hopper with its own instructions, and for the newest. A thousand test kernels are checked for the one that they are
-/// tested on; each more takes minutes.
-const CRATES: [(&str, &[Arch]); 2] =
-    [("kernels", &[Arch::Sm80, Arch::Sm90a, Arch::Sm120]), ("tests/kernels", &[Arch::Sm80])];
+/// tested on; each more takes minutes. Streamed products take other instructions on each generation, all of which are looked at.
+const CRATES: [(&str, &[Arch]); 3] = [
+    ("kernels", &[Arch::Sm80, Arch::Sm90a, Arch::Sm120]),
+    ("tests/streams", &[Arch::Sm80, Arch::Sm89, Arch::Sm90a, Arch::Sm120]),
+    ("tests/kernels", &[Arch::Sm80]),
+];
 
 /// The most seconds that a kernel may take to compile, on the average of its crate and for all architectures together.
 const SECONDS_PER_KERNEL: f64 = 1.5;
@@ -77,7 +80,7 @@ pub(crate) fn run(options: &Options) -> Result {
             for entry in module.entries() {
                 let place = format!("{folder}, {arch}: {}", entry.name());
                 let mut complaints = forbidden(entry);
-                complaints.extend(expectations.complaints(folder, entry, report));
+                complaints.extend(expectations.complaints(folder, *arch, entry, report));
                 complaints.extend(goldens.complaint(*arch, entry, options.bless)?);
                 failures.extend(complaints.into_iter().map(|complaint| format!("{place}: {complaint}")));
             }

@@ -224,9 +224,8 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         let fast = self.fast_accumulation;
         let beta = self.beta != C::ZERO;
         let problem = Problem { batches, rows, columns, depth, a, b, fast, beta };
-        let serves = |problem: &Problem| {
-            T::DIRECT.iter().any(|candidate| problem.serves(&candidate.form, false))
-        };
+        let serves =
+            |problem: &Problem| T::DIRECT.iter().any(|candidate| problem.serves(&candidate.form, false));
         // Where there is no kernel for these ways, one factor is turned, or both are.
         let ways = [
             problem,
@@ -386,8 +385,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
             false => (problem.rows, problem.columns),
             true => (problem.columns, problem.rows),
         };
-        let shape =
-            [problem.batches * plan.parts as usize, rows, columns.next_multiple_of(PART_ROW)];
+        let shape = [problem.batches * plan.parts as usize, rows, columns.next_multiple_of(PART_ROW)];
         let (splits, scales) = (plan.parts, [self.alpha, self.beta]);
         workspace::<C, 3, ()>(stream, shape, |mut parts| {
             workspace::<C, 1, ()>(stream, [0], |none| {
@@ -409,7 +407,11 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
     }
 
     /// Calls `body` with the bias, which is empty where there is none.
-    fn with_bias<R>(&self, stream: &Stream, body: impl FnOnce(TensorView<'_, O, 1>) -> Result<R>) -> Result<R> {
+    fn with_bias<R>(
+        &self,
+        stream: &Stream,
+        body: impl FnOnce(TensorView<'_, O, 1>) -> Result<R>,
+    ) -> Result<R> {
         match &self.bias {
             Some(bias) => body(*bias),
             None => workspace::<O, 1, R>(stream, [0], |none| body(none.as_view())),
@@ -429,7 +431,9 @@ fn find<'k, T: Element, U: Element, O: Element, C>(
     };
     match candidates.iter().find(serves) {
         Some(candidate) => Ok(candidate),
-        None => refuse(format!("there is no kernel for the plan `{plan}`; `Gemm::plans` has those for a product")),
+        None => {
+            refuse(format!("there is no kernel for the plan `{plan}`; `Gemm::plans` has those for a product"))
+        }
     }
 }
 
@@ -439,6 +443,7 @@ fn blocks(stream: &Stream, problem: &Problem, plan: Plan) -> u32 {
         false => (problem.rows, problem.columns),
         true => (problem.columns, problem.rows),
     };
-    let tiles = rows.div_ceil(128) * columns.div_ceil(plan.columns) * problem.batches * plan.parts.max(1) as usize;
+    let tiles =
+        rows.div_ceil(128) * columns.div_ceil(plan.columns) * problem.batches * plan.parts.max(1) as usize;
     (stream.device().multiprocessors() as usize).min(tiles) as u32
 }

@@ -95,7 +95,10 @@ pub(super) struct Problem {
 pub(super) enum Machine {
     Cpu,
     /// The target has products of warpgroups, and so many multiprocessors.
-    Gpu { warpgroups: bool, multiprocessors: u32 },
+    Gpu {
+        warpgroups: bool,
+        multiprocessors: u32,
+    },
 }
 
 /// The most rows of a product whose factors may exchange their roles.
@@ -126,7 +129,8 @@ impl Problem {
         }
         for form in parts {
             let steps = self.depth.div_ceil(form.depth);
-            let counts = || (1..=MOST_PARTS).filter(|&parts| parts == 1 || steps >= parts as usize * LEAST_STEPS);
+            let counts =
+                || (1..=MOST_PARTS).filter(|&parts| parts == 1 || steps >= parts as usize * LEAST_STEPS);
             if self.serves(form, false) && form.columns > 16 {
                 plans.extend(counts().map(|parts| Plan { columns: form.columns, parts, exchanged: false }));
             }

@@ -47,6 +47,16 @@ pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
     }
 }
 
+/// Copies 16 bytes.
+///
+/// # Safety
+/// `source` is valid for reading, and `target` for writing 16 bytes.
+#[inline(always)]
+pub unsafe fn copy_16_whole(target: Address, source: *const u8) {
+    // SAFETY: the caller vouches for both.
+    unsafe { target.copy_from_nonoverlapping(source, 16) }
+}
+
 /// Copies are done at once.
 pub fn commit_copies() {}
 

@@ -4,6 +4,9 @@
 /// Whether four warps multiply together.
 pub const WARPGROUPS: bool = false;
 
+/// Whether warps multiply FP8 without converting it.
+pub const FP8_PRODUCTS: bool = true;
+
 /// The same as a type: [`U2`](typenum::U2) if so, [`U1`](typenum::U1) if not.
 pub type Arrangement = typenum::U1;
 

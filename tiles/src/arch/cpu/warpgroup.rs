@@ -44,4 +44,4 @@ macro_rules! products {
         }
     )* };
 }
-products!(f16_f32 bf16_f32 tf32_f32 e4m3_f32 e5m2_f32 i8_i8 i8_u8 u8_i8 u8_u8);
+products!(f16_f32 bf16_f32 tf32_f32 e4m3_f32 e5m2_f32 i8_i8 u8_u8);

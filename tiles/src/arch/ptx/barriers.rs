@@ -152,6 +152,18 @@ pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
     }
 }
 
+/// `cp.async`: copies 16 bytes from global to shared memory, and lets the L2 cache fetch 128.
+///
+/// # Safety
+/// `source` is valid for reading 16 bytes and aligned to 16, as is `target`, whose 16 bytes nobody else accesses.
+#[inline(always)]
+pub unsafe fn copy_16_whole(target: Address, source: *const u8) {
+    // SAFETY: the caller vouches for both addresses.
+    unsafe {
+        asm!("cp.async.cg.shared.global.L2::128B [{0}], [{1}], 16;", in(reg32) target, in(reg64) source, options(nostack))
+    }
+}
+
 /// `cp.async.commit_group`: the copies since the last one are a group.
 #[inline(always)]
 pub fn commit_copies() {

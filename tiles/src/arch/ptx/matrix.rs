@@ -62,6 +62,9 @@ products! {
     u8_u8 -> i32: "m16n8k32" "s32.u8.u8.s32";
 }
 
+/// Whether warps multiply FP8 as it is, without converting it to f16.
+pub const FP8_PRODUCTS: bool = cfg!(all(target_feature = "sm_89", target_feature = "ptx84"));
+
 // Before 8.4 PTX has no products of FP8. Hopper and data centre Blackwell convert to f16 themselves.
 #[cfg(all(target_feature = "sm_89", target_feature = "ptx84"))]
 products! {

@@ -329,10 +329,6 @@ products! {
     e5m2_f32 registers float "k32.f32.e5m2.e5m2";
     /// `i8` by `i8` into `i32`.
     i8_i8 registers integer "k32.s32.s8.s8";
-    /// `i8` by `u8` into `i32`.
-    i8_u8 registers integer "k32.s32.s8.u8";
-    /// `u8` by `i8` into `i32`.
-    u8_i8 registers integer "k32.s32.u8.s8";
     /// `u8` by `u8` into `i32`.
     u8_u8 registers integer "k32.s32.u8.u8";
 }

@@ -46,7 +46,7 @@ pub(crate) use combinations::ProductOf;
 pub use combinations::{Multiply, MultiplyAccumulate};
 pub use scaled::{ScaledMultiply, scaled_mma};
 pub use shapes::{BatchOf, MatrixProduct, MultiplyShapes};
-pub(crate) use tensor_cores::multiply_fragments;
+pub(crate) use tensor_cores::Factors;
 
 use crate::arch;
 use crate::context::Cx;

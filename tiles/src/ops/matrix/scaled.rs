@@ -1,7 +1,8 @@
 //! Products of numbers of eight and four bits in blocks that have a scale each.
 
 use super::combinations::MultiplyAccumulate;
-use super::{MultiplyShapes, mma};
+use super::mma;
+use super::shapes::MatrixParts;
 use crate::arch::matrix::multiply_add_f32;
 use crate::element::{Cast, f4e2m1, f8e4m3, f8e5m2, f8e8m0, f8ue5m3};
 use crate::layout::movement::Extraction;
@@ -115,7 +116,7 @@ pub fn scaled_mma<T, X, SA, SB, S, SX, SY, L, LX, M, MY, N>(
 where
     T: ScaledMultiply<X>,
     X: Cast<f32>,
-    SA: MultiplyShapes<SB, S>,
+    SA: MatrixParts<SB, S>,
     SB: Shape,
     S: Shape,
     SX: Shape,
@@ -152,7 +153,7 @@ where
     SX::Columns::unroll(0, 1, &mut |number| {
         let left = a.moved_at::<SA::LeftPart<Length<SA::Columns, SX::Columns>>, Extraction>(number * block);
         let right = b.moved_at::<SA::RightPart<Length<SA::Columns, SX::Columns>>, Extraction>(
-            number * block << <SB::Columns as PowerOfTwo>::LOG,
+            (number * block) << <SB::Columns as PowerOfTwo>::LOG,
         );
         let products = mma(left, right, Tile::<f32, S, Accumulators<L::Block>>::zeros());
         let left = a_scale.moved_at::<SA::Column, Extraction>(number).cast::<f32>();

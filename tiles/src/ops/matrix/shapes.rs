@@ -9,22 +9,23 @@ use crate::shape::{BroadcastDimension, D, Dimension, Shape};
     label = "shapes of matrices that do not go together",
     note = "(M, K) times (K, N) gives (M, N); with a batch, (B, M, K) times (B, K, N) gives (B, M, N), where the B of the factors may be 1"
 )]
-pub trait MultiplyShapes<R: Shape, S: Shape>: Shape {
+pub trait MultiplyShapes<R, S>: Shape {}
+
+/// The parts of matrices that multiply.
+#[doc(hidden)]
+pub trait MatrixParts<R: Shape, S: Shape>: MultiplyShapes<R, S> {
     /// This shape with `X` in place of `K`.
-    #[doc(hidden)]
-    type LeftPart<X: Dimension>: MultiplyShapes<Self::RightPart<X>, S>;
+    type LeftPart<X: Dimension>: MatrixParts<Self::RightPart<X>, S>;
     /// `R` with `X` in place of `K`.
-    #[doc(hidden)]
     type RightPart<X: Dimension>: Shape;
     /// A column for each of the products.
-    #[doc(hidden)]
     type Column: Shape;
     /// A row for each of the products.
-    #[doc(hidden)]
     type Row: Shape;
 }
 
-impl<M: Dimension, K: Dimension, N: Dimension> MultiplyShapes<(K, N), (M, N)> for (M, K) {
+impl<M: Dimension, K: Dimension, N: Dimension> MultiplyShapes<(K, N), (M, N)> for (M, K) {}
+impl<M: Dimension, K: Dimension, N: Dimension> MatrixParts<(K, N), (M, N)> for (M, K) {
     type LeftPart<X: Dimension> = (M, X);
     type RightPart<X: Dimension> = (X, N);
     type Column = (M, D<1>);
@@ -40,11 +41,31 @@ where
     K: Dimension,
     N: Dimension,
 {
+}
+impl<P, Q, O, M, K, N> MatrixParts<(Q, K, N), (O, M, N)> for (P, M, K)
+where
+    P: BatchOf<O>,
+    Q: BatchOf<O>,
+    O: Dimension,
+    M: Dimension,
+    K: Dimension,
+    N: Dimension,
+{
     type LeftPart<X: Dimension> = (P, M, X);
     type RightPart<X: Dimension> = (Q, X, N);
     type Column = (O, M, D<1>);
     type Row = (O, D<1>, N);
 }
+
+/// Stands for shapes that are not known yet. With it, a shape has more than one to multiply with, and the compiler does not
+/// conclude from one tile what the others are: then it states in this module's words what does not go together.
+#[doc(hidden)]
+pub struct Undetermined;
+
+#[diagnostic::do_not_recommend]
+impl<M: Dimension, K: Dimension> MultiplyShapes<Undetermined, Undetermined> for (M, K) {}
+#[diagnostic::do_not_recommend]
+impl<P: Dimension, M: Dimension, K: Dimension> MultiplyShapes<Undetermined, Undetermined> for (P, M, K) {}
 
 /// The batch of a factor of a product that has a batch of `O`.
 #[diagnostic::on_unimplemented(

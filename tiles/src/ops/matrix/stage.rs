@@ -87,7 +87,7 @@ pub(super) struct Part {
 impl Part {
     /// Where the element with flat index `flat` lies in the stage, if it is of the part; linear.
     #[inline(always)]
-    const fn offset(&self, stage: &Stage, size: usize, flat: usize) -> usize {
+    pub(super) const fn offset(&self, stage: &Stage, size: usize, flat: usize) -> usize {
         let (mut row, mut column) =
             ((flat & ((1 << self.matrix) - 1)) >> self.columns, flat & ((1 << self.columns) - 1));
         if self.by_columns {

@@ -12,6 +12,9 @@ use crate::tile::Tile;
 use core::marker::PhantomData;
 use typenum::{U4, U8, U16};
 
+#[cfg(test)]
+mod tests;
+
 /// Pieces of 16 rows that a warp has of sums of shape `S`.
 type RowTiles<S, B> =
     Quotient<<S as Shape>::Rows, Product<U16, Down<B, <S as Shape>::Rows, <S as Shape>::Columns>>>;
@@ -56,16 +59,31 @@ impl Plan {
     ) -> Option<Self> {
         let (rows, columns) = (<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG);
         let threads = <B::Threads as PowerOfTwo>::LOG;
-        let unit = 2 + <T::Packed as PowerOfTwo>::LOG;
-        let Some((down, across)) = warps(rows, columns, threads, arch::matrix::WARPGROUPS) else {
-            return None;
-        };
-        if !T::TENSOR_CORES || depth < unit {
+        if !T::TENSOR_CORES {
             return None;
         }
-        let (all, most) = (1 << (depth - unit), T::UNITS);
-        let units = if all < most { all } else { most };
         let size = <T::Bytes as PowerOfTwo>::LOG;
+        match warps(rows, columns, threads, arch::matrix::WARPGROUPS) {
+            Some(warps) => Self::with(rows, columns, depth, size, warps, right_by_columns),
+            None => None,
+        }
+    }
+
+    /// The same for elements of `2^size` bytes, and warps down the rows and across the columns.
+    const fn with(
+        rows: u32,
+        columns: u32,
+        depth: u32,
+        size: u32,
+        (down, across): (u32, u32),
+        right_by_columns: bool,
+    ) -> Option<Self> {
+        let unit = 2 + 2u32.saturating_sub(size);
+        if depth < unit {
+            return None;
+        }
+        let (all, most) = (1 << (depth - unit), units_of(size));
+        let units = if all < most { all } else { most };
         Some(Self { rows, columns, depth, size, unit, down, across, units, right_by_columns })
     }
 
@@ -102,10 +120,34 @@ impl Plan {
         }
     }
 
-    /// How much of the right operand `ldmatrix` loads together: registers along `k`, and pieces of columns.
+    /// How much of the right operand is loaded together: registers along `k`, and pieces of columns, up to four registers.
     const fn right_group(&self) -> (usize, usize) {
+        if self.size == 3 {
+            return (self.units, 1);
+        }
         let (units, columns) = (self.units, 1 << (self.columns - 3 - self.across));
         (units, if columns * units < 4 { columns } else { 4 / units })
+    }
+
+    /// The thread's part of left and of right offsets.
+    #[inline(always)]
+    const fn own(&self, thread: usize) -> (usize, usize) {
+        let (lane, warp) = (thread & 31, thread >> 5);
+        let (down, across) = (warp & ((1 << self.down) - 1), warp >> self.down & ((1 << self.across) - 1));
+        if self.size == 3 {
+            // Registers of 64 bits are loaded one by one.
+            let (row, depth) = (lane >> 2, lane & 3);
+            return (self.left_offset(down, 0, 0, row, depth << 3), self.right_offset(across, 0, depth, row));
+        }
+        // A lane gives the address of row `lane & 7` of matrix `lane >> 3`.
+        let (row, matrix) = (lane & 7, lane >> 3);
+        let (units, tiles) = self.right_group();
+        let tile = across | ((matrix / units) & (tiles - 1)) << self.across;
+        let (depth, column) = if self.right_by_columns { (0, row) } else { (row, 0) };
+        (
+            self.left_offset(down, matrix & 1, matrix >> 1 & (self.units - 1), row, 0),
+            self.right_offset(tile, matrix & (units - 1), depth, column),
+        )
     }
 
     /// The bits of a left offset that depend on the thread, or more.
@@ -123,6 +165,11 @@ impl Plan {
             self.right().touched(depth, column << self.size)
         }
     }
+}
+
+/// The registers of `k` in one instruction for elements of `2^size` bytes.
+const fn units_of(size: u32) -> usize {
+    if size == 3 { 4 } else { 2 }
 }
 
 /// A [`Plan`] as a type.
@@ -143,25 +190,7 @@ impl<P: Planned> Fragments<P> {
     /// The fragments of the operands at these addresses.
     #[inline(always)]
     fn new(left: u32, right: u32) -> Self {
-        let plan = const { &P::PLAN };
-        let thread = arch::execution::thread();
-        let (lane, warp) = (thread & 31, thread >> 5);
-        let (down, across) = (warp & ((1 << plan.down) - 1), warp >> plan.down & ((1 << plan.across) - 1));
-        let (own_left, own_right) = if plan.size == 3 {
-            // Registers of 64 bits are loaded one by one.
-            let (row, depth) = (lane >> 2, lane & 3);
-            (plan.left_offset(down, 0, 0, row, depth << 3), plan.right_offset(across, 0, depth, row))
-        } else {
-            // A lane gives the address of row `lane & 7` of matrix `lane >> 3`.
-            let (row, matrix) = (lane & 7, lane >> 3);
-            let (units, tiles) = plan.right_group();
-            let tile = across | (matrix / units & (tiles - 1)) << plan.across;
-            let (depth, column) = if plan.right_by_columns { (0, row) } else { (row, 0) };
-            (
-                plan.left_offset(down, matrix & 1, matrix >> 1 & (plan.units - 1), row, 0),
-                plan.right_offset(tile, matrix & (units - 1), depth, column),
-            )
-        };
+        let (own_left, own_right) = P::PLAN.own(arch::execution::thread());
         Self {
             left: Place { stage: left, own: own_left, touched: const { P::PLAN.left_touched() } },
             right: Place { stage: right, own: own_right, touched: const { P::PLAN.right_touched() } },
@@ -179,7 +208,7 @@ impl<P: Planned> Fragments<P> {
         let plan = const { &P::PLAN };
         let mut words = Registers::from_fn(|_| W::ZERO);
         N::unroll(0, 8, &mut |i| {
-            let tile = i / 8 << plan.down;
+            let tile = (i / 8) << plan.down;
             let address = |half, unit| self.left.at(plan.left_offset(tile, half, first + unit, 0, 0));
             let mut set = |part: usize, word: u32| words.set(i + part, W::narrow(u64::from(word)));
             // SAFETY: the fragments lie within the operand, and the caller vouches for it and for convergence.
@@ -219,7 +248,7 @@ impl<P: Planned> Fragments<P> {
         let (units, tiles) = const { P::PLAN.right_group() };
         let mut words = Registers::from_fn(|_| W::ZERO);
         N::unroll(0, 4 * tiles, &mut |i| {
-            let tile = i / 4 << plan.across;
+            let tile = (i / 4) << plan.across;
             let address = |unit| self.right.at(plan.right_offset(tile, first + unit, 0, 0));
             let mut set = |matrix: usize, word: u32| {
                 words.set(i + matrix / units * 4 + matrix % units, W::narrow(u64::from(word)));
@@ -342,51 +371,76 @@ pub(crate) unsafe fn multiply_staged<P, T, U, C, S, B>(
     }
 }
 
-/// Adds the product of fragments to sums: of tiles without a batch, or with a batch of one.
-///
-/// # Safety
-/// Tensor cores multiply these tiles: there is a [`Plan`] for all of `k`.
-#[inline(always)]
-pub(crate) unsafe fn multiply_fragments<T, U, C, SA, SB, S, B>(
-    left: &Tile<T, SA, LeftOperand<B, T::Bytes, S::Columns>>,
-    right: &Tile<U, SB, RightOperand<B, T::Bytes, S::Rows>>,
-    sums: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
-) where
-    T: ProductOf<U, C>,
-    U: Repack,
-    C: Element,
-    SA: Shape,
-    SB: Shape,
-    S: Shape,
-    B: Block,
-{
-    let (all, units) = const {
-        let unit = 2 + <T::Packed as PowerOfTwo>::LOG;
-        let all = 1usize << (<SA::Columns as PowerOfTwo>::LOG - unit);
-        (all, if all < T::UNITS { all } else { T::UNITS })
-    };
-    let packed = const { <T::Packed as PowerOfTwo>::COUNT };
-    SA::Columns::unroll(0, units * packed * 4, &mut |depth| {
-        let first = depth / packed / 4;
-        let left = |i: usize| {
+/// The fragments of both factors that the instructions for sums of shape `S` take at once, as registers `W` in the numbering of
+/// [`Fragments`]: of tiles without a batch, or with a batch of one.
+#[derive(Clone, Copy)]
+pub(crate) struct Factors<W: Word, S: Shape, B: Block> {
+    left: Registers<W, LeftWords<S, B>>,
+    right: Registers<W, RightWords<S, B>>,
+}
+
+impl<W: Word, S: Shape, B: Block> Factors<W, S, B> {
+    /// Zeros.
+    #[inline(always)]
+    pub(crate) fn zero() -> Self {
+        Self { left: Registers::from_fn(|_| W::ZERO), right: Registers::from_fn(|_| W::ZERO) }
+    }
+
+    /// The fragments of these tiles, which have as much of `k` as an instruction takes.
+    #[inline(always)]
+    pub(crate) fn of<T, U, C, SA, SB>(
+        left: &Tile<T, SA, LeftOperand<B, T::Bytes, S::Columns>>,
+        right: &Tile<U, SB, RightOperand<B, T::Bytes, S::Rows>>,
+    ) -> Self
+    where
+        T: ProductOf<U, C>,
+        U: Repack,
+        C: Element,
+        SA: Shape,
+        SB: Shape,
+    {
+        const {
+            assert!(<SA::Columns as PowerOfTwo>::LOG == 2 + <T::Packed as PowerOfTwo>::LOG + T::UNITS.ilog2())
+        };
+        let packed = const { <T::Packed as PowerOfTwo>::COUNT };
+        let mut factors = Self::zero();
+        <LeftWords<S, B>>::unroll(0, 1, &mut |i| {
             let (tile, half, unit) = (i / 8, i % 2, i / 2 % 4);
-            if unit >= units {
-                return T::Word::ZERO;
+            if unit < T::UNITS {
+                let word = half + 2 * (unit + T::UNITS * tile);
+                let word = T::left_word(|part| left.registers().get(word * packed + part));
+                factors.left.set(i, W::narrow(word.widen()));
             }
-            let word = half + 2 * (first + unit + all * tile);
-            T::left_word(|part| left.registers().get(word * packed + part))
-        };
-        let right = |i: usize| {
+        });
+        <RightWords<S, B>>::unroll(0, 1, &mut |i| {
             let (tile, unit) = (i / 4, i % 4);
-            if unit >= units {
-                return T::Word::ZERO;
+            if unit < T::UNITS {
+                let word = unit + T::UNITS * tile;
+                let word = T::right_word(|part| right.registers().get(word * packed + part));
+                factors.right.set(i, W::narrow(word.widen()));
             }
-            let word = first + unit + all * tile;
-            T::right_word(|part| right.registers().get(word * packed + part))
-        };
-        // SAFETY: tile operations run on all threads of the block alike; the caller vouches for the plan.
-        unsafe { accumulate::<T, U, C, S, B, _>(sums, 0, units, left, right) }
-    });
+        });
+        factors
+    }
+
+    /// Adds their product to sums.
+    ///
+    /// # Safety
+    /// All threads of the block execute this same call. Tensor cores multiply these tiles: there is a [`Plan`] for all of `k`.
+    #[inline(always)]
+    pub(crate) unsafe fn multiply<T, U, C>(
+        &self,
+        sums: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
+    ) where
+        T: ProductOf<U, C>,
+        U: Repack,
+        C: Element,
+    {
+        let left = |i: usize| T::Word::narrow(self.left.get(i).widen());
+        let right = |i: usize| T::Word::narrow(self.right.get(i).widen());
+        // SAFETY: the same contract.
+        unsafe { accumulate::<T, U, C, S, B, _>(sums, 0, T::UNITS, left, right) }
+    }
 }
 
 /// The plan for tiles whose left one has shape `SA`: as much of `k` at once as fits the scratch.
@@ -396,7 +450,7 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> W
     const FOUND: Option<Plan> = {
         let mut depth = <SA::Columns as PowerOfTwo>::LOG;
         let across = <S::Rows as PowerOfTwo>::COUNT + <S::Columns as PowerOfTwo>::COUNT;
-        while depth > 0 && across * <T::Bytes as PowerOfTwo>::COUNT << depth > arch::shared::SCRATCH_BYTES {
+        while depth > 0 && (across * <T::Bytes as PowerOfTwo>::COUNT) << depth > arch::shared::SCRATCH_BYTES {
             depth -= 1;
         }
         // `ldmatrix` transposes elements of 16 bits only, and those of 64 bits are loaded one by one.
@@ -428,35 +482,33 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> P
     };
 }
 
+/// The operand with these base-2 logarithms of rows and columns as it goes into a stage, `2^depth` of `k` at once.
+const fn part(rows: u32, columns: u32, depth: u32, by_columns: bool, transposed: bool) -> Part {
+    let length = if by_columns { columns } else { rows };
+    let window = if depth < length { depth } else { length };
+    Part { matrix: rows + columns, columns, by_columns, window, transposed }
+}
+
 /// The left operand, of shape `S`, in shared memory.
 struct Left<P, S>(PhantomData<(P, S)>);
 /// The right operand.
 struct Right<P, S>(PhantomData<(P, S)>);
 
-const fn minimum(a: u32, b: u32) -> u32 {
-    if a < b { a } else { b }
-}
-
 impl<P: Planned, S: Shape> Filling for Left<P, S> {
     const STAGE: Stage = P::PLAN.left();
-    const PART: Part = Part {
-        matrix: <S::Rows as PowerOfTwo>::LOG + <S::Columns as PowerOfTwo>::LOG,
-        columns: <S::Columns as PowerOfTwo>::LOG,
-        by_columns: true,
-        window: minimum(P::PLAN.depth, <S::Columns as PowerOfTwo>::LOG),
-        transposed: false,
-    };
+    const PART: Part =
+        part(<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG, P::PLAN.depth, true, false);
 }
 
 impl<P: Planned, S: Shape> Filling for Right<P, S> {
     const STAGE: Stage = P::PLAN.right();
-    const PART: Part = Part {
-        matrix: <S::Rows as PowerOfTwo>::LOG + <S::Columns as PowerOfTwo>::LOG,
-        columns: <S::Columns as PowerOfTwo>::LOG,
-        by_columns: false,
-        window: minimum(P::PLAN.depth, <S::Rows as PowerOfTwo>::LOG),
-        transposed: P::PLAN.right_by_columns,
-    };
+    const PART: Part = part(
+        <S::Rows as PowerOfTwo>::LOG,
+        <S::Columns as PowerOfTwo>::LOG,
+        P::PLAN.depth,
+        false,
+        P::PLAN.right_by_columns,
+    );
 }
 
 /// Adds the products of two tiles to sums. Only where tensor cores serve them: [`Whole::SERVED`].

@@ -11,6 +11,7 @@ use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 use crate::tile::Tile;
 use core::marker::PhantomData;
+use typenum::U4;
 
 /// The rows, columns and `k` that are in shared memory at once, as base-2 logarithms.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +97,23 @@ struct Round {
     depth: usize,
 }
 
+impl Round {
+    #[inline(always)]
+    const fn has_row(&self, row: usize, window: &Window) -> bool {
+        row >> window.rows == self.row >> window.rows
+    }
+
+    #[inline(always)]
+    const fn has_column(&self, column: usize, window: &Window) -> bool {
+        column >> window.columns == self.column >> window.columns
+    }
+
+    #[inline(always)]
+    const fn has_depth(&self, depth: usize, window: &Window) -> bool {
+        depth >> window.depth == self.depth >> window.depth
+    }
+}
+
 /// Adds the products of two tiles to sums.
 #[inline(always)]
 pub(super) fn multiply<T, U, C, SA, SB, S, B, L, M>(
@@ -160,9 +178,6 @@ fn add_round<T, U, C, SA, SB, S, B, L, M>(
     let (m, n, k) = const {
         (<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG, <SA::Columns as PowerOfTwo>::LOG)
     };
-    let row_in = |row: usize| row >> window.rows == round.row >> window.rows;
-    let column_in = |column: usize| column >> window.columns == round.column >> window.columns;
-    let depth_in = |depth: usize| depth >> window.depth == round.depth >> window.depth;
     // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`).
     unsafe { barrier::<B>() };
     let thread = arch::execution::thread();
@@ -172,7 +187,7 @@ fn add_round<T, U, C, SA, SB, S, B, L, M>(
             let flat = Tile::<T, SA, L>::flat_index(own, i);
             let (row, depth) = (flat >> k & ((1 << m) - 1), flat & ((1 << k) - 1));
             let of_batch = SA::LEN >> (m + k) == 1 || flat >> (m + k) == round.batch;
-            if of_batch && row_in(row) && depth_in(depth) {
+            if of_batch && round.has_row(row, &window) && round.has_depth(depth, &window) {
                 // SAFETY: the window of both operands fits the scratch; its elements have a place and a writer each, between
                 // two barriers.
                 unsafe {
@@ -187,7 +202,7 @@ fn add_round<T, U, C, SA, SB, S, B, L, M>(
             let flat = Tile::<U, SB, M>::flat_index(own, i);
             let (depth, column) = (flat >> n & ((1 << k) - 1), flat & ((1 << n) - 1));
             let of_batch = SB::LEN >> (k + n) == 1 || flat >> (k + n) == round.batch;
-            if of_batch && column_in(column) && depth_in(depth) {
+            if of_batch && round.has_column(column, &window) && round.has_depth(depth, &window) {
                 let element = T::widen_right(right.registers().get(i));
                 // SAFETY: as above.
                 unsafe { element.to_bits().store_shared(at(window.right(depth, column))) }
@@ -196,34 +211,71 @@ fn add_round<T, U, C, SA, SB, S, B, L, M>(
     }
     // SAFETY: as above.
     unsafe { barrier::<B>() };
+    // A loop that stays one: unrolled as a whole, its loads would all come first and take all registers.
+    let together = if window.depth < 2 { 1 << window.depth } else { 4 };
+    let mut depth = 0;
+    while depth < arch::execution::opaque(1 << window.depth) as usize {
+        U4::unroll(depth, 1, &mut |step| {
+            if step - depth < together {
+                // SAFETY: the window lies at `address`, and the barrier has ended the stores.
+                unsafe { add_products::<T, U, C, SA, SB, S, B>(address, wide, round, step) }
+            }
+        });
+        depth += together;
+    }
+}
+
+/// Adds the products of the elements with number `depth` along `k` of the window.
+///
+/// # Safety
+/// The window of the operands lies at `address` in shared memory of this block, and nobody stores to it.
+#[inline(always)]
+unsafe fn add_products<T, U, C, SA, SB, S, B>(
+    address: u32,
+    wide: &mut Registers<T::Wide, <Accumulators<B> as Layout>::Registers<S>>,
+    round: Round,
+    depth: usize,
+) where
+    T: ProductOf<U, C>,
+    U: Repack,
+    C: Element,
+    SA: Shape,
+    SB: Shape,
+    S: Shape,
+    B: Block,
+{
+    let window = const { Numbers::<T::Wide, SA, SB, S, B>::WINDOW };
+    let at = |element: usize| address + (element * const { size_of::<<T::Wide as Element>::Bits>() }) as u32;
+    let (m, n) = const { (<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG) };
     let own = Tile::<C, S, Accumulators<B>>::thread_index();
     let flat = |i: usize| Tile::<C, S, Accumulators<B>>::flat_index(own, i);
     let (of_rows, of_columns) = const {
         (Numbers::<T::Wide, SA, SB, S, B>::ROW_REGISTERS, Numbers::<T::Wide, SA, SB, S, B>::COLUMN_REGISTERS)
     };
     type Sums<S, B> = <Accumulators<B> as Layout>::Registers<S>;
-    for depth in 0..1 << window.depth {
-        // Each row and each column that the thread has is loaded once, in the register that has no other bits.
-        let rows = Registers::<T::Wide, Sums<S, B>>::from_fn(|i| {
-            if i & !of_rows != 0 {
-                return T::Wide::ZERO;
-            }
-            // SAFETY: within the window, written before the barrier.
-            T::Wide::from_bits(unsafe { Transport::load_shared(at(window.left(flat(i) >> n, depth))) })
-        });
-        let columns = Registers::<T::Wide, Sums<S, B>>::from_fn(|i| {
-            if i & !of_columns != 0 {
-                return T::Wide::ZERO;
-            }
-            // SAFETY: as above.
-            T::Wide::from_bits(unsafe { Transport::load_shared(at(window.right(depth, flat(i)))) })
-        });
-        <Sums<S, B>>::unroll(0, 1, &mut |i| {
-            let sum = T::multiply_add(rows.get(i & of_rows), columns.get(i & of_columns), wide.get(i));
-            let (row, column) = (flat(i) >> n & ((1 << m) - 1), flat(i) & ((1 << n) - 1));
-            if flat(i) >> (m + n) == round.batch && row_in(row) && column_in(column) {
-                wide.set(i, sum);
-            }
-        });
-    }
+    // Each row and each column that the thread has is loaded once, in the register that has no other bits.
+    let rows = Registers::<T::Wide, Sums<S, B>>::from_fn(|i| {
+        if i & !of_rows != 0 {
+            return T::Wide::ZERO;
+        }
+        // SAFETY: within the window.
+        T::Wide::from_bits(unsafe { Transport::load_shared(at(window.left(flat(i) >> n, depth))) })
+    });
+    let columns = Registers::<T::Wide, Sums<S, B>>::from_fn(|i| {
+        if i & !of_columns != 0 {
+            return T::Wide::ZERO;
+        }
+        // SAFETY: as above.
+        T::Wide::from_bits(unsafe { Transport::load_shared(at(window.right(depth, flat(i)))) })
+    });
+    <Sums<S, B>>::unroll(0, 1, &mut |i| {
+        let sum = T::multiply_add(rows.get(i & of_rows), columns.get(i & of_columns), wide.get(i));
+        let (row, column) = (flat(i) >> n & ((1 << m) - 1), flat(i) & ((1 << n) - 1));
+        if flat(i) >> (m + n) == round.batch
+            && round.has_row(row, &window)
+            && round.has_column(column, &window)
+        {
+            wide.set(i, sum);
+        }
+    });
 }

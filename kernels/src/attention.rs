@@ -1,0 +1,251 @@
+//! Attention: `softmax(q k' * scale) v` in one pass over keys and values, without the matrix of weights in memory (Dao, Fu,
+//! Ermon, Rudra, Ré, "FlashAttention", 2022).
+
+use core::iter::once;
+use cuda_tiles::arch::TILES_IN_REGISTERS;
+use cuda_tiles::arch::matrix::WARPGROUPS;
+use cuda_tiles::prelude::*;
+use cuda_tiles::stream::{SourceTile, StagedProduct};
+
+/// Maxima of rows are followed where they have grown by more than this power of two; the weights of others are larger than 1
+/// for a while, for which floats have room. Most steps then need not scale what they have summed up.
+const SLACK: f32 = 8.0;
+/// Below all maxima, and finite: rows of which a first block has no visible key begin with it.
+const LOWEST: f32 = -1e30;
+
+/// Which queries see which keys.
+#[derive(Clone, Copy)]
+struct Visible<const SIDE: usize, const CAUSAL: usize> {
+    keys: u32,
+    /// By how many keys the first query sees more than its own one.
+    ahead: u32,
+}
+
+impl<const SIDE: usize, const CAUSAL: usize> Visible<SIDE, CAUSAL> {
+    const SIDE: u32 = SIDE as u32;
+
+    /// The number of blocks of keys that row `i` of tiles of queries sees.
+    #[inline(always)]
+    fn blocks(self, i: u32) -> u32 {
+        let keys = if CAUSAL == 1 { self.keys.min((i + 1) * Self::SIDE + self.ahead) } else { self.keys };
+        keys.div_ceil(Self::SIDE)
+    }
+
+    /// Whether some query of row `i` of tiles does not see all keys of a block.
+    #[inline(always)]
+    fn hides(self, i: u32, block: u32) -> bool {
+        let end = (block + 1) * Self::SIDE;
+        end > self.keys || (CAUSAL == 1 && end > i * Self::SIDE + self.ahead + 1)
+    }
+
+    /// The scores of row `i` of tiles and a block of keys, -∞ where a query does not see the key.
+    #[inline(always)]
+    fn mask<L: Layout>(self, scores: Tile<f32, Shape2<SIDE, SIDE>, L>, i: u32, block: u32) -> Tile<f32, Shape2<SIDE, SIDE>, L>
+    where
+        D<SIDE>: Dimension,
+    {
+        let key = scores.coordinates::<1>() + block * Self::SIDE;
+        if CAUSAL == 1 {
+            let query = scores.coordinates::<0>() + i * Self::SIDE;
+            key.le(query + self.ahead).select(scores, f32::NEG_INFINITY)
+        } else {
+            key.lt(self.keys).select(scores, f32::NEG_INFINITY)
+        }
+    }
+}
+
+/// `o = softmax(q k' * scale / log2 e) v` for each matrix of a batch, of `HEAD` columns. Each row of `q` is a query; with `CAUSAL`
+/// the last one sees all keys, and each one before it one less.
+///
+/// There is at least one key and, with `CAUSAL`, no more queries than keys; `scale` is positive.
+///
+/// This one is for GPUs whose warpgroups multiply (compute capability 9.0); [`attention_by_warps`] is for others.
+#[kernel(
+    threads = 256,
+    copy = 128,
+    min_blocks = 1,
+    instances(
+        <f16, 128, 64, 0>, <f16, 128, 64, 1>, <f16, 128, 128, 0>, <f16, 128, 128, 1>,
+        <bf16, 128, 64, 0>, <bf16, 128, 64, 1>, <bf16, 128, 128, 0>, <bf16, 128, 128, 1>,
+    )
+)]
+pub fn attention<B: Block, T: StagedProduct<T, f32>, const SIDE: usize, const HEAD: usize, const CAUSAL: usize>(
+    block: Split<B>,
+    q: TileSource<T, Shape2<SIDE, HEAD>>,
+    k: TileSource<T, Shape2<SIDE, HEAD>>,
+    v: TileSource<T, Shape2<SIDE, HEAD>>,
+    o: TileSink<T, Shape2<SIDE, HEAD>>,
+    scale: f32,
+    #[shared] ring: Ring<Staged<T, Shape2<SIDE, HEAD>>>,
+    #[shared] stash: Stash<2>,
+) where
+    D<SIDE>: Dimension,
+    D<HEAD>: Dimension,
+    f32: Cast<T>,
+{
+    if WARPGROUPS || !TILES_IN_REGISTERS {
+        attend::<B, T, SIDE, HEAD, CAUSAL, 2, 0>(block, q, k, v, o, scale, ring, stash);
+    } else {
+        panic!("attention: this GPU has no warpgroups; launch attention_by_warps");
+    }
+}
+
+/// The same by single warps, for all GPUs.
+#[kernel(
+    threads = 32,
+    copy = 32,
+    instances(
+        <f16, 32, 64, 0>, <f16, 32, 64, 1>, <f16, 16, 128, 0>, <f16, 16, 128, 1>,
+        <bf16, 32, 64, 0>, <bf16, 32, 64, 1>, <bf16, 16, 128, 0>, <bf16, 16, 128, 1>,
+    )
+)]
+pub fn attention_by_warps<
+    B: Block,
+    T: StagedProduct<T, f32>,
+    const SIDE: usize,
+    const HEAD: usize,
+    const CAUSAL: usize,
+>(
+    block: Split<B>,
+    q: TileSource<T, Shape2<SIDE, HEAD>>,
+    k: TileSource<T, Shape2<SIDE, HEAD>>,
+    v: TileSource<T, Shape2<SIDE, HEAD>>,
+    o: TileSink<T, Shape2<SIDE, HEAD>>,
+    scale: f32,
+    #[shared] ring: Ring<Staged<T, Shape2<SIDE, HEAD>>, 4>,
+    #[shared] stash: Stash<0>,
+) where
+    D<SIDE>: Dimension,
+    D<HEAD>: Dimension,
+    f32: Cast<T>,
+{
+    attend::<B, T, SIDE, HEAD, CAUSAL, 0, 4>(block, q, k, v, o, scale, ring, stash);
+}
+
+/// The body of both.
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "they are the kernels' own")]
+fn attend<
+    B: Block,
+    T: StagedProduct<T, f32>,
+    const SIDE: usize,
+    const HEAD: usize,
+    const CAUSAL: usize,
+    const GROUPS: usize,
+    const STAGES: usize,
+>(
+    block: Split<B>,
+    q: TileSource<T, Shape2<SIDE, HEAD>>,
+    k: TileSource<T, Shape2<SIDE, HEAD>>,
+    v: TileSource<T, Shape2<SIDE, HEAD>>,
+    o: TileSink<T, Shape2<SIDE, HEAD>>,
+    scale: f32,
+    ring: Ring<Staged<T, Shape2<SIDE, HEAD>>, STAGES>,
+    stash: Stash<GROUPS>,
+) where
+    D<SIDE>: Dimension,
+    D<HEAD>: Dimension,
+    f32: Cast<T>,
+{
+    let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
+    let rows = block.indices(Triangular, o.tile_counts());
+    block.pipeline(ring, feed(rows, visible, q, k, v), move |cx, mut receiver| {
+        let mut stash = stash;
+        let mut tiles = o.deal(cx, Triangular);
+        let Some(mut tile) = tiles.next() else { return };
+        let held = receiver.receive();
+        let mut query = held.stages().load_left(cx);
+        receiver.release(held);
+        let key = receiver.receive();
+        let scores = receiver
+            .start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| s.set_product(query, k.transposed()))
+            .finish(&mut receiver);
+        let [_, mut i, _] = tile.index();
+        let scores = visible.mask(scores, i, visible.blocks(i) - 1);
+        let mut top = scores.max::<1>().maximum(LOWEST) * scale;
+        let weights = scores.fma(scale, -top).exp2_with(FlushToZero);
+        let mut sum = weights.sum::<1>();
+        let mut probabilities = weights.cast::<T>();
+        loop {
+            let mut sums = Accumulator::<f32, Shape2<SIDE, HEAD>, _>::zero(cx);
+            for block in (0..visible.blocks(i) - 1).rev() {
+                // The next scores are computed while the values of the last ones are summed up.
+                let key = receiver.receive();
+                let scores = receiver
+                    .start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| s.set_product(query, k.transposed()));
+                let value = receiver.receive();
+                let product = receiver.start(sums, value, |o, v| o.mma(probabilities, v));
+                let mut scores = scores.finish(&mut receiver);
+                if CAUSAL == 1 && visible.hides(i, block) {
+                    scores = visible.mask(scores, i, block);
+                }
+                let highest = scores.max::<1>() * scale;
+                let output = product.finish(&mut receiver);
+                let next = highest.gt(top + SLACK).select(highest, top);
+                let factor = (top - next).exp2_with(FlushToZero);
+                let weights = scores.fma(scale, -next).exp2_with(FlushToZero);
+                sum = sum * factor + weights.sum::<1>();
+                top = next;
+                probabilities = weights.cast::<T>();
+                sums = Accumulator::from_tile(cx, output.mul_unless_one(factor));
+            }
+            let Some(next) = tiles.next() else {
+                let value = receiver.receive();
+                let output = receiver.start(sums, value, |o, v| o.mma(probabilities, v)).finish(&mut receiver);
+                tile.store(&mut stash, (output * sum.reciprocal()).cast());
+                return;
+            };
+            // So are the first scores of the next tile.
+            let held = receiver.receive();
+            query = held.stages().load_left(cx);
+            receiver.release(held);
+            let key = receiver.receive();
+            let scores = receiver
+                .start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| s.set_product(query, k.transposed()));
+            let value = receiver.receive();
+            let product = receiver.start(sums, value, |o, v| o.mma(probabilities, v));
+            let scores = scores.finish(&mut receiver);
+            let output = product.finish(&mut receiver);
+            tile.store(&mut stash, (output * sum.reciprocal()).cast());
+            [_, i, _] = next.index();
+            let scores = visible.mask(scores, i, visible.blocks(i) - 1);
+            top = scores.max::<1>().maximum(LOWEST) * scale;
+            let weights = scores.fma(scale, -top).exp2_with(FlushToZero);
+            sum = weights.sum::<1>();
+            probabilities = weights.cast::<T>();
+            tile = next;
+        }
+    });
+}
+
+/// What is copied, in the order in which it is received. For each tile of queries: itself, its last block of keys, the first
+/// block of values of the tile before; then each further block of keys with the values behind it.
+#[inline(always)]
+fn feed<T: Element, const SIDE: usize, const HEAD: usize, const CAUSAL: usize>(
+    rows: impl Iterator<Item = [u32; 3]> + Send,
+    visible: Visible<SIDE, CAUSAL>,
+    q: TileSource<T, Shape2<SIDE, HEAD>>,
+    k: TileSource<T, Shape2<SIDE, HEAD>>,
+    v: TileSource<T, Shape2<SIDE, HEAD>>,
+) -> impl Iterator<Item = SourceTile<T, Shape2<SIDE, HEAD>>> + Send
+where
+    D<SIDE>: Dimension,
+    D<HEAD>: Dimension,
+{
+    let mut before = None;
+    rows.map(Some).chain(once(None)).flat_map(move |row| {
+        let ([batch, i, _], messages) = match row {
+            Some(row) => (row, 0..2 * visible.blocks(row[1]) + 1),
+            // Behind the last tile its values are left.
+            None => ([0; 3], 2..3),
+        };
+        let (before, last) = (before.replace(batch), visible.blocks(i) - 1);
+        messages.filter_map(move |number| match number {
+            0 => Some(q.tile_of(batch, i, 0)),
+            1 => Some(k.tile_of(batch, last, 0)),
+            2 => before.map(|batch| v.tile_of(batch, 0, 0)),
+            _ if number % 2 == 1 => Some(k.tile_of(batch, last - number / 2, 0)),
+            _ => Some(v.tile_of(batch, last + 2 - number / 2, 0)),
+        })
+    })
+}

@@ -1,0 +1,10 @@
+//! tiles of `cuda_tiles::element::f8e4m3` and `cuda_tiles::element::f8e5m2` do not multiply
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let (a, b) = (cx.zeros::<f8e4m3, _>(shape![4, 4]), cx.zeros::<f8e5m2, _>(shape![4, 4]));
+        let _ = mma(a, b, cx.zeros::<f32, _>(shape![4, 4]));
+    });
+}

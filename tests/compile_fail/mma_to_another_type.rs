@@ -1,0 +1,10 @@
+//! tiles of `cuda_tiles::element::f16` and `cuda_tiles::element::f16` do not multiply to sums of `cuda_tiles::element::bf16`
+
+use cuda_tiles::prelude::*;
+
+fn main() {
+    cuda_tiles::cpu::block(|cx| {
+        let (a, b) = (cx.zeros::<f16, _>(shape![4, 4]), cx.zeros::<f16, _>(shape![4, 4]));
+        let _ = mma(a, b, cx.zeros::<bf16, _>(shape![4, 4]));
+    });
+}
