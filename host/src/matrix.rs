@@ -144,6 +144,13 @@ pub(crate) fn parts<T: Element, const RANK: usize>(
     let map = match (wanted, problem) {
         (Use::Source, Some(problem)) => return Err(refusal(layout, problem)),
         (Use::Sink, Some(_)) => std::ptr::null(),
+        // The engine writes 16 bytes at a time, also where a row ends within them, as was seen on an H200: what lies behind the
+        // row would be overwritten.
+        (Use::Sink, None)
+            if !(u64::from(matrices.columns) * size_of::<T>() as u64).is_multiple_of(GRANULE) =>
+        {
+            std::ptr::null()
+        }
         (Use::Sink, None) if layout.len() == 0 => std::ptr::null(),
         (_, None) => maps.tensor_map(&MapDescription::new::<T>(address, matrices, piece))?,
     };

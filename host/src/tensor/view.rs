@@ -190,6 +190,9 @@ impl<'tensor, T: Element, const RANK: usize> TensorViewMut<'tensor, T, RANK> {
     /// GPU.
     pub fn copy_from_slice(&mut self, values: &[T]) -> Result<()> {
         check_len(self.layout.shape, self.layout.len(), values.len())?;
+        if values.is_empty() {
+            return Ok(());
+        }
         let range = self.layout.range();
         let start = range.start * size_of::<T>();
         if self.layout.is_row_major() {
@@ -217,6 +220,10 @@ impl<'tensor, T: Element> TensorViewMut<'tensor, T, 2> {
 
 /// A copy of the elements in a range of memory.
 fn read<T: Element>(storage: &Storage, range: Range<usize>) -> Result<Vec<T>> {
+    if range.is_empty() {
+        // A view of nothing may begin behind the end of the memory.
+        return Ok(Vec::new());
+    }
     let mut elements = Vec::<T>::with_capacity(range.len());
     let (start, bytes) = (range.start * size_of::<T>(), range.len() * size_of::<T>());
     // SAFETY: the vector has room for as many bytes.
@@ -347,5 +354,8 @@ mod tests {
         let mut matrix = matrix();
         assert!(matrix.view().slice(1, 4..4).unwrap().transpose().to_vec().unwrap().is_empty());
         matrix.view_mut().slice(0, 2..2).unwrap().copy_from_slice(&[]).unwrap();
+        let mut nothing = Tensor::<i32, 2>::zeros(&Device::cpu(), [0, 9]).unwrap();
+        assert!(nothing.view().slice(1, 8..9).unwrap().to_vec().unwrap().is_empty());
+        nothing.view_mut().slice(1, 8..9).unwrap().copy_from_slice(&[]).unwrap();
     }
 }

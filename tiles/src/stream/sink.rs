@@ -100,7 +100,7 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
 
     /// Stores a tile here, but for what lies outside the matrix.
     ///
-    /// Where rows of the matrix begin at multiples of 16 bytes and the GPU has a copy engine, the tile goes through the stash, and
+    /// Where rows of the matrix begin and end at multiples of 16 bytes and the GPU has a copy engine, the tile goes through the stash, and
     /// is still on its way when this returns; the launch's end waits for it.
     #[inline(always)]
     pub fn store<L: Layout, const GROUPS: usize>(self, stash: &mut Stash<GROUPS>, tile: Tile<T, (M, N), L>) {

@@ -55,6 +55,17 @@ mod sealed {
 /// | `f8e5m2` | `f32` | `f16`, `bf16` |
 /// | `i8`, or `u8` with `i8` | `i32` | `i32` |
 /// | `f64` | `f64` | `f64` |
+///
+/// ```compile_fail,E0277
+/// use cuda_tiles::prelude::*;
+/// use cuda_tiles_host::{Device, Tensor};
+/// use cuda_tiles_kernels::gemm::gemm;
+///
+/// let device = Device::cpu();
+/// let (a, b) = (Tensor::<f16, 2>::zeros(&device, [4, 4])?, Tensor::<bf16, 2>::zeros(&device, [4, 4])?);
+/// gemm(&a, &b, &mut Tensor::<f32, 2>::zeros(&device, [4, 4])?)?;
+/// # Ok::<(), cuda_tiles_host::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "there is no kernel that multiplies matrices of `{Self}` and `{U}` to one of `{O}`",
     label = "no such product",

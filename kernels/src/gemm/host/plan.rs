@@ -188,7 +188,8 @@ impl Problem {
     }
 }
 
-/// The plans that were measured to be the fastest: `cargo xtask tune` writes them to `kernels/tuning/`, a file for each GPU.
+/// The plans that were measured to be the fastest, of the files in `kernels/tuning/`, one for each GPU. What can be measured for
+/// a product is what [`Gemm::plans`](super::Gemm::plans) gives. No product has been measured yet: the files are empty.
 pub(super) struct Tuned;
 
 /// What was measured: the types, how the factors lie, batches, rows, columns and depth.
