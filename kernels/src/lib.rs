@@ -5,6 +5,7 @@
 #[cfg(feature = "host")]
 extern crate std;
 
+pub mod attention;
 pub mod digits;
 pub mod gather;
 pub mod gemm;

@@ -1,5 +1,4 @@
-//! Attention: `softmax(q k' * scale) v` in one pass over keys and values, without the matrix of weights in memory (Dao, Fu,
-//! Ermon, Rudra, Ré, "FlashAttention", 2022).
+//! The kernels.
 
 use core::iter::once;
 use cuda_tiles::arch::TILES_IN_REGISTERS;
@@ -83,70 +82,9 @@ pub fn attention<B: Block, T: StagedProduct<T, f32>, const SIDE: usize, const HE
     D<HEAD>: Dimension,
     f32: Cast<T>,
 {
-    if WARPGROUPS || !TILES_IN_REGISTERS {
-        attend::<B, T, SIDE, HEAD, CAUSAL, 2, 0>(block, q, k, v, o, scale, ring, stash);
-    } else {
+    if !WARPGROUPS && TILES_IN_REGISTERS {
         panic!("attention: this GPU has no warpgroups; launch attention_by_warps");
     }
-}
-
-/// The same by single warps, for all GPUs.
-#[kernel(
-    threads = 32,
-    copy = 32,
-    instances(
-        <f16, 32, 64, 0>, <f16, 32, 64, 1>, <f16, 16, 128, 0>, <f16, 16, 128, 1>,
-        <bf16, 32, 64, 0>, <bf16, 32, 64, 1>, <bf16, 16, 128, 0>, <bf16, 16, 128, 1>,
-    )
-)]
-pub fn attention_by_warps<
-    B: Block,
-    T: StagedProduct<T, f32>,
-    const SIDE: usize,
-    const HEAD: usize,
-    const CAUSAL: usize,
->(
-    block: Split<B>,
-    q: TileSource<T, Shape2<SIDE, HEAD>>,
-    k: TileSource<T, Shape2<SIDE, HEAD>>,
-    v: TileSource<T, Shape2<SIDE, HEAD>>,
-    o: TileSink<T, Shape2<SIDE, HEAD>>,
-    scale: f32,
-    #[shared] ring: Ring<Staged<T, Shape2<SIDE, HEAD>>, 4>,
-    #[shared] stash: Stash<0>,
-) where
-    D<SIDE>: Dimension,
-    D<HEAD>: Dimension,
-    f32: Cast<T>,
-{
-    attend::<B, T, SIDE, HEAD, CAUSAL, 0, 4>(block, q, k, v, o, scale, ring, stash);
-}
-
-/// The body of both.
-#[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "they are the kernels' own")]
-fn attend<
-    B: Block,
-    T: StagedProduct<T, f32>,
-    const SIDE: usize,
-    const HEAD: usize,
-    const CAUSAL: usize,
-    const GROUPS: usize,
-    const STAGES: usize,
->(
-    block: Split<B>,
-    q: TileSource<T, Shape2<SIDE, HEAD>>,
-    k: TileSource<T, Shape2<SIDE, HEAD>>,
-    v: TileSource<T, Shape2<SIDE, HEAD>>,
-    o: TileSink<T, Shape2<SIDE, HEAD>>,
-    scale: f32,
-    ring: Ring<Staged<T, Shape2<SIDE, HEAD>>, STAGES>,
-    stash: Stash<GROUPS>,
-) where
-    D<SIDE>: Dimension,
-    D<HEAD>: Dimension,
-    f32: Cast<T>,
-{
     let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
     let rows = block.indices(Triangular, o.tile_counts());
     block.pipeline(ring, feed(rows, visible, q, k, v), move |cx, mut receiver| {
@@ -214,6 +152,71 @@ fn attend<
             sum = weights.sum::<1>();
             probabilities = weights.cast::<T>();
             tile = next;
+        }
+    });
+}
+
+/// The same by single warps, for all GPUs: one block of keys after the other, with its values.
+#[kernel(
+    threads = 32,
+    copy = 32,
+    instances(
+        <f16, 16, 64, 0>, <f16, 16, 64, 1>, <f16, 16, 128, 0>, <f16, 16, 128, 1>,
+        <bf16, 16, 64, 0>, <bf16, 16, 64, 1>, <bf16, 16, 128, 0>, <bf16, 16, 128, 1>,
+    )
+)]
+pub fn attention_by_warps<
+    B: Block,
+    T: StagedProduct<T, f32>,
+    const SIDE: usize,
+    const HEAD: usize,
+    const CAUSAL: usize,
+>(
+    block: Split<B>,
+    q: Span<T, (u32, u32, u32)>,
+    k: TileSource<T, Shape2<SIDE, HEAD>>,
+    v: TileSource<T, Shape2<SIDE, HEAD>>,
+    o: TileSink<T, Shape2<SIDE, HEAD>>,
+    scale: f32,
+    #[shared] ring: Ring<(Staged<T, Shape2<SIDE, HEAD>>, Staged<T, Shape2<SIDE, HEAD>>), 3>,
+    #[shared] stash: Stash<0>,
+) where
+    D<SIDE>: Dimension,
+    D<HEAD>: Dimension,
+    f32: Cast<T>,
+{
+    let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
+    let feed = block.indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
+        k.column_of(batch, 0).zip(v.column_of(batch, 0)).take(visible.blocks(i) as usize)
+    });
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        let mut stash = stash;
+        let queries = q.partition(cx, shape![1, SIDE, HEAD]);
+        for tile in o.deal(cx, RowMajor) {
+            let [batch, i, _] = tile.index();
+            let query = queries.load_masked(Zero, (batch, i, 0)).reshape(shape![SIDE, HEAD]);
+            // In the layout of left factors, which is that of sums.
+            let query = Accumulator::from_tile(cx, query).finish();
+            let mut output = Accumulator::<f32, Shape2<SIDE, HEAD>, _>::zero(cx).finish();
+            let mut sum = output.sum::<1>();
+            let (mut top, mut block) = (sum + LOWEST, 0);
+            receiver.steps(visible.blocks(i)).each(|(key, value)| {
+                let mut scores = Accumulator::<f32, Shape2<SIDE, SIDE>, _>::zero(cx);
+                scores.mma(query, key.transposed());
+                let mut scores = scores.finish();
+                if visible.hides(i, block) {
+                    scores = visible.mask(scores, i, block);
+                }
+                let next = top.maximum(scores.max::<1>() * scale);
+                let factor = (top - next).exp2_with(FlushToZero);
+                let weights = scores.fma(scale, -next).exp2_with(FlushToZero);
+                sum = sum * factor + weights.sum::<1>();
+                let mut sums = Accumulator::from_tile(cx, output * factor);
+                sums.mma(weights.cast::<T>(), value);
+                output = sums.finish();
+                (top, block) = (next, block + 1);
+            });
+            tile.store(&mut stash, (output * sum.reciprocal()).cast());
         }
     });
 }

@@ -1,0 +1,166 @@
+//! The host's side of attention: which kernel, and its launch.
+
+use std::format;
+use std::string::String;
+
+use cuda_tiles::element::{Element, bf16, f16};
+use cuda_tiles_host::{Device, Error, Launch, Result, Tensor};
+
+use super::kernels;
+
+/// The exponential of a GPU is a power of two.
+const LOG2_E: f32 = core::f32::consts::LOG2_E;
+
+/// What attention is passed: queries, keys, values, results, and the scale.
+type Operands<'t, T> = (&'t Tensor<T, 3>, &'t Tensor<T, 3>, &'t Tensor<T, 3>, &'t mut Tensor<T, 3>, f32);
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Elements that there are kernels of [`attention`] for: `f16` and `bf16`.
+#[diagnostic::on_unimplemented(
+    message = "there is no attention of `{Self}`",
+    label = "expected `f16` or `bf16`"
+)]
+pub trait Attend: Element + sealed::Sealed {
+    /// Launches the kernel for heads of 64 or 128 columns.
+    #[doc(hidden)]
+    fn launch(device: &Device, head: usize, causal: bool, operands: Operands<'_, Self>) -> Result<()>;
+}
+
+/// How many blocks share `rows` rows of `matrices` matrices in tiles of `side` rows.
+fn blocks(most: u32, matrices: usize, rows: usize, side: usize) -> u32 {
+    (most as usize).min(matrices * rows.div_ceil(side)) as u32
+}
+
+macro_rules! launch {
+    ($type:ident $head:literal $causal:literal $side:literal, $device:ident, $operands:ident) => {{
+        let [matrices, rows, _] = $operands.0.shape();
+        let by_warpgroups = kernels::attention::<$type, 128, $head, $causal>();
+        let image = $device.image_of(by_warpgroups.description())?;
+        // On the CPU either would do; a GPU has warpgroups that multiply where its image says so.
+        if image.is_none_or(|image| image.arch == "sm_90a") {
+            let blocks = blocks($device.multiprocessors(), matrices, rows, 128);
+            by_warpgroups.launch($device, blocks, $operands)
+        } else {
+            let blocks = blocks($device.multiprocessors() * 8, matrices, rows, $side);
+            kernels::attention_by_warps::<$type, $side, $head, $causal>().launch($device, blocks, $operands)
+        }
+    }};
+}
+macro_rules! attend {
+    ($($type:ident)*) => { $(
+        impl sealed::Sealed for $type {}
+        impl Attend for $type {
+            fn launch(device: &Device, head: usize, causal: bool, operands: Operands<'_, Self>) -> Result<()> {
+                match (head, causal) {
+                    (64, false) => launch!($type 64 0 16, device, operands),
+                    (64, true) => launch!($type 64 1 16, device, operands),
+                    (_, false) => launch!($type 128 0 16, device, operands),
+                    (_, true) => launch!($type 128 1 16, device, operands),
+                }
+            }
+        }
+    )* };
+}
+
+attend!(f16 bf16);
+
+/// `out = softmax(q k' * scale) v` for each matrix of a batch, on the default stream of the device.
+///
+/// The tensors have axes (batch and heads, rows, columns of a head): a row of `q` and `out` for each query, one of `k` and `v` for
+/// each key. With `causal` the last query sees all keys, and each one before it one key less. On a GPU the kernels must have been
+/// loaded, see [`Device::load`].
+///
+/// ```
+/// use cuda_tiles::prelude::*;
+/// use cuda_tiles_host::{Device, Tensor};
+/// use cuda_tiles_kernels::attention::attention;
+///
+/// let device = Device::cpu();
+/// let (q, k) = (Tensor::full(&device, [1, 3, 64], f16::ONE)?, Tensor::full(&device, [1, 3, 64], f16::ONE)?);
+/// // All keys are alike, so that a query gets the mean of the values that it sees.
+/// let v: Vec<f16> = (0..3 * 64).map(|i| f16::from_f32((i / 64) as f32)).collect();
+/// let v = Tensor::from_vec(&device, [1, 3, 64], v)?;
+/// let mut out = Tensor::poisoned(&device, [1, 3, 64])?;
+/// attention(&q, &k, &v, &mut out, 0.125, true)?;
+/// let firsts: Vec<f32> = out.to_vec()?.chunks(64).map(|row| row[0].to_f32()).collect();
+/// assert_eq!(firsts, [0.0, 0.5, 1.0]);
+/// # Ok::<(), cuda_tiles_host::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Operands`] if the shapes do not go together, a head has neither 64 nor 128 columns, there is no key, `scale` is not
+/// positive or, with `causal`, there are more queries than keys; those of launches.
+pub fn attention<T: Attend>(
+    q: &Tensor<T, 3>,
+    k: &Tensor<T, 3>,
+    v: &Tensor<T, 3>,
+    out: &mut Tensor<T, 3>,
+    scale: f32,
+    causal: bool,
+) -> Result<()> {
+    check([q.shape(), k.shape(), v.shape(), out.shape()], scale, causal)
+        .map_err(|problem| Error::Operands { operation: "attention", problem })?;
+    if out.is_empty() {
+        return Ok(());
+    }
+    let (device, head) = (q.device().clone(), q.shape()[2]);
+    T::launch(&device, head, causal, (q, k, v, out, scale * LOG2_E))
+}
+
+/// What is wrong with the operands.
+fn check([q, k, v, out]: [[usize; 3]; 4], scale: f32, causal: bool) -> Result<(), String> {
+    let [_, queries, head] = q;
+    let [_, keys, _] = k;
+    if q != out {
+        return Err(format!("the queries have shape {q:?}, the results {out:?}: they have one"));
+    }
+    if k != v || k[0] != q[0] || k[2] != head {
+        return Err(format!(
+            "the queries have shape {q:?}, the keys {k:?}, the values {v:?}: they agree in the batch and in a head's columns, keys and \
+             values also in their number"
+        ));
+    }
+    if head != 64 && head != 128 {
+        return Err(format!("there are kernels for heads of 64 and 128 columns, and these have {head}"));
+    }
+    if keys == 0 {
+        return Err("a softmax is over at least one key".into());
+    }
+    if scale.is_nan() || scale <= 0.0 {
+        return Err(format!("the scale is positive, and not {scale}"));
+    }
+    if causal && queries > keys {
+        return Err(format!(
+            "with a causal mask the first of {queries} queries would see none of {keys} keys: there are at least as many keys as queries"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_that_do_not_go_together_are_told_why() {
+        let shapes = |queries, keys, head| {
+            [[2, queries, head], [2, keys, head], [2, keys, head], [2, queries, head]]
+        };
+        assert_eq!(check(shapes(5, 7, 64), 1.0, true), Ok(()));
+        assert_eq!(check(shapes(7, 5, 128), 1.0, false), Ok(()));
+        for (found, text) in [
+            (check(shapes(7, 5, 64), 1.0, true), "would see none of 5 keys"),
+            (check(shapes(7, 5, 32), 1.0, false), "these have 32"),
+            (check(shapes(7, 0, 64), 1.0, false), "at least one key"),
+            (check(shapes(7, 5, 64), 0.0, false), "the scale is positive, and not 0"),
+            (check([[2, 7, 64], [1, 5, 64], [1, 5, 64], [2, 7, 64]], 1.0, false), "they agree in the batch"),
+            (check([[2, 7, 64], [2, 5, 64], [2, 5, 64], [2, 8, 64]], 1.0, false), "they have one"),
+        ] {
+            let found = found.unwrap_err();
+            assert!(found.contains(text), "{found}");
+        }
+    }
+}

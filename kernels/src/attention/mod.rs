@@ -1,0 +1,12 @@
+//! Attention: `softmax(q k' * scale) v` in one pass over keys and values, without the matrix of weights in memory (Dao, Fu,
+//! Ermon, Rudra, Ré, "FlashAttention", 2022).
+//!
+//! On the host, [`attention`] is one call for 16-bit floats, heads of 64 or 128 columns and any number of queries and keys.
+
+pub mod kernels;
+
+#[cfg(feature = "host")]
+mod host;
+
+#[cfg(feature = "host")]
+pub use host::{Attend, attention};
