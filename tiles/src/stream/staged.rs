@@ -168,10 +168,7 @@ messages! { A; A B; A B C; A B C E; }
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
     use super::*;
-    use std::vec;
 
     #[test]
     fn every_byte_has_a_place_of_its_own() {
