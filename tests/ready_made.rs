@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};
-use cuda_tiles_kernels::{attention, gather, image, normalisation, reductions, scan, softmax, transpose, vector};
+use cuda_tiles_kernels::{
+    attention, gather, image, normalisation, reductions, scan, softmax, transpose, vector,
+};
 use cuda_tiles_suite::kernels::KERNELS;
 
 /// The CPU, and the GPU if there is one.
@@ -359,7 +361,9 @@ where
     f32: Cast<T>,
 {
     for device in devices() {
-        for (head, queries, keys) in [(64, 1, 1), (64, 70, 200), (128, 300, 300), (128, 129, 1), (128, 256, 257)] {
+        for (head, queries, keys) in
+            [(64, 1, 1), (64, 70, 200), (128, 300, 300), (128, 129, 1), (128, 256, 257)]
+        {
             let numbers = |rows: usize| -> (Vec<T>, Vec<f32>) {
                 let rounded: Vec<T> = random(2 * rows * head).into_iter().map(&round).collect();
                 let values = rounded.iter().map(|&x| x.cast()).collect();

@@ -146,9 +146,8 @@ mod tests {
 
     #[test]
     fn operands_that_do_not_go_together_are_told_why() {
-        let shapes = |queries, keys, head| {
-            [[2, queries, head], [2, keys, head], [2, keys, head], [2, queries, head]]
-        };
+        let shapes =
+            |queries, keys, head| [[2, queries, head], [2, keys, head], [2, keys, head], [2, queries, head]];
         assert_eq!(check(shapes(5, 7, 64), 1.0, true), Ok(()));
         assert_eq!(check(shapes(7, 5, 128), 1.0, false), Ok(()));
         for (found, text) in [

@@ -39,7 +39,12 @@ impl<const SIDE: usize, const CAUSAL: usize> Visible<SIDE, CAUSAL> {
 
     /// The scores of row `i` of tiles and a block of keys, -∞ where a query does not see the key.
     #[inline(always)]
-    fn mask<L: Layout>(self, scores: Tile<f32, Shape2<SIDE, SIDE>, L>, i: u32, block: u32) -> Tile<f32, Shape2<SIDE, SIDE>, L>
+    fn mask<L: Layout>(
+        self,
+        scores: Tile<f32, Shape2<SIDE, SIDE>, L>,
+        i: u32,
+        block: u32,
+    ) -> Tile<f32, Shape2<SIDE, SIDE>, L>
     where
         D<SIDE>: Dimension,
     {
@@ -68,7 +73,13 @@ impl<const SIDE: usize, const CAUSAL: usize> Visible<SIDE, CAUSAL> {
         <bf16, 128, 64, 0>, <bf16, 128, 64, 1>, <bf16, 128, 128, 0>, <bf16, 128, 128, 1>,
     )
 )]
-pub fn attention<B: Block, T: StagedProduct<T, f32>, const SIDE: usize, const HEAD: usize, const CAUSAL: usize>(
+pub fn attention<
+    B: Block,
+    T: StagedProduct<T, f32>,
+    const SIDE: usize,
+    const HEAD: usize,
+    const CAUSAL: usize,
+>(
     block: Split<B>,
     q: TileSource<T, Shape2<SIDE, HEAD>>,
     k: TileSource<T, Shape2<SIDE, HEAD>>,
@@ -96,7 +107,9 @@ pub fn attention<B: Block, T: StagedProduct<T, f32>, const SIDE: usize, const HE
         receiver.release(held);
         let key = receiver.receive();
         let scores = receiver
-            .start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| s.set_product(query, k.transposed()))
+            .start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
+                s.set_product(query, k.transposed())
+            })
             .finish(&mut receiver);
         let [_, mut i, _] = tile.index();
         let scores = visible.mask(scores, i, visible.blocks(i) - 1);
@@ -109,8 +122,10 @@ pub fn attention<B: Block, T: StagedProduct<T, f32>, const SIDE: usize, const HE
             for block in (0..visible.blocks(i) - 1).rev() {
                 // The next scores are computed while the values of the last ones are summed up.
                 let key = receiver.receive();
-                let scores = receiver
-                    .start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| s.set_product(query, k.transposed()));
+                let scores =
+                    receiver.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
+                        s.set_product(query, k.transposed())
+                    });
                 let value = receiver.receive();
                 let product = receiver.start(sums, value, |o, v| o.mma(probabilities, v));
                 let mut scores = scores.finish(&mut receiver);
@@ -129,7 +144,8 @@ pub fn attention<B: Block, T: StagedProduct<T, f32>, const SIDE: usize, const HE
             }
             let Some(next) = tiles.next() else {
                 let value = receiver.receive();
-                let output = receiver.start(sums, value, |o, v| o.mma(probabilities, v)).finish(&mut receiver);
+                let output =
+                    receiver.start(sums, value, |o, v| o.mma(probabilities, v)).finish(&mut receiver);
                 tile.store(&mut stash, (output * sum.reciprocal()).cast());
                 return;
             };
@@ -138,8 +154,9 @@ pub fn attention<B: Block, T: StagedProduct<T, f32>, const SIDE: usize, const HE
             query = held.stages().load_left(cx);
             receiver.release(held);
             let key = receiver.receive();
-            let scores = receiver
-                .start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| s.set_product(query, k.transposed()));
+            let scores = receiver.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
+                s.set_product(query, k.transposed())
+            });
             let value = receiver.receive();
             let product = receiver.start(sums, value, |o, v| o.mma(probabilities, v));
             let scores = scores.finish(&mut receiver);
@@ -187,7 +204,7 @@ pub fn attention_by_warps<
 {
     let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
     let feed = block.indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
-        k.column_of(batch, 0).zip(v.column_of(batch, 0)).take(visible.blocks(i) as usize)
+        (0..visible.blocks(i)).map(move |block| (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)))
     });
     block.pipeline(ring, feed, move |cx, mut receiver| {
         let mut stash = stash;
