@@ -26,7 +26,8 @@ impl Random {
     /// Other numbers in each run; the seed is printed, for who wants to repeat it.
     fn new() -> Self {
         let seed = std::env::var("CUDA_TILES_SEED").ok().and_then(|seed| seed.parse().ok());
-        let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
+        let now =
+            || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
         let seed = seed.unwrap_or_else(now) | 1;
         println!("CUDA_TILES_SEED={seed}");
         Self(seed)
@@ -45,7 +46,8 @@ impl Random {
 
     /// A size up to a limit: often a small or an awkward one.
     fn size(&mut self, most: usize) -> usize {
-        let size = self.among(&[0, 1, 2, 7, 16, 31, 64, 67, 127, 128, 131, 192, 200, 256, 257, 509, 1021, 2048]);
+        let size =
+            self.among(&[0, 1, 2, 7, 16, 31, 64, 67, 127, 128, 131, 192, 200, 256, 257, 509, 1021, 2048]);
         if self.below(3) == 0 || size > most { 1 + self.below(most) } else { size }
     }
 }
@@ -96,7 +98,12 @@ struct Matrices<T> {
 
 impl<T: Value> Matrices<T> {
     /// `batches` matrices of random elements: row by row or column by column, with or without padding, and beginning anywhere.
-    fn random(device: &Device, random: &mut Random, [batches, rows, columns]: [usize; 3], transposed: bool) -> Self {
+    fn random(
+        device: &Device,
+        random: &mut Random,
+        [batches, rows, columns]: [usize; 3],
+        transposed: bool,
+    ) -> Self {
         let first = if random.below(4) == 0 { random.below(9) } else { 0 };
         let (down, right) = if transposed { (columns, rows) } else { (rows, columns) };
         let width = match random.below(3) {
@@ -159,8 +166,13 @@ impl Wish {
             alpha: random.among(&[1.0, 1.0, 0.5, -2.0]),
             beta: random.among(&[0.0, 0.0, 1.0, -0.5]),
             has_bias: random.below(2) == 0,
-            activation: random
-                .among(&[Activation::None, Activation::None, Activation::Relu, Activation::Gelu, Activation::Silu]),
+            activation: random.among(&[
+                Activation::None,
+                Activation::None,
+                Activation::Relu,
+                Activation::Gelu,
+                Activation::Silu,
+            ]),
             fast: random.below(2) == 0,
         }
     }
@@ -214,7 +226,8 @@ where
     let before = c.values();
     let (alpha, beta) = (<T::Sum as Scale>::of(wish.alpha), <T::Sum as Scale>::of(wish.beta));
 
-    let mut call = T::Sum::activate(Gemm::new(), wish.activation).alpha(alpha).beta(beta).fast_accumulation(wish.fast);
+    let mut call =
+        T::Sum::activate(Gemm::new(), wish.activation).alpha(alpha).beta(beta).fast_accumulation(wish.fast);
     if wish.has_bias {
         call = call.bias(&bias);
     }
@@ -382,7 +395,10 @@ fn operands_that_do_not_go_together_are_refused() {
         message(gemm(&three, &half([4, 6]), &mut two)),
         "gemm: the result is a batch of 2 matrices, and the first factor of 3: a factor has as many, or one for all"
     );
-    let plan = Plan { columns: 512, splits: 1, exchanged: false };
+    let plan = Plan { columns: 512, parts: 0, exchanged: false };
     let told = message(Gemm::new().plan(plan).multiply(&a, &half([4, 6]), &mut c));
-    assert!(told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, 1 part(s)`"), "{told}");
+    assert!(
+        told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, 0 part(s)`"),
+        "{told}"
+    );
 }

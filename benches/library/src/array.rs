@@ -58,6 +58,11 @@ impl Array {
         self.shape[axis] as usize
     }
 
+    /// The element type's number.
+    pub(crate) fn element(&self) -> u32 {
+        self.element
+    }
+
     /// The array as one of `T`.
     ///
     /// # Safety
@@ -89,6 +94,11 @@ impl Array {
 }
 
 impl<T: Code> Lent<T> {
+    /// Number of axes.
+    pub(crate) fn rank(&self) -> u32 {
+        self.array.rank
+    }
+
     /// The elements, to be read.
     pub(crate) fn view<const RANK: usize>(&self) -> Result<TensorView<'_, T, RANK>> {
         let (shape, strides) = self.array.sizes()?;

@@ -6,6 +6,7 @@
 //! the kernels for it.
 
 mod array;
+pub mod gemm;
 mod kernels;
 
 use std::cell::RefCell;

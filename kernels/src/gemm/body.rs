@@ -84,7 +84,12 @@ macro_rules! left {
 }
 left!(TileSource<T, (M, K)>, (M, K), Stage<'k, T, (M, K)>, |self| self, 1, |i, k| (i, k), |stage| stage);
 left!(
-    Transposed<TileSource<T, (K, M)>>, (K, M), TransposedStage<Stage<'k, T, (K, M)>>, |self| self.0, 0, |i, k| (k, i),
+    Transposed<TileSource<T, (K, M)>>,
+    (K, M),
+    TransposedStage<Stage<'k, T, (K, M)>>,
+    |self| self.0,
+    0,
+    |i, k| (k, i),
     Stage::transposed
 );
 
@@ -112,7 +117,11 @@ macro_rules! right {
 }
 right!(TileSource<T, (K, N)>, (K, N), Stage<'k, T, (K, N)>, |self| self, |j, k| (k, j), |stage| stage);
 right!(
-    Transposed<TileSource<T, (N, K)>>, (N, K), TransposedStage<Stage<'k, T, (N, K)>>, |self| self.0, |j, k| (j, k),
+    Transposed<TileSource<T, (N, K)>>,
+    (N, K),
+    TransposedStage<Stage<'k, T, (N, K)>>,
+    |self| self.0,
+    |j, k| (j, k),
     Stage::transposed
 );
 
@@ -146,7 +155,9 @@ pub fn product<B, X, Y, C, O, M, N, K, E, const STAGES: usize, const GROUPS: usi
     for<'k> Y::Factor<'k>: StagedFactor<'k, K, N, Element = Y::Element>,
     E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>,
 {
-    parts_of_product::<B, X, Y, C, O, M, N, K, E, STAGES, GROUPS, false>(block, a, b, c, 1, ring, stash, epilogue);
+    parts_of_product::<B, X, Y, C, O, M, N, K, E, STAGES, GROUPS, false>(
+        block, a, b, c, 1, ring, stash, epilogue,
+    );
 }
 
 /// As [`product`], of which `c` gets `splits` parts, one behind the other: matrix `batch * splits + part` of `c` is that part of
@@ -207,8 +218,7 @@ pub(super) fn parts_of_product<
     let feed = block.indices(order, c.tile_counts()).flat_map(move |[matrix, i, j]| {
         let (batch, first, count) = range(matrix);
         // One matrix serves the whole batch.
-        let (of_a, of_b) =
-            (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
+        let (of_a, of_b) = (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
         (first..first + count).map(move |k| (a.tile(of_a, i, k), b.tile(of_b, j, k)))
     });
     block.pipeline(ring, feed, move |cx, mut receiver| {

@@ -29,20 +29,14 @@ pub trait Sum: Number {
 impl Sum for f32 {
     #[inline(always)]
     fn activated<S: Shape, L: Layout>(tile: Tile<Self, S, L>, activation: u32) -> Tile<Self, S, L> {
-        // Below this the logistic function is zero, and infinity times zero would be NaN.
-        const VANISHING: f32 = -128.0;
         if activation == Activation::None as u32 {
             tile
         } else if activation == Activation::Relu as u32 {
             tile.map(|x| if x < 0.0 { 0.0 } else { x })
+        } else if activation == Activation::Gelu as u32 {
+            tile.gelu_tanh_approximate()
         } else {
-            // Both are x times the logistic function of a polynomial: one code for two halves what is compiled.
-            let (linear, cubic) =
-                if activation == Activation::Gelu as u32 { (1.595_769_2, 0.071_354_814) } else { (1.0, 0.0) };
-            tile.map(move |x| {
-                let x = if x < VANISHING { VANISHING } else { x };
-                x * ApproximateFloat::sigmoid_approximate(x * (x * x * cubic + linear))
-            })
+            tile.silu_approximate()
         }
     }
 }
@@ -59,8 +53,16 @@ macro_rules! without_activations {
 }
 without_activations!(f64 i32);
 
+/// The widest tile for which kernels read `c`: the addresses take registers, of which wider ones have none left.
+pub(super) const WIDEST_WITH_BETA: usize = 128;
+
+/// Whether kernels with tiles of this shape read `c`.
+const fn has_beta<M: Dimension, N: Dimension>() -> bool {
+    <(M, N) as MatrixShape>::COLUMNS <= WIDEST_WITH_BETA
+}
+
 /// The epilogue of the ready-made kernels: `activation(alpha sums + beta c + bias)`. An empty bias is none, and `c` is read
-/// only where `beta` is not zero.
+/// only where `beta` is not zero, which it is for tiles wider than [`WIDEST_WITH_BETA`].
 #[inline(always)]
 pub(super) fn finish<B: Block, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimension, N: Dimension>(
     cx: Cx<B>,
@@ -71,15 +73,20 @@ pub(super) fn finish<B: Block, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimens
     activation: u32,
 ) -> Tile<O, (M, N), Accumulators<B>> {
     let mut sums = sums;
+    // A branch, also where the factor is 1: products of the sums would be moved up among the tensor cores'.
     if alpha != C::ONE {
         sums = sums.map(move |sum| Number::mul(sum, alpha));
     }
-    if beta != C::ZERO {
-        sums = sums + tile.load(cx).cast::<C>().map(move |before| Number::mul(before, beta));
+    if const { has_beta::<M, N>() } && beta != C::ZERO {
+        sums = tile.add_present(cx, sums, beta);
     }
     if bias.extent(0) != 0 {
-        let bias = bias.partition(cx, (N::default(),)).load_masked(Zero, tile.index()[2]);
-        sums = sums + bias.cast::<C>();
+        sums = tile.add_row(cx, sums, bias);
     }
-    C::activated(sums, activation).cast::<O>()
+    // Each branch converts: they would otherwise meet in full width, for which registers are short.
+    if activation == Activation::None as u32 {
+        sums.cast::<O>()
+    } else {
+        C::activated(sums, activation).cast::<O>()
+    }
 }

@@ -58,9 +58,13 @@ pub fn gemm_nn<
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (a, b);
     if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(block, a, b, c, splits, ring, stash, epilogue);
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(
+            block, a, b, c, splits, ring, stash, epilogue,
+        );
     } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(block, a, b, c, splits, ring, stash, epilogue);
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(
+            block, a, b, c, splits, ring, stash, epilogue,
+        );
     }
 }
 
@@ -135,9 +139,13 @@ pub fn gemm_nt<
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (a, Transposed(b));
     if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(block, a, b, c, splits, ring, stash, epilogue);
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(
+            block, a, b, c, splits, ring, stash, epilogue,
+        );
     } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(block, a, b, c, splits, ring, stash, epilogue);
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(
+            block, a, b, c, splits, ring, stash, epilogue,
+        );
     }
 }
 
@@ -190,9 +198,13 @@ pub fn gemm_tn<
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), b);
     if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(block, a, b, c, splits, ring, stash, epilogue);
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(
+            block, a, b, c, splits, ring, stash, epilogue,
+        );
     } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(block, a, b, c, splits, ring, stash, epilogue);
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(
+            block, a, b, c, splits, ring, stash, epilogue,
+        );
     }
 }
 
@@ -245,8 +257,12 @@ pub fn gemm_tt<
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), Transposed(b));
     if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(block, a, b, c, splits, ring, stash, epilogue);
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(
+            block, a, b, c, splits, ring, stash, epilogue,
+        );
     } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(block, a, b, c, splits, ring, stash, epilogue);
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(
+            block, a, b, c, splits, ring, stash, epilogue,
+        );
     }
 }

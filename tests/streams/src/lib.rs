@@ -10,10 +10,10 @@ use cuda_tiles::stream::StagedProduct;
 
 /// `c = a b`: both factors row-major, the right one read across its rows.
 #[kernel(
-    threads = 256,
+    threads = 128,
     copy = 32,
     min_blocks = 1,
-    instances(<f16, f32, f16, 128, 128, 64, 3>, <f64, f64, f64, 64, 64, 16, 4>)
+    instances(<f16, f32, f16, 64, 64, 64, 3>, <f64, f64, f64, 64, 64, 16, 4>)
 )]
 pub fn streamed_nn<
     B: Block,
@@ -30,7 +30,7 @@ pub fn streamed_nn<
     b: TileSource<T, Shape2<K, N>>,
     c: TileSink<O, Shape2<M, N>>,
     #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<T, Shape2<K, N>>), S>,
-    #[shared] stash: Stash<2>,
+    #[shared] stash: Stash<1>,
 ) where
     D<M>: Dimension,
     D<N>: Dimension,
@@ -51,14 +51,14 @@ pub fn streamed_nn<
 
 /// `c = a b'`: both factors row-major, the right one transposed.
 #[kernel(
-    threads = 256,
+    threads = 128,
     copy = 32,
     min_blocks = 1,
     instances(
-        <bf16, f32, bf16, 128, 128, 64, 3>,
-        <tf32, f32, f32, 128, 128, 32, 3>,
-        <f8e4m3, f32, f16, 128, 128, 64, 4>,
-        <i8, i32, i32, 128, 128, 128, 3>
+        <bf16, f32, bf16, 64, 64, 64, 3>,
+        <tf32, f32, f32, 64, 64, 32, 3>,
+        <f8e4m3, f32, f16, 64, 64, 64, 4>,
+        <i8, i32, i32, 64, 64, 64, 3>
     )
 )]
 pub fn streamed_nt<
@@ -76,7 +76,7 @@ pub fn streamed_nt<
     b: TileSource<T, Shape2<N, K>>,
     c: TileSink<O, Shape2<M, N>>,
     #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<T, Shape2<N, K>>), S>,
-    #[shared] stash: Stash<2>,
+    #[shared] stash: Stash<1>,
 ) where
     D<M>: Dimension,
     D<N>: Dimension,

@@ -54,24 +54,38 @@ impl<O: Order> Iterator for TileIndices<O> {
 
 impl<O: Order> TileIndices<O> {
     /// As [`Iterator::flat_map`], the feed of a pipeline: the tiles that each index needs, one after the other. Where there is no
-    /// index, `tiles` is asked for those of `[0, 0, 0]`, which nobody takes.
+    /// index, `tiles` may be asked for those of `[0, 0, 0]`, which nobody takes.
     ///
     /// Computing threads that copy for themselves take the feed along through their main loop. There it costs registers
     /// and time whatever might be there or not: this one always has tiles that it is at.
     #[inline(always)]
-    pub fn flat_map<U: IntoIterator, F: FnMut([u32; 3]) -> U>(
-        mut self,
-        mut tiles: F,
-    ) -> TileFeed<O, U::IntoIter, F> {
-        let first = self.next();
-        let current = tiles(first.unwrap_or([0; 3])).into_iter();
-        TileFeed { indices: self, current, ended: first.is_none(), tiles }
+    pub fn flat_map<U: IntoIterator, F: FnMut([u32; 3]) -> U>(self, tiles: F) -> TileFeed<O, F> {
+        TileFeed { indices: self, tiles }
     }
 }
 
-/// Tiles for each of a block's indices, from [`TileIndices::flat_map`].
+/// Tiles for each of a block's indices, from [`TileIndices::flat_map`]: to be iterated over.
 #[derive(Clone)]
-pub struct TileFeed<O, I, F> {
+pub struct TileFeed<O, F> {
+    indices: TileIndices<O>,
+    tiles: F,
+}
+
+impl<O: Order, U: IntoIterator, F: FnMut([u32; 3]) -> U> IntoIterator for TileFeed<O, F> {
+    type Item = U::Item;
+    type IntoIter = FeedTiles<O, U::IntoIter, F>;
+    // Whoever takes the tiles asks for the first index: not the threads that only have the feed in their hands.
+    #[inline(always)]
+    fn into_iter(mut self) -> FeedTiles<O, U::IntoIter, F> {
+        let first = self.indices.next();
+        let current = (self.tiles)(first.unwrap_or([0; 3])).into_iter();
+        FeedTiles { indices: self.indices, current, ended: first.is_none(), tiles: self.tiles }
+    }
+}
+
+/// The tiles of a [`TileFeed`].
+#[derive(Clone)]
+pub struct FeedTiles<O, I, F> {
     indices: TileIndices<O>,
     current: I,
     ended: bool,
@@ -79,7 +93,7 @@ pub struct TileFeed<O, I, F> {
 }
 
 impl<O: Order, U: IntoIterator<IntoIter = I>, I: Iterator<Item = U::Item>, F: FnMut([u32; 3]) -> U> Iterator
-    for TileFeed<O, I, F>
+    for FeedTiles<O, I, F>
 {
     type Item = U::Item;
     #[inline(always)]
@@ -91,7 +105,7 @@ impl<O: Order, U: IntoIterator<IntoIter = I>, I: Iterator<Item = U::Item>, F: Fn
         if let Some(tile) = self.current.next() {
             return Some(tile);
         }
-        while let Some(index) = self.indices.next() {
+        for index in self.indices.by_ref() {
             self.current = (self.tiles)(index).into_iter();
             if let Some(tile) = self.current.next() {
                 return Some(tile);

@@ -64,7 +64,7 @@ mod stage;
 mod staged;
 
 pub use accumulator::{Accumulator, InFlight};
-pub use feed::{TileFeed, TileIndices};
+pub use feed::{FeedTiles, TileFeed, TileIndices};
 pub use fills::{Fills, SourceTile, TileWalk};
 pub use matrix::{MatrixLayout, MatrixShape, TensorBox, TensorMap, TileSink, TileSource};
 pub use pipeline::CopiesAlone;

@@ -9,10 +9,11 @@ use crate::arch::matrix::{WARPGROUPS, store_matrices_4};
 use crate::arch::threads::{self, Address};
 use crate::arch::{barriers, bulk, execution};
 use crate::context::Cx;
-use crate::element::Element;
+use crate::element::{Cast, Element, Number};
 use crate::layout::{Accumulators, Block, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Dimension;
+use crate::span::Span;
 use crate::tile::Tile;
 use crate::view::Order;
 use crate::view::transfer;
@@ -122,6 +123,32 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     /// What the memory of this tile holds before it is stored; zero outside of the matrix.
     #[inline(always)]
     pub fn load<B: Block>(&self, _cx: Cx<B>) -> Tile<T, (M, N), Accumulators<B>> {
+        let present = self.present::<B>();
+        Tile::from_registers_fn(present)
+    }
+
+    /// `sums + factor * present`, where `present` is what [`load`](Self::load) gives. Needs fewer registers, as elements are
+    /// loaded where they are added.
+    #[inline(always)]
+    pub fn add_present<C: Number, B: Block>(
+        &self,
+        _cx: Cx<B>,
+        sums: Tile<C, (M, N), Accumulators<B>>,
+        factor: C,
+    ) -> Tile<C, (M, N), Accumulators<B>>
+    where
+        T: Cast<C>,
+    {
+        let present = self.present::<B>();
+        Tile::from_registers_fn(|register| {
+            let product = Number::mul(present(register).cast(), factor);
+            Number::add(sums.registers().get(register), product)
+        })
+    }
+
+    /// What gives the element of each register before the tile is stored.
+    #[inline(always)]
+    fn present<B: Block>(&self) -> impl Fn(usize) -> T {
         let map = const { &Map::<Accumulators<B>, (M, N)>::MAP };
         // As for stores.
         let thread = execution::anew(execution::thread() as u32) as usize;
@@ -131,7 +158,7 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         let (row, column) = (i * Self::ROWS as u32, j * Self::COLUMNS as u32);
         let matrix = self.sink.matrix.pointer.wrapping_add((u64::from(batch) * layout.batch_pitch) as usize);
         let own = map.of_thread.apply(thread);
-        Tile::from_registers_fn(|register| {
+        move |register| {
             let flat = own | map.of_register.apply(register);
             let (y, x) =
                 (row + (flat >> column_bits) as u32, column + (flat & ((1 << column_bits) - 1)) as u32);
@@ -150,6 +177,47 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
                 )
             };
             element
+        }
+    }
+
+    /// Adds to each column of `sums`, of the shape of this tile, the element of `row` that has the number of the column in the
+    /// sink; zero where `row` is too short. Needs few registers, as elements are loaded where they are added.
+    #[inline(always)]
+    pub fn add_row<C: Number, B: Block>(
+        &self,
+        _cx: Cx<B>,
+        sums: Tile<C, (M, N), Accumulators<B>>,
+        row: Span<T, (u32,)>,
+    ) -> Tile<C, (M, N), Accumulators<B>>
+    where
+        T: Cast<C>,
+    {
+        let map = const { &Map::<Accumulators<B>, (M, N)>::MAP };
+        // As for stores.
+        let thread = execution::anew(execution::thread() as u32) as usize;
+        let columns = const { Self::COLUMNS - 1 };
+        let (pointer, length) = (row.pointer, row.extent(0));
+        let first = self.index[2] * Self::COLUMNS as u32 + (map.of_thread.apply(thread) & columns) as u32;
+        // Registers 2 k and 2 k + 1 have the columns that the two before them have, or others.
+        let (mut known, mut elements) = ([usize::MAX; 2], [C::ZERO; 2]);
+        Tile::from_registers_fn(|register| {
+            let column = map.of_register.apply(register) & columns;
+            if known[register % 2] != column {
+                let at = first + column as u32;
+                // SAFETY: the element is one of the span wherever the condition holds, and nothing writes what is lent to be read.
+                unsafe {
+                    transfer::load(
+                        pointer.wrapping_add(at as usize).cast_const(),
+                        1,
+                        transfer::Cache::Constant,
+                        Some(at < length),
+                        T::ZERO,
+                        |_, value: T| elements[register % 2] = value.cast(),
+                    )
+                };
+                known[register % 2] = column;
+            }
+            Number::add(sums.registers().get(register), elements[register % 2])
         })
     }
 

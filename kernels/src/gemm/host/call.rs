@@ -11,7 +11,7 @@ use super::matrices::{Matrices, MatricesMut};
 use super::multiply::{Candidate, Multiply, Operands, Parts};
 use super::packing::{Bits, streamable};
 use super::plan::{Form, Machine, Plan, Problem, Stored, Tuned};
-use crate::gemm::epilogue::Activation;
+use crate::gemm::epilogue::{Activation, WIDEST_WITH_BETA};
 
 /// Rows of parts begin at multiples of this many elements, which have 4 bytes.
 const PART_ROW: usize = 4;
@@ -222,10 +222,10 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         }
         let ((a, _), (b, _)) = (stored(a, Stored::Rows)?, stored(b, Stored::Columns)?);
         let fast = self.fast_accumulation;
-        let problem = Problem { batches, rows, columns, depth, a, b, fast };
-        let serves = |problem: &Problem| {
-            T::DIRECT.iter().any(|candidate| problem.serves(&candidate.form, false))
-        };
+        let beta = self.beta != C::ZERO;
+        let problem = Problem { batches, rows, columns, depth, a, b, fast, beta };
+        let serves =
+            |problem: &Problem| T::DIRECT.iter().any(|candidate| problem.serves(&candidate.form, false));
         // Where there is no kernel for these ways, one factor is turned, or both are.
         let ways = [
             problem,
@@ -292,7 +292,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
     /// # Errors
     /// [`Error::Operands`] if the shapes do not go together or the columns of `c` are not neighbours; those of launches.
     pub fn multiply<'t, T, U>(
-        self,
+        &self,
         a: impl Matrices<'t, T>,
         b: impl Matrices<'t, U>,
         c: impl MatricesMut<'t, O>,
@@ -324,6 +324,22 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
                 true => self.in_parts(&stream, &problem, plan, a, b, c),
             })
         })
+    }
+
+    /// Gives the stream the work of several products, of unequal shapes: one after the other, a launch or two each. Products
+    /// that are too small to fill a GPU do not share it.
+    ///
+    /// # Errors
+    /// As [`multiply`](Self::multiply), of the first product that is refused; those before it have been launched.
+    pub fn multiply_all<'t, T, U, X, Y, Z>(&self, products: impl IntoIterator<Item = (X, Y, Z)>) -> Result<()>
+    where
+        T: Multiply<U, O, Sum = C>,
+        U: Element<Bits: Bits>,
+        X: Matrices<'t, T>,
+        Y: Matrices<'t, U>,
+        Z: MatricesMut<'t, O>,
+    {
+        products.into_iter().try_for_each(|(a, b, c)| self.multiply(a, b, c))
     }
 
     /// One launch, of factors as they are stored.
@@ -369,9 +385,8 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
             false => (problem.rows, problem.columns),
             true => (problem.columns, problem.rows),
         };
-        let shape =
-            [problem.batches * plan.splits as usize, rows, columns.next_multiple_of(PART_ROW)];
-        let (splits, scales) = (plan.splits, [self.alpha, self.beta]);
+        let shape = [problem.batches * plan.parts as usize, rows, columns.next_multiple_of(PART_ROW)];
+        let (splits, scales) = (plan.parts, [self.alpha, self.beta]);
         workspace::<C, 3, ()>(stream, shape, |mut parts| {
             workspace::<C, 1, ()>(stream, [0], |none| {
                 let (bias, c) = (none.as_view(), parts.reborrow().slice(2, 0..columns)?);
@@ -392,7 +407,11 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
     }
 
     /// Calls `body` with the bias, which is empty where there is none.
-    fn with_bias<R>(&self, stream: &Stream, body: impl FnOnce(TensorView<'_, O, 1>) -> Result<R>) -> Result<R> {
+    fn with_bias<R>(
+        &self,
+        stream: &Stream,
+        body: impl FnOnce(TensorView<'_, O, 1>) -> Result<R>,
+    ) -> Result<R> {
         match &self.bias {
             Some(bias) => body(*bias),
             None => workspace::<O, 1, R>(stream, [0], |none| body(none.as_view())),
@@ -407,11 +426,14 @@ fn find<'k, T: Element, U: Element, O: Element, C>(
     plan: Plan,
 ) -> Result<&'k Candidate<T, U, O, C>> {
     let serves = |candidate: &&Candidate<T, U, O, C>| {
-        candidate.form.columns == plan.columns && problem.serves(&candidate.form, plan.exchanged)
+        let has_beta = plan.has_parts() || !problem.beta || plan.columns <= WIDEST_WITH_BETA;
+        candidate.form.columns == plan.columns && problem.serves(&candidate.form, plan.exchanged) && has_beta
     };
     match candidates.iter().find(serves) {
         Some(candidate) => Ok(candidate),
-        None => refuse(format!("there is no kernel for the plan `{plan}`; `Gemm::plans` has those for a product")),
+        None => {
+            refuse(format!("there is no kernel for the plan `{plan}`; `Gemm::plans` has those for a product"))
+        }
     }
 }
 
@@ -421,6 +443,7 @@ fn blocks(stream: &Stream, problem: &Problem, plan: Plan) -> u32 {
         false => (problem.rows, problem.columns),
         true => (problem.columns, problem.rows),
     };
-    let tiles = rows.div_ceil(128) * columns.div_ceil(plan.columns) * problem.batches * plan.splits as usize;
+    let tiles =
+        rows.div_ceil(128) * columns.div_ceil(plan.columns) * problem.batches * plan.parts.max(1) as usize;
     (stream.device().multiprocessors() as usize).min(tiles) as u32
 }

@@ -22,6 +22,8 @@ use std::vec::Vec;
 
 use cuda_tiles_host::Device;
 
+use crate::gemm::epilogue::WIDEST_WITH_BETA;
+
 /// How a factor lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Stored {
@@ -51,24 +53,24 @@ pub(super) struct Form {
 pub struct Plan {
     /// Columns of a tile; it has 128 rows.
     pub columns: usize,
-    /// Parts of the sums, each a block's work.
-    pub splits: u32,
+    /// Parts of the sums, each a block's work, which a second pass adds up; 0 where the first one stores the result.
+    pub parts: u32,
     /// Whether the factors exchange their roles, so that a tile has 128 columns of the result and up to 64 of its rows.
     pub exchanged: bool,
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { columns, splits, exchanged } = self;
+        let Self { columns, parts, exchanged } = self;
         let roles = if *exchanged { ", roles exchanged" } else { "" };
-        write!(formatter, "tiles of 128 x {columns}, {splits} part(s){roles}")
+        write!(formatter, "tiles of 128 x {columns}, {parts} part(s){roles}")
     }
 }
 
 impl Plan {
     /// Whether there is a second pass over parts.
     pub(super) fn has_parts(&self) -> bool {
-        self.splits > 1 || self.exchanged
+        self.parts > 0
     }
 }
 
@@ -84,6 +86,8 @@ pub(super) struct Problem {
     pub(super) b: Stored,
     /// Whether sums of 8-bit floats may be left to the tensor cores.
     pub(super) fast: bool,
+    /// Whether what the result holds before is added.
+    pub(super) beta: bool,
 }
 
 /// The machine, as far as plans know it.
@@ -91,13 +95,16 @@ pub(super) struct Problem {
 pub(super) enum Machine {
     Cpu,
     /// The target has products of warpgroups, and so many multiprocessors.
-    Gpu { warpgroups: bool, multiprocessors: u32 },
+    Gpu {
+        warpgroups: bool,
+        multiprocessors: u32,
+    },
 }
 
 /// The most rows of a product whose factors may exchange their roles.
 const MOST_EXCHANGED: usize = 64;
 /// The most parts.
-const MOST_SPLITS: u32 = 32;
+const MOST_PARTS: u32 = 32;
 /// The fewest steps of a part.
 const LEAST_STEPS: usize = 4;
 
@@ -116,20 +123,21 @@ impl Problem {
     pub(super) fn plans(&self, direct: &[Form], parts: &[Form]) -> Vec<Plan> {
         let mut plans = Vec::new();
         for form in direct.iter().filter(|form| self.serves(form, false)) {
-            plans.push(Plan { columns: form.columns, splits: 1, exchanged: false });
+            if !self.beta || form.columns <= WIDEST_WITH_BETA {
+                plans.push(Plan { columns: form.columns, parts: 0, exchanged: false });
+            }
         }
         for form in parts {
             let steps = self.depth.div_ceil(form.depth);
-            let fits = |splits: u32| splits == 1 || steps >= splits as usize * LEAST_STEPS;
+            let counts =
+                || (1..=MOST_PARTS).filter(|&parts| parts == 1 || steps >= parts as usize * LEAST_STEPS);
             if self.serves(form, false) && form.columns > 16 {
-                let splits = (2..=MOST_SPLITS).filter(|&splits| fits(splits));
-                plans.extend(splits.map(|splits| Plan { columns: form.columns, splits, exchanged: false }));
+                plans.extend(counts().map(|parts| Plan { columns: form.columns, parts, exchanged: false }));
             }
             let narrowest = if self.rows <= 16 { 16 } else { MOST_EXCHANGED };
             let may = self.batches == 1 && self.rows <= MOST_EXCHANGED && form.columns == narrowest;
             if may && self.serves(form, true) {
-                let splits = (1..=MOST_SPLITS).filter(|&splits| fits(splits));
-                plans.extend(splits.map(|splits| Plan { columns: form.columns, splits, exchanged: true }));
+                plans.extend(counts().map(|parts| Plan { columns: form.columns, parts, exchanged: true }));
             }
         }
         plans
@@ -160,11 +168,12 @@ impl Problem {
         };
         // What a tile costs besides its steps; what the second pass costs, and each megabyte that goes through it.
         let (tile, pass, megabyte) = (3.0, 5.0, 0.35);
-        let waves = (tiles * f64::from(plan.splits) / f64::from(multiprocessors)).ceil();
-        let each = steps.div_ceil(plan.splits as usize) as f64;
+        let parts = plan.parts.max(1);
+        let waves = (tiles * f64::from(parts) / f64::from(multiprocessors)).ceil();
+        let each = steps.div_ceil(parts as usize) as f64;
         let mut time = waves * (each * step + tile * plan.columns.max(64) as f64 / 256.0);
         if plan.has_parts() {
-            let bytes = (self.rows * self.columns * self.batches * 4) as f64 * f64::from(2 * plan.splits);
+            let bytes = (self.rows * self.columns * self.batches * 4) as f64 * f64::from(2 * parts);
             time += pass + bytes / 1e6 * megabyte;
         }
         time
@@ -200,7 +209,12 @@ impl Tuned {
             short(type_name::<O>()),
             letter(problem.a),
             letter(problem.b),
-            if problem.fast { " fast" } else { "" }
+            match (problem.fast, problem.beta) {
+                (false, false) => "",
+                (true, false) => " fast",
+                (false, true) => " beta",
+                (true, true) => " fast beta",
+            }
         )
     }
 
@@ -221,8 +235,8 @@ fn read(text: &str) -> HashMap<Key, Plan> {
         let fields: Vec<&str> = line.split(',').collect();
         let [product, numbers @ ..] = &fields[..] else { return None };
         let numbers: Vec<usize> = numbers.iter().take(7).map_while(|number| number.parse().ok()).collect();
-        let [batches, rows, columns, depth, width, splits, exchanged] = numbers[..] else { return None };
-        let plan = Plan { columns: width, splits: splits as u32, exchanged: exchanged != 0 };
+        let [batches, rows, columns, depth, width, parts, exchanged] = numbers[..] else { return None };
+        let plan = Plan { columns: width, parts: parts as u32, exchanged: exchanged != 0 };
         Some(((String::from(*product), [batches, rows, columns, depth]), plan))
     };
     text.lines().filter_map(line).collect()

@@ -13,6 +13,21 @@ pub unsafe fn prefetch_map(map: *const u8) {
     unsafe { asm!("prefetch.tensormap [{0}];", in(reg64) map, options(nostack)) }
 }
 
+/// Where a copy goes. Versions of PTX before 8.6 say that it may be another block of the cluster, for which the assembler makes
+/// a call on GPUs that have no clusters.
+#[cfg(target_feature = "ptx86")]
+macro_rules! own_memory {
+    () => {
+        "shared::cta"
+    };
+}
+#[cfg(not(target_feature = "ptx86"))]
+macro_rules! own_memory {
+    () => {
+        "shared::cluster"
+    };
+}
+
 /// Copies the map's box at column `x`, row `y`, matrix `z` to shared memory; what lies outside the tensor becomes zero. The
 /// bytes of the whole box count towards the phase of `barrier`.
 ///
@@ -24,7 +39,10 @@ pub unsafe fn load(target: Address, map: *const u8, barrier: Address, [x, y, z]:
     // SAFETY: the caller vouches for the operands.
     unsafe {
         asm!(
-            "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [{target}], [{map}, {{{x}, {y}, {z}}}], [{barrier}];",
+            concat!(
+                "cp.async.bulk.tensor.3d.", own_memory!(),
+                ".global.mbarrier::complete_tx::bytes [{target}], [{map}, {{{x}, {y}, {z}}}], [{barrier}];",
+            ),
             target = in(reg32) target, map = in(reg64) map, barrier = in(reg32) barrier,
             x = in(reg32) x, y = in(reg32) y, z = in(reg32) z, options(nostack)
         )
