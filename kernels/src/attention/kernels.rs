@@ -204,7 +204,7 @@ pub fn attention_by_warps<
 {
     let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
     let feed = block.indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
-        k.column_of(batch, 0).zip(v.column_of(batch, 0)).take(visible.blocks(i) as usize)
+        (0..visible.blocks(i)).map(move |block| (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)))
     });
     block.pipeline(ring, feed, move |cx, mut receiver| {
         let mut stash = stash;
