@@ -173,7 +173,7 @@ pub fn attention<
     });
 }
 
-/// The same by single warps, for all GPUs: one block of keys after the other, with its values.
+/// The same by single warps, for GPUs without warpgroups: one block of keys after the other, with its values.
 #[kernel(
     threads = 32,
     copy = 32,
@@ -202,6 +202,9 @@ pub fn attention_by_warps<
     D<HEAD>: Dimension,
     f32: Cast<T>,
 {
+    if WARPGROUPS {
+        panic!("attention_by_warps: this GPU has warpgroups; launch attention");
+    }
     let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
     let feed = block.indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
         (0..visible.blocks(i)).map(move |block| (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)))
