@@ -3,7 +3,9 @@
 use cuda_tiles_builder::{Arch, CudaBuilder};
 
 fn main() {
-    if let Err(error) = CudaBuilder::new("kernels").arch(Arch::Sm90a).arch(Arch::Sm80).build() {
+    let builder = CudaBuilder::new("kernels").arch(Arch::Sm90a).arch(Arch::Sm80);
+    let gemm = std::env::var_os("CARGO_FEATURE_GEMM").map(|_| "gemm");
+    if let Err(error) = builder.features(gemm).build() {
         println!("cargo::error={error}");
     }
 }

@@ -8,6 +8,7 @@ extern crate std;
 pub mod attention;
 pub mod digits;
 pub mod gather;
+#[cfg(feature = "gemm")]
 pub mod gemm;
 pub mod image;
 pub mod lessons;

@@ -59,6 +59,7 @@ impl Array {
     }
 
     /// The element type's number.
+    #[cfg(feature = "gemm")]
     pub(crate) fn element(&self) -> u32 {
         self.element
     }
@@ -95,6 +96,7 @@ impl Array {
 
 impl<T: Code> Lent<T> {
     /// Number of axes.
+    #[cfg(feature = "gemm")]
     pub(crate) fn rank(&self) -> u32 {
         self.array.rank
     }

@@ -6,6 +6,7 @@
 //! the kernels for it.
 
 mod array;
+#[cfg(feature = "gemm")]
 pub mod gemm;
 mod kernels;
 

@@ -95,6 +95,9 @@ impl<'tensor, T: Element, const RANK: usize> TensorView<'tensor, T, RANK> {
     /// assert_eq!(x.view().bitcast::<u32>().to_vec()?, [0x3f80_0000, 0x8000_0000]);
     /// # Ok::<(), cuda_tiles_host::Error>(())
     /// ```
+    ///
+    /// # Panics
+    /// If `U` is `bool`, which not all bits are.
     pub fn bitcast<U: Element>(self) -> TensorView<'tensor, U, RANK> {
         const {
             assert!(size_of::<T>() == size_of::<U>(), "bitcast: elements of both types have the same size");
