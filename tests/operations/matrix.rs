@@ -6,7 +6,6 @@
 use crate::devices::devices;
 use crate::failures::Failures;
 use crate::value::{Random, Value};
-use cuda_tiles::element::Repack;
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};
