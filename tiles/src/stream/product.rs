@@ -87,6 +87,7 @@ macro_rules! warpgroup_products {
         }
     )*
         /// Adds the product that is pending, if there is one.
+        #[allow(clippy::bad_bit_mask, reason = "a target that lacks a product has no kind for it")]
         #[inline(always)]
         pub(super) fn add_pending<C: Element, S: Shape, B: Block>(accumulator: &mut Accumulator<C, S, B>) {
             $(if accumulator.kind & const { <$left as StagedProduct<$right, $sum>>::KIND } != 0 {
