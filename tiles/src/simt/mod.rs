@@ -26,7 +26,7 @@
 //! On the CPU a block is one thread, a warp of one lane: a loop over [`Thread::share`] is then the whole loop, and code
 //! that is written with it gives the same results on both.
 
-mod shared;
+pub(crate) mod shared;
 
 pub use shared::{Shared, SharedSum};
 

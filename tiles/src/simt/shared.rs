@@ -104,6 +104,45 @@ impl<B: Block> Cx<B> {
     }
 }
 
+/// The element at `address`.
+///
+/// # Safety
+/// Memory for an element lies there, shared by the block, which no thread writes.
+#[inline(always)]
+pub(crate) unsafe fn load_element<T: Element>(address: threads::Address) -> T {
+    let mut bits = T::ZERO.to_bits();
+    let target = core::ptr::from_mut(&mut bits).cast::<u8>();
+    // SAFETY: the caller's contract; the target has this size, and all bits are valid `Bits`.
+    unsafe {
+        match size_of::<T::Bits>() {
+            1 => target.write(threads::load_1(address)),
+            2 => target.cast::<u16>().write(threads::load_2(address)),
+            4 => target.cast::<u32>().write(threads::load_4(address)),
+            _ => target.cast::<u64>().write(threads::load_8(address)),
+        }
+    }
+    T::from_bits(bits)
+}
+
+/// Sets the element at `address`.
+///
+/// # Safety
+/// Memory for an element lies there, shared by the block, which no other thread accesses.
+#[inline(always)]
+pub(crate) unsafe fn store_element<T: Element>(address: threads::Address, value: T) {
+    let bits = value.to_bits();
+    let source = core::ptr::from_ref(&bits).cast::<u8>();
+    // SAFETY: the caller's contract; bits are plain integers of this size.
+    unsafe {
+        match size_of::<T::Bits>() {
+            1 => threads::store_1(address, source.read()),
+            2 => threads::store_2(address, source.cast::<u16>().read()),
+            4 => threads::store_4(address, source.cast::<u32>().read()),
+            _ => threads::store_8(address, source.cast::<u64>().read()),
+        }
+    }
+}
+
 /// Fails, as this is no index of shared memory.
 #[inline(always)]
 #[track_caller]
@@ -133,37 +172,16 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     /// `index` is below `N`, and no thread writes the element.
     #[inline(always)]
     unsafe fn read(&self, index: usize) -> T {
-        let address = self.address(index);
-        let mut bits = T::ZERO.to_bits();
-        let target = core::ptr::from_mut(&mut bits).cast::<u8>();
-        // SAFETY: the caller's contract; the target has this size, and all bits are valid `Bits`.
-        unsafe {
-            match size_of::<T::Bits>() {
-                1 => target.write(threads::load_1(address)),
-                2 => target.cast::<u16>().write(threads::load_2(address)),
-                4 => target.cast::<u32>().write(threads::load_4(address)),
-                _ => target.cast::<u64>().write(threads::load_8(address)),
-            }
-        }
-        T::from_bits(bits)
+        // SAFETY: the caller's contract.
+        unsafe { load_element(self.address(index)) }
     }
 
     /// # Safety
     /// `index` is below `N`, and no other thread accesses the element.
     #[inline(always)]
     unsafe fn write(&self, index: usize, value: T) {
-        let address = self.address(index);
-        let bits = value.to_bits();
-        let source = core::ptr::from_ref(&bits).cast::<u8>();
-        // SAFETY: the caller's contract; bits are plain integers of this size.
-        unsafe {
-            match size_of::<T::Bits>() {
-                1 => threads::store_1(address, source.read()),
-                2 => threads::store_2(address, source.cast::<u16>().read()),
-                4 => threads::store_4(address, source.cast::<u32>().read()),
-                _ => threads::store_8(address, source.cast::<u64>().read()),
-            }
-        }
+        // SAFETY: the caller's contract.
+        unsafe { store_element(self.address(index), value) }
     }
 
     /// Sets all elements.

@@ -163,9 +163,9 @@ where
     #[inline(always)]
     #[track_caller]
     pub fn release(&mut self, message: Held<'r, P>) {
-        // SAFETY: all threads of the block run this alike.
-        unsafe {
-            if WARPGROUPS {
+        if WARPGROUPS {
+            // SAFETY: all threads of the block run this alike.
+            unsafe {
                 warpgroup::commit();
                 warpgroup::wait::<0>();
             }

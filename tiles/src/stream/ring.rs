@@ -1,6 +1,6 @@
 //! A ring of stages in shared memory.
 
-use super::shared::SharedMemory;
+use super::shared::{CLASSES, SharedMemory};
 use super::staged::{ALIGNMENT, Message};
 use crate::arch::shared;
 use crate::arch::threads::{self, Address};
@@ -9,8 +9,6 @@ use core::marker::PhantomData;
 /// As many stages as fit the shared memory of a multiprocessor beside what its other users need, at most 8.
 pub const AUTOMATIC: usize = 0;
 
-/// Shared memory of a block on GPUs of the three classes, see [`SharedMemory::BYTES`].
-const BUDGETS: [usize; 3] = [99 * 1024, 163 * 1024, 227 * 1024];
 /// What an automatic ring leaves to others: two output buffers of two warpgroups, and scratch of tile operations.
 const SPARE_BYTES: usize = 33 * 1024;
 /// The most stages that an automatic ring has: more are of no use.
@@ -38,7 +36,7 @@ impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
             assert!(STAGES <= MOST_STAGES, "a ring has at most 16 stages");
             return STAGES;
         }
-        let stages = (BUDGETS[class] - SPARE_BYTES) / P::ROOM;
+        let stages = (CLASSES[class] as usize - SPARE_BYTES) / P::ROOM;
         if stages < 2 {
             2
         } else if stages > MOST_AUTOMATIC {

@@ -13,6 +13,7 @@ use crate::element::{Cast, Element, Number};
 use crate::layout::{Accumulators, Block, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Dimension;
+use crate::simt::shared::store_element;
 use crate::span::Span;
 use crate::tile::Tile;
 use crate::view::Order;
@@ -321,17 +322,8 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
                 let mut k = 0;
                 while k < 2 {
                     let place = threads::offset(buffer, geometry.offset(row, (column + k) * size));
-                    let bits = registers.get(at + k).to_bits();
-                    let source = core::ptr::from_ref(&bits).cast::<u8>();
-                    // SAFETY: the caller vouches for the rows; bits are plain integers of this size.
-                    unsafe {
-                        match size {
-                            1 => threads::store_1(place, source.read()),
-                            2 => threads::store_2(place, source.cast::<u16>().read()),
-                            4 => threads::store_4(place, source.cast::<u32>().read()),
-                            _ => threads::store_8(place, source.cast::<u64>().read()),
-                        }
-                    }
+                    // SAFETY: the caller vouches for the rows.
+                    unsafe { store_element(place, registers.get(at + k)) };
                     k += 1;
                 }
                 half += 1;

@@ -12,6 +12,7 @@ use crate::element::Element;
 use crate::layout::{Accumulators, Block, Blocked, Layout, LinearMap, Map};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Dimension;
+use crate::simt::shared::load_element;
 use crate::tile::Tile;
 use core::marker::PhantomData;
 
@@ -100,27 +101,9 @@ impl<'k, T: Element, R: Dimension, C: Dimension> Stage<'k, T, (R, C)> {
     /// The tile in registers, in layout `L`.
     #[inline(always)]
     pub(crate) fn load_in<L: Layout>(self) -> Tile<T, (R, C), L> {
-        let thread = Map::<L, (R, C)>::MAP.of_thread.apply(crate::arch::execution::thread());
-        // SAFETY: flat indices of the tile are within the stage.
-        let tile = Tile::from_registers_fn(|i| unsafe {
-            self.element(thread | Map::<L, (R, C)>::MAP.of_register.apply(i))
-        });
-        reads_are_done();
-        tile
-    }
-
-    /// The element with flat row-major index `flat`.
-    ///
-    /// # Safety
-    /// `flat` is below the number of elements.
-    #[inline(always)]
-    pub(super) unsafe fn element(self, flat: usize) -> T {
-        let size = const { size_of::<T::Bits>() };
-        let column_bits = const { <C::Count as PowerOfTwo>::LOG };
-        let (row, column) = (flat >> column_bits, flat & ((1 << column_bits) - 1));
-        let address = threads::offset(self.address, const { Self::GEOMETRY }.offset(row, column * size));
-        // SAFETY: the place lies within the stage, which nobody writes.
-        unsafe { load_element(address) }
+        let registers =
+            by_elements::<T, R, C, L>(self.address, const { &Self::GEOMETRY }, |row, column| (row, column));
+        Tile::from_registers(registers)
     }
 }
 
@@ -134,52 +117,65 @@ fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout>(
     contiguous: bool,
     [first_row, first_column]: [usize; 2],
 ) -> Tile<T, (P, Q), L> {
-    let map = const { &Map::<L, (P, Q)>::MAP };
     let size = const { size_of::<T::Bits>() };
-    let column_bits = const { <Q::Count as PowerOfTwo>::LOG };
-    // Where the stage has the element with this flat index of the part.
-    let place = |flat: usize| {
-        let (row, column) =
-            (first_row + (flat >> column_bits), first_column + (flat & ((1 << column_bits) - 1)));
+    let place = |row: usize, column: usize| {
+        let (row, column) = (first_row + row, first_column + column);
         if transposed { (column, row) } else { (row, column) }
     };
-    let thread = crate::arch::execution::thread();
     let packed = 4 / size.min(4);
     let words = const { <L::Registers<(P, Q)> as PowerOfTwo>::COUNT } / packed;
     // `ldmatrix` moves words of four bytes along rows, and transposes elements of two.
     let by_matrices = TILES_IN_REGISTERS && words > 0 && (size == 2 || (size < 8 && contiguous));
-    let mut registers = Registers::from_fn(|_| T::ZERO);
-    if by_matrices {
-        let (warp, lane) = (map.of_thread.apply(thread & !31), thread % 32);
-        let count = words.min(4);
-        <L::Registers<(P, Q)>>::unroll(0, count * packed, &mut |i| {
-            // Each eighth of the lanes names the rows of one word's matrix.
-            let flat = warp | map.of_register.apply(i) | map.of_register.apply(lane / 8 % count * packed);
-            let (row, column) = place(flat);
-            let at = threads::offset(address, geometry.offset(row + lane % 8, column * size));
-            // SAFETY: all lanes of the warp run this alike; the rows lie within the stage, which nobody writes.
-            let loaded = unsafe { load_words(threads::word(at), count, contiguous) };
-            let mut word = 0;
-            while word < count {
-                let mut part = 0;
-                while part < packed {
-                    registers.set(i + word * packed + part, part_of(loaded[word] >> (part * size * 8)));
-                    part += 1;
-                }
-                word += 1;
-            }
-        });
-    } else {
-        let own = map.of_thread.apply(thread);
-        <L::Registers<(P, Q)>>::unroll(0, 1, &mut |i| {
-            let (row, column) = place(own | map.of_register.apply(i));
-            let at = threads::offset(address, geometry.offset(row, column * size));
-            // SAFETY: the place lies within the stage, which nobody writes.
-            registers.set(i, unsafe { load_element(at) });
-        });
+    if !by_matrices {
+        return Tile::from_registers(by_elements::<T, P, Q, L>(address, geometry, place));
     }
+    let map = const { &Map::<L, (P, Q)>::MAP };
+    let column_bits = const { <Q::Count as PowerOfTwo>::LOG };
+    let thread = crate::arch::execution::thread();
+    let (warp, lane) = (map.of_thread.apply(thread & !31), thread % 32);
+    let count = words.min(4);
+    let mut registers = Registers::from_fn(|_| T::ZERO);
+    <L::Registers<(P, Q)>>::unroll(0, count * packed, &mut |i| {
+        // Each eighth of the lanes names the rows of one word's matrix.
+        let flat = warp | map.of_register.apply(i) | map.of_register.apply(lane / 8 % count * packed);
+        let (row, column) = place(flat >> column_bits, flat & ((1 << column_bits) - 1));
+        let at = threads::offset(address, geometry.offset(row + lane % 8, column * size));
+        // SAFETY: all lanes of the warp run this alike; the rows lie within the stage, which nobody writes.
+        let loaded = unsafe { load_words(threads::word(at), count, contiguous) };
+        let mut word = 0;
+        while word < count {
+            let mut part = 0;
+            while part < packed {
+                registers.set(i + word * packed + part, part_of(loaded[word] >> (part * size * 8)));
+                part += 1;
+            }
+            word += 1;
+        }
+    });
     reads_are_done();
     Tile::from_registers(registers)
+}
+
+/// The elements of a tile of shape `(P, Q)` in layout `L`, each of which is loaded from the row and column of the stage that
+/// `place` gives for its own.
+#[inline(always)]
+fn by_elements<T: Element, P: Dimension, Q: Dimension, L: Layout>(
+    address: Address,
+    geometry: &Geometry,
+    place: impl Fn(usize, usize) -> (usize, usize),
+) -> Registers<T, L::Registers<(P, Q)>> {
+    let map = const { &Map::<L, (P, Q)>::MAP };
+    let column_bits = const { <Q::Count as PowerOfTwo>::LOG };
+    let own = map.of_thread.apply(crate::arch::execution::thread());
+    let registers = Registers::from_fn(|i| {
+        let flat = own | map.of_register.apply(i);
+        let (row, column) = place(flat >> column_bits, flat & ((1 << column_bits) - 1));
+        let at = threads::offset(address, geometry.offset(row, column * const { size_of::<T::Bits>() }));
+        // SAFETY: callers give places within the stage, which nobody writes.
+        unsafe { load_element(at) }
+    });
+    reads_are_done();
+    registers
 }
 
 /// One, two or four matrices of eight rows of 16 bytes, transposed unless the contracted axis is contiguous.
@@ -229,26 +225,6 @@ fn part_of<T: Element>(word: u32) -> T {
             1 => target.write(word as u8),
             2 => target.cast::<u16>().write(word as u16),
             _ => target.cast::<u32>().write(word),
-        }
-    }
-    T::from_bits(bits)
-}
-
-/// The element at `address`.
-///
-/// # Safety
-/// An element lies there, in memory of a stage that nobody writes.
-#[inline(always)]
-unsafe fn load_element<T: Element>(address: Address) -> T {
-    let mut bits = T::ZERO.to_bits();
-    let target = core::ptr::from_mut(&mut bits).cast::<u8>();
-    // SAFETY: the caller's contract; `bits` has this size, and any bits are valid.
-    unsafe {
-        match size_of::<T::Bits>() {
-            1 => target.write(threads::load_1(address)),
-            2 => target.cast::<u16>().write(threads::load_2(address)),
-            4 => target.cast::<u32>().write(threads::load_4(address)),
-            _ => target.cast::<u64>().write(threads::load_8(address)),
         }
     }
     T::from_bits(bits)
@@ -326,15 +302,7 @@ impl<'k, T: Element, A: Dimension, B: Dimension> StagedFactor<'k, A, B> for Tran
     }
     #[inline(always)]
     fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
-        let thread = Map::<L, (A, B)>::MAP.of_thread.apply(crate::arch::execution::thread());
-        let (a, b) = const { (<A::Count as PowerOfTwo>::LOG, <B::Count as PowerOfTwo>::LOG) };
-        let tile = Tile::from_registers_fn(|i| {
-            let flat = thread | Map::<L, (A, B)>::MAP.of_register.apply(i);
-            let (row, column) = (flat >> b, flat & ((1 << b) - 1));
-            // SAFETY: the transposed index of an element of the factor is one of the stage.
-            unsafe { self.0.element(column << a | row) }
-        });
-        reads_are_done();
-        tile
+        let (address, geometry) = (self.0.address, const { &<Self as StagedFactor<'k, A, B>>::GEOMETRY });
+        Tile::from_registers(by_elements::<T, A, B, L>(address, geometry, |row, column| (column, row)))
     }
 }

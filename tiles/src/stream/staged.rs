@@ -5,6 +5,7 @@
 //! the tensor cores read it, and so do ordinary loads; whether a stage is the left or the right factor of a product, as it is
 //! or transposed, decides only how it is read.
 
+use super::shared;
 use crate::element::Element;
 use crate::registers::{PowerOfTwo, Product};
 use crate::shape::Dimension;
@@ -17,7 +18,7 @@ pub(super) const CHUNK_BYTES: usize = 16;
 /// The most rows that one copy can have.
 pub(super) const MOST_COPIED_ROWS: usize = 256;
 /// To what stages are aligned, in bytes: the pattern of the widest swizzle repeats after as many.
-pub(super) const ALIGNMENT: usize = 1024;
+pub(super) const ALIGNMENT: usize = shared::ALIGNMENT as usize;
 
 /// A stage that holds a tile of elements `T` of shape `S`, a [`Shape2`](crate::shape::Shape2).
 #[derive(Clone, Copy, Debug)]

@@ -24,6 +24,3 @@ pub fn commit_stores() {}
 
 /// For GPUs.
 pub fn wait_for_reads<const PENDING: usize>() {}
-
-/// For GPUs.
-pub fn wait_for_stores() {}

@@ -55,12 +55,7 @@ products! {
     load_matrices_2_transposed [_address: u32] -> [u32; 2];
     load_matrices_4 [_address: u32] -> [u32; 4];
     load_matrices_4_transposed [_address: u32] -> [u32; 4];
-    store_matrix [_address: u32, _values: [u32; 1]] -> ();
-    store_matrices_2 [_address: u32, _values: [u32; 2]] -> ();
     store_matrices_4 [_address: u32, _values: [u32; 4]] -> ();
-    store_matrix_transposed [_address: u32, _values: [u32; 1]] -> ();
-    store_matrices_2_transposed [_address: u32, _values: [u32; 2]] -> ();
-    store_matrices_4_transposed [_address: u32, _values: [u32; 4]] -> ();
     store_words [_address: u32, _words: [u32; 4]] -> ();
 }
 

@@ -53,7 +53,7 @@ pub unsafe fn load(target: Address, map: *const u8, barrier: Address, [x, y, z]:
 ///
 /// # Safety
 /// `map` is a tensor map of rank 3 in global memory, of a tensor whose box nobody else accesses; `source` holds the box, aligned
-/// to 128 bytes, published to the engine, and stays as it is until [`wait_for_reads`] or [`wait_for_stores`] says so.
+/// to 128 bytes, published to the engine, and stays as it is until [`wait_for_reads`] says so.
 #[inline(always)]
 pub unsafe fn store(map: *const u8, source: Address, [x, y, z]: [u32; 3]) {
     // SAFETY: the caller vouches for the operands.
@@ -77,11 +77,4 @@ pub fn commit_stores() {
 pub fn wait_for_reads<const PENDING: usize>() {
     // SAFETY: no precondition.
     unsafe { asm!("cp.async.bulk.wait_group.read {0};", const PENDING, options(nostack)) }
-}
-
-/// `cp.async.bulk.wait_group 0`: waits until all of this thread's stores are done.
-#[inline(always)]
-pub fn wait_for_stores() {
-    // SAFETY: no precondition.
-    unsafe { asm!("cp.async.bulk.wait_group 0;", options(nostack)) }
 }

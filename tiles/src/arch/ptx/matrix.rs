@@ -244,41 +244,23 @@ fragment_loads! {
 /// Whether the functions that store matrices exist: from `sm_90` on.
 pub const STORES_MATRICES: bool = cfg!(target_feature = "sm_90");
 
-macro_rules! fragment_stores {
-    ($($(#[$attribute:meta])* $name:ident $count:literal: $template:literal, $($number:literal)*;)*) => { $(
-        $(#[$attribute])*
-        ///
-        /// # Safety
-        /// [`STORES_MATRICES`]. All 32 lanes of the warp execute this same call. The address of each lane whose row is meant lies in
-        /// shared memory of this block, 16 bytes aligned to 16, with no concurrent access.
-        #[inline(always)]
-        pub unsafe fn $name(address: u32, values: [u32; $count]) {
-            // SAFETY: the caller vouches for address and convergence.
-            #[cfg(target_feature = "sm_90")]
-            unsafe {
-                asm!($template, in(reg32) address, $(in(reg32) values[$number],)* options(nostack, preserves_flags))
-            }
-            #[cfg(not(target_feature = "sm_90"))]
-            {
-                let _ = (address, values);
-                super::execution::trap()
-            }
-        }
-    )* };
-}
-fragment_stores! {
-    /// `stmatrix.x1`: the reverse of [`load_matrix`] (PTX ISA, "stmatrix").
-    store_matrix 1: "stmatrix.sync.aligned.m8n8.x1.shared.b16 [{0}], {{{1}}};", 0;
-    /// `stmatrix.x2`.
-    store_matrices_2 2: "stmatrix.sync.aligned.m8n8.x2.shared.b16 [{0}], {{{1}, {2}}};", 0 1;
-    /// `stmatrix.x4`.
-    store_matrices_4 4: "stmatrix.sync.aligned.m8n8.x4.shared.b16 [{0}], {{{1}, {2}, {3}, {4}}};", 0 1 2 3;
-    /// `stmatrix.x1.trans`: the matrix transposed.
-    store_matrix_transposed 1: "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [{0}], {{{1}}};", 0;
-    /// `stmatrix.x2.trans`.
-    store_matrices_2_transposed 2: "stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [{0}], {{{1}, {2}}};", 0 1;
-    /// `stmatrix.x4.trans`.
-    store_matrices_4_transposed 4: "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [{0}], {{{1}, {2}, {3}, {4}}};", 0 1 2 3;
+/// `stmatrix.x4`: the reverse of [`load_matrices_4`] (PTX ISA, "stmatrix").
+///
+/// # Safety
+/// [`STORES_MATRICES`]. All 32 lanes of the warp execute this same call. The address of each lane lies in shared memory of this
+/// block, 16 bytes aligned to 16, with no concurrent access.
+#[inline(always)]
+pub unsafe fn store_matrices_4(address: u32, [a, b, c, d]: [u32; 4]) {
+    // SAFETY: the caller vouches for address and convergence.
+    #[cfg(target_feature = "sm_90")]
+    unsafe {
+        asm!("stmatrix.sync.aligned.m8n8.x4.shared.b16 [{0}], {{{1}, {2}, {3}, {4}}};", in(reg32) address, in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d, options(nostack, preserves_flags))
+    }
+    #[cfg(not(target_feature = "sm_90"))]
+    {
+        let _ = (address, a, b, c, d);
+        super::execution::trap()
+    }
 }
 
 /// `st.shared.v4.b32`.
