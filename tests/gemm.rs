@@ -325,7 +325,7 @@ fn random_products() {
 }
 
 #[test]
-fn few_rows_go_by_exchanged_roles() {
+fn few_rows_have_tiles_of_their_own() {
     for device in devices() {
         let mut random = Random::new();
         for rows in [1, 5, 16, 17, 64] {
@@ -395,7 +395,7 @@ fn operands_that_do_not_go_together_are_refused() {
         message(gemm(&three, &half([4, 6]), &mut two)),
         "gemm: the result is a batch of 2 matrices, and the first factor of 3: a factor has as many, or one for all"
     );
-    let plan = Plan { columns: 512, parts: 0, exchanged: false };
+    let plan = Plan { rows: 128, columns: 512, parts: 0 };
     let told = message(Gemm::new().plan(plan).multiply(&a, &half([4, 6]), &mut c));
     assert!(
         told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, 0 part(s)`"),

@@ -144,15 +144,19 @@ pub(crate) fn parts<T: Element, const RANK: usize>(
     let map = match (wanted, problem) {
         (Use::Source, Some(problem)) => return Err(refusal(layout, problem)),
         (Use::Sink, Some(_)) => std::ptr::null(),
-        // The engine writes 16 bytes at a time, also where a row ends within them, as was seen on an H200: what lies behind the
-        // row would be overwritten.
-        (Use::Sink, None)
-            if !(u64::from(matrices.columns) * size_of::<T>() as u64).is_multiple_of(GRANULE) =>
-        {
-            std::ptr::null()
-        }
         (Use::Sink, None) if layout.len() == 0 => std::ptr::null(),
-        (_, None) => maps.tensor_map(&MapDescription::new::<T>(address, matrices, piece))?,
+        (Use::Sink, None) => {
+            // The engine writes 16 bytes at a time, also where a row ends within them, as was seen on an H200: what lies behind
+            // the row would be overwritten. The last columns are left to the kernel's threads.
+            let granule = GRANULE as u32 / size_of::<T>() as u32;
+            let MatrixLayout { rows, columns, batches, row_pitch, batch_pitch, .. } = matrices;
+            let whole = MatrixLayout::new(rows, columns / granule * granule, batches, row_pitch, batch_pitch);
+            match whole.columns {
+                0 => std::ptr::null(),
+                _ => maps.tensor_map(&MapDescription::new::<T>(address, whole, piece))?,
+            }
+        }
+        (Use::Source, None) => maps.tensor_map(&MapDescription::new::<T>(address, matrices, piece))?,
     };
     Ok(Parts { map, pointer: pointer.cast(), layout: matrices })
 }

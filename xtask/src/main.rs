@@ -11,6 +11,7 @@ mod quickstart;
 mod setup;
 mod test;
 mod toolchain;
+mod tune;
 mod without_toolchain;
 mod workspace;
 
@@ -42,6 +43,8 @@ enum Command {
     Quickstart(quickstart::Options),
     /// Measures the kernels on the CPU, and on the GPU where there is one.
     Bench(bench::Options),
+    /// Measures the plans of matrix products on this GPU, for `kernels/tuning/`.
+    Tune(tune::Options),
     /// Collects GPU tests and benchmarks in a folder for a machine without Rust.
     Bundle,
 }
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Command::Ptx(options) => ptx::run(&options),
         Command::Quickstart(options) => quickstart::run(&options),
         Command::Bench(options) => bench::run(&options),
+        Command::Tune(options) => tune::run(&options),
         Command::Bundle => bundle::run(),
     };
     match result {

@@ -108,7 +108,7 @@ pub fn attention<
         let key = receiver.receive();
         let scores = receiver
             .start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
-                s.set_product(query, k.transposed())
+                s.mma(query, k.transposed())
             })
             .finish(&mut receiver);
         let [_, mut i, _] = tile.index();
@@ -124,7 +124,7 @@ pub fn attention<
                 let key = receiver.receive();
                 let scores =
                     receiver.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
-                        s.set_product(query, k.transposed())
+                        s.mma(query, k.transposed())
                     });
                 let value = receiver.receive();
                 let product = receiver.start(sums, value, |o, v| o.mma(probabilities, v));
@@ -155,7 +155,7 @@ pub fn attention<
             receiver.release(held);
             let key = receiver.receive();
             let scores = receiver.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
-                s.set_product(query, k.transposed())
+                s.mma(query, k.transposed())
             });
             let value = receiver.receive();
             let product = receiver.start(sums, value, |o, v| o.mma(probabilities, v));

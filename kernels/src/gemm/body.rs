@@ -155,13 +155,15 @@ pub fn product<B, X, Y, C, O, M, N, K, E, const STAGES: usize, const GROUPS: usi
     for<'k> Y::Factor<'k>: StagedFactor<'k, K, N, Element = Y::Element>,
     E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>,
 {
-    parts_of_product::<B, X, Y, C, O, M, N, K, E, STAGES, GROUPS, false>(
+    parts_of_product::<B, X, Y, C, O, M, N, M, N, K, E, STAGES, GROUPS, false, false>(
         block, a, b, c, 1, ring, stash, epilogue,
     );
 }
 
 /// As [`product`], of which `c` gets `splits` parts, one behind the other: matrix `batch * splits + part` of `c` is that part of
 /// the sums of matrix `batch`.
+///
+/// With `TURNED`, `c` is in tiles of the transposes of the sums: rows of `b` are rows of `c`.
 ///
 /// With `PRECISE`, what tensor cores sum up at once is one step: the products of 8-bit floats, which they sum up to some 14 bits,
 /// are then added to sums of the full type.
@@ -175,16 +177,19 @@ pub(super) fn parts_of_product<
     O,
     M,
     N,
+    P,
+    Q,
     K,
     E,
     const STAGES: usize,
     const GROUPS: usize,
+    const TURNED: bool,
     const PRECISE: bool,
 >(
     block: Split<B>,
     a: X,
     b: Y,
-    c: TileSink<O, (M, N)>,
+    c: TileSink<O, (P, Q)>,
     splits: u32,
     ring: Ring<(X::Stage, Y::Stage), STAGES>,
     stash: Stash<GROUPS>,
@@ -197,13 +202,15 @@ pub(super) fn parts_of_product<
     O: Element,
     M: Dimension,
     N: Dimension,
+    P: Dimension,
+    Q: Dimension,
     K: Dimension,
     X::Element: StagedProduct<Y::Element, C>,
     for<'k> X::Factor<'k>: LeftFactor<'k, M, K, B, Element = X::Element>,
     for<'k> Y::Factor<'k>: StagedFactor<'k, K, N, Element = Y::Element>,
-    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>,
+    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (P, Q)>) -> Tile<O, (P, Q), Accumulators<B>>,
 {
-    let order = Swizzled::<8>;
+    let order = Swizzled::<16>;
     let (a_batches, b_batches) = (a.batches(), b.batches());
     let (steps, splits) = (a.steps(), splits.max(1));
     // The steps of a tile of parts: all of them where there are no parts.
@@ -216,6 +223,7 @@ pub(super) fn parts_of_product<
         (batch, first, each.min(steps - first))
     };
     let feed = block.indices(order, c.tile_counts()).flat_map(move |[matrix, i, j]| {
+        let (i, j) = if TURNED { (j, i) } else { (i, j) };
         let (batch, first, count) = range(matrix);
         // One matrix serves the whole batch.
         let (of_a, of_b) = (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
@@ -230,15 +238,13 @@ pub(super) fn parts_of_product<
                 for _ in 0..count {
                     let held = receiver.receive();
                     let step = receiver.start(Accumulator::unset(cx), held, |sums, (a, b)| {
-                        sums.set_product(X::factor(a), Y::factor(b))
+                        sums.mma(X::factor(a), Y::factor(b))
                     });
                     sums = sums + step.finish(&mut receiver);
                 }
                 sums
             } else {
-                let mut sums = Accumulator::<C, (M, N), B>::zero(cx);
-                receiver.steps(count).each(|(a, b)| sums.mma(X::factor(a), Y::factor(b)));
-                sums.finish()
+                receiver.steps(count).sum(cx, |sums, (a, b)| sums.mma(X::factor(a), Y::factor(b)))
             };
             let result = epilogue(cx, sums, &tile);
             tile.store(&mut stash, result);

@@ -58,11 +58,11 @@ pub fn gemm_nn<
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (a, b);
     if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
             block, a, b, c, splits, ring, stash, epilogue,
         );
     } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
             block, a, b, c, splits, ring, stash, epilogue,
         );
     }
@@ -81,13 +81,9 @@ pub fn gemm_nn<
         <f16, f16, f32, f16, 128, 256, 64, 0>,
         <f16, f16, f32, f16, 128, 128, 64, 0>,
         <f16, f16, f32, f32, 128, 256, 64, 0>,
-        <f16, f16, f32, f32, 128, 64, 64, 0>,
-        <f16, f16, f32, f32, 128, 16, 64, 0>,
         <bf16, bf16, f32, bf16, 128, 256, 64, 0>,
         <bf16, bf16, f32, bf16, 128, 128, 64, 0>,
         <bf16, bf16, f32, f32, 128, 256, 64, 0>,
-        <bf16, bf16, f32, f32, 128, 64, 64, 0>,
-        <bf16, bf16, f32, f32, 128, 16, 64, 0>,
         <tf32, tf32, f32, f32, 128, 256, 32, 0>,
         <tf32, tf32, f32, f32, 128, 128, 32, 0>,
         <f8e4m3, f8e4m3, f32, f16, 128, 256, 128, 0>,
@@ -96,15 +92,12 @@ pub fn gemm_nn<
         <f8e4m3, f8e4m3, f32, bf16, 128, 128, 128, 1>,
         <f8e4m3, f8e4m3, f32, f32, 128, 256, 128, 0>,
         <f8e4m3, f8e4m3, f32, f32, 128, 128, 128, 1>,
-        <f8e4m3, f8e4m3, f32, f32, 128, 64, 128, 1>,
-        <f8e4m3, f8e4m3, f32, f32, 128, 16, 128, 1>,
         <f8e5m2, f8e5m2, f32, f16, 128, 256, 128, 0>,
         <f8e5m2, f8e5m2, f32, f16, 128, 128, 128, 1>,
         <f8e5m2, f8e5m2, f32, bf16, 128, 256, 128, 0>,
         <f8e5m2, f8e5m2, f32, bf16, 128, 128, 128, 1>,
         <i8, i8, i32, i32, 128, 256, 128, 0>,
         <i8, i8, i32, i32, 128, 128, 128, 0>,
-        <i8, i8, i32, i32, 128, 16, 128, 0>,
         <u8, i8, i32, i32, 128, 128, 128, 0>,
         <f64, f64, f64, f64, 128, 64, 16, 0>,
     )
@@ -139,11 +132,11 @@ pub fn gemm_nt<
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (a, Transposed(b));
     if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
             block, a, b, c, splits, ring, stash, epilogue,
         );
     } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
             block, a, b, c, splits, ring, stash, epilogue,
         );
     }
@@ -198,11 +191,11 @@ pub fn gemm_tn<
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), b);
     if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
             block, a, b, c, splits, ring, stash, epilogue,
         );
     } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
             block, a, b, c, splits, ring, stash, epilogue,
         );
     }
@@ -219,11 +212,7 @@ pub fn gemm_tn<
     min_blocks = 1,
     instances(
         <f16, f16, f32, f16, 128, 256, 64, 0>,
-        <f16, f16, f32, f32, 128, 64, 64, 0>,
-        <f16, f16, f32, f32, 128, 16, 64, 0>,
         <bf16, bf16, f32, bf16, 128, 256, 64, 0>,
-        <bf16, bf16, f32, f32, 128, 64, 64, 0>,
-        <bf16, bf16, f32, f32, 128, 16, 64, 0>,
         <f64, f64, f64, f64, 128, 64, 16, 0>,
     )
 )]
@@ -257,11 +246,11 @@ pub fn gemm_tt<
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), Transposed(b));
     if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, true>(
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
             block, a, b, c, splits, ring, stash, epilogue,
         );
     } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, false>(
+        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
             block, a, b, c, splits, ring, stash, epilogue,
         );
     }

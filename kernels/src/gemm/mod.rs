@@ -40,6 +40,7 @@
 mod body;
 mod epilogue;
 pub mod kernels;
+pub mod narrow;
 pub mod pack;
 pub mod parts;
 

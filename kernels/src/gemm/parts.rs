@@ -33,32 +33,3 @@ pub fn sum_parts<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
     }
     c.store_masked(C::activated(sums, activation).cast::<O>(), (m, i, j));
 }
-
-/// As [`sum_parts`], of parts that are the transposes of `c`. Tiles of `c` are 16 x 64.
-#[kernel(threads = 256, grid = 3, dependent, instances(<f32, f16>, <f32, bf16>, <f32, f32>, <i32, i32>))]
-pub fn sum_parts_transposed<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
-    cx: Cx<B>,
-    parts: Span<C, (u32, u32, u32), Strided>,
-    c: SpanMut<O, (u32, u32, u32), Strided>,
-    bias: Span<O, (u32,)>,
-    alpha: C,
-    beta: C,
-    activation: u32,
-    splits: u32,
-) {
-    let parts = parts.partition(cx, shape![1, 64, 16]);
-    let (j, i, m) = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
-    let mut sums = cx.zeros::<C, _>(shape![1, 64, 16]);
-    for part in 0..splits {
-        sums = sums + parts.load_masked(Zero, (*m * splits + part, *j, *i));
-    }
-    let c = c.partition(cx, shape![1, 16, 64]);
-    let mut sums = sums.transpose::<1, 2>().map(move |sum| Number::mul(sum, alpha));
-    if beta != C::ZERO {
-        sums = sums + c.load_masked(Zero, (m, i, j)).cast::<C>().map(move |before| Number::mul(before, beta));
-    }
-    if bias.extent(0) != 0 {
-        sums = sums + bias.partition(cx, shape![64]).load_masked(Zero, *j).cast::<C>();
-    }
-    c.store_masked(C::activated(sums, activation).cast::<O>(), (m, i, j));
-}

@@ -26,6 +26,8 @@ const WARPGROUP: u32 = 128;
 #[must_use = "accumulators are read by `finish`"]
 pub struct Accumulator<C: Element, S: Shape, B: Block> {
     pub(super) sums: Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
+    /// 0 while the sums are zero and the registers hold anything: the first product of warpgroups takes their place.
+    pub(super) adds: u32,
     /// The number of this thread's warpgroup in the block.
     pub(super) warpgroup: u32,
     /// Where warps multiply for themselves: the fragments of a product that is still to be added. They are loaded while the
@@ -53,35 +55,54 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
 
     /// Sums that begin at zero.
     #[inline(always)]
-    pub fn zero(cx: Cx<B>) -> Self {
-        Self::from_tile(cx, Tile::<C, S, Accumulators<B>>::from_registers(Registers::from_fn(|_| C::ZERO)))
+    pub fn zero(_cx: Cx<B>) -> Self {
+        let mut accumulator = Self::of(Registers::from_fn(|_| C::ZERO), 1);
+        accumulator.settle::<false>();
+        accumulator
     }
 
-    /// Sums that begin at any value, for [`set_product`](Self::set_product).
+    /// Sums that begin at zero, of which the first product takes the place: where warpgroups multiply, no instruction sets them to
+    /// zero. For sums whose first product is not a step of a loop, which would have to ask whether it is the first.
     #[inline(always)]
     pub fn unset(cx: Cx<B>) -> Self {
-        if !WARPGROUPS {
+        if const { !WARPGROUPS || size_of::<C::Bits>() != 4 } {
             return Self::zero(cx);
         }
         let mut sums = MaybeUninit::<Registers<C, <Accumulators<B> as Layout>::Registers<S>>>::uninit();
-        // SAFETY: the registers are as many, and any bits are a valid number of the types that are summed up.
+        // SAFETY: the registers are as many, and any 32 bits are a valid number of the types that are summed up.
         let sums = unsafe {
             warpgroup::arise(Self::REGISTERS, sums.as_mut_ptr().cast());
             sums.assume_init()
         };
-        Self::of(sums)
+        Self::of(sums, 0)
     }
 
     #[inline(always)]
-    fn of(sums: Registers<C, <Accumulators<B> as Layout>::Registers<S>>) -> Self {
-        Self { sums, warpgroup: warpgroup_number(), pending: Factors::zero(), kind: 0, local: PhantomData }
+    fn of(sums: Registers<C, <Accumulators<B> as Layout>::Registers<S>>, adds: u32) -> Self {
+        Self {
+            sums,
+            adds,
+            warpgroup: warpgroup_number(),
+            pending: Factors::zero(),
+            kind: 0,
+            local: PhantomData,
+        }
+    }
+
+    /// Sets the sums to the zero that they are, where no product has taken its place.
+    #[inline(always)]
+    pub(super) fn clear_unless_set(&mut self) {
+        if self.adds == 0 {
+            self.sums = Registers::from_fn(|_| C::ZERO);
+            self.adds = 1;
+        }
     }
 
     /// Sums that begin at the elements of a tile.
     #[inline(always)]
     pub fn from_tile<L: Layout<Block = B>>(_cx: Cx<B>, tile: Tile<C, S, L>) -> Self {
         let sums = *tile.spread::<S, Accumulators<B>>().registers();
-        let mut accumulator = Self::of(sums);
+        let mut accumulator = Self::of(sums, 1);
         accumulator.settle::<false>();
         accumulator
     }
@@ -114,8 +135,9 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
 
     /// The sums, which no product is writing.
     #[inline(always)]
-    fn into_tile(mut self) -> Tile<C, S, Accumulators<B>> {
+    pub(super) fn into_tile(mut self) -> Tile<C, S, Accumulators<B>> {
         super::product::add_pending(&mut self);
+        self.clear_unless_set();
         let sums = self.sums;
         core::mem::forget(self);
         Tile::from_registers(sums)
@@ -131,18 +153,6 @@ impl<C: Element, S: Shape, B: Block> Drop for Accumulator<C, S, B> {
 }
 
 impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B> {
-    /// The product of an (M, K) factor, a stage or a tile in registers, and a (K, N) stage takes the place of what was
-    /// summed up so far. Saves zeroing the accumulators.
-    #[inline(always)]
-    pub fn set_product<'k, K, X, Y>(&mut self, a: X, b: Y)
-    where
-        K: Dimension,
-        X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
-        Y: StagedFactor<'k, K, N, Element: Repack>,
-    {
-        super::product::issue::<false, C, M, N, K, B, X, Y>(self, a, b);
-    }
-
     /// Adds the product of an (M, K) factor, a stage or a tile in registers, and a (K, N) stage.
     ///
     /// On a GPU with warpgroups the product is under way when this returns.
@@ -153,7 +163,7 @@ impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B>
         X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
         Y: StagedFactor<'k, K, N, Element: Repack>,
     {
-        super::product::issue::<true, C, M, N, K, B, X, Y>(self, a, b);
+        super::product::issue(self, a, b);
     }
 }
 

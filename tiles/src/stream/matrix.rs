@@ -123,8 +123,8 @@ pub struct TileSource<T: Element, S: MatrixShape> {
 /// A matrix, or a batch of matrices, that a kernel writes in tiles of shape `S`.
 ///
 /// The launch passes a tensor of two axes, rows and columns, or of three, of which the first counts matrices. Its rows must
-/// be contiguous; where they also begin at multiples of 16 bytes, and are multiples of 16 bytes long, whole tiles leave through
-/// shared memory. What lies outside a matrix is not written.
+/// be contiguous; where they also begin at multiples of 16 bytes, the copy engine of a GPU stores tiles. What lies outside a
+/// matrix is not written.
 pub struct TileSink<T: Element, S: MatrixShape> {
     pub(crate) matrix: Matrix<T>,
     shape: PhantomData<S>,
@@ -169,7 +169,7 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
     /// - The elements of the layout are initialised, and valid for reads and writes, by this kernel alone, as long as the
     ///   matrix is used, and no two indices share an element. A block makes it once.
     /// - `map` is null, or the address of a map, in memory of the device, of just these elements with the box
-    ///   [`TileSink::BOX`]; then rows are multiples of 16 bytes long, as the copy engine writes no less.
+    ///   [`TileSink::BOX`], but for columns at the end of rows that do not fill 16 bytes: the copy engine writes no less.
     #[inline(always)]
     pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
         _ = const { Self::BOX };

@@ -22,9 +22,8 @@
 //!     block.pipeline(ring, feed, move |cx, mut receiver| {
 //!         let mut stash = stash;
 //!         for tile in c.deal(cx, order) {
-//!             let mut sums = Accumulator::<f32, _, _>::zero(cx);
-//!             receiver.steps(steps).each(|(a, b)| sums.mma(a, b));
-//!             tile.store(&mut stash, sums.finish().cast());
+//!             let sums = receiver.steps(steps).sum::<f32, _>(cx, |sums, (a, b)| sums.mma(a, b));
+//!             tile.store(&mut stash, sums.cast());
 //!         }
 //!     });
 //! }
@@ -34,7 +33,7 @@
 //!   copied, and the closure in the other threads.
 //! * [`Receiver::steps`] lends the stages of each message for the time of one step. What the tensor cores do with them goes on
 //!   while the next step begins; the library gives a stage back when nothing reads it any more.
-//! * [`Accumulator::finish`] gives an ordinary tile, laid out as tensor cores leave it: everything that tiles can do is done on
+//! * [`Steps::sum`] gives an ordinary tile, laid out as tensor cores leave it: everything that tiles can do is done on
 //!   it in registers, such as adding a bias, an activation or statistics of rows.
 //! * What lies outside of a tensor reads as zero and is not written, so that any sizes will do.
 //!

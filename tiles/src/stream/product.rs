@@ -12,7 +12,7 @@ use crate::arch::warpgroup;
 use crate::element::{Element, Repack, bf16, f8e4m3, f8e5m2, f16, tf32};
 use crate::layout::{Accumulators, Block, Blocked, Layout, LeftOperand, RightOperand};
 use crate::ops::matrix::{Factors, MultiplyAccumulate, ProductOf, mma};
-use crate::registers::{PowerOfTwo, Registers};
+use crate::registers::PowerOfTwo;
 use crate::shape::{D, Dimension, Shape};
 use crate::tile::Tile;
 
@@ -47,9 +47,10 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     /// # Safety
     /// As for [`crate::arch::warpgroup::f16_f32::shared`].
     #[doc(hidden)]
-    unsafe fn shared<const ADD: i32, const TA: i32, const TB: i32>(
+    unsafe fn shared<const TA: i32, const TB: i32>(
         _columns: usize,
         _sums: *mut u32,
+        _add: u32,
         _a: u64,
         _b: u64,
     ) {
@@ -59,13 +60,7 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     /// # Safety
     /// As for [`crate::arch::warpgroup::f16_f32::registers`].
     #[doc(hidden)]
-    unsafe fn registers<const ADD: i32, const TB: i32>(
-        _columns: usize,
-        _sums: *mut u32,
-        _a: [u32; 4],
-        _b: u64,
-    ) {
-    }
+    unsafe fn registers<const TB: i32>(_columns: usize, _sums: *mut u32, _add: u32, _a: [u32; 4], _b: u64) {}
 }
 
 macro_rules! warpgroup_products {
@@ -75,14 +70,14 @@ macro_rules! warpgroup_products {
             const WARPGROUPS: bool = true;
             const KIND: u32 = $kind;
             #[inline(always)]
-            unsafe fn shared<const ADD: i32, const TA: i32, const TB: i32>(columns: usize, sums: *mut u32, a: u64, b: u64) {
+            unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, sums: *mut u32, add: u32, a: u64, b: u64) {
                 // SAFETY: the same contract.
-                unsafe { warpgroup::$instruction::shared::<ADD, TA, TB>(columns, sums, a, b) }
+                unsafe { warpgroup::$instruction::shared::<TA, TB>(columns, sums, add, a, b) }
             }
             #[inline(always)]
-            unsafe fn registers<const ADD: i32, const TB: i32>(columns: usize, sums: *mut u32, a: [u32; 4], b: u64) {
+            unsafe fn registers<const TB: i32>(columns: usize, sums: *mut u32, add: u32, a: [u32; 4], b: u64) {
                 // SAFETY: the same contract.
-                unsafe { warpgroup::$instruction::registers::<ADD, TB>(columns, sums, a, b) }
+                unsafe { warpgroup::$instruction::registers::<TB>(columns, sums, add, a, b) }
             }
         }
     )*
@@ -275,32 +270,9 @@ fn address_of(address: Address) -> u32 {
     crate::arch::threads::word(address)
 }
 
-/// Puts the product of `a` and `b` under way, to be added to `sums` or, without `ADD`, to take their place.
+/// Puts the product of `a` and `b` under way, to be added to `sums`.
 #[inline(always)]
-pub(super) fn issue<'k, const ADD: bool, C, M, N, K, B, X, Y>(
-    sums: &mut Accumulator<C, (M, N), B>,
-    a: X,
-    b: Y,
-) where
-    C: Element,
-    M: Dimension,
-    N: Dimension,
-    K: Dimension,
-    B: Block,
-    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
-    Y: StagedFactor<'k, K, N, Element: Repack>,
-{
-    if const { by_warpgroups::<C, M, N, K, B, X, Y>() } {
-        issue_by_warpgroups::<ADD, C, M, N, K, B, X, Y>(sums, a, b);
-    } else {
-        issue_by_warps::<ADD, C, M, N, K, B, X, Y>(sums, a, b);
-    }
-}
-
-/// The product by each warp for itself, on fragments in registers; on the CPU, and for tiles too small for that, by the product
-/// of whole tiles.
-#[inline(always)]
-fn issue_by_warps<'k, const ADD: bool, C, M, N, K, B, X, Y>(sums: &mut Accumulator<C, (M, N), B>, a: X, b: Y)
+pub(super) fn issue<'k, C, M, N, K, B, X, Y>(sums: &mut Accumulator<C, (M, N), B>, a: X, b: Y)
 where
     C: Element,
     M: Dimension,
@@ -310,10 +282,27 @@ where
     X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
     Y: StagedFactor<'k, K, N, Element: Repack>,
 {
-    if !ADD {
-        sums.sums = Registers::from_fn(|_| C::ZERO);
-        sums.kind = 0;
+    if const { by_warpgroups::<C, M, N, K, B, X, Y>() } {
+        issue_by_warpgroups(sums, a, b);
+    } else {
+        issue_by_warps(sums, a, b);
     }
+}
+
+/// The product by each warp for itself, on fragments in registers; on the CPU, and for tiles too small for that, by the product
+/// of whole tiles.
+#[inline(always)]
+fn issue_by_warps<'k, C, M, N, K, B, X, Y>(sums: &mut Accumulator<C, (M, N), B>, a: X, b: Y)
+where
+    C: Element,
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    B: Block,
+    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+    Y: StagedFactor<'k, K, N, Element: Repack>,
+{
+    sums.clear_unless_set();
     let step = const { <StepOf<X::Element, Y::Element, C> as Dimension>::Count::COUNT };
     if !TILES_IN_REGISTERS || const { !by_fragments::<X::Element, Y::Element, C, M, N, K, B>() } {
         let product = mma(
@@ -406,11 +395,8 @@ where
 }
 
 #[inline(always)]
-fn issue_by_warpgroups<'k, const ADD: bool, C, M, N, K, B, X, Y>(
-    sums: &mut Accumulator<C, (M, N), B>,
-    a: X,
-    b: Y,
-) where
+fn issue_by_warpgroups<'k, C, M, N, K, B, X, Y>(sums: &mut Accumulator<C, (M, N), B>, a: X, b: Y)
+where
     C: Element,
     M: Dimension,
     N: Dimension,
@@ -444,7 +430,7 @@ fn issue_by_warpgroups<'k, const ADD: bool, C, M, N, K, B, X, Y>(
             let right_at = right.at(b, column_block);
             let mut step = 0;
             while step < steps {
-                let adds = ADD || step > 0;
+                let add = if step > 0 { 1 } else { sums.adds };
                 let right_at = right_at + right.step(step);
                 // SAFETY: all threads run this alike; the stages are lent for longer than the product is under way; a block of 64
                 // rows has `columns / 2` registers a thread, and `sums` is not read before it is settled.
@@ -453,39 +439,19 @@ fn issue_by_warpgroups<'k, const ADD: bool, C, M, N, K, B, X, Y>(
                         let left = Descriptor::new(geometry, X::TRANSPOSED, STEP_ROWS);
                         let address = address_of(a.address().unwrap_unchecked());
                         let left_at = left.at(address, warpgroup + row_block * groups) + left.step(step);
-                        match (adds, X::TRANSPOSED, !Y::TRANSPOSED) {
-                            (false, false, false) => {
-                                X::Element::shared::<0, 0, 0>(at_once, own, left_at, right_at)
+                        match (X::TRANSPOSED, !Y::TRANSPOSED) {
+                            (false, false) => {
+                                X::Element::shared::<0, 0>(at_once, own, add, left_at, right_at)
                             }
-                            (false, false, true) => {
-                                X::Element::shared::<0, 0, 1>(at_once, own, left_at, right_at)
-                            }
-                            (false, true, false) => {
-                                X::Element::shared::<0, 1, 0>(at_once, own, left_at, right_at)
-                            }
-                            (false, true, true) => {
-                                X::Element::shared::<0, 1, 1>(at_once, own, left_at, right_at)
-                            }
-                            (true, false, false) => {
-                                X::Element::shared::<1, 0, 0>(at_once, own, left_at, right_at)
-                            }
-                            (true, false, true) => {
-                                X::Element::shared::<1, 0, 1>(at_once, own, left_at, right_at)
-                            }
-                            (true, true, false) => {
-                                X::Element::shared::<1, 1, 0>(at_once, own, left_at, right_at)
-                            }
-                            (true, true, true) => {
-                                X::Element::shared::<1, 1, 1>(at_once, own, left_at, right_at)
-                            }
+                            (false, true) => X::Element::shared::<0, 1>(at_once, own, add, left_at, right_at),
+                            (true, false) => X::Element::shared::<1, 0>(at_once, own, add, left_at, right_at),
+                            (true, true) => X::Element::shared::<1, 1>(at_once, own, add, left_at, right_at),
                         }
                     } else {
                         let words = a.words(row_block * length / 2 + step * 8);
-                        match (adds, !Y::TRANSPOSED) {
-                            (false, false) => X::Element::registers::<0, 0>(at_once, own, words, right_at),
-                            (false, true) => X::Element::registers::<0, 1>(at_once, own, words, right_at),
-                            (true, false) => X::Element::registers::<1, 0>(at_once, own, words, right_at),
-                            (true, true) => X::Element::registers::<1, 1>(at_once, own, words, right_at),
+                        match !Y::TRANSPOSED {
+                            false => X::Element::registers::<0>(at_once, own, add, words, right_at),
+                            true => X::Element::registers::<1>(at_once, own, add, words, right_at),
                         }
                     }
                 }
@@ -495,4 +461,5 @@ fn issue_by_warpgroups<'k, const ADD: bool, C, M, N, K, B, X, Y>(
         }
         row_block += 1;
     }
+    sums.adds = 1;
 }

@@ -1,5 +1,6 @@
 //! The receiving end of a pipeline: stages lent step by step, or held.
 
+use super::accumulator::Accumulator;
 #[allow(unused_imports, reason = "for links in the documentation")]
 use super::accumulator::InFlight;
 use super::fills::Fills;
@@ -10,9 +11,13 @@ use crate::arch::matrix::WARPGROUPS;
 use crate::arch::messages::Failure;
 use crate::arch::threads::Address;
 use crate::arch::{execution, threads, warpgroup};
+use crate::context::Cx;
 use crate::debug::protocol::{ENDED_FEED, HELD_STAGES, ORDER_OF_STAGES};
-use crate::layout::Block;
+use crate::element::Element;
+use crate::layout::{Accumulators, Block};
 use crate::registers::PowerOfTwo;
+use crate::shape::Shape;
+use crate::tile::Tile;
 use core::marker::PhantomData;
 
 /// A place in the sequence of messages: which stage, and in which round.
@@ -268,6 +273,45 @@ where
         self.ahead += 1;
     }
 
+    /// Waits for the next message and calls `step` with its stages, where a warp copies. Then gives back the stage of the step before,
+    /// `previous`, whose products are done. Its own stage is the result.
+    #[inline(always)]
+    #[track_caller]
+    fn step(&mut self, previous: Option<u32>, mut step: impl for<'k> FnMut(P::Stages<'k>)) -> u32 {
+        let slot = self.next.slot;
+        let address = self.wait();
+        // SAFETY: the message lies there until its stage is given back, which the products of this step precede.
+        step(unsafe { P::stages(address) });
+        if !WARPGROUPS {
+            // Warps multiply for themselves, and have read the stage.
+            self.arrive_empty(slot);
+            return slot;
+        }
+        // SAFETY: all threads of the block run this alike.
+        unsafe {
+            warpgroup::commit();
+            // The products of the step before have read their stage.
+            warpgroup::wait::<1>();
+        }
+        if let Some(previous) = previous {
+            self.arrive_empty(previous);
+        }
+        slot
+    }
+
+    /// Gives the stage of the last step back.
+    #[inline(always)]
+    fn after_steps(&mut self, last: Option<u32>) {
+        if !WARPGROUPS {
+            return;
+        }
+        // SAFETY: all threads of the block run this alike.
+        unsafe { warpgroup::wait::<0>() };
+        if let Some(last) = last {
+            self.arrive_empty(last);
+        }
+    }
+
     /// Gives the stage `slot` back to the sender.
     #[inline(always)]
     #[track_caller]
@@ -358,32 +402,65 @@ where
         let mut previous = None;
         while count != 0 {
             count -= 1;
-            let slot = receiver.next.slot;
-            let address = receiver.wait();
-            // SAFETY: the message lies there until its stage is given back, which the products of this step precede.
-            step(unsafe { P::stages(address) });
-            if !WARPGROUPS {
-                // Warps multiply for themselves, and have read the stage.
-                receiver.arrive_empty(slot);
-                continue;
-            }
-            // SAFETY: all threads of the block run this alike.
-            unsafe {
-                warpgroup::commit();
-                // The products of the step before have read their stage.
-                warpgroup::wait::<1>();
-            }
-            if let Some(previous) = previous {
-                receiver.arrive_empty(previous);
-            }
-            previous = Some(slot);
+            previous = Some(receiver.step(previous, &mut step));
         }
-        if WARPGROUPS {
-            // SAFETY: as above.
-            unsafe { warpgroup::wait::<0>() };
+        receiver.after_steps(previous);
+    }
+
+    /// The sums of the products that `product` puts under way in each step, as [`each`](Self::each) with an [`Accumulator`]; zero
+    /// where there is no step.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    ///
+    /// /// The scalar products of all rows of `a` with all rows of `b`.
+    /// #[kernel(threads = 128, copy = 32)]
+    /// pub fn scalar_products(
+    ///     block: Split,
+    ///     a: TileSource<f16, Shape2<64, 64>>,
+    ///     b: TileSource<f16, Shape2<64, 64>>,
+    ///     c: TileSink<f32, Shape2<64, 64>>,
+    ///     #[shared] ring: Ring<(Staged<f16, Shape2<64, 64>>, Staged<f16, Shape2<64, 64>>)>,
+    ///     #[shared] mut stash: Stash<1>,
+    /// ) {
+    ///     let (order, steps) = (Swizzled::<16>, a.tile_counts().1);
+    ///     let feed = block.indices(order, c.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
+    ///     block.pipeline(ring, feed, move |cx, mut receiver| {
+    ///         for tile in c.deal(cx, order) {
+    ///             let sums = receiver.steps(steps).sum(cx, |sums, (a, b)| sums.mma(a, b.transposed()));
+    ///             tile.store(&mut stash, sums);
+    ///         }
+    ///     });
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// As [`each`](Self::each).
+    #[inline(always)]
+    #[track_caller]
+    pub fn sum<C: Element, S: Shape>(
+        self,
+        cx: Cx<B>,
+        mut product: impl for<'k> FnMut(&mut Accumulator<C, S, B>, P::Stages<'k>),
+    ) -> Tile<C, S, Accumulators<B>> {
+        if !WARPGROUPS {
+            let mut sums = Accumulator::zero(cx);
+            self.each(|stages| product(&mut sums, stages));
+            return sums.finish();
         }
-        if let Some(previous) = previous {
-            receiver.arrive_empty(previous);
+        let (receiver, mut count) = (self.receiver, self.count);
+        let mut sums = Accumulator::unset(cx);
+        if count == 0 {
+            return sums.into_tile();
         }
+        // The first step by itself, as no other one takes the place of what the accumulators hold.
+        let mut previous = receiver.step(None, |stages| product(&mut sums, stages));
+        while count != 1 {
+            count -= 1;
+            previous = receiver.step(Some(previous), |stages| product(&mut sums, stages));
+        }
+        receiver.after_steps(Some(previous));
+        sums.settle::<true>();
+        sums.into_tile()
     }
 }

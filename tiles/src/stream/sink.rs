@@ -13,7 +13,7 @@ use crate::element::{Cast, Element, Number};
 use crate::layout::{Accumulators, Block, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Dimension;
-use crate::simt::shared::store_element;
+use crate::simt::shared::{load_element, store_element};
 use crate::span::Span;
 use crate::tile::Tile;
 use crate::view::Order;
@@ -73,10 +73,16 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
         };
         let counts = self.tile_counts();
         let blocks = cx.num_blocks(0);
-        Numbers::new(*cx.bid::<0>(), blocks, counts).map(move |number| SinkTile {
-            // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers and a launch's one number of blocks.
-            sink: unsafe { core::ptr::read(&self) },
-            index: order.locate_among(number, blocks, counts),
+        Numbers::new(*cx.bid::<0>(), blocks, counts).map(move |number| {
+            // SAFETY: all threads of the block run this alike. The assembler cannot know that a loop over tiles keeps warps together;
+            // behind a barrier it does, and computes addresses once for a warp.
+            unsafe { threads::warp_barrier() };
+            SinkTile {
+                // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers and a launch's one number of
+                // blocks.
+                sink: unsafe { core::ptr::read(&self) },
+                index: order.locate_among(number, blocks, counts),
+            }
         })
     }
 }
@@ -101,8 +107,8 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
 
     /// Stores a tile here, but for what lies outside the matrix.
     ///
-    /// Where rows of the matrix begin and end at multiples of 16 bytes and the GPU has a copy engine, the tile goes through the stash, and
-    /// is still on its way when this returns; the launch's end waits for it.
+    /// Where the GPU has a copy engine and rows of the matrix begin at multiples of 16 bytes, the tile is still on its way when this
+    /// returns; the launch's end waits for it.
     #[inline(always)]
     pub fn store<L: Layout, const GROUPS: usize>(self, stash: &mut Stash<GROUPS>, tile: Tile<T, (M, N), L>) {
         const {
@@ -114,11 +120,19 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
             )
         };
         let tile = tile.spread::<(M, N), Accumulators<L::Block>>();
-        if const { Self::through_stash(GROUPS) } && !self.sink.matrix.map.is_null() {
-            self.store_by_engine(stash, tile);
+        if const { Self::through_stash(GROUPS) } {
+            self.store_through_stash(stash, tile);
         } else {
             self.store_by_threads(tile);
         }
+    }
+
+    /// Whether the copy engine can store this tile. It writes 16 bytes at a time: not the last tile of rows that end within them.
+    #[inline(always)]
+    fn is_the_engines(&self) -> bool {
+        let columns = self.sink.matrix.layout.columns;
+        let whole = columns.is_multiple_of(const { (CHUNK_BYTES / size_of::<T::Bits>()) as u32 });
+        !self.sink.matrix.map.is_null() && (whole || (self.index[2] + 1) * Self::COLUMNS as u32 <= columns)
     }
 
     /// What the memory of this tile holds before it is stored; zero outside of the matrix.
@@ -232,7 +246,7 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     }
 
     #[inline(always)]
-    fn store_by_engine<B: Block, const GROUPS: usize>(
+    fn store_through_stash<B: Block, const GROUPS: usize>(
         &self,
         stash: &mut Stash<GROUPS>,
         tile: Tile<T, (M, N), Accumulators<B>>,
@@ -250,14 +264,18 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         let [batch, i, j] = self.index;
         let (row, column) = (i * Self::ROWS as u32 + group * BOX_ROWS as u32, j * Self::COLUMNS as u32);
         let registers = tile.registers();
+        let by_engine = self.is_the_engines();
         let mut number = 0;
         let mut row_block = 0;
         while row_block < Self::ROWS / (BOX_ROWS * GROUPS) {
             let mut panel = 0;
             while panel < Self::COLUMNS / columns {
                 let buffer = threads::offset(own, number % BUFFERS * BUFFER_BYTES);
+                let x = column + (panel * columns) as u32;
+                let y = row + (row_block * BOX_ROWS * GROUPS) as u32;
                 // SAFETY: all threads of the warpgroup run this alike; one thread issues all its stores. A buffer is written when
-                // its last store has read it, and stored when all have written and published.
+                // its last store has read it and, as the barrier behind which the other one was written says, no thread reads
+                // it any more; it is stored when all have written and published.
                 unsafe {
                     if first {
                         bulk::wait_for_reads::<{ BUFFERS - 1 }>();
@@ -265,11 +283,13 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
                     execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
                     let register = row_block * Self::COLUMNS / 2 + panel * columns / 2;
                     Self::write_panel(registers, register, &geometry, columns, buffer, warp, lane);
-                    barriers::publish_to_engines();
+                    if by_engine {
+                        barriers::publish_to_engines();
+                    }
                     execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
-                    if first {
-                        let x = column + (panel * columns) as u32;
-                        let y = row + (row_block * BOX_ROWS * GROUPS) as u32;
+                    if !by_engine {
+                        self.copy_panel(&geometry, columns, buffer, warp, lane, [x, y]);
+                    } else if first {
                         bulk::store(self.sink.matrix.map.cast(), buffer, [x, y, batch]);
                         bulk::commit_stores();
                     }
@@ -329,6 +349,45 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
                 half += 1;
             }
             eight += 1;
+        }
+    }
+
+    /// Copies this warp's 16 rows of a panel of `columns` columns from `buffer` to the rows from `y` and the columns from `x` on of
+    /// the matrix, but for what lies outside.
+    ///
+    /// # Safety
+    /// The panel is in the buffer, and the rows and columns are of this tile.
+    #[inline(always)]
+    unsafe fn copy_panel(
+        &self,
+        geometry: &Geometry,
+        columns: usize,
+        buffer: Address,
+        warp: usize,
+        lane: usize,
+        [x, y]: [u32; 2],
+    ) {
+        let layout = &self.sink.matrix.layout;
+        let matrix =
+            self.sink.matrix.pointer.wrapping_add((u64::from(self.index[0]) * layout.batch_pitch) as usize);
+        // A loop, not sixteen copies of its body: registers are short here.
+        let (mut row, end) = (16 * warp, 16 * warp + execution::opaque(16) as usize);
+        while row < end {
+            let y = y + row as u32;
+            let target = matrix.wrapping_add((u64::from(y) * layout.row_pitch + u64::from(x)) as usize);
+            let mut column = lane;
+            while column < columns {
+                let place = threads::offset(buffer, geometry.offset(row, column * size_of::<T::Bits>()));
+                let inside = y < layout.rows && x + (column as u32) < layout.columns;
+                // SAFETY: the place is in the panel; the element is of this block's own tile, and inside the matrix wherever the
+                // condition holds.
+                unsafe {
+                    let element: T = load_element(place);
+                    transfer::store(target.wrapping_add(column), 1, Some(inside), |_| element);
+                }
+                column += 32;
+            }
+            row += 1;
         }
     }
 

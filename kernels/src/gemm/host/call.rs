@@ -224,8 +224,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         let fast = self.fast_accumulation;
         let beta = self.beta != C::ZERO;
         let problem = Problem { batches, rows, columns, depth, a, b, fast, beta };
-        let serves =
-            |problem: &Problem| T::DIRECT.iter().any(|candidate| problem.serves(&candidate.form, false));
+        let serves = |problem: &Problem| T::DIRECT.iter().any(|candidate| problem.serves(&candidate.form));
         // Where there is no kernel for these ways, one factor is turned, or both are.
         let ways = [
             problem,
@@ -302,6 +301,29 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         U: Element<Bits: Bits>,
     {
         let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
+        self.multiply_on(&self.stream_for(&c), a, b, c)
+    }
+
+    /// The stream for a product.
+    pub(super) fn stream_for(&self, c: &TensorViewMut<'_, O, 3>) -> Stream {
+        match &self.stream {
+            Some(stream) => stream.clone(),
+            None => c.device().default_stream(),
+        }
+    }
+
+    /// Gives this stream the work of a product.
+    pub(super) fn multiply_on<T, U>(
+        &self,
+        stream: &Stream,
+        a: TensorView<'_, T, 3>,
+        b: TensorView<'_, U, 3>,
+        c: TensorViewMut<'_, O, 3>,
+    ) -> Result<()>
+    where
+        T: Multiply<U, O, Sum = C>,
+        U: Element<Bits: Bits>,
+    {
         let problem = self.problem::<T, U>(&a, &b, c.shape())?;
         if c.is_empty() {
             return Ok(());
@@ -313,33 +335,13 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
                     .into(),
             );
         }
-        let stream = match &self.stream {
-            Some(stream) => stream.clone(),
-            None => c.device().default_stream(),
-        };
-        let plan = self.planned::<T, U>(&problem, &stream)?;
-        streamable(&stream, as_stored(a, problem.a)?, |a| {
-            streamable(&stream, as_stored(b, problem.b)?, |b| match plan.has_parts() {
-                false => self.direct(&stream, &problem, plan, a, b, c),
-                true => self.in_parts(&stream, &problem, plan, a, b, c),
+        let plan = self.planned::<T, U>(&problem, stream)?;
+        streamable(stream, as_stored(a, problem.a)?, |a| {
+            streamable(stream, as_stored(b, problem.b)?, |b| match plan.has_parts() {
+                false => self.direct(stream, &problem, plan, a, b, c),
+                true => self.in_parts(stream, &problem, plan, a, b, c),
             })
         })
-    }
-
-    /// Gives the stream the work of several products, of unequal shapes: one after the other, a launch or two each. Products
-    /// that are too small to fill a GPU do not share it.
-    ///
-    /// # Errors
-    /// As [`multiply`](Self::multiply), of the first product that is refused; those before it have been launched.
-    pub fn multiply_all<'t, T, U, X, Y, Z>(&self, products: impl IntoIterator<Item = (X, Y, Z)>) -> Result<()>
-    where
-        T: Multiply<U, O, Sum = C>,
-        U: Element<Bits: Bits>,
-        X: Matrices<'t, T>,
-        Y: Matrices<'t, U>,
-        Z: MatricesMut<'t, O>,
-    {
-        products.into_iter().try_for_each(|(a, b, c)| self.multiply(a, b, c))
     }
 
     /// One launch, of factors as they are stored.
@@ -381,27 +383,19 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
     {
         let candidate = find(T::PARTS, problem, plan)?;
         let blocks = blocks(stream, problem, plan);
-        let (rows, columns) = match plan.exchanged {
-            false => (problem.rows, problem.columns),
-            true => (problem.columns, problem.rows),
-        };
-        let shape = [problem.batches * plan.parts as usize, rows, columns.next_multiple_of(PART_ROW)];
+        let columns = problem.columns;
+        let shape = [problem.batches * plan.parts as usize, problem.rows, columns.next_multiple_of(PART_ROW)];
         let (splits, scales) = (plan.parts, [self.alpha, self.beta]);
         workspace::<C, 3, ()>(stream, shape, |mut parts| {
             workspace::<C, 1, ()>(stream, [0], |none| {
                 let (bias, c) = (none.as_view(), parts.reborrow().slice(2, 0..columns)?);
-                // Exchanged are factors of one type only: their candidates are of no others.
-                let (a, b) = match plan.exchanged {
-                    false => (a, b),
-                    true => (b.bitcast(), a.bitcast()),
-                };
                 let scales = [C::ONE, C::ZERO];
                 (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation: 0, splits })
             })?;
             let parts = parts.as_view().slice(2, 0..columns)?;
             self.with_bias(stream, |bias| {
-                let (c, activation, transposed) = (c.reborrow(), self.activation as u32, plan.exchanged);
-                T::sum_parts(stream, Parts { parts, c, bias, scales, activation, splits, transposed })
+                let (c, activation) = (c.reborrow(), self.activation as u32);
+                T::sum_parts(stream, Parts { parts, c, bias, scales, activation, splits })
             })
         })
     }
@@ -427,7 +421,8 @@ fn find<'k, T: Element, U: Element, O: Element, C>(
 ) -> Result<&'k Candidate<T, U, O, C>> {
     let serves = |candidate: &&Candidate<T, U, O, C>| {
         let has_beta = plan.has_parts() || !problem.beta || plan.columns <= WIDEST_WITH_BETA;
-        candidate.form.columns == plan.columns && problem.serves(&candidate.form, plan.exchanged) && has_beta
+        let form = &candidate.form;
+        [form.rows, form.columns] == [plan.rows, plan.columns] && problem.serves(form) && has_beta
     };
     match candidates.iter().find(serves) {
         Some(candidate) => Ok(candidate),
@@ -439,11 +434,6 @@ fn find<'k, T: Element, U: Element, O: Element, C>(
 
 /// As many blocks as work at the same time, or as there are tiles.
 fn blocks(stream: &Stream, problem: &Problem, plan: Plan) -> u32 {
-    let (rows, columns) = match plan.exchanged {
-        false => (problem.rows, problem.columns),
-        true => (problem.columns, problem.rows),
-    };
-    let tiles =
-        rows.div_ceil(128) * columns.div_ceil(plan.columns) * problem.batches * plan.parts.max(1) as usize;
+    let tiles = problem.tiles(plan) * plan.parts.max(1) as usize;
     (stream.device().multiprocessors() as usize).min(tiles) as u32
 }

@@ -1,6 +1,7 @@
 //! The host's side of products: which kernel for which operands, and its launch.
 
 mod call;
+mod group;
 mod matrices;
 mod multiply;
 mod packing;

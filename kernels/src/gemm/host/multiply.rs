@@ -8,7 +8,8 @@ use super::packing::Bits;
 use super::plan::{Form, Stored};
 use crate::gemm::epilogue::Sum;
 use crate::gemm::kernels::{gemm_nn, gemm_nt, gemm_tn, gemm_tt};
-use crate::gemm::parts::{sum_parts, sum_parts_transposed};
+use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
+use crate::gemm::parts::sum_parts;
 
 /// What a kernel of products is passed: factors as they are stored, and what happens to the sums.
 pub(super) struct Operands<'c, T: Element, U: Element, O: Element, C> {
@@ -29,8 +30,6 @@ pub struct Parts<'c, C: Element, O: Element> {
     pub(super) scales: [C; 2],
     pub(super) activation: u32,
     pub(super) splits: u32,
-    /// Whether parts are transposes of `c`.
-    pub(super) transposed: bool,
 }
 
 /// One of the kernels.
@@ -86,26 +85,51 @@ pub trait Multiply<U: Element<Bits: Bits>, O: Element>: Element<Bits: Bits> + se
     fn sum_parts(stream: &Stream, arguments: Parts<'_, Self::Sum, O>) -> Result<()>;
 }
 
-macro_rules! candidates {
-    ($left:ident $right:ident $sum:ident $result:ident: $($kernel:ident $a:ident $b:ident $rows:literal $columns:literal $depth:literal $precise:literal;)*) => {
-        &[$(Candidate {
+/// One kernel as a candidate. Its parameters are all types and sizes or, behind `narrow`, one type of the factors and no columns.
+macro_rules! candidate {
+    ($left:ident $right:ident $sum:ident $result:ident: $kernel:ident $a:ident $b:ident $rows:literal $columns:literal $depth:literal $precise:literal, $($parameters:tt)*) => {
+        Candidate {
             form: Form {
                 a: Stored::$a,
                 b: Stored::$b,
                 rows: $rows,
                 columns: $columns,
                 depth: $depth,
-                bytes: size_of::<$left>(),
                 // Of 8-bit floats alone tensor cores sum up less than all bits.
                 fast: size_of::<$left>() == 1 && size_of::<$sum>() == 4 && !is_integer::<$left>() && $precise == 0,
             },
-            description: || $kernel::<$left, $right, $sum, $result, $rows, $columns, $depth, $precise>().description(),
+            description: || $kernel::<$($parameters)*>().description(),
             launch: |stream, blocks, operands| {
                 let Operands { a, b, c, bias, scales: [alpha, beta], activation, splits } = operands;
-                $kernel::<$left, $right, $sum, $result, $rows, $columns, $depth, $precise>()
-                    .launch_on(stream, blocks, (a, b, c, bias, alpha, beta, activation, splits))
+                $kernel::<$($parameters)*>().launch_on(stream, blocks, (a, b, c, bias, alpha, beta, activation, splits))
             },
-        },)*]
+        }
+    };
+}
+
+/// The candidates of a list: kernels with the orders of their factors, rows, columns and depth of a tile, and 1 for precise sums.
+macro_rules! candidates {
+    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:) => { &[$($done)*] };
+    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
+        gemm_narrow_nt $rows:literal $depth:literal $precise:literal; $($rest:tt)*) => {
+        candidates!(@ [$($done)* candidate!(
+            $left $right $sum $result: gemm_narrow_nt Rows Columns $rows 64 $depth $precise,
+            $left, $sum, $result, $rows, $depth, $precise
+        ),] $left $right $sum $result: $($rest)*)
+    };
+    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
+        gemm_narrow_nn $rows:literal $depth:literal; $($rest:tt)*) => {
+        candidates!(@ [$($done)* candidate!(
+            $left $right $sum $result: gemm_narrow_nn Rows Rows $rows 64 $depth 0,
+            $left, $sum, $result, $rows, $depth
+        ),] $left $right $sum $result: $($rest)*)
+    };
+    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
+        $kernel:ident $a:ident $b:ident $columns:literal $depth:literal $precise:literal; $($rest:tt)*) => {
+        candidates!(@ [$($done)* candidate!(
+            $left $right $sum $result: $kernel $a $b 128 $columns $depth $precise,
+            $left, $right, $sum, $result, 128, $columns, $depth, $precise
+        ),] $left $right $sum $result: $($rest)*)
     };
 }
 
@@ -115,9 +139,9 @@ macro_rules! products {
         impl Multiply<$right, $result> for $left {
             type Sum = $sum;
             const DIRECT: &'static [Candidate<$left, $right, $result, $sum>] =
-                candidates!($left $right $sum $result: $($direct)*);
+                candidates!(@ [] $left $right $sum $result: $($direct)*);
             const PARTS: &'static [Candidate<$left, $right, $sum, $sum>] =
-                candidates!($left $right $sum $sum: $($parts)*);
+                candidates!(@ [] $left $right $sum $sum: $($parts)*);
             #[allow(unused_variables, reason = "f64 has no parts")]
             fn sum_parts(stream: &Stream, arguments: Parts<'_, $sum, $result>) -> Result<()> {
                 $(return second_pass!($pass, $sum, $result, stream, arguments);)?
@@ -130,16 +154,11 @@ macro_rules! products {
 
 macro_rules! second_pass {
     (passes, $sum:ident, $result:ident, $stream:ident, $arguments:ident) => {{
-        let Parts { parts, c, bias, scales: [alpha, beta], activation, splits, transposed } = $arguments;
+        let Parts { parts, c, bias, scales: [alpha, beta], activation, splits } = $arguments;
         let [batches, rows, columns] = c.shape();
+        let grid = Grid::cover([columns, rows, batches], [128, 16, 1]);
         let arguments = (parts, c, bias, alpha, beta, activation, splits);
-        if transposed {
-            let grid = Grid::cover([columns, rows, batches], [64, 16, 1]);
-            sum_parts_transposed::<$sum, $result>().launch_on($stream, grid, arguments)
-        } else {
-            let grid = Grid::cover([columns, rows, batches], [128, 16, 1]);
-            sum_parts::<$sum, $result>().launch_on($stream, grid, arguments)
-        }
+        sum_parts::<$sum, $result>().launch_on($stream, grid, arguments)
     }};
 }
 
@@ -167,25 +186,23 @@ macro_rules! halves {
         products! {
             $half $half f32 $half:
                 direct {
-                    gemm_nt Rows Columns 128 256 64 0; gemm_nt Rows Columns 128 128 64 0;
-                    gemm_nn Rows Rows 128 256 64 0; gemm_nn Rows Rows 128 128 64 0;
-                    gemm_tn Columns Rows 128 256 64 0; gemm_tn Columns Rows 128 128 64 0;
-                    gemm_tt Columns Columns 128 256 64 0;
+                    gemm_nt Rows Columns 256 64 0; gemm_nt Rows Columns 128 64 0; gemm_nn Rows Rows 256 64 0;
+                    gemm_nn Rows Rows 128 64 0; gemm_tn Columns Rows 256 64 0; gemm_tn Columns Rows 128 64 0;
+                    gemm_tt Columns Columns 256 64 0;
+                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 64 64 0; gemm_narrow_nn 16 64; gemm_narrow_nn 64 64;
                 }
                 parts passes {
-                    gemm_nt Rows Columns 128 256 64 0; gemm_nn Rows Rows 128 256 64 0; gemm_tn Columns Rows 128 256 64 0;
-                    gemm_nt Rows Columns 128 64 64 0; gemm_nt Rows Columns 128 16 64 0;
-                    gemm_tt Columns Columns 128 64 64 0; gemm_tt Columns Columns 128 16 64 0;
+                    gemm_nt Rows Columns 256 64 0; gemm_nn Rows Rows 256 64 0; gemm_tn Columns Rows 256 64 0;
+                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 64 64 0; gemm_narrow_nn 16 64; gemm_narrow_nn 64 64;
                 }
             $half $half f32 f32:
                 direct {
-                    gemm_nt Rows Columns 128 256 64 0; gemm_nn Rows Rows 128 256 64 0; gemm_tn Columns Rows 128 256 64 0;
-                    gemm_nt Rows Columns 128 64 64 0; gemm_tt Columns Columns 128 64 64 0;
+                    gemm_nt Rows Columns 256 64 0; gemm_nn Rows Rows 256 64 0; gemm_tn Columns Rows 256 64 0;
+                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 64 64 0; gemm_narrow_nn 16 64; gemm_narrow_nn 64 64;
                 }
                 parts passes {
-                    gemm_nt Rows Columns 128 256 64 0; gemm_nn Rows Rows 128 256 64 0; gemm_tn Columns Rows 128 256 64 0;
-                    gemm_nt Rows Columns 128 64 64 0; gemm_nt Rows Columns 128 16 64 0;
-                    gemm_tt Columns Columns 128 64 64 0; gemm_tt Columns Columns 128 16 64 0;
+                    gemm_nt Rows Columns 256 64 0; gemm_nn Rows Rows 256 64 0; gemm_tn Columns Rows 256 64 0;
+                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 64 64 0; gemm_narrow_nn 16 64; gemm_narrow_nn 64 64;
                 }
         }
     )* };
@@ -195,10 +212,13 @@ halves!(f16 bf16);
 macro_rules! of_f8e4m3 {
     ($($result:ident)*) => { products! { $(
         f8e4m3 f8e4m3 f32 $result:
-            direct { gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 1; }
+            direct {
+                gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 1;
+                gemm_narrow_nt 16 128 1; gemm_narrow_nt 64 128 1;
+            }
             parts passes {
-                gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 1;
-                gemm_nt Rows Columns 128 64 128 1; gemm_nt Rows Columns 128 16 128 1;
+                gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 1;
+                gemm_narrow_nt 16 128 1; gemm_narrow_nt 64 128 1;
             }
     )* } };
 }
@@ -206,26 +226,36 @@ of_f8e4m3!(f16 bf16 f32);
 
 products! {
     tf32 tf32 f32 f32:
-        direct { gemm_nt Rows Columns 128 256 32 0; gemm_nt Rows Columns 128 128 32 0; }
-        parts passes { gemm_nt Rows Columns 128 256 32 0; gemm_nt Rows Columns 128 128 32 0; }
+        direct {
+            gemm_nt Rows Columns 256 32 0; gemm_nt Rows Columns 128 32 0;
+            gemm_narrow_nt 16 32 0; gemm_narrow_nt 64 32 0;
+        }
+        parts passes {
+            gemm_nt Rows Columns 256 32 0; gemm_nt Rows Columns 128 32 0;
+            gemm_narrow_nt 16 32 0; gemm_narrow_nt 64 32 0;
+        }
     f8e5m2 f8e5m2 f32 f16:
-        direct { gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 1; }
+        direct { gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 1; }
         parts {}
     f8e5m2 f8e5m2 f32 bf16:
-        direct { gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 1; }
+        direct { gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 1; }
         parts {}
     i8 i8 i32 i32:
-        direct { gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 0; }
+        direct {
+            gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 0;
+            gemm_narrow_nt 16 128 0; gemm_narrow_nt 64 128 0;
+        }
         parts passes {
-            gemm_nt Rows Columns 128 256 128 0; gemm_nt Rows Columns 128 128 128 0; gemm_nt Rows Columns 128 16 128 0;
+            gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 0;
+            gemm_narrow_nt 16 128 0; gemm_narrow_nt 64 128 0;
         }
     u8 i8 i32 i32:
-        direct { gemm_nt Rows Columns 128 128 128 0; }
-        parts passes { gemm_nt Rows Columns 128 128 128 0; }
+        direct { gemm_nt Rows Columns 128 128 0; }
+        parts passes { gemm_nt Rows Columns 128 128 0; }
     f64 f64 f64 f64:
         direct {
-            gemm_nn Rows Rows 128 64 16 0; gemm_nt Rows Columns 128 64 16 0; gemm_tn Columns Rows 128 64 16 0;
-            gemm_tt Columns Columns 128 64 16 0;
+            gemm_nn Rows Rows 64 16 0; gemm_nt Rows Columns 64 16 0; gemm_tn Columns Rows 64 16 0;
+            gemm_tt Columns Columns 64 16 0;
         }
         parts {}
 }

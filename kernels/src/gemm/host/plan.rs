@@ -8,7 +8,7 @@
 //! | many tiles | tiles of 128 x 256, each block its share of them |
 //! | tiles for less than about half of the multiprocessors, or an unlucky last wave | tiles of 128 x 128 |
 //! | few tiles and many steps along K | the sums in parts that several blocks work on, and a second pass |
-//! | at most 64 rows, as in decoding | the roles of the factors exchanged, so that 128 of the many columns make a tile's rows, in parts |
+//! | at most 64 rows, as in decoding | tiles of 16 or 64 rows and 64 columns, in parts if they are few |
 //!
 //! The estimate counts waves of tiles over the multiprocessors, with what a step costs on the target of the image that was
 //! loaded, which may be older than the GPU.
@@ -42,28 +42,25 @@ pub(super) struct Form {
     pub(super) rows: usize,
     pub(super) columns: usize,
     pub(super) depth: usize,
-    /// Bytes of an element of the factors.
-    pub(super) bytes: usize,
     /// Whether sums of 8-bit floats are left to the tensor cores.
     pub(super) fast: bool,
 }
 
-/// A way to compute a product: the width of tiles, and in how many parts the sums are cut.
+/// A way to compute a product: the size of tiles, and in how many parts the sums are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
-    /// Columns of a tile; it has 128 rows.
+    /// Rows of a tile of the result.
+    pub rows: usize,
+    /// Columns of a tile.
     pub columns: usize,
     /// Parts of the sums, each a block's work, which a second pass adds up; 0 where the first one stores the result.
     pub parts: u32,
-    /// Whether the factors exchange their roles, so that a tile has 128 columns of the result and up to 64 of its rows.
-    pub exchanged: bool,
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { columns, parts, exchanged } = self;
-        let roles = if *exchanged { ", roles exchanged" } else { "" };
-        write!(formatter, "tiles of 128 x {columns}, {parts} part(s){roles}")
+        let Self { rows, columns, parts } = self;
+        write!(formatter, "tiles of {rows} x {columns}, {parts} part(s)")
     }
 }
 
@@ -101,70 +98,58 @@ pub(super) enum Machine {
     },
 }
 
-/// The most rows of a product whose factors may exchange their roles.
-const MOST_EXCHANGED: usize = 64;
+/// Rows of the tiles for products of few rows: of up to 16, and of up to 64.
+const NARROW: [usize; 2] = [16, 64];
 /// The most parts.
 const MOST_PARTS: u32 = 32;
 /// The fewest steps of a part.
 const LEAST_STEPS: usize = 4;
 
 impl Problem {
-    /// Whether a kernel of this form serves, with the factors in their roles or exchanged.
-    pub(super) fn serves(&self, form: &Form, exchanged: bool) -> bool {
-        let stored = match exchanged {
-            false => form.a == self.a && form.b == self.b,
-            // The transpose of b is the left factor, and the rows of a are the columns of the right one's transpose.
-            true => self.a == Stored::Rows && form.b == Stored::Columns && form.a != self.b,
-        };
-        stored && (self.fast || !form.fast)
+    /// Whether a kernel of this form serves: the one for the fewest rows that are enough, and those of 128 rows for all.
+    pub(super) fn serves(&self, form: &Form) -> bool {
+        let narrow = NARROW.into_iter().find(|&most| self.rows <= most);
+        let rows = Some(form.rows) == narrow || !NARROW.contains(&form.rows);
+        form.a == self.a && form.b == self.b && (self.fast || !form.fast) && rows
     }
 
     /// All plans, of kernels that store the result and of those that store parts.
     pub(super) fn plans(&self, direct: &[Form], parts: &[Form]) -> Vec<Plan> {
-        let mut plans = Vec::new();
-        for form in direct.iter().filter(|form| self.serves(form, false)) {
-            if !self.beta || form.columns <= WIDEST_WITH_BETA {
-                plans.push(Plan { columns: form.columns, parts: 0, exchanged: false });
-            }
-        }
-        for form in parts {
+        let plan = |form: &Form, parts| Plan { rows: form.rows, columns: form.columns, parts };
+        let of_direct = direct.iter().filter(|form| self.serves(form)).filter(|form| {
+            // Wider tiles leave no registers for what was there before.
+            !self.beta || form.columns <= WIDEST_WITH_BETA
+        });
+        let of_parts = parts.iter().filter(|form| self.serves(form)).flat_map(|form| {
             let steps = self.depth.div_ceil(form.depth);
             let counts =
-                || (1..=MOST_PARTS).filter(|&parts| parts == 1 || steps >= parts as usize * LEAST_STEPS);
-            if self.serves(form, false) && form.columns > 16 {
-                plans.extend(counts().map(|parts| Plan { columns: form.columns, parts, exchanged: false }));
-            }
-            let narrowest = if self.rows <= 16 { 16 } else { MOST_EXCHANGED };
-            let may = self.batches == 1 && self.rows <= MOST_EXCHANGED && form.columns == narrowest;
-            if may && self.serves(form, true) {
-                plans.extend(counts().map(|parts| Plan { columns: form.columns, parts, exchanged: true }));
-            }
-        }
-        plans
+                (1..=MOST_PARTS).filter(move |&count| count == 1 || steps >= count as usize * LEAST_STEPS);
+            counts.map(move |count| plan(form, count))
+        });
+        of_direct.map(|form| plan(form, 0)).chain(of_parts).collect()
+    }
+
+    /// Tiles of the result, for the blocks to share.
+    pub(super) fn tiles(&self, plan: Plan) -> usize {
+        self.rows.div_ceil(plan.rows) * self.columns.div_ceil(plan.columns) * self.batches
     }
 
     /// The estimated time of a plan, in steps of a tile of 128 x 256.
     fn estimate(&self, plan: Plan, depth_of_step: usize, machine: Machine) -> f64 {
-        let (rows, columns) = match plan.exchanged {
-            false => (self.rows, self.columns),
-            true => (self.columns, self.rows),
-        };
-        let tiles = (rows.div_ceil(128) * columns.div_ceil(plan.columns) * self.batches) as f64;
+        let tiles = self.tiles(plan) as f64;
         let steps = self.depth.div_ceil(depth_of_step);
         let Machine::Gpu { warpgroups, multiprocessors } = machine else {
             // What counts is how much is multiplied, edges of tiles included.
             let passes = if plan.has_parts() { 2.0 } else { 1.0 };
-            return tiles * (plan.columns * steps.max(1)) as f64 * passes;
+            return tiles * (plan.rows * plan.columns * steps.max(1)) as f64 * passes;
         };
-        let step = match (plan.columns, warpgroups) {
-            (256, true) => 1.0,
-            (128, true) => 0.56,
-            (64, true) => 0.36,
-            (_, true) => 0.28,
-            (256, false) => 2.4,
-            (128, false) => 1.1,
-            (64, false) => 0.7,
-            (_, false) => 0.45,
+        let step = match (plan.rows, plan.columns, warpgroups) {
+            (128, 256, true) => 1.0,
+            (128, 128, true) => 0.56,
+            (_, _, true) => 0.3,
+            (128, 256, false) => 2.4,
+            (128, 128, false) => 1.1,
+            (_, _, false) => 0.5,
         };
         // What a tile costs besides its steps; what the second pass costs, and each megabyte that goes through it.
         let (tile, pass, megabyte) = (3.0, 5.0, 0.35);
@@ -229,15 +214,15 @@ impl Tuned {
     }
 }
 
-/// The lines of a file of plans: `product,batches,rows,columns,depth,tile columns,parts,exchanged`, and the microseconds that
+/// The lines of a file of plans: `product,batches,rows,columns,depth,tile rows,tile columns,parts`, and the microseconds that
 /// were measured, which nobody reads.
 fn read(text: &str) -> HashMap<Key, Plan> {
     let line = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
         let [product, numbers @ ..] = &fields[..] else { return None };
         let numbers: Vec<usize> = numbers.iter().take(7).map_while(|number| number.parse().ok()).collect();
-        let [batches, rows, columns, depth, width, parts, exchanged] = numbers[..] else { return None };
-        let plan = Plan { columns: width, parts: parts as u32, exchanged: exchanged != 0 };
+        let [batches, rows, columns, depth, height, width, parts] = numbers[..] else { return None };
+        let plan = Plan { rows: height, columns: width, parts: parts as u32 };
         Some(((String::from(*product), [batches, rows, columns, depth]), plan))
     };
     text.lines().filter_map(line).collect()

@@ -30,7 +30,7 @@ macro_rules! products {
             ///
             /// # Safety
             /// Never called.
-            pub unsafe fn shared<const ADD: i32, const TA: i32, const TB: i32>(_: usize, _: *mut u32, _: u64, _: u64) {
+            pub unsafe fn shared<const TA: i32, const TB: i32>(_: usize, _: *mut u32, _: u32, _: u64, _: u64) {
                 unreachable!("the CPU has no warpgroups")
             }
 
@@ -38,7 +38,7 @@ macro_rules! products {
             ///
             /// # Safety
             /// Never called.
-            pub unsafe fn registers<const ADD: i32, const TB: i32>(_: usize, _: *mut u32, _: [u32; 4], _: u64) {
+            pub unsafe fn registers<const TB: i32>(_: usize, _: *mut u32, _: u32, _: [u32; 4], _: u64) {
                 unreachable!("the CPU has no warpgroups")
             }
         }

@@ -185,24 +185,24 @@ macro_rules! products {
             with_registers!(64, $kind!(n128, registers_n128, 128, $types,));
             with_registers!(128, $kind!(n256, registers_n256, 256, $types,));
 
-            /// The product of the operands in shared memory that `a` and `b` describe, added to the accumulators at `d`, or with
-            /// `ADD` 0 in their place. `TA` and `TB` are 1 where the operand is transposed, which types of 16 bits alone can be.
+            /// The product of the operands in shared memory that `a` and `b` describe, added to the accumulators at `d`, or, if `add`
+            /// is 0, in their place. `TA` and `TB` are 1 where the operand is transposed, which types of 16 bits alone can be.
             ///
             /// # Safety
             /// All threads of the warpgroup execute this same call; the descriptors are of operands that nobody writes until the
             /// product is done, and `d` is valid for `columns / 2` registers, which nobody touches until then. `columns` is a
             /// power of two from 8 to 256.
             #[inline(always)]
-            pub unsafe fn shared<const ADD: i32, const TA: i32, const TB: i32>(columns: usize, d: *mut u32, a: u64, b: u64) {
+            pub unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, d: *mut u32, add: u32, a: u64, b: u64) {
                 // SAFETY: the same contract.
                 unsafe {
                     match columns {
-                        8 => n8::<ADD, TA, TB>(d, a, b),
-                        16 => n16::<ADD, TA, TB>(d, a, b),
-                        32 => n32::<ADD, TA, TB>(d, a, b),
-                        64 => n64::<ADD, TA, TB>(d, a, b),
-                        128 => n128::<ADD, TA, TB>(d, a, b),
-                        _ => n256::<ADD, TA, TB>(d, a, b),
+                        8 => n8::<TA, TB>(d, add, a, b),
+                        16 => n16::<TA, TB>(d, add, a, b),
+                        32 => n32::<TA, TB>(d, add, a, b),
+                        64 => n64::<TA, TB>(d, add, a, b),
+                        128 => n128::<TA, TB>(d, add, a, b),
+                        _ => n256::<TA, TB>(d, add, a, b),
                     }
                 }
             }
@@ -212,16 +212,16 @@ macro_rules! products {
             /// # Safety
             /// As for [`shared`]; `a` are the registers of the fragment.
             #[inline(always)]
-            pub unsafe fn registers<const ADD: i32, const TB: i32>(columns: usize, d: *mut u32, a: [u32; 4], b: u64) {
+            pub unsafe fn registers<const TB: i32>(columns: usize, d: *mut u32, add: u32, a: [u32; 4], b: u64) {
                 // SAFETY: the same contract.
                 unsafe {
                     match columns {
-                        8 => registers_n8::<ADD, TB>(d, a, b),
-                        16 => registers_n16::<ADD, TB>(d, a, b),
-                        32 => registers_n32::<ADD, TB>(d, a, b),
-                        64 => registers_n64::<ADD, TB>(d, a, b),
-                        128 => registers_n128::<ADD, TB>(d, a, b),
-                        _ => registers_n256::<ADD, TB>(d, a, b),
+                        8 => registers_n8::<TB>(d, add, a, b),
+                        16 => registers_n16::<TB>(d, add, a, b),
+                        32 => registers_n32::<TB>(d, add, a, b),
+                        64 => registers_n64::<TB>(d, add, a, b),
+                        128 => registers_n128::<TB>(d, add, a, b),
+                        _ => registers_n256::<TB>(d, add, a, b),
                     }
                 }
             }
@@ -229,90 +229,54 @@ macro_rules! products {
     )* };
 }
 
-/// Types of 16 bits: both operands in either order.
-macro_rules! half {
-    ($shared:ident, $registers:ident, $columns:literal, $types:literal, [$($index:literal)*]) => {
+/// The instruction for one number of columns. Its tail says what kinds of types differ in: signs, and which operands are transposed.
+/// The comment behind it names the parameters that not all kinds have.
+macro_rules! instruction {
+    ($shared:ident, $registers:ident, $columns:literal, $types:literal, $tail:literal, $registers_tail:literal, [$($index:literal)*]) => {
         #[inline(always)]
-        unsafe fn $shared<const ADD: i32, const TA: i32, const TB: i32>(d: *mut u32, a: u64, b: u64) {
+        unsafe fn $shared<const TA: i32, const TB: i32>(d: *mut u32, add: u32, a: u64, b: u64) {
             // SAFETY: the contract of the function that chooses.
             unsafe {
                 asm!(
-                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {a}, {b}, p, 1, 1, {ta}, {tb}; }}"),
+                    concat!("{{ .reg .pred p; setp.ne.b32 p, {add}, 0; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {a}, {b}, p", $tail, "; }} // {ta}{tb}"),
                     inout(reg32) *d $(, inout(reg32) *d.add($index))*,
-                    a = in(reg64) a, b = in(reg64) b, add = const ADD, ta = const TA, tb = const TB, options(nostack)
+                    a = in(reg64) a, b = in(reg64) b, add = in(reg32) add, ta = const TA, tb = const TB, options(nostack)
                 )
             }
         }
 
         #[inline(always)]
-        unsafe fn $registers<const ADD: i32, const TB: i32>(d: *mut u32, a: [u32; 4], b: u64) {
+        unsafe fn $registers<const TB: i32>(d: *mut u32, add: u32, a: [u32; 4], b: u64) {
             // SAFETY: the contract of the function that chooses.
             unsafe {
                 asm!(
-                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {{{a0},{a1},{a2},{a3}}}, {b}, p, 1, 1, {tb}; }}"),
+                    concat!("{{ .reg .pred p; setp.ne.b32 p, {add}, 0; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {{{a0},{a1},{a2},{a3}}}, {b}, p", $registers_tail, "; }} // {tb}"),
                     inout(reg32) *d $(, inout(reg32) *d.add($index))*,
-                    a0 = in(reg32) a[0], a1 = in(reg32) a[1], a2 = in(reg32) a[2], a3 = in(reg32) a[3], b = in(reg64) b, add = const ADD, tb = const TB, options(nostack)
+                    a0 = in(reg32) a[0], a1 = in(reg32) a[1], a2 = in(reg32) a[2], a3 = in(reg32) a[3], b = in(reg64) b, add = in(reg32) add, tb = const TB, options(nostack)
                 )
             }
         }
+    };
+}
+
+/// Types of 16 bits: both operands in either order.
+macro_rules! half {
+    ($shared:ident, $registers:ident, $columns:literal, $types:literal, $indices:tt) => {
+        instruction!($shared, $registers, $columns, $types, ", 1, 1, {ta}, {tb}", ", 1, 1, {tb}", $indices);
     };
 }
 
 /// Other floats: both operands along the contracted axis.
 macro_rules! float {
-    ($shared:ident, $registers:ident, $columns:literal, $types:literal, [$($index:literal)*]) => {
-        #[inline(always)]
-        unsafe fn $shared<const ADD: i32, const TA: i32, const TB: i32>(d: *mut u32, a: u64, b: u64) {
-            // SAFETY: the contract of the function that chooses.
-            unsafe {
-                asm!(
-                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {a}, {b}, p, 1, 1; }}"),
-                    inout(reg32) *d $(, inout(reg32) *d.add($index))*,
-                    a = in(reg64) a, b = in(reg64) b, add = const ADD, options(nostack)
-                )
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn $registers<const ADD: i32, const TB: i32>(d: *mut u32, a: [u32; 4], b: u64) {
-            // SAFETY: the contract of the function that chooses.
-            unsafe {
-                asm!(
-                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {{{a0},{a1},{a2},{a3}}}, {b}, p, 1, 1; }}"),
-                    inout(reg32) *d $(, inout(reg32) *d.add($index))*,
-                    a0 = in(reg32) a[0], a1 = in(reg32) a[1], a2 = in(reg32) a[2], a3 = in(reg32) a[3], b = in(reg64) b, add = const ADD, options(nostack)
-                )
-            }
-        }
+    ($shared:ident, $registers:ident, $columns:literal, $types:literal, $indices:tt) => {
+        instruction!($shared, $registers, $columns, $types, ", 1, 1", ", 1, 1", $indices);
     };
 }
 
 /// Integers: likewise, without signs to choose.
 macro_rules! integer {
-    ($shared:ident, $registers:ident, $columns:literal, $types:literal, [$($index:literal)*]) => {
-        #[inline(always)]
-        unsafe fn $shared<const ADD: i32, const TA: i32, const TB: i32>(d: *mut u32, a: u64, b: u64) {
-            // SAFETY: the contract of the function that chooses.
-            unsafe {
-                asm!(
-                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {a}, {b}, p; }}"),
-                    inout(reg32) *d $(, inout(reg32) *d.add($index))*,
-                    a = in(reg64) a, b = in(reg64) b, add = const ADD, options(nostack)
-                )
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn $registers<const ADD: i32, const TB: i32>(d: *mut u32, a: [u32; 4], b: u64) {
-            // SAFETY: the contract of the function that chooses.
-            unsafe {
-                asm!(
-                    concat!("{{ .reg .pred p; setp.eq.b32 p, {add}, 1; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {{{a0},{a1},{a2},{a3}}}, {b}, p; }}"),
-                    inout(reg32) *d $(, inout(reg32) *d.add($index))*,
-                    a0 = in(reg32) a[0], a1 = in(reg32) a[1], a2 = in(reg32) a[2], a3 = in(reg32) a[3], b = in(reg64) b, add = const ADD, options(nostack)
-                )
-            }
-        }
+    ($shared:ident, $registers:ident, $columns:literal, $types:literal, $indices:tt) => {
+        instruction!($shared, $registers, $columns, $types, "", "", $indices);
     };
 }
 
