@@ -32,7 +32,7 @@ pub const TEXT: usize = OPERATION + OPERATION_BYTES;
 
 /// What can have gone wrong, behind the operation. `{}` is the next number of the failure, which has a sign, and `{[]}` a list:
 /// its length and its numbers. A GPU sends the number of a text, since copying texts would be code in every kernel.
-pub const TEXTS: [&str; 11] = [
+pub const TEXTS: [&str; 12] = [
     "a check failed",
     " of tile {[]} reaches outside the tensor: tiles of {[]} in a tensor of {[]}; use the masked form for edge tiles",
     "index {} is not below dimension {} of the tile, {}",
@@ -41,9 +41,10 @@ pub const TEXTS: [&str; 11] = [
     "index {} is not below the length of the shared memory, {}",
     " of window {[]} reaches outside the tensor: windows of {[]} in a tensor of {[]}; use the masked form for edge windows",
     " of a gathered tile reaches outside the tensor: a tile of {[]} gathered along axis {} of a tensor of {[]}; use the masked form for indices that may lie outside",
-    "the feed of the pipeline has ended: the kernel receives more messages than the feed has tiles for",
-    "all stages of the ring are held: release one before the next is received, or take a ring of more stages",
-    "stages are released in the order in which they were received",
+    ": the feed of the pipeline has ended; the kernel receives more messages than the feed has tiles for: let both count the same tiles",
+    ": all stages of the ring are held; release one before the next is received, or take a ring of more stages",
+    ": a message that was received before is still held; release messages in the order in which they were received",
+    ": messages are held that were received before; release them before the next ones are lent step by step",
 ];
 /// The number of a text about anything else.
 pub const A_CHECK: usize = 0;
@@ -63,6 +64,8 @@ pub const ENDED_FEED: usize = 8;
 pub const HELD_STAGES: usize = 9;
 /// Stages were released in another order.
 pub const ORDER_OF_STAGES: usize = 10;
+/// Steps were begun while messages are held.
+pub const HELD_MESSAGES: usize = 11;
 /// A gathered tile is not inside its tensor: tile, axis, extents.
 pub const GATHERED: usize = 7;
 /// An assertion does not hold: the element's index. Its own text is the block's last message with the flag

@@ -45,6 +45,7 @@ impl<B: Block> Split<B> {
     /// # Panics
     /// If more is received than the feed has, or stages are held that are needed (on the device: traps).
     #[inline(always)]
+    #[track_caller]
     pub fn pipeline<P, I, const STAGES: usize>(
         self,
         ring: Ring<P, STAGES>,
@@ -138,6 +139,7 @@ unsafe fn initialise<P: Message, const STAGES: usize>(ring: &Ring<P, STAGES>, wa
 /// # Safety
 /// One thread of the block calls it, on initialised barriers.
 #[inline(always)]
+#[track_caller]
 unsafe fn send<P: Message, F: Iterator<Item: Fills<P>>, const STAGES: usize>(
     ring: &Ring<P, STAGES>,
     mut feed: F,

@@ -12,7 +12,7 @@ use crate::arch::messages::Failure;
 use crate::arch::threads::Address;
 use crate::arch::{execution, threads, warpgroup};
 use crate::context::Cx;
-use crate::debug::protocol::{ENDED_FEED, HELD_STAGES, ORDER_OF_STAGES};
+use crate::debug::protocol::{ENDED_FEED, HELD_MESSAGES, HELD_STAGES, ORDER_OF_STAGES};
 use crate::element::Element;
 use crate::layout::{Accumulators, Block};
 use crate::registers::PowerOfTwo;
@@ -206,9 +206,15 @@ where
     #[inline(always)]
     #[track_caller]
     fn wait_for_copies(&mut self) {
+        let has_stage = (self.held as usize) < Self::STAGES;
+        if self.ahead == 0 && has_stage {
+            // All stages were held, and one was released since.
+            // SAFETY: all threads of the block run this alike. Behind it all are done with stages released.
+            unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
+            self.begin_copies();
+        }
         if self.ready == 0 {
-            let text = if self.held as usize >= Self::STAGES - 1 { HELD_STAGES } else { ENDED_FEED };
-            Failure::new("receive", text).end()
+            Failure::new("receive", if has_stage { ENDED_FEED } else { HELD_STAGES }).end()
         }
         wait_until_under_way(self.ahead.saturating_sub(1) as usize);
         // SAFETY: all threads of the block run this alike. Behind it all have their copies, and are done with stages released.
@@ -228,7 +234,7 @@ where
     #[track_caller]
     fn fill_up(&mut self) {
         if self.held != 0 {
-            Failure::new("receive", HELD_STAGES).end()
+            Failure::new("each", HELD_MESSAGES).end()
         }
         if self.ahead as usize + 1 < Self::STAGES {
             // SAFETY: all threads of the block run this alike. Behind it all are done with stages released.
@@ -245,7 +251,7 @@ where
     #[track_caller]
     fn next_filled(&mut self) -> Address {
         if self.ready == 0 {
-            Failure::new("receive", ENDED_FEED).end()
+            Failure::new("each", ENDED_FEED).end()
         }
         self.ready -= 1;
         wait_until_under_way(const { Self::STAGES - 2 });
