@@ -1,7 +1,7 @@
 //! Misuse does not compile, and the compiler says why in the words of the library.
 //!
-//! Each file in `compile_fail` is one misuse. Its first line is the sentence that its user must read; the rest of what
-//! rustc says stands in the `.stderr` file of the same name. To write those anew after a change of the library's texts:
+//! Each file in `compile_fail` is one misuse, or a few of one kind. Its first lines are the sentences that its user must read;
+//! the rest of what rustc says stands in the `.stderr` file of the same name. To write those anew after a change of the library's texts:
 //! `TRYBUILD=overwrite cargo test --test compile_fail`.
 //!
 //! rustc's own words change from release to release, so that the texts are those of one release; with another one the
@@ -55,13 +55,13 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The sentence that the user of a case must read.
-fn sentence(case: &Path) -> String {
-    let first = read(case).lines().next().unwrap_or_default().to_owned();
-    match first.strip_prefix("//! ") {
-        Some(sentence) if !sentence.is_empty() => sentence.to_owned(),
-        _ => panic!("{}: the first line is `//! ` and the sentence to expect", case.display()),
-    }
+/// The sentences that the user of a case must read.
+fn sentences(case: &Path) -> Vec<String> {
+    let text = read(case);
+    let sentences: Vec<_> =
+        text.lines().map_while(|line| line.strip_prefix("//! ")).map(str::to_owned).collect();
+    assert!(!sentences.is_empty(), "{}: the first line is `//! ` and the sentence to expect", case.display());
+    sentences
 }
 
 /// What rustc prints on its standard output when asked for `question`.
@@ -95,10 +95,12 @@ fn messages_are_in_the_words_of_the_library() {
     assert!(cases.len() >= 24, "only {} cases", cases.len());
     let mut problems = Vec::new();
     for case in &cases {
-        let (sentence, text) = (sentence(case), read(&case.with_extension("stderr")));
+        let text = read(&case.with_extension("stderr"));
         let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("error")).collect();
-        if !errors.iter().any(|line| line.contains(&sentence)) {
-            problems.push(format!("{}: no error says `{sentence}`: {errors:?}", case.display()));
+        for sentence in sentences(case) {
+            if !errors.iter().any(|line| line.contains(&sentence)) {
+                problems.push(format!("{}: no error says `{sentence}`: {errors:?}", case.display()));
+            }
         }
         for name in INTERNAL_NAMES.iter().filter(|name| text.contains(**name)) {
             problems.push(format!("{}: `{name}` is not for users", case.display()));

@@ -1,14 +1,14 @@
 //! Accumulators of products under way.
 
 use super::fills::Fills;
-use super::product::{LeftFactor, StagedProduct};
+use super::product::{LeftFactor, RightFactor};
 use super::receiver::{Held, Receiver};
 use super::stage::StagedFactor;
 use super::staged::Message;
 use crate::arch::matrix::WARPGROUPS;
 use crate::arch::{execution, warpgroup};
 use crate::context::Cx;
-use crate::element::{Element, Repack};
+use crate::element::Element;
 use crate::layout::{Accumulators, Block, Layout};
 use crate::ops::matrix::Factors;
 use crate::registers::{PowerOfTwo, Registers};
@@ -160,10 +160,10 @@ impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B>
     pub fn mma<'k, K, X, Y>(&mut self, a: X, b: Y)
     where
         K: Dimension,
-        X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
-        Y: StagedFactor<'k, K, N, Element: Repack>,
+        X: LeftFactor<'k, M, K, B>,
+        Y: StagedFactor<'k, K, N> + RightFactor<'k, M, N, K, B, C, X>,
     {
-        super::product::issue(self, a, b);
+        b.issue(self, a);
     }
 }
 

@@ -67,7 +67,7 @@ pub use feed::{FeedTiles, TileFeed, TileIndices};
 pub use fills::{Fills, SourceTile, TileWalk};
 pub use matrix::{MatrixLayout, MatrixShape, TensorBox, TensorMap, TileSink, TileSource};
 pub use pipeline::CopiesAlone;
-pub use product::{LeftFactor, StagedProduct};
+pub use product::{LeftFactor, RightFactor, StagedProduct};
 pub use receiver::{Held, Receiver, Steps};
 pub use ring::{AUTOMATIC, Ring};
 pub use shared::SharedMemory;

@@ -22,7 +22,7 @@ const COMPUTE_REGISTERS: u32 = 232;
 
 /// What the copying role can do alone: everything but tile operations, which are the computing threads'.
 #[diagnostic::on_unimplemented(
-    message = "the feed of a pipeline runs in the copying warp, and cannot use `{Self}`",
+    message = "the feed of a pipeline runs in the copying warp, and can use sources and numbers alone",
     label = "holds the running block, a tile or a view",
     note = "tile operations belong to the computing threads: let the feed capture sources and numbers, by `move`"
 )]

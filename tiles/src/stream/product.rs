@@ -202,6 +202,42 @@ impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> LeftFactor<'k, M, K, 
     }
 }
 
+mod sealed {
+    pub trait Sealed {}
+    impl<T: Copy> Sealed for T {}
+}
+
+/// The right factor of a product with the left one `X` that sums of type `C` can take: any stage whose elements have such a product
+/// with those of `X`, see [`StagedProduct`].
+// The right factor is `Self`: the compiler then waits for both factors before it says what is wrong with one of them.
+pub trait RightFactor<'k, M: Dimension, N: Dimension, K: Dimension, B: Block, C: Element, X>:
+    Copy + sealed::Sealed
+{
+    /// Puts the product of `a` and this factor under way, to be added to `sums`.
+    #[doc(hidden)]
+    fn issue(self, sums: &mut Accumulator<C, (M, N), B>, a: X);
+}
+
+impl<'k, M, N, K, B, C, X, Y> RightFactor<'k, M, N, K, B, C, X> for Y
+where
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    B: Block,
+    C: Element,
+    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+    Y: StagedFactor<'k, K, N, Element: Repack>,
+{
+    #[inline(always)]
+    fn issue(self, sums: &mut Accumulator<C, (M, N), B>, a: X) {
+        if const { by_warpgroups::<C, M, N, K, B, X, Y>() } {
+            issue_by_warpgroups(sums, a, self);
+        } else {
+            issue_by_warps(sums, a, self);
+        }
+    }
+}
+
 /// Two elements of 16 bits as a word, the first one lowest.
 #[inline(always)]
 pub(super) fn pair<T: Element>(low: T, high: T) -> u32 {
@@ -268,25 +304,6 @@ impl Descriptor {
 #[inline(always)]
 fn address_of(address: Address) -> u32 {
     crate::arch::threads::word(address)
-}
-
-/// Puts the product of `a` and `b` under way, to be added to `sums`.
-#[inline(always)]
-pub(super) fn issue<'k, C, M, N, K, B, X, Y>(sums: &mut Accumulator<C, (M, N), B>, a: X, b: Y)
-where
-    C: Element,
-    M: Dimension,
-    N: Dimension,
-    K: Dimension,
-    B: Block,
-    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
-    Y: StagedFactor<'k, K, N, Element: Repack>,
-{
-    if const { by_warpgroups::<C, M, N, K, B, X, Y>() } {
-        issue_by_warpgroups(sums, a, b);
-    } else {
-        issue_by_warps(sums, a, b);
-    }
 }
 
 /// The product by each warp for itself, on fragments in registers; on the CPU, and for tiles too small for that, by the product

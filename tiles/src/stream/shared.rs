@@ -40,7 +40,7 @@ pub unsafe trait SharedMemory: Sized {
 /// The size of arguments that lie one behind the other, for each class: also where the one behind them begins.
 ///
 /// # Panics
-/// If a size is not a multiple of [`ALIGNMENT`].
+/// If a size is not a multiple of [`ALIGNMENT`], or no GPU has as much for a block.
 pub const fn total(sizes: &[[u32; 3]]) -> [u32; 3] {
     let mut sum = [0; 3];
     let mut argument = 0;
@@ -56,6 +56,14 @@ pub const fn total(sizes: &[[u32; 3]]) -> [u32; 3] {
         }
         argument += 1;
     }
+    let mut most = 0;
+    while most < 3 && sum[most] > CLASSES[most] {
+        most += 1;
+    }
+    assert!(
+        most < 3,
+        "a block has at most 227 KiB of shared memory: take a ring of fewer stages, or smaller tiles"
+    );
     sum
 }
 
@@ -81,6 +89,14 @@ mod tests {
         assert_eq!(total(&sizes[..0]), [0; 3]);
         assert_eq!(total(&sizes[..1]), [1024, 2048, 4096]);
         assert_eq!(total(&sizes), [1024, 3072, 5120]);
+        // Some GPUs have as much.
+        assert_eq!(total(&[[100 << 10, 200 << 10, 227 << 10]]), [100 << 10, 200 << 10, 227 << 10]);
+    }
+
+    #[test]
+    #[should_panic(expected = "at most 227 KiB of shared memory")]
+    fn more_than_any_block_has_is_refused() {
+        total(&[[200 << 10; 3], [28 << 10; 3]]);
     }
 
     #[test]

@@ -24,6 +24,11 @@ pub(super) const ALIGNMENT: usize = shared::ALIGNMENT as usize;
 #[derive(Clone, Copy, Debug)]
 pub struct Staged<T, S>(PhantomData<(T, S)>);
 
+impl<T, R: Dimension, C: Dimension> Staged<T, (R, C)> {
+    const ROWS: usize = <R::Count as PowerOfTwo>::COUNT;
+    const COLUMNS: usize = <C::Count as PowerOfTwo>::COUNT;
+}
+
 /// A tile as a stage can hold it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a stage",
@@ -45,8 +50,7 @@ impl<T: Element, R: Dimension, C: Dimension> StagedTile for Staged<T, (R, C)> {
     type Element = T;
     type Rows = R;
     type Columns = C;
-    const GEOMETRY: Geometry =
-        Geometry::new(<R::Count as PowerOfTwo>::COUNT, <C::Count as PowerOfTwo>::COUNT, size_of::<T::Bits>());
+    const GEOMETRY: Geometry = Geometry::new(Self::ROWS, Self::COLUMNS, size_of::<T::Bits>());
 }
 
 /// The measures of a stage.

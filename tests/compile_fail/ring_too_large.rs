@@ -1,0 +1,34 @@
+//! a block has at most 227 KiB of shared memory: take a ring of fewer stages, or smaller tiles
+//! a ring has at least 2 stages: one is filled while the other is used
+//! a ring has at most 16 stages
+//! a stage has at least 8 rows: use tiles of more rows
+//! a row of a stage has at least 32 bytes: use tiles of more columns
+
+use cuda_tiles::prelude::*;
+
+#[kernel(copy = 32)]
+fn too_large(block: Split, #[shared] ring: Ring<Staged<f16, Shape2<128, 128>>, 8>) {
+    let _ = (block, ring);
+}
+
+#[kernel(copy = 32)]
+fn too_few(block: Split, #[shared] ring: Ring<Staged<f16, Shape2<16, 16>>, 1>) {
+    let _ = (block, ring);
+}
+
+#[kernel(copy = 32)]
+fn too_many(block: Split, #[shared] ring: Ring<Staged<f16, Shape2<16, 16>>, 17>) {
+    let _ = (block, ring);
+}
+
+#[kernel(copy = 32)]
+fn too_flat(block: Split, #[shared] ring: Ring<Staged<f16, Shape2<4, 16>>>) {
+    let _ = (block, ring);
+}
+
+#[kernel(copy = 32)]
+fn too_narrow(block: Split, #[shared] ring: Ring<Staged<f16, Shape2<16, 8>>>) {
+    let _ = (block, ring);
+}
+
+fn main() {}
