@@ -1,9 +1,14 @@
-//! Compiles `tests/kernels/` to PTX. Five hundred small kernels: one image serves every GPU.
+//! Compiles `tests/kernels/` and `tests/streams/` to PTX. Of five hundred small kernels one image serves every GPU; streamed ones
+//! take other instructions where warpgroups multiply.
 
 use cuda_tiles_builder::{Arch, CudaBuilder};
 
 fn main() {
-    if let Err(error) = CudaBuilder::new("../kernels").arch(Arch::Sm80).build() {
-        println!("cargo::error={error}");
+    let kernels = CudaBuilder::new("../kernels").arch(Arch::Sm80);
+    let streams = CudaBuilder::new("../streams").arch(Arch::Sm80).arch(Arch::Sm90a);
+    for builder in [kernels, streams] {
+        if let Err(error) = builder.build() {
+            println!("cargo::error={error}");
+        }
     }
 }

@@ -36,6 +36,7 @@ mod shapes;
 mod simt;
 mod sorts;
 mod spans;
+mod streams;
 mod traps;
 mod tuples;
 mod updates;

@@ -6,6 +6,7 @@
 use crate::devices::devices;
 use cuda_tiles_host::{Device, Error, Launch, Result, Tensor};
 use cuda_tiles_test_kernels::{debug, execution as kernels};
+use cuda_tiles_test_streams::pipelines;
 use std::process::Command;
 
 /// The variable that names the case which a child process runs on the GPU.
@@ -14,7 +15,7 @@ const CASE: &str = "CUDA_TILES_TEST_TRAP";
 /// A misuse: its name, what runs it, and words of the CPU's message.
 type Case = (&'static str, fn(&Device) -> Result<()>, &'static [&'static str]);
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 12] = [
     (
         "partial load",
         |device| {
@@ -138,6 +139,24 @@ const CASES: [Case; 11] = [
             device.synchronize()
         },
         &["kernel `assert_plain`", "element [] is false: cx.num_blocks(0) <= limit", "debug.rs:"],
+    ),
+    (
+        "more messages than the feed has",
+        |device| {
+            if device.is_gpu() {
+                device.load(&cuda_tiles_operation_tests::streams::KERNELS)?;
+            }
+            let x = Tensor::zeros(device, [256, 8])?;
+            let mut y = Tensor::zeros(device, [64, 8])?;
+            pipelines::read_some.launch(device, 1, (&x, &mut y, 5))?;
+            y.to_vec().map(drop)
+        },
+        &[
+            "kernel `read_some`",
+            "the feed of the pipeline has ended",
+            "let both count the same tiles",
+            "pipelines.rs:",
+        ],
     ),
 ];
 

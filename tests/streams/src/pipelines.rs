@@ -1,0 +1,200 @@
+//! What pipelines do besides summing up one product: orders of tiles, messages that are held, products under way, factors in
+//! registers, sinks that are read.
+
+use cuda_tiles::prelude::*;
+use cuda_tiles::stream::StagedProduct;
+
+/// Adds each tile of `x` to its tile of `y`: twice where a tile came twice, and not at all where it did not come.
+#[kernel(
+    threads = 128,
+    copy = 32,
+    min_blocks = 1,
+    instances(<RowMajor>, <ColumnMajor>, <Swizzled<3>>, <FromLastRow<2>>, <Triangular>)
+)]
+pub fn add_in_order<O: Order + Default + Send>(
+    block: Split,
+    x: TileSource<f32, Shape2<64, 8>>,
+    y: TileSink<f32, Shape2<64, 8>>,
+    #[shared] ring: Ring<Staged<f32, Shape2<64, 8>>>,
+    #[shared] stash: Stash<1>,
+) {
+    let order = O::default();
+    let feed = block.indices(order, y.tile_counts()).map(move |[batch, i, j]| x.tile_of(batch, i, j));
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        let mut stash = stash;
+        for tile in y.deal(cx, order) {
+            let present = tile.load(cx);
+            let held = receiver.receive();
+            let sum = present + held.stages().load(cx);
+            receiver.release(held);
+            tile.store(&mut stash, sum);
+        }
+    });
+}
+
+/// `y = (q k') v` for matrices of one row of tiles of queries and any of keys and values: the next block of `q k'` is computed while
+/// the last one is multiplied by its values. Needs whole numbers that `T` has.
+#[kernel(threads = 128, copy = 32, min_blocks = 1, instances(<f16, 4>, <bf16, 0>))]
+pub fn chained<B: Block, T: StagedProduct<T, f32>, const S: usize>(
+    block: Split<B>,
+    q: TileSource<T, Shape2<64, 64>>,
+    k: TileSource<T, Shape2<64, 64>>,
+    v: TileSource<T, Shape2<64, 64>>,
+    y: TileSink<f32, Shape2<64, 64>>,
+    #[shared] ring: Ring<Staged<T, Shape2<64, 64>>, S>,
+    #[shared] stash: Stash<1>,
+) where
+    f32: Cast<T>,
+{
+    let blocks = k.tile_counts().0;
+    let feed = block.indices(RowMajor, y.tile_counts()).flat_map(move |[batch, i, _]| {
+        // The queries, then the keys of each block with the values of the block before.
+        (0..2 * blocks + 1).map(move |number| match number {
+            0 => q.tile_of(batch, i, 0),
+            _ if number % 2 == 1 => k.tile_of(batch, number / 2, 0),
+            _ => v.tile_of(batch, number / 2 - 1, 0),
+        })
+    });
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        let mut stash = stash;
+        for tile in y.deal(cx, RowMajor) {
+            let held = receiver.receive();
+            let query = held.stages().load_left(cx);
+            receiver.release(held);
+            let mut output = Accumulator::<f32, Shape2<64, 64>, _>::zero(cx).finish();
+            if blocks > 0 {
+                let key = receiver.receive();
+                let scores = receiver.start(Accumulator::unset(cx), key, |scores, key| {
+                    scores.set_product(query, key.transposed())
+                });
+                let mut weights = scores.finish(&mut receiver).cast::<T>();
+                for _ in 1..blocks {
+                    let value = receiver.receive();
+                    let product = receiver
+                        .start(Accumulator::from_tile(cx, output), value, |sums, v| sums.mma(weights, v));
+                    let key = receiver.receive();
+                    let scores = receiver.start(Accumulator::unset(cx), key, |scores, key| {
+                        scores.set_product(query, key.transposed())
+                    });
+                    output = product.finish(&mut receiver);
+                    weights = scores.finish(&mut receiver).cast();
+                }
+                let value = receiver.receive();
+                let product =
+                    receiver.start(Accumulator::from_tile(cx, output), value, |sums, v| sums.mma(weights, v));
+                output = product.finish(&mut receiver);
+            }
+            tile.store(&mut stash, output);
+        }
+    });
+}
+
+/// `y = (a b') ∘ (a c') + r + factor y`, where `r` is a row: a stage of `a` is a factor of two products.
+#[kernel(threads = 128, copy = 32, min_blocks = 1, instances(<f16>, <f32>))]
+pub fn gated<O: Number + Cast<f32>>(
+    block: Split,
+    a: TileSource<f16, Shape2<64, 32>>,
+    b: TileSource<f16, Shape2<32, 32>>,
+    c: TileSource<f16, Shape2<32, 32>>,
+    r: Span<O, (u32,)>,
+    factor: f32,
+    y: TileSink<O, Shape2<64, 32>>,
+    #[shared] ring: Ring<
+        (Staged<f16, Shape2<64, 32>>, Staged<f16, Shape2<32, 32>>, Staged<f16, Shape2<32, 32>>),
+        3,
+    >,
+    #[shared] stash: Stash<1>,
+) where
+    f32: Cast<O>,
+{
+    let steps = a.tile_counts().1;
+    let feed = block.indices(ColumnMajor, y.tile_counts()).flat_map(move |[batch, i, j]| {
+        (0..steps).map(move |k| (a.tile_of(batch, i, k), b.tile_of(batch, j, k), c.tile_of(batch, j, k)))
+    });
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        let mut stash = stash;
+        for tile in y.deal(cx, ColumnMajor) {
+            let mut left = Accumulator::<f32, Shape2<64, 32>, _>::zero(cx);
+            let mut right = Accumulator::<f32, Shape2<64, 32>, _>::zero(cx);
+            receiver.steps(steps).each(|(a, b, c)| {
+                left.mma(a, b.transposed());
+                right.mma(a, c.transposed());
+            });
+            let sums = left.finish() * right.finish();
+            let sums = tile.add_present(cx, tile.add_row(cx, sums, r), factor);
+            tile.store(&mut stash, sums.cast::<O>());
+        }
+    });
+}
+
+/// `y = a b' + c d` where `a` and `c` have as many columns; two messages are held at a time.
+#[kernel(threads = 128, copy = 32, min_blocks = 1)]
+pub fn two_products(
+    block: Split,
+    a: TileSource<f16, Shape2<64, 64>>,
+    b: TileSource<f16, Shape2<64, 64>>,
+    c: TileSource<f16, Shape2<64, 64>>,
+    d: TileSource<f16, Shape2<64, 64>>,
+    y: TileSink<f32, Shape2<64, 64>>,
+    #[shared] ring: Ring<
+        (
+            Staged<f16, Shape2<64, 64>>,
+            Staged<f16, Shape2<64, 64>>,
+            Staged<f16, Shape2<64, 64>>,
+            Staged<f16, Shape2<64, 64>>,
+        ),
+        3,
+    >,
+    #[shared] stash: Stash<1>,
+) {
+    let steps = a.tile_counts().1;
+    let feed = block.indices(Swizzled::<2>, y.tile_counts()).flat_map(move |[_, i, j]| {
+        (0..steps).map(move |k| (a.tile(i, k), b.tile(j, k), c.tile(i, k), d.tile(k, j)))
+    });
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        let mut stash = stash;
+        for tile in y.deal(cx, Swizzled::<2>) {
+            let mut sums = Accumulator::<f32, Shape2<64, 64>, _>::zero(cx).finish();
+            for _ in 0..steps / 2 {
+                let (first, second) = (receiver.receive(), receiver.receive());
+                let mut added = Accumulator::from_tile(cx, sums);
+                let (a, b, c, d) = first.stages();
+                added.mma(a, b.transposed());
+                added.mma(c, d);
+                let (a, b, c, d) = second.stages();
+                added.mma(a.load_left(cx), b.transposed());
+                added.mma(c, d);
+                sums = added.finish();
+                receiver.release(first);
+                receiver.release(second);
+            }
+            // The last one of an odd number, as a step behind messages that were held.
+            let mut added = Accumulator::from_tile(cx, sums);
+            receiver.steps(steps % 2).each(|(a, b, c, d)| {
+                added.mma(a, b.transposed());
+                added.mma(c, d);
+            });
+            tile.store(&mut stash, added.finish());
+        }
+    });
+}
+
+/// Reads `count` messages of a feed that has as many as `x` has rows of tiles, and leaves others alone.
+#[kernel(threads = 128, copy = 32, min_blocks = 1)]
+pub fn read_some(
+    block: Split,
+    x: TileSource<f32, Shape2<64, 8>>,
+    y: TileSink<f32, Shape2<64, 8>>,
+    count: u32,
+    #[shared] ring: Ring<Staged<f32, Shape2<64, 8>>, 2>,
+    #[shared] stash: Stash<1>,
+) {
+    block.pipeline(ring, x.column(0), move |cx, mut receiver| {
+        let mut stash = stash;
+        let mut sum = cx.zeros::<f32, _>(shape![64, 8]);
+        receiver.steps(count).each(|stage| sum = sum + stage.load(cx));
+        for tile in y.deal(cx, RowMajor) {
+            tile.store(&mut stash, sum);
+        }
+    });
+}

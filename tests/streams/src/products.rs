@@ -1,0 +1,75 @@
+//! Products of matrices: every combination of types, and both ways in which either factor can lie in memory.
+
+use cuda_tiles::prelude::*;
+use cuda_tiles::stream::StagedProduct;
+
+/// Kernels that multiply matrices of which each lies as it is, or transposed.
+macro_rules! products {
+    ($(
+        $(#[$documentation:meta])*
+        $name:ident: $left:ident($depth:tt) [$left_rows:ident, $left_columns:ident] $(.$left_turn:ident)?,
+        $right:ident [$right_rows:ident, $right_columns:ident] $(.$right_turn:ident)?,
+        $instances:tt;
+    )*) => { $(
+        $(#[$documentation])*
+        #[kernel(threads = 128, copy = 32, min_blocks = 1, instances $instances)]
+        pub fn $name<
+            B: Block,
+            T: StagedProduct<U, C>,
+            U: Repack,
+            C: Number + Cast<O>,
+            O: Element,
+            const M: usize,
+            const N: usize,
+            const K: usize,
+            const S: usize,
+        >(
+            block: Split<B>,
+            a: TileSource<T, Shape2<$left_rows, $left_columns>>,
+            b: TileSource<U, Shape2<$right_rows, $right_columns>>,
+            c: TileSink<O, Shape2<M, N>>,
+            #[shared] ring: Ring<
+                (Staged<T, Shape2<$left_rows, $left_columns>>, Staged<U, Shape2<$right_rows, $right_columns>>),
+                S,
+            >,
+            #[shared] stash: Stash<1>,
+        ) where
+            D<M>: Dimension,
+            D<N>: Dimension,
+            D<K>: Dimension,
+        {
+            let steps = a.tile_counts().$depth;
+            let feed = block
+                .indices(Swizzled::<8>, c.tile_counts())
+                .flat_map(move |[_, i, j]| a.$left(i).zip(b.$right(j)));
+            block.pipeline(ring, feed, move |cx, mut receiver| {
+                let mut stash = stash;
+                for tile in c.deal(cx, Swizzled::<8>) {
+                    let mut sums = Accumulator::<C, _, _>::zero(cx);
+                    receiver.steps(steps).each(|(a, b)| sums.mma(a$(.$left_turn())?, b$(.$right_turn())?));
+                    tile.store(&mut stash, sums.finish().cast::<O>());
+                }
+            });
+        }
+    )* };
+}
+products! {
+    /// `c = a b`: both factors row-major, the right one read across its rows.
+    streamed_nn: row(1) [M, K], column [K, N], (
+        <f16, f16, f32, f16, 64, 64, 64, 3>, <f64, f64, f64, f64, 64, 64, 16, 4>, <i8, u8, i32, i32, 64, 64, 64, 2>
+    );
+    /// `c = a b'`: both factors row-major, the right one transposed.
+    streamed_nt: row(1) [M, K], row [N, K].transposed, (
+        <bf16, bf16, f32, bf16, 64, 64, 64, 3>, <tf32, tf32, f32, f32, 64, 64, 32, 3>,
+        <f8e4m3, f8e4m3, f32, f16, 64, 64, 64, 4>, <f8e5m2, f8e5m2, f32, f32, 64, 64, 32, 0>,
+        <i8, i8, i32, i32, 64, 64, 64, 3>, <u8, u8, i32, i32, 128, 32, 128, 2>
+    );
+    /// `c = a' b`: the left factor transposed, both read across their rows.
+    streamed_tn: column(0) [K, M].transposed, column [K, N], (
+        <f16, f16, f32, f32, 128, 64, 16, 5>, <tf32, tf32, f32, f32, 64, 32, 32, 2>
+    );
+    /// `c = a' b'`: both factors transposed.
+    streamed_tt: column(0) [K, M].transposed, row [N, K].transposed, (
+        <bf16, bf16, f32, f32, 64, 128, 32, 0>, <u8, i8, i32, i32, 64, 64, 32, 3>
+    );
+}
