@@ -1,56 +1,10 @@
 //! Products of matrices against sums in `f64`, on every device: random sizes, element types, strides, scales, biases and
 //! plans.
 
-use std::sync::OnceLock;
-
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Result, Tensor, TensorView, TensorViewMut};
 use cuda_tiles_kernels::gemm::{Activation, Gemm, Multiply, Plan, gemm};
-use cuda_tiles_suite::kernels::KERNELS;
-
-/// The CPU, and the GPU if there is one.
-fn devices() -> &'static [Device] {
-    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
-    DEVICES.get_or_init(|| {
-        let found = Device::auto().unwrap();
-        found.load(&KERNELS).unwrap();
-        let cpu = Device::cpu();
-        if found.is_gpu() { vec![cpu, found] } else { vec![cpu] }
-    })
-}
-
-/// Random numbers (Marsaglia, "Xorshift RNGs", 2003).
-struct Random(u64);
-
-impl Random {
-    /// Other numbers in each run; the seed is printed, for who wants to repeat it.
-    fn new() -> Self {
-        let seed = std::env::var("CUDA_TILES_SEED").ok().and_then(|seed| seed.parse().ok());
-        let now =
-            || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
-        let seed = seed.unwrap_or_else(now) | 1;
-        println!("CUDA_TILES_SEED={seed}");
-        Self(seed)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) as usize % limit
-    }
-
-    fn among<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
-    }
-
-    /// A size up to a limit: often a small or an awkward one.
-    fn size(&mut self, most: usize) -> usize {
-        let size =
-            self.among(&[0, 1, 2, 7, 16, 31, 64, 67, 127, 128, 131, 192, 200, 256, 257, 509, 1021, 2048]);
-        if self.below(3) == 0 || size > most { 1 + self.below(most) } else { size }
-    }
-}
+use cuda_tiles_suite::testing::{Random, check_repeated, devices};
 
 /// An element type of the tests.
 trait Value: Element {
@@ -159,9 +113,8 @@ struct Wish {
 
 impl Wish {
     fn random(random: &mut Random, most: usize) -> Self {
-        let sizes = [random.among(&[1, 1, 1, 2, 3]), random.size(most), random.size(most), random.size(most)];
         Self {
-            sizes,
+            sizes: [random.among(&[1, 1, 1, 2, 3]), random.size(most), random.size(most), random.size(most)],
             transposed: [random.below(2) == 0, random.below(2) == 0],
             alpha: random.among(&[1.0, 1.0, 0.5, -2.0]),
             beta: random.among(&[0.0, 0.0, 1.0, -0.5]),
@@ -320,6 +273,28 @@ fn random_products() {
         let (count, most) = if device.is_gpu() { (300, 700) } else { (40, 150) };
         for _ in 0..count {
             any(device, &mut random, most);
+        }
+    }
+}
+
+/// A thousand products, each to the bit like the first, though the order of sums would show.
+#[test]
+fn products_repeat_to_the_bit() {
+    let mut random = Random::new();
+    for device in devices() {
+        let mut operand = |rows: usize, columns: usize| {
+            let fractions =
+                (0..rows * columns).map(|_| f16::from_f32(random.below(2000) as f32 / 1000.0 - 1.0));
+            Tensor::from_vec(device, [rows, columns], fractions.collect()).unwrap()
+        };
+        for [rows, depth, columns] in [[300, 1000, 260], [20, 2100, 130]] {
+            let (a, b) = (operand(rows, depth), operand(depth, columns));
+            let times = if device.is_gpu() { 1000 } else { 3 };
+            check_repeated(times, || {
+                let mut c = Tensor::<f16, 2>::poisoned(device, [rows, columns]).unwrap();
+                gemm(&a, &b, &mut c).unwrap();
+                c.to_vec().unwrap()
+            });
         }
     }
 }

@@ -5,21 +5,8 @@ use std::sync::OnceLock;
 
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};
-use cuda_tiles_kernels::{
-    attention, gather, image, normalisation, reductions, scan, softmax, transpose, vector,
-};
-use cuda_tiles_suite::kernels::KERNELS;
-
-/// The CPU, and the GPU if there is one.
-fn devices() -> &'static [Device] {
-    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
-    DEVICES.get_or_init(|| {
-        let found = Device::auto().unwrap();
-        found.load(&KERNELS).unwrap();
-        let cpu = Device::cpu();
-        if found.is_gpu() { vec![cpu, found] } else { vec![cpu] }
-    })
-}
+use cuda_tiles_kernels::{gather, image, normalisation, reductions, scan, softmax, transpose, vector};
+use cuda_tiles_suite::testing::devices;
 
 /// Numbers between -2 and 2 (Marsaglia, "Xorshift RNGs", 2003), other ones in each run.
 fn random(count: usize) -> Vec<f32> {
@@ -339,64 +326,4 @@ fn medians_of_pictures() {
             assert_eq!(y.to_vec().unwrap(), expected, "{device}, {size:?}");
         }
     }
-}
-
-/// Attention of one query in `f64`: the weighted values.
-fn attention_of(query: &[f32], keys: &[f32], values: &[f32], scale: f32) -> Vec<f64> {
-    let head = query.len();
-    let dot = |key: &[f32]| query.iter().zip(key).map(|(a, b)| f64::from(a * b)).sum::<f64>();
-    let scores: Vec<f64> = keys.chunks(head).map(|key| dot(key) * f64::from(scale)).collect();
-    let largest = scores.iter().fold(f64::NEG_INFINITY, |largest, &x| largest.max(x));
-    let weights: Vec<f64> = scores.iter().map(|x| (x - largest).exp()).collect();
-    let sum: f64 = weights.iter().sum();
-    let mut result = vec![0.0; head];
-    for (value, weight) in values.chunks(head).zip(&weights) {
-        result.iter_mut().zip(value).for_each(|(result, x)| *result += weight / sum * f64::from(*x));
-    }
-    result
-}
-
-fn check_attention<T: attention::Attend + Cast<f32>>(round: impl Fn(f32) -> T, tolerance: f64)
-where
-    f32: Cast<T>,
-{
-    for device in devices() {
-        for (head, queries, keys) in
-            [(64, 1, 1), (64, 70, 200), (128, 300, 300), (128, 129, 1), (128, 256, 257)]
-        {
-            let numbers = |rows: usize| -> (Vec<T>, Vec<f32>) {
-                let rounded: Vec<T> = random(2 * rows * head).into_iter().map(&round).collect();
-                let values = rounded.iter().map(|&x| x.cast()).collect();
-                (rounded, values)
-            };
-            let [(q, query), (k, key), (v, value)] = [numbers(queries), numbers(keys), numbers(keys)];
-            let tensor = |rows, values: Vec<T>| Tensor::from_vec(device, [2, rows, head], values).unwrap();
-            let (q, k, v) = (tensor(queries, q), tensor(keys, k), tensor(keys, v));
-            for causal in [false, true] {
-                let mut out = Tensor::poisoned(device, [2, queries, head]).unwrap();
-                let result = attention::attention(&q, &k, &v, &mut out, 0.3, causal);
-                if causal && queries > keys {
-                    assert!(result.unwrap_err().to_string().contains("would see none"));
-                    continue;
-                }
-                result.unwrap();
-                let expected: Vec<f64> = (0..2 * queries)
-                    .flat_map(|row| {
-                        let (batch, i) = (row / queries, row % queries);
-                        let seen = if causal { keys - queries + i + 1 } else { keys };
-                        let part = batch * keys * head..(batch * keys + seen) * head;
-                        attention_of(&query[row * head..][..head], &key[part.clone()], &value[part], 0.3)
-                    })
-                    .collect();
-                let found = out.to_vec().unwrap();
-                assert_close(device, found.into_iter().map(|x| f64::from(x.cast())), &expected, tolerance);
-            }
-        }
-    }
-}
-
-#[test]
-fn attention_of_any_number_of_queries_and_keys() {
-    check_attention(f16::from_f32, 2e-3);
-    check_attention(bf16::from_f32, 1.5e-2);
 }

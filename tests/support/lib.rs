@@ -1,4 +1,6 @@
-//! What tests, examples and benchmarks share: the compiled kernels.
+//! What tests, examples and benchmarks share: the compiled kernels, and what tests on every device need.
+
+pub mod testing;
 
 /// `kernels/`, compiled.
 pub mod kernels {

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Runs the tests and benchmarks of this folder on the GPU. Nothing but the driver is needed.
 #
-#   ./run.sh test | bench | all
+#   ./run.sh test | bench | all | sanitize
 #
+# `sanitize` runs the tests of streams and of attention under NVIDIA's compute-sanitizer, if it is on PATH: accesses outside of
+# memory, races in shared memory, and barriers that not all threads meet.
 # LIMIT is the time that a program may take, in seconds (600 unless set); a program that hangs has failed.
 # CUDA_TILES_DEVICE says where to run (gpu unless set). What the programs print is kept in logs/.
 # Prints a line for each program and one for each failure, and exits with 1 if there was one.
@@ -15,12 +17,17 @@ mkdir -p logs
 
 # run_program KIND PROGRAM [ARGUMENT...]: runs it under the time limit and reports.
 run_program() {
-    local program="$2" name log status start seconds
-    name="$(basename "$program")"
-    log="logs/$1-$name.log"
+    local kind="$1" program="$2"
+    shift 2
+    run "$kind" "$(basename "$program")" "$program" "$@"
+}
+
+# run KIND NAME COMMAND [ARGUMENT...]: runs the command under the time limit and reports.
+run() {
+    local name="$2" log="logs/$1-$2.log" status start seconds
     shift 2
     start=$SECONDS
-    timeout --kill-after=10 "$limit" "$program" "$@" >"$log" 2>&1 </dev/null
+    timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null
     status=$?
     seconds=$((SECONDS - start))
     if [ "$status" -eq 0 ]; then
@@ -45,6 +52,27 @@ run_tests() {
     for program in tests/*; do
         run_program tests "$program"
     done
+}
+
+# sanitize PROGRAM [ARGUMENT...]: runs it under each tool of compute-sanitizer.
+sanitize() {
+    local program="$1" name tool
+    name="$(basename "$program")"
+    shift
+    for tool in memcheck racecheck synccheck; do
+        run sanitize "$tool-$name" compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 1 \
+            "$program" "$@"
+    done
+}
+
+# What shares memory between threads and the copy engine. Thousands of launches would take hours.
+run_sanitizer() {
+    if ! command -v compute-sanitizer >/dev/null; then
+        echo "skipped: no compute-sanitizer on PATH; it comes with NVIDIA's CUDA toolkit"
+        return
+    fi
+    sanitize tests/operations-operations streams:: --skip repeat
+    sanitize tests/attention at_the_edges
 }
 
 # The example `digits` reads a file and writes one, both of them here.
@@ -75,13 +103,16 @@ test)
 bench)
     run_benches
     ;;
+sanitize)
+    run_sanitizer
+    ;;
 all)
     run_tests
     run_examples
     run_benches
     ;;
 *)
-    sed -n '2,8s/^# \{0,1\}//p' run.sh
+    sed -n '2,11s/^# \{0,1\}//p' run.sh
     exit 2
     ;;
 esac

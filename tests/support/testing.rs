@@ -1,0 +1,75 @@
+//! What tests of the ready-made kernels share: the devices, random numbers, and launches that are repeated.
+
+use std::sync::OnceLock;
+
+use cuda_tiles::element::Element;
+use cuda_tiles_host::Device;
+
+use crate::kernels::KERNELS;
+
+/// The CPU, and the GPU if there is one, with the kernels loaded.
+///
+/// # Panics
+/// If the device that `CUDA_TILES_DEVICE` names cannot be used.
+pub fn devices() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let found = Device::auto().unwrap();
+        found.load(&KERNELS).unwrap();
+        let cpu = Device::cpu();
+        if found.is_gpu() { vec![cpu, found] } else { vec![cpu] }
+    })
+}
+
+/// Random numbers (Marsaglia, "Xorshift RNGs", 2003).
+pub struct Random(u64);
+
+impl Default for Random {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Random {
+    /// Other numbers in each run; the seed is printed, for who wants to repeat it.
+    pub fn new() -> Self {
+        let seed = std::env::var("CUDA_TILES_SEED").ok().and_then(|seed| seed.parse().ok());
+        let now = || std::time::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_nanos() as u64);
+        let seed = seed.unwrap_or_else(now) | 1;
+        println!("CUDA_TILES_SEED={seed}");
+        Self(seed)
+    }
+
+    /// A number below a limit.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) as usize % limit
+    }
+
+    /// One of the choices.
+    pub fn among<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+
+    /// A size up to a limit: often a small or an awkward one.
+    pub fn size(&mut self, most: usize) -> usize {
+        let size =
+            self.among(&[0, 1, 2, 7, 16, 31, 64, 67, 127, 128, 131, 192, 200, 256, 257, 509, 1021, 2048]);
+        if self.below(3) == 0 || size > most { 1 + self.below(most) } else { size }
+    }
+}
+
+/// Launches so often, and demands the same elements each time, to the bit.
+///
+/// # Panics
+/// If a launch gives another result than the first.
+pub fn check_repeated<T: Element<Bits: PartialEq>>(times: usize, mut launch: impl FnMut() -> Vec<T>) {
+    let first = launch();
+    for time in 1..times {
+        let differs =
+            launch().into_iter().zip(&first).position(|(now, then)| now.to_bits() != then.to_bits());
+        assert!(differs.is_none(), "launch {time} differs from the first at element {differs:?}");
+    }
+}
