@@ -244,6 +244,48 @@ fn products_that_are_dropped_leave_others_alone() {
     }
 }
 
+/// Reads a tile that the launch names, which may lie outside of the matrices.
+#[kernel(threads = 32, copy = 32)]
+fn read_anywhere(
+    block: Split,
+    x: TileSource<f32, Shape2<8, 16>>,
+    y: TileSink<f32, Shape2<8, 16>>,
+    batch: u32,
+    i: u32,
+    j: u32,
+    #[shared] ring: Ring<Staged<f32, Shape2<8, 16>>, 2>,
+    #[shared] stash: Stash<0>,
+) {
+    block.pipeline(ring, [x.tile_of(batch, i, j)], move |cx, mut receiver| {
+        let mut stash = stash;
+        let held = receiver.receive();
+        for tile in y.deal(cx, RowMajor) {
+            tile.store(&mut stash, held.stages().load(cx));
+        }
+        receiver.release(held);
+    });
+}
+
+#[test]
+fn tiles_outside_of_the_matrices_are_zero() {
+    let device = Device::cpu();
+    let shape = [2, 20, 40];
+    let x = Tensor::from_vec(&device, shape, (1..=1600).map(|i| i as f32).collect()).unwrap();
+    let mut y = Tensor::<f32, 2>::poisoned(&device, [8, 16]).unwrap();
+    let far = [3, 5, 1 << 20, 1 << 27, 1 << 28, 1 << 29, (1 << 29) + 1, u32::MAX - 1, u32::MAX];
+    let near = [(0, 0, 0), (1, 2, 2), (0, 1, 2)];
+    let away = far.into_iter().flat_map(|far| [(far, 0, 0), (0, far, 0), (1, 0, far), (0, far, far)]);
+    for (batch, i, j) in near.into_iter().chain(away) {
+        read_anywhere.launch(&device, 1, (&x, &mut y, batch, i, j)).unwrap();
+        let wanted = (0..128_u64).map(|at| {
+            let (row, column) = (u64::from(i) * 8 + at / 16, u64::from(j) * 16 + at % 16);
+            let inside = batch < 2 && row < 20 && column < 40;
+            if inside { (u64::from(batch) * 800 + row * 40 + column + 1) as f32 } else { 0.0 }
+        });
+        assert!(y.to_vec().unwrap().into_iter().eq(wanted), "tile {i}, {j} of matrix {batch}");
+    }
+}
+
 /// Counts the tiles of a sink that the launch makes up.
 #[kernel(threads = 32, copy = 32)]
 fn counting(block: Split, counts: u32, y: SpanMut<u32, (u32,)>) {

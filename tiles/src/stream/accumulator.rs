@@ -168,6 +168,8 @@ impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B>
 }
 
 /// Accumulators whose product is under way, and the message that it reads, from [`Receiver::start`].
+///
+/// Dropped instead of finished, it waits for the product, and its message stays held.
 #[must_use = "a product under way is finished by `finish`"]
 pub struct InFlight<'r, C: Element, S: Shape, B: Block, P> {
     accumulator: Accumulator<C, S, B>,

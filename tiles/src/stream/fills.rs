@@ -238,6 +238,9 @@ macro_rules! fills {
 }
 fills! { A X 0; A X 0 B Y 1; A X 0 B Y 1 C Z 2; A X 0 B Y 1 C Z 2 E W 3; }
 
+/// Coordinates from which on no element of a source lies, far from the largest number: the copy engine's have a sign.
+const BEYOND: u32 = 1 << 31;
+
 /// Tiles side by side along one axis of a source.
 pub struct TileWalk<T: Element, S> {
     tile: SourceTile<T, S>,
@@ -287,7 +290,9 @@ impl<T: Element, R: Dimension, C: Dimension> TileSource<T, (R, C)> {
     #[inline(always)]
     pub fn tile_of(&self, batch: u32, i: u32, j: u32) -> SourceTile<T, (R, C)> {
         let (rows, columns) = const { Self::TILE };
-        SourceTile { matrix: self.matrix, batch, row: i * rows, column: j * columns, shape: PhantomData }
+        // A matrix has fewer rows and columns than `BEYOND`.
+        let (row, column) = (i.min(BEYOND / rows) * rows, j.min(BEYOND / columns) * columns);
+        SourceTile { matrix: self.matrix, batch, row, column, shape: PhantomData }
     }
 
     /// The tile in row `i` and column `j` of tiles. What of it lies outside the tensor is zero.

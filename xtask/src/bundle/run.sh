@@ -5,6 +5,7 @@
 #
 # `sanitize` runs the tests of streams and of attention under NVIDIA's compute-sanitizer, if it is on PATH: accesses outside of
 # memory, races in shared memory, and barriers that not all threads meet.
+#
 # LIMIT is the time that a program may take, in seconds (600 unless set); a program that hangs has failed.
 # CUDA_TILES_DEVICE says where to run (gpu unless set). What the programs print is kept in logs/.
 # Prints a line for each program and one for each failure, and exits with 1 if there was one.
@@ -112,7 +113,7 @@ all)
     run_benches
     ;;
 *)
-    sed -n '2,11s/^# \{0,1\}//p' run.sh
+    sed -n '2,12s/^# \{0,1\}//p' run.sh
     exit 2
     ;;
 esac
