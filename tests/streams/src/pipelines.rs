@@ -4,7 +4,8 @@
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::StagedProduct;
 
-/// Adds each tile of `x` to its tile of `y`: twice where a tile came twice, and not at all where it did not come.
+/// Adds the product of each tile of `x` and `unit` to its tile of `y`: twice where a tile came twice, and not at all where it did
+/// not come.
 #[kernel(
     threads = 128,
     copy = 32,
@@ -13,46 +14,44 @@ use cuda_tiles::stream::StagedProduct;
 )]
 pub fn add_in_order<O: Order + Default + Send>(
     block: Split,
-    x: TileSource<f32, Shape2<64, 8>>,
-    y: TileSink<f32, Shape2<64, 8>>,
-    #[shared] ring: Ring<Staged<f32, Shape2<64, 8>>>,
+    x: TileSource<f16, Shape2<64, 16>>,
+    unit: TileSource<f16, Shape2<16, 16>>,
+    y: TileSink<f32, Shape2<64, 16>>,
+    #[shared] ring: Ring<(Staged<f16, Shape2<64, 16>>, Staged<f16, Shape2<16, 16>>)>,
     #[shared] stash: Stash<1>,
 ) {
     let order = O::default();
-    let feed = block.indices(order, y.tile_counts()).map(move |[batch, i, j]| x.tile_of(batch, i, j));
+    let feed = block
+        .indices(order, y.tile_counts())
+        .map(move |[batch, i, j]| (x.tile_of(batch, i, j), unit.tile(0, 0)));
     block.pipeline(ring, feed, move |cx, mut receiver| {
         let mut stash = stash;
         for tile in y.deal(cx, order) {
-            let present = tile.load(cx);
-            let held = receiver.receive();
-            let sum = present + held.stages().load(cx);
-            receiver.release(held);
-            tile.store(&mut stash, sum);
+            let mut sums = Accumulator::from_tile(cx, tile.load(cx));
+            receiver.steps(1).each(|(x, unit)| sums.mma(x, unit));
+            tile.store(&mut stash, sums.finish());
         }
     });
 }
 
-/// `y = (q k') v` for matrices of one row of tiles of queries and any of keys and values: the next block of `q k'` is computed while
-/// the last one is multiplied by its values. Needs whole numbers that `T` has.
+/// `y = (q k') v` for matrices of at most 32 columns: the next block of `q k'` is computed while the last one is multiplied by its
+/// values. Products of `q` and `k` are rounded to `T`. Each three matrices of `x` are `q`, `k` and `v` of one of `y`.
 #[kernel(threads = 128, copy = 32, min_blocks = 1, instances(<f16, 4>, <bf16, 0>))]
 pub fn chained<B: Block, T: StagedProduct<T, f32>, const S: usize>(
     block: Split<B>,
-    q: TileSource<T, Shape2<64, 64>>,
-    k: TileSource<T, Shape2<64, 64>>,
-    v: TileSource<T, Shape2<64, 64>>,
-    y: TileSink<f32, Shape2<64, 64>>,
-    #[shared] ring: Ring<Staged<T, Shape2<64, 64>>, S>,
+    x: TileSource<T, Shape2<64, 32>>,
+    y: TileSink<f32, Shape2<64, 32>>,
+    #[shared] ring: Ring<Staged<T, Shape2<64, 32>>, S>,
     #[shared] stash: Stash<1>,
 ) where
     f32: Cast<T>,
 {
-    let blocks = k.tile_counts().0;
+    let blocks = x.tile_counts().0;
     let feed = block.indices(RowMajor, y.tile_counts()).flat_map(move |[batch, i, _]| {
-        // The queries, then the keys of each block with the values of the block before.
-        (0..2 * blocks + 1).map(move |number| match number {
-            0 => q.tile_of(batch, i, 0),
-            _ if number % 2 == 1 => k.tile_of(batch, number / 2, 0),
-            _ => v.tile_of(batch, number / 2 - 1, 0),
+        // The queries, then the keys of each block with its values behind them.
+        (0..2 * blocks + 1).map(move |number| {
+            let (kind, row) = if number == 0 { (0, i) } else { (2 - number % 2, (number - 1) / 2) };
+            x.tile_of(3 * batch + kind, row, 0)
         })
     });
     block.pipeline(ring, feed, move |cx, mut receiver| {
@@ -61,30 +60,25 @@ pub fn chained<B: Block, T: StagedProduct<T, f32>, const S: usize>(
             let held = receiver.receive();
             let query = held.stages().load_left(cx);
             receiver.release(held);
-            let mut output = Accumulator::<f32, Shape2<64, 64>, _>::zero(cx).finish();
-            if blocks > 0 {
+            let key = receiver.receive();
+            let scores = receiver.start(Accumulator::unset(cx), key, |scores, key| {
+                scores.set_product(query, key.transposed())
+            });
+            let mut weights = scores.finish(&mut receiver).cast::<T>();
+            let mut sums = Accumulator::<f32, Shape2<64, 32>, _>::zero(cx);
+            for _ in 1..blocks {
+                let value = receiver.receive();
+                let product = receiver.start(sums, value, |sums, v| sums.mma(weights, v));
                 let key = receiver.receive();
                 let scores = receiver.start(Accumulator::unset(cx), key, |scores, key| {
                     scores.set_product(query, key.transposed())
                 });
-                let mut weights = scores.finish(&mut receiver).cast::<T>();
-                for _ in 1..blocks {
-                    let value = receiver.receive();
-                    let product = receiver
-                        .start(Accumulator::from_tile(cx, output), value, |sums, v| sums.mma(weights, v));
-                    let key = receiver.receive();
-                    let scores = receiver.start(Accumulator::unset(cx), key, |scores, key| {
-                        scores.set_product(query, key.transposed())
-                    });
-                    output = product.finish(&mut receiver);
-                    weights = scores.finish(&mut receiver).cast();
-                }
-                let value = receiver.receive();
-                let product =
-                    receiver.start(Accumulator::from_tile(cx, output), value, |sums, v| sums.mma(weights, v));
-                output = product.finish(&mut receiver);
+                sums = Accumulator::from_tile(cx, product.finish(&mut receiver));
+                weights = scores.finish(&mut receiver).cast();
             }
-            tile.store(&mut stash, output);
+            let value = receiver.receive();
+            let product = receiver.start(sums, value, |sums, v| sums.mma(weights, v));
+            tile.store(&mut stash, product.finish(&mut receiver));
         }
     });
 }
