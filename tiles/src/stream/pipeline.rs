@@ -78,7 +78,7 @@ impl<B: Block> Split<B> {
                 // Buffers are read until then; the memory is another block's when this one has ended.
                 bulk::wait_for_reads::<0>();
                 if threads::lane(execution::thread() as u32) == 0 {
-                    barriers::poke(copy.closed(), 1);
+                    barriers::arrive(copy.closed());
                 }
             } else {
                 if const { moves_registers::<B>() } {
@@ -109,7 +109,7 @@ unsafe fn warpgroup_wait() {
     }
 }
 
-/// Makes the ring's barriers and words.
+/// Makes the ring's barriers and its word.
 ///
 /// # Safety
 /// One thread calls it, before any other uses the ring.
@@ -127,9 +127,9 @@ unsafe fn initialise<P: Message, const STAGES: usize>(ring: &Ring<P, STAGES>, wa
     }
     // SAFETY: as above.
     unsafe {
-        barriers::poke(ring.ended(), 0);
+        barriers::initialise(ring.ended(), 1);
+        barriers::initialise(ring.closed(), warps);
         barriers::poke(ring.starved(), 0);
-        barriers::poke(ring.closed(), 0);
     }
     barriers::publish_initialised();
 }
@@ -153,7 +153,7 @@ unsafe fn send<P: Message, F: Iterator<Item: Fills<P>>, const STAGES: usize>(
         // stage, or, in the first round, from the beginning; then the stage is this thread's until the bytes are there.
         unsafe {
             while !barriers::try_wait(ring.empty(next.slot), next.round ^ 1) {
-                if barriers::peek(ring.closed()) != 0 {
+                if barriers::test_wait(ring.closed(), 0) {
                     return Err(());
                 }
             }
@@ -164,8 +164,6 @@ unsafe fn send<P: Message, F: Iterator<Item: Fills<P>>, const STAGES: usize>(
         sent = if sent < stages as u32 { sent + 1 } else { sent };
         Ok(())
     });
-    // SAFETY: the word is the ring's.
-    unsafe { barriers::poke(ring.ended(), next.number()) };
     // The block's memory is given to another block when all threads have ended: no copy may be under way then.
     let mut slot = 0;
     while slot < sent {
@@ -175,9 +173,10 @@ unsafe fn send<P: Message, F: Iterator<Item: Fills<P>>, const STAGES: usize>(
         unsafe { while !barriers::try_wait(ring.full(slot), round) {} }
         slot += 1;
     }
-    // SAFETY: the words are the ring's.
+    // SAFETY: the barriers are initialised, and the word is the ring's.
     unsafe {
-        while barriers::peek(ring.closed()) == 0 {
+        barriers::arrive(ring.ended());
+        while !barriers::test_wait(ring.closed(), 0) {
             if barriers::peek(ring.starved()) != 0 {
                 Failure::new("receive", ENDED_FEED).end()
             }

@@ -40,11 +40,6 @@ impl Position {
             self.round ^= 1;
         }
     }
-
-    /// A number that places fewer than two rounds apart do not share; never 0.
-    pub(super) fn number(self) -> u32 {
-        1 + 2 * self.slot + self.round
-    }
 }
 
 /// Receives the messages of a pipeline's feed, in order.
@@ -187,10 +182,12 @@ where
             let full = self.ring.full(slot);
             // SAFETY: the pipeline initialised the barrier.
             while !unsafe { barriers::try_wait(full, self.next.round) } {
-                // The sender makes the report: its code would cost registers here.
-                // SAFETY: the words are the ring's own.
+                // When the feed has ended all its messages are there, and this one is none of them. The sender makes the report:
+                // its code would cost registers here.
+                // SAFETY: the pipeline initialised the barriers, and the word is the ring's own.
                 unsafe {
-                    if barriers::peek(self.ring.ended()) == self.next.number() {
+                    if barriers::test_wait(self.ring.ended(), 0) && !barriers::try_wait(full, self.next.round)
+                    {
                         barriers::poke(self.ring.starved(), 1);
                     }
                 }

@@ -46,10 +46,10 @@ impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
         }
     }
 
-    /// Stages and what belongs to them, in bytes: two barriers of 8 bytes each, and three words.
+    /// Stages and what belongs to them, in bytes: two barriers of 8 bytes each; two barriers more, and a word.
     const fn bytes(class: usize) -> u32 {
         let stages = Self::stages(class);
-        (stages * P::ROOM + stages * 16 + 12).next_multiple_of(ALIGNMENT) as u32
+        (stages * P::ROOM + stages * 16 + 20).next_multiple_of(ALIGNMENT) as u32
     }
 
     /// The number of stages on the target.
@@ -79,26 +79,27 @@ impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) } + slot as usize * 8)
     }
 
-    /// The word that says where the sender has ended: 0, or 1 more than its [`Position::number`](super::receiver::Position).
+    /// The barrier that is complete when the feed has ended and all its messages are there.
     #[inline(always)]
     pub(super) fn ended(&self) -> Address {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) })
     }
 
-    /// The word that is not 0 when somebody waits for a message that will not come.
+    /// The barrier that is complete when no warp receives any more.
     #[inline(always)]
-    pub(super) fn starved(&self) -> Address {
+    pub(super) fn closed(&self) -> Address {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) + 8 })
     }
 
-    /// The word that is not 0 when nobody receives any more.
+    /// The word that is not 0 when somebody waits for a message that will not come.
     #[inline(always)]
-    pub(super) fn closed(&self) -> Address {
-        threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) + 4 })
+    pub(super) fn starved(&self) -> Address {
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) + 16 })
     }
 }
 
-// SAFETY: the address has room for the stages, then for a full and an empty barrier each, and three words, as `bytes` counts.
+// SAFETY: the address has room for the stages, then for a full and an empty barrier each, two barriers more and a word, as
+// `bytes` counts.
 unsafe impl<P: Message, const STAGES: usize> SharedMemory for Ring<P, STAGES> {
     const BYTES: [u32; 3] = [Self::bytes(0), Self::bytes(1), Self::bytes(2)];
     type Storage = ([P::Storage; MOST_STAGES], [u8; ALIGNMENT]);

@@ -21,6 +21,7 @@ never! {
     arrive(barrier: Address);
     arrive_expecting(barrier: Address, bytes: u32);
     try_wait(barrier: Address, parity: u32) -> bool;
+    test_wait(barrier: Address, parity: u32) -> bool;
     elect() -> bool;
     take_registers<const REGISTERS: u32>();
     give_registers<const REGISTERS: u32>();

@@ -98,6 +98,23 @@ pub unsafe fn try_wait(barrier: Address, parity: u32) -> bool {
     done != 0
 }
 
+/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete, without waiting.
+///
+/// # Safety
+/// `barrier` was initialised.
+#[inline(always)]
+pub unsafe fn test_wait(barrier: Address, parity: u32) -> bool {
+    let done: u32;
+    // SAFETY: as above.
+    unsafe {
+        asm!(
+            "{{ .reg .pred done; mbarrier.test_wait.parity.shared::cta.b64 done, [{barrier}], {parity}; selp.u32 {done}, 1, 0, done; }}",
+            done = out(reg32) done, barrier = in(reg32) barrier, parity = in(reg32) parity, options(nostack)
+        )
+    };
+    done != 0
+}
+
 /// `elect.sync`: true in one lane of the warp.
 ///
 /// # Safety
