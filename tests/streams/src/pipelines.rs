@@ -61,18 +61,16 @@ pub fn chained<B: Block, T: StagedProduct<T, f32>, const S: usize>(
             let query = held.stages().load_left(cx);
             receiver.release(held);
             let key = receiver.receive();
-            let scores = receiver.start(Accumulator::unset(cx), key, |scores, key| {
-                scores.set_product(query, key.transposed())
-            });
+            let scores = receiver
+                .start(Accumulator::unset(cx), key, |scores, key| scores.mma(query, key.transposed()));
             let mut weights = scores.finish(&mut receiver).cast::<T>();
             let mut sums = Accumulator::<f32, Shape2<64, 32>, _>::zero(cx);
             for _ in 1..blocks {
                 let value = receiver.receive();
                 let product = receiver.start(sums, value, |sums, v| sums.mma(weights, v));
                 let key = receiver.receive();
-                let scores = receiver.start(Accumulator::unset(cx), key, |scores, key| {
-                    scores.set_product(query, key.transposed())
-                });
+                let scores = receiver
+                    .start(Accumulator::unset(cx), key, |scores, key| scores.mma(query, key.transposed()));
                 sums = Accumulator::from_tile(cx, product.finish(&mut receiver));
                 weights = scores.finish(&mut receiver).cast();
             }
