@@ -224,7 +224,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         let fast = self.fast_accumulation;
         let beta = self.beta != C::ZERO;
         let problem = Problem { batches, rows, columns, depth, a, b, fast, beta };
-        let serves = |problem: &Problem| T::DIRECT.iter().any(|candidate| problem.serves(&candidate.form));
+        let (direct, parts) = (forms(T::DIRECT), forms(T::PARTS));
         // Where there is no kernel for these ways, one factor is turned, or both are.
         let ways = [
             problem,
@@ -232,7 +232,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
             Problem { a: Stored::Rows, ..problem },
             Problem { a: Stored::Rows, b: Stored::Columns, ..problem },
         ];
-        match ways.into_iter().find(serves) {
+        match ways.into_iter().find(|problem| problem.has_plan(&direct, &parts)) {
             Some(problem) => Ok(problem),
             None => refuse("there is no kernel for this product".into()),
         }

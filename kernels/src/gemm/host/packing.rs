@@ -3,7 +3,7 @@
 use cuda_tiles::element::{Element, Number};
 use cuda_tiles_host::{Grid, Launch, Result, Stream, TensorView, TensorViewMut, workspace};
 
-use crate::gemm::pack::{pack, pack_transposed};
+use crate::gemm::pack::{pack, pack_strided, pack_transposed};
 
 /// Rows of what is streamed begin at multiples of this many bytes.
 const ROW_BYTES: usize = 16;
@@ -16,21 +16,28 @@ pub trait Bits: Number {
 }
 
 macro_rules! bits {
-    ($($type:ident)*) => { $(
+    ($($type:ident $lanes:literal)*) => { $(
         impl Bits for $type {
             fn pack(stream: &Stream, x: TensorView<'_, Self, 3>, y: TensorViewMut<'_, Self, 3>) -> Result<()> {
-                let [_, down, right] = x.strides();
                 let [batches, rows, columns] = x.shape();
-                if right != 1 && down == 1 {
-                    let grid = Grid::cover([columns, rows, batches], [64, 64, 1]);
-                    return pack_transposed::<$type>().launch_on(stream, grid, (x.permute([0, 2, 1])?, y));
+                let [_, down, right] = x.strides();
+                let grid = Grid::cover([columns, rows, batches], [128, 32, 1]);
+                if right == 1 {
+                    return pack::<$type, $lanes>().launch_on(stream, grid, (x, y));
                 }
-                pack::<$type>().launch_on(stream, Grid::cover([columns, rows, batches], [128, 32, 1]), (x, y))
+                if down != 1 {
+                    return pack_strided::<$type, $lanes>().launch_on(stream, grid, (x, y));
+                }
+                let (x, grid) = (x.permute([0, 2, 1])?, Grid::cover([columns, rows, batches], [64, 64, 1]));
+                match x.is_streamable() {
+                    true => pack_transposed::<$type, $lanes, $lanes>().launch_on(stream, grid, (x, y)),
+                    false => pack_transposed::<$type, 1, $lanes>().launch_on(stream, grid, (x, y)),
+                }
             }
         }
     )* };
 }
-bits!(u8 u16 u32 u64);
+bits!(u8 16 u16 8 u32 4 u64 2);
 
 /// Calls `body` with the same matrices in a form that can be streamed: with themselves where they are so, else with a copy whose
 /// rows are padded.

@@ -113,13 +113,21 @@ impl Problem {
         form.a == self.a && form.b == self.b && (self.fast || !form.fast) && rows
     }
 
+    /// Whether a kernel of this form serves to store the result.
+    fn is_direct(&self, form: &Form) -> bool {
+        // Wider tiles leave no registers for what was there before.
+        self.serves(form) && (!self.beta || form.columns <= WIDEST_WITH_BETA)
+    }
+
+    /// Whether there is a plan.
+    pub(super) fn has_plan(&self, direct: &[Form], parts: &[Form]) -> bool {
+        direct.iter().any(|form| self.is_direct(form)) || parts.iter().any(|form| self.serves(form))
+    }
+
     /// All plans, of kernels that store the result and of those that store parts.
     pub(super) fn plans(&self, direct: &[Form], parts: &[Form]) -> Vec<Plan> {
         let plan = |form: &Form, parts| Plan { rows: form.rows, columns: form.columns, parts };
-        let of_direct = direct.iter().filter(|form| self.serves(form)).filter(|form| {
-            // Wider tiles leave no registers for what was there before.
-            !self.beta || form.columns <= WIDEST_WITH_BETA
-        });
+        let of_direct = direct.iter().filter(|form| self.is_direct(form));
         let of_parts = parts.iter().filter(|form| self.serves(form)).flat_map(|form| {
             let steps = self.depth.div_ceil(form.depth);
             let counts =
