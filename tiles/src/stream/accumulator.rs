@@ -1,14 +1,14 @@
 //! Accumulators of products under way.
 
 use super::fills::Fills;
-use super::product::{LeftFactor, RightFactor};
+use super::product::{LeftFactor, RightFactor, StagedProduct};
 use super::receiver::{Held, Receiver};
 use super::stage::StagedFactor;
 use super::staged::Message;
 use crate::arch::matrix::WARPGROUPS;
 use crate::arch::{execution, warpgroup};
 use crate::context::Cx;
-use crate::element::Element;
+use crate::element::{Element, Repack};
 use crate::layout::{Accumulators, Block, Layout};
 use crate::ops::matrix::Factors;
 use crate::registers::{PowerOfTwo, Registers};
@@ -49,7 +49,20 @@ fn warpgroup_number() -> u32 {
     }
 }
 
+/// `N` sums of 32 bits of any value.
+#[inline(always)]
+pub(super) fn unset<C: Element, N: PowerOfTwo>() -> Registers<C, N> {
+    let mut sums = MaybeUninit::<Registers<C, N>>::uninit();
+    // SAFETY: the registers are as many, and any bits are a valid number of the types that are summed up.
+    unsafe {
+        warpgroup::arise(N::COUNT, sums.as_mut_ptr().cast());
+        sums.assume_init()
+    }
+}
+
 impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
+    /// Whether warpgroups have products that these sums could be of.
+    const BY_WARPGROUPS: bool = WARPGROUPS && size_of::<C::Bits>() == 4;
     const REGISTERS: usize =
         <<Accumulators<B> as Layout>::Registers<S> as PowerOfTwo>::COUNT * size_of::<C::Bits>() / 4;
 
@@ -65,16 +78,10 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// zero. For sums whose first product is not a step of a loop, which would have to ask whether it is the first.
     #[inline(always)]
     pub fn unset(cx: Cx<B>) -> Self {
-        if const { !WARPGROUPS || size_of::<C::Bits>() != 4 } {
+        if !Self::BY_WARPGROUPS {
             return Self::zero(cx);
         }
-        let mut sums = MaybeUninit::<Registers<C, <Accumulators<B> as Layout>::Registers<S>>>::uninit();
-        // SAFETY: the registers are as many, and any 32 bits are a valid number of the types that are summed up.
-        let sums = unsafe {
-            warpgroup::arise(Self::REGISTERS, sums.as_mut_ptr().cast());
-            sums.assume_init()
-        };
-        Self::of(sums, 0)
+        Self::of(unset(), 0)
     }
 
     #[inline(always)]
@@ -110,7 +117,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// Ties the registers to this place in the program; with `WAIT`, after all products.
     #[inline(always)]
     pub(super) fn settle<const WAIT: bool>(&mut self) {
-        if WARPGROUPS {
+        if Self::BY_WARPGROUPS {
             // SAFETY: the registers are as many; all threads of the block run this alike.
             unsafe { warpgroup::settle::<WAIT>(Self::REGISTERS, core::ptr::from_mut(&mut self.sums).cast()) }
         }
@@ -126,7 +133,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// Waits for all products that were put under way, those that no step has made a group of included.
     #[inline(always)]
     fn wait(&mut self) {
-        if WARPGROUPS {
+        if Self::BY_WARPGROUPS {
             // SAFETY: all threads of the block run this alike.
             unsafe { warpgroup::commit() };
         }
@@ -165,6 +172,45 @@ impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B>
     {
         b.issue(self, a);
     }
+
+    /// As [`mma`](Self::mma), with sums of all the bits that `C` has.
+    ///
+    /// Tensor cores that multiply 8-bit floats sum up the products to some 14 bits. Here they sum up this product alone, which is
+    /// then added to the sums in `C`; it is done when this returns. With other types this is the same as `mma`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    ///
+    /// #[kernel(threads = 128, copy = 32)]
+    /// pub fn product(
+    ///     block: Split,
+    ///     a: TileSource<f8e4m3, Shape2<64, 128>>,
+    ///     b: TileSource<f8e4m3, Shape2<64, 128>>,
+    ///     c: TileSink<f32, Shape2<64, 64>>,
+    ///     #[shared] ring: Ring<(Staged<f8e4m3, Shape2<64, 128>>, Staged<f8e4m3, Shape2<64, 128>>), 4>,
+    ///     #[shared] stash: Stash<1>,
+    /// ) {
+    ///     let (order, steps) = (Swizzled::<8>, a.tile_counts().1);
+    ///     let feed = block.indices(order, c.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
+    ///     block.pipeline(ring, feed, move |cx, mut receiver| {
+    ///         let mut stash = stash;
+    ///         for tile in c.deal(cx, order) {
+    ///             let mut sums = Accumulator::zero(cx);
+    ///             receiver.steps(steps).each(|(a, b)| sums.mma_precisely(a, b.transposed()));
+    ///             tile.store(&mut stash, sums.finish());
+    ///         }
+    ///     });
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn mma_precisely<'k, K, X, Y>(&mut self, a: X, b: Y)
+    where
+        K: Dimension,
+        X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+        Y: StagedFactor<'k, K, N, Element: Repack>,
+    {
+        super::product::issue_precisely::<C, M, N, K, B, X, Y>(self, a, b);
+    }
 }
 
 /// Accumulators whose product is under way, and the message that it reads, from [`Receiver::start`].
@@ -194,7 +240,7 @@ where
     ) -> InFlight<'r, C, S, B, P> {
         // SAFETY: the message lies there until it is released, which is after the products: `InFlight` keeps it.
         issue(&mut accumulator, unsafe { held.stages_for() });
-        if WARPGROUPS {
+        if Accumulator::<C, S, B>::BY_WARPGROUPS {
             // SAFETY: all threads of the block run this alike.
             unsafe { warpgroup::commit() };
         }
@@ -214,7 +260,7 @@ impl<'r, C: Element, S: Shape, B: Block, P: Message> InFlight<'r, C, S, B, P> {
         mut self,
         receiver: &mut Receiver<'r, P, F, B, STAGES>,
     ) -> Tile<C, S, Accumulators<B>> {
-        if WARPGROUPS {
+        if Accumulator::<C, S, B>::BY_WARPGROUPS {
             // Groups retire in order, and at least as many were committed after this one as were started. Waiting for all
             // but as many is waiting for this one.
             warpgroup::here();

@@ -49,6 +49,7 @@
 //! where a warp copies, a kernel that forgets a [`Held`] message (`core::mem::forget`) waits.
 
 mod accumulator;
+mod apart;
 mod feed;
 mod fills;
 pub mod matrix;

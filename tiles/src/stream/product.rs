@@ -2,7 +2,8 @@
 //! warps on fragments in registers.
 
 use super::accumulator::Accumulator;
-use super::stage::{Stage, StagedFactor, Transposed};
+use super::apart::issue_apart;
+use super::stage::{Stage, StagedFactor, Transposed, reads_are_done};
 use super::staged::Geometry;
 use crate::arch::TILES_IN_REGISTERS;
 use crate::arch::execution;
@@ -42,6 +43,9 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     /// Whether warpgroups have the product.
     #[doc(hidden)]
     const WARPGROUPS: bool = false;
+    /// Whether tensor cores sum it up to fewer bits than `C` has.
+    #[doc(hidden)]
+    const SHORT: bool = false;
     /// The instruction on factors in shared memory.
     ///
     /// # Safety
@@ -64,11 +68,12 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
 }
 
 macro_rules! warpgroup_products {
-    ($($left:ident $right:ident $sum:ident $instruction:ident $step:literal $kind:expr;)*) => { $(
+    ($($left:ident $right:ident $sum:ident $instruction:ident $step:literal $short:expr, $kind:expr;)*) => { $(
         impl StagedProduct<$right, $sum> for $left {
             type Step = D<$step>;
             const WARPGROUPS: bool = true;
             const KIND: u32 = $kind;
+            const SHORT: bool = $short;
             #[inline(always)]
             unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, sums: *mut u32, add: u32, a: u64, b: u64) {
                 // SAFETY: the same contract.
@@ -89,20 +94,20 @@ macro_rules! warpgroup_products {
                 let sums = core::ptr::from_mut(&mut accumulator.sums);
                 // SAFETY: a product of this kind is only ever pending for sums of this type. All threads of the block run this
                 // alike, and tensor cores multiply these tiles: that is how it came to be pending.
-                unsafe { accumulator.pending.multiply::<$left, $right, $sum>(&mut *sums.cast()) }
+                unsafe { accumulator.pending.multiply::<$left, $right, $sum, false>(&mut *sums.cast()) }
             })*
             accumulator.kind = 0;
         }
     };
 }
 warpgroup_products! {
-    f16 f16 f32 f16_f32 16 1 << 0;
-    bf16 bf16 f32 bf16_f32 16 1 << 1;
-    tf32 tf32 f32 tf32_f32 8 1 << 2;
-    f8e4m3 f8e4m3 f32 e4m3_f32 32 if FP8_PRODUCTS { 1 << 3 } else { 0 };
-    f8e5m2 f8e5m2 f32 e5m2_f32 32 if FP8_PRODUCTS { 1 << 4 } else { 0 };
-    i8 i8 i32 i8_i8 32 1 << 5;
-    u8 u8 i32 u8_u8 32 1 << 6;
+    f16 f16 f32 f16_f32 16 false, 1 << 0;
+    bf16 bf16 f32 bf16_f32 16 false, 1 << 1;
+    tf32 tf32 f32 tf32_f32 8 false, 1 << 2;
+    f8e4m3 f8e4m3 f32 e4m3_f32 32 FP8_PRODUCTS || WARPGROUPS, if FP8_PRODUCTS { 1 << 3 } else { 0 };
+    f8e5m2 f8e5m2 f32 e5m2_f32 32 FP8_PRODUCTS || WARPGROUPS, if FP8_PRODUCTS { 1 << 4 } else { 0 };
+    i8 i8 i32 i8_i8 32 false, 1 << 5;
+    u8 u8 i32 u8_u8 32 false, 1 << 6;
 }
 impl StagedProduct<f64, f64> for f64 {
     type Step = D<16>;
@@ -164,7 +169,7 @@ macro_rules! staged_left_factors {
             }
             #[inline(always)]
             fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<T, (M, P), L> {
-                StagedFactor::<'k, M, K>::fragments::<1, M, P, L>(self, [0, k])
+                StagedFactor::<'k, M, K>::fragments::<1, M, P, L>(self, true, [0, k])
             }
         }
     )* };
@@ -233,7 +238,7 @@ where
         if const { by_warpgroups::<C, M, N, K, B, X, Y>() } {
             issue_by_warpgroups(sums, a, self);
         } else {
-            issue_by_warps(sums, a, self);
+            issue_by_warps::<false, C, M, N, K, B, X, Y>(sums, a, self);
         }
     }
 }
@@ -306,11 +311,35 @@ fn address_of(address: Address) -> u32 {
     crate::arch::threads::word(address)
 }
 
-/// The product by each warp for itself, on fragments in registers; on the CPU, and for tiles too small for that, by the product
-/// of whole tiles.
+/// Adds the product of `a` and `b` to `sums`, what tensor cores sum up to fewer bits after it was summed up by itself.
 #[inline(always)]
-fn issue_by_warps<'k, C, M, N, K, B, X, Y>(sums: &mut Accumulator<C, (M, N), B>, a: X, b: Y)
+pub(super) fn issue_precisely<'k, C, M, N, K, B, X, Y>(sums: &mut Accumulator<C, (M, N), B>, a: X, b: Y)
 where
+    C: Element,
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    B: Block,
+    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+    Y: StagedFactor<'k, K, N, Element: Repack>,
+{
+    if const { !<X::Element as StagedProduct<Y::Element, C>>::SHORT } {
+        b.issue(sums, a);
+    } else if const { by_warpgroups::<C, M, N, K, B, X, Y>() } {
+        issue_apart(sums, a, b);
+    } else {
+        issue_by_warps::<true, C, M, N, K, B, X, Y>(sums, a, b);
+    }
+}
+
+/// The product by each warp for itself, on fragments in registers; on the CPU, and for tiles too small for that, by the product
+/// of whole tiles. With `APART`, each instruction's product is summed up by itself.
+#[inline(always)]
+fn issue_by_warps<'k, const APART: bool, C, M, N, K, B, X, Y>(
+    sums: &mut Accumulator<C, (M, N), B>,
+    a: X,
+    b: Y,
+) where
     C: Element,
     M: Dimension,
     N: Dimension,
@@ -336,10 +365,10 @@ where
     }
     K::Count::unroll(0, step, &mut |k| {
         let left = a.columns::<StepOf<X::Element, Y::Element, C>, LeftOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, N::Count>>(k);
-        let right = b.fragments::<0, StepOf<X::Element, Y::Element, C>, N, RightOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, M::Count>>([k, 0]);
+        let right = b.fragments::<0, StepOf<X::Element, Y::Element, C>, N, RightOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, M::Count>>(X::GEOMETRY.is_some(), [k, 0]);
         // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles, by the condition above.
         unsafe {
-            if kind == 0 {
+            if kind == 0 || APART {
                 let own = Factors::<<X::Element as ProductOf<Y::Element, C>>::Word, (M, N), B>::of::<
                     X::Element,
                     Y::Element,
@@ -347,17 +376,19 @@ where
                     _,
                     _,
                 >(&left, &right);
-                own.multiply::<X::Element, Y::Element, C>(&mut sums.sums);
+                add_pending(sums);
+                own.multiply::<X::Element, Y::Element, C, APART>(&mut sums.sums);
                 return;
             }
             // Tensor cores are busy with the fragments before while these are on their way.
             let own = Factors::<u32, (M, N), B>::of::<X::Element, Y::Element, C, _, _>(&left, &right);
             if sums.kind != 0 {
-                sums.pending.multiply::<X::Element, Y::Element, C>(&mut sums.sums);
+                sums.pending.multiply::<X::Element, Y::Element, C, false>(&mut sums.sums);
             }
             (sums.pending, sums.kind) = (own, kind);
         }
     });
+    reads_are_done();
 }
 
 /// What one instruction of a warp takes of the contracted axis.
@@ -422,61 +453,85 @@ where
     X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
     Y: StagedFactor<'k, K, N, Element: Repack>,
 {
-    let (rows, columns, length) = const {
-        (<M::Count as PowerOfTwo>::COUNT, <N::Count as PowerOfTwo>::COUNT, <K::Count as PowerOfTwo>::COUNT)
-    };
-    let size = const { size_of::<<X::Element as Element>::Bits>() };
-    let groups = const { <B::Threads as PowerOfTwo>::COUNT / 128 };
+    let columns = const { <N::Count as PowerOfTwo>::COUNT };
     let at_once = if columns < STEP_COLUMNS { columns } else { STEP_COLUMNS };
-    let right = const {
-        let at_once = <N::Count as PowerOfTwo>::COUNT;
-        let at_once = if at_once < STEP_COLUMNS { at_once } else { STEP_COLUMNS };
-        Descriptor::new(Y::GEOMETRY, !Y::TRANSPOSED, at_once)
-    };
-    let b = address_of(b.address());
     sums.settle::<false>();
     // SAFETY: all threads of the block run this alike.
     unsafe { warpgroup::fence() };
-    let warpgroup = sums.warpgroup as usize;
+    let warpgroup = sums.warpgroup;
     let first = core::ptr::from_mut(&mut sums.sums).cast::<u32>();
-    let (mut row_block, steps) = (0, length * size / STEP_BYTES);
-    while row_block < rows / (STEP_ROWS * groups) {
+    let mut row_block = 0;
+    while row_block < const { row_blocks::<M, B>() } {
         let mut column_block = 0;
-        while column_block < columns.div_ceil(STEP_COLUMNS) {
-            let own = first.wrapping_add(row_block * columns / 2 + column_block * (STEP_COLUMNS / 2));
-            let right_at = right.at(b, column_block);
-            let mut step = 0;
-            while step < steps {
-                let add = if step > 0 { 1 } else { sums.adds };
-                let right_at = right_at + right.step(step);
-                // SAFETY: all threads run this alike; the stages are lent for longer than the product is under way; a block of 64
-                // rows has `columns / 2` registers a thread, and `sums` is not read before it is settled.
-                unsafe {
-                    if let Some(geometry) = X::GEOMETRY {
-                        let left = Descriptor::new(geometry, X::TRANSPOSED, STEP_ROWS);
-                        let address = address_of(a.address().unwrap_unchecked());
-                        let left_at = left.at(address, warpgroup + row_block * groups) + left.step(step);
-                        match (X::TRANSPOSED, !Y::TRANSPOSED) {
-                            (false, false) => {
-                                X::Element::shared::<0, 0>(at_once, own, add, left_at, right_at)
-                            }
-                            (false, true) => X::Element::shared::<0, 1>(at_once, own, add, left_at, right_at),
-                            (true, false) => X::Element::shared::<1, 0>(at_once, own, add, left_at, right_at),
-                            (true, true) => X::Element::shared::<1, 1>(at_once, own, add, left_at, right_at),
-                        }
-                    } else {
-                        let words = a.words(row_block * length / 2 + step * 8);
-                        match !Y::TRANSPOSED {
-                            false => X::Element::registers::<0>(at_once, own, add, words, right_at),
-                            true => X::Element::registers::<1>(at_once, own, add, words, right_at),
-                        }
-                    }
-                }
-                step += 1;
-            }
+        while column_block < columns / at_once {
+            let own = first.wrapping_add(row_block * columns / 2 + column_block * (at_once / 2));
+            // SAFETY: all threads run this alike; `sums` is not read before it is settled. A block of 64 rows has `columns / 2`
+            // registers a thread.
+            unsafe { issue_block(own, sums.adds, warpgroup, [row_block, column_block], at_once, (a, b)) }
             column_block += 1;
         }
         row_block += 1;
     }
     sums.adds = 1;
+}
+
+/// Blocks of 64 rows that a warpgroup has.
+pub(super) const fn row_blocks<M: Dimension, B: Block>() -> usize {
+    <M::Count as PowerOfTwo>::COUNT * 2 / <B::Threads as PowerOfTwo>::COUNT
+}
+
+/// Puts a part of a product under way, of a block of 64 rows of the warpgroup and a block of `columns` columns, with these numbers:
+/// to be added, or with `adds` 0 in place of what the registers hold.
+///
+/// # Safety
+/// All threads of the block execute this same call, behind a [`warpgroup::fence`]. `own` is valid for `columns / 2` registers,
+/// which nobody touches until the product is done; the stages are lent for longer.
+#[inline(always)]
+pub(super) unsafe fn issue_block<'k, C, M, N, K, B, X, Y>(
+    own: *mut u32,
+    adds: u32,
+    warpgroup: u32,
+    [row_block, column_block]: [usize; 2],
+    columns: usize,
+    (a, b): (X, Y),
+) where
+    C: Element,
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    B: Block,
+    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+    Y: StagedFactor<'k, K, N, Element: Repack>,
+{
+    let length = const { <K::Count as PowerOfTwo>::COUNT };
+    let steps = length * const { size_of::<<X::Element as Element>::Bits>() } / STEP_BYTES;
+    let groups = const { <B::Threads as PowerOfTwo>::COUNT / 128 };
+    let right = Descriptor::new(Y::GEOMETRY, !Y::TRANSPOSED, columns);
+    let right_at = right.at(address_of(b.address()), column_block);
+    let mut step = 0;
+    while step < steps {
+        let add = if step > 0 { 1 } else { adds };
+        let right_at = right_at + right.step(step);
+        // SAFETY: the same contract.
+        unsafe {
+            if let Some(geometry) = X::GEOMETRY {
+                let left = Descriptor::new(geometry, X::TRANSPOSED, STEP_ROWS);
+                let address = address_of(a.address().unwrap_unchecked());
+                let left_at = left.at(address, warpgroup as usize + row_block * groups) + left.step(step);
+                match (X::TRANSPOSED, !Y::TRANSPOSED) {
+                    (false, false) => X::Element::shared::<0, 0>(columns, own, add, left_at, right_at),
+                    (false, true) => X::Element::shared::<0, 1>(columns, own, add, left_at, right_at),
+                    (true, false) => X::Element::shared::<1, 0>(columns, own, add, left_at, right_at),
+                    (true, true) => X::Element::shared::<1, 1>(columns, own, add, left_at, right_at),
+                }
+            } else {
+                let words = a.words(row_block * length / 2 + step * 8);
+                match !Y::TRANSPOSED {
+                    false => X::Element::registers::<0>(columns, own, add, words, right_at),
+                    true => X::Element::registers::<1>(columns, own, add, words, right_at),
+                }
+            }
+        }
+        step += 1;
+    }
 }

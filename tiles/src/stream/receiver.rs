@@ -7,7 +7,6 @@ use super::fills::Fills;
 use super::ring::Ring;
 use super::staged::Message;
 use crate::arch::barriers::{self, COPY_WARP};
-use crate::arch::matrix::WARPGROUPS;
 use crate::arch::messages::Failure;
 use crate::arch::threads::Address;
 use crate::arch::{execution, threads, warpgroup};
@@ -163,7 +162,7 @@ where
     #[inline(always)]
     #[track_caller]
     pub fn release(&mut self, message: Held<'r, P>) {
-        if WARPGROUPS {
+        if P::BY_WARPGROUPS {
             // SAFETY: all threads of the block run this alike.
             unsafe {
                 warpgroup::commit();
@@ -285,7 +284,7 @@ where
         let address = self.wait();
         // SAFETY: the message lies there until its stage is given back, which the products of this step precede.
         step(unsafe { P::stages(address) });
-        if !WARPGROUPS {
+        if !P::BY_WARPGROUPS {
             // Warps multiply for themselves, and have read the stage.
             self.arrive_empty(slot);
             return slot;
@@ -305,7 +304,7 @@ where
     /// Gives the stage of the last step back.
     #[inline(always)]
     fn after_steps(&mut self, last: Option<u32>) {
-        if !WARPGROUPS {
+        if !P::BY_WARPGROUPS {
             return;
         }
         // SAFETY: all threads of the block run this alike.
@@ -446,7 +445,7 @@ where
         cx: Cx<B>,
         mut product: impl for<'k> FnMut(&mut Accumulator<C, S, B>, P::Stages<'k>),
     ) -> Tile<C, S, Accumulators<B>> {
-        if !WARPGROUPS {
+        if !P::BY_WARPGROUPS {
             let mut sums = Accumulator::zero(cx);
             self.each(|stages| product(&mut sums, stages));
             return sums.finish();

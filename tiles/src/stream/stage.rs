@@ -107,17 +107,21 @@ impl<'k, T: Element, R: Dimension, C: Dimension> Stage<'k, T, (R, C)> {
     }
 }
 
-/// A part of a stage as the fragments of layout `L`. The stage holds the factor, or its transpose; `contiguous` says whether the
-/// contracted axis runs along its rows.
+/// A part of a stage as the fragments of layout `L`. The stage holds the factor, or its transpose; axis `ALONG` of the factor is
+/// contracted, and `reorder` says whether elements of 64 bits come in the order of [`reordered`] along it.
+///
+/// The caller says [`reads_are_done`] before the stage is given back.
 #[inline(always)]
-fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout>(
+fn fragments<const ALONG: usize, T: Element, P: Dimension, Q: Dimension, L: Layout>(
     address: Address,
     geometry: &Geometry,
     transposed: bool,
-    contiguous: bool,
+    reorder: bool,
     [first_row, first_column]: [usize; 2],
 ) -> Tile<T, (P, Q), L> {
     let size = const { size_of::<T::Bits>() };
+    // Whether the contracted axis runs along the stage's rows.
+    let contiguous = ALONG == if transposed { 0 } else { 1 };
     let place = |row: usize, column: usize| {
         let (row, column) = (first_row + row, first_column + column);
         if transposed { (column, row) } else { (row, column) }
@@ -126,12 +130,38 @@ fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout>(
     let words = const { <L::Registers<(P, Q)> as PowerOfTwo>::COUNT } / packed;
     // `ldmatrix` moves words of four bytes along rows, and transposes elements of two.
     let by_matrices = TILES_IN_REGISTERS && words > 0 && (size == 2 || (size < 8 && contiguous));
-    if !by_matrices {
-        return Tile::from_registers(by_elements::<T, P, Q, L>(address, geometry, place));
-    }
     let map = const { &Map::<L, (P, Q)>::MAP };
     let column_bits = const { <Q::Count as PowerOfTwo>::LOG };
     let thread = crate::arch::execution::thread();
+    if !by_matrices {
+        let offset = |flat: usize, first: [usize; 2]| {
+            let (row, column) =
+                (first[0] + (flat >> column_bits), first[1] + (flat & ((1 << column_bits) - 1)));
+            let (row, column) = if transposed { (column, row) } else { (row, column) };
+            let (row, column) = match (reorder && size == 8, contiguous) {
+                (false, _) => (row, column),
+                (true, true) => (row, reordered(column)),
+                (true, false) => (reordered(row), column),
+            };
+            geometry.offset(row, column * size)
+        };
+        // Offsets are linear in the bits of indices, and so are the thread's part and the register's, which share some bits.
+        // The others are part of the instruction.
+        let own = offset(map.of_thread.apply(thread), [0, 0]);
+        let mut shared = 0;
+        let mut bit = 0;
+        while bit < const { <<L::Block as Block>::Threads as PowerOfTwo>::LOG } {
+            shared |= offset(map.of_thread.apply(1 << bit), [0, 0]);
+            bit += 1;
+        }
+        let registers = Registers::from_fn(|i| {
+            let part = offset(map.of_register.apply(i), [first_row, first_column]);
+            let at = threads::offset(address, own ^ (part & shared));
+            // SAFETY: callers give places within the stage, which nobody writes.
+            unsafe { load_element(threads::offset(at, part & !shared)) }
+        });
+        return Tile::from_registers(registers);
+    }
     let (warp, lane) = (map.of_thread.apply(thread & !31), thread % 32);
     let count = words.min(4);
     let mut registers = Registers::from_fn(|_| T::ZERO);
@@ -152,8 +182,17 @@ fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout>(
             word += 1;
         }
     });
-    reads_are_done();
     Tile::from_registers(registers)
+}
+
+/// Which element along the contracted axis stands for element `k`, of elements of 64 bits: the same exchange among each 16 of both
+/// factors leaves their product as it is.
+///
+/// A lane has elements `q`, `q + 4`, `q + 8` and `q + 12`, for `q` from 0 to 3, of a row or column that is its number's other bits.
+/// In this order the 16 lanes of half a warp, which load at once, meet all banks whether the axis runs along the stage's rows
+/// or across them.
+const fn reordered(k: usize) -> usize {
+    k & !15 | (k & 2) << 2 | ((k >> 1) ^ (k << 2)) & 4 | ((k >> 1) ^ k) & 2 | k & 1
 }
 
 /// The elements of a tile of shape `(P, Q)` in layout `L`, each of which is loaded from the row and column of the stage that
@@ -203,7 +242,7 @@ unsafe fn load_words(address: u32, count: usize, contiguous: bool) -> [u32; 4] {
 /// Orders this thread's reads of a stage before what the copy engine writes to it next. Arriving at a barrier alone does not:
 /// the engine writes through another proxy (PTX ISA, "Async proxy"), and was seen to overtake loads that had been issued.
 #[inline(always)]
-fn reads_are_done() {
+pub(super) fn reads_are_done() {
     if COPY_WARP {
         barriers::publish_to_engines();
     }
@@ -258,18 +297,20 @@ pub trait StagedFactor<'k, A: Dimension, B: Dimension>: sealed::Factor + Copy {
     fn tile<L: Layout>(self) -> Tile<Self::Element, (A, B), L>;
 
     /// A part of the factor, from these coordinates on, as the fragments that layout `L` is: of a left operand or of a right one,
-    /// for which `ALONG` is the axis that is contracted, 1 or 0.
+    /// for which `ALONG` is the axis that is contracted, 1 or 0. With `reorder`, elements of 64 bits come in another order along
+    /// it, which is the same for both operands and loads them faster.
     #[doc(hidden)]
     #[inline(always)]
     fn fragments<const ALONG: usize, P: Dimension, Q: Dimension, L: Layout>(
         self,
+        reorder: bool,
         from: [usize; 2],
     ) -> Tile<Self::Element, (P, Q), L> {
-        fragments::<Self::Element, P, Q, L>(
+        fragments::<ALONG, Self::Element, P, Q, L>(
             self.address(),
             const { &Self::GEOMETRY },
             Self::TRANSPOSED,
-            ALONG == if Self::TRANSPOSED { 0 } else { 1 },
+            reorder,
             from,
         )
     }
@@ -304,5 +345,30 @@ impl<'k, T: Element, A: Dimension, B: Dimension> StagedFactor<'k, A, B> for Tran
     fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
         let (address, geometry) = (self.0.address, const { &<Self as StagedFactor<'k, A, B>>::GEOMETRY });
         Tile::from_registers(by_elements::<T, A, B, L>(address, geometry, |row, column| (column, row)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_that_load_at_once_meet_different_banks() {
+        let mut seen = [false; 64];
+        for k in 0..64 {
+            assert!(reordered(k) / 16 == k / 16 && !core::mem::replace(&mut seen[reordered(k)], true));
+        }
+        let geometry = Geometry::new(128, 64, 8);
+        for (register, half, contiguous) in
+            (0..16).flat_map(|i| [(i % 4, i / 4, true), (i % 4, i / 4, false)])
+        {
+            let mut banks = [false; 16];
+            for lane in 16 * (half % 2)..16 * (half % 2) + 16 {
+                let (k, other) = (reordered(lane % 4 | register << 2), lane / 4 | half / 2 << 3);
+                let (row, column) = if contiguous { (other, k) } else { (k, other) };
+                let bank = geometry.offset(row, column * 8) / 8 % 16;
+                assert!(!core::mem::replace(&mut banks[bank], true), "lane {lane}, register {register}");
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! or transposed, decides only how it is read.
 
 use super::shared;
+use crate::arch::matrix::WARPGROUPS;
 use crate::element::Element;
 use crate::registers::{PowerOfTwo, Product};
 use crate::shape::Dimension;
@@ -124,6 +125,9 @@ pub trait Message: Copy + 'static {
     const ROOM: usize;
     /// Bytes that are copied for a message.
     const BYTES: usize;
+    /// Whether warpgroups could multiply its stages: they have no products of 64 bits.
+    #[doc(hidden)]
+    const BY_WARPGROUPS: bool;
     /// The stages of the message at `address`.
     ///
     /// # Safety
@@ -141,6 +145,7 @@ impl<T: Element, R: Dimension, C: Dimension> Message for Staged<T, (R, C)> {
     type Storage = Room<<Product<R::Count, C::Count> as PowerOfTwo>::Array<T::Bits>>;
     const ROOM: usize = Self::GEOMETRY.room();
     const BYTES: usize = Self::GEOMETRY.bytes();
+    const BY_WARPGROUPS: bool = WARPGROUPS && size_of::<T::Bits>() < 8;
     #[inline(always)]
     unsafe fn stages<'k>(address: crate::arch::threads::Address) -> Self::Stages<'k> {
         // SAFETY: the same contract.
@@ -155,6 +160,7 @@ macro_rules! messages {
             type Storage = ($($name::Storage,)*);
             const ROOM: usize = 0 $(+ $name::ROOM)*;
             const BYTES: usize = 0 $(+ $name::BYTES)*;
+            const BY_WARPGROUPS: bool = false $(|| $name::BY_WARPGROUPS)*;
             #[inline(always)]
             unsafe fn stages<'k>(address: crate::arch::threads::Address) -> Self::Stages<'k> {
                 let mut next = 0;

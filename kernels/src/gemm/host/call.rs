@@ -117,7 +117,7 @@ impl<'o, O: Element, C: Number> Gemm<'o, O, C> {
     }
 
     /// Whether sums of products of 8-bit floats may be left to tensor cores, which keep some 14 bits of them on GPUs of compute
-    /// capability 9.0. Twice as fast there; without, every 128 products are added up in `f32`. Other types know no difference.
+    /// capability 9.0. Somewhat faster there; without, every 128 products are added up in `f32`. Other types know no difference.
     pub fn fast_accumulation(self, fast_accumulation: bool) -> Self {
         Self { fast_accumulation, ..self }
     }

@@ -131,6 +131,13 @@ macro_rules! candidates {
             $left, $right, $sum, $result, 128, $columns, $depth, $precise
         ),] $left $right $sum $result: $($rest)*)
     };
+    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
+        $kernel:ident $a:ident $b:ident $rows:literal x $columns:literal $depth:literal $precise:literal; $($rest:tt)*) => {
+        candidates!(@ [$($done)* candidate!(
+            $left $right $sum $result: $kernel $a $b $rows $columns $depth $precise,
+            $left, $right, $sum, $result, $rows, $columns, $depth, $precise
+        ),] $left $right $sum $result: $($rest)*)
+    };
 }
 
 macro_rules! products {
@@ -213,11 +220,11 @@ macro_rules! of_f8e4m3 {
     ($($result:ident)*) => { products! { $(
         f8e4m3 f8e4m3 f32 $result:
             direct {
-                gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 1;
+                gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 256 128 1; gemm_nt Rows Columns 128 128 1;
                 gemm_narrow_nt 16 128 1; gemm_narrow_nt 64 128 1;
             }
             parts passes {
-                gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 1;
+                gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 256 128 1; gemm_nt Rows Columns 128 128 1;
                 gemm_narrow_nt 16 128 1; gemm_narrow_nt 64 128 1;
             }
     )* } };
@@ -235,10 +242,10 @@ products! {
             gemm_narrow_nt 16 32 0; gemm_narrow_nt 64 32 0;
         }
     f8e5m2 f8e5m2 f32 f16:
-        direct { gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 1; }
+        direct { gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 256 128 1; gemm_nt Rows Columns 128 128 1; }
         parts {}
     f8e5m2 f8e5m2 f32 bf16:
-        direct { gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 1; }
+        direct { gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 256 128 1; gemm_nt Rows Columns 128 128 1; }
         parts {}
     i8 i8 i32 i32:
         direct {
@@ -254,8 +261,10 @@ products! {
         parts passes { gemm_nt Rows Columns 128 128 0; }
     f64 f64 f64 f64:
         direct {
-            gemm_nn Rows Rows 64 16 0; gemm_nt Rows Columns 64 16 0; gemm_tn Columns Rows 64 16 0;
-            gemm_tt Columns Columns 64 16 0;
+            gemm_nn Rows Rows 256 x 64 16 0; gemm_nt Rows Columns 256 x 64 16 0;
+            gemm_tn Columns Rows 256 x 64 16 0; gemm_tt Columns Columns 256 x 64 16 0;
+            gemm_nn Rows Rows 256 x 32 16 0; gemm_nt Rows Columns 256 x 32 16 0;
+            gemm_tn Columns Rows 256 x 32 16 0; gemm_tt Columns Columns 256 x 32 16 0;
         }
         parts {}
 }

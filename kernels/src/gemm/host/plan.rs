@@ -154,9 +154,13 @@ impl Problem {
         let step = match (plan.rows, plan.columns, warpgroups) {
             (128, 256, true) => 1.0,
             (128, 128, true) => 0.56,
+            (256, 64, true) => 0.36,
+            (256, 32, true) => 0.2,
             (_, _, true) => 0.3,
             (128, 256, false) => 2.4,
             (128, 128, false) => 1.1,
+            (256, 64, false) => 0.7,
+            (256, 32, false) => 0.4,
             (_, _, false) => 0.5,
         };
         // What a tile costs besides its steps; what the second pass costs, and each megabyte that goes through it.

@@ -4,7 +4,7 @@ use super::combinations::ProductOf;
 use super::stage::{Filling, Part, Place, Stage, fill};
 use crate::arch;
 use crate::context::barrier;
-use crate::element::{Element, Repack, Word};
+use crate::element::{Element, Number, Repack, Word};
 use crate::layout::{Accumulators, Across, Block, Down, Layout, LeftOperand, RightOperand, warps};
 use crate::registers::{PowerOfTwo, Product, Quotient, Registers};
 use crate::shape::Shape;
@@ -290,12 +290,13 @@ impl<P: Planned> Fragments<P> {
     }
 }
 
-/// Adds the products of fragments, in the numbering of [`Fragments`], to the sums from register `first` on.
+/// Adds the products of fragments, in the numbering of [`Fragments`], to the sums from register `first` on. With `APART`, tensor
+/// cores sum up each instruction's products alone.
 ///
 /// # Safety
 /// All threads of the block execute this same call, and the plan of the product is not nothing.
 #[inline(always)]
-unsafe fn accumulate<T, U, C, S, B, N>(
+unsafe fn accumulate<T, U, C, S, B, N, const APART: bool>(
     sums: &mut Registers<C, N>,
     first: usize,
     units: usize,
@@ -313,8 +314,9 @@ unsafe fn accumulate<T, U, C, S, B, N>(
     <SumsOf<S, B>>::unroll(first, 4, &mut |base| {
         let tile = (base - first) / 4;
         let (l, r) = (tile / columns * 8, tile % columns * 4);
+        let before = [sums.get(base), sums.get(base + 1), sums.get(base + 2), sums.get(base + 3)];
         // SAFETY: the same contract; a block has whole warps where tensor cores serve it.
-        let [s0, s1, s2, s3] = unsafe {
+        let added = unsafe {
             T::multiply(
                 [
                     left(l),
@@ -328,13 +330,13 @@ unsafe fn accumulate<T, U, C, S, B, N>(
                 ],
                 [right(r), right(r + 1), right(r + 2), right(r + 3)],
                 units,
-                [sums.get(base), sums.get(base + 1), sums.get(base + 2), sums.get(base + 3)],
+                if APART { [C::ZERO; 4] } else { before },
             )
         };
-        sums.set(base, s0);
-        sums.set(base + 1, s1);
-        sums.set(base + 2, s2);
-        sums.set(base + 3, s3);
+        for i in 0..4 {
+            let sum = || T::narrow(Number::add(T::widen_sum(before[i]), T::widen_sum(added[i])));
+            sums.set(base + i, if APART { sum() } else { added[i] });
+        }
     });
 }
 
@@ -365,7 +367,7 @@ pub(crate) unsafe fn multiply_staged<P, T, U, C, S, B>(
         unsafe {
             let left = fragments.left::<T::Word, LeftWords<S, B>>(unit);
             let right = fragments.right::<T::Word, RightWords<S, B>>(unit);
-            accumulate::<T, U, C, S, B, _>(sums, first, units, |i| left.get(i), |i| right.get(i));
+            accumulate::<T, U, C, S, B, _, false>(sums, first, units, |i| left.get(i), |i| right.get(i));
         }
         unit += units;
     }
@@ -423,12 +425,12 @@ impl<W: Word, S: Shape, B: Block> Factors<W, S, B> {
         factors
     }
 
-    /// Adds their product to sums.
+    /// Adds their product to sums. With `APART`, tensor cores sum it up alone.
     ///
     /// # Safety
     /// All threads of the block execute this same call. Tensor cores multiply these tiles: there is a [`Plan`] for all of `k`.
     #[inline(always)]
-    pub(crate) unsafe fn multiply<T, U, C>(
+    pub(crate) unsafe fn multiply<T, U, C, const APART: bool>(
         &self,
         sums: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
     ) where
@@ -439,7 +441,7 @@ impl<W: Word, S: Shape, B: Block> Factors<W, S, B> {
         let left = |i: usize| T::Word::narrow(self.left.get(i).widen());
         let right = |i: usize| T::Word::narrow(self.right.get(i).widen());
         // SAFETY: the same contract.
-        unsafe { accumulate::<T, U, C, S, B, _>(sums, 0, T::UNITS, left, right) }
+        unsafe { accumulate::<T, U, C, S, B, _, APART>(sums, 0, T::UNITS, left, right) }
     }
 }
 
