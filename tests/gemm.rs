@@ -373,7 +373,7 @@ fn operands_that_do_not_go_together_are_refused() {
     let plan = Plan { rows: 128, columns: 512, parts: 0 };
     let told = message(Gemm::new().plan(plan).multiply(&a, &half([4, 6]), &mut c));
     assert!(
-        told.starts_with("gemm: there is no kernel for the plan `tiles of 512 columns, 0 part(s)`"),
+        told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, 0 part(s)`"),
         "{told}"
     );
 }
