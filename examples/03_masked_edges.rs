@@ -4,7 +4,7 @@
 //!
 //! The sizes of tiles are powers of two; tensors come in any size. `load_masked` takes a tile that reaches over the edge
 //! and puts a padding in place of what is not there, `store_masked` leaves out what does not fit. Which padding is right
-//! depends on what follows: for a maximum it is minus infinity. The kernel, in `kernels/src/lessons.rs`:
+//! depends on what follows: for a maximum it is minus infinity. The kernel, in `kernels/src/lessons/tiles.rs`:
 //!
 //!     for column in 0..x.num_tiles(1) {
 //!         so_far = so_far.maximum(x.load_masked(NegativeInfinity, (row, column)));

@@ -3,7 +3,7 @@
 //!     cargo run --example 04_grids_and_views
 //!
 //! A kernel that states `grid = 2` tells its blocks apart by two numbers. A block may store only tiles whose index
-//! contains them all, so that no two blocks write one element. The kernel, in `kernels/src/lessons.rs`:
+//! contains them all, so that no two blocks write one element. The kernel, in `kernels/src/lessons/tiles.rs`:
 //!
 //!     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
 //!     ...

@@ -1,7 +1,7 @@
 //! The documents say what is so: code that they quote from files is in those files, and their links lead somewhere.
 //!
 //! A quotation is a fenced block after a comment with the file's name: `<!-- file: build.rs -->`. All Rust code of the
-//! README is quoted from files that are compiled and run.
+//! README and of the chapter on tensor cores is quoted from files that are compiled and run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,9 +56,13 @@ fn quoted_code_is_in_its_file() {
 }
 
 #[test]
-fn all_rust_code_of_the_readme_is_quoted() {
-    let text = read(&root().join("README.md"));
-    assert_eq!(text.matches("```rust").count(), text.matches(" -->\n```rust").count());
+fn all_rust_code_of_the_readme_and_of_the_chapter_is_quoted() {
+    for name in ["README.md", "docs/tensor-cores.md"] {
+        let text = read(&root().join(name));
+        let (all, quoted) = (text.matches("```rust").count(), text.matches(" -->\n```rust").count());
+        assert!(all >= 3, "{name} has {all} blocks of Rust code");
+        assert_eq!(all, quoted, "{name} has Rust code without a file");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use cuda_tiles::launch::Description;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};
 use cuda_tiles_kernels::{gather, image, normalisation, reductions, scan, softmax, transpose, vector};
@@ -247,8 +248,8 @@ impl Picture {
     }
 }
 
-fn picture_grid([planes, height, width]: [usize; 3]) -> cuda_tiles_host::Grid {
-    cuda_tiles_host::Grid::cover([planes, height, width], [1, image::TILE[0], image::TILE[1]])
+fn picture_grid([planes, height, width]: [usize; 3]) -> Grid {
+    Grid::cover([planes, height, width], [1, image::TILE[0], image::TILE[1]])
 }
 
 #[test]

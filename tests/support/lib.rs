@@ -18,6 +18,6 @@ mod cookbook {
     }
     pages! {
         access control_flow edges gather histogram offsets overlap persistent printing random reduced_precision reductions scans shifts
-        slices strides testing threads
+        slices streams strides testing threads
     }
 }

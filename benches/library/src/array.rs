@@ -59,7 +59,6 @@ impl Array {
     }
 
     /// The element type's number.
-    #[cfg(feature = "gemm")]
     pub(crate) fn element(&self) -> u32 {
         self.element
     }
@@ -69,18 +68,51 @@ impl Array {
     /// # Safety
     /// It lies on the stream's device, and kernels on the stream may use it in the way that they are given the result.
     pub(crate) unsafe fn lend<T: Code>(&self, stream: &Stream) -> Result<Lent<T>> {
-        if self.element != T::CODE {
-            let name = |code: u32| TYPES.get(code as usize).copied().unwrap_or("an unknown type");
-            return Err(
-                format!("an array of {} was given for one of {}", name(self.element), name(T::CODE)).into()
-            );
-        }
+        self.check_element::<T>()?;
         let axes = 0..(self.rank as usize).min(AXES);
         let reach: u64 = axes.map(|axis| self.shape[axis].saturating_sub(1) * self.strides[axis]).sum();
         // SAFETY: the caller vouches for the memory, which reaches from the first element to the last; of the types in
         // `TYPES` every bit pattern is valid.
         let memory = unsafe { Tensor::borrowed(stream, self.address.cast(), [reach as usize + 1])? };
         Ok(Lent { memory, array: *self })
+    }
+
+    /// The array, whose elements lie in row-major order, as a tensor of `RANK` axes; the first is made of all that there are more.
+    ///
+    /// # Safety
+    /// As [`Array::lend`].
+    pub(crate) unsafe fn lend_packed<T: Code, const RANK: usize>(
+        &self,
+        stream: &Stream,
+    ) -> Result<Tensor<T, RANK>> {
+        self.check_element::<T>()?;
+        let rank = self.rank as usize;
+        if rank < RANK || rank > AXES {
+            return Err(format!("an array of {rank} axes was given for one of {RANK}").into());
+        }
+        let mut pitch = 1;
+        for axis in (0..rank).rev() {
+            if self.shape[axis] > 1 && self.strides[axis] != pitch {
+                return Err(format!(
+                    "the elements of axis {axis} are not {pitch} apart: copy the array first"
+                )
+                .into());
+            }
+            pitch *= self.shape[axis];
+        }
+        let mut shape: [usize; RANK] = std::array::from_fn(|axis| self.extent(rank - RANK + axis));
+        shape[0] = (0..=rank - RANK).map(|axis| self.extent(axis)).product();
+        // SAFETY: the caller vouches for the memory, in which the elements lie as in such a tensor; of the types in `TYPES` every
+        // bit pattern is valid.
+        Ok(unsafe { Tensor::borrowed(stream, self.address.cast(), shape)? })
+    }
+
+    fn check_element<T: Code>(&self) -> Result<()> {
+        if self.element == T::CODE {
+            return Ok(());
+        }
+        let name = |code: u32| TYPES.get(code as usize).copied().unwrap_or("an unknown type");
+        Err(format!("an array of {} was given for one of {}", name(self.element), name(T::CODE)).into())
     }
 
     fn sizes<const RANK: usize>(&self) -> Result<([usize; RANK], [usize; RANK])> {
@@ -140,6 +172,23 @@ pub(crate) mod tests {
         let lent = unsafe { matrix.lend::<i32>(&Device::cpu().default_stream()) }.unwrap();
         assert_eq!(lent.view::<2>().unwrap().to_vec().unwrap(), [0, 8, 1, 9, 2, 10, 3, 11]);
         let message = lent.view::<3>().unwrap_err().to_string();
+        assert_eq!(message, "an array of 2 axes was given for one of 3");
+    }
+
+    #[test]
+    fn leading_axes_become_one() {
+        let mut memory: Vec<i32> = (0..24).collect();
+        let mut four = array(&mut memory, &[2, 3, 1, 4]);
+        let stream = Device::cpu().default_stream();
+        // SAFETY: the vector lives to the end of the test.
+        let lend = |array: &Array| unsafe { array.lend_packed::<i32, 3>(&stream) };
+        let lent = lend(&four).unwrap();
+        assert_eq!((lent.shape(), lent.to_vec().unwrap()), ([6, 1, 4], (0..24).collect()));
+        four.strides = [4, 8, 4, 1];
+        let message = lend(&four).err().unwrap().to_string();
+        assert_eq!(message, "the elements of axis 1 are not 4 apart: copy the array first");
+        four.rank = 2;
+        let message = lend(&four).err().unwrap().to_string();
         assert_eq!(message, "an array of 2 axes was given for one of 3");
     }
 

@@ -1,7 +1,7 @@
 //! Kernels that are launched by their names.
 
 use cuda_tiles_host::{Grid, Launch, Stream};
-use cuda_tiles_kernels::{softmax, vector};
+use cuda_tiles_kernels::{lessons, softmax, vector};
 
 use crate::Result;
 use crate::array::Array;
@@ -24,6 +24,30 @@ pub(crate) unsafe fn launch(name: &str, stream: &Stream, arrays: &[Array]) -> Re
             // SAFETY: as above.
             let (x, mut y) = unsafe { (x.lend(stream)?, y.lend(stream)?) };
             softmax::softmax::<8192>().launch_on(stream, rows, (x.view::<2>()?, y.view_mut::<2>()?))?;
+        }
+        ("gemm_loads", [a, b, c]) => {
+            let grid = Grid::cover([c.extent(0), c.extent(1)], [128, 128]);
+            // SAFETY: as above.
+            let (a, b, mut c) = unsafe { (a.lend(stream)?, b.lend(stream)?, c.lend(stream)?) };
+            let arguments = (a.view::<2>()?, b.view::<2>()?, c.view_mut::<2>()?);
+            lessons::gemm_loads.launch_on(stream, grid, arguments)?;
+        }
+        // In tiles for GPUs whose warpgroups multiply.
+        ("gemm_streamed", [a, b, c]) => {
+            let blocks = stream.device().multiprocessors();
+            // SAFETY: as above.
+            let (a, b, mut c) = unsafe { (a.lend(stream)?, b.lend(stream)?, c.lend(stream)?) };
+            let arguments = (a.view::<2>()?, b.view::<2>()?, c.view_mut::<2>()?);
+            lessons::gemm_streamed::<256>().launch_on(stream, blocks, arguments)?;
+        }
+        ("gemm_streamed_gelu", [a, b, bias, c]) => {
+            let blocks = stream.device().multiprocessors();
+            // SAFETY: as above.
+            let (a, b, mut c) = unsafe { (a.lend(stream)?, b.lend(stream)?, c.lend(stream)?) };
+            // SAFETY: as above.
+            let bias = unsafe { bias.lend(stream)? };
+            let arguments = (a.view::<2>()?, b.view::<2>()?, bias.view::<1>()?, c.view_mut::<2>()?);
+            lessons::gemm_streamed_gelu::<256>().launch_on(stream, blocks, arguments)?;
         }
         _ => return Err(format!("there is no kernel `{name}` of {} arrays", arrays.len()).into()),
     }

@@ -6,6 +6,7 @@
 //! the kernels for it.
 
 mod array;
+pub mod attention;
 #[cfg(feature = "gemm")]
 pub mod gemm;
 mod kernels;
@@ -140,6 +141,7 @@ fn guarded(work: impl FnOnce() -> Result<()>) -> c_int {
 mod tests {
     use super::*;
     use array::tests::array;
+    use cuda_tiles::element::f16;
 
     /// Opens the CPU, on which every test runs.
     fn open() {
@@ -167,6 +169,36 @@ mod tests {
         let (mut x, mut y) = (vec![3.0_f32; 2 * 8192], vec![f32::NAN; 2 * 8192]);
         kernel(c"softmax_8192", &[array(&mut x, &[2, 8192]), array(&mut y, &[2, 8192])]).unwrap();
         assert_eq!(y, [1.0 / 8192.0; 2 * 8192]);
+    }
+
+    #[test]
+    fn products_of_the_lessons_run() {
+        let one = f16::ONE;
+        let (mut a, mut b, mut bias) = (vec![one; 2 * 16], vec![one; 16 * 8], vec![-f16::from_f32(16.0); 8]);
+        let (a, b) = (array(&mut a, &[2, 16]), array(&mut b, &[16, 8]));
+        for name in [c"gemm_loads", c"gemm_streamed"] {
+            let mut c = vec![f16::NAN; 16];
+            kernel(name, &[a, b, array(&mut c, &[2, 8])]).unwrap();
+            assert_eq!(c, [f16::from_f32(16.0); 16]);
+        }
+        let mut c = vec![f16::NAN; 16];
+        let arrays = [a, b, array(&mut bias, &[8]), array(&mut c, &[2, 8])];
+        kernel(c"gemm_streamed_gelu", &arrays).unwrap();
+        assert_eq!(c, [f16::ZERO; 16]);
+    }
+
+    #[test]
+    fn attention_runs_on_memory_of_others() {
+        open();
+        let mut numbers = vec![f16::ONE; 2 * 3 * 4 * 64];
+        let q = array(&mut numbers, &[2, 3, 4, 64]);
+        // Keys are alike: a query gets the mean of the values that it sees.
+        let mut values: Vec<f16> = (0..numbers.len()).map(|at| f16::from_f32((at / 64 % 4) as f32)).collect();
+        let mut out = vec![f16::NAN; numbers.len()];
+        let (v, o) = (array(&mut values, &[2, 3, 4, 64]), array(&mut out, &[2, 3, 4, 64]));
+        // SAFETY: the arrays are made of vectors that live through the call, and the CPU has one stream.
+        assert_eq!(unsafe { attention::ct_attention(std::ptr::null_mut(), &q, &q, &v, &o, 0.125, 1) }, 0);
+        assert!(out.iter().enumerate().all(|(at, x)| x.to_f32() == (at / 64 % 4) as f32 / 2.0));
     }
 
     #[test]

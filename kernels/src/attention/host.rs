@@ -4,7 +4,7 @@ use std::format;
 use std::string::String;
 
 use cuda_tiles::element::{Element, bf16, f16};
-use cuda_tiles_host::{Device, Error, Launch, Result, Tensor};
+use cuda_tiles_host::{Error, Launch, Result, Stream, Tensor};
 
 use super::kernels;
 
@@ -26,7 +26,7 @@ mod sealed {
 pub trait Attend: Element + sealed::Sealed {
     /// Launches the kernel for heads of 64 or 128 columns.
     #[doc(hidden)]
-    fn launch(device: &Device, head: usize, causal: bool, operands: Operands<'_, Self>) -> Result<()>;
+    fn launch(stream: &Stream, head: usize, causal: bool, operands: Operands<'_, Self>) -> Result<()>;
 }
 
 /// How many blocks share `rows` rows of `matrices` matrices in tiles of `side` rows.
@@ -35,17 +35,19 @@ fn blocks(most: u32, matrices: usize, rows: usize, side: usize) -> u32 {
 }
 
 macro_rules! launch {
-    ($type:ident $head:literal $causal:literal $side:literal, $device:ident, $operands:ident) => {{
+    ($type:ident $head:literal $causal:literal $side:literal, $stream:ident, $operands:ident) => {{
+        let device = $stream.device();
         let [matrices, rows, _] = $operands.0.shape();
         let by_warpgroups = kernels::attention::<$type, 128, $head, $causal>();
-        let image = $device.image_of(by_warpgroups.description())?;
+        let image = device.image_of(by_warpgroups.description())?;
         // On the CPU either would do; a GPU has warpgroups that multiply where its image says so.
         if image.is_none_or(|image| image.arch == "sm_90a") {
-            let blocks = blocks($device.multiprocessors(), matrices, rows, 128);
-            by_warpgroups.launch($device, blocks, $operands)
+            let blocks = blocks(device.multiprocessors(), matrices, rows, 128);
+            by_warpgroups.launch_on($stream, blocks, $operands)
         } else {
-            let blocks = blocks($device.multiprocessors() * 8, matrices, rows, $side);
-            kernels::attention_by_warps::<$type, $side, $head, $causal>().launch($device, blocks, $operands)
+            let blocks = blocks(device.multiprocessors() * 8, matrices, rows, $side);
+            kernels::attention_by_warps::<$type, $side, $head, $causal>()
+                .launch_on($stream, blocks, $operands)
         }
     }};
 }
@@ -53,12 +55,12 @@ macro_rules! attend {
     ($($type:ident)*) => { $(
         impl sealed::Sealed for $type {}
         impl Attend for $type {
-            fn launch(device: &Device, head: usize, causal: bool, operands: Operands<'_, Self>) -> Result<()> {
+            fn launch(stream: &Stream, head: usize, causal: bool, operands: Operands<'_, Self>) -> Result<()> {
                 match (head, causal) {
-                    (64, false) => launch!($type 64 0 16, device, operands),
-                    (64, true) => launch!($type 64 1 16, device, operands),
-                    (_, false) => launch!($type 128 0 16, device, operands),
-                    (_, true) => launch!($type 128 1 16, device, operands),
+                    (64, false) => launch!($type 64 0 16, stream, operands),
+                    (64, true) => launch!($type 64 1 16, stream, operands),
+                    (_, false) => launch!($type 128 0 16, stream, operands),
+                    (_, true) => launch!($type 128 1 16, stream, operands),
                 }
             }
         }
@@ -101,13 +103,29 @@ pub fn attention<T: Attend>(
     scale: f32,
     causal: bool,
 ) -> Result<()> {
+    attention_on(&q.device().default_stream(), q, k, v, out, scale, causal)
+}
+
+/// [`attention`] on a stream.
+///
+/// # Errors
+/// As [`attention`].
+pub fn attention_on<T: Attend>(
+    stream: &Stream,
+    q: &Tensor<T, 3>,
+    k: &Tensor<T, 3>,
+    v: &Tensor<T, 3>,
+    out: &mut Tensor<T, 3>,
+    scale: f32,
+    causal: bool,
+) -> Result<()> {
     check([q.shape(), k.shape(), v.shape(), out.shape()], scale, causal)
         .map_err(|problem| Error::Operands { operation: "attention", problem })?;
     if out.is_empty() {
         return Ok(());
     }
-    let (device, head) = (q.device().clone(), q.shape()[2]);
-    T::launch(&device, head, causal, (q, k, v, out, scale * LOG2_E))
+    let head = q.shape()[2];
+    T::launch(stream, head, causal, (q, k, v, out, scale * LOG2_E))
 }
 
 /// What is wrong with the operands.

@@ -9,4 +9,4 @@ pub mod kernels;
 mod host;
 
 #[cfg(feature = "host")]
-pub use host::{Attend, attention};
+pub use host::{Attend, attention, attention_on};

@@ -1,4 +1,4 @@
-//! The kernels of the lessons in `examples/`, where no ready-made kernel shows the point.
+//! Lessons on tiles and views.
 
 use cuda_tiles::prelude::*;
 

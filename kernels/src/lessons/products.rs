@@ -1,0 +1,76 @@
+//! Products of matrices, step by step: `docs/tensor-cores.md` tells what each of them adds.
+
+use cuda_tiles::arch::TILES_IN_REGISTERS;
+use cuda_tiles::arch::matrix::WARPGROUPS;
+use cuda_tiles::prelude::*;
+
+/// `c = a b`: each block loads tiles, multiplies them, and loads the next ones. Block `(i, j)` makes a tile of 128 x 128.
+#[kernel(threads = 256, grid = 2)]
+pub fn gemm_loads(cx: Cx, a: Span<f16, (u32, u32)>, b: Span<f16, (u32, u32)>, c: SpanMut<f16, (u32, u32)>) {
+    let (a, b) = (a.partition(cx, shape![128, 32]), b.partition(cx, shape![32, 128]));
+    let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
+    let mut sums = cx.accumulators::<f32, _>(shape![128, 128]);
+    for k in 0..a.num_tiles(1) {
+        sums = mma(a.load_masked(Zero, (i, k)), b.load_masked(Zero, (k, j)), sums);
+    }
+    c.partition(cx, shape![128, 128]).store_masked(sums.cast::<f16>(), (i, j));
+}
+
+/// `c = a b` of operands that stream: they are copied into a ring of stages ahead of their use. Any number of blocks shares
+/// the tiles of `c`, of 128 x `N`: `N` is 256 on GPUs whose warpgroups multiply (compute capability 9.0), and 128 on others.
+#[kernel(threads = 256, copy = 32, min_blocks = 1, instances(<128>, <256>))]
+pub fn gemm_streamed<B: Block, const N: usize>(
+    block: Split<B>,
+    a: TileSource<f16, Shape2<128, 64>>,
+    b: TileSource<f16, Shape2<64, N>>,
+    c: TileSink<f16, Shape2<128, N>>,
+    #[shared] ring: Ring<(Staged<f16, Shape2<128, 64>>, Staged<f16, Shape2<64, N>>)>,
+    #[shared] mut stash: Stash<2>,
+) where
+    D<N>: Dimension,
+{
+    assert!(fits(N), "gemm_streamed: this GPU has no warpgroups; launch gemm_streamed::<128>");
+    let (order, steps) = (Swizzled::<16>, a.tile_counts().1);
+    let tiles = block.indices(order, c.tile_counts());
+    let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        for tile in c.deal(cx, order) {
+            let mut sums = Accumulator::<f32, _, _>::zero(cx);
+            receiver.steps(steps).each(|(a, b)| sums.mma(a, b));
+            tile.store(&mut stash, sums.finish().cast());
+        }
+    });
+}
+
+/// `c = gelu(a b + bias)`: the same, and what happens to the sums before they are stored. The bias is as long as a row of `c`.
+#[kernel(threads = 256, copy = 32, min_blocks = 1, instances(<128>, <256>))]
+pub fn gemm_streamed_gelu<B: Block, const N: usize>(
+    block: Split<B>,
+    a: TileSource<f16, Shape2<128, 64>>,
+    b: TileSource<f16, Shape2<64, N>>,
+    bias: Span<f16, (u32,)>,
+    c: TileSink<f16, Shape2<128, N>>,
+    #[shared] ring: Ring<(Staged<f16, Shape2<128, 64>>, Staged<f16, Shape2<64, N>>)>,
+    #[shared] mut stash: Stash<2>,
+) where
+    D<N>: Dimension,
+{
+    assert!(fits(N), "gemm_streamed_gelu: this GPU has no warpgroups; launch gemm_streamed_gelu::<128>");
+    let (order, steps) = (Swizzled::<16>, a.tile_counts().1);
+    let tiles = block.indices(order, c.tile_counts());
+    let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        for tile in c.deal(cx, order) {
+            let mut sums = Accumulator::<f32, _, _>::zero(cx);
+            receiver.steps(steps).each(|(a, b)| sums.mma(a, b));
+            let sums = tile.add_row(cx, sums.finish(), bias);
+            tile.store(&mut stash, sums.gelu_tanh_approximate().cast());
+        }
+    });
+}
+
+/// Whether sums of 128 x `columns` leave registers for the fragments of the factors, in 256 threads. Warpgroups have these in
+/// shared memory.
+const fn fits(columns: usize) -> bool {
+    WARPGROUPS || !TILES_IN_REGISTERS || columns <= 128
+}
