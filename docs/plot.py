@@ -38,7 +38,7 @@ TITLES = {
 OURS, PEERS = "cuda-tiles", ["CUDA Tile C++", "Triton", "PyTorch"]
 COLOURS = {OURS: "#c2410c", "CUDA Tile C++": "#4d7c0f", "Triton": "#1d4ed8", "PyTorch": "#6b7280"}
 MATRIX_TITLES = {
-    "gemm_f16_8192": "f16, 8192^3", "gemm_f16_4096": "f16, 4096^3",
+    "gemm_f16_8192": "`gemm`, f16, 8192^3", "gemm_f16_4096": "f16, 4096^3",
     "gemm_f16_8192_bt": "f16, 8192^3, B column-major", "gemm_f16_4096_bt": "f16, 4096^3, B column-major",
     "gemm_bf16_8192": "bf16, 8192^3", "gemm_bf16_4096": "bf16, 4096^3",
     "gemm_bf16_8192_bt": "bf16, 8192^3, B column-major", "gemm_bf16_4096_bt": "bf16, 4096^3, B column-major",
@@ -48,11 +48,11 @@ MATRIX_TITLES = {
     "gemm_i8_8192_bt": "i8, 8192^3", "gemm_f64_4096": "f64, 4096^3",
     "gemm_f16_ragged": "f16, 4097 x 4093 x 4091, packed",
     "gemm_f16_ragged_pitch": "f16, 4097 x 4093 x 4091, rows of 64",
-    "gemm_f16_gelu_8192": "f16, 8192^3, bias and GELU", "gemm_f16_64x1024": "f16, 64 of 1024^3",
+    "gemm_f16_gelu_8192": "`gemm`, bias and GELU, f16, 8192^3", "gemm_f16_64x1024": "f16, 64 of 1024^3",
     "gemm_f16_8192_sm_80": "f16, 8192^3, code for sm_80",
-    "gemm_loads_8192": "`mma(load, load)`, f16, 8192^3", "gemm_loads_4096": "`mma(load, load)`, f16, 4096^3",
-    "gemm_streamed_8192": "streamed operands, f16, 8192^3", "gemm_streamed_4096": "streamed operands, f16, 4096^3",
-    "gemm_streamed_gelu_8192": "streamed, bias and GELU, f16, 8192^3",
+    "gemm_loads_8192": "1. `mma(load, load)`, f16, 8192^3", "gemm_loads_4096": "`mma(load, load)`, f16, 4096^3",
+    "gemm_streamed_8192": "2. streamed operands, f16, 8192^3", "gemm_streamed_4096": "streamed operands, f16, 4096^3",
+    "gemm_streamed_gelu_8192": "3. streamed, with bias and GELU, f16, 8192^3",
     "gemm_streamed_gelu_4096": "streamed, bias and GELU, f16, 4096^3",
     "grouped_f16_16": "16 unequal products, f16", "grouped_bf16_experts": "16 experts, bf16",
     "attention_f16": "attention, f16, 4 x 32 x 4096 x 128", "attention_f16_causal": "the same, causal",
@@ -62,8 +62,8 @@ MATRIX_PEERS = ["cuBLAS", "cuDNN", "CUDA Tile C++", "Triton", "PyTorch"]
 # The chapter's steps, and the workload whose rate by cuBLAS is their line.
 STEPS = {
     "gemm_loads_8192": "mma(load, load)", "gemm_streamed_8192": "streamed operands",
-    "gemm_streamed_gelu_8192": "with bias, GELU, cast", "gemm_f16_8192": "gemm",
-    "gemm_f16_gelu_8192": "gemm, bias, GELU, cast",
+    "gemm_streamed_gelu_8192": "streamed, with bias and GELU", "gemm_f16_8192": "gemm",
+    "gemm_f16_gelu_8192": "gemm, with bias and GELU",
 }
 LINE = "gemm_f16_8192"
 WIDTH, LABELS, BAR, GAP, TOP = 800, 210, 16, 22, 46
@@ -131,8 +131,10 @@ def plot(rows):
 
 
 def matrix_table(rows):
-    """Bursts, and sustained rates in parentheses."""
-    rows = [row for row in rows if row["ours"] is not None]
+    """Bursts, and sustained rates in parentheses; the chapter's steps first."""
+    steps = list(STEPS)
+    rows = sorted((row for row in rows if row["ours"] is not None),
+                  key=lambda row: steps.index(row["workload"]) if row["workload"] in STEPS else len(steps))
     peers = [peer for peer in MATRIX_PEERS if any(peer in row["others"] for row in rows)]
     lines = [f"| | {OURS} | {' | '.join(peers)} | ratio to the best peer |", "|---|" + "---:|" * (len(peers) + 2)]
     for row in rows:
