@@ -125,8 +125,12 @@ fn item_link(item: &str, sources: &[(String, String)]) -> String {
     };
     let names =
         |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
-    // A type's methods stand with the operations, where the same name may stand for one element, or in a trait, elsewhere.
+    // A type's methods stand with the operations, where the same name may stand for one element, or in a trait, elsewhere; what
+    // has to do with streams stands together.
     let rank = |file: &str| {
+        if item.contains("::stream::") {
+            return usize::from(!file.starts_with("tiles/src/stream/"));
+        }
         let folders =
             ["tiles/src/ops/", "tiles/src/tile/", "tiles/src/view/", "tiles/src/span/", "tiles/src/arch/"];
         let last = folders.len() - 1;
