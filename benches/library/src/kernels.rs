@@ -6,6 +6,19 @@ use cuda_tiles_kernels::{lessons, softmax, vector};
 use crate::Result;
 use crate::array::Array;
 
+/// Launches a product of the lessons, in wide tiles where the image is for warpgroups, on as many blocks as run at once.
+macro_rules! launch_streamed {
+    ($kernel:ident, $stream:ident, $arguments:ident) => {
+        let (device, wide) = ($stream.device(), lessons::$kernel::<256>());
+        let blocks = device.multiprocessors();
+        if device.image_of(wide.description())?.is_none_or(|image| image.arch == "sm_90a") {
+            wide.launch_on($stream, blocks, $arguments)?;
+        } else {
+            lessons::$kernel::<128>().launch_on($stream, blocks, $arguments)?;
+        }
+    };
+}
+
 /// Launches the kernel of this name.
 ///
 /// # Safety
@@ -32,22 +45,19 @@ pub(crate) unsafe fn launch(name: &str, stream: &Stream, arrays: &[Array]) -> Re
             let arguments = (a.view::<2>()?, b.view::<2>()?, c.view_mut::<2>()?);
             lessons::gemm_loads.launch_on(stream, grid, arguments)?;
         }
-        // In tiles for GPUs whose warpgroups multiply.
         ("gemm_streamed", [a, b, c]) => {
-            let blocks = stream.device().multiprocessors();
             // SAFETY: as above.
             let (a, b, mut c) = unsafe { (a.lend(stream)?, b.lend(stream)?, c.lend(stream)?) };
             let arguments = (a.view::<2>()?, b.view::<2>()?, c.view_mut::<2>()?);
-            lessons::gemm_streamed::<256>().launch_on(stream, blocks, arguments)?;
+            launch_streamed!(gemm_streamed, stream, arguments);
         }
         ("gemm_streamed_gelu", [a, b, bias, c]) => {
-            let blocks = stream.device().multiprocessors();
             // SAFETY: as above.
-            let (a, b, mut c) = unsafe { (a.lend(stream)?, b.lend(stream)?, c.lend(stream)?) };
+            let (a, b, bias) = unsafe { (a.lend(stream)?, b.lend(stream)?, bias.lend(stream)?) };
             // SAFETY: as above.
-            let bias = unsafe { bias.lend(stream)? };
+            let mut c = unsafe { c.lend(stream)? };
             let arguments = (a.view::<2>()?, b.view::<2>()?, bias.view::<1>()?, c.view_mut::<2>()?);
-            lessons::gemm_streamed_gelu::<256>().launch_on(stream, blocks, arguments)?;
+            launch_streamed!(gemm_streamed_gelu, stream, arguments);
         }
         _ => return Err(format!("there is no kernel `{name}` of {} arrays", arrays.len()).into()),
     }
