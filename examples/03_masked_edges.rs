@@ -11,7 +11,7 @@
 //!     }
 
 use cuda_tiles_host::{Device, Grid, Launch, Result, Tensor};
-use cuda_tiles_kernels::lessons;
+use cuda_tiles_kernels::lessons::tiles;
 use cuda_tiles_suite::kernels::KERNELS;
 
 const ROWS: usize = 101;
@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     let numbers: Vec<f32> = (0..ROWS * COLUMNS).map(|i| -1.0 - ((i * 31) % 977) as f32).collect();
     let x = Tensor::from_slice(&device, [ROWS, COLUMNS], &numbers)?;
     let mut largest = Tensor::zeros(&device, [ROWS])?;
-    lessons::row_maximum.launch(&device, Grid::cover([ROWS], [8]), (&x, &mut largest))?;
+    tiles::row_maximum.launch(&device, Grid::cover([ROWS], [8]), (&x, &mut largest))?;
 
     let expected: Vec<f32> =
         numbers.chunks(COLUMNS).map(|row| row.iter().copied().fold(f32::NEG_INFINITY, f32::max)).collect();

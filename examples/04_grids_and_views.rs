@@ -12,7 +12,7 @@
 //! Its `z` is declared `Strided`, hence it takes any view: here a transposed one.
 
 use cuda_tiles_host::{Device, Grid, Launch, Result, Tensor};
-use cuda_tiles_kernels::lessons;
+use cuda_tiles_kernels::lessons::tiles;
 use cuda_tiles_suite::kernels::KERNELS;
 
 const ROWS: usize = 77;
@@ -26,11 +26,11 @@ fn main() -> Result<()> {
     let x = Tensor::from_vec(&device, [ROWS], numbers(ROWS))?;
     let y = Tensor::from_vec(&device, [COLUMNS], numbers(COLUMNS))?;
     let mut table = Tensor::zeros(&device, [ROWS, COLUMNS])?;
-    lessons::outer_product.launch(&device, Grid::cover([ROWS, COLUMNS], [32, 64]), (&x, &y, &mut table))?;
+    tiles::outer_product.launch(&device, Grid::cover([ROWS, COLUMNS], [32, 64]), (&x, &y, &mut table))?;
 
     // The same numbers, stored column by column.
     let mut turned = Tensor::zeros(&device, [COLUMNS, ROWS])?;
-    lessons::outer_product.launch(
+    tiles::outer_product.launch(
         &device,
         Grid::cover([ROWS, COLUMNS], [32, 64]),
         (&x, &y, turned.view_mut().transpose()),

@@ -12,7 +12,7 @@
 //!     });
 
 use cuda_tiles_host::{Device, Launch, Result, Tensor};
-use cuda_tiles_kernels::lessons;
+use cuda_tiles_kernels::lessons::streams;
 use cuda_tiles_suite::kernels::KERNELS;
 
 const ROWS: usize = 77;
@@ -28,7 +28,7 @@ fn main() -> Result<()> {
     x.copy_from_slice(&scores)?;
     let mut y = Tensor::poisoned(&device, [ROWS, COLUMNS])?;
     // The blocks share the rows: as many as run at once are enough.
-    lessons::softmax_streamed.launch(&device, device.multiprocessors(), (&x, &mut y))?;
+    streams::softmax_streamed.launch(&device, device.multiprocessors(), (&x, &mut y))?;
 
     for (scores, found) in scores.chunks(COLUMNS).zip(y.to_vec()?.chunks(COLUMNS)) {
         let sum: f64 = scores.iter().map(|&score| f64::from(score).exp()).sum();
@@ -41,7 +41,7 @@ fn main() -> Result<()> {
 
     // Rows that begin anywhere cannot be streamed, which the launch says.
     let packed = Tensor::<f32, 2>::zeros(&device, [ROWS, COLUMNS])?;
-    let error = lessons::softmax_streamed.launch(&device, 1, (&packed, &mut y)).unwrap_err();
+    let error = streams::softmax_streamed.launch(&device, 1, (&packed, &mut y)).unwrap_err();
     println!("packed rows: {error}");
     Ok(())
 }

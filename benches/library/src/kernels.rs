@@ -1,7 +1,8 @@
 //! Kernels that are launched by their names.
 
 use cuda_tiles_host::{Grid, Launch, Stream};
-use cuda_tiles_kernels::{lessons, softmax, vector};
+use cuda_tiles_kernels::lessons::products;
+use cuda_tiles_kernels::{softmax, vector};
 
 use crate::Result;
 use crate::array::Array;
@@ -9,12 +10,12 @@ use crate::array::Array;
 /// Launches a product of the lessons, in wide tiles where the image is for warpgroups, on as many blocks as run at once.
 macro_rules! launch_streamed {
     ($kernel:ident, $stream:ident, $arguments:ident) => {
-        let (device, wide) = ($stream.device(), lessons::$kernel::<256>());
+        let (device, wide) = ($stream.device(), products::$kernel::<256>());
         let blocks = device.multiprocessors();
         if device.image_of(wide.description())?.is_none_or(|image| image.arch == "sm_90a") {
             wide.launch_on($stream, blocks, $arguments)?;
         } else {
-            lessons::$kernel::<128>().launch_on($stream, blocks, $arguments)?;
+            products::$kernel::<128>().launch_on($stream, blocks, $arguments)?;
         }
     };
 }
@@ -43,7 +44,7 @@ pub(crate) unsafe fn launch(name: &str, stream: &Stream, arrays: &[Array]) -> Re
             // SAFETY: as above.
             let (a, b, mut c) = unsafe { (a.lend(stream)?, b.lend(stream)?, c.lend(stream)?) };
             let arguments = (a.view::<2>()?, b.view::<2>()?, c.view_mut::<2>()?);
-            lessons::gemm_loads.launch_on(stream, grid, arguments)?;
+            products::gemm_loads.launch_on(stream, grid, arguments)?;
         }
         ("gemm_streamed", [a, b, c]) => {
             // SAFETY: as above.

@@ -3,8 +3,3 @@
 pub mod products;
 pub mod streams;
 pub mod tiles;
-
-// All of them: what is no entry does not exist for the device.
-pub use products::*;
-pub use streams::*;
-pub use tiles::*;
