@@ -15,8 +15,9 @@ use super::{golden_folder, read};
 use crate::error::{Context, Error, Result};
 use crate::toolchain::Running;
 
-/// With this, and a number for each entry of a module, names of labels begin.
-const LABEL: &str = "$L__BB";
+/// With what names begin that change with the rest of the module, behind which the part follows that does: the entry's number in
+/// labels, and a hash of the crate in constants.
+const NUMBERED: [&str; 2] = ["$L__BB", "anon_$_"];
 
 /// The files, and which of them have met their kernel.
 pub(super) struct Goldens {
@@ -83,7 +84,7 @@ fn release(version: &str) -> String {
     version.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
 }
 
-/// The entry as it stands in the module, but for the number that labels have of it: it is the entry's place among the others.
+/// The entry as it stands in the module, but for what names tell of the rest of the module.
 fn text(entry: &Entry<'_>) -> String {
     let text = format!(
         ".visible .entry {}({}){}{{{}}}\n",
@@ -92,9 +93,11 @@ fn text(entry: &Entry<'_>) -> String {
         entry.directives(),
         entry.body()
     );
-    let mut parts = text.split(LABEL);
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + LABEL + part.trim_start_matches(|c: char| c.is_ascii_digit()))
+    NUMBERED.iter().fold(text, |text, name| {
+        let mut parts = text.split(name);
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, part| text + name + part.trim_start_matches(|c: char| c.is_ascii_hexdigit()))
+    })
 }
 
 /// Where two texts differ first.
@@ -137,16 +140,15 @@ mod tests {
     }
 
     #[test]
-    fn labels_do_not_tell_what_other_entries_there_are() {
-        let module = |number| {
-            let text = format!(
-                ".version 8.0\n.target sm_80\n.entry loop() {{ $L__BB{number}_6: bra $L__BB{number}_6; ret; }}\n"
-            );
-            let module = Module::parse(&text).unwrap();
-            super::text(&module.entries()[0])
+    fn names_do_not_tell_of_the_rest_of_the_module() {
+        let module = |number, hash| {
+            let body =
+                format!("$L__BB{number}_6: mov.b64 %rd1, anon_$_{hash}_$_7; bra $L__BB{number}_6; ret;");
+            let text = format!(".version 8.0\n.target sm_80\n.entry loop() {{ {body} }}\n");
+            super::text(&Module::parse(&text).unwrap().entries()[0])
         };
-        assert_eq!(module(7), module(42));
-        assert!(module(7).contains("bra $L__BB_6;"));
+        assert_eq!(module(7, "04a59633"), module(42, "452df29d"));
+        assert!(module(7, "04a59633").contains("$L__BB_6: mov.b64 %rd1, anon_$__$_7; bra $L__BB_6;"));
     }
 
     #[test]
