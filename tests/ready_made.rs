@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use cuda_tiles::launch::Description;
 use cuda_tiles::prelude::*;
-use cuda_tiles_host::{Device, Launch, Tensor};
+use cuda_tiles_host::{Device, Grid, Launch, Tensor};
+use cuda_tiles_kernels::lessons::{products, streams};
 use cuda_tiles_kernels::{gather, image, normalisation, reductions, scan, softmax, transpose, vector};
 use cuda_tiles_suite::testing::devices;
 
@@ -326,6 +327,174 @@ fn medians_of_pictures() {
                 around[12]
             });
             assert_eq!(y.to_vec().unwrap(), expected, "{device}, {size:?}");
+        }
+    }
+}
+
+/// M, K and N of products: smaller and larger than tiles, with edges that no tile meets, and rows of any number of bytes.
+const PRODUCTS: [[usize; 3]; 5] =
+    [[1, 1, 1], [128, 64, 256], [130, 72, 264], [300, 201, 517], [257, 1031, 133]];
+
+/// The factors of a product and a bias.
+struct Product {
+    size: [usize; 3],
+    a: Vec<f16>,
+    b: Vec<f16>,
+    bias: Vec<f16>,
+}
+
+impl Product {
+    fn random(size: [usize; 3]) -> Self {
+        let [m, k, n] = size;
+        let [a, b, bias] = [m * k, k * n, n].map(|count| to_f16(&random(count)));
+        Self { size, a, b, bias }
+    }
+
+    /// The product in `f64`, and what `epilogue` makes of each sum and the bias of its column.
+    fn reference(&self, epilogue: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+        let [m, k, n] = self.size;
+        let mut sums = vec![0.0; m * n];
+        for (at, a) in self.a.iter().enumerate() {
+            let (row, b) = (&mut sums[at / k * n..][..n], &self.b[at % k * n..][..n]);
+            row.iter_mut().zip(b).for_each(|(sum, b)| *sum += a.to_f64() * b.to_f64());
+        }
+        sums.iter().enumerate().map(|(at, &sum)| epilogue(sum, self.bias[at % n].to_f64())).collect()
+    }
+
+    /// The factors, of which a kernel may stream the rows, and the bias.
+    fn to_tensors(&self, device: &Device) -> (Tensor<f16, 2>, Tensor<f16, 2>, Tensor<f16, 1>) {
+        let [m, k, n] = self.size;
+        let bias = Tensor::from_slice(device, [n], &self.bias).unwrap();
+        (padded(device, [m, k], &self.a), padded(device, [k, n], &self.b), bias)
+    }
+}
+
+/// A matrix of rows that begin at multiples of 16 bytes.
+fn padded<T: Element>(device: &Device, shape: [usize; 2], values: &[T]) -> Tensor<T, 2> {
+    let mut tensor = Tensor::padded(device, shape).unwrap();
+    tensor.copy_from_slice(values).unwrap();
+    tensor
+}
+
+/// Whether a kernel that wants warpgroups can run: on the CPU, and where its image is Hopper's.
+fn has_warpgroups(device: &Device, kernel: &Description) -> bool {
+    device.image_of(kernel).unwrap().is_none_or(|image| image.arch == "sm_90a")
+}
+
+/// Checks what `launch` writes to the results of all [`PRODUCTS`], poisoned ones with packed rows and with padded ones. It gives
+/// `false` where the kernel cannot run.
+fn check_products(
+    epilogue: impl Fn(f64, f64) -> f64,
+    launch: impl Fn(&Device, &Product, &mut Tensor<f16, 2>) -> bool,
+) {
+    for device in devices() {
+        for size @ [m, _, n] in PRODUCTS {
+            let product = Product::random(size);
+            let expected = product.reference(&epilogue);
+            let packed = Tensor::poisoned(device, [m, n]).unwrap();
+            for mut c in [packed, padded(device, [m, n], &vec![f16::NAN; m * n])] {
+                if launch(device, &product, &mut c) {
+                    let found = c.to_vec().unwrap().into_iter().map(f16::to_f64);
+                    assert_close(device, found, &expected, 2e-3);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn products_of_tiles_that_are_loaded() {
+    check_products(
+        |sum, _| sum,
+        |device, product, c| {
+            // Its spans are without gaps.
+            let [m, k, n] = product.size;
+            let a = Tensor::from_slice(device, [m, k], &product.a).unwrap();
+            let b = Tensor::from_slice(device, [k, n], &product.b).unwrap();
+            let runs = c.strides() == [n, 1];
+            if runs {
+                let grid = Grid::cover(c.shape(), [128, 128]);
+                products::gemm_loads.launch(device, grid, (&a, &b, c)).unwrap();
+            }
+            runs
+        },
+    );
+}
+
+#[test]
+fn products_of_tiles_that_stream() {
+    // Any number of blocks shares the tiles.
+    for blocks in [1, 3, 100] {
+        check_products(
+            |sum, _| sum,
+            |device, product, c| {
+                let (a, b, _) = product.to_tensors(device);
+                products::gemm_streamed::<128>().launch(device, blocks, (&a, &b, c)).unwrap();
+                true
+            },
+        );
+        check_products(
+            |sum, _| sum,
+            |device, product, c| {
+                let (a, b, _) = product.to_tensors(device);
+                let kernel = products::gemm_streamed::<256>();
+                let runs = has_warpgroups(device, kernel.description());
+                if runs {
+                    kernel.launch(device, blocks, (&a, &b, c)).unwrap();
+                }
+                runs
+            },
+        );
+    }
+}
+
+/// By the hyperbolic tangent.
+fn gelu(x: f64) -> f64 {
+    x * (1.0 + (std::f64::consts::FRAC_2_PI.sqrt() * (x + 0.044715 * x.powi(3))).tanh()) / 2.0
+}
+
+#[test]
+fn products_with_a_bias_and_an_activation() {
+    check_products(
+        |sum, bias| gelu(sum + bias),
+        |device, product, c| {
+            let (a, b, bias) = product.to_tensors(device);
+            products::gemm_streamed_gelu::<128>().launch(device, 2, (&a, &b, &bias, c)).unwrap();
+            true
+        },
+    );
+    check_products(
+        |sum, bias| gelu(sum + bias),
+        |device, product, c| {
+            let (a, b, bias) = product.to_tensors(device);
+            let kernel = products::gemm_streamed_gelu::<256>();
+            let runs = has_warpgroups(device, kernel.description());
+            if runs {
+                kernel.launch(device, 2, (&a, &b, &bias, c)).unwrap();
+            }
+            runs
+        },
+    );
+}
+
+#[test]
+fn softmax_of_rows_that_stream() {
+    for device in devices() {
+        for [rows, columns] in [[1, 1], [8, 256], [3, 255], [21, 1000], [70, 5003]] {
+            // Without their maximum the exponentials of some rows would all be infinite, and those of others zero.
+            let offset = |row| [0.0, 300.0, -300.0][row % 3];
+            let values: Vec<f32> = random(rows * columns)
+                .into_iter()
+                .enumerate()
+                .map(|(at, value)| value + offset(at / columns))
+                .collect();
+            let expected: Vec<f64> = values.chunks(columns).flat_map(softmax_of).collect();
+            let x = padded(device, [rows, columns], &values);
+            for blocks in [1, 2, 100] {
+                let mut y = Tensor::poisoned(device, [rows, columns]).unwrap();
+                streams::softmax_streamed.launch(device, blocks, (&x, &mut y)).unwrap();
+                assert_close(device, y.to_vec().unwrap().into_iter().map(f64::from), &expected, 1e-5);
+            }
         }
     }
 }
