@@ -364,7 +364,7 @@ mod tests {
         {
             let mut banks = [false; 16];
             for lane in 16 * (half % 2)..16 * (half % 2) + 16 {
-                let (k, other) = (reordered(lane % 4 | register << 2), lane / 4 | half / 2 << 3);
+                let (k, other) = (reordered((lane % 4) | (register << 2)), (lane / 4) | ((half / 2) << 3));
                 let (row, column) = if contiguous { (other, k) } else { (k, other) };
                 let bank = geometry.offset(row, column * 8) / 8 % 16;
                 assert!(!core::mem::replace(&mut banks[bank], true), "lane {lane}, register {register}");
