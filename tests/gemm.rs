@@ -303,7 +303,7 @@ fn products_repeat_to_the_bit() {
 fn few_rows_have_tiles_of_their_own() {
     for device in devices() {
         let mut random = Random::new();
-        for rows in [1, 5, 16, 17, 64] {
+        for rows in [1, 5, 16, 17, 32, 33, 64] {
             let wish = Wish { sizes: [1, rows, 300, 520], ..Wish::random(&mut random, 100) };
             let wish = Wish { transposed: [false, wish.transposed[1]], ..wish };
             check::<f16, f16, f16>(device, &mut random, wish);

@@ -368,7 +368,7 @@ fn issue_by_warps<'k, const APART: bool, C, M, N, K, B, X, Y>(
         let right = b.fragments::<0, StepOf<X::Element, Y::Element, C>, N, RightOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, M::Count>>(X::GEOMETRY.is_some(), [k, 0]);
         // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles, by the condition above.
         unsafe {
-            if kind == 0 || APART {
+            if const { <X::Element as StagedProduct<Y::Element, C>>::KIND == 0 || APART } {
                 let own = Factors::<<X::Element as ProductOf<Y::Element, C>>::Word, (M, N), B>::of::<
                     X::Element,
                     Y::Element,

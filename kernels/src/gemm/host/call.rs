@@ -422,7 +422,7 @@ fn find<'k, T: Element, U: Element, O: Element, C>(
     let serves = |candidate: &&Candidate<T, U, O, C>| {
         let has_beta = plan.has_parts() || !problem.beta || plan.columns <= WIDEST_WITH_BETA;
         let form = &candidate.form;
-        [form.rows, form.columns] == [plan.rows, plan.columns] && problem.serves(form) && has_beta
+        [form.rows, form.columns] == [plan.rows, plan.columns] && problem.multiplies(form) && has_beta
     };
     match candidates.iter().find(serves) {
         Some(candidate) => Ok(candidate),

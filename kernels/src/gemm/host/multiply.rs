@@ -196,20 +196,24 @@ macro_rules! halves {
                     gemm_nt Rows Columns 256 64 0; gemm_nt Rows Columns 128 64 0; gemm_nn Rows Rows 256 64 0;
                     gemm_nn Rows Rows 128 64 0; gemm_tn Columns Rows 256 64 0; gemm_tn Columns Rows 128 64 0;
                     gemm_tt Columns Columns 256 64 0;
-                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 64 64 0; gemm_narrow_nn 16 64; gemm_narrow_nn 64 64;
+                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 32 64 0; gemm_narrow_nt 64 64 0;
+                    gemm_narrow_nn 16 64; gemm_narrow_nn 32 64; gemm_narrow_nn 64 64;
                 }
                 parts passes {
                     gemm_nt Rows Columns 256 64 0; gemm_nn Rows Rows 256 64 0; gemm_tn Columns Rows 256 64 0;
-                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 64 64 0; gemm_narrow_nn 16 64; gemm_narrow_nn 64 64;
+                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 32 64 0; gemm_narrow_nt 64 64 0;
+                    gemm_narrow_nn 16 64; gemm_narrow_nn 32 64; gemm_narrow_nn 64 64;
                 }
             $half $half f32 f32:
                 direct {
                     gemm_nt Rows Columns 256 64 0; gemm_nn Rows Rows 256 64 0; gemm_tn Columns Rows 256 64 0;
-                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 64 64 0; gemm_narrow_nn 16 64; gemm_narrow_nn 64 64;
+                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 32 64 0; gemm_narrow_nt 64 64 0;
+                    gemm_narrow_nn 16 64; gemm_narrow_nn 32 64; gemm_narrow_nn 64 64;
                 }
                 parts passes {
                     gemm_nt Rows Columns 256 64 0; gemm_nn Rows Rows 256 64 0; gemm_tn Columns Rows 256 64 0;
-                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 64 64 0; gemm_narrow_nn 16 64; gemm_narrow_nn 64 64;
+                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 32 64 0; gemm_narrow_nt 64 64 0;
+                    gemm_narrow_nn 16 64; gemm_narrow_nn 32 64; gemm_narrow_nn 64 64;
                 }
         }
     )* };

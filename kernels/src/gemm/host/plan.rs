@@ -8,7 +8,7 @@
 //! | many tiles | tiles of 128 x 256, each block its share of them |
 //! | tiles for less than about half of the multiprocessors, or an unlucky last wave | tiles of 128 x 128 |
 //! | few tiles and many steps along K | the sums in parts that several blocks work on, and a second pass |
-//! | at most 64 rows, as in decoding | tiles of 16 or 64 rows and 64 columns, in parts if they are few |
+//! | at most 64 rows, as in decoding | tiles of 16, 32 or 64 rows and 64 columns, in parts if they are few |
 //!
 //! The estimate counts waves of tiles over the multiprocessors, with what a step costs on the target of the image that was
 //! loaded, which may be older than the GPU.
@@ -98,37 +98,46 @@ pub(super) enum Machine {
     },
 }
 
-/// Rows of the tiles for products of few rows: of up to 16, and of up to 64.
-const NARROW: [usize; 2] = [16, 64];
+/// The fewest rows of the tiles that are for products of any number of rows; those of fewer are for products of few.
+const MANY_ROWS: usize = 128;
 /// The most parts.
 const MOST_PARTS: u32 = 32;
 /// The fewest steps of a part.
 const LEAST_STEPS: usize = 4;
 
 impl Problem {
-    /// Whether a kernel of this form serves: the one for the fewest rows that are enough, and those of 128 rows for all.
-    pub(super) fn serves(&self, form: &Form) -> bool {
-        let narrow = NARROW.into_iter().find(|&most| self.rows <= most);
-        let rows = Some(form.rows) == narrow || !NARROW.contains(&form.rows);
-        form.a == self.a && form.b == self.b && (self.fast || !form.fast) && rows
+    /// Whether a kernel of this form multiplies these factors, whatever their sizes.
+    pub(super) fn multiplies(&self, form: &Form) -> bool {
+        form.a == self.a && form.b == self.b && (self.fast || !form.fast)
     }
 
-    /// Whether a kernel of this form serves to store the result.
-    fn is_direct(&self, form: &Form) -> bool {
+    /// The forms that serve: of those for few rows, the one of the fewest that are enough.
+    fn serving<'f>(&self, forms: &'f [Form]) -> impl Iterator<Item = &'f Form> {
+        let of_few = |form: &&Form| self.multiplies(form) && (self.rows..MANY_ROWS).contains(&form.rows);
+        let fewest = forms.iter().filter(of_few).map(|form| form.rows).min();
+        let problem = *self;
+        forms.iter().filter(move |form| {
+            problem.multiplies(form) && (form.rows >= MANY_ROWS || Some(form.rows) == fewest)
+        })
+    }
+
+    /// The forms that serve to store the result.
+    fn direct<'f>(&self, forms: &'f [Form]) -> impl Iterator<Item = &'f Form> {
+        let beta = self.beta;
         // Wider tiles leave no registers for what was there before.
-        self.serves(form) && (!self.beta || form.columns <= WIDEST_WITH_BETA)
+        self.serving(forms).filter(move |form| !beta || form.columns <= WIDEST_WITH_BETA)
     }
 
     /// Whether there is a plan.
     pub(super) fn has_plan(&self, direct: &[Form], parts: &[Form]) -> bool {
-        direct.iter().any(|form| self.is_direct(form)) || parts.iter().any(|form| self.serves(form))
+        self.direct(direct).next().is_some() || self.serving(parts).next().is_some()
     }
 
     /// All plans, of kernels that store the result and of those that store parts.
     pub(super) fn plans(&self, direct: &[Form], parts: &[Form]) -> Vec<Plan> {
         let plan = |form: &Form, parts| Plan { rows: form.rows, columns: form.columns, parts };
-        let of_direct = direct.iter().filter(|form| self.is_direct(form));
-        let of_parts = parts.iter().filter(|form| self.serves(form)).flat_map(|form| {
+        let of_direct = self.direct(direct);
+        let of_parts = self.serving(parts).flat_map(|form| {
             let steps = self.depth.div_ceil(form.depth);
             let counts =
                 (1..=MOST_PARTS).filter(move |&count| count == 1 || steps >= count as usize * LEAST_STEPS);
@@ -156,7 +165,7 @@ impl Problem {
             (128, 128, true) => 0.56,
             (256, 64, true) => 0.36,
             (256, 32, true) => 0.2,
-            (_, _, true) => 0.3,
+            (_, _, true) => 0.47,
             (128, 256, false) => 2.4,
             (128, 128, false) => 1.1,
             (256, 64, false) => 0.7,
