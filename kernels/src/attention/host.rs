@@ -73,7 +73,7 @@ attend!(f16 bf16);
 ///
 /// The tensors have axes (batch and heads, rows, columns of a head): a row of `q` and `out` for each query, one of `k` and `v` for
 /// each key. With `causal` the last query sees all keys, and each one before it one key less. On a GPU the kernels must have been
-/// loaded, see [`Device::load`].
+/// loaded, see [`Device::load`](cuda_tiles_host::Device::load).
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
