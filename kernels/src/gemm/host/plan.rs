@@ -195,7 +195,7 @@ impl Problem {
 }
 
 /// The plans that were measured to be the fastest, of the files in `kernels/tuning/`, one for each GPU. What can be measured for
-/// a product is what [`Gemm::plans`](super::Gemm::plans) gives. No product has been measured yet: the files are empty.
+/// a product is what [`Gemm::plans`](super::Gemm::plans) gives. `cargo xtask tune` does.
 pub(super) struct Tuned;
 
 /// What was measured: the types, how the factors lie, batches, rows, columns and depth.
