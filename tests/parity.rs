@@ -83,8 +83,8 @@ fn all_tests(data: &Data) -> impl Iterator<Item = &String> {
 /// A test as a link to its file, by the function's name; a program that must not compile by its file's.
 fn test_link(test: &str) -> String {
     let (file, function) = test.split_once("::").unwrap_or_else(|| panic!("{test} is not FILE::FUNCTION"));
-    let name = match file.strip_prefix("tests/compile_fail/") {
-        Some(program) => program,
+    let name = match file.strip_prefix("tests/compile_fail/").and_then(|program| program.split_once('/')) {
+        Some((_, program)) => program,
         None => function,
     };
     format!("[{name}](../{file})")

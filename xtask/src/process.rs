@@ -1,6 +1,7 @@
 //! Running other programs, and lists of steps that do.
 
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use crate::error::{Error, Result};
@@ -20,6 +21,33 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     }
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
     Err(Error::Command { command: command_line(command), status: output.status })
+}
+
+/// A program that runs beside others. What it prints is kept until it has ended.
+pub(crate) struct Beside {
+    command: String,
+    running: JoinHandle<Result<Output>>,
+}
+
+impl Beside {
+    /// Starts it.
+    pub(crate) fn start(mut command: Command) -> Self {
+        let line = command_line(&command);
+        eprintln!("$ {line} &");
+        let run =
+            move || command.stdin(Stdio::null()).output().map_err(|source| start_error(&command, source));
+        Self { command: line, running: thread::spawn(run) }
+    }
+
+    /// Waits for its end, and prints what it printed.
+    pub(crate) fn finish(self) -> Result<Outcome> {
+        let output = self.running.join().expect("starting a program does not panic")?;
+        eprint!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        if output.status.success() {
+            return Ok(Outcome::Done);
+        }
+        Err(Error::Command { command: self.command, status: output.status })
+    }
 }
 
 /// Whether the command can be started and succeeds. Nothing of what it prints is shown.
@@ -130,6 +158,18 @@ mod tests {
         });
         assert_eq!(ran, 1);
         assert_eq!(steps.finish().unwrap_err().to_string(), "1 of 2 steps failed");
+    }
+
+    #[test]
+    fn a_program_beside_others_tells_its_end() {
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            Beside::start(command)
+        };
+        assert!(matches!(shell("true").finish(), Ok(Outcome::Done)));
+        let failed = shell("exit 3").finish().err().unwrap().to_string();
+        assert!(failed.starts_with("`sh -c 'exit 3'` failed"), "{failed}");
     }
 
     #[test]

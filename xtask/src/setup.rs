@@ -103,9 +103,10 @@ fn install_deny() -> Result {
         eprintln!("cargo-deny: there already");
         return Ok(());
     }
-    eprintln!("cargo-deny: is compiled now, which takes some minutes");
-    let install = ["install", "cargo-deny", "--version", "^0.20", "--locked"];
-    process::run(&mut workspace::cargo(install))
+    eprintln!("cargo-deny: is compiled now, which takes a minute or two");
+    // Without optimisation: it runs for a second or two a check, and is compiled anew on every machine.
+    let install = ["install", "cargo-deny", "--version", "^0.20", "--locked", "--debug"];
+    process::run(workspace::cargo(install).env("CARGO_PROFILE_DEV_DEBUG", "false"))
 }
 
 /// NVIDIA's assembler, out of the Python package that carries it. Nothing is installed into Python.

@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use crate::error::Result;
-use crate::process::{self, Outcome, Steps, run_all};
+use crate::process::{self, Beside, Outcome, Steps, run_all};
 use crate::workspace::{cargo, consumer, target};
-use crate::{ptx, toolchain, without_toolchain};
+use crate::{toolchain, without_toolchain};
 
 /// Which tests to run.
 #[derive(clap::Args)]
@@ -25,13 +25,20 @@ enum Group {
     WithoutToolchain,
     /// The core's tests under Miri.
     Miri,
-    /// Cargo's tests of the workspace.
+    /// Cargo's tests of the workspace, but for the next group.
     Workspace,
+    /// Every tile operation.
+    Operations,
 }
 
 impl Group {
-    /// All groups. Cargo's own come last, so that the output ends with their results.
-    const ALL: [Self; 5] = [Self::Ptx, Self::Consumer, Self::WithoutToolchain, Self::Miri, Self::Workspace];
+    /// What runs one after the other while PTX is compiled.
+    const BESIDE_PTX: [(Self, fn() -> Result<Outcome>); 4] = [
+        (Self::Consumer, consumer_test),
+        (Self::WithoutToolchain, without_toolchain::run),
+        (Self::Miri, miri),
+        (Self::Workspace, workspace),
+    ];
 
     fn title(self) -> &'static str {
         match self {
@@ -40,28 +47,31 @@ impl Group {
             Self::WithoutToolchain => "a machine without device toolchain",
             Self::Miri => "undefined behaviour, by Miri",
             Self::Workspace => "workspace",
-        }
-    }
-
-    fn run(self) -> Result<Outcome> {
-        match self {
-            Self::Ptx => checked_ptx(),
-            Self::Consumer => run_all([consumer_test()]),
-            Self::WithoutToolchain => without_toolchain::run(),
-            Self::Miri => miri(),
-            Self::Workspace => workspace(),
+            Self::Operations => "operations",
         }
     }
 }
 
 /// Runs the tests, all of them even if one group fails.
 pub(crate) fn run(options: &Options) -> Result {
+    let is_meant = |group: Group| options.groups.is_empty() || options.groups.contains(&group);
     let mut steps = Steps::new("groups of tests");
-    for group in Group::ALL {
-        if options.groups.is_empty() || options.groups.contains(&group) {
-            steps.step(group.title(), || group.run());
+    let mut step = |group: Group, run: &mut dyn FnMut() -> Result<Outcome>| {
+        if is_meant(group) {
+            steps.step(group.title(), run);
         }
+    };
+    // Compiling test kernels takes minutes of one core, which the other groups leave idle now and then.
+    let mut ptx = (is_meant(Group::Ptx) && toolchain::assembler().is_some()).then(|| Beside::start(ptx()));
+    for (group, run) in Group::BESIDE_PTX {
+        step(group, &mut || run());
     }
+    step(Group::Ptx, &mut || match ptx.take() {
+        Some(running) => running.finish(),
+        None => Ok(Outcome::Skipped("no `ptxas`: type `cargo xtask setup --checks`".to_owned())),
+    });
+    // Cargo's results come last in the output.
+    step(Group::Operations, &mut || operations());
     steps.finish()
 }
 
@@ -69,32 +79,35 @@ pub(crate) fn run(options: &Options) -> Result {
 const OPERATIONS: &str = "cuda-tiles-operation-tests";
 
 fn workspace() -> Result<Outcome> {
+    run_all([cargo(["test", "--no-fail-fast", "--workspace", "--exclude", OPERATIONS])])
+}
+
+fn operations() -> Result<Outcome> {
     let mut operations = cargo(["test", "--no-fail-fast", "--package", OPERATIONS]);
     match toolchain::gpus() {
         Ok(gpus) => eprintln!("on the CPU and on {}", gpus.join("; ")),
         Err(reason) => {
             eprintln!("on the CPU only: {reason}");
-            // Nobody runs the kernels' PTX here. That they compile to it, the group before has checked.
+            // Nobody runs the kernels' PTX here. That they compile to it, another group checks.
             operations.env("CUDA_TILES_TOOLCHAIN", "none");
         }
     }
-    run_all([cargo(["test", "--no-fail-fast", "--workspace", "--exclude", OPERATIONS]), operations])
+    run_all([operations])
 }
 
-fn checked_ptx() -> Result<Outcome> {
-    if toolchain::assembler().is_none() {
-        return Ok(Outcome::Skipped("no `ptxas`: type `cargo xtask setup --checks`".to_owned()));
-    }
-    ptx::run(&ptx::Options::default())?;
-    Ok(Outcome::Done)
+/// This program's own checks of PTX.
+fn ptx() -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+    command.arg("ptx");
+    command
 }
 
 /// Builds and tests the crate outside the workspace, with PTX.
-fn consumer_test() -> Command {
+fn consumer_test() -> Result<Outcome> {
     let mut command = cargo(["test", "--manifest-path"]);
     command.arg(consumer().join("Cargo.toml")).arg("--target-dir").arg(target().join("consumer"));
     command.env("CUDA_TILES_REQUIRE_PTX", "1");
-    command
+    run_all([command])
 }
 
 /// Interprets a subset of the core's tests, those that reach every kind of unsafe code on the CPU, and reports any

@@ -1,0 +1,113 @@
+//! Misuse does not compile, and the compiler says why in the words of the library.
+//!
+//! Each file in `types/` and `constants/` is one misuse, or a few of one kind. Its first lines are the sentences that its user
+//! must read; the rest of what rustc says stands in the `.stderr` file of the same name. What the types forbid, `cargo check`
+//! finds, in all files at once; assertions on constants fail when code is generated, in one file after the other.
+//! To write those anew after a change of the library's texts:
+//! `TRYBUILD=overwrite cargo test --test compile_fail`.
+//!
+//! rustc's own words change from release to release, so that the texts are those of one release; with another one the
+//! comparison is skipped.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The release of rustc whose texts the `.stderr` files hold.
+const RELEASE: &str = "1.95.";
+
+/// Names that nobody who writes kernels has typed or read about.
+const INTERNAL_NAMES: [&str; 19] = [
+    "UInt<",
+    "UTerm",
+    "B0",
+    "B1",
+    "typenum",
+    "Const<",
+    "ToUInt",
+    "PInt",
+    "LinearMap",
+    "BitMap",
+    "PowerOfTwo",
+    "Spread",
+    "Transport",
+    "Conversion",
+    "Prepared",
+    "Fetch",
+    "__kernel_",
+    "__instances",
+    "Launching",
+];
+
+/// The directories of the cases, relative to the package, in which tests run.
+const CASES: [&str; 2] = ["types", "constants"];
+
+/// The misuses.
+fn cases() -> Vec<PathBuf> {
+    let of = |folder| fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder}: {error}"));
+    CASES
+        .into_iter()
+        .flat_map(of)
+        .map(|entry| entry.expect("an entry of the directory").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The sentences that the user of a case must read.
+fn sentences(case: &Path) -> Vec<String> {
+    let text = read(case);
+    let sentences: Vec<_> =
+        text.lines().map_while(|line| line.strip_prefix("//! ")).map(str::to_owned).collect();
+    assert!(!sentences.is_empty(), "{}: the first line is `//! ` and the sentence to expect", case.display());
+    sentences
+}
+
+/// What rustc prints on its standard output when asked for `question`.
+fn rustc(question: &[&str]) -> String {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let answer = Command::new(rustc).args(question).output().expect("rustc runs");
+    String::from_utf8_lossy(&answer.stdout).trim().to_owned()
+}
+
+#[test]
+fn misuse_does_not_compile() {
+    let version = rustc(&["--version"]);
+    if !version.starts_with(&format!("rustc {RELEASE}")) {
+        eprintln!("skipped: the expected texts are those of rustc {RELEASE}x, this is {version}");
+        return;
+    }
+    // Some texts quote the standard library, if rustc finds its source.
+    if !Path::new(&rustc(&["--print", "sysroot"])).join("lib/rustlib/src/rust/library").is_dir() {
+        eprintln!("skipped: the expected texts want `rustup component add rust-src`");
+        return;
+    }
+    trybuild::TestCases::new().compile_fail("types/*.rs");
+    let tests = trybuild::TestCases::new();
+    // A case that compiles makes trybuild build instead of check: only then are constant assertions evaluated.
+    tests.pass("correct/*.rs");
+    tests.compile_fail("constants/*.rs");
+}
+
+#[test]
+fn messages_are_in_the_words_of_the_library() {
+    let cases = cases();
+    assert!(cases.len() >= 24, "only {} cases", cases.len());
+    let mut problems = Vec::new();
+    for case in &cases {
+        let text = read(&case.with_extension("stderr"));
+        let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("error")).collect();
+        for sentence in sentences(case) {
+            if !errors.iter().any(|line| line.contains(&sentence)) {
+                problems.push(format!("{}: no error says `{sentence}`: {errors:?}", case.display()));
+            }
+        }
+        for name in INTERNAL_NAMES.iter().filter(|name| text.contains(**name)) {
+            problems.push(format!("{}: `{name}` is not for users", case.display()));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
