@@ -78,6 +78,39 @@ fn follow(
     });
 }
 
+/// Takes the tiles of two columns of `x` from rings of their own, from the second ring where a bit of `turns` is one, and stores the
+/// sum of all, each multiplied by its place in the sequence. The first tile of `x` stays, and is added for each.
+#[kernel(copy = 96)]
+fn follow_both(
+    block: Split,
+    x: TileSource<f32, Page>,
+    y: TileSink<f32, Page>,
+    turns: u32,
+    count: u32,
+    #[shared] kept: Ring<Staged<f32, Page>, 1>,
+    #[shared] left: Ring<Staged<f32, Page>, STAGES>,
+    #[shared] right: Ring<Staged<f32, Page>, 2>,
+    #[shared] stash: Stash<0>,
+) {
+    let feeds = (x.column(0), x.column(0), x.column(1));
+    block.pipelines((kept, left, right), feeds, move |cx, (mut kept, mut left, mut right)| {
+        let (mut stash, kept) = (stash, kept.receive());
+        let mut sum = cx.zeros::<f32, _>(shape![SIDE, SIDE]);
+        for turn in 0..count {
+            let mut read = |stage: Stage<'_, f32, Page>| {
+                sum = sum + stage.load(cx) * (turn + 1) as f32 + kept.stages().load(cx);
+            };
+            match turns >> turn & 1 {
+                0 => left.steps(1).each(&mut read),
+                _ => right.steps(1).each(&mut read),
+            }
+        }
+        for tile in y.deal(cx, RowMajor) {
+            tile.store(&mut stash, sum);
+        }
+    });
+}
+
 /// What comes of acts on a feed of so many messages: the messages that are read, in order, or words of the error.
 fn outcome(acts: &[Act], messages: usize) -> Result<Vec<usize>, &'static str> {
     let (mut reads, mut next) = (Vec::new(), 0);
@@ -91,7 +124,7 @@ fn outcome(acts: &[Act], messages: usize) -> Result<Vec<usize>, &'static str> {
                 );
             }
             Act::Step if !unreleased.is_empty() => {
-                return Err("each: messages are held that were received before; release them before");
+                return Err("steps: messages are held that were received before; release them before");
             }
             Act::Receive if next == messages => return Err("receive: the feed of the pipeline has ended"),
             Act::Step if next == messages => return Err("each: the feed of the pipeline has ended"),
@@ -204,6 +237,36 @@ fn steps_are_taken_while_nothing_is_held() {
     check(&[Step, Receive, Step], 9);
     check(&[Receive, Drop, Step], 9);
     check(&[Receive, Receive, ReleaseOldest, ReleaseOldest, Step, Step, Step, Receive], 9);
+}
+
+#[test]
+fn rings_are_received_from_in_any_order() {
+    let device = Device::cpu();
+    let rows = 8;
+    let numbers = (0..rows * SIDE * 2 * SIDE).map(|i| (i % 977) as f32).collect::<Vec<_>>();
+    let x = Tensor::from_slice(&device, [rows * SIDE, 2 * SIDE], &numbers).unwrap();
+    let element = |row: usize, column: usize, i: usize| {
+        numbers[(row * SIDE + i / SIDE) * 2 * SIDE + column * SIDE + i % SIDE]
+    };
+    for turns in (0..1 << 9).chain([0xff00, 0x00ff, 0x5555, 0x3333]) {
+        let count = if turns < 1 << 9 { 8 } else { 16 };
+        let mut y = Tensor::<f32, 2>::poisoned(&device, [SIDE, SIDE]).unwrap();
+        follow_both.launch(&device, 1, (&x, &mut y, turns, count)).unwrap();
+        let expected = |i| {
+            let (mut next, mut sum) = ([0; 2], 0.0);
+            for turn in 0..count {
+                let column = (turns >> turn & 1) as usize;
+                sum += element(next[column], column, i) * (turn + 1) as f32 + element(0, 0, i);
+                next[column] += 1;
+            }
+            sum
+        };
+        assert_eq!(y.to_vec().unwrap(), (0..SIDE * SIDE).map(expected).collect::<Vec<_>>(), "{turns:b}");
+    }
+    // One ring's feed ends, whatever the others have.
+    let mut y = Tensor::<f32, 2>::zeros(&device, [SIDE, SIDE]).unwrap();
+    let error = follow_both.launch(&device, 1, (&x, &mut y, 0x1ff, 9)).unwrap_err().to_string();
+    assert!(error.contains("the feed of the pipeline has ended"), "{error}");
 }
 
 #[test]

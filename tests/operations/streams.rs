@@ -10,6 +10,7 @@ use cuda_tiles_host::{Artifact, Device, Grid, Launch, Tensor};
 use cuda_tiles_operation_tests::streams::KERNELS;
 use cuda_tiles_test_streams::pipelines::{self, add_in_order, chained, gated, two_products};
 use cuda_tiles_test_streams::products::{streamed_nn, streamed_nt, streamed_tn, streamed_tt};
+use cuda_tiles_test_streams::rings::{chained_by_rings, linear};
 use std::fmt::Debug;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -323,6 +324,35 @@ fn check_chained<T: Whole>(kernel: &Kernel<(TileSource<T, Shape2<64, 32>>, TileS
 fn products_under_way_while_others_are() {
     check_chained(chained::<f16, 4>());
     check_chained(chained::<bf16, 0>());
+    check_chained(chained_by_rings::<f16>());
+    check_chained(chained_by_rings::<bf16>());
+}
+
+type Square<T> = TileSource<T, Shape2<64, 64>>;
+
+fn check_linear<T: Whole>(kernel: &Kernel<(Square<T>, Square<T>, TileSink<f32, Shape2<64, 64>>)>) {
+    for device in devices() {
+        let mut random = Random::new(95);
+        let (count, most) = if device.is_gpu() { (30, 3000) } else { (5, 300) };
+        for _ in 0..count {
+            let (batches, rows) = (1 + random.below(3) as usize, size(&mut random, most));
+            let (depth, columns) = (size(&mut random, 64), size(&mut random, 64));
+            let x = Matrices::random(&mut random, [batches, rows, depth], -1);
+            let w = Matrices::random(&mut random, [1, depth, columns], -1);
+            let expected = x.times(&Matrices::filled([batches, depth, columns], |_, i, j| w.at(0, i, j)));
+            let mut y = Tensor::poisoned(device, expected.shape).unwrap();
+            let blocks = 1 + random.below(9) as u32;
+            kernel.launch(device, blocks, (&x.padded(device), &w.padded(device), &mut y)).unwrap();
+            let name = kernel.description().name;
+            expected.check(&y, &format!("{name} on {}: {:?}, {blocks} blocks", describe(device), x.shape));
+        }
+    }
+}
+
+#[test]
+fn operands_that_stay_while_others_stream() {
+    check_linear(linear::<f16>());
+    check_linear(linear::<bf16>());
 }
 
 type Third = TileSource<f16, Shape2<32, 32>>;

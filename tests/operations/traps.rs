@@ -15,7 +15,7 @@ const CASE: &str = "CUDA_TILES_TEST_TRAP";
 /// A misuse: its name, what runs it, and words of the CPU's message.
 type Case = (&'static str, fn(&Device) -> Result<()>, &'static [&'static str]);
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 14] = [
     (
         "partial load",
         |device| {
@@ -143,11 +143,7 @@ const CASES: [Case; 12] = [
     (
         "more messages than the feed has",
         |device| {
-            if device.is_gpu() {
-                device.load(&cuda_tiles_operation_tests::streams::KERNELS)?;
-            }
-            let x = Tensor::zeros(device, [256, 8])?;
-            let mut y = Tensor::zeros(device, [64, 8])?;
+            let (x, mut y) = streamed(device)?;
             pipelines::read_some.launch(device, 1, (&x, &mut y, 5))?;
             y.to_vec().map(drop)
         },
@@ -158,7 +154,33 @@ const CASES: [Case; 12] = [
             "pipelines.rs:",
         ],
     ),
+    (
+        "more messages held than there are stages",
+        |device| {
+            let (x, mut y) = streamed(device)?;
+            pipelines::forget_some.launch(device, 1, (&x, &mut y, 4, 0))?;
+            y.to_vec().map(drop)
+        },
+        &["kernel `forget_some`", "receive: all stages of the ring are held", "pipelines.rs:"],
+    ),
+    (
+        "steps while a message is held",
+        |device| {
+            let (x, mut y) = streamed(device)?;
+            pipelines::forget_some.launch(device, 1, (&x, &mut y, 1, 1))?;
+            y.to_vec().map(drop)
+        },
+        &["kernel `forget_some`", "steps: messages are held", "pipelines.rs:"],
+    ),
 ];
+
+/// What kernels that read streams are passed: four messages, and a place for their sum.
+fn streamed(device: &Device) -> Result<(Tensor<f32, 2>, Tensor<f32, 2>)> {
+    if device.is_gpu() {
+        device.load(&cuda_tiles_operation_tests::streams::KERNELS)?;
+    }
+    Ok((Tensor::zeros(device, [256, 8])?, Tensor::zeros(device, [64, 8])?))
+}
 
 fn check(name: &str, message: &str, words: &[&str]) {
     for word in words.iter().chain(&[".rs:"]) {

@@ -1,4 +1,4 @@
-//! `copy` is how many threads do nothing but copy: 32, a warp, or 128, a warpgroup
+//! `copy` is how many threads do nothing but copy: 32, a warp for one ring, 64 or 96 for more, or 128, a warpgroup
 
 use cuda_tiles::prelude::*;
 

@@ -7,3 +7,4 @@
 
 pub mod pipelines;
 pub mod products;
+pub mod rings;

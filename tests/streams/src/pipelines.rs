@@ -190,3 +190,31 @@ pub fn read_some(
         }
     });
 }
+
+/// Receives `count` messages and forgets them; then, with `steps`, takes as many steps.
+#[kernel(threads = 128, copy = 32, min_blocks = 1)]
+pub fn forget_some(
+    block: Split,
+    x: TileSource<f32, Shape2<64, 8>>,
+    y: TileSink<f32, Shape2<64, 8>>,
+    count: u32,
+    steps: u32,
+    #[shared] ring: Ring<Staged<f32, Shape2<64, 8>>, 3>,
+    #[shared] stash: Stash<1>,
+) {
+    block.pipeline(ring, x.column(0), move |cx, mut receiver| {
+        let mut stash = stash;
+        let mut sum = cx.zeros::<f32, _>(shape![64, 8]);
+        for _ in 0..count {
+            let held = receiver.receive();
+            sum = sum + held.stages().load(cx);
+            core::mem::forget(held);
+        }
+        if steps != 0 {
+            receiver.steps(steps).each(|stage| sum = sum + stage.load(cx));
+        }
+        for tile in y.deal(cx, RowMajor) {
+            tile.store(&mut stash, sum);
+        }
+    });
+}

@@ -68,8 +68,8 @@ impl Parse for Attribute {
                     "copy" => {
                         attribute.copy = Some(number(
                             input,
-                            |n| n == 32 || n == 128,
-                            "`copy` is how many threads do nothing but copy: 32, a warp, or 128, a warpgroup",
+                            |n| n % 32 == 0 && (32..=128).contains(&n),
+                            "`copy` is how many threads do nothing but copy: 32, a warp for one ring, 64 or 96 for more, or 128, a warpgroup",
                         )?);
                     }
                     "vector" => {

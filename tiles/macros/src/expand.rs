@@ -376,13 +376,14 @@ impl Function {
             places.push(quote!(::cuda_tiles::cpu::in_room::<#kind>(&mut #room)));
         }
         let shared_bytes = self.shared_bytes(places.len());
+        let copying = copy as usize;
         let token = match attribute.copy {
             None => quote!(::cuda_tiles::cpu::context(position)),
             Some(_) => quote!(::cuda_tiles::cpu::split(position)),
         };
         let call = self.call(
             instance,
-            &quote!(::cuda_tiles::layout::Cta<1, #vector, #rank>),
+            &quote!(::cuda_tiles::layout::Cta<1, #vector, #rank, #copying>),
             &token,
             &parts,
             &places,

@@ -28,6 +28,8 @@ pub struct Accumulator<C: Element, S: Shape, B: Block> {
     pub(super) sums: Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
     /// 0 while the sums are zero and the registers hold anything: the first product of warpgroups takes their place.
     pub(super) adds: u32,
+    /// Whether all products belong to groups, which can be waited for. Those of a step's stages do when it ends.
+    pub(super) is_committed: bool,
     /// The number of this thread's warpgroup in the block.
     pub(super) warpgroup: u32,
     /// Where warps multiply for themselves: the fragments of a product that is still to be added. They are loaded while the
@@ -89,6 +91,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
         Self {
             sums,
             adds,
+            is_committed: true,
             warpgroup: warpgroup_number(),
             pending: Factors::zero(),
             kind: 0,
@@ -133,7 +136,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// Waits for all products that were put under way, those that no step has made a group of included.
     #[inline(always)]
     fn wait(&mut self) {
-        if Self::BY_WARPGROUPS {
+        if Self::BY_WARPGROUPS && !self.is_committed {
             // SAFETY: all threads of the block run this alike.
             unsafe { warpgroup::commit() };
         }
@@ -220,7 +223,7 @@ impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B>
 pub struct InFlight<'r, C: Element, S: Shape, B: Block, P> {
     accumulator: Accumulator<C, S, B>,
     held: Held<'r, P>,
-    /// The receiver's count of started products with this one.
+    /// The pipeline's count of started products with this one.
     number: u32,
 }
 
@@ -239,13 +242,15 @@ where
         issue: impl for<'k> FnOnce(&mut Accumulator<C, S, B>, P::Stages<'k>),
     ) -> InFlight<'r, C, S, B, P> {
         // SAFETY: the message lies there until it is released, which is after the products: `InFlight` keeps it.
-        issue(&mut accumulator, unsafe { held.stages_for() });
+        let stages = unsafe { held.stages_for() };
+        self.progress.lend(|| issue(&mut accumulator, stages));
         if Accumulator::<C, S, B>::BY_WARPGROUPS {
             // SAFETY: all threads of the block run this alike.
             unsafe { warpgroup::commit() };
         }
-        self.started = self.started.wrapping_add(1);
-        InFlight { accumulator, held, number: self.started }
+        accumulator.is_committed = true;
+        let number = self.progress.count_started();
+        InFlight { accumulator, held, number }
     }
 }
 
@@ -264,7 +269,7 @@ impl<'r, C: Element, S: Shape, B: Block, P: Message> InFlight<'r, C, S, B, P> {
             // Groups retire in order, and at least as many were committed after this one as were started. Waiting for all
             // but as many is waiting for this one.
             warpgroup::here();
-            match receiver.started.wrapping_sub(self.number) {
+            match receiver.progress.started_since(self.number) {
                 0 => self.accumulator.settle::<true>(),
                 _ => {
                     // SAFETY: all threads of the block run this alike.

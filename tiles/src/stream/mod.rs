@@ -35,6 +35,7 @@
 //!   while the next step begins; the library gives a stage back when nothing reads it any more.
 //! * [`Steps::sum`] gives an ordinary tile, laid out as tensor cores leave it: everything that tiles can do is done on
 //!   it in registers, such as adding a bias, an activation or statistics of rows.
+//! * [`Split::pipelines`] has several rings, for operands that stay or are used up at different rates.
 //! * What lies outside of a tensor reads as zero and is not written, so that any sizes will do.
 //!
 //! On GPUs from compute capability 9.0 on, the copy engine copies and warpgroups multiply; before, all threads copy for
@@ -44,9 +45,8 @@
 //! # What cannot go wrong
 //!
 //! A stage cannot be read after it was given back, or kept beyond its step: lifetimes say so. The two sides cannot wait for
-//! each other: a feed that ends too early is reported as an error, and one that goes on too long is left alone. Stages that are
-//! all held when another is received are an error where the threads copy for themselves, and on the CPU, where tests find it;
-//! where a warp copies, a kernel that forgets a [`Held`] message (`core::mem::forget`) waits.
+//! each other: a feed that ends too early, stages that are all held when another is received, and steps while messages are held are
+//! reported as errors, also if a [`Held`] message was forgotten. A feed that goes on too long is left alone.
 
 mod accumulator;
 mod apart;
@@ -55,8 +55,10 @@ mod fills;
 pub mod matrix;
 mod pipeline;
 mod product;
+mod progress;
 mod receiver;
 mod ring;
+mod rings;
 pub mod shared;
 mod sink;
 pub mod split;
@@ -71,6 +73,7 @@ pub use pipeline::CopiesAlone;
 pub use product::{LeftFactor, RightFactor, StagedProduct};
 pub use receiver::{Held, Receiver, Steps};
 pub use ring::{AUTOMATIC, Ring};
+pub use rings::Rings;
 pub use shared::SharedMemory;
 pub use sink::{SinkTile, Stash};
 pub use split::Split;

@@ -1,15 +1,17 @@
 //! Roles of a block: a warp that copies, threads that compute, and the ring between them.
 
 use super::fills::Fills;
+use super::progress::Progress;
 use super::receiver::{Position, Receiver};
 use super::ring::Ring;
+use super::rings::Rings;
 use super::split::Split;
 use super::staged::Message;
 use crate::arch::barriers::{self, COPY_WARP};
 use crate::arch::messages::Failure;
 use crate::arch::{bulk, execution, threads, warpgroup};
 use crate::context::Cx;
-use crate::debug::protocol::ENDED_FEED;
+use crate::debug::protocol::HELD_MESSAGES;
 use crate::layout::Block;
 use crate::registers::PowerOfTwo;
 
@@ -55,17 +57,71 @@ impl<B: Block> Split<B> {
         P: Message,
         I: IntoIterator<Item: Fills<P>> + CopiesAlone,
     {
+        self.pipelines((ring,), (feed,), |cx, (receiver,)| compute(cx, receiver));
+    }
+
+    /// As [`pipeline`](Self::pipeline), with up to three rings that are filled and received from independently of each other: for an
+    /// operand that stays while another streams, or operands that are used up at different rates. Each ring has a
+    /// feed, a copying warp and a receiver of its own; a kernel with two rings states `copy = 64`, or `copy = 128`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    ///
+    /// type Rows = Shape2<64, 64>;
+    ///
+    /// /// `y = x w` for weights of 64 x 64: they stay in shared memory while the rows stream.
+    /// #[kernel(threads = 128, copy = 64)]
+    /// pub fn linear(
+    ///     block: Split,
+    ///     x: TileSource<f16, Rows>,
+    ///     w: TileSource<f16, Rows>,
+    ///     y: TileSink<f16, Rows>,
+    ///     #[shared] weights: Ring<Staged<f16, Rows>, 1>,
+    ///     #[shared] rows: Ring<Staged<f16, Rows>, 4>,
+    ///     #[shared] stash: Stash<1>,
+    /// ) {
+    ///     let tiles = block.indices(RowMajor, y.tile_counts()).map(move |[_, i, _]| x.tile(i, 0));
+    ///     block.pipelines((weights, rows), (w.row(0), tiles), move |cx, (mut weights, mut rows)| {
+    ///         let (mut stash, w) = (stash, weights.receive());
+    ///         for tile in y.deal(cx, RowMajor) {
+    ///             let sums = rows.steps(1).sum::<f32, _>(cx, |sums, x| sums.mma(x, w.stages()));
+    ///             tile.store(&mut stash, sums.cast());
+    ///         }
+    ///         weights.release(w);
+    ///     });
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// As [`pipeline`](Self::pipeline).
+    #[inline(always)]
+    #[track_caller]
+    pub fn pipelines<R, I>(
+        self,
+        rings: R,
+        feeds: I,
+        compute: impl for<'a, 'b, 'c> FnOnce(Cx<B>, R::Receivers<'a, 'b, 'c, B>),
+    ) where
+        R: Rings<I>,
+    {
+        const {
+            assert!(
+                B::COPY_THREADS / WARP >= R::COUNT,
+                "each ring of a pipeline has a copying warp: state `copy = 64` for two rings, `copy = 96` for three, or `copy = 128`"
+            )
+        };
         let compute_threads = const { <B::Threads as PowerOfTwo>::COUNT as u32 };
-        let cx = self.context();
+        let (cx, progress) = (self.context(), Progress::default());
         if !COPY_WARP {
-            compute(cx, Receiver::new(ring, Some(feed.into_iter())));
+            compute(cx, rings.receivers(Some(feeds), &progress));
             return;
         }
-        let copy = ring.alias();
-        // SAFETY: all threads of the block are here, and those of a warp take the same branches; the ring's memory is its own.
+        let copies = rings.aliases();
+        // SAFETY: all threads of the block are here, and those of a warp take the same branches; the rings' memory is their own.
         unsafe {
             if execution::thread() == 0 {
-                initialise(&ring, compute_threads / WARP);
+                copies.initialise(compute_threads / WARP);
+                barriers::publish_initialised();
             }
             execution::barrier_of_all();
             let warp = execution::from_lane(execution::thread() as u32 / WARP, 0);
@@ -73,19 +129,20 @@ impl<B: Block> Split<B> {
                 if const { moves_registers::<B>() } {
                     barriers::take_registers::<COMPUTE_REGISTERS>();
                 }
-                compute(cx, Receiver::new(ring, None));
+                compute(cx, rings.receivers(None, &progress));
                 warpgroup_wait();
                 // Buffers are read until then; the memory is another block's when this one has ended.
                 bulk::wait_for_reads::<0>();
                 if threads::lane(execution::thread() as u32) == 0 {
-                    barriers::arrive(copy.closed());
+                    copies.close();
                 }
             } else {
                 if const { moves_registers::<B>() } {
                     barriers::give_registers::<COPY_REGISTERS>();
                 }
-                if warp == compute_threads / WARP && barriers::elect() {
-                    send(&copy, feed.into_iter());
+                let number = warp - compute_threads / WARP;
+                if number < R::COUNT && barriers::elect() {
+                    copies.send(number, feeds);
                 }
             }
         }
@@ -109,78 +166,99 @@ unsafe fn warpgroup_wait() {
     }
 }
 
-/// Makes the ring's barriers and its word.
-///
-/// # Safety
-/// One thread calls it, before any other uses the ring.
-#[inline(always)]
-unsafe fn initialise<P: Message, const STAGES: usize>(ring: &Ring<P, STAGES>, warps: u32) {
-    let mut slot = 0;
-    while slot < Ring::<P, STAGES>::HERE as u32 {
-        // SAFETY: the memory is the ring's. A stage is full when the sender has announced its bytes and they are there; empty
-        // when each computing warp is done with it.
-        unsafe {
-            barriers::initialise(ring.full(slot), 1);
-            barriers::initialise(ring.empty(slot), warps);
+impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
+    /// Makes the barriers and the word, for so many warps that receive.
+    ///
+    /// # Safety
+    /// One thread calls it, before any other uses the ring.
+    #[inline(always)]
+    pub(super) unsafe fn initialise(&self, warps: u32) {
+        let mut slot = 0;
+        while slot < Self::HERE as u32 {
+            // SAFETY: the memory is the ring's. A stage is full when the sender has announced its bytes and they are there; empty
+            // when each computing warp is done with it.
+            unsafe {
+                barriers::initialise(self.full(slot), 1);
+                barriers::initialise(self.empty(slot), warps);
+            }
+            slot += 1;
         }
-        slot += 1;
+        // SAFETY: as above.
+        unsafe {
+            barriers::initialise(self.ended(), 1);
+            barriers::initialise(self.closed(), warps);
+            barriers::poke(self.failed(), 0);
+        }
     }
-    // SAFETY: as above.
-    unsafe {
-        barriers::initialise(ring.ended(), 1);
-        barriers::initialise(ring.closed(), warps);
-        barriers::poke(ring.starved(), 0);
-    }
-    barriers::publish_initialised();
-}
 
-/// The copying role: copies what the feed names, each message as soon as its stage is free.
-///
-/// # Safety
-/// One thread of the block calls it, on initialised barriers.
-#[inline(always)]
-#[track_caller]
-unsafe fn send<P: Message, F: Iterator<Item: Fills<P>>, const STAGES: usize>(
-    ring: &Ring<P, STAGES>,
-    mut feed: F,
-) {
-    let stages = Ring::<P, STAGES>::HERE;
-    let mut next = Position::FIRST;
-    let mut sent = 0_u32;
-    // Iteration within the iterator: one that is made of several, by `flat_map`, is then a loop in a loop.
-    let _ = feed.try_for_each(|tiles| {
-        // SAFETY: the barriers are initialised. The empty one's round before is complete when all warps have released the
-        // stage, or, in the first round, from the beginning; then the stage is this thread's until the bytes are there.
-        unsafe {
-            while !barriers::try_wait(ring.empty(next.slot), next.round ^ 1) {
-                if barriers::test_wait(ring.closed(), 0) {
-                    return Err(());
-                }
-            }
-            barriers::arrive_expecting(ring.full(next.slot), P::BYTES as u32);
-            tiles.copy_by_engine(ring.stage(next.slot), ring.full(next.slot));
-        }
-        next.advance(stages);
-        sent = if sent < stages as u32 { sent + 1 } else { sent };
-        Ok(())
-    });
-    // The block's memory is given to another block when all threads have ended: no copy may be under way then.
-    let mut slot = 0;
-    while slot < sent {
-        // A stage behind the next one was filled in the round before.
-        let round = if slot < next.slot { next.round } else { next.round ^ 1 };
-        // SAFETY: a message was sent to this stage in this round.
-        unsafe { while !barriers::try_wait(ring.full(slot), round) {} }
-        slot += 1;
+    /// Says that this warp receives no more.
+    ///
+    /// # Safety
+    /// One lane of each warp that receives calls it, once, on initialised barriers.
+    #[inline(always)]
+    pub(super) unsafe fn close(&self) {
+        // SAFETY: the barrier counts one arrival a warp.
+        unsafe { barriers::arrive(self.closed()) }
     }
-    // SAFETY: the barriers are initialised, and the word is the ring's.
-    unsafe {
-        barriers::arrive(ring.ended());
-        while !barriers::test_wait(ring.closed(), 0) {
-            if barriers::peek(ring.starved()) != 0 {
-                Failure::new("receive", ENDED_FEED).end()
+
+    /// The copying role: copies what the feed names, each message as soon as its stage is free.
+    ///
+    /// # Safety
+    /// One thread of the block calls it, on initialised barriers.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) unsafe fn send<F: Iterator<Item: Fills<P>>>(&self, mut feed: F) {
+        let stages = Self::HERE;
+        let mut next = Position::FIRST;
+        let mut sent = 0_u32;
+        // Iteration within the iterator: one that is made of several, by `flat_map`, is then a loop in a loop.
+        let _ = feed.try_for_each(|tiles| {
+            // SAFETY: the barriers are initialised. The empty one's round before is complete when all warps have released the
+            // stage, or, in the first round, from the beginning; then the stage is this thread's until the bytes are there.
+            unsafe {
+                while !barriers::try_wait(self.empty(next.slot), next.round ^ 1) {
+                    if barriers::test_wait(self.closed(), 0) {
+                        return Err(());
+                    }
+                    self.report_failure();
+                }
+                barriers::arrive_expecting(self.full(next.slot), P::BYTES as u32);
+                tiles.copy_by_engine(self.stage(next.slot), self.full(next.slot));
             }
-            barriers::rest();
+            next.advance(stages);
+            sent = if sent < stages as u32 { sent + 1 } else { sent };
+            Ok(())
+        });
+        // The block's memory is given to another block when all threads have ended: no copy may be under way then.
+        let mut slot = 0;
+        while slot < sent {
+            // A stage behind the next one was filled in the round before.
+            let round = if slot < next.slot { next.round } else { next.round ^ 1 };
+            // SAFETY: a message was sent to this stage in this round.
+            unsafe { while !barriers::try_wait(self.full(slot), round) {} }
+            slot += 1;
+        }
+        // SAFETY: the barriers are initialised, and the word is the ring's.
+        unsafe {
+            barriers::arrive(self.ended());
+            while !barriers::test_wait(self.closed(), 0) {
+                self.report_failure();
+                barriers::rest();
+            }
+        }
+    }
+
+    /// Ends the kernel if the receiver has failed.
+    ///
+    /// # Safety
+    /// The ring is initialised.
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn report_failure(&self) {
+        // SAFETY: the word is the ring's own.
+        let text = unsafe { barriers::peek(self.failed()) } as usize;
+        if text != 0 {
+            Failure::new(if text == HELD_MESSAGES { "steps" } else { "receive" }, text).end()
         }
     }
 }

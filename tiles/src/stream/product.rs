@@ -138,6 +138,9 @@ pub trait LeftFactor<'k, M: Dimension, K: Dimension, B: Block>: Copy {
     /// Where its stage lies.
     #[doc(hidden)]
     fn address(self) -> Option<Address>;
+    /// Whether it is no stage that is lent for a step.
+    #[doc(hidden)]
+    fn is_held(self) -> bool;
     /// The registers of a tile in the accumulators' layout, as words.
     #[doc(hidden)]
     fn words(self, first: usize) -> [u32; 4];
@@ -158,6 +161,10 @@ macro_rules! staged_left_factors {
             #[inline(always)]
             fn address(self) -> Option<Address> {
                 Some(StagedFactor::<'k, M, K>::address(self))
+            }
+            #[inline(always)]
+            fn is_held(self) -> bool {
+                StagedFactor::<'k, M, K>::is_held(self)
             }
             #[inline(always)]
             fn words(self, _first: usize) -> [u32; 4] {
@@ -188,6 +195,10 @@ impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> LeftFactor<'k, M, K, 
     #[inline(always)]
     fn address(self) -> Option<Address> {
         None
+    }
+    #[inline(always)]
+    fn is_held(self) -> bool {
+        true
     }
     #[inline(always)]
     fn words(self, first: usize) -> [u32; 4] {
@@ -473,6 +484,12 @@ where
         row_block += 1;
     }
     sums.adds = 1;
+    sums.is_committed = a.is_held() && b.is_held();
+    if sums.is_committed {
+        // No step makes a group of it.
+        // SAFETY: all threads of the block run this alike.
+        unsafe { warpgroup::commit() };
+    }
 }
 
 /// Blocks of 64 rows that a warpgroup has.

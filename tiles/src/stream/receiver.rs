@@ -4,6 +4,7 @@ use super::accumulator::Accumulator;
 #[allow(unused_imports, reason = "for links in the documentation")]
 use super::accumulator::InFlight;
 use super::fills::Fills;
+use super::progress::Progress;
 use super::ring::Ring;
 use super::staged::Message;
 use crate::arch::barriers::{self, COPY_WARP};
@@ -63,8 +64,8 @@ pub struct Receiver<'r, P, F, B, const STAGES: usize> {
     held: u32,
     /// The oldest of them.
     oldest: u32,
-    /// Products that were put under way by [`start`](Self::start), modulo 2³².
-    pub(super) started: u32,
+    /// What products of the pipeline are under way.
+    pub(super) progress: &'r Progress,
     brand: PhantomData<(fn(&'r ()) -> &'r (), B, *const ())>,
 }
 
@@ -86,17 +87,17 @@ impl<P: Message> Held<'_, P> {
     #[inline(always)]
     pub fn stages(&self) -> P::Stages<'_> {
         // SAFETY: the message lies there until it is released, which takes `self`.
-        unsafe { P::stages(self.address) }
+        unsafe { P::stages(self.address, true) }
     }
 
-    /// The stages, for as long as the caller says.
+    /// The stages, for as long as the caller says, as those of a step.
     ///
     /// # Safety
     /// The message is not released for `'k`.
     #[inline(always)]
     pub(super) unsafe fn stages_for<'k>(&self) -> P::Stages<'k> {
         // SAFETY: the caller vouches for the time.
-        unsafe { P::stages(self.address) }
+        unsafe { P::stages(self.address, false) }
     }
 }
 
@@ -110,7 +111,7 @@ where
 
     /// The receiver of a pipeline on this ring; with a feed, it copies for itself.
     #[inline(always)]
-    pub(super) fn new(ring: Ring<P, STAGES>, feed: Option<F>) -> Self {
+    pub(super) fn new(ring: Ring<P, STAGES>, feed: Option<F>, progress: &'r Progress) -> Self {
         let mut receiver = Self {
             ring,
             next: Position::FIRST,
@@ -120,7 +121,7 @@ where
             ready: 0,
             held: 0,
             oldest: 0,
-            started: 0,
+            progress,
             brand: PhantomData,
         };
         if !COPY_WARP {
@@ -132,8 +133,21 @@ where
     }
 
     /// Lends the next `count` messages one by one.
+    ///
+    /// # Panics
+    /// If messages are held that were received before (on the device: traps).
     #[inline(always)]
+    #[track_caller]
     pub fn steps(&mut self, count: u32) -> Steps<'_, 'r, P, F, B, STAGES> {
+        const {
+            assert!(
+                Self::STAGES >= 2,
+                "steps need a ring of at least 2 stages: one is filled while the other is used; of one stage, `receive` the message"
+            )
+        };
+        if self.held != 0 {
+            self.fail("steps", HELD_MESSAGES)
+        }
         Steps { receiver: self, count }
     }
 
@@ -148,9 +162,7 @@ where
     pub fn receive(&mut self) -> Held<'r, P> {
         let slot = self.next.slot;
         let address = self.wait();
-        if !COPY_WARP {
-            self.held += 1;
-        }
+        self.held += 1;
         Held { slot, address, message: PhantomData }
     }
 
@@ -165,7 +177,9 @@ where
         if P::BY_WARPGROUPS {
             // SAFETY: all threads of the block run this alike.
             unsafe {
-                warpgroup::commit();
+                if self.progress.is_lending() {
+                    warpgroup::commit();
+                }
                 warpgroup::wait::<0>();
             }
         }
@@ -185,9 +199,12 @@ where
                 // its code would cost registers here.
                 // SAFETY: the pipeline initialised the barriers, and the word is the ring's own.
                 unsafe {
-                    if barriers::test_wait(self.ring.ended(), 0) && !barriers::try_wait(full, self.next.round)
+                    if self.held as usize >= Self::STAGES {
+                        barriers::poke(self.ring.failed(), HELD_STAGES as u32);
+                    } else if barriers::test_wait(self.ring.ended(), 0)
+                        && !barriers::try_wait(full, self.next.round)
                     {
-                        barriers::poke(self.ring.starved(), 1);
+                        barriers::poke(self.ring.failed(), ENDED_FEED as u32);
                     }
                 }
             }
@@ -210,7 +227,7 @@ where
             self.begin_copies();
         }
         if self.ready == 0 {
-            Failure::new("receive", if has_stage { ENDED_FEED } else { HELD_STAGES }).end()
+            self.fail("receive", if has_stage { ENDED_FEED } else { HELD_STAGES })
         }
         wait_until_under_way(self.ahead.saturating_sub(1) as usize);
         // SAFETY: all threads of the block run this alike. Behind it all have their copies, and are done with stages released.
@@ -223,15 +240,8 @@ where
     }
 
     /// Begins copies until all stages but one are on their way, as they are but for messages that were held.
-    ///
-    /// # Panics
-    /// If messages are held (on the device: traps).
     #[inline(always)]
-    #[track_caller]
     fn fill_up(&mut self) {
-        if self.held != 0 {
-            Failure::new("each", HELD_MESSAGES).end()
-        }
         if self.ahead as usize + 1 < Self::STAGES {
             // SAFETY: all threads of the block run this alike. Behind it all are done with stages released.
             unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
@@ -247,7 +257,7 @@ where
     #[track_caller]
     fn next_filled(&mut self) -> Address {
         if self.ready == 0 {
-            Failure::new("each", ENDED_FEED).end()
+            self.fail("each", ENDED_FEED)
         }
         self.ready -= 1;
         wait_until_under_way(const { Self::STAGES - 2 });
@@ -283,7 +293,8 @@ where
         let slot = self.next.slot;
         let address = self.wait();
         // SAFETY: the message lies there until its stage is given back, which the products of this step precede.
-        step(unsafe { P::stages(address) });
+        let stages = unsafe { P::stages(address, false) };
+        self.progress.lend(|| step(stages));
         if !P::BY_WARPGROUPS {
             // Warps multiply for themselves, and have read the stage.
             self.arrive_empty(slot);
@@ -318,14 +329,28 @@ where
     #[inline(always)]
     #[track_caller]
     pub(super) fn give_back(&mut self, slot: u32) {
+        self.held -= 1;
         if COPY_WARP {
             self.arrive_empty(slot);
         } else {
             if slot != self.oldest {
-                Failure::new("release", ORDER_OF_STAGES).end()
+                self.fail("release", ORDER_OF_STAGES)
             }
-            self.held -= 1;
             self.step_oldest();
+        }
+    }
+
+    /// Ends the kernel with a report. Where a warp copies, that one makes it: here its code would cost registers.
+    #[inline(always)]
+    #[track_caller]
+    fn fail(&self, operation: &'static str, text: usize) -> ! {
+        if !COPY_WARP {
+            Failure::new(operation, text).end()
+        }
+        loop {
+            // SAFETY: the word is the ring's own.
+            unsafe { barriers::poke(self.ring.failed(), text as u32) };
+            barriers::rest();
         }
     }
 
@@ -382,7 +407,7 @@ where
     /// stage is given back when the step after it has begun its own.
     ///
     /// # Panics
-    /// If the feed has fewer messages, or messages are held that were received before (on the device: traps).
+    /// If the feed has fewer messages (on the device: traps).
     #[inline(always)]
     #[track_caller]
     pub fn each(self, mut step: impl for<'k> FnMut(P::Stages<'k>)) {
@@ -394,7 +419,7 @@ where
                 count -= 1;
                 let address = receiver.next_filled();
                 // SAFETY: the message lies there: its stage is filled again behind the barrier of the next message.
-                step(unsafe { P::stages(address) });
+                step(unsafe { P::stages(address, false) });
                 receiver.begin_copies();
                 receiver.ahead -= 1;
                 receiver.step_oldest();

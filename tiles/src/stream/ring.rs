@@ -19,8 +19,9 @@ const MOST_STAGES: usize = 16;
 /// `STAGES` stages in shared memory, each with room for a message `P`: a [`Staged`](super::Staged) tile or a tuple of them.
 ///
 /// A kernel asks for one as an argument, `#[shared] ring: Ring<(Staged<f16, Shape2<128, 64>>, Staged<f16, Shape2<64, 256>>), 4>`,
-/// and hands it to [`Split::pipeline`](super::Split::pipeline). More stages hide more of the memory's latency; two are the
-/// least. Without a number, as many are taken as the GPU has shared memory for.
+/// and hands it to [`Split::pipeline`](super::Split::pipeline). More stages hide more of the memory's latency. Steps need two, of
+/// which one is filled while the other is used; one is enough for a message that stays. Without a number, as many are
+/// taken as the GPU has shared memory for.
 pub struct Ring<P, const STAGES: usize = AUTOMATIC> {
     pub(super) address: Address,
     message: PhantomData<(P, *const ())>,
@@ -32,7 +33,6 @@ impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
 
     const fn stages(class: usize) -> usize {
         if STAGES != AUTOMATIC {
-            assert!(STAGES >= 2, "a ring has at least 2 stages: one is filled while the other is used");
             assert!(STAGES <= MOST_STAGES, "a ring has at most 16 stages");
             return STAGES;
         }
@@ -91,9 +91,9 @@ impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) + 8 })
     }
 
-    /// The word that is not 0 when somebody waits for a message that will not come.
+    /// The word that is not 0 when a receiver has failed: the number of a text about it.
     #[inline(always)]
-    pub(super) fn starved(&self) -> Address {
+    pub(super) fn failed(&self) -> Address {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) + 16 })
     }
 }

@@ -19,7 +19,9 @@ use core::marker::PhantomData;
 /// A tile of elements `T` and shape `S` in shared memory, lent for `'k`.
 pub struct Stage<'k, T, S> {
     address: Address,
-    tile: PhantomData<(fn(&'k ()) -> &'k (), T, S)>,
+    /// Whether it is a held message's: products of such stages alone belong to no step, which would make a group of them.
+    held: bool,
+    tile: PhantomData<(&'k (), T, S)>,
 }
 
 impl<T, S> Clone for Stage<'_, T, S> {
@@ -49,8 +51,8 @@ impl<'k, T: Element, R: Dimension, C: Dimension> Stage<'k, T, (R, C)> {
     /// # Safety
     /// At `address` lies a tile of this kind, which nobody writes for `'k`.
     #[inline(always)]
-    pub(super) unsafe fn new(address: Address) -> Self {
-        Self { address, tile: PhantomData }
+    pub(super) unsafe fn new(address: Address, held: bool) -> Self {
+        Self { address, held, tile: PhantomData }
     }
 
     /// The stage as the transposed tile, of shape `(C, R)`. Moves nothing.
@@ -292,6 +294,9 @@ pub trait StagedFactor<'k, A: Dimension, B: Dimension>: sealed::Factor + Copy {
     /// Where it lies.
     #[doc(hidden)]
     fn address(self) -> Address;
+    /// Whether it is a held message's.
+    #[doc(hidden)]
+    fn is_held(self) -> bool;
     /// The tile in registers, in layout `L`.
     #[doc(hidden)]
     fn tile<L: Layout>(self) -> Tile<Self::Element, (A, B), L>;
@@ -328,6 +333,10 @@ impl<'k, T: Element, A: Dimension, B: Dimension> StagedFactor<'k, A, B> for Stag
         self.address
     }
     #[inline(always)]
+    fn is_held(self) -> bool {
+        self.held
+    }
+    #[inline(always)]
     fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
         self.load_in()
     }
@@ -340,6 +349,10 @@ impl<'k, T: Element, A: Dimension, B: Dimension> StagedFactor<'k, A, B> for Tran
     #[inline(always)]
     fn address(self) -> Address {
         self.0.address
+    }
+    #[inline(always)]
+    fn is_held(self) -> bool {
+        self.0.held
     }
     #[inline(always)]
     fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {

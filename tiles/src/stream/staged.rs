@@ -128,12 +128,12 @@ pub trait Message: Copy + 'static {
     /// Whether warpgroups could multiply its stages: they have no products of 64 bits.
     #[doc(hidden)]
     const BY_WARPGROUPS: bool;
-    /// The stages of the message at `address`.
+    /// The stages of the message at `address`, and whether it is held, as [`Held`](super::Held) messages are.
     ///
     /// # Safety
     /// They lie there, whole, and stay for `'k`.
     #[doc(hidden)]
-    unsafe fn stages<'k>(address: crate::arch::threads::Address) -> Self::Stages<'k>;
+    unsafe fn stages<'k>(address: crate::arch::threads::Address, held: bool) -> Self::Stages<'k>;
 }
 
 /// A stage's memory on the CPU, of as many bytes as [`Geometry::room`].
@@ -147,9 +147,9 @@ impl<T: Element, R: Dimension, C: Dimension> Message for Staged<T, (R, C)> {
     const BYTES: usize = Self::GEOMETRY.bytes();
     const BY_WARPGROUPS: bool = WARPGROUPS && size_of::<T::Bits>() < 8;
     #[inline(always)]
-    unsafe fn stages<'k>(address: crate::arch::threads::Address) -> Self::Stages<'k> {
+    unsafe fn stages<'k>(address: crate::arch::threads::Address, held: bool) -> Self::Stages<'k> {
         // SAFETY: the same contract.
-        unsafe { super::Stage::new(address) }
+        unsafe { super::Stage::new(address, held) }
     }
 }
 
@@ -162,14 +162,14 @@ macro_rules! messages {
             const BYTES: usize = 0 $(+ $name::BYTES)*;
             const BY_WARPGROUPS: bool = false $(|| $name::BY_WARPGROUPS)*;
             #[inline(always)]
-            unsafe fn stages<'k>(address: crate::arch::threads::Address) -> Self::Stages<'k> {
+            unsafe fn stages<'k>(address: crate::arch::threads::Address, held: bool) -> Self::Stages<'k> {
                 let mut next = 0;
                 ($({
                     let own = crate::arch::threads::offset(address, next);
                     next += $name::ROOM;
                     let _ = next;
                     // SAFETY: the parts of a message lie one behind the other.
-                    unsafe { $name::stages(own) }
+                    unsafe { $name::stages(own, held) }
                 },)*)
             }
         }

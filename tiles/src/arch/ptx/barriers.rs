@@ -80,39 +80,35 @@ pub unsafe fn arrive_expecting(barrier: Address, bytes: u32) {
     }
 }
 
-/// `mbarrier.try_wait.parity`: whether the phase of this parity is complete, after waiting for a time that the hardware
-/// chooses.
-///
-/// # Safety
-/// `barrier` was initialised.
-#[inline(always)]
-pub unsafe fn try_wait(barrier: Address, parity: u32) -> bool {
-    let done: u32;
-    // SAFETY: the caller vouches for the barrier. Not `nomem`: what comes after sees what the phase brought.
-    unsafe {
-        asm!(
-            "{{ .reg .pred done; mbarrier.try_wait.parity.shared::cta.b64 done, [{barrier}], {parity}; selp.u32 {done}, 1, 0, done; }}",
-            done = out(reg32) done, barrier = in(reg32) barrier, parity = in(reg32) parity, options(nostack)
-        )
-    };
-    done != 0
+macro_rules! phase_waits {
+    ($($(#[$attribute:meta])* $name:ident $instruction:literal;)*) => { $(
+        $(#[$attribute])*
+        ///
+        /// # Safety
+        /// `barrier` was initialised.
+        #[inline(always)]
+        pub unsafe fn $name(barrier: Address, parity: u32) -> bool {
+            let done: u32;
+            // SAFETY: the caller vouches for the barrier. Not `nomem`: what comes after sees what the phase brought.
+            unsafe {
+                asm!(
+                    concat!(
+                        "{{ .reg .pred done; ", $instruction, ".parity.shared::cta.b64 done, [{barrier}], {parity}; ",
+                        "selp.u32 {done}, 1, 0, done; }}"
+                    ),
+                    done = out(reg32) done, barrier = in(reg32) barrier, parity = in(reg32) parity, options(nostack)
+                )
+            };
+            done != 0
+        }
+    )* };
 }
-
-/// `mbarrier.test_wait.parity`: whether the phase of this parity is complete, without waiting.
-///
-/// # Safety
-/// `barrier` was initialised.
-#[inline(always)]
-pub unsafe fn test_wait(barrier: Address, parity: u32) -> bool {
-    let done: u32;
-    // SAFETY: as above.
-    unsafe {
-        asm!(
-            "{{ .reg .pred done; mbarrier.test_wait.parity.shared::cta.b64 done, [{barrier}], {parity}; selp.u32 {done}, 1, 0, done; }}",
-            done = out(reg32) done, barrier = in(reg32) barrier, parity = in(reg32) parity, options(nostack)
-        )
-    };
-    done != 0
+phase_waits! {
+    /// `mbarrier.try_wait.parity`: whether the phase of this parity is complete, after waiting for a time that the hardware
+    /// chooses.
+    try_wait "mbarrier.try_wait";
+    /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete, without waiting.
+    test_wait "mbarrier.test_wait";
 }
 
 /// `elect.sync`: true in one lane of the warp.
