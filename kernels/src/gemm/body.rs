@@ -233,24 +233,10 @@ pub(super) fn parts_of_product<
         let mut stash = stash;
         for tile in c.deal(cx, order) {
             let (_, _, count) = range(tile.index()[0]);
-            let sums = if PRECISE && <(M, N) as MatrixShape>::COLUMNS > 128 {
-                // Registers are short: a step's product is summed up in parts.
-                let mut sums = Accumulator::<C, (M, N), B>::zero(cx);
-                receiver.steps(count).each(|(a, b)| sums.mma_precisely(X::factor(a), Y::factor(b)));
-                sums.finish()
-            } else if PRECISE {
-                let mut sums = Accumulator::<C, (M, N), B>::zero(cx).finish();
-                for _ in 0..count {
-                    let held = receiver.receive();
-                    let step = receiver.start(Accumulator::unset(cx), held, |sums, (a, b)| {
-                        sums.mma(X::factor(a), Y::factor(b))
-                    });
-                    sums = sums + step.finish(&mut receiver);
-                }
-                sums
-            } else {
-                receiver.steps(count).sum(cx, |sums, (a, b)| sums.mma(X::factor(a), Y::factor(b)))
-            };
+            let sums = receiver.steps(count).sum(cx, |sums, (a, b)| {
+                let (a, b) = (X::factor(a), Y::factor(b));
+                if PRECISE { sums.mma_precisely(a, b) } else { sums.mma(a, b) }
+            });
             let result = epilogue(cx, sums, &tile);
             tile.store(&mut stash, result);
         }

@@ -2,6 +2,7 @@
 
 use super::fills::Fills;
 use super::product::{LeftFactor, RightFactor, StagedProduct};
+use super::progress::Reads;
 use super::receiver::{Held, Receiver};
 use super::stage::StagedFactor;
 use super::staged::Message;
@@ -241,8 +242,9 @@ where
         held: Held<'r, P>,
         issue: impl for<'k> FnOnce(&mut Accumulator<C, S, B>, P::Stages<'k>),
     ) -> InFlight<'r, C, S, B, P> {
+        let reads = Reads::of_step();
         // SAFETY: the message lies there until it is released, which is after the products: `InFlight` keeps it.
-        let stages = unsafe { held.stages_for() };
+        let stages = unsafe { held.stages_for(&reads) };
         self.progress.lend(|| issue(&mut accumulator, stages));
         if Accumulator::<C, S, B>::BY_WARPGROUPS {
             // SAFETY: all threads of the block run this alike.

@@ -2,7 +2,8 @@
 //! the sums have.
 
 use super::accumulator::{Accumulator, unset};
-use super::product::{LeftFactor, StagedProduct, issue_block, row_blocks};
+use super::product::{LeftFactor, StagedProduct, issue_block, mark, row_blocks};
+use super::progress::Readers;
 use super::stage::StagedFactor;
 use crate::arch::warpgroup;
 use crate::element::{Element, Number, Repack};
@@ -37,8 +38,8 @@ where
     sums.clear_unless_set();
     let mut row_block = 0;
     while row_block < const { row_blocks::<M, B>() } {
-        let mut column_block = 0;
-        while column_block < all / columns {
+        N::Count::unroll(0, columns, &mut |column| {
+            let first = (row_block * all + column) / 2;
             let mut part = unset::<C, Quotient<PartColumns<N>, U2>>();
             let own = core::ptr::from_mut(&mut part).cast();
             // SAFETY: all threads of the block run this alike. A block of 64 rows has `columns / 2` registers a thread; they are
@@ -49,7 +50,7 @@ where
                     own,
                     0,
                     sums.warpgroup,
-                    [row_block, column_block],
+                    [row_block, column / columns],
                     columns,
                     (a, b),
                 );
@@ -58,15 +59,14 @@ where
             }
             // Products that were under way before are done as well.
             sums.settle::<false>();
-            let first = (row_block * all + column_block * columns) / 2;
             <Quotient<PartColumns<N>, U2>>::unroll(0, 1, &mut |i| {
                 sums.sums.set(first + i, add(sums.sums.get(first + i), part.get(i)));
             });
             // The assembler would put additions off into the next part, which would then need registers of its own.
             sums.settle::<false>();
             warpgroup::here();
-            column_block += 1;
-        }
+        });
         row_block += 1;
     }
+    mark(a.reads(), b.reads(), Readers::Nobody);
 }

@@ -3,6 +3,7 @@
 
 use super::accumulator::Accumulator;
 use super::apart::issue_apart;
+use super::progress::{Readers, Reads};
 use super::stage::{Stage, StagedFactor, Transposed, reads_are_done};
 use super::staged::Geometry;
 use crate::arch::TILES_IN_REGISTERS;
@@ -138,9 +139,9 @@ pub trait LeftFactor<'k, M: Dimension, K: Dimension, B: Block>: Copy {
     /// Where its stage lies.
     #[doc(hidden)]
     fn address(self) -> Option<Address>;
-    /// Whether it is no stage that is lent for a step.
+    /// Who reads the message of its stage.
     #[doc(hidden)]
-    fn is_held(self) -> bool;
+    fn reads(self) -> Option<&'k Reads>;
     /// The registers of a tile in the accumulators' layout, as words.
     #[doc(hidden)]
     fn words(self, first: usize) -> [u32; 4];
@@ -163,8 +164,8 @@ macro_rules! staged_left_factors {
                 Some(StagedFactor::<'k, M, K>::address(self))
             }
             #[inline(always)]
-            fn is_held(self) -> bool {
-                StagedFactor::<'k, M, K>::is_held(self)
+            fn reads(self) -> Option<&'k Reads> {
+                Some(StagedFactor::<'k, M, K>::reads(self))
             }
             #[inline(always)]
             fn words(self, _first: usize) -> [u32; 4] {
@@ -197,8 +198,8 @@ impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> LeftFactor<'k, M, K, 
         None
     }
     #[inline(always)]
-    fn is_held(self) -> bool {
-        true
+    fn reads(self) -> Option<&'k Reads> {
+        None
     }
     #[inline(always)]
     fn words(self, first: usize) -> [u32; 4] {
@@ -484,12 +485,23 @@ where
         row_block += 1;
     }
     sums.adds = 1;
-    sums.is_committed = a.is_held() && b.is_held();
+    mark(a.reads(), b.reads(), Readers::Products);
+    let is_held = |reads: &Reads| reads.is_held();
+    sums.is_committed = a.reads().is_none_or(is_held) && is_held(b.reads());
     if sums.is_committed {
         // No step makes a group of it.
         // SAFETY: all threads of the block run this alike.
         unsafe { warpgroup::commit() };
     }
+}
+
+/// Notes who reads the stages of two factors from now on.
+#[inline(always)]
+pub(super) fn mark(a: Option<&Reads>, b: &Reads, readers: Readers) {
+    if let Some(a) = a {
+        a.set(readers);
+    }
+    b.set(readers);
 }
 
 /// Blocks of 64 rows that a warpgroup has.

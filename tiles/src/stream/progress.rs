@@ -1,4 +1,6 @@
-//! What products of a pipeline are under way.
+//! What products of a pipeline are under way, and which stages they read.
+//!
+//! All of this is known at compile time where steps are alike, and nothing of it is left in the code.
 
 use core::cell::Cell;
 
@@ -38,5 +40,50 @@ impl Progress {
     #[inline(always)]
     pub(super) fn started_since(&self, number: u32) -> u32 {
         self.started.get().wrapping_sub(number)
+    }
+}
+
+/// Who reads the stages of a message that was lent or is held.
+pub struct Reads {
+    readers: Cell<Readers>,
+    /// Whether it is held. Products of such messages alone belong to no step, which would make a group of them.
+    is_held: bool,
+}
+
+/// See [`Reads`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Readers {
+    /// Nobody: what read them has waited for what was under way.
+    Nobody,
+    /// Products that are in no group yet. Those of warpgroups go on by themselves.
+    Products,
+}
+
+impl Reads {
+    /// Of a message that is lent to a step.
+    #[inline(always)]
+    pub(super) fn of_step() -> Self {
+        Self { readers: Cell::new(Readers::Nobody), is_held: false }
+    }
+
+    /// Of a message that is held, whose release waits for all products and asks nobody.
+    #[inline(always)]
+    pub(super) fn of_held() -> Self {
+        Self { readers: Cell::new(Readers::Nobody), is_held: true }
+    }
+
+    #[inline(always)]
+    pub(super) fn readers(&self) -> Readers {
+        self.readers.get()
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&self, readers: Readers) {
+        self.readers.set(readers);
+    }
+
+    #[inline(always)]
+    pub(super) fn is_held(&self) -> bool {
+        self.is_held
     }
 }

@@ -4,7 +4,7 @@ use super::accumulator::Accumulator;
 #[allow(unused_imports, reason = "for links in the documentation")]
 use super::accumulator::InFlight;
 use super::fills::Fills;
-use super::progress::Progress;
+use super::progress::{Progress, Readers, Reads};
 use super::ring::Ring;
 use super::staged::Message;
 use crate::arch::barriers::{self, COPY_WARP};
@@ -74,6 +74,8 @@ pub struct Receiver<'r, P, F, B, const STAGES: usize> {
 pub struct Held<'r, P> {
     slot: u32,
     address: Address,
+    /// Its release waits for all products, and asks nobody.
+    reads: Reads,
     message: PhantomData<(fn(&'r ()) -> &'r (), P, *const ())>,
 }
 
@@ -87,17 +89,17 @@ impl<P: Message> Held<'_, P> {
     #[inline(always)]
     pub fn stages(&self) -> P::Stages<'_> {
         // SAFETY: the message lies there until it is released, which takes `self`.
-        unsafe { P::stages(self.address, true) }
+        unsafe { P::stages(self.address, &self.reads) }
     }
 
-    /// The stages, for as long as the caller says, as those of a step.
+    /// The stages as those of a step, of which `reads` knows.
     ///
     /// # Safety
     /// The message is not released for `'k`.
     #[inline(always)]
-    pub(super) unsafe fn stages_for<'k>(&self) -> P::Stages<'k> {
+    pub(super) unsafe fn stages_for<'k>(&self, reads: &'k Reads) -> P::Stages<'k> {
         // SAFETY: the caller vouches for the time.
-        unsafe { P::stages(self.address, false) }
+        unsafe { P::stages(self.address, reads) }
     }
 }
 
@@ -163,7 +165,7 @@ where
         let slot = self.next.slot;
         let address = self.wait();
         self.held += 1;
-        Held { slot, address, message: PhantomData }
+        Held { slot, address, reads: Reads::of_held(), message: PhantomData }
     }
 
     /// Gives the stage of a message back. Waits for all products that are under way, which may be reading it;
@@ -286,41 +288,47 @@ where
     }
 
     /// Waits for the next message and calls `step` with its stages, where a warp copies. Then gives back the stage of the step before,
-    /// `previous`, whose products are done. Its own stage is the result.
+    /// `previous`, whose products are done. Its own stage is the result, if products are reading it.
     #[inline(always)]
     #[track_caller]
-    fn step(&mut self, previous: Option<u32>, mut step: impl for<'k> FnMut(P::Stages<'k>)) -> u32 {
+    fn step(&mut self, previous: Option<u32>, mut step: impl for<'k> FnMut(P::Stages<'k>)) -> Option<u32> {
         let slot = self.next.slot;
         let address = self.wait();
-        // SAFETY: the message lies there until its stage is given back, which the products of this step precede.
-        let stages = unsafe { P::stages(address, false) };
+        let reads = Reads::of_step();
+        // SAFETY: the message lies there until its stage is given back, which what reads it precedes.
+        let stages = unsafe { P::stages(address, &reads) };
         self.progress.lend(|| step(stages));
-        if !P::BY_WARPGROUPS {
-            // Warps multiply for themselves, and have read the stage.
-            self.arrive_empty(slot);
-            return slot;
-        }
-        // SAFETY: all threads of the block run this alike.
-        unsafe {
-            warpgroup::commit();
-            // The products of the step before have read their stage.
-            warpgroup::wait::<1>();
-        }
+        let own = match reads.readers() {
+            // SAFETY: all threads of the block run this alike.
+            Readers::Products => unsafe {
+                warpgroup::commit();
+                // The products of the step before have read their stage.
+                warpgroup::wait::<1>();
+                Some(slot)
+            },
+            Readers::Nobody => {
+                if P::BY_WARPGROUPS && previous.is_some() {
+                    // SAFETY: as above.
+                    unsafe { warpgroup::wait::<0>() };
+                }
+                None
+            }
+        };
         if let Some(previous) = previous {
             self.arrive_empty(previous);
         }
-        slot
+        if own.is_none() {
+            self.arrive_empty(slot);
+        }
+        own
     }
 
     /// Gives the stage of the last step back.
     #[inline(always)]
     fn after_steps(&mut self, last: Option<u32>) {
-        if !P::BY_WARPGROUPS {
-            return;
-        }
-        // SAFETY: all threads of the block run this alike.
-        unsafe { warpgroup::wait::<0>() };
         if let Some(last) = last {
+            // SAFETY: all threads of the block run this alike.
+            unsafe { warpgroup::wait::<0>() };
             self.arrive_empty(last);
         }
     }
@@ -415,11 +423,13 @@ where
         let mut count = self.count;
         if !COPY_WARP {
             receiver.fill_up();
+            // Here nobody reads on when a step has ended.
+            let reads = Reads::of_step();
             while count != 0 {
                 count -= 1;
                 let address = receiver.next_filled();
                 // SAFETY: the message lies there: its stage is filled again behind the barrier of the next message.
-                step(unsafe { P::stages(address, false) });
+                step(unsafe { P::stages(address, &reads) });
                 receiver.begin_copies();
                 receiver.ahead -= 1;
                 receiver.step_oldest();
@@ -429,7 +439,7 @@ where
         let mut previous = None;
         while count != 0 {
             count -= 1;
-            previous = Some(receiver.step(previous, &mut step));
+            previous = receiver.step(previous, &mut step);
         }
         receiver.after_steps(previous);
     }
@@ -484,9 +494,9 @@ where
         let mut previous = receiver.step(None, |stages| product(&mut sums, stages));
         while count != 1 {
             count -= 1;
-            previous = receiver.step(Some(previous), |stages| product(&mut sums, stages));
+            previous = receiver.step(previous, |stages| product(&mut sums, stages));
         }
-        receiver.after_steps(Some(previous));
+        receiver.after_steps(previous);
         sums.settle::<true>();
         sums.into_tile()
     }

@@ -1,5 +1,6 @@
 //! A stage that a step is lent: a tile in shared memory, as a factor of products and for ordinary loads.
 
+use super::progress::Reads;
 use super::staged::{Geometry, Staged, StagedTile};
 use crate::arch::TILES_IN_REGISTERS;
 use crate::arch::barriers::{self, COPY_WARP};
@@ -19,9 +20,8 @@ use core::marker::PhantomData;
 /// A tile of elements `T` and shape `S` in shared memory, lent for `'k`.
 pub struct Stage<'k, T, S> {
     address: Address,
-    /// Whether it is a held message's: products of such stages alone belong to no step, which would make a group of them.
-    held: bool,
-    tile: PhantomData<(&'k (), T, S)>,
+    reads: &'k Reads,
+    tile: PhantomData<(T, S)>,
 }
 
 impl<T, S> Clone for Stage<'_, T, S> {
@@ -51,8 +51,8 @@ impl<'k, T: Element, R: Dimension, C: Dimension> Stage<'k, T, (R, C)> {
     /// # Safety
     /// At `address` lies a tile of this kind, which nobody writes for `'k`.
     #[inline(always)]
-    pub(super) unsafe fn new(address: Address, held: bool) -> Self {
-        Self { address, held, tile: PhantomData }
+    pub(super) unsafe fn new(address: Address, reads: &'k Reads) -> Self {
+        Self { address, reads, tile: PhantomData }
     }
 
     /// The stage as the transposed tile, of shape `(C, R)`. Moves nothing.
@@ -294,9 +294,9 @@ pub trait StagedFactor<'k, A: Dimension, B: Dimension>: sealed::Factor + Copy {
     /// Where it lies.
     #[doc(hidden)]
     fn address(self) -> Address;
-    /// Whether it is a held message's.
+    /// Who reads its message.
     #[doc(hidden)]
-    fn is_held(self) -> bool;
+    fn reads(self) -> &'k Reads;
     /// The tile in registers, in layout `L`.
     #[doc(hidden)]
     fn tile<L: Layout>(self) -> Tile<Self::Element, (A, B), L>;
@@ -333,8 +333,8 @@ impl<'k, T: Element, A: Dimension, B: Dimension> StagedFactor<'k, A, B> for Stag
         self.address
     }
     #[inline(always)]
-    fn is_held(self) -> bool {
-        self.held
+    fn reads(self) -> &'k Reads {
+        self.reads
     }
     #[inline(always)]
     fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
@@ -351,8 +351,8 @@ impl<'k, T: Element, A: Dimension, B: Dimension> StagedFactor<'k, A, B> for Tran
         self.0.address
     }
     #[inline(always)]
-    fn is_held(self) -> bool {
-        self.0.held
+    fn reads(self) -> &'k Reads {
+        self.0.reads
     }
     #[inline(always)]
     fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {

@@ -5,6 +5,7 @@
 //! the tensor cores read it, and so do ordinary loads; whether a stage is the left or the right factor of a product, as it is
 //! or transposed, decides only how it is read.
 
+use super::progress::Reads;
 use super::shared;
 use crate::arch::matrix::WARPGROUPS;
 use crate::element::Element;
@@ -128,12 +129,12 @@ pub trait Message: Copy + 'static {
     /// Whether warpgroups could multiply its stages: they have no products of 64 bits.
     #[doc(hidden)]
     const BY_WARPGROUPS: bool;
-    /// The stages of the message at `address`, and whether it is held, as [`Held`](super::Held) messages are.
+    /// The stages of the message at `address`, of which `reads` knows who is still reading them.
     ///
     /// # Safety
     /// They lie there, whole, and stay for `'k`.
     #[doc(hidden)]
-    unsafe fn stages<'k>(address: crate::arch::threads::Address, held: bool) -> Self::Stages<'k>;
+    unsafe fn stages<'k>(address: crate::arch::threads::Address, reads: &'k Reads) -> Self::Stages<'k>;
 }
 
 /// A stage's memory on the CPU, of as many bytes as [`Geometry::room`].
@@ -147,9 +148,9 @@ impl<T: Element, R: Dimension, C: Dimension> Message for Staged<T, (R, C)> {
     const BYTES: usize = Self::GEOMETRY.bytes();
     const BY_WARPGROUPS: bool = WARPGROUPS && size_of::<T::Bits>() < 8;
     #[inline(always)]
-    unsafe fn stages<'k>(address: crate::arch::threads::Address, held: bool) -> Self::Stages<'k> {
+    unsafe fn stages<'k>(address: crate::arch::threads::Address, reads: &'k Reads) -> Self::Stages<'k> {
         // SAFETY: the same contract.
-        unsafe { super::Stage::new(address, held) }
+        unsafe { super::Stage::new(address, reads) }
     }
 }
 
@@ -162,14 +163,14 @@ macro_rules! messages {
             const BYTES: usize = 0 $(+ $name::BYTES)*;
             const BY_WARPGROUPS: bool = false $(|| $name::BY_WARPGROUPS)*;
             #[inline(always)]
-            unsafe fn stages<'k>(address: crate::arch::threads::Address, held: bool) -> Self::Stages<'k> {
+            unsafe fn stages<'k>(address: crate::arch::threads::Address, reads: &'k Reads) -> Self::Stages<'k> {
                 let mut next = 0;
                 ($({
                     let own = crate::arch::threads::offset(address, next);
                     next += $name::ROOM;
                     let _ = next;
                     // SAFETY: the parts of a message lie one behind the other.
-                    unsafe { $name::stages(own, held) }
+                    unsafe { $name::stages(own, reads) }
                 },)*)
             }
         }
