@@ -35,7 +35,7 @@ pub fn gemm_streamed<B: Block, const N: usize>(
     let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
     block.pipeline(ring, feed, move |cx, mut receiver| {
         for tile in c.deal(cx, order) {
-            let sums = receiver.steps(steps).sum::<f32, _>(cx, |sums, (a, b)| sums.mma(a, b));
+            let sums = receiver.steps(steps).sum::<f32, _, _, _>(cx, |sums, (a, b)| sums.mma(a, b));
             tile.store(&mut stash, sums.cast());
         }
     });
@@ -60,7 +60,7 @@ pub fn gemm_streamed_gelu<B: Block, const N: usize>(
     let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
     block.pipeline(ring, feed, move |cx, mut receiver| {
         for tile in c.deal(cx, order) {
-            let sums = receiver.steps(steps).sum::<f32, _>(cx, |sums, (a, b)| sums.mma(a, b));
+            let sums = receiver.steps(steps).sum::<f32, _, _, _>(cx, |sums, (a, b)| sums.mma(a, b));
             let sums = tile.add_row(cx, sums, bias);
             tile.store(&mut stash, sums.gelu_tanh_approximate().cast());
         }

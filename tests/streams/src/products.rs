@@ -45,9 +45,10 @@ macro_rules! products {
             block.pipeline(ring, feed, move |cx, mut receiver| {
                 let mut stash = stash;
                 for tile in c.deal(cx, Swizzled::<8>) {
-                    let mut sums = Accumulator::<C, _, _>::zero(cx);
-                    receiver.steps(steps).each(|(a, b)| sums.mma(a$(.$left_turn())?, b$(.$right_turn())?));
-                    tile.store(&mut stash, sums.finish().cast::<O>());
+                    let sums = receiver
+                        .steps(steps)
+                        .sum::<C, _, _, _>(cx, |sums, (a, b)| sums.mma(a$(.$left_turn())?, b$(.$right_turn())?));
+                    tile.store(&mut stash, sums.cast::<O>());
                 }
             });
         }

@@ -17,7 +17,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use map::{LinearMap, ReductionPlan};
+pub(crate) use map::{LinearMap, ReductionPlan, THREAD_BITS};
 pub use matrix::{Accumulators, MatrixPart};
 pub(crate) use matrix::{Across, Down, warps};
 #[doc(hidden)]

@@ -11,7 +11,6 @@ use crate::arch::{execution, warpgroup};
 use crate::context::Cx;
 use crate::element::{Element, Repack};
 use crate::layout::{Accumulators, Block, Layout};
-use crate::ops::matrix::Factors;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::{Dimension, Shape};
 use crate::tile::Tile;
@@ -33,11 +32,6 @@ pub struct Accumulator<C: Element, S: Shape, B: Block> {
     pub(super) is_committed: bool,
     /// The number of this thread's warpgroup in the block.
     pub(super) warpgroup: u32,
-    /// Where warps multiply for themselves: the fragments of a product that is still to be added. They are loaded while the
-    /// product before them is under way, and so are the first of the next stage while this one is.
-    pub(super) pending: Factors<u32, S, B>,
-    /// Which product it is: no bit, or that of [`StagedProduct::KIND`].
-    pub(super) kind: u32,
     local: PhantomData<*const ()>,
 }
 
@@ -89,15 +83,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
 
     #[inline(always)]
     fn of(sums: Registers<C, <Accumulators<B> as Layout>::Registers<S>>, adds: u32) -> Self {
-        Self {
-            sums,
-            adds,
-            is_committed: true,
-            warpgroup: warpgroup_number(),
-            pending: Factors::zero(),
-            kind: 0,
-            local: PhantomData,
-        }
+        Self { sums, adds, is_committed: true, warpgroup: warpgroup_number(), local: PhantomData }
     }
 
     /// Sets the sums to the zero that they are, where no product has taken its place.
@@ -147,7 +133,6 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// The sums, which no product is writing.
     #[inline(always)]
     pub(super) fn into_tile(mut self) -> Tile<C, S, Accumulators<B>> {
-        super::product::add_pending(&mut self);
         self.clear_unless_set();
         let sums = self.sums;
         core::mem::forget(self);

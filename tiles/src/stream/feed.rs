@@ -1,6 +1,7 @@
 //! What a block works on, in order: the indices of its tiles, and the feed that they become.
 
 use super::split::Split;
+use crate::arch::barriers::COPY_WARP;
 use crate::arch::execution;
 use crate::layout::Block;
 use crate::view::Order;
@@ -35,6 +36,14 @@ impl Numbers {
     }
 }
 
+/// Where tile `number` of these is in an order, computed where it is used and from nothing kept in advance where the threads that
+/// compute deal out the tiles: their products need the registers.
+#[inline(always)]
+pub(super) fn locate(order: &impl Order, number: u32, blocks: u32, counts: [u32; 3]) -> [u32; 3] {
+    let anew = |numbers: [u32; 3]| if COPY_WARP { numbers } else { numbers.map(execution::anew) };
+    anew(order.locate_among(number, blocks, anew(counts)))
+}
+
 /// The indices of the tiles that fall to a block, from [`Split::indices`].
 #[derive(Clone)]
 pub struct TileIndices<O> {
@@ -48,7 +57,7 @@ impl<O: Order> Iterator for TileIndices<O> {
     #[inline(always)]
     fn next(&mut self) -> Option<[u32; 3]> {
         let blocks = self.numbers.step;
-        self.numbers.next().map(|number| self.order.locate_among(number, blocks, self.counts))
+        self.numbers.next().map(|number| locate(&self.order, number, blocks, self.counts))
     }
 }
 

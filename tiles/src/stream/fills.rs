@@ -47,12 +47,43 @@ pub trait Fills<P: Message>: Copy + Send {
     #[doc(hidden)]
     unsafe fn copy_by_engine(self, target: Address, full: Address);
 
-    /// Begins to copy the tiles to `target`, each thread its part.
+    /// Where each thread begins to copy those of the tiles that lie inside their tensors.
+    #[doc(hidden)]
+    type Start: Copy;
+
+    /// Whether all of the tiles lie inside their tensors and are copied by [`copy_from`](Self::copy_from).
+    #[doc(hidden)]
+    fn are_whole<B: Block>(&self) -> bool;
+
+    /// Where the copies to `target` begin, of whole tiles and if `live`. Arithmetic alone, computed where this stands, so that it
+    /// goes along with products that come next.
+    #[doc(hidden)]
+    fn start<B: Block>(self, target: Address, live: bool) -> Self::Start;
+
+    /// Begins to copy the tiles that lie inside their tensors.
+    ///
+    /// # Safety
+    /// There is room for the message where the copies begin, and nobody accesses it before they are waited for.
+    #[doc(hidden)]
+    unsafe fn copy_from<B: Block>(start: Self::Start);
+
+    /// Begins to copy the other tiles to `target`.
     ///
     /// # Safety
     /// At `target` is room for the message, which nobody accesses before the copies are waited for.
     #[doc(hidden)]
-    unsafe fn copy_by_threads<B: Block>(self, target: Address);
+    unsafe fn copy_edges<B: Block>(self, target: Address);
+}
+
+/// Where a thread begins to copy a tile.
+#[derive(Clone, Copy)]
+pub struct CopyStart {
+    source: *const u8,
+    target: Address,
+    /// Bytes from a row of the tensor to the next.
+    pitch: usize,
+    /// Whether there is something to be copied.
+    live: bool,
 }
 
 impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for SourceTile<T, (R, C)> {
@@ -82,15 +113,66 @@ impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for Source
         }
     }
 
+    type Start = CopyStart;
+
     #[inline(always)]
-    unsafe fn copy_by_threads<B: Block>(self, target: Address) {
-        // SAFETY: the same contract; a whole tile has all of its elements.
-        unsafe {
-            if const { by_columns::<T, R, C, B>() } && self.is_whole() {
-                self.copy_whole::<B>(target)
+    fn are_whole<B: Block>(&self) -> bool {
+        let by_columns = const { by_columns::<T, R, C, B>() };
+        by_columns && self.is_inside()
+    }
+
+    #[inline(always)]
+    fn start<B: Block>(self, target: Address, live: bool) -> CopyStart {
+        let row_chunks = const { chunks::<T, R, C>() }.0;
+        let size = const { size_of::<T::Bits>() };
+        let place = const { Self::GEOMETRY }
+            .offset(execution::thread() / row_chunks, execution::thread() % row_chunks * CHUNK_BYTES);
+        // The products need the registers: of the thread's number one is kept, and what else follows is computed for each tile.
+        let own = execution::anew(place as u32) as usize;
+        let thread = execution::anew(execution::thread() as u32);
+        let (row, chunk) = (thread / row_chunks as u32, thread % row_chunks as u32);
+        let pitch = self.matrix.layout.row_pitch as usize * size;
+        let byte = self.column as usize * size + chunk as usize * CHUNK_BYTES;
+        let source = self.matrix().wrapping_add(self.row.wrapping_add(row) as usize * pitch + byte);
+        CopyStart {
+            source: execution::anew_pointer(source),
+            target: threads::anew(threads::offset(target, own)),
+            pitch,
+            live: live && self.are_whole::<B>(),
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_from<B: Block>(start: CopyStart) {
+        if const { !by_columns::<T, R, C, B>() } {
+            return;
+        }
+        let (row_chunks, all) = const { chunks::<T, R, C>() };
+        let rows = const { <B::Threads as PowerOfTwo>::COUNT } / row_chunks;
+        let mut source = start.source;
+        let mut first = 0;
+        while first < all / row_chunks {
+            // The pattern of a stage repeats after `ALIGNMENT` bytes of a panel.
+            let target = if const { rows_repeat::<T, R, C, B>() } {
+                threads::offset(start.target, first * const { Self::GEOMETRY.panel_bytes })
             } else {
-                self.copy_what_is_inside::<B>(target)
-            }
+                let (row, chunk) = (execution::thread() / row_chunks, execution::thread() % row_chunks);
+                let place = |row| const { Self::GEOMETRY }.offset(row, chunk * CHUNK_BYTES);
+                threads::offset(start.target, place(first + row).wrapping_sub(place(row)))
+            };
+            // SAFETY: the chunk is inside the tensor; rows and pitches are multiples of 16 bytes, which the launch has checked.
+            // The target has room by the caller's contract; each chunk has one thread.
+            unsafe { barriers::copy_16_if(start.live, target, source) };
+            source = source.wrapping_add(start.pitch * rows);
+            first += rows;
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_edges<B: Block>(self, target: Address) {
+        if !self.are_whole::<B>() {
+            // SAFETY: the same contract.
+            unsafe { self.copy_what_is_inside::<B>(target) }
         }
     }
 }
@@ -112,7 +194,7 @@ impl<T: Element, R: Dimension, C: Dimension> SourceTile<T, (R, C)> {
 
     /// Whether all of the tile is inside the tensor.
     #[inline(always)]
-    fn is_whole(&self) -> bool {
+    fn is_inside(&self) -> bool {
         let (rows, columns) =
             const { (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32) };
         let layout = &self.matrix.layout;
@@ -130,42 +212,10 @@ impl<T: Element, R: Dimension, C: Dimension> SourceTile<T, (R, C)> {
         self.matrix.pointer.cast::<u8>().cast_const().wrapping_add(offset as usize)
     }
 
-    /// Begins to copy a tile, each thread a column of chunks: of addresses there is one, from which steps lead to the others.
-    ///
-    /// # Safety
-    /// As for [`Fills::copy_by_threads`]; the tile is whole.
-    #[inline(always)]
-    unsafe fn copy_whole<B: Block>(self, target: Address) {
-        let (row_chunks, all) = const { chunks::<T, R, C>() };
-        let threads = const { <B::Threads as PowerOfTwo>::COUNT };
-        let size = const { size_of::<T::Bits>() };
-        let (row, chunk) = (execution::thread() / row_chunks, execution::thread() % row_chunks);
-        let rows = threads / row_chunks;
-        let pitch = self.matrix.layout.row_pitch as usize * size;
-        let mut source = self.matrix().wrapping_add(
-            (self.row as usize + row) * pitch + self.column as usize * size + chunk * CHUNK_BYTES,
-        );
-        let own = const { Self::GEOMETRY }.offset(row, chunk * CHUNK_BYTES);
-        let mut first = 0;
-        while first < all / row_chunks {
-            // The pattern of a stage repeats after `ALIGNMENT` bytes of a panel.
-            let place = if const { rows_repeat::<T, R, C, B>() } {
-                own + first * const { Self::GEOMETRY.panel_bytes }
-            } else {
-                const { Self::GEOMETRY }.offset(first + row, chunk * CHUNK_BYTES)
-            };
-            // SAFETY: the chunk is inside the tensor; rows and pitches are multiples of 16 bytes, which the launch has checked.
-            // The target has room by the caller's contract; each chunk has one thread.
-            unsafe { barriers::copy_16_whole(threads::offset(target, place), source) };
-            source = source.wrapping_add(pitch * rows);
-            first += rows;
-        }
-    }
-
     /// Begins to copy a tile of which not all is inside the tensor, chunk by chunk.
     ///
     /// # Safety
-    /// As for [`Fills::copy_by_threads`].
+    /// As for [`Fills::copy_edges`].
     #[inline(always)]
     unsafe fn copy_what_is_inside<B: Block>(self, target: Address) {
         let (row_chunks, all) = const { chunks::<T, R, C>() };
@@ -174,8 +224,8 @@ impl<T: Element, R: Dimension, C: Dimension> SourceTile<T, (R, C)> {
         let size = const { size_of::<T::Bits>() as u64 };
         let row_bytes = u64::from(layout.columns) * size;
         let matrix = self.matrix();
-        let mut number = execution::thread();
-        // A loop that stays one: it runs for tiles at edges.
+        // A loop that stays one, and of which nothing is kept in registers elsewhere: it runs for tiles at edges.
+        let mut number = execution::anew(execution::thread() as u32) as usize;
         while number < execution::anew(all as u32) as usize {
             let (row, chunk) = (number / row_chunks, number % row_chunks);
             let (source_row, byte) = (
@@ -223,12 +273,34 @@ macro_rules! fills {
                 )*
                 let _ = next;
             }
+            type Start = ($($tile::Start,)*);
             #[inline(always)]
-            unsafe fn copy_by_threads<BL: Block>(self, target: Address) {
+            fn are_whole<BL: Block>(&self) -> bool {
+                true $(& self.$index.are_whole::<BL>())*
+            }
+            #[inline(always)]
+            fn start<BL: Block>(self, target: Address, live: bool) -> Self::Start {
+                let mut next = 0;
+                ($({
+                    let own = threads::offset(target, next);
+                    next += $message::ROOM;
+                    let _ = next;
+                    self.$index.start::<BL>(own, live)
+                },)*)
+            }
+            #[inline(always)]
+            unsafe fn copy_from<BL: Block>(start: Self::Start) {
+                $(
+                    // SAFETY: as above.
+                    unsafe { $tile::copy_from::<BL>(start.$index) };
+                )*
+            }
+            #[inline(always)]
+            unsafe fn copy_edges<BL: Block>(self, target: Address) {
                 let mut next = 0;
                 $(
                     // SAFETY: as above.
-                    unsafe { self.$index.copy_by_threads::<BL>(threads::offset(target, next)) };
+                    unsafe { self.$index.copy_edges::<BL>(threads::offset(target, next)) };
                     next += $message::ROOM;
                 )*
                 let _ = next;

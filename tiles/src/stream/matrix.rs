@@ -19,11 +19,14 @@ pub struct TensorMap([u64; 16]);
 pub struct MatrixLayout {
     /// Rows of a matrix.
     pub rows: u32,
+    // Each in a word of 64 bits, as which the fields are passed: two in one would be taken apart to registers.
+    after_rows: u32,
     /// Columns of a matrix.
     pub columns: u32,
+    after_columns: u32,
     /// Matrices.
     pub batches: u32,
-    padding: u32,
+    after_batches: u32,
     /// Distance of neighbouring rows, in elements.
     pub row_pitch: u64,
     /// Distance of neighbouring matrices, in elements.
@@ -33,7 +36,16 @@ pub struct MatrixLayout {
 impl MatrixLayout {
     /// The layout of `batches` matrices of `rows` rows and `columns` columns, with these distances in elements.
     pub const fn new(rows: u32, columns: u32, batches: u32, row_pitch: u64, batch_pitch: u64) -> Self {
-        Self { rows, columns, batches, padding: 0, row_pitch, batch_pitch }
+        Self {
+            rows,
+            after_rows: 0,
+            columns,
+            after_columns: 0,
+            batches,
+            after_batches: 0,
+            row_pitch,
+            batch_pitch,
+        }
     }
 }
 
@@ -258,6 +270,6 @@ mod tests {
     #[test]
     fn the_device_and_the_host_agree_on_sizes() {
         assert_eq!((size_of::<TensorMap>(), align_of::<TensorMap>()), (128, 64));
-        assert_eq!((size_of::<MatrixLayout>(), align_of::<MatrixLayout>()), (32, 8));
+        assert_eq!((size_of::<MatrixLayout>(), align_of::<MatrixLayout>()), (40, 8));
     }
 }

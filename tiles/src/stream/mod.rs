@@ -22,7 +22,7 @@
 //!     block.pipeline(ring, feed, move |cx, mut receiver| {
 //!         let mut stash = stash;
 //!         for tile in c.deal(cx, order) {
-//!             let sums = receiver.steps(steps).sum::<f32, _>(cx, |sums, (a, b)| sums.mma(a, b));
+//!             let sums = receiver.steps(steps).sum::<f32, _, _, _>(cx, |sums, (a, b)| sums.mma(a, b));
 //!             tile.store(&mut stash, sums.cast());
 //!         }
 //!     });
@@ -50,6 +50,7 @@
 
 mod accumulator;
 mod apart;
+mod copies;
 mod feed;
 mod fills;
 pub mod matrix;
@@ -70,7 +71,7 @@ pub use feed::{FeedTiles, TileFeed, TileIndices};
 pub use fills::{Fills, SourceTile, TileWalk};
 pub use matrix::{MatrixLayout, MatrixShape, TensorBox, TensorMap, TileSink, TileSource};
 pub use pipeline::CopiesAlone;
-pub use product::{LeftFactor, RightFactor, StagedProduct};
+pub use product::{Accumulation, LeftFactor, RightFactor, StagedProduct};
 pub use receiver::{Held, Receiver, Steps};
 pub use ring::{AUTOMATIC, Ring};
 pub use rings::Rings;

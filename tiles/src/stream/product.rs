@@ -7,7 +7,6 @@ use super::progress::{Readers, Reads};
 use super::stage::{Stage, StagedFactor, Transposed, reads_are_done};
 use super::staged::Geometry;
 use crate::arch::TILES_IN_REGISTERS;
-use crate::arch::execution;
 use crate::arch::matrix::{FP8_PRODUCTS, WARPGROUPS};
 use crate::arch::threads::Address;
 use crate::arch::warpgroup;
@@ -37,10 +36,6 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     /// How much of the contracted axis one instruction of a warp takes.
     #[doc(hidden)]
     type Step: Dimension;
-    /// A bit that no other product has, or none for products that are not put off: of fragments in registers of more than 32 bits,
-    /// and where conversions would make the code too large.
-    #[doc(hidden)]
-    const KIND: u32 = 0;
     /// Whether warpgroups have the product.
     #[doc(hidden)]
     const WARPGROUPS: bool = false;
@@ -69,11 +64,10 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
 }
 
 macro_rules! warpgroup_products {
-    ($($left:ident $right:ident $sum:ident $instruction:ident $step:literal $short:expr, $kind:expr;)*) => { $(
+    ($($left:ident $right:ident $sum:ident $instruction:ident $step:literal $short:expr;)*) => { $(
         impl StagedProduct<$right, $sum> for $left {
             type Step = D<$step>;
             const WARPGROUPS: bool = true;
-            const KIND: u32 = $kind;
             const SHORT: bool = $short;
             #[inline(always)]
             unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, sums: *mut u32, add: u32, a: u64, b: u64) {
@@ -87,28 +81,16 @@ macro_rules! warpgroup_products {
             }
         }
     )*
-        /// Adds the product that is pending, if there is one.
-        #[allow(clippy::bad_bit_mask, reason = "a target that lacks a product has no kind for it")]
-        #[inline(always)]
-        pub(super) fn add_pending<C: Element, S: Shape, B: Block>(accumulator: &mut Accumulator<C, S, B>) {
-            $(if accumulator.kind & const { <$left as StagedProduct<$right, $sum>>::KIND } != 0 {
-                let sums = core::ptr::from_mut(&mut accumulator.sums);
-                // SAFETY: a product of this kind is only ever pending for sums of this type. All threads of the block run this
-                // alike, and tensor cores multiply these tiles: that is how it came to be pending.
-                unsafe { accumulator.pending.multiply::<$left, $right, $sum, false>(&mut *sums.cast()) }
-            })*
-            accumulator.kind = 0;
-        }
     };
 }
 warpgroup_products! {
-    f16 f16 f32 f16_f32 16 false, 1 << 0;
-    bf16 bf16 f32 bf16_f32 16 false, 1 << 1;
-    tf32 tf32 f32 tf32_f32 8 false, 1 << 2;
-    f8e4m3 f8e4m3 f32 e4m3_f32 32 FP8_PRODUCTS || WARPGROUPS, if FP8_PRODUCTS { 1 << 3 } else { 0 };
-    f8e5m2 f8e5m2 f32 e5m2_f32 32 FP8_PRODUCTS || WARPGROUPS, if FP8_PRODUCTS { 1 << 4 } else { 0 };
-    i8 i8 i32 i8_i8 32 false, 1 << 5;
-    u8 u8 i32 u8_u8 32 false, 1 << 6;
+    f16 f16 f32 f16_f32 16 false;
+    bf16 bf16 f32 bf16_f32 16 false;
+    tf32 tf32 f32 tf32_f32 8 false;
+    f8e4m3 f8e4m3 f32 e4m3_f32 32 FP8_PRODUCTS || WARPGROUPS;
+    f8e5m2 f8e5m2 f32 e5m2_f32 32 FP8_PRODUCTS || WARPGROUPS;
+    i8 i8 i32 i8_i8 32 false;
+    u8 u8 i32 u8_u8 32 false;
 }
 impl StagedProduct<f64, f64> for f64 {
     type Step = D<16>;
@@ -361,7 +343,6 @@ fn issue_by_warps<'k, const APART: bool, C, M, N, K, B, X, Y>(
     Y: StagedFactor<'k, K, N, Element: Repack>,
 {
     sums.clear_unless_set();
-    let step = const { <StepOf<X::Element, Y::Element, C> as Dimension>::Count::COUNT };
     if !TILES_IN_REGISTERS || const { !by_fragments::<X::Element, Y::Element, C, M, N, K, B>() } {
         let product = mma(
             a.tile::<Blocked<B>>(),
@@ -371,36 +352,138 @@ fn issue_by_warps<'k, const APART: bool, C, M, N, K, B, X, Y>(
         sums.sums = *product.registers();
         return;
     }
-    let kind = const { <X::Element as StagedProduct<Y::Element, C>>::KIND };
-    if sums.kind & !kind != 0 {
-        execution::fail(|text| text.write_str("an accumulator adds products of one combination of types"))
+    if const { APART || size_of::<<X::Element as ProductOf<Y::Element, C>>::Word>() != 4 } {
+        // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles, by the condition above.
+        each_step::<C, M, N, K, B, X, Y>(a, b, |factors| unsafe {
+            factors.multiply::<APART>(&mut sums.sums)
+        });
+        return;
     }
+    let mut ahead = None;
+    each_step::<C, M, N, K, B, X, Y>(a, b, |factors| {
+        // Tensor cores are busy with the fragments before while these are on their way.
+        multiply(&ahead, sums);
+        ahead = Some(factors);
+    });
+    multiply(&ahead, sums);
+}
+
+/// Loads the fragments of both factors for each instruction along the contracted axis, and gives them to `take`.
+#[inline(always)]
+fn each_step<'k, C, M, N, K, B, X, Y>(
+    a: X,
+    b: Y,
+    mut take: impl FnMut(Factors<X::Element, Y::Element, C, (M, N), B>),
+) where
+    C: Element,
+    M: Dimension,
+    N: Dimension,
+    K: Dimension,
+    B: Block,
+    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
+    Y: StagedFactor<'k, K, N, Element: Repack>,
+{
+    let step = const { <StepOf<X::Element, Y::Element, C> as Dimension>::Count::COUNT };
     K::Count::unroll(0, step, &mut |k| {
         let left = a.columns::<StepOf<X::Element, Y::Element, C>, LeftOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, N::Count>>(k);
         let right = b.fragments::<0, StepOf<X::Element, Y::Element, C>, N, RightOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, M::Count>>(X::GEOMETRY.is_some(), [k, 0]);
-        // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles, by the condition above.
-        unsafe {
-            if const { <X::Element as StagedProduct<Y::Element, C>>::KIND == 0 || APART } {
-                let own = Factors::<<X::Element as ProductOf<Y::Element, C>>::Word, (M, N), B>::of::<
-                    X::Element,
-                    Y::Element,
-                    C,
-                    _,
-                    _,
-                >(&left, &right);
-                add_pending(sums);
-                own.multiply::<X::Element, Y::Element, C, APART>(&mut sums.sums);
-                return;
-            }
-            // Tensor cores are busy with the fragments before while these are on their way.
-            let own = Factors::<u32, (M, N), B>::of::<X::Element, Y::Element, C, _, _>(&left, &right);
-            if sums.kind != 0 {
-                sums.pending.multiply::<X::Element, Y::Element, C, false>(&mut sums.sums);
-            }
-            (sums.pending, sums.kind) = (own, kind);
-        }
+        take(Factors::of(&left, &right));
     });
     reads_are_done();
+}
+
+/// Sums of type `C` and shape `S` to which steps add products of elements `T` and `U`, from
+/// [`Steps::sum`](super::Steps::sum).
+pub struct Accumulation<'a, T: StagedProduct<U, C>, U: Repack, C: Element, S: Shape, B: Block> {
+    sums: &'a mut Accumulator<C, S, B>,
+    /// The fragments of a product that is still to be added. They were loaded while the product before them was under way, and
+    /// so are the first ones of a step while the last product of the step before is.
+    ahead: Factors<T, U, C, S, B>,
+}
+
+impl<'a, T: StagedProduct<U, C>, U: Repack, C: Element, S: Shape, B: Block> Accumulation<'a, T, U, C, S, B> {
+    /// Whether products are put off: where warps multiply for themselves, on fragments in registers of 32 bits.
+    const AHEAD: bool = TILES_IN_REGISTERS
+        && !WARPGROUPS
+        && <T as ProductOf<U, C>>::TENSOR_CORES
+        && size_of::<T::Word>() == 4
+        && <S::Rows as PowerOfTwo>::COUNT >= 16
+        && <S::Columns as PowerOfTwo>::COUNT >= 8
+        && <B::Threads as PowerOfTwo>::COUNT >= 32;
+
+    #[inline(always)]
+    pub(super) fn new(sums: &'a mut Accumulator<C, S, B>) -> Self {
+        Self { sums, ahead: Factors::zero() }
+    }
+
+    /// Adds the product that was put off.
+    #[inline(always)]
+    fn catch_up(&mut self) {
+        // SAFETY: all threads of the block run this alike. Callers are where `AHEAD` is, and tensor cores multiply these tiles.
+        unsafe { self.ahead.multiply::<false>(&mut self.sums.sums) }
+    }
+
+    /// Adds what was put off, if anything is.
+    #[inline(always)]
+    pub(super) fn finish(mut self) {
+        if const { Self::AHEAD } {
+            self.catch_up();
+        }
+    }
+}
+
+impl<T: StagedProduct<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, B: Block>
+    Accumulation<'_, T, U, C, (M, N), B>
+{
+    /// Adds the product of an (M, K) factor, a stage or a tile in registers, and a (K, N) stage, as
+    /// [`Accumulator::mma`] does.
+    #[inline(always)]
+    pub fn mma<'k, K, X, Y>(&mut self, a: X, b: Y)
+    where
+        K: Dimension,
+        X: LeftFactor<'k, M, K, B, Element = T>,
+        Y: StagedFactor<'k, K, N, Element = U>,
+    {
+        if const { !Self::AHEAD || !by_fragments::<T, U, C, M, N, K, B>() } {
+            b.issue(self.sums, a);
+            return;
+        }
+        each_step::<C, M, N, K, B, X, Y>(a, b, |factors| {
+            self.catch_up();
+            self.ahead = factors;
+        });
+    }
+
+    /// As [`mma`](Self::mma), with sums of all the bits that `C` has: see [`Accumulator::mma_precisely`].
+    #[inline(always)]
+    pub fn mma_precisely<'k, K, X, Y>(&mut self, a: X, b: Y)
+    where
+        K: Dimension,
+        X: LeftFactor<'k, M, K, B, Element = T>,
+        Y: StagedFactor<'k, K, N, Element = U>,
+    {
+        if const { !<T as StagedProduct<U, C>>::SHORT } {
+            return self.mma(a, b);
+        }
+        // What was put off is of this same product, or nothing.
+        if const { Self::AHEAD } {
+            self.catch_up();
+            self.ahead = Factors::zero();
+        }
+        issue_precisely(self.sums, a, b);
+    }
+}
+
+/// Adds the product of fragments that were loaded, if there are any.
+#[inline(always)]
+fn multiply<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block>(
+    loaded: &Option<Factors<T, U, C, S, B>>,
+    sums: &mut Accumulator<C, S, B>,
+) {
+    if let Some(factors) = loaded {
+        // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles: fragments are loaded where they do.
+        unsafe { factors.multiply::<false>(&mut sums.sums) }
+    }
 }
 
 /// What one instruction of a warp takes of the contracted axis.

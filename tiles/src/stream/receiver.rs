@@ -3,7 +3,9 @@
 use super::accumulator::Accumulator;
 #[allow(unused_imports, reason = "for links in the documentation")]
 use super::accumulator::InFlight;
+use super::copies::Copies;
 use super::fills::Fills;
+use super::product::{Accumulation, StagedProduct};
 use super::progress::{Progress, Readers, Reads};
 use super::ring::Ring;
 use super::staged::Message;
@@ -13,7 +15,7 @@ use crate::arch::threads::Address;
 use crate::arch::{execution, threads, warpgroup};
 use crate::context::Cx;
 use crate::debug::protocol::{ENDED_FEED, HELD_MESSAGES, HELD_STAGES, ORDER_OF_STAGES};
-use crate::element::Element;
+use crate::element::{Element, Repack};
 use crate::layout::{Accumulators, Block};
 use crate::registers::PowerOfTwo;
 use crate::shape::Shape;
@@ -48,22 +50,14 @@ impl Position {
 /// [`receive`](Self::receive) hands a message out until it is released.
 ///
 /// `'r` is the pipeline's own: what was received from one pipeline cannot be mistaken for another's.
-pub struct Receiver<'r, P, F, B, const STAGES: usize> {
+pub struct Receiver<'r, P, F: Iterator, B, const STAGES: usize> {
     pub(super) ring: Ring<P, STAGES>,
     /// The next message.
     next: Position,
-    /// Where no warp copies: the messages that are still to be copied, by all threads.
-    feed: Option<F>,
-    /// The stage that is filled next.
-    fill: u32,
-    /// Groups of copies that were begun for messages not received yet, empty ones at the feed's end included.
-    ahead: u32,
-    /// Messages among them.
-    ready: u32,
+    /// Where no warp copies: the feed, if it names any tiles.
+    copies: Option<Copies<F>>,
     /// Stages that were handed out and not released.
     held: u32,
-    /// The oldest of them.
-    oldest: u32,
     /// What products of the pipeline are under way.
     pub(super) progress: &'r Progress,
     brand: PhantomData<(fn(&'r ()) -> &'r (), B, *const ())>,
@@ -117,12 +111,8 @@ where
         let mut receiver = Self {
             ring,
             next: Position::FIRST,
-            feed,
-            fill: 0,
-            ahead: 0,
-            ready: 0,
+            copies: feed.and_then(Copies::new::<P, B>),
             held: 0,
-            oldest: 0,
             progress,
             brand: PhantomData,
         };
@@ -222,69 +212,99 @@ where
     #[track_caller]
     fn wait_for_copies(&mut self) {
         let has_stage = (self.held as usize) < Self::STAGES;
-        if self.ahead == 0 && has_stage {
+        if self.ready() == 0 && has_stage {
             // All stages were held, and one was released since.
             // SAFETY: all threads of the block run this alike. Behind it all are done with stages released.
             unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
             self.begin_copies();
         }
-        if self.ready == 0 {
+        let ready = self.ready();
+        if ready == 0 {
             self.fail("receive", if has_stage { ENDED_FEED } else { HELD_STAGES })
         }
-        wait_until_under_way(self.ahead.saturating_sub(1) as usize);
+        wait_until_under_way(ready as usize - 1);
         // SAFETY: all threads of the block run this alike. Behind it all have their copies, and are done with stages released.
         unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
-        self.ahead -= 1;
-        self.ready -= 1;
-        if (self.ahead + self.held) as usize + 1 < Self::STAGES {
+        if ready + self.held < const { Self::STAGES as u32 } {
             self.begin_copies();
         }
+        if let Some(copies) = &mut self.copies {
+            copies.ready -= 1;
+        }
+    }
+
+    /// Messages that were copied, or are being copied, and not received yet.
+    #[inline(always)]
+    fn ready(&self) -> u32 {
+        self.copies.as_ref().map_or(0, |copies| copies.ready)
+    }
+
+    /// The stage of the message that is `ahead` places behind the next one, of at most as many as there are stages.
+    #[inline(always)]
+    fn slot(&self, ahead: u32) -> u32 {
+        let slot = self.next.slot + ahead;
+        if slot < Self::STAGES as u32 { slot } else { slot - Self::STAGES as u32 }
     }
 
     /// Begins copies until all stages but one are on their way, as they are but for messages that were held.
     #[inline(always)]
     fn fill_up(&mut self) {
-        if self.ahead as usize + 1 < Self::STAGES {
+        let mut missing = const { Self::STAGES as u32 - 1 } - self.ready();
+        if missing != 0 {
             // SAFETY: all threads of the block run this alike. Behind it all are done with stages released.
             unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
-            while self.ahead as usize + 1 < Self::STAGES {
+            // At the feed's end the groups are empty.
+            while missing != 0 {
                 self.begin_copies();
+                missing -= 1;
             }
         }
     }
 
-    /// Waits for the next message while no other is held; afterwards it lies at the result. All stages but its own are on their
-    /// way, or, but for one, at the end of the feed.
-    #[inline(always)]
-    #[track_caller]
-    fn next_filled(&mut self) -> Address {
-        if self.ready == 0 {
-            self.fail("each", ENDED_FEED)
-        }
-        self.ready -= 1;
-        wait_until_under_way(const { Self::STAGES - 2 });
-        // SAFETY: all threads of the block run this alike. Behind it all have their copies, and are done with the stage before.
-        unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
-        let slot = self.next.slot;
-        self.next.advance(Self::STAGES);
-        self.ring.stage(slot)
-    }
-
-    /// Begins to copy the next message of the feed into the next stage, which is free.
+    /// Begins to copy the next message of the feed into the next stage, which is free: fewer than all are filled or held.
     #[inline(always)]
     fn begin_copies(&mut self) {
-        if let Some(tiles) = self.feed.as_mut().and_then(Iterator::next) {
-            // SAFETY: the stage is free: fewer than all are filled or held, and they are filled and released in one order.
-            unsafe { tiles.copy_by_threads::<B>(self.ring.stage(self.fill)) };
-            self.ready += 1;
-            self.fill += 1;
-            if self.fill as usize == Self::STAGES {
-                self.fill = 0;
-            }
+        let stage = self.ring.stage(self.slot(self.ready()));
+        if let Some(copies) = &mut self.copies {
+            // SAFETY: the stage is free, as stages are filled and released in one order.
+            unsafe { copies.begin::<P, B>(stage) }.begin::<B>();
+            copies.advance::<P, B>();
         }
-        // At the feed's end the groups are empty, so that one is as old as ever when it is waited for.
-        barriers::commit_copies();
-        self.ahead += 1;
+    }
+
+    /// [`Steps::each`] where no warp copies.
+    ///
+    /// # Panics
+    /// If the feed has fewer messages, or messages are held (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    fn each_by_threads(&mut self, count: u32, mut step: impl for<'k> FnMut(P::Stages<'k>)) {
+        self.fill_up();
+        if count == 0 {
+            return;
+        }
+        // Here nobody reads on when a step has ended.
+        let reads = Reads::of_step();
+        let mut count = count;
+        while count != 0 {
+            count -= 1;
+            if self.ready() == 0 {
+                self.fail("each", ENDED_FEED)
+            }
+            wait_until_under_way(const { Self::STAGES - 2 });
+            let (address, free) = (self.ring.stage(self.next.slot), self.ring.stage(self.slot(self.ready())));
+            self.next.advance(Self::STAGES);
+            // SAFETY: all threads of the block run this alike. Behind it all have their copies, and are done with the stage before.
+            unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
+            let Some(copies) = &mut self.copies else { return };
+            copies.ready -= 1;
+            // SAFETY: all stages but this one and the one before are filled, and that one was released.
+            let copied = unsafe { copies.begin::<P, B>(free) };
+            // SAFETY: the message lies there: its stage is filled again behind the barrier of the next message.
+            step(unsafe { P::stages(address, &reads) });
+            copied.begin::<B>();
+            copies.advance::<P, B>();
+        }
     }
 
     /// Waits for the next message and calls `step` with its stages, where a warp copies. Then gives back the stage of the step before,
@@ -337,15 +357,13 @@ where
     #[inline(always)]
     #[track_caller]
     pub(super) fn give_back(&mut self, slot: u32) {
-        self.held -= 1;
         if COPY_WARP {
             self.arrive_empty(slot);
-        } else {
-            if slot != self.oldest {
-                self.fail("release", ORDER_OF_STAGES)
-            }
-            self.step_oldest();
+        } else if slot != self.slot(const { Self::STAGES as u32 } - self.held) {
+            // Messages that are held lie in front of the next one.
+            self.fail("release", ORDER_OF_STAGES)
         }
+        self.held -= 1;
     }
 
     /// Ends the kernel with a report. Where a warp copies, that one makes it: here its code would cost registers.
@@ -359,14 +377,6 @@ where
             // SAFETY: the word is the ring's own.
             unsafe { barriers::poke(self.ring.failed(), text as u32) };
             barriers::rest();
-        }
-    }
-
-    #[inline(always)]
-    fn step_oldest(&mut self) {
-        self.oldest += 1;
-        if self.oldest as usize == Self::STAGES {
-            self.oldest = 0;
         }
     }
 
@@ -400,7 +410,7 @@ fn wait_until_under_way(groups: usize) {
 
 /// The next messages of a [`Receiver`], to be lent one by one.
 #[must_use = "messages are received by `each`"]
-pub struct Steps<'s, 'r, P, F, B, const STAGES: usize> {
+pub struct Steps<'s, 'r, P, F: Iterator, B, const STAGES: usize> {
     receiver: &'s mut Receiver<'r, P, F, B, STAGES>,
     count: u32,
 }
@@ -422,18 +432,7 @@ where
         let receiver = self.receiver;
         let mut count = self.count;
         if !COPY_WARP {
-            receiver.fill_up();
-            // Here nobody reads on when a step has ended.
-            let reads = Reads::of_step();
-            while count != 0 {
-                count -= 1;
-                let address = receiver.next_filled();
-                // SAFETY: the message lies there: its stage is filled again behind the barrier of the next message.
-                step(unsafe { P::stages(address, &reads) });
-                receiver.begin_copies();
-                receiver.ahead -= 1;
-                receiver.step_oldest();
-            }
+            receiver.each_by_threads(count, step);
             return;
         }
         let mut previous = None;
@@ -445,7 +444,8 @@ where
     }
 
     /// The sums of the products that `product` puts under way in each step, as [`each`](Self::each) with an [`Accumulator`]; zero
-    /// where there is no step.
+    /// where there is no step. Faster than that where the GPU has no warpgroups: the tensor cores are busy with the end of a step
+    /// while the factors of the next one are on their way to registers.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -475,26 +475,33 @@ where
     /// As [`each`](Self::each).
     #[inline(always)]
     #[track_caller]
-    pub fn sum<C: Element, S: Shape>(
+    pub fn sum<C, S, T, U>(
         self,
         cx: Cx<B>,
-        mut product: impl for<'k> FnMut(&mut Accumulator<C, S, B>, P::Stages<'k>),
-    ) -> Tile<C, S, Accumulators<B>> {
+        mut product: impl for<'k> FnMut(&mut Accumulation<'_, T, U, C, S, B>, P::Stages<'k>),
+    ) -> Tile<C, S, Accumulators<B>>
+    where
+        C: Element,
+        S: Shape,
+        T: StagedProduct<U, C>,
+        U: Repack,
+    {
+        let mut sums = Accumulator::unset(cx);
+        let mut accumulation = Accumulation::new(&mut sums);
         if !P::BY_WARPGROUPS {
-            let mut sums = Accumulator::zero(cx);
-            self.each(|stages| product(&mut sums, stages));
+            self.each(|stages| product(&mut accumulation, stages));
+            accumulation.finish();
             return sums.finish();
         }
         let (receiver, mut count) = (self.receiver, self.count);
-        let mut sums = Accumulator::unset(cx);
         if count == 0 {
             return sums.into_tile();
         }
         // The first step by itself, as no other one takes the place of what the accumulators hold.
-        let mut previous = receiver.step(None, |stages| product(&mut sums, stages));
+        let mut previous = receiver.step(None, |stages| product(&mut accumulation, stages));
         while count != 1 {
             count -= 1;
-            previous = receiver.step(previous, |stages| product(&mut sums, stages));
+            previous = receiver.step(previous, |stages| product(&mut accumulation, stages));
         }
         receiver.after_steps(previous);
         sums.settle::<true>();

@@ -9,8 +9,9 @@ use core::marker::PhantomData;
 /// As many stages as fit the shared memory of a multiprocessor beside what its other users need, at most 8.
 pub const AUTOMATIC: usize = 0;
 
-/// What an automatic ring leaves to others: two output buffers of two warpgroups, and scratch of tile operations.
-const SPARE_BYTES: usize = 33 * 1024;
+/// What an automatic ring leaves to others on GPUs of each class: its barriers, and scratch of tile operations or, where there
+/// is a copy engine, two output buffers of two warpgroups.
+const SPARE_BYTES: [usize; 3] = [17 * 1024, 17 * 1024, 33 * 1024];
 /// The most stages that an automatic ring has: more are of no use.
 const MOST_AUTOMATIC: usize = 8;
 /// The most stages that a ring can have.
@@ -36,7 +37,7 @@ impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
             assert!(STAGES <= MOST_STAGES, "a ring has at most 16 stages");
             return STAGES;
         }
-        let stages = (CLASSES[class] as usize - SPARE_BYTES) / P::ROOM;
+        let stages = (CLASSES[class] as usize - SPARE_BYTES[class]) / P::ROOM;
         if stages < 2 {
             2
         } else if stages > MOST_AUTOMATIC {

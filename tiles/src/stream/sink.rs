@@ -1,6 +1,6 @@
 //! Storing tiles: from accumulators through a small buffer in shared memory, by the copy engine.
 
-use super::feed::Numbers;
+use super::feed::{Numbers, locate};
 use super::matrix::{MatrixShape, TileSink};
 use super::product::pair;
 use super::shared::SharedMemory;
@@ -81,7 +81,7 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
                 // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers and a launch's one number of
                 // blocks.
                 sink: unsafe { core::ptr::read(&self) },
-                index: order.locate_among(number, blocks, counts),
+                index: locate(&order, number, blocks, counts),
             }
         })
     }

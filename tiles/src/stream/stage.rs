@@ -10,7 +10,8 @@ use crate::arch::matrix::{
 };
 use crate::arch::threads::{self, Address};
 use crate::element::Element;
-use crate::layout::{Accumulators, Block, Blocked, Layout, LinearMap, Map};
+use crate::layout::{Accumulators, Block, Blocked, Layout, LinearMap, Map, THREAD_BITS};
+use crate::ops::matrix::Place;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Dimension;
 use crate::simt::shared::load_element;
@@ -103,77 +104,141 @@ impl<'k, T: Element, R: Dimension, C: Dimension> Stage<'k, T, (R, C)> {
     /// The tile in registers, in layout `L`.
     #[inline(always)]
     pub(crate) fn load_in<L: Layout>(self) -> Tile<T, (R, C), L> {
-        let registers =
-            by_elements::<T, R, C, L>(self.address, const { &Self::GEOMETRY }, |row, column| (row, column));
+        let registers = by_elements::<T, R, C, L>(self.address, [0, 0], |row, column| {
+            const { Self::GEOMETRY }.offset(row, column * const { size_of::<T::Bits>() })
+        });
+        reads_are_done();
         Tile::from_registers(registers)
     }
 }
 
-/// A part of a stage as the fragments of layout `L`. The stage holds the factor, or its transpose; axis `ALONG` of the factor is
-/// contracted, and `reorder` says whether elements of 64 bits come in the order of [`reordered`] along it.
+/// How a factor is read from its stage.
+pub(super) struct Reading {
+    geometry: Geometry,
+    /// Whether the stage holds the factor's transpose.
+    transposed: bool,
+    /// Whether the contracted axis runs along the rows of the stage.
+    contiguous: bool,
+}
+
+impl Reading {
+    /// The row and column of the stage at which an element of the factor is.
+    #[inline(always)]
+    const fn place(&self, row: usize, column: usize) -> (usize, usize) {
+        if self.transposed { (column, row) } else { (row, column) }
+    }
+
+    /// Where an element of the factor lies in the stage. Linear: each bit of row and column changes bits of its own.
+    #[inline(always)]
+    const fn offset(&self, row: usize, column: usize) -> usize {
+        let (row, column) = self.place(row, column);
+        self.geometry.offset(row, column * self.geometry.element_bytes)
+    }
+
+    /// The part of an offset that the number of a thread decides when matrices of eight rows are loaded, `count` at once, each as
+    /// `packed` registers of a tile that has `2^column_bits` columns. Linear as well.
+    #[inline(always)]
+    const fn of_thread(
+        &self,
+        map: &LinearMap,
+        column_bits: u32,
+        (count, packed): (usize, usize),
+        thread: usize,
+    ) -> usize {
+        let lane = thread % 32;
+        // Each eighth of the lanes names the rows of one matrix.
+        let flat = map.of_thread.apply(thread & !31) | map.of_register.apply(lane / 8 % count * packed);
+        self.offset(flat >> column_bits, flat & ((1 << column_bits) - 1)) ^ self.geometry.offset(lane % 8, 0)
+    }
+
+    /// The bits of an offset that the number of a thread decides.
+    const fn touched(&self, map: &LinearMap, column_bits: u32, at_once: (usize, usize)) -> usize {
+        let (mut touched, mut bit) = (0, 0);
+        while bit < THREAD_BITS {
+            touched |= self.of_thread(map, column_bits, at_once, 1 << bit);
+            bit += 1;
+        }
+        touched
+    }
+}
+
+/// What [`fragments`] knows at compile time: how the factor is read.
+pub(super) trait Read {
+    /// How.
+    const READING: Reading;
+}
+
+/// Reading of a factor `X` of shape `(A, B)`, along whose axis `ALONG` is contracted.
+struct ReadAlong<X, A, B, const ALONG: usize>(PhantomData<(X, A, B)>);
+
+impl<'k, X: StagedFactor<'k, A, B>, A: Dimension, B: Dimension, const ALONG: usize> Read
+    for ReadAlong<(X, &'k ()), A, B, ALONG>
+{
+    const READING: Reading = Reading {
+        geometry: X::GEOMETRY,
+        transposed: X::TRANSPOSED,
+        contiguous: ALONG == if X::TRANSPOSED { 0 } else { 1 },
+    };
+}
+
+/// Elements in a word, and the words of which fragments of layout `L` consist, up to what is loaded at once.
+const fn at_once<T: Element, P: Dimension, Q: Dimension, L: Layout>() -> (usize, usize) {
+    let size = size_of::<T::Bits>();
+    let packed = if size < 4 { 4 / size } else { 1 };
+    let words = <L::Registers<(P, Q)> as PowerOfTwo>::COUNT / packed;
+    (if words < 4 { words } else { 4 }, packed)
+}
+
+/// A part of a stage as the fragments of layout `L`; `reorder` says whether elements of 64 bits come in the order of [`reordered`]
+/// along the contracted axis.
 ///
 /// The caller says [`reads_are_done`] before the stage is given back.
 #[inline(always)]
-fn fragments<const ALONG: usize, T: Element, P: Dimension, Q: Dimension, L: Layout>(
+fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout, R: Read>(
     address: Address,
-    geometry: &Geometry,
-    transposed: bool,
     reorder: bool,
     [first_row, first_column]: [usize; 2],
 ) -> Tile<T, (P, Q), L> {
     let size = const { size_of::<T::Bits>() };
-    // Whether the contracted axis runs along the stage's rows.
-    let contiguous = ALONG == if transposed { 0 } else { 1 };
-    let place = |row: usize, column: usize| {
-        let (row, column) = (first_row + row, first_column + column);
-        if transposed { (column, row) } else { (row, column) }
-    };
-    let packed = 4 / size.min(4);
-    let words = const { <L::Registers<(P, Q)> as PowerOfTwo>::COUNT } / packed;
+    let reading = const { &R::READING };
+    let (count, packed) = const { at_once::<T, P, Q, L>() };
     // `ldmatrix` moves words of four bytes along rows, and transposes elements of two.
-    let by_matrices = TILES_IN_REGISTERS && words > 0 && (size == 2 || (size < 8 && contiguous));
+    let by_matrices =
+        TILES_IN_REGISTERS && count > 0 && (size == 2 || (size < 8 && const { R::READING.contiguous }));
     let map = const { &Map::<L, (P, Q)>::MAP };
     let column_bits = const { <Q::Count as PowerOfTwo>::LOG };
-    let thread = crate::arch::execution::thread();
     if !by_matrices {
-        let offset = |flat: usize, first: [usize; 2]| {
-            let (row, column) =
-                (first[0] + (flat >> column_bits), first[1] + (flat & ((1 << column_bits) - 1)));
-            let (row, column) = if transposed { (column, row) } else { (row, column) };
-            let (row, column) = match (reorder && size == 8, contiguous) {
+        let offset = |row, column| {
+            let (row, column) = reading.place(row, column);
+            let (row, column) = match (reorder && size == 8, reading.contiguous) {
                 (false, _) => (row, column),
                 (true, true) => (row, reordered(column)),
                 (true, false) => (reordered(row), column),
             };
-            geometry.offset(row, column * size)
+            reading.geometry.offset(row, column * size)
         };
-        // Offsets are linear in the bits of indices, and so are the thread's part and the register's, which share some bits.
-        // The others are part of the instruction.
-        let own = offset(map.of_thread.apply(thread), [0, 0]);
-        let mut shared = 0;
-        let mut bit = 0;
-        while bit < const { <<L::Block as Block>::Threads as PowerOfTwo>::LOG } {
-            shared |= offset(map.of_thread.apply(1 << bit), [0, 0]);
-            bit += 1;
-        }
-        let registers = Registers::from_fn(|i| {
-            let part = offset(map.of_register.apply(i), [first_row, first_column]);
-            let at = threads::offset(address, own ^ (part & shared));
-            // SAFETY: callers give places within the stage, which nobody writes.
-            unsafe { load_element(threads::offset(at, part & !shared)) }
-        });
-        return Tile::from_registers(registers);
+        return Tile::from_registers(by_elements::<T, P, Q, L>(address, [first_row, first_column], offset));
     }
-    let (warp, lane) = (map.of_thread.apply(thread & !31), thread % 32);
-    let count = words.min(4);
+    let own = reading.of_thread(map, column_bits, (count, packed), crate::arch::execution::thread());
+    let place = Place {
+        stage: threads::word(address),
+        own: once_for_all(own),
+        touched: const {
+            let at_once = at_once::<T, P, Q, L>();
+            if at_once.0 == 0 {
+                0
+            } else {
+                R::READING.touched(&Map::<L, (P, Q)>::MAP, <Q::Count as PowerOfTwo>::LOG, at_once)
+            }
+        },
+    };
     let mut registers = Registers::from_fn(|_| T::ZERO);
     <L::Registers<(P, Q)>>::unroll(0, count * packed, &mut |i| {
-        // Each eighth of the lanes names the rows of one word's matrix.
-        let flat = warp | map.of_register.apply(i) | map.of_register.apply(lane / 8 % count * packed);
-        let (row, column) = place(flat >> column_bits, flat & ((1 << column_bits) - 1));
-        let at = threads::offset(address, geometry.offset(row + lane % 8, column * size));
+        let flat = map.of_register.apply(i);
+        let (row, column) = (flat >> column_bits, flat & ((1 << column_bits) - 1));
+        let offset = reading.offset(first_row + row, first_column + column);
         // SAFETY: all lanes of the warp run this alike; the rows lie within the stage, which nobody writes.
-        let loaded = unsafe { load_words(threads::word(at), count, contiguous) };
+        let loaded = unsafe { load_words(place.at(offset), count, reading.contiguous) };
         let mut word = 0;
         while word < count {
             let mut part = 0;
@@ -197,26 +262,40 @@ const fn reordered(k: usize) -> usize {
     k & !15 | (k & 2) << 2 | ((k >> 1) ^ (k << 2)) & 4 | ((k >> 1) ^ k) & 2 | k & 1
 }
 
-/// The elements of a tile of shape `(P, Q)` in layout `L`, each of which is loaded from the row and column of the stage that
-/// `place` gives for its own.
+/// The elements of a tile of shape `(P, Q)` in layout `L`, each of which is loaded from where `offset` says that it lies in the
+/// stage: linear in the bits of row and column. The tile's first one has the row and column `first`.
 #[inline(always)]
 fn by_elements<T: Element, P: Dimension, Q: Dimension, L: Layout>(
     address: Address,
-    geometry: &Geometry,
-    place: impl Fn(usize, usize) -> (usize, usize),
+    first: [usize; 2],
+    offset: impl Fn(usize, usize) -> usize,
 ) -> Registers<T, L::Registers<(P, Q)>> {
     let map = const { &Map::<L, (P, Q)>::MAP };
     let column_bits = const { <Q::Count as PowerOfTwo>::LOG };
-    let own = map.of_thread.apply(crate::arch::execution::thread());
-    let registers = Registers::from_fn(|i| {
-        let flat = own | map.of_register.apply(i);
-        let (row, column) = place(flat >> column_bits, flat & ((1 << column_bits) - 1));
-        let at = threads::offset(address, geometry.offset(row, column * const { size_of::<T::Bits>() }));
+    let offset = |flat: usize, [row, column]: [usize; 2]| {
+        offset(row + (flat >> column_bits), column + (flat & ((1 << column_bits) - 1)))
+    };
+    // The thread's part and the register's share some bits. The others are part of the instruction.
+    let own = once_for_all(offset(map.of_thread.apply(crate::arch::execution::thread()), [0, 0]));
+    let mut shared = 0;
+    let mut bit = 0;
+    while bit < const { <<L::Block as Block>::Threads as PowerOfTwo>::LOG } {
+        shared |= offset(map.of_thread.apply(1 << bit), [0, 0]);
+        bit += 1;
+    }
+    Registers::from_fn(|i| {
+        let part = offset(map.of_register.apply(i), first);
+        let at = threads::offset(address, own ^ (part & shared));
         // SAFETY: callers give places within the stage, which nobody writes.
-        unsafe { load_element(at) }
-    });
-    reads_are_done();
-    registers
+        unsafe { load_element(threads::offset(at, part & !shared)) }
+    })
+}
+
+/// A thread's part of offsets in a stage, of which one register is kept and nothing that follows from it where the threads that
+/// compute also copy: their products need the registers.
+#[inline(always)]
+fn once_for_all(own: usize) -> usize {
+    if COPY_WARP { own } else { crate::arch::execution::anew(own as u32) as usize }
 }
 
 /// One, two or four matrices of eight rows of 16 bytes, transposed unless the contracted axis is contiguous.
@@ -311,10 +390,8 @@ pub trait StagedFactor<'k, A: Dimension, B: Dimension>: sealed::Factor + Copy {
         reorder: bool,
         from: [usize; 2],
     ) -> Tile<Self::Element, (P, Q), L> {
-        fragments::<ALONG, Self::Element, P, Q, L>(
+        fragments::<Self::Element, P, Q, L, ReadAlong<(Self, &'k ()), A, B, ALONG>>(
             self.address(),
-            const { &Self::GEOMETRY },
-            Self::TRANSPOSED,
             reorder,
             from,
         )
@@ -356,8 +433,12 @@ impl<'k, T: Element, A: Dimension, B: Dimension> StagedFactor<'k, A, B> for Tran
     }
     #[inline(always)]
     fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
-        let (address, geometry) = (self.0.address, const { &<Self as StagedFactor<'k, A, B>>::GEOMETRY });
-        Tile::from_registers(by_elements::<T, A, B, L>(address, geometry, |row, column| (column, row)))
+        let registers = by_elements::<T, A, B, L>(self.0.address, [0, 0], |row, column| {
+            const { <Self as StagedFactor<'k, A, B>>::GEOMETRY }
+                .offset(column, row * const { size_of::<T::Bits>() })
+        });
+        reads_are_done();
+        Tile::from_registers(registers)
     }
 }
 

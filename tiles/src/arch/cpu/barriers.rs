@@ -48,14 +48,16 @@ pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
     }
 }
 
-/// Copies 16 bytes.
+/// Copies 16 bytes if `condition`.
 ///
 /// # Safety
-/// `source` is valid for reading, and `target` for writing 16 bytes.
+/// If so, `source` is valid for reading, and `target` for writing 16 bytes.
 #[inline(always)]
-pub unsafe fn copy_16_whole(target: Address, source: *const u8) {
-    // SAFETY: the caller vouches for both.
-    unsafe { target.copy_from_nonoverlapping(source, 16) }
+pub unsafe fn copy_16_if(condition: bool, target: Address, source: *const u8) {
+    if condition {
+        // SAFETY: the caller vouches for both.
+        unsafe { target.copy_from_nonoverlapping(source, 16) }
+    }
 }
 
 /// Copies are done at once.

@@ -85,6 +85,12 @@ pub fn anew(value: u32) -> u32 {
     value
 }
 
+/// The pointer.
+#[inline(always)]
+pub fn anew_pointer<T>(pointer: *const T) -> *const T {
+    pointer
+}
+
 /// Waits for nothing: on the CPU a launch returns when its blocks have run.
 #[inline(always)]
 pub fn wait_for_dependencies() {}

@@ -68,6 +68,12 @@ pub fn word(_address: Address) -> u32 {
     unreachable!("the CPU has no descriptors of shared memory")
 }
 
+/// The address.
+#[inline(always)]
+pub fn anew(address: Address) -> Address {
+    address
+}
+
 /// The address `bytes` further.
 #[inline(always)]
 pub fn offset(address: Address, bytes: usize) -> Address {

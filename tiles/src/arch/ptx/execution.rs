@@ -169,6 +169,14 @@ pub fn anew(mut value: u32) -> u32 {
     value
 }
 
+/// [`anew`] for a pointer.
+#[inline(always)]
+pub fn anew_pointer<T>(mut pointer: *const T) -> *const T {
+    // SAFETY: as above.
+    unsafe { asm!("/* {0} */", inout(reg64) pointer, options(nomem, nostack, preserves_flags)) };
+    pointer
+}
+
 /// `griddepcontrol.wait`: waits until the grids that this one depends on have ended and their writes can be seen (PTX
 /// ISA, "griddepcontrol"). Nothing before `sm_90`, where a grid starts only then.
 #[inline(always)]

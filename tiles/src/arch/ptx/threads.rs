@@ -107,6 +107,12 @@ pub fn word(address: Address) -> u32 {
     address
 }
 
+/// [`super::execution::anew`] for an address.
+#[inline(always)]
+pub fn anew(address: Address) -> Address {
+    super::execution::anew(address)
+}
+
 /// The address `bytes` further.
 #[inline(always)]
 pub fn offset(address: Address, bytes: usize) -> Address {

@@ -46,6 +46,7 @@ pub(crate) use combinations::ProductOf;
 pub use combinations::{Multiply, MultiplyAccumulate};
 pub use scaled::{ScaledMultiply, scaled_mma};
 pub use shapes::{BatchOf, MatrixProduct, MultiplyShapes};
+pub(crate) use stage::Place;
 pub(crate) use tensor_cores::Factors;
 
 use crate::arch;

@@ -373,56 +373,49 @@ pub(crate) unsafe fn multiply_staged<P, T, U, C, S, B>(
     }
 }
 
-/// The fragments of both factors that the instructions for sums of shape `S` take at once, as registers `W` in the numbering of
-/// [`Fragments`]: of tiles without a batch, or with a batch of one.
-#[derive(Clone, Copy)]
-pub(crate) struct Factors<W: Word, S: Shape, B: Block> {
-    left: Registers<W, LeftWords<S, B>>,
-    right: Registers<W, RightWords<S, B>>,
+/// The fragments of both factors of a product that the instructions for sums of type `C` and shape `S` take at once, in the
+/// numbering of [`Fragments`]: of tiles without a batch, or with a batch of one.
+pub(crate) struct Factors<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block> {
+    left: Registers<T::Word, LeftWords<S, B>>,
+    right: Registers<T::Word, RightWords<S, B>>,
 }
 
-impl<W: Word, S: Shape, B: Block> Factors<W, S, B> {
+impl<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block> Factors<T, U, C, S, B> {
     /// Zeros.
     #[inline(always)]
     pub(crate) fn zero() -> Self {
-        Self { left: Registers::from_fn(|_| W::ZERO), right: Registers::from_fn(|_| W::ZERO) }
+        Self { left: Registers::from_fn(|_| T::Word::ZERO), right: Registers::from_fn(|_| T::Word::ZERO) }
     }
 
     /// The fragments of these tiles, which have as much of `k` as an instruction takes.
     #[inline(always)]
-    pub(crate) fn of<T, U, C, SA, SB>(
+    pub(crate) fn of<SA: Shape, SB: Shape>(
         left: &Tile<T, SA, LeftOperand<B, T::Bytes, S::Columns>>,
         right: &Tile<U, SB, RightOperand<B, T::Bytes, S::Rows>>,
-    ) -> Self
-    where
-        T: ProductOf<U, C>,
-        U: Repack,
-        C: Element,
-        SA: Shape,
-        SB: Shape,
-    {
+    ) -> Self {
         const {
             assert!(<SA::Columns as PowerOfTwo>::LOG == 2 + <T::Packed as PowerOfTwo>::LOG + T::UNITS.ilog2())
         };
         let packed = const { <T::Packed as PowerOfTwo>::COUNT };
-        let mut factors = Self::zero();
-        <LeftWords<S, B>>::unroll(0, 1, &mut |i| {
-            let (tile, half, unit) = (i / 8, i % 2, i / 2 % 4);
-            if unit < T::UNITS {
+        let (left, right) = (left.registers(), right.registers());
+        Self {
+            left: Registers::from_fn(|i| {
+                let (tile, half, unit) = (i / 8, i % 2, i / 2 % 4);
+                if unit >= T::UNITS {
+                    return T::Word::ZERO;
+                }
                 let word = half + 2 * (unit + T::UNITS * tile);
-                let word = T::left_word(|part| left.registers().get(word * packed + part));
-                factors.left.set(i, W::narrow(word.widen()));
-            }
-        });
-        <RightWords<S, B>>::unroll(0, 1, &mut |i| {
-            let (tile, unit) = (i / 4, i % 4);
-            if unit < T::UNITS {
+                T::left_word(|part| left.get(word * packed + part))
+            }),
+            right: Registers::from_fn(|i| {
+                let (tile, unit) = (i / 4, i % 4);
+                if unit >= T::UNITS {
+                    return T::Word::ZERO;
+                }
                 let word = unit + T::UNITS * tile;
-                let word = T::right_word(|part| right.registers().get(word * packed + part));
-                factors.right.set(i, W::narrow(word.widen()));
-            }
-        });
-        factors
+                T::right_word(|part| right.get(word * packed + part))
+            }),
+        }
     }
 
     /// Adds their product to sums. With `APART`, tensor cores sum it up alone.
@@ -430,16 +423,11 @@ impl<W: Word, S: Shape, B: Block> Factors<W, S, B> {
     /// # Safety
     /// All threads of the block execute this same call. Tensor cores multiply these tiles: there is a [`Plan`] for all of `k`.
     #[inline(always)]
-    pub(crate) unsafe fn multiply<T, U, C, const APART: bool>(
+    pub(crate) unsafe fn multiply<const APART: bool>(
         &self,
         sums: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
-    ) where
-        T: ProductOf<U, C>,
-        U: Repack,
-        C: Element,
-    {
-        let left = |i: usize| T::Word::narrow(self.left.get(i).widen());
-        let right = |i: usize| T::Word::narrow(self.right.get(i).widen());
+    ) {
+        let (left, right) = (|i| self.left.get(i), |i| self.right.get(i));
         // SAFETY: the same contract.
         unsafe { accumulate::<T, U, C, S, B, _, APART>(sums, 0, T::UNITS, left, right) }
     }
