@@ -16,7 +16,7 @@ pub fn linear<T: StagedProduct<T, f32>>(
     #[shared] stash: Stash<1>,
 ) {
     let tiles = block.indices(RowMajor, y.tile_counts()).map(move |[batch, i, _]| x.tile_of(batch, i, 0));
-    block.pipelines((weights, rows), (w.row(0), tiles), move |cx, (mut weights, mut rows)| {
+    block.pipelines((weights, rows), ([w.tile(0, 0)], tiles), move |cx, (mut weights, mut rows)| {
         let (mut stash, w) = (stash, weights.receive());
         for tile in y.deal(cx, RowMajor) {
             tile.store(&mut stash, rows.steps(1).sum(cx, |sums, x| sums.mma(x, w.stages())));

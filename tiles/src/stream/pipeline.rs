@@ -81,7 +81,7 @@ impl<B: Block> Split<B> {
     ///     #[shared] stash: Stash<1>,
     /// ) {
     ///     let tiles = block.indices(RowMajor, y.tile_counts()).map(move |[_, i, _]| x.tile(i, 0));
-    ///     block.pipelines((weights, rows), (w.row(0), tiles), move |cx, (mut weights, mut rows)| {
+    ///     block.pipelines((weights, rows), ([w.tile(0, 0)], tiles), move |cx, (mut weights, mut rows)| {
     ///         let (mut stash, w) = (stash, weights.receive());
     ///         for tile in y.deal(cx, RowMajor) {
     ///             let sums = rows.steps(1).sum::<f32, _>(cx, |sums, x| sums.mma(x, w.stages()));
