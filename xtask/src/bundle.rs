@@ -68,8 +68,8 @@ pub(crate) fn run() -> Result {
         command
             .args(PACKAGES.into_iter().flat_map(|package| ["--package", package]))
             .arg("--release")
-            .args(["--package", "cuda-tiles-operation-tests"])
-            .args(["--features", "cuda-tiles-suite/cust", "--message-format=json-render-diagnostics"])
+            .args(["--features", "cuda-tiles-suite/cust,cuda-tiles-suite/gemm"])
+            .arg("--message-format=json-render-diagnostics")
             .env("CUDA_TILES_REQUIRE_PTX", "1");
         for artifact in built(&mut command)? {
             if let (Some(kind), Some(program)) = (Kind::of(&artifact), &artifact.executable) {
@@ -94,6 +94,7 @@ pub(crate) fn run() -> Result {
         }
     }
     copy_folder(&workspace::root().join("data"), &bundle.join("data"))?;
+    copy_folder(&workspace::root().join("kernels/tuning"), &bundle.join("tuning"))?;
     let script = bundle.join("run.sh");
     std::fs::write(&script, RUN_SCRIPT).about(&script, "written")?;
     process::run(Command::new("chmod").arg("+x").arg(&script))?;

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs the tests and benchmarks of this folder on the GPU. Nothing but the driver is needed.
 #
-#   ./run.sh test | bench | all | sanitize
+#   ./run.sh test | bench | tune | all | sanitize
 #
+# `tune` measures the plans of matrix products, and writes them to tuning/, as `cargo xtask tune` does to kernels/tuning/.
 # `sanitize` runs the tests of streams and of attention under NVIDIA's compute-sanitizer, if it is on PATH: accesses outside of
 # memory, races in shared memory, and barriers that not all threads meet.
 #
@@ -90,13 +91,16 @@ run_examples() {
     done
 }
 
-# Every benchmark, with its table.
+# The benchmarks, with their table. The others in the folder are scripts that load the library beside them, and what they measure
+# against: `python3 matrix.py --help`, there.
 run_benches() {
-    local program
-    for program in benches/*; do
-        run_program benches "$program" --json "logs/$(basename "$program").json"
-    done
-    cat logs/benches-*.log
+    run_program benches benches/gpu --json logs/gpu.json
+    cat logs/benches-gpu.log
+}
+
+run_tuner() {
+    run_program benches benches/tune --products tuning/products.txt --results tuning
+    cat logs/benches-tune.log
 }
 
 case "${1:-}" in
@@ -107,6 +111,9 @@ test)
 bench)
     run_benches
     ;;
+tune)
+    run_tuner
+    ;;
 sanitize)
     run_sanitizer
     ;;
@@ -116,7 +123,7 @@ all)
     run_benches
     ;;
 *)
-    sed -n '2,12s/^# \{0,1\}//p' run.sh
+    sed -n '2,13s/^# \{0,1\}//p' run.sh
     exit 2
     ;;
 esac
