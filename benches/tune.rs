@@ -28,7 +28,7 @@ const SAMPLE: Duration = Duration::from_millis(3);
 /// Bytes that all sets of a product exceed together: more than any cache.
 const ROTATED: usize = 200 << 20;
 /// The first line of a file of results.
-const HEADER: &str = "product,batches,rows,columns,depth,tile rows,tile columns,parts,microseconds";
+const HEADER: &str = "product,batches,rows,columns,depth,tile rows,tile columns,cut,microseconds";
 
 #[derive(Parser)]
 struct Options {
@@ -173,8 +173,8 @@ struct Best {
 
 impl Best {
     fn line(&self) -> String {
-        let Plan { rows, columns, parts } = self.plan;
-        format!("{},{rows},{columns},{parts},{:.2}", self.key, self.microseconds)
+        let Plan { rows, columns, cut } = self.plan;
+        format!("{},{rows},{columns},{cut},{:.2}", self.key, self.microseconds)
     }
 }
 

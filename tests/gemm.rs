@@ -3,7 +3,7 @@
 
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Result, Tensor, TensorView, TensorViewMut};
-use cuda_tiles_kernels::gemm::{Activation, Gemm, Multiply, Plan, gemm};
+use cuda_tiles_kernels::gemm::{Activation, Bits, Cut, Gemm, Multiply, Plan, gemm};
 use cuda_tiles_suite::testing::{Random, check_repeated, devices};
 
 /// An element type of the tests.
@@ -166,7 +166,24 @@ plain_scales!(f64 i32);
 fn check<T, U, O>(device: &Device, random: &mut Random, wish: Wish)
 where
     T: Value + Multiply<U, O, Sum: Scale>,
-    U: Value + Element<Bits: cuda_tiles_kernels::gemm::Bits>,
+    U: Value + Element<Bits: Bits>,
+    O: Value,
+{
+    check_by::<T, U, O>(device, random, wish, |random, plans| match random.below(2) {
+        0 => Some(random.among(plans)),
+        _ => None,
+    });
+}
+
+/// Multiplies as wished, by the plan that `choose` picks or the usual one, and compares with sums in `f64`.
+fn check_by<T, U, O>(
+    device: &Device,
+    random: &mut Random,
+    wish: Wish,
+    choose: impl FnOnce(&mut Random, &[Plan]) -> Option<Plan>,
+) where
+    T: Value + Multiply<U, O, Sum: Scale>,
+    U: Value + Element<Bits: Bits>,
     O: Value,
 {
     let [batches, m, n, k] = wish.sizes;
@@ -184,11 +201,10 @@ where
     if wish.has_bias {
         call = call.bias(&bias);
     }
-    let mut plan: Option<Plan> = None;
-    if random.below(2) == 0 {
-        let (_, plans) = call.plans::<T, U>(a.view(), b.view(), c.view()).unwrap();
-        plan = Some(random.among(&plans));
-        call = call.plan(random.among(&[plan.unwrap()]));
+    let (_, plans) = call.plans::<T, U>(a.view(), b.view(), c.view()).unwrap();
+    let plan = choose(random, &plans);
+    if let Some(plan) = plan {
+        call = call.plan(plan);
     }
     let what = format!(
         "{device}: {} x {} to {}, {wish:?}, {plan:?}, strides {:?} {:?} {:?}",
@@ -277,6 +293,70 @@ fn random_products() {
     }
 }
 
+/// The plan with a last wave that is cut, if there is one.
+fn with_last_wave(_random: &mut Random, plans: &[Plan]) -> Option<Plan> {
+    plans.iter().copied().find(|plan| plan.cut == Cut::LastWave)
+}
+
+#[test]
+fn last_waves_are_cut_evenly() {
+    for device in devices() {
+        let mut random = Random::new();
+        let (count, most) = if device.is_gpu() { (20, 900) } else { (3, 300) };
+        for _ in 0..count {
+            let mut wish = || Wish::random(&mut random, most);
+            let wishes = [wish(), wish(), wish(), wish(), wish(), wish()];
+            check_by::<f16, f16, f16>(device, &mut random, wishes[0], with_last_wave);
+            check_by::<bf16, bf16, f32>(device, &mut random, wishes[1], with_last_wave);
+            check_by::<tf32, tf32, f32>(device, &mut random, wishes[2], with_last_wave);
+            check_by::<f8e4m3, f8e4m3, bf16>(device, &mut random, wishes[3], with_last_wave);
+            check_by::<i8, i8, i32>(device, &mut random, wishes[4], with_last_wave);
+            check_by::<u8, i8, i32>(device, &mut random, wishes[5], with_last_wave);
+        }
+    }
+}
+
+/// Waves before the one that is cut, of one matrix and of several, against products that are not cut. The sums are exact.
+#[test]
+fn whole_waves_come_before_the_last_one() {
+    for device in devices() {
+        let mut random = Random::new();
+        let blocks = device.multiprocessors() as usize;
+        if blocks == 1 {
+            // All waves are full.
+            continue;
+        }
+        for batches in [1, 3] {
+            // Tiles for one wave and about half of the next.
+            let rows = (blocks * 3 / 2 + 1).div_ceil(batches);
+            let rows = if (rows * batches).is_multiple_of(blocks) { rows + 1 } else { rows };
+            let [m, n, k] = [rows * 128 - 5, 200, 300];
+            let a = Matrices::<i8>::random(device, &mut random, [batches, m, k], false);
+            let b = Matrices::<i8>::random(device, &mut random, [1, k, n], true);
+            let (x, y) = (
+                Matrices::<f16>::random(device, &mut random, [batches, m, k], false),
+                Matrices::<f16>::random(device, &mut random, [batches, k, n], false),
+            );
+            let [whole, cut] = [Cut::None, Cut::LastWave].map(|cut| {
+                let mut c = Tensor::<i32, 3>::poisoned(device, [batches, m, n]).unwrap();
+                let plan = Plan { rows: 128, columns: 256, cut };
+                Gemm::new().plan(plan).multiply(a.view(), b.view(), &mut c).unwrap();
+                c.to_vec().unwrap()
+            });
+            assert!(whole == cut, "{device}: {batches} x {m} x {n} of i8");
+            let [whole, cut] = [Cut::None, Cut::LastWave].map(|cut| {
+                let mut c = Tensor::<f16, 3>::poisoned(device, [batches, m, n]).unwrap();
+                let plan = Plan { rows: 128, columns: 256, cut };
+                let gemm = Gemm::new().plan(plan).alpha(0.5).activation(Activation::Relu);
+                gemm.multiply(x.view(), y.view(), &mut c).unwrap();
+                c.to_vec().unwrap()
+            });
+            let differ = whole.iter().zip(&cut).position(|(x, y)| x.to_bits() != y.to_bits());
+            assert_eq!(differ, None, "{device}: {batches} x {m} x {n} of f16");
+        }
+    }
+}
+
 /// A thousand products, each to the bit like the first, though the order of sums would show.
 #[test]
 fn products_repeat_to_the_bit() {
@@ -287,15 +367,25 @@ fn products_repeat_to_the_bit() {
                 (0..rows * columns).map(|_| f16::from_f32(random.below(2000) as f32 / 1000.0 - 1.0));
             Tensor::from_vec(device, [rows, columns], fractions.collect()).unwrap()
         };
-        for [rows, depth, columns] in [[300, 1000, 260], [20, 2100, 130]] {
+        let larger = if device.is_gpu() { 900 } else { 200 };
+        let mut cut = 0;
+        for [rows, depth, columns] in [[300, 1000, 260], [20, 2100, 130], [larger, 1300, larger]] {
             let (a, b) = (operand(rows, depth), operand(depth, columns));
             let times = if device.is_gpu() { 1000 } else { 3 };
-            check_repeated(times, || {
-                let mut c = Tensor::<f16, 2>::poisoned(device, [rows, columns]).unwrap();
-                gemm(&a, &b, &mut c).unwrap();
-                c.to_vec().unwrap()
-            });
+            let c = Tensor::<f16, 2>::zeros(device, [rows, columns]).unwrap();
+            let (_, plans) = Gemm::<f16, f32>::new().plans(&a, &b, &c).unwrap();
+            let last_wave = plans.into_iter().find(|plan| plan.cut == Cut::LastWave);
+            cut += last_wave.iter().count();
+            for plan in [None].into_iter().chain(last_wave.map(Some)) {
+                check_repeated(times, || {
+                    let mut c = Tensor::<f16, 2>::poisoned(device, [rows, columns]).unwrap();
+                    let gemm = Gemm::new();
+                    plan.into_iter().fold(gemm, Gemm::plan).multiply(&a, &b, &mut c).unwrap();
+                    c.to_vec().unwrap()
+                });
+            }
         }
+        assert!(cut > 0, "{device}: no last wave was cut");
     }
 }
 
@@ -370,10 +460,7 @@ fn operands_that_do_not_go_together_are_refused() {
         message(gemm(&three, &half([4, 6]), &mut two)),
         "gemm: the result is a batch of 2 matrices, and the first factor of 3: a factor has as many, or one for all"
     );
-    let plan = Plan { rows: 128, columns: 512, parts: 0 };
+    let plan = Plan { rows: 128, columns: 512, cut: Cut::None };
     let told = message(Gemm::new().plan(plan).multiply(&a, &half([4, 6]), &mut c));
-    assert!(
-        told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, 0 part(s)`"),
-        "{told}"
-    );
+    assert!(told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, cut: 0`"), "{told}");
 }

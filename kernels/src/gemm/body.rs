@@ -6,6 +6,11 @@ use cuda_tiles::stream::{
     Transposed as TransposedStage,
 };
 
+use super::shares::{Piece, Shares};
+
+/// The order in which tiles are dealt out to the blocks.
+pub(super) const ORDER: Swizzled<16> = Swizzled;
+
 /// A source that is read as its transpose: a left factor that is stored K x M, or a right one that is stored N x K.
 #[derive(Clone, Copy)]
 pub struct Transposed<X>(pub X);
@@ -26,6 +31,8 @@ pub trait LeftSource<M: Dimension, K: Dimension>: Copy + Send {
     type Factor<'k>: Copy;
     /// Matrices.
     fn batches(&self) -> u32;
+    /// Tiles along M, a partial one included.
+    fn tile_rows(&self) -> u32;
     /// Tiles along K, a partial one included.
     fn steps(&self) -> u32;
     /// Tile `k` along K of row `i` of tiles of matrix `batch`.
@@ -50,6 +57,8 @@ pub trait RightSource<K: Dimension, N: Dimension>: Copy + Send {
     type Factor<'k>: Copy;
     /// Matrices.
     fn batches(&self) -> u32;
+    /// Tiles along N, a partial one included.
+    fn tile_columns(&self) -> u32;
     /// Tile `k` along K of column `j` of tiles of matrix `batch`.
     fn tile(&self, batch: u32, j: u32, k: u32) -> Self::Tile;
     /// The factor in a stage.
@@ -57,7 +66,7 @@ pub trait RightSource<K: Dimension, N: Dimension>: Copy + Send {
 }
 
 macro_rules! left {
-    ($source:ty, $shape:ty, $factor:ty, |$self:ident| $tiles:expr, $steps:tt, |$i:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
+    ($source:ty, $shape:ty, $factor:ty, |$self:ident| $tiles:expr, $rows:tt $steps:tt, |$i:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
         impl<T: Element, M: Dimension, K: Dimension> LeftSource<M, K> for $source {
             type Element = T;
             type Stage = Staged<T, $shape>;
@@ -66,6 +75,10 @@ macro_rules! left {
             #[inline(always)]
             fn batches(&$self) -> u32 {
                 $tiles.batches()
+            }
+            #[inline(always)]
+            fn tile_rows(&$self) -> u32 {
+                $tiles.tile_counts().$rows
             }
             #[inline(always)]
             fn steps(&$self) -> u32 {
@@ -82,19 +95,19 @@ macro_rules! left {
         }
     };
 }
-left!(TileSource<T, (M, K)>, (M, K), Stage<'k, T, (M, K)>, |self| self, 1, |i, k| (i, k), |stage| stage);
+left!(TileSource<T, (M, K)>, (M, K), Stage<'k, T, (M, K)>, |self| self, 0 1, |i, k| (i, k), |stage| stage);
 left!(
     Transposed<TileSource<T, (K, M)>>,
     (K, M),
     TransposedStage<Stage<'k, T, (K, M)>>,
     |self| self.0,
-    0,
+    1 0,
     |i, k| (k, i),
     Stage::transposed
 );
 
 macro_rules! right {
-    ($source:ty, $shape:ty, $factor:ty, |$self:ident| $tiles:expr, |$j:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
+    ($source:ty, $shape:ty, $factor:ty, |$self:ident| $tiles:expr, $columns:tt, |$j:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
         impl<T: Repack, K: Dimension, N: Dimension> RightSource<K, N> for $source {
             type Element = T;
             type Stage = Staged<T, $shape>;
@@ -103,6 +116,10 @@ macro_rules! right {
             #[inline(always)]
             fn batches(&$self) -> u32 {
                 $tiles.batches()
+            }
+            #[inline(always)]
+            fn tile_columns(&$self) -> u32 {
+                $tiles.tile_counts().$columns
             }
             #[inline(always)]
             fn tile(&$self, batch: u32, $j: u32, $k: u32) -> SourceTile<T, $shape> {
@@ -115,12 +132,13 @@ macro_rules! right {
         }
     };
 }
-right!(TileSource<T, (K, N)>, (K, N), Stage<'k, T, (K, N)>, |self| self, |j, k| (k, j), |stage| stage);
+right!(TileSource<T, (K, N)>, (K, N), Stage<'k, T, (K, N)>, |self| self, 1, |j, k| (k, j), |stage| stage);
 right!(
     Transposed<TileSource<T, (N, K)>>,
     (N, K),
     TransposedStage<Stage<'k, T, (N, K)>>,
     |self| self.0,
+    0,
     |j, k| (j, k),
     Stage::transposed
 );
@@ -156,12 +174,36 @@ pub fn product<B, X, Y, C, O, M, N, K, E, const STAGES: usize, const GROUPS: usi
     E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>,
 {
     parts_of_product::<B, X, Y, C, O, M, N, M, N, K, E, STAGES, GROUPS, false, false>(
-        block, a, b, c, 1, ring, stash, epilogue,
+        block,
+        a,
+        b,
+        c,
+        Cut::NONE,
+        ring,
+        stash,
+        epilogue,
     );
 }
 
-/// As [`product`], of which `c` gets `splits` parts, one behind the other: matrix `batch * splits + part` of `c` is that part of
-/// the sums of matrix `batch`.
+/// What a launch computes of a product.
+#[derive(Clone, Copy)]
+pub(super) struct Cut {
+    /// 1: sums, of the tiles that come first. More: sums in so many parts, one behind the other: matrix `batch * splits + part` of `c`
+    /// is that part of the sums of matrix `batch`. 0: those of the tiles that come last, cut evenly among the blocks: the matrices
+    /// of `c` are the slots of [`Shares`], of a tile each.
+    pub(super) splits: u32,
+    /// How many tiles come first, in the order in which tiles are dealt out.
+    pub(super) whole: u32,
+    /// Matrices of the product.
+    pub(super) batches: u32,
+}
+
+impl Cut {
+    /// All tiles.
+    const NONE: Self = Self { splits: 1, whole: u32::MAX, batches: 1 };
+}
+
+/// As [`product`], of which a launch computes what `cut` says.
 ///
 /// With `TURNED`, `c` is in tiles of the transposes of the sums: rows of `b` are rows of `c`.
 ///
@@ -190,7 +232,7 @@ pub(super) fn parts_of_product<
     a: X,
     b: Y,
     c: TileSink<O, (P, Q)>,
-    splits: u32,
+    cut: Cut,
     ring: Ring<(X::Stage, Y::Stage), STAGES>,
     stash: Stash<GROUPS>,
     epilogue: E,
@@ -210,29 +252,43 @@ pub(super) fn parts_of_product<
     for<'k> Y::Factor<'k>: StagedFactor<'k, K, N, Element = Y::Element>,
     E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (P, Q)>) -> Tile<O, (P, Q), Accumulators<B>>,
 {
-    let order = Swizzled::<16>;
+    let order = ORDER;
     let (a_batches, b_batches) = (a.batches(), b.batches());
-    let (steps, splits) = (a.steps(), splits.max(1));
-    // The steps of a tile of parts: all of them where there are no parts.
-    let range = move |matrix: u32| {
+    let (steps, blocks, own) = (a.steps(), block.num_blocks(0), *block.bid::<0>());
+    let Cut { splits, whole, batches } = cut;
+    // The tile whose sums a tile of `c` gets, and which of its steps: all of them where nothing is cut.
+    let work = move |[matrix, i, j]: [u32; 3]| {
         if splits == 1 {
-            return (matrix, 0, steps);
+            return ([matrix, i, j], 0, steps);
+        }
+        if splits == 0 {
+            let (rows, columns) =
+                if TURNED { (b.tile_columns(), a.tile_rows()) } else { (a.tile_rows(), b.tile_columns()) };
+            let shares = Shares { tiles: batches * rows * columns - whole, steps, blocks };
+            let Piece { tile, first, count } = shares.piece(matrix);
+            return (order.locate_among(whole + tile, blocks, [batches, rows, columns]), first, count);
         }
         let (batch, each) = (matrix / splits, steps.div_ceil(splits));
         let first = (matrix - batch * splits).saturating_mul(each).min(steps);
-        (batch, first, each.min(steps - first))
+        ([batch, i, j], first, each.min(steps - first))
     };
-    let feed = block.indices(order, c.tile_counts()).flat_map(move |[matrix, i, j]| {
+    // The block's tiles among those that come first.
+    let count = if splits == 1 { whole.saturating_sub(own).div_ceil(blocks) } else { u32::MAX };
+    let feed = block.indices(order, c.tile_counts()).take(count).flat_map(move |index| {
+        let ([batch, i, j], first, count) = work(index);
         let (i, j) = if TURNED { (j, i) } else { (i, j) };
-        let (batch, first, count) = range(matrix);
         // One matrix serves the whole batch.
         let (of_a, of_b) = (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
         (first..first + count).map(move |k| (a.tile(of_a, i, k), b.tile(of_b, j, k)))
     });
     block.pipeline(ring, feed, move |cx, mut receiver| {
         let mut stash = stash;
-        for tile in c.deal(cx, order) {
-            let (_, _, count) = range(tile.index()[0]);
+        for tile in c.deal(cx, order).take(count as usize) {
+            let (_, _, count) = work(tile.index());
+            if splits == 0 && count == 0 {
+                // A slot that nobody reads.
+                continue;
+            }
             let sums = receiver.steps(count).sum(cx, |sums, (a, b)| {
                 let (a, b) = (X::factor(a), Y::factor(b));
                 if PRECISE { sums.mma_precisely(a, b) } else { sums.mma(a, b) }

@@ -6,18 +6,19 @@
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::StagedProduct;
 
-use super::body::{Transposed, parts_of_product};
+use super::body::{Cut, Transposed, parts_of_product};
 use super::epilogue::{Sum, finish};
 
 /// `c = activation(alpha a b + beta c + bias)`, of `a` as it is (M x K) and `b` as it is (K x N).
 ///
 /// Parameters: the factors' types, that of the sums and that of `c`; rows, columns and depth of a tile; 1 if sums are of the
-/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. With `splits` other than 1, `c` has as many
-/// times the matrices, and gets parts of the sums.
+/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. `splits`, `whole` and
+/// `batches` say what a launch computes: 1, `u32::MAX` and the number of matrices of `c` for all of it.
 #[kernel(
     threads = 256,
     copy = 128,
     min_blocks = 1,
+    dependent,
     instances(
         <f16, f16, f32, f16, 128, 256, 64, 0>,
         <f16, f16, f32, f16, 128, 128, 64, 0>,
@@ -49,6 +50,8 @@ pub fn gemm_nn<
     beta: C,
     activation: u32,
     splits: u32,
+    whole: u32,
+    batches: u32,
     #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<U, Shape2<K, N>>)>,
     #[shared] stash: Stash<2>,
 ) where
@@ -56,15 +59,16 @@ pub fn gemm_nn<
     D<N>: Dimension,
     D<K>: Dimension,
 {
+    let cut = Cut { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (a, b);
     if const { PRECISE == 1 } {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, splits, ring, stash, epilogue,
+            block, a, b, c, cut, ring, stash, epilogue,
         );
     } else {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, splits, ring, stash, epilogue,
+            block, a, b, c, cut, ring, stash, epilogue,
         );
     }
 }
@@ -72,12 +76,13 @@ pub fn gemm_nn<
 /// `c = activation(alpha a b + beta c + bias)`, of `a` as it is (M x K) and `b` stored transposed (N x K).
 ///
 /// Parameters: the factors' types, that of the sums and that of `c`; rows, columns and depth of a tile; 1 if sums are of the
-/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. With `splits` other than 1, `c` has as many
-/// times the matrices, and gets parts of the sums.
+/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. `splits`, `whole` and
+/// `batches` say what a launch computes: 1, `u32::MAX` and the number of matrices of `c` for all of it.
 #[kernel(
     threads = 256,
     copy = 128,
     min_blocks = 1,
+    dependent,
     instances(
         <f16, f16, f32, f16, 128, 256, 64, 0>,
         <f16, f16, f32, f16, 128, 128, 64, 0>,
@@ -129,6 +134,8 @@ pub fn gemm_nt<
     beta: C,
     activation: u32,
     splits: u32,
+    whole: u32,
+    batches: u32,
     #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<U, Shape2<N, K>>)>,
     #[shared] stash: Stash<2>,
 ) where
@@ -136,15 +143,16 @@ pub fn gemm_nt<
     D<N>: Dimension,
     D<K>: Dimension,
 {
+    let cut = Cut { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (a, Transposed(b));
     if const { PRECISE == 1 } {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, splits, ring, stash, epilogue,
+            block, a, b, c, cut, ring, stash, epilogue,
         );
     } else {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, splits, ring, stash, epilogue,
+            block, a, b, c, cut, ring, stash, epilogue,
         );
     }
 }
@@ -152,12 +160,13 @@ pub fn gemm_nt<
 /// `c = activation(alpha a b + beta c + bias)`, of `a` stored transposed (K x M) and `b` as it is (K x N).
 ///
 /// Parameters: the factors' types, that of the sums and that of `c`; rows, columns and depth of a tile; 1 if sums are of the
-/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. With `splits` other than 1, `c` has as many
-/// times the matrices, and gets parts of the sums.
+/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. `splits`, `whole` and
+/// `batches` say what a launch computes: 1, `u32::MAX` and the number of matrices of `c` for all of it.
 #[kernel(
     threads = 256,
     copy = 128,
     min_blocks = 1,
+    dependent,
     instances(
         <f16, f16, f32, f16, 128, 256, 64, 0>,
         <f16, f16, f32, f16, 128, 128, 64, 0>,
@@ -189,6 +198,8 @@ pub fn gemm_tn<
     beta: C,
     activation: u32,
     splits: u32,
+    whole: u32,
+    batches: u32,
     #[shared] ring: Ring<(Staged<T, Shape2<K, M>>, Staged<U, Shape2<K, N>>)>,
     #[shared] stash: Stash<2>,
 ) where
@@ -196,15 +207,16 @@ pub fn gemm_tn<
     D<N>: Dimension,
     D<K>: Dimension,
 {
+    let cut = Cut { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), b);
     if const { PRECISE == 1 } {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, splits, ring, stash, epilogue,
+            block, a, b, c, cut, ring, stash, epilogue,
         );
     } else {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, splits, ring, stash, epilogue,
+            block, a, b, c, cut, ring, stash, epilogue,
         );
     }
 }
@@ -212,12 +224,13 @@ pub fn gemm_tn<
 /// `c = activation(alpha a b + beta c + bias)`, of `a` stored transposed (K x M) and `b` stored transposed (N x K).
 ///
 /// Parameters: the factors' types, that of the sums and that of `c`; rows, columns and depth of a tile; 1 if sums are of the
-/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. With `splits` other than 1, `c` has as many
-/// times the matrices, and gets parts of the sums.
+/// full precision for 8-bit floats. The bias is empty or as long as a row of `c`. `splits`, `whole` and
+/// `batches` say what a launch computes: 1, `u32::MAX` and the number of matrices of `c` for all of it.
 #[kernel(
     threads = 256,
     copy = 128,
     min_blocks = 1,
+    dependent,
     instances(
         <f16, f16, f32, f16, 128, 256, 64, 0>,
         <bf16, bf16, f32, bf16, 128, 256, 64, 0>,
@@ -245,6 +258,8 @@ pub fn gemm_tt<
     beta: C,
     activation: u32,
     splits: u32,
+    whole: u32,
+    batches: u32,
     #[shared] ring: Ring<(Staged<T, Shape2<K, M>>, Staged<U, Shape2<N, K>>)>,
     #[shared] stash: Stash<2>,
 ) where
@@ -252,15 +267,16 @@ pub fn gemm_tt<
     D<N>: Dimension,
     D<K>: Dimension,
 {
+    let cut = Cut { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), Transposed(b));
     if const { PRECISE == 1 } {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, splits, ring, stash, epilogue,
+            block, a, b, c, cut, ring, stash, epilogue,
         );
     } else {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, splits, ring, stash, epilogue,
+            block, a, b, c, cut, ring, stash, epilogue,
         );
     }
 }

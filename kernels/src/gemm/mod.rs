@@ -43,6 +43,7 @@ pub mod kernels;
 pub mod narrow;
 pub mod pack;
 pub mod parts;
+mod shares;
 
 #[cfg(feature = "host")]
 mod host;

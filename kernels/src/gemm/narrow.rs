@@ -6,7 +6,7 @@
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::StagedProduct;
 
-use super::body::{Transposed, parts_of_product};
+use super::body::{Cut, Transposed, parts_of_product};
 use super::epilogue::{Sum, finish};
 
 /// As [`gemm_nt`](super::kernels::gemm_nt), of tiles of `M` rows and 64 columns of `c`.
@@ -16,6 +16,7 @@ use super::epilogue::{Sum, finish};
 #[kernel(
     threads = 128,
     copy = 32,
+    dependent,
     instances(
         <f16, f32, f16, 16, 64, 0>, <f16, f32, f16, 32, 64, 0>, <f16, f32, f16, 64, 64, 0>,
         <f16, f32, f32, 16, 64, 0>, <f16, f32, f32, 32, 64, 0>, <f16, f32, f32, 64, 64, 0>,
@@ -46,12 +47,15 @@ pub fn gemm_narrow_nt<
     beta: C,
     activation: u32,
     splits: u32,
+    whole: u32,
+    batches: u32,
     #[shared] ring: Ring<(Staged<T, Shape2<64, K>>, Staged<T, Shape2<M, K>>)>,
     #[shared] stash: Stash<0>,
 ) where
     D<M>: Dimension,
     D<K>: Dimension,
 {
+    let cut = Cut { splits, whole, batches };
     let epilogue = move |cx, sums: Tile<C, _, _>, tile: &_| {
         finish(
             cx,
@@ -65,11 +69,11 @@ pub fn gemm_narrow_nt<
     let (a, b) = (Transposed(a), b);
     if const { PRECISE == 1 } {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, true, true>(
-            block, b, a, c, splits, ring, stash, epilogue,
+            block, b, a, c, cut, ring, stash, epilogue,
         );
     } else {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, true, false>(
-            block, b, a, c, splits, ring, stash, epilogue,
+            block, b, a, c, cut, ring, stash, epilogue,
         );
     }
 }
@@ -79,6 +83,7 @@ pub fn gemm_narrow_nt<
 #[kernel(
     threads = 128,
     copy = 32,
+    dependent,
     instances(
         <f16, f32, f16, 16, 64>, <f16, f32, f16, 32, 64>, <f16, f32, f16, 64, 64>,
         <f16, f32, f32, 16, 64>, <f16, f32, f32, 32, 64>, <f16, f32, f32, 64, 64>,
@@ -103,12 +108,15 @@ pub fn gemm_narrow_nn<
     beta: C,
     activation: u32,
     splits: u32,
+    whole: u32,
+    batches: u32,
     #[shared] ring: Ring<(Staged<T, Shape2<K, 64>>, Staged<T, Shape2<M, K>>)>,
     #[shared] stash: Stash<0>,
 ) where
     D<M>: Dimension,
     D<K>: Dimension,
 {
+    let cut = Cut { splits, whole, batches };
     let epilogue = move |cx, sums: Tile<C, _, _>, tile: &_| {
         finish(
             cx,
@@ -124,7 +132,7 @@ pub fn gemm_narrow_nn<
         Transposed(b),
         Transposed(a),
         c,
-        splits,
+        cut,
         ring,
         stash,
         epilogue,

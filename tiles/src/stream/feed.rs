@@ -62,6 +62,14 @@ impl<O: Order> Iterator for TileIndices<O> {
 }
 
 impl<O: Order> TileIndices<O> {
+    /// The first `count` of the block's indices: as [`Iterator::take`], of what still can become a feed.
+    #[inline(always)]
+    pub fn take(self, count: u32) -> Self {
+        let Numbers { next, step, total } = self.numbers;
+        let end = next.map_or(0, |next| next.saturating_add(step.saturating_mul(count)));
+        Self { numbers: Numbers { next, step, total: total.min(end) }, ..self }
+    }
+
     /// As [`Iterator::flat_map`], the feed of a pipeline: the tiles that each index needs, one after the other. Where there is no
     /// index, `tiles` may be asked for those of `[0, 0, 0]`, which nobody takes.
     ///

@@ -28,6 +28,8 @@ const BOX_ROWS: usize = 64;
 const BUFFER_BYTES: usize = BOX_ROWS * 128;
 /// Buffers of each warpgroup: one is filled while the copy engine reads the other.
 const BUFFERS: usize = 2;
+/// Elements that a thread copies at once.
+const AT_ONCE: usize = 4;
 /// The first of the block's barriers that warpgroups use among themselves.
 const FIRST_BARRIER: u32 = 2;
 
@@ -104,6 +106,8 @@ impl<T: Element, S: MatrixShape> SinkTile<T, S> {
 impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     const ROWS: usize = <M::Count as PowerOfTwo>::COUNT;
     const COLUMNS: usize = <N::Count as PowerOfTwo>::COUNT;
+    /// Elements of 16 bytes.
+    const GRANULE: usize = CHUNK_BYTES / size_of::<T::Bits>();
 
     /// Stores a tile here, but for what lies outside the matrix.
     ///
@@ -127,12 +131,12 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         }
     }
 
-    /// Whether the copy engine can store this tile. It writes 16 bytes at a time: not the last tile of rows that end within them.
+    /// The columns of a row that the copy engine stores: it writes 16 bytes at a time, and leaves the end of a row that ends within
+    /// them to threads. None where there is no map.
     #[inline(always)]
-    fn is_the_engines(&self) -> bool {
+    fn engines_columns(&self) -> u32 {
         let columns = self.sink.matrix.layout.columns;
-        let whole = columns.is_multiple_of(const { (CHUNK_BYTES / size_of::<T::Bits>()) as u32 });
-        !self.sink.matrix.map.is_null() && (whole || (self.index[2] + 1) * Self::COLUMNS as u32 <= columns)
+        if self.sink.matrix.map.is_null() { 0 } else { columns - columns % const { Self::GRANULE as u32 } }
     }
 
     /// What the memory of this tile holds before it is stored; zero outside of the matrix.
@@ -264,41 +268,43 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         let [batch, i, j] = self.index;
         let (row, column) = (i * Self::ROWS as u32 + group * BOX_ROWS as u32, j * Self::COLUMNS as u32);
         let registers = tile.registers();
-        let by_engine = self.is_the_engines();
-        let mut number = 0;
-        let mut row_block = 0;
-        while row_block < Self::ROWS / (BOX_ROWS * GROUPS) {
-            let mut panel = 0;
-            while panel < Self::COLUMNS / columns {
-                let buffer = threads::offset(own, number % BUFFERS * BUFFER_BYTES);
-                let x = column + (panel * columns) as u32;
-                let y = row + (row_block * BOX_ROWS * GROUPS) as u32;
-                // SAFETY: all threads of the warpgroup run this alike; one thread issues all its stores. A buffer is written when
-                // its last store has read it and, as the barrier behind which the other one was written says, no thread reads
-                // it any more; it is stored when all have written and published.
-                unsafe {
-                    if first {
-                        bulk::wait_for_reads::<{ BUFFERS - 1 }>();
-                    }
-                    execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
-                    let register = row_block * Self::COLUMNS / 2 + panel * columns / 2;
-                    Self::write_panel(registers, register, &geometry, columns, buffer, warp, lane);
-                    if by_engine {
-                        barriers::publish_to_engines();
-                    }
-                    execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
-                    if !by_engine {
-                        self.copy_panel(&geometry, columns, buffer, warp, lane, [x, y]);
-                    } else if first {
-                        bulk::store(self.sink.matrix.map.cast(), buffer, [x, y, batch]);
-                        bulk::commit_stores();
-                    }
+        let engines_columns = self.engines_columns();
+        let panels = const { Self::COLUMNS / TileSink::<T, (M, N)>::BOX.columns as usize };
+        // Panel after panel: each has its registers behind those of the one before.
+        <Accumulators<B> as Layout>::Registers::<(M, N)>::unroll(0, columns / 2, &mut |register| {
+            let number = register / (columns / 2);
+            let (row_block, panel) = (number / panels, number % panels);
+            let buffer = threads::offset(own, number % BUFFERS * BUFFER_BYTES);
+            let x = column + (panel * columns) as u32;
+            let y = row + (row_block * BOX_ROWS * GROUPS) as u32;
+            // A panel that begins behind the engine's columns has none of them.
+            let by_engine = x < engines_columns;
+            // SAFETY: all threads of the warpgroup run this alike; one thread issues all its stores. A buffer is written when
+            // its last store has read it and, as the barrier behind which the other one was written says, no thread reads
+            // it any more; it is stored when all have written and published.
+            unsafe {
+                if first {
+                    bulk::wait_for_reads::<{ BUFFERS - 1 }>();
                 }
-                number += 1;
-                panel += 1;
+                execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
+                Self::write_panel(registers, register, &geometry, columns, buffer, warp, lane);
+                if by_engine {
+                    barriers::publish_to_engines();
+                }
+                execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
+                if by_engine && first {
+                    bulk::store(self.sink.matrix.map.cast(), buffer, [x, y, batch]);
+                    bulk::commit_stores();
+                }
+                // What is left: the panel, or in one of a row's panels the columns of its last chunk.
+                let first = engines_columns.saturating_sub(x);
+                let cut = first < columns as u32 && engines_columns < self.sink.matrix.layout.columns;
+                if !by_engine || cut {
+                    let log = if by_engine { const { Self::GRANULE.ilog2() } } else { columns.ilog2() };
+                    self.copy_columns(&geometry, first, log, buffer, warp, lane, [x, y]);
+                }
             }
-            row_block += 1;
-        }
+        });
     }
 
     /// Writes this warp's 16 rows of a panel of `columns` columns, whose registers begin at `first`, to `buffer`.
@@ -352,16 +358,18 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         }
     }
 
-    /// Copies this warp's 16 rows of a panel of `columns` columns from `buffer` to the rows from `y` and the columns from `x` on of
-    /// the matrix, but for what lies outside.
+    /// Copies `1 << log` columns, from `first` on, of this warp's 16 rows of a panel in `buffer` to the rows from `y` on of the matrix
+    /// and, where the panel begins at column `x`, to the same columns, but for what lies outside.
     ///
     /// # Safety
-    /// The panel is in the buffer, and the rows and columns are of this tile.
+    /// The panel has the columns and is in the buffer, and the rows and columns are of this tile.
     #[inline(always)]
-    unsafe fn copy_panel(
+    #[allow(clippy::too_many_arguments, reason = "where a panel is, and where it goes")]
+    unsafe fn copy_columns(
         &self,
         geometry: &Geometry,
-        columns: usize,
+        first: u32,
+        log: u32,
         buffer: Address,
         warp: usize,
         lane: usize,
@@ -370,24 +378,33 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         let layout = &self.sink.matrix.layout;
         let matrix =
             self.sink.matrix.pointer.wrapping_add((u64::from(self.index[0]) * layout.batch_pitch) as usize);
-        // A loop, not sixteen copies of its body: registers are short here.
-        let (mut row, end) = (16 * warp, 16 * warp + execution::opaque(16) as usize);
-        while row < end {
-            let y = y + row as u32;
-            let target = matrix.wrapping_add((u64::from(y) * layout.row_pitch + u64::from(x)) as usize);
-            let mut column = lane;
-            while column < columns {
-                let place = threads::offset(buffer, geometry.offset(row, column * size_of::<T::Bits>()));
-                let inside = y < layout.rows && x + (column as u32) < layout.columns;
-                // SAFETY: the place is in the panel; the element is of this block's own tile, and inside the matrix wherever the
-                // condition holds.
-                unsafe {
-                    let element: T = load_element(place);
-                    transfer::store(target.wrapping_add(column), 1, Some(inside), |_| element);
-                }
-                column += 32;
+        // A loop, not copies of its body: registers are short here. It takes as many elements at once as hide the time of a load.
+        let (mut number, count) = (lane, execution::opaque(16 << log) as usize);
+        while number < count {
+            let place = |number: usize| {
+                let row = number >> log;
+                (16 * warp + row, first as usize + number - (row << log))
+            };
+            let mut elements = [T::ZERO; AT_ONCE];
+            let mut k = 0;
+            while k < AT_ONCE {
+                let (row, column) = place((number + 32 * k).min(count - 1));
+                let place = geometry.offset(row, column * size_of::<T::Bits>());
+                // SAFETY: the place is in the panel.
+                elements[k] = unsafe { load_element(threads::offset(buffer, place)) };
+                k += 1;
             }
-            row += 1;
+            k = 0;
+            while k < AT_ONCE {
+                let (row, column) = place(number + 32 * k);
+                let (y, x) = (y + row as u32, x + column as u32);
+                let target = matrix.wrapping_add((u64::from(y) * layout.row_pitch + u64::from(x)) as usize);
+                let inside = number + 32 * k < count && y < layout.rows && x < layout.columns;
+                // SAFETY: the element is of this block's own tile, and inside the matrix, wherever the condition holds.
+                unsafe { transfer::store(target, 1, Some(inside), |_| elements[k]) };
+                k += 1;
+            }
+            number += 32 * AT_ONCE;
         }
     }
 

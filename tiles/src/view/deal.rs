@@ -145,6 +145,31 @@ impl<const GROUP: u32> Order for Swizzled<GROUP> {
     }
 }
 
+impl<const GROUP: u32> Swizzled<GROUP> {
+    /// Rows of a band.
+    pub const fn group(self) -> u32 {
+        GROUP
+    }
+
+    /// The number at which the tile `index` comes: the other way round than [`Order::locate`].
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// let counts = [3, 5, 7];
+    /// assert_eq!(Swizzled::<2>.number_of([2, 4, 6], counts), 3 * 5 * 7 - 1);
+    /// assert_eq!(Swizzled::<2>.number_of([0, 1, 1], counts), 3);
+    /// ```
+    #[inline(always)]
+    pub fn number_of(self, index: [u32; 3], counts: [u32; 3]) -> u32 {
+        const { assert!(GROUP > 0, "Swizzled: a band has at least one row") };
+        let ([matrix, i, j], [_, rows, columns]) = (index, counts);
+        let group = GROUP.min(rows.max(1));
+        let band = i / group;
+        let height = group.min(rows - (band * group).min(rows)).max(1);
+        matrix * rows * columns + band * group * columns + j * height + (i - band * group)
+    }
+}
+
 impl<const GROUP: u32> Order for FromLastRow<GROUP> {
     // Beyond the numbers of `Swizzled`, which has one for each group.
     const NUMBER: u64 = (1 << 33) + GROUP as u64;
@@ -554,6 +579,18 @@ mod tests {
             check(Swizzled::<4>, [a, b]);
             check(Swizzled::<4>, [c, a, b]);
             check(Swizzled::<64>, [2, c, b, a]);
+        }
+    }
+
+    #[test]
+    fn the_number_of_a_tile_is_where_it_comes() {
+        for counts in [[1, 1, 1], [1, 33, 16], [2, 5, 3], [3, 8, 4], [1, 24, 12]] {
+            for number in 0..counts.iter().product() {
+                let index = Swizzled::<4>.locate(number, counts);
+                assert_eq!(Swizzled::<4>.number_of(index, counts), number, "{counts:?}");
+                let index = Swizzled::<16>.locate(number, counts);
+                assert_eq!(Swizzled::<16>.number_of(index, counts), number, "{counts:?}");
+            }
         }
     }
 

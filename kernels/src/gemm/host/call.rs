@@ -10,7 +10,7 @@ use cuda_tiles_host::{Error, Result, Stream, TensorView, TensorViewMut, workspac
 use super::matrices::{Matrices, MatricesMut};
 use super::multiply::{Candidate, Multiply, Operands, Parts};
 use super::packing::{Bits, streamable};
-use super::plan::{Form, Machine, Plan, Problem, Stored, Tuned};
+use super::plan::{Cut, Form, Machine, Plan, Problem, Stored, Tuned};
 use crate::gemm::epilogue::{Activation, WIDEST_WITH_BETA};
 
 /// Rows of parts begin at multiples of this many elements, which have 4 bytes.
@@ -72,10 +72,10 @@ where
 /// # Ok::<(), cuda_tiles_host::Error>(())
 /// ```
 pub struct Gemm<'o, O: Element, C> {
-    alpha: C,
-    beta: C,
+    pub(super) alpha: C,
+    pub(super) beta: C,
     bias: Option<TensorView<'o, O, 1>>,
-    activation: Activation,
+    pub(super) activation: Activation,
     fast_accumulation: bool,
     stream: Option<Stream>,
     plan: Option<Plan>,
@@ -174,7 +174,9 @@ fn as_stored<T: Element>(x: TensorView<'_, T, 3>, stored: Stored) -> Result<Tens
     }
 }
 
-fn forms<T: Element, U: Element, O: Element, C>(candidates: &[Candidate<T, U, O, C>]) -> Vec<Form> {
+pub(super) fn forms<T: Element, U: Element, O: Element, C>(
+    candidates: &[Candidate<T, U, O, C>],
+) -> Vec<Form> {
     candidates.iter().map(|candidate| candidate.form).collect()
 }
 
@@ -281,8 +283,9 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
-        let problem = self.problem::<T, U>(&a.matrices()?, &b.matrices()?, c.matrices()?.shape())?;
-        let plans = problem.plans(&forms(T::DIRECT), &forms(T::PARTS));
+        let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
+        let problem = self.problem::<T, U>(&a, &b, c.shape())?;
+        let plans = problem.plans(&forms(T::DIRECT), &forms(T::PARTS), c.device().multiprocessors());
         Ok((Tuned::name::<T, U, O>(&problem), plans))
     }
 
@@ -337,9 +340,10 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         }
         let plan = self.planned::<T, U>(&problem, stream)?;
         streamable(stream, as_stored(a, problem.a)?, |a| {
-            streamable(stream, as_stored(b, problem.b)?, |b| match plan.has_parts() {
-                false => self.direct(stream, &problem, plan, a, b, c),
-                true => self.in_parts(stream, &problem, plan, a, b, c),
+            streamable(stream, as_stored(b, problem.b)?, |b| match plan.cut {
+                Cut::None => self.direct(stream, &problem, plan, a, b, c),
+                Cut::Parts(parts) => self.in_parts(stream, &problem, plan, parts.max(1), a, b, c),
+                Cut::LastWave => self.with_last_wave(stream, &problem, plan, a, b, c),
             })
         })
     }
@@ -359,20 +363,22 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         U: Element<Bits: Bits>,
     {
         let candidate = find(T::DIRECT, problem, plan)?;
-        let blocks = blocks(stream, problem, plan);
+        let blocks = blocks(stream, problem.tiles(plan));
         self.with_bias(stream, |bias| {
             let (scales, activation) = ([self.alpha, self.beta], self.activation as u32);
-            let c = c.reborrow();
-            (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation, splits: 1 })
+            let (c, cut) = (c.reborrow(), [1, u32::MAX, problem.batches as u32]);
+            (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation, cut })
         })
     }
 
     /// One launch for parts of the sums, and another that adds them up.
+    #[allow(clippy::too_many_arguments, reason = "operands, and how to multiply them")]
     fn in_parts<T, U>(
         &self,
         stream: &Stream,
         problem: &Problem,
         plan: Plan,
+        splits: u32,
         a: TensorView<'_, T, 3>,
         b: TensorView<'_, U, 3>,
         mut c: TensorViewMut<'_, O, 3>,
@@ -382,26 +388,26 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         U: Element<Bits: Bits>,
     {
         let candidate = find(T::PARTS, problem, plan)?;
-        let blocks = blocks(stream, problem, plan);
+        let blocks = blocks(stream, problem.tiles(plan) * splits as usize);
         let columns = problem.columns;
-        let shape = [problem.batches * plan.parts as usize, problem.rows, columns.next_multiple_of(PART_ROW)];
-        let (splits, scales) = (plan.parts, [self.alpha, self.beta]);
+        let shape = [problem.batches * splits as usize, problem.rows, columns.next_multiple_of(PART_ROW)];
+        let (cut, scales) = ([splits, u32::MAX, problem.batches as u32], [self.alpha, self.beta]);
         workspace::<C, 3, ()>(stream, shape, |mut parts| {
             workspace::<C, 1, ()>(stream, [0], |none| {
                 let (bias, c) = (none.as_view(), parts.reborrow().slice(2, 0..columns)?);
                 let scales = [C::ONE, C::ZERO];
-                (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation: 0, splits })
+                (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation: 0, cut })
             })?;
             let parts = parts.as_view().slice(2, 0..columns)?;
             self.with_bias(stream, |bias| {
                 let (c, activation) = (c.reborrow(), self.activation as u32);
-                T::sum_parts(stream, Parts { parts, c, bias, scales, activation, splits })
+                T::sum_parts(stream, Parts { parts, c, bias, scales, activation, cut })
             })
         })
     }
 
     /// Calls `body` with the bias, which is empty where there is none.
-    fn with_bias<R>(
+    pub(super) fn with_bias<R>(
         &self,
         stream: &Stream,
         body: impl FnOnce(TensorView<'_, O, 1>) -> Result<R>,
@@ -414,26 +420,28 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
 }
 
 /// The kernel of a plan.
-fn find<'k, T: Element, U: Element, O: Element, C>(
+pub(super) fn find<'k, T: Element, U: Element, O: Element, C>(
     candidates: &'k [Candidate<T, U, O, C>],
     problem: &Problem,
     plan: Plan,
 ) -> Result<&'k Candidate<T, U, O, C>> {
     let serves = |candidate: &&Candidate<T, U, O, C>| {
-        let has_beta = plan.has_parts() || !problem.beta || plan.columns <= WIDEST_WITH_BETA;
+        let has_beta = plan.cut != Cut::None || !problem.beta || plan.columns <= WIDEST_WITH_BETA;
         let form = &candidate.form;
         [form.rows, form.columns] == [plan.rows, plan.columns] && problem.multiplies(form) && has_beta
     };
     match candidates.iter().find(serves) {
         Some(candidate) => Ok(candidate),
-        None => {
-            refuse(format!("there is no kernel for the plan `{plan}`; `Gemm::plans` has those for a product"))
-        }
+        None => no_kernel(plan),
     }
 }
 
+/// The refusal of a plan.
+pub(super) fn no_kernel<R>(plan: Plan) -> Result<R> {
+    refuse(format!("there is no kernel for the plan `{plan}`; `Gemm::plans` has those for a product"))
+}
+
 /// As many blocks as work at the same time, or as there are tiles.
-fn blocks(stream: &Stream, problem: &Problem, plan: Plan) -> u32 {
-    let tiles = problem.tiles(plan) * plan.parts.max(1) as usize;
+fn blocks(stream: &Stream, tiles: usize) -> u32 {
     (stream.device().multiprocessors() as usize).min(tiles) as u32
 }

@@ -2,6 +2,7 @@
 
 mod call;
 mod group;
+mod last_wave;
 mod matrices;
 mod multiply;
 mod packing;
@@ -11,4 +12,4 @@ pub use call::{Gemm, gemm};
 pub use matrices::{Matrices, MatricesMut};
 pub use multiply::Multiply;
 pub use packing::Bits;
-pub use plan::Plan;
+pub use plan::{Cut, Plan};

@@ -19,7 +19,8 @@ pub(super) struct Operands<'c, T: Element, U: Element, O: Element, C> {
     pub(super) bias: TensorView<'c, O, 1>,
     pub(super) scales: [C; 2],
     pub(super) activation: u32,
-    pub(super) splits: u32,
+    /// Of what a launch computes: `splits`, `whole` and `batches` of the kernel.
+    pub(super) cut: [u32; 3],
 }
 
 /// The arguments of the second pass over parts.
@@ -29,7 +30,8 @@ pub struct Parts<'c, C: Element, O: Element> {
     pub(super) bias: TensorView<'c, O, 1>,
     pub(super) scales: [C; 2],
     pub(super) activation: u32,
-    pub(super) splits: u32,
+    /// `splits`, `whole` and `steps` of the kernel.
+    pub(super) cut: [u32; 3],
 }
 
 /// One of the kernels.
@@ -100,8 +102,9 @@ macro_rules! candidate {
             },
             description: || $kernel::<$($parameters)*>().description(),
             launch: |stream, blocks, operands| {
-                let Operands { a, b, c, bias, scales: [alpha, beta], activation, splits } = operands;
-                $kernel::<$($parameters)*>().launch_on(stream, blocks, (a, b, c, bias, alpha, beta, activation, splits))
+                let Operands { a, b, c, bias, scales: [alpha, beta], activation, cut: [splits, whole, batches] } = operands;
+                let arguments = (a, b, c, bias, alpha, beta, activation, splits, whole, batches);
+                $kernel::<$($parameters)*>().launch_on(stream, blocks, arguments)
             },
         }
     };
@@ -161,10 +164,11 @@ macro_rules! products {
 
 macro_rules! second_pass {
     (passes, $sum:ident, $result:ident, $stream:ident, $arguments:ident) => {{
-        let Parts { parts, c, bias, scales: [alpha, beta], activation, splits } = $arguments;
+        let Parts { parts, c, bias, scales: [alpha, beta], activation, cut: [splits, whole, steps] } =
+            $arguments;
         let [batches, rows, columns] = c.shape();
         let grid = Grid::cover([columns, rows, batches], [128, 16, 1]);
-        let arguments = (parts, c, bias, alpha, beta, activation, splits);
+        let arguments = (parts, c, bias, alpha, beta, activation, splits, whole, steps);
         sum_parts::<$sum, $result>().launch_on($stream, grid, arguments)
     }};
 }

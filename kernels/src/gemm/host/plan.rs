@@ -8,6 +8,7 @@
 //! | many tiles | tiles of 128 x 256, each block its share of them |
 //! | tiles for less than about half of the multiprocessors, or an unlucky last wave | tiles of 128 x 128 |
 //! | few tiles and many steps along K | the sums in parts that several blocks work on, and a second pass |
+//! | tiles of 128 x 256 for some waves and a small part of one more | the tiles of that part cut evenly among all blocks, and a second pass |
 //! | at most 64 rows, as in decoding | tiles of 16, 32 or 64 rows and 64 columns, in parts if they are few |
 //!
 //! The estimate counts waves of tiles over the multiprocessors, with what a step costs on the target of the image that was
@@ -46,28 +47,56 @@ pub(super) struct Form {
     pub(super) fast: bool,
 }
 
-/// A way to compute a product: the size of tiles, and in how many parts the sums are cut.
+/// How sums along K are cut into what one block adds up.
+///
+/// As text, in files of plans, it is `0`, the number of parts, or `wave`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cut {
+    /// Not at all: a block adds up the sums of a tile, and stores the result.
+    None,
+    /// Those of all tiles into so many parts, which a second pass adds up.
+    Parts(u32),
+    /// Those of the tiles that do not fill a wave of the multiprocessors, evenly among all blocks (Stream-K); a second pass adds
+    /// them up. All waves before are tiles that are not cut.
+    LastWave,
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => write!(formatter, "0"),
+            Self::Parts(parts) => write!(formatter, "{parts}"),
+            Self::LastWave => write!(formatter, "wave"),
+        }
+    }
+}
+
+impl Cut {
+    /// What the text says.
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "0" => Some(Self::None),
+            "wave" => Some(Self::LastWave),
+            number => number.parse().ok().map(Self::Parts),
+        }
+    }
+}
+
+/// A way to compute a product: the size of tiles, and how the sums are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
     /// Rows of a tile of the result.
     pub rows: usize,
     /// Columns of a tile.
     pub columns: usize,
-    /// Parts of the sums, each a block's work, which a second pass adds up; 0 where the first one stores the result.
-    pub parts: u32,
+    /// How the sums are cut.
+    pub cut: Cut,
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rows, columns, parts } = self;
-        write!(formatter, "tiles of {rows} x {columns}, {parts} part(s)")
-    }
-}
-
-impl Plan {
-    /// Whether there is a second pass over parts.
-    pub(super) fn has_parts(&self) -> bool {
-        self.parts > 0
+        let Self { rows, columns, cut } = self;
+        write!(formatter, "tiles of {rows} x {columns}, cut: {cut}")
     }
 }
 
@@ -133,17 +162,41 @@ impl Problem {
         self.direct(direct).next().is_some() || self.serving(parts).next().is_some()
     }
 
-    /// All plans, of kernels that store the result and of those that store parts.
-    pub(super) fn plans(&self, direct: &[Form], parts: &[Form]) -> Vec<Plan> {
-        let plan = |form: &Form, parts| Plan { rows: form.rows, columns: form.columns, parts };
+    /// All plans, of kernels that store the result and of those that store parts, for so many blocks at a time.
+    pub(super) fn plans(&self, direct: &[Form], parts: &[Form], blocks: u32) -> Vec<Plan> {
+        let plan = |form: &Form, cut| Plan { rows: form.rows, columns: form.columns, cut };
         let of_direct = self.direct(direct);
         let of_parts = self.serving(parts).flat_map(|form| {
             let steps = self.depth.div_ceil(form.depth);
             let counts =
                 (1..=MOST_PARTS).filter(move |&count| count == 1 || steps >= count as usize * LEAST_STEPS);
-            counts.map(move |count| plan(form, count))
+            counts.map(move |count| plan(form, Cut::Parts(count)))
         });
-        of_direct.map(|form| plan(form, 0)).chain(of_parts).collect()
+        let with_last_wave = self.serving(parts).filter(|form| self.has_last_wave(form, direct, blocks));
+        let with_last_wave = with_last_wave.map(|form| plan(form, Cut::LastWave));
+        of_direct.map(|form| plan(form, Cut::None)).chain(of_parts).chain(with_last_wave).collect()
+    }
+
+    /// Whether the tiles of a form leave a wave that is not full, whose steps are enough for all blocks, and can be computed without
+    /// a cut in the waves before.
+    pub(super) fn has_last_wave(&self, form: &Form, direct: &[Form], blocks: u32) -> bool {
+        let plan = Plan { rows: form.rows, columns: form.columns, cut: Cut::LastWave };
+        let (tiles, blocks) = (self.tiles(plan), blocks as usize);
+        let rest = tiles % blocks.max(1);
+        let all_steps = rest * self.depth.div_ceil(form.depth);
+        let is_whole = |other: &Form| [other.rows, other.columns] == [form.rows, form.columns];
+        // The second pass has pieces of 16 x 128, and counts in 32 bits.
+        form.rows.is_multiple_of(16)
+            && form.columns.is_multiple_of(128)
+            && u32::try_from(tiles).is_ok()
+            && (blocks.max(1)..1 << 31).contains(&all_steps)
+            && (tiles < blocks || self.direct(direct).any(is_whole))
+    }
+
+    /// The tiles of a plan that come before the last wave, of so many blocks, if that is cut.
+    pub(super) fn whole(&self, plan: Plan, blocks: u32) -> usize {
+        let blocks = blocks.max(1) as usize;
+        self.tiles(plan) / blocks * blocks
     }
 
     /// Tiles of the result, for the blocks to share.
@@ -157,7 +210,7 @@ impl Problem {
         let steps = self.depth.div_ceil(depth_of_step);
         let Machine::Gpu { warpgroups, multiprocessors } = machine else {
             // What counts is how much is multiplied, edges of tiles included.
-            let passes = if plan.has_parts() { 2.0 } else { 1.0 };
+            let passes = if plan.cut == Cut::None { 1.0 } else { 2.0 };
             return tiles * (plan.rows * plan.columns * steps.max(1)) as f64 * passes;
         };
         let step = match (plan.rows, plan.columns, warpgroups) {
@@ -165,30 +218,50 @@ impl Problem {
             (128, 128, true) => 0.56,
             (256, 64, true) => 0.36,
             (256, 32, true) => 0.2,
-            (_, _, true) => 0.47,
+            // Rows of a tile that are outside cost the copy engine more than those inside.
+            (rows, _, true) => 0.3 + 0.0035 * rows.saturating_sub(self.rows) as f64,
             (128, 256, false) => 1.7,
             (128, 128, false) => 1.1,
             (256, 64, false) => 0.7,
             (256, 32, false) => 0.4,
             (_, _, false) => 0.5,
         };
-        // What a tile costs besides its steps; what the second pass costs, and each megabyte that goes through it.
-        let (tile, pass, megabyte) = (3.0, 5.0, 0.35);
-        let parts = plan.parts.max(1);
-        let waves = (tiles * f64::from(parts) / f64::from(multiprocessors)).ceil();
-        let each = steps.div_ceil(parts as usize) as f64;
-        let mut time = waves * (each * step + tile * plan.columns.max(64) as f64 / 256.0);
-        if plan.has_parts() {
-            let bytes = (self.rows * self.columns * self.batches * 4) as f64 * f64::from(2 * parts);
-            time += pass + bytes / 1e6 * megabyte;
+        // What a tile costs besides its steps; what the second pass costs, and each megabyte that goes through it; what one launch
+        // more costs.
+        let (tile, pass, megabyte, launch) = (3.0, 5.0, 0.35, 3.0);
+        let tile = tile * plan.columns.max(64) as f64 / 256.0;
+        let blocks = f64::from(multiprocessors);
+        // To read both factors once takes at least as long, whatever is multiplied: a step is 128 bytes of each row and column.
+        let bytes = ((self.rows + self.columns) * self.batches * steps * 128) as f64;
+        let read = bytes / 1e6 * megabyte;
+        let moved = |elements: f64| elements * 4.0 * 2.0 / 1e6 * megabyte;
+        match plan.cut {
+            Cut::None => ((tiles / blocks).ceil() * (steps as f64 * step + tile)).max(read),
+            Cut::Parts(parts) => {
+                let (waves, each) =
+                    ((tiles * f64::from(parts) / blocks).ceil(), steps.div_ceil(parts as usize));
+                let elements = (self.rows * self.columns * self.batches) as f64 * f64::from(parts);
+                (waves * (each as f64 * step + tile)).max(read) + pass + moved(elements)
+            }
+            Cut::LastWave => {
+                let (waves, rest) = ((tiles / blocks).floor(), tiles % blocks);
+                let before = if waves > 0.0 { waves * (steps as f64 * step + tile) + launch } else { 0.0 };
+                // Where a share ends within a tile, a block stores sums of two.
+                let pieces = (blocks + rest).min(2.0 * blocks);
+                let share = (rest * steps as f64 / blocks).ceil() * step + 2.0 * tile;
+                (before + share).max(read) + pass + moved(pieces * (plan.rows * plan.columns) as f64)
+            }
         }
-        time
     }
 
     /// The plan with the least estimated time.
     pub(super) fn best(&self, direct: &[Form], parts: &[Form], machine: Machine) -> Option<Plan> {
         let depth = direct.iter().chain(parts).map(|form| form.depth).max()?;
-        let plans = self.plans(direct, parts).into_iter();
+        let blocks = match machine {
+            Machine::Cpu => 1,
+            Machine::Gpu { multiprocessors, .. } => multiprocessors,
+        };
+        let plans = self.plans(direct, parts, blocks).into_iter();
         let timed = plans.map(|plan| (self.estimate(plan, depth, machine), plan));
         timed.min_by(|x, y| x.0.total_cmp(&y.0)).map(|(_, plan)| plan)
     }
@@ -235,16 +308,91 @@ impl Tuned {
     }
 }
 
-/// The lines of a file of plans: `product,batches,rows,columns,depth,tile rows,tile columns,parts`, and the microseconds that
+/// The lines of a file of plans: `product,batches,rows,columns,depth,tile rows,tile columns,cut`, and the microseconds that
 /// were measured, which nobody reads.
 fn read(text: &str) -> HashMap<Key, Plan> {
     let line = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
         let [product, numbers @ ..] = &fields[..] else { return None };
-        let numbers: Vec<usize> = numbers.iter().take(7).map_while(|number| number.parse().ok()).collect();
-        let [batches, rows, columns, depth, height, width, parts] = numbers[..] else { return None };
-        let plan = Plan { rows: height, columns: width, parts: parts as u32 };
+        let cut = Cut::parse(numbers.get(6)?)?;
+        let numbers: Vec<usize> = numbers.iter().take(6).map_while(|number| number.parse().ok()).collect();
+        let [batches, rows, columns, depth, height, width] = numbers[..] else { return None };
+        let plan = Plan { rows: height, columns: width, cut };
         Some(((String::from(*product), [batches, rows, columns, depth]), plan))
     };
     text.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    /// The forms of `f16` factors, of which the second lies column by column.
+    fn forms(sizes: &[[usize; 2]]) -> Vec<Form> {
+        let form = |&[rows, columns]: &[usize; 2]| Form {
+            a: Stored::Rows,
+            b: Stored::Columns,
+            rows,
+            columns,
+            depth: 64,
+            fast: false,
+        };
+        sizes.iter().map(form).collect()
+    }
+
+    fn best([batches, rows, columns, depth]: [usize; 4]) -> Plan {
+        let (a, b) = (Stored::Rows, Stored::Columns);
+        let problem = Problem { batches, rows, columns, depth, a, b, fast: false, beta: false };
+        let direct = forms(&[[128, 256], [128, 128], [16, 64], [32, 64], [64, 64]]);
+        let parts = forms(&[[128, 256], [16, 64], [32, 64], [64, 64]]);
+        let machine = Machine::Gpu { warpgroups: true, multiprocessors: 132 };
+        problem.best(&direct, &parts, machine).unwrap()
+    }
+
+    #[test]
+    fn the_estimate_knows_the_shapes_of_products() {
+        let plan = |rows, columns, cut| Plan { rows, columns, cut };
+        assert_eq!(best([1, 8192, 8192, 8192]), plan(128, 256, Cut::None));
+        assert_eq!(best([1, 1024, 1024, 1024]), plan(128, 128, Cut::None));
+        for (rows, tile) in [(1, 16), (16, 16), (17, 32), (32, 32), (64, 64)] {
+            assert_eq!(best([1, rows, 8192, 8192]), plan(tile, 64, Cut::None), "{rows} rows");
+        }
+        // 288 tiles are two waves of 132, and 24 more.
+        assert_eq!(best([1, 3072, 3072, 3072]), plan(128, 256, Cut::LastWave));
+        assert!(matches!(best([1, 512, 512, 8192]), Plan { cut: Cut::Parts(_) | Cut::LastWave, .. }));
+    }
+
+    #[test]
+    fn last_waves_are_cut_where_there_is_one() {
+        let problem = |rows| Problem {
+            batches: 1,
+            rows,
+            columns: 256,
+            depth: 640,
+            a: Stored::Rows,
+            b: Stored::Columns,
+            fast: false,
+            beta: false,
+        };
+        let wide = forms(&[[128, 256]]);
+        let has = |rows, direct: &[Form]| problem(rows).has_last_wave(&wide[0], direct, 8);
+        assert!(has(128, &wide) && has(128 * 9, &wide));
+        assert!(!has(128 * 8, &wide), "a wave that is full");
+        assert!(has(128, &[]) && !has(128 * 9, &[]), "no kernel for the waves before");
+        assert_eq!(problem(128 * 9).whole(Plan { rows: 128, columns: 256, cut: Cut::LastWave }, 8), 8);
+    }
+
+    #[test]
+    fn lines_of_plans_are_read() {
+        let text = "product,batches,rows,columns,depth,tile rows,tile columns,cut,microseconds\nf16,1,2,3,4,128,256,0,5.5\n\
+                    f16,1,2,3,5,16,64,12,1\nf16,1,2,3,6,128,256,wave,1\nf16,1,2,3,7,128,256,many,1\n";
+        let plans = read(text);
+        let cut = |depth| plans.get(&(String::from("f16"), [1, 2, 3, depth])).map(|plan| plan.cut);
+        assert_eq!([4, 5, 6, 7].map(cut), [Some(Cut::None), Some(Cut::Parts(12)), Some(Cut::LastWave), None]);
+        for cut in [Cut::None, Cut::Parts(3), Cut::LastWave] {
+            assert_eq!(Cut::parse(&cut.to_string()), Some(cut));
+        }
+        assert!(read(FILES[0].1).len() > 30);
+    }
 }
