@@ -178,7 +178,7 @@ pub fn product<B, X, Y, C, O, M, N, K, E, const STAGES: usize, const GROUPS: usi
         a,
         b,
         c,
-        Cut::NONE,
+        Portion::ALL,
         ring,
         stash,
         epilogue,
@@ -187,7 +187,7 @@ pub fn product<B, X, Y, C, O, M, N, K, E, const STAGES: usize, const GROUPS: usi
 
 /// What a launch computes of a product.
 #[derive(Clone, Copy)]
-pub(super) struct Cut {
+pub(super) struct Portion {
     /// 1: sums, of the tiles that come first. More: sums in so many parts, one behind the other: matrix `batch * splits + part` of `c`
     /// is that part of the sums of matrix `batch`. 0: those of the tiles that come last, cut evenly among the blocks: the matrices
     /// of `c` are the slots of [`Shares`], of a tile each.
@@ -198,12 +198,12 @@ pub(super) struct Cut {
     pub(super) batches: u32,
 }
 
-impl Cut {
+impl Portion {
     /// All tiles.
-    const NONE: Self = Self { splits: 1, whole: u32::MAX, batches: 1 };
+    const ALL: Self = Self { splits: 1, whole: u32::MAX, batches: 1 };
 }
 
-/// As [`product`], of which a launch computes what `cut` says.
+/// As [`product`], of which a launch computes the `portion`.
 ///
 /// With `TURNED`, `c` is in tiles of the transposes of the sums: rows of `b` are rows of `c`.
 ///
@@ -232,7 +232,7 @@ pub(super) fn parts_of_product<
     a: X,
     b: Y,
     c: TileSink<O, (P, Q)>,
-    cut: Cut,
+    portion: Portion,
     ring: Ring<(X::Stage, Y::Stage), STAGES>,
     stash: Stash<GROUPS>,
     epilogue: E,
@@ -255,7 +255,7 @@ pub(super) fn parts_of_product<
     let order = ORDER;
     let (a_batches, b_batches) = (a.batches(), b.batches());
     let (steps, blocks, own) = (a.steps(), block.num_blocks(0), *block.bid::<0>());
-    let Cut { splits, whole, batches } = cut;
+    let Portion { splits, whole, batches } = portion;
     // The tile whose sums a tile of `c` gets, and which of its steps: all of them where nothing is cut.
     let work = move |[matrix, i, j]: [u32; 3]| {
         if splits == 1 {

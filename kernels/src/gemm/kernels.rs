@@ -6,7 +6,7 @@
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::StagedProduct;
 
-use super::body::{Cut, Transposed, parts_of_product};
+use super::body::{Portion, Transposed, parts_of_product};
 use super::epilogue::{Sum, finish};
 
 /// `c = activation(alpha a b + beta c + bias)`, of `a` as it is (M x K) and `b` as it is (K x N).
@@ -59,16 +59,16 @@ pub fn gemm_nn<
     D<N>: Dimension,
     D<K>: Dimension,
 {
-    let cut = Cut { splits, whole, batches };
+    let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (a, b);
     if const { PRECISE == 1 } {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, cut, ring, stash, epilogue,
+            block, a, b, c, portion, ring, stash, epilogue,
         );
     } else {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, cut, ring, stash, epilogue,
+            block, a, b, c, portion, ring, stash, epilogue,
         );
     }
 }
@@ -143,16 +143,16 @@ pub fn gemm_nt<
     D<N>: Dimension,
     D<K>: Dimension,
 {
-    let cut = Cut { splits, whole, batches };
+    let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (a, Transposed(b));
     if const { PRECISE == 1 } {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, cut, ring, stash, epilogue,
+            block, a, b, c, portion, ring, stash, epilogue,
         );
     } else {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, cut, ring, stash, epilogue,
+            block, a, b, c, portion, ring, stash, epilogue,
         );
     }
 }
@@ -207,16 +207,16 @@ pub fn gemm_tn<
     D<N>: Dimension,
     D<K>: Dimension,
 {
-    let cut = Cut { splits, whole, batches };
+    let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), b);
     if const { PRECISE == 1 } {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, cut, ring, stash, epilogue,
+            block, a, b, c, portion, ring, stash, epilogue,
         );
     } else {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, cut, ring, stash, epilogue,
+            block, a, b, c, portion, ring, stash, epilogue,
         );
     }
 }
@@ -267,16 +267,16 @@ pub fn gemm_tt<
     D<N>: Dimension,
     D<K>: Dimension,
 {
-    let cut = Cut { splits, whole, batches };
+    let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), Transposed(b));
     if const { PRECISE == 1 } {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, cut, ring, stash, epilogue,
+            block, a, b, c, portion, ring, stash, epilogue,
         );
     } else {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, cut, ring, stash, epilogue,
+            block, a, b, c, portion, ring, stash, epilogue,
         );
     }
 }

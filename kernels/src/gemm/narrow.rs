@@ -6,7 +6,7 @@
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::StagedProduct;
 
-use super::body::{Cut, Transposed, parts_of_product};
+use super::body::{Portion, Transposed, parts_of_product};
 use super::epilogue::{Sum, finish};
 
 /// As [`gemm_nt`](super::kernels::gemm_nt), of tiles of `M` rows and 64 columns of `c`.
@@ -55,7 +55,7 @@ pub fn gemm_narrow_nt<
     D<M>: Dimension,
     D<K>: Dimension,
 {
-    let cut = Cut { splits, whole, batches };
+    let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums: Tile<C, _, _>, tile: &_| {
         finish(
             cx,
@@ -69,11 +69,11 @@ pub fn gemm_narrow_nt<
     let (a, b) = (Transposed(a), b);
     if const { PRECISE == 1 } {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, true, true>(
-            block, b, a, c, cut, ring, stash, epilogue,
+            block, b, a, c, portion, ring, stash, epilogue,
         );
     } else {
         parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, true, false>(
-            block, b, a, c, cut, ring, stash, epilogue,
+            block, b, a, c, portion, ring, stash, epilogue,
         );
     }
 }
@@ -116,7 +116,7 @@ pub fn gemm_narrow_nn<
     D<M>: Dimension,
     D<K>: Dimension,
 {
-    let cut = Cut { splits, whole, batches };
+    let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums: Tile<C, _, _>, tile: &_| {
         finish(
             cx,
@@ -132,7 +132,7 @@ pub fn gemm_narrow_nn<
         Transposed(b),
         Transposed(a),
         c,
-        cut,
+        portion,
         ring,
         stash,
         epilogue,

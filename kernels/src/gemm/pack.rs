@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 /// Copies matrices whose columns are neighbours in memory: `y[m, i, j] = x[m, i, j]`. Rows of `y` begin at multiples of `LANES`
 /// elements. Grid: blocks along columns, rows and matrices, of tiles of 32 x 128.
-#[kernel(threads = 256, grid = 3, instances(<u8, 16>, <u16, 8>, <u32, 4>, <u64, 2>))]
+#[kernel(threads = 256, grid = 3, dependent, instances(<u8, 16>, <u16, 8>, <u32, 4>, <u64, 2>))]
 pub fn pack<B: Block, T: Number, const LANES: usize>(
     cx: Cx<B>,
     x: Span<T, (u32, u32, u32), Pitched>,
@@ -16,7 +16,7 @@ pub fn pack<B: Block, T: Number, const LANES: usize>(
 }
 
 /// As [`pack`], of matrices whose elements lie anywhere.
-#[kernel(threads = 256, grid = 3, instances(<u8, 16>, <u16, 8>, <u32, 4>, <u64, 2>))]
+#[kernel(threads = 256, grid = 3, dependent, instances(<u8, 16>, <u16, 8>, <u32, 4>, <u64, 2>))]
 pub fn pack_strided<B: Block, T: Number, const LANES: usize>(
     cx: Cx<B>,
     x: Span<T, (u32, u32, u32), Strided>,
@@ -32,6 +32,7 @@ pub fn pack_strided<B: Block, T: Number, const LANES: usize>(
 #[kernel(
     threads = 512,
     grid = 3,
+    dependent,
     instances(<u8, 1, 16>, <u8, 16, 16>, <u16, 1, 8>, <u16, 8, 8>, <u32, 1, 4>, <u32, 4, 4>, <u64, 1, 2>, <u64, 2, 2>)
 )]
 pub fn pack_transposed<B: Block, T: Number, const OF_X: usize, const LANES: usize>(

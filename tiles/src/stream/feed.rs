@@ -62,7 +62,33 @@ impl<O: Order> Iterator for TileIndices<O> {
 }
 
 impl<O: Order> TileIndices<O> {
-    /// The first `count` of the block's indices: as [`Iterator::take`], of what still can become a feed.
+    /// The first `count` of the block's indices, for a kernel that leaves the others to another launch: as [`Iterator::take`], but
+    /// still what a feed is made of. `deal(cx, order).take(count)` gives the same tiles of a sink.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    ///
+    /// /// `c = a b'`, of which each block computes the first of its tiles.
+    /// #[kernel(threads = 128, copy = 32)]
+    /// pub fn first_wave(
+    ///     block: Split,
+    ///     a: TileSource<f16, Shape2<64, 64>>,
+    ///     b: TileSource<f16, Shape2<64, 64>>,
+    ///     c: TileSink<f32, Shape2<64, 64>>,
+    ///     #[shared] ring: Ring<(Staged<f16, Shape2<64, 64>>, Staged<f16, Shape2<64, 64>>)>,
+    ///     #[shared] mut stash: Stash<1>,
+    /// ) {
+    ///     let (order, steps) = (Swizzled::<16>, a.tile_counts().1);
+    ///     let tiles = block.indices(order, c.tile_counts()).take(1);
+    ///     let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
+    ///     block.pipeline(ring, feed, move |cx, mut receiver| {
+    ///         for tile in c.deal(cx, order).take(1) {
+    ///             let sums = receiver.steps(steps).sum(cx, |sums, (a, b)| sums.mma(a, b.transposed()));
+    ///             tile.store(&mut stash, sums);
+    ///         }
+    ///     });
+    /// }
+    /// ```
     #[inline(always)]
     pub fn take(self, count: u32) -> Self {
         let Numbers { next, step, total } = self.numbers;

@@ -135,8 +135,8 @@ pub struct TileSource<T: Element, S: MatrixShape> {
 /// A matrix, or a batch of matrices, that a kernel writes in tiles of shape `S`.
 ///
 /// The launch passes a tensor of two axes, rows and columns, or of three, of which the first counts matrices. Its rows must
-/// be contiguous; where they also begin at multiples of 16 bytes, the copy engine of a GPU stores tiles. What lies outside a
-/// matrix is not written.
+/// be contiguous; where they also begin at multiples of 16 bytes, the copy engine of a GPU stores tiles, all but the ends of rows
+/// that do not fill 16 bytes. What lies outside a matrix is not written.
 pub struct TileSink<T: Element, S: MatrixShape> {
     pub(crate) matrix: Matrix<T>,
     shape: PhantomData<S>,

@@ -29,7 +29,7 @@ const BUFFER_BYTES: usize = BOX_ROWS * 128;
 /// Buffers of each warpgroup: one is filled while the copy engine reads the other.
 const BUFFERS: usize = 2;
 /// Elements that a thread copies at once.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 2;
 /// The first of the block's barriers that warpgroups use among themselves.
 const FIRST_BARRIER: u32 = 2;
 

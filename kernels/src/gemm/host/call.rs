@@ -366,8 +366,8 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         let blocks = blocks(stream, problem.tiles(plan));
         self.with_bias(stream, |bias| {
             let (scales, activation) = ([self.alpha, self.beta], self.activation as u32);
-            let (c, cut) = (c.reborrow(), [1, u32::MAX, problem.batches as u32]);
-            (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation, cut })
+            let (c, portion) = (c.reborrow(), [1, u32::MAX, problem.batches as u32]);
+            (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation, portion })
         })
     }
 
@@ -391,16 +391,16 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         let blocks = blocks(stream, problem.tiles(plan) * splits as usize);
         let columns = problem.columns;
         let shape = [problem.batches * splits as usize, problem.rows, columns.next_multiple_of(PART_ROW)];
-        let (cut, scales) = ([splits, u32::MAX, problem.batches as u32], [self.alpha, self.beta]);
+        let (portion, scales) = ([splits, u32::MAX, problem.batches as u32], [self.alpha, self.beta]);
         workspace::<C, 3, ()>(stream, shape, |mut parts| {
             workspace::<C, 1, ()>(stream, [0], |none| {
                 let (bias, c) = (none.as_view(), parts.reborrow().slice(2, 0..columns)?);
                 let scales = [C::ONE, C::ZERO];
-                (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation: 0, cut })
+                (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation: 0, portion })
             })?;
             let parts = parts.as_view().slice(2, 0..columns)?;
             self.with_bias(stream, |bias| {
-                let (c, activation) = (c.reborrow(), self.activation as u32);
+                let (c, activation, cut) = (c.reborrow(), self.activation as u32, [splits, 0, 0]);
                 T::sum_parts(stream, Parts { parts, c, bias, scales, activation, cut })
             })
         })

@@ -35,15 +35,15 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
             let direct = find(T::DIRECT, problem, plan)?;
             self.with_bias(stream, |bias| {
                 let (scales, activation) = ([self.alpha, self.beta], self.activation as u32);
-                let (c, cut) = (c.reborrow(), [1, whole as u32, batches as u32]);
-                (direct.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation, cut })
+                let (c, portion) = (c.reborrow(), [1, whole as u32, batches as u32]);
+                (direct.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation, portion })
             })?;
         }
         workspace::<C, 3, ()>(stream, [2 * blocks as usize, plan.rows, plan.columns], |mut slots| {
             workspace::<C, 1, ()>(stream, [0], |none| {
                 let (bias, c, scales) = (none.as_view(), slots.reborrow(), [C::ONE, C::ZERO]);
-                let cut = [0, whole as u32, batches as u32];
-                (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation: 0, cut })
+                let portion = [0, whole as u32, batches as u32];
+                (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation: 0, portion })
             })?;
             // What comes last is at the end: the second pass leaves out the matrices and the bands of rows that have none of it.
             let (down, across) = (rows.div_ceil(plan.rows), columns.div_ceil(plan.columns));

@@ -19,8 +19,8 @@ pub(super) struct Operands<'c, T: Element, U: Element, O: Element, C> {
     pub(super) bias: TensorView<'c, O, 1>,
     pub(super) scales: [C; 2],
     pub(super) activation: u32,
-    /// Of what a launch computes: `splits`, `whole` and `batches` of the kernel.
-    pub(super) cut: [u32; 3],
+    /// What the launch computes: `splits`, `whole` and `batches` of the kernel.
+    pub(super) portion: [u32; 3],
 }
 
 /// The arguments of the second pass over parts.
@@ -102,7 +102,7 @@ macro_rules! candidate {
             },
             description: || $kernel::<$($parameters)*>().description(),
             launch: |stream, blocks, operands| {
-                let Operands { a, b, c, bias, scales: [alpha, beta], activation, cut: [splits, whole, batches] } = operands;
+                let Operands { a, b, c, bias, scales: [alpha, beta], activation, portion: [splits, whole, batches] } = operands;
                 let arguments = (a, b, c, bias, alpha, beta, activation, splits, whole, batches);
                 $kernel::<$($parameters)*>().launch_on(stream, blocks, arguments)
             },
