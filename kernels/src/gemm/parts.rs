@@ -16,7 +16,7 @@ use super::shares::Shares;
 pub fn sum_parts<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
     cx: Cx<B>,
     parts: Span<C, (u32, u32, u32), Pitched<4>>,
-    c: SpanMut<O, (u32, u32, u32), Strided>,
+    c: SpanMut<O, (u32, u32, u32), Pitched>,
     bias: Span<O, (u32,)>,
     alpha: C,
     beta: C,
@@ -30,10 +30,25 @@ pub fn sum_parts<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
     let parts = parts.partition(cx, shape![1, 16, 128]);
     let (j, i, m) = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     let mut sums = cx.zeros::<C, _>(shape![1, 16, 128]);
+    // Several are on their way at the same time; they are added one behind the other.
+    macro_rules! add_up {
+        ($count:expr, |$part:ident| $index:expr) => {
+            let count = $count;
+            let load = |$part: u32| parts.load_masked(Zero, $index);
+            let mut part = 0;
+            while part + 4 <= count {
+                let [w, x, y, z] = [load(part), load(part + 1), load(part + 2), load(part + 3)];
+                sums = sums + w + x + y + z;
+                part += 4;
+            }
+            while part < count {
+                sums = sums + load(part);
+                part += 1;
+            }
+        };
+    }
     if splits != 0 {
-        for part in 0..splits {
-            sums = sums + parts.load_masked(Zero, (*m * splits + part, *i, *j));
-        }
+        add_up!(splits, |part| (*m * splits + part, *i, *j));
     } else {
         // Which tile of the pass before this is a piece of, and which piece.
         let (down, across) = ((height / 16).max(1), (width / 128).max(1));
@@ -43,9 +58,8 @@ pub fn sum_parts<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
             return;
         }
         let shares = Shares { tiles: counts[0] * counts[1] * counts[2] - whole, steps, blocks };
-        for slot in shares.slots(number - whole) {
-            sums = sums + parts.load_masked(Zero, (slot, *i % down, *j % across));
-        }
+        let slots = shares.slots(number - whole);
+        add_up!(slots.count(), |part| (slots.get(part), *i % down, *j % across));
     }
     let c = c.partition(cx, shape![1, 16, 128]);
     sums = sums.map(move |sum| Number::mul(sum, alpha));

@@ -64,10 +64,33 @@ impl Shares {
 
     /// The slots of a tile, in the order of their steps.
     #[inline(always)]
-    pub(super) fn slots(self, tile: u32) -> impl Iterator<Item = u32> {
+    pub(super) fn slots(&self, tile: u32) -> Slots {
         let first = tile * self.steps;
-        let blocks = self.block_of(first)..=self.block_of(first + self.steps.max(1) - 1);
-        blocks.map(move |block| if self.begin(block) < first { self.blocks + block } else { block })
+        let (block, last) = (self.block_of(first), self.block_of(first + self.steps.max(1) - 1));
+        // The tile is the second one of the first block's, unless that begins with it.
+        let slot = if self.begin(block) < first { self.blocks + block } else { block };
+        Slots { first: slot, second: block + 1, count: last + 1 - block }
+    }
+}
+
+/// Slots of one tile: of each block that has steps of it, from the first one to the last.
+#[derive(Clone, Copy)]
+pub(super) struct Slots {
+    first: u32,
+    second: u32,
+    count: u32,
+}
+
+impl Slots {
+    #[inline(always)]
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Slot number `number` of the tile.
+    #[inline(always)]
+    pub(super) fn get(&self, number: u32) -> u32 {
+        if number == 0 { self.first } else { self.second + number - 1 }
     }
 }
 
@@ -86,7 +109,9 @@ mod tests {
                     let shares = Shares { tiles, steps, blocks };
                     let mut used = 0;
                     for tile in 0..tiles {
-                        let pieces: Vec<Piece> = shares.slots(tile).map(|slot| shares.piece(slot)).collect();
+                        let slots = shares.slots(tile);
+                        let pieces = (0..slots.count()).map(|number| shares.piece(slots.get(number)));
+                        let pieces: Vec<Piece> = pieces.collect();
                         let mut next = 0;
                         for piece in &pieces {
                             assert_eq!((piece.tile, piece.first), (tile, next), "{pieces:?}");
