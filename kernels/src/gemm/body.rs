@@ -256,26 +256,44 @@ pub(super) fn parts_of_product<
     let (a_batches, b_batches) = (a.batches(), b.batches());
     let (steps, blocks, own) = (a.steps(), block.num_blocks(0), *block.bid::<0>());
     let Portion { splits, whole, batches } = portion;
-    // The tile whose sums a tile of `c` gets, and which of its steps: all of them where nothing is cut.
-    let work = move |[matrix, i, j]: [u32; 3]| {
-        if splits == 1 {
-            return ([matrix, i, j], 0, steps);
-        }
-        if splits == 0 {
-            let (rows, columns) =
-                if TURNED { (b.tile_columns(), a.tile_rows()) } else { (a.tile_rows(), b.tile_columns()) };
-            let shares = Shares { tiles: batches * rows * columns - whole, steps, blocks };
-            let Piece { tile, first, count } = shares.piece(matrix);
-            return (order.locate_among(whole + tile, blocks, [batches, rows, columns]), first, count);
-        }
-        let (batch, each) = (matrix / splits, steps.div_ceil(splits));
-        let first = (matrix - batch * splits).saturating_mul(each).min(steps);
-        ([batch, i, j], first, each.min(steps - first))
+    // The tiles that come last and their shares.
+    let last = move || {
+        let (rows, columns) =
+            if TURNED { (b.tile_columns(), a.tile_rows()) } else { (a.tile_rows(), b.tile_columns()) };
+        let counts = [batches, rows, columns];
+        (Shares { tiles: batches * rows * columns - whole, steps, blocks }, counts)
     };
-    // The block's tiles among those that come first.
-    let count = if splits == 1 { whole.saturating_sub(own).div_ceil(blocks) } else { u32::MAX };
+    // The steps of a part: all where there is one.
+    let part = move |matrix: u32| {
+        let (batch, each) = (matrix / splits.max(1), steps.div_ceil(splits.max(1)));
+        let first = (matrix - batch * splits).saturating_mul(each).min(steps);
+        (batch, first, each.min(steps - first))
+    };
+    // What the block's two slots get, known ahead: what it is computed from would take registers in the loops over tiles.
+    let ahead = |slot| {
+        let (shares, counts) = last();
+        let Piece { tile, first, count } = shares.piece(slot);
+        (order.locate_among(whole + tile, blocks, counts), first, count)
+    };
+    let [one, other] = match splits {
+        0 => [ahead(own), ahead(blocks + own)],
+        _ => [([0; 3], 0, 0); 2],
+    };
+    let slots = [one.2, other.2];
+    // The block's tiles of `c` that get something.
+    let count = match splits {
+        0 => u32::from(slots[0] > 0) + u32::from(slots[1] > 0),
+        1 => whole.saturating_sub(own).div_ceil(blocks),
+        _ => u32::MAX,
+    };
     let feed = block.indices(order, c.tile_counts()).take(count).flat_map(move |index| {
-        let ([batch, i, j], first, count) = work(index);
+        let [matrix, i, j] = index;
+        let ([batch, i, j], first, count) = if splits == 0 {
+            if matrix < blocks { one } else { other }
+        } else {
+            let (batch, first, count) = part(matrix);
+            ([batch, i, j], first, count)
+        };
         let (i, j) = if TURNED { (j, i) } else { (i, j) };
         // One matrix serves the whole batch.
         let (of_a, of_b) = (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
@@ -283,12 +301,11 @@ pub(super) fn parts_of_product<
     });
     block.pipeline(ring, feed, move |cx, mut receiver| {
         let mut stash = stash;
-        for tile in c.deal(cx, order).take(count as usize) {
-            let (_, _, count) = work(tile.index());
-            if splits == 0 && count == 0 {
-                // A slot that nobody reads.
-                continue;
-            }
+        for tile in c.deal_first(cx, order, count) {
+            let matrix = tile.index()[0];
+            // Chosen without a branch: behind one the assembler does not know that warps are together.
+            let (of_slot, of_part) = (if matrix < blocks { slots[0] } else { slots[1] }, part(matrix).2);
+            let count = if splits == 0 { of_slot } else { of_part };
             let sums = receiver.steps(count).sum(cx, |sums, (a, b)| {
                 let (a, b) = (X::factor(a), Y::factor(b));
                 if PRECISE { sums.mma_precisely(a, b) } else { sums.mma(a, b) }

@@ -123,6 +123,10 @@ mod tests {
                     }
                     let all = (0..2 * blocks).filter(|&slot| shares.piece(slot).count > 0);
                     assert_eq!(all.count(), used, "{tiles} tiles of {steps} steps, {blocks} blocks");
+                    for block in 0..blocks {
+                        let is_used = [block, blocks + block].map(|slot| shares.piece(slot).count > 0);
+                        assert!(is_used[0] || !is_used[1]);
+                    }
                 }
             }
         }

@@ -34,6 +34,13 @@ impl Numbers {
         }
         Self { next: Some(first), step, total: total as u32 }
     }
+
+    /// The first `count` of them.
+    #[inline(always)]
+    pub(super) fn first(self, count: u32) -> Self {
+        let end = self.next.map_or(0, |next| next.saturating_add(self.step.saturating_mul(count)));
+        Self { total: self.total.min(end), ..self }
+    }
 }
 
 /// Where tile `number` of these is in an order, computed where it is used and from nothing kept in advance where the threads that
@@ -63,7 +70,7 @@ impl<O: Order> Iterator for TileIndices<O> {
 
 impl<O: Order> TileIndices<O> {
     /// The first `count` of the block's indices, for a kernel that leaves the others to another launch: as [`Iterator::take`], but
-    /// still what a feed is made of. `deal(cx, order).take(count)` gives the same tiles of a sink.
+    /// still what a feed is made of. [`TileSink::deal_first`](super::TileSink::deal_first) gives the same tiles of a sink.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -82,7 +89,7 @@ impl<O: Order> TileIndices<O> {
     ///     let tiles = block.indices(order, c.tile_counts()).take(1);
     ///     let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
     ///     block.pipeline(ring, feed, move |cx, mut receiver| {
-    ///         for tile in c.deal(cx, order).take(1) {
+    ///         for tile in c.deal_first(cx, order, 1) {
     ///             let sums = receiver.steps(steps).sum(cx, |sums, (a, b)| sums.mma(a, b.transposed()));
     ///             tile.store(&mut stash, sums);
     ///         }
@@ -91,9 +98,7 @@ impl<O: Order> TileIndices<O> {
     /// ```
     #[inline(always)]
     pub fn take(self, count: u32) -> Self {
-        let Numbers { next, step, total } = self.numbers;
-        let end = next.map_or(0, |next| next.saturating_add(step.saturating_mul(count)));
-        Self { numbers: Numbers { next, step, total: total.min(end) }, ..self }
+        Self { numbers: self.numbers.first(count), ..self }
     }
 
     /// As [`Iterator::flat_map`], the feed of a pipeline: the tiles that each index needs, one after the other. Where there is no

@@ -67,6 +67,22 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
     #[inline(always)]
     #[track_caller]
     pub fn deal<B: Block, O: Order>(self, cx: Cx<B>, order: O) -> impl Iterator<Item = SinkTile<T, S>> {
+        self.deal_first(cx, order, u32::MAX)
+    }
+
+    /// The first `count` tiles of those that [`deal`](Self::deal) gives; the others are left as they are.
+    /// [`TileIndices::take`](super::TileIndices::take), which has an example, gives a feed the same indices.
+    ///
+    /// # Panics
+    /// As [`deal`](Self::deal).
+    #[inline(always)]
+    #[track_caller]
+    pub fn deal_first<B: Block, O: Order>(
+        self,
+        cx: Cx<B>,
+        order: O,
+        count: u32,
+    ) -> impl Iterator<Item = SinkTile<T, S>> {
         const {
             assert!(
                 B::GRID_RANK == 1,
@@ -75,7 +91,7 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
         };
         let counts = self.tile_counts();
         let blocks = cx.num_blocks(0);
-        Numbers::new(*cx.bid::<0>(), blocks, counts).map(move |number| {
+        Numbers::new(*cx.bid::<0>(), blocks, counts).first(count).map(move |number| {
             // SAFETY: all threads of the block run this alike. The assembler cannot know that a loop over tiles keeps warps together;
             // behind a barrier it does, and computes addresses once for a warp.
             unsafe { threads::warp_barrier() };
