@@ -302,3 +302,52 @@ fn more_tiles_than_can_be_numbered_are_an_error() {
     assert!(told.contains("fewer than 2^32 tiles; use larger ones"), "{told}");
     assert!(told.contains("products.rs:"), "{told}");
 }
+
+/// `y = a b` as the transpose of `b' a'`, plus a number for each column and what was there, in tiles of 16 by 32.
+#[kernel(threads = 64, copy = 32)]
+fn turned(
+    block: Split,
+    a: TileSource<tf32, Shape2<16, 8>>,
+    b: TileSource<tf32, Shape2<8, 32>>,
+    y: TileSink<f32, Shape2<16, 32>>,
+    bias: Span<f32, (u32,)>,
+    #[shared] ring: Ring<(Staged<tf32, Shape2<16, 8>>, Staged<tf32, Shape2<8, 32>>), 3>,
+    #[shared] stash: Stash<0>,
+) {
+    let steps = a.tile_counts().1;
+    let feed = block.indices(RowMajor, y.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        let mut stash = stash;
+        for tile in y.deal(cx, RowMajor) {
+            let sums = receiver.steps(steps).sum(cx, |sums, (a, b)| sums.mma(b.transposed(), a.transposed()));
+            let result = tile.add_row(cx, tile.add_present(cx, sums.turned(), 2.0), bias);
+            tile.store(&mut stash, result);
+        }
+    });
+}
+
+#[test]
+fn turned_sums_are_stored_as_the_product() {
+    let device = Device::cpu();
+    let number = |seed: usize, i: usize| ((i * 7 + seed) * 31 % 13) as f32 - 6.0;
+    for [rows, depth, columns] in [[1, 1, 1], [16, 8, 32], [37, 21, 70], [5, 0, 40]] {
+        let factor = |seed, shape: [usize; 2]| {
+            let mut tensor = Tensor::<tf32, 2>::padded(&device, shape).unwrap();
+            let numbers: Vec<_> = (0..shape[0] * shape[1]).map(|i| tf32::from_f32(number(seed, i))).collect();
+            tensor.copy_from_slice(&numbers).unwrap();
+            tensor
+        };
+        let (a, b) = (factor(1, [rows, depth]), factor(2, [depth, columns]));
+        let before: Vec<f32> = (0..rows * columns).map(|i| number(3, i)).collect();
+        let bias: Vec<f32> = (0..columns).map(|j| number(4, j)).collect();
+        let mut y = Tensor::from_slice(&device, [rows, columns], &before).unwrap();
+        let bias_tensor = Tensor::from_slice(&device, [columns], &bias).unwrap();
+        turned.launch(&device, 3, (&a, &b, &mut y, &bias_tensor)).unwrap();
+        for (at, found) in y.to_vec().unwrap().into_iter().enumerate() {
+            let (i, j) = (at / columns, at % columns);
+            let sum: f32 = (0..depth).map(|k| number(1, i * depth + k) * number(2, k * columns + j)).sum();
+            let wanted = sum + 2.0 * before[at] + bias[j];
+            assert_eq!(found, wanted, "{rows} x {depth} x {columns}: row {i}, column {j}");
+        }
+    }
+}

@@ -9,7 +9,9 @@ use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Artifact, Device, Grid, Launch, Tensor};
 use cuda_tiles_operation_tests::streams::KERNELS;
 use cuda_tiles_test_streams::pipelines::{self, add_in_order, chained, gated, two_products};
-use cuda_tiles_test_streams::products::{streamed_nn, streamed_nt, streamed_tn, streamed_tt};
+use cuda_tiles_test_streams::products::{
+    streamed_nn, streamed_nt, streamed_precise, streamed_tn, streamed_tt, streamed_turned,
+};
 use cuda_tiles_test_streams::rings::{chained_by_rings, linear};
 use std::fmt::Debug;
 use std::process::Command;
@@ -261,6 +263,46 @@ fn products_of_factors_that_lie_either_way() {
     check_product(streamed_tn::<tf32, tf32, f32, f32, 64, 32, 32, 2>(), tn);
     check_product(streamed_tt::<bf16, bf16, f32, f32, 64, 128, 32, 0>(), tt);
     check_product(streamed_tt::<u8, i8, i32, i32, 64, 64, 32, 3>(), tt);
+    check_product(streamed_tt::<tf32, tf32, f32, f32, 64, 64, 32, 3>(), tt);
+    check_product(streamed_tt::<tf32, tf32, f32, f32, 128, 32, 8, 2>(), tt);
+}
+
+#[test]
+fn products_that_are_summed_up_as_their_transposes() {
+    let nn = [false, false];
+    check_product(streamed_turned::<tf32, f32, f32, 128, 64, 32, 3>(), nn);
+    check_product(streamed_turned::<tf32, f32, f16, 64, 128, 16, 2>(), nn);
+    check_product(streamed_turned::<f16, f32, f16, 64, 64, 64, 3>(), nn);
+    check_product(streamed_turned::<bf16, f32, f32, 32, 64, 32, 0>(), nn);
+    check_product(streamed_turned::<f64, f64, f64, 64, 64, 16, 2>(), nn);
+}
+
+#[test]
+fn precise_products() {
+    let nt = [false, true];
+    check_product(streamed_precise::<f8e4m3, 64, 64, 64, 3>(), nt);
+    check_product(streamed_precise::<f8e4m3, 64, 32, 64, 2>(), nt);
+    check_product(streamed_precise::<f8e5m2, 128, 32, 32, 0>(), nt);
+    check_product(streamed_precise::<bf16, 64, 64, 64, 2>(), nt);
+    // Sums that 14 bits do not have: 256 x 256 in the first step, and 1 in each of 20 others.
+    let (rows, columns, depth) = (70, 300, 21 * 64);
+    let number = |k: usize| match k {
+        0 => 256,
+        _ => i64::from(k.is_multiple_of(64)),
+    };
+    for device in devices() {
+        let a = Matrices::filled([1, rows, depth], |_, _, k| number(k));
+        let b = Matrices::filled([1, columns, depth], |_, _, k| number(k));
+        let sums = Matrices::filled([1, rows, columns], |_, _, _| 256 * 256 + 20);
+        let (a, b) = (a.padded::<f8e4m3>(device), b.padded::<f8e4m3>(device));
+        let check = |launch: &dyn Fn(&mut Tensor<f32, 3>)| {
+            let mut c = Tensor::poisoned(device, sums.shape).unwrap();
+            launch(&mut c);
+            sums.check(&c, &describe(device));
+        };
+        check(&|c| streamed_precise::<f8e4m3, 64, 64, 64, 3>().launch(device, 3, (&a, &b, c)).unwrap());
+        check(&|c| streamed_precise::<f8e4m3, 64, 32, 64, 2>().launch(device, 3, (&a, &b, c)).unwrap());
+    }
 }
 
 type Ordered =

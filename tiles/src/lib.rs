@@ -86,7 +86,7 @@ pub mod prelude {
         f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
     };
     pub use crate::kernel;
-    pub use crate::layout::{Accumulators, Block, Blocked, Layout, Slice};
+    pub use crate::layout::{Accumulators, Block, Blocked, Layout, Slice, TurnedAccumulators};
     pub use crate::ops::matrix::{FastAccumulation, MultiplyAccumulate, matmul, mma, mma_with, scaled_mma};
     pub use crate::ops::modes::{
         Approximate, FlushToZero, Full, NearestEven, PropagateNan, SuppressNan, TiesAway, TowardNegative,

@@ -53,25 +53,25 @@ macro_rules! without_activations {
 }
 without_activations!(f64 i32);
 
-/// The widest tile for which kernels read `c`: the addresses take registers, of which wider ones have none left.
-pub(super) const WIDEST_WITH_BETA: usize = 128;
+/// The elements of the largest tile for which kernels read `c`: the addresses take registers, of which larger ones have none left.
+pub(super) const LARGEST_WITH_BETA: usize = 128 * 128;
 
 /// Whether kernels with tiles of this shape read `c`.
 const fn has_beta<M: Dimension, N: Dimension>() -> bool {
-    <(M, N) as MatrixShape>::COLUMNS <= WIDEST_WITH_BETA
+    <(M, N) as MatrixShape>::ROWS * <(M, N) as MatrixShape>::COLUMNS <= LARGEST_WITH_BETA
 }
 
 /// The epilogue of the ready-made kernels: `activation(alpha sums + beta c + bias)`. An empty bias is none, and `c` is read
-/// only where `beta` is not zero, which it is for tiles wider than [`WIDEST_WITH_BETA`].
+/// only where `beta` is not zero, which it is for tiles larger than [`LARGEST_WITH_BETA`].
 #[inline(always)]
-pub(super) fn finish<B: Block, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimension, N: Dimension>(
-    cx: Cx<B>,
-    sums: Tile<C, (M, N), Accumulators<B>>,
+pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimension, N: Dimension>(
+    cx: Cx<L::Block>,
+    sums: Tile<C, (M, N), L>,
     tile: &SinkTile<O, (M, N)>,
     bias: Span<O, (u32,)>,
     [alpha, beta]: [C; 2],
     activation: u32,
-) -> Tile<O, (M, N), Accumulators<B>> {
+) -> Tile<O, (M, N), L> {
     let mut sums = sums;
     // A branch, also where the factor is 1: products of the sums would be moved up among the tensor cores'.
     if alpha != C::ONE {

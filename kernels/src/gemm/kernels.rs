@@ -6,7 +6,7 @@
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::StagedProduct;
 
-use super::body::{Portion, Transposed, parts_of_product};
+use super::body::{BAND, Portion, Transposed, Way, parts_of_product};
 use super::epilogue::{Sum, finish};
 
 /// `c = activation(alpha a b + beta c + bias)`, of `a` as it is (M x K) and `b` as it is (K x N).
@@ -61,16 +61,7 @@ pub fn gemm_nn<
 {
     let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
-    let (a, b) = (a, b);
-    if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, portion, ring, stash, epilogue,
-        );
-    } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, portion, ring, stash, epilogue,
-        );
-    }
+    parts_of_product(block, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, stash, epilogue);
 }
 
 /// `c = activation(alpha a b + beta c + bias)`, of `a` as it is (M x K) and `b` stored transposed (N x K).
@@ -146,15 +137,7 @@ pub fn gemm_nt<
     let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (a, Transposed(b));
-    if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, portion, ring, stash, epilogue,
-        );
-    } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, portion, ring, stash, epilogue,
-        );
-    }
+    parts_of_product(block, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, stash, epilogue);
 }
 
 /// `c = activation(alpha a b + beta c + bias)`, of `a` stored transposed (K x M) and `b` as it is (K x N).
@@ -210,15 +193,7 @@ pub fn gemm_tn<
     let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), b);
-    if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, portion, ring, stash, epilogue,
-        );
-    } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, portion, ring, stash, epilogue,
-        );
-    }
+    parts_of_product(block, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, stash, epilogue);
 }
 
 /// `c = activation(alpha a b + beta c + bias)`, of `a` stored transposed (K x M) and `b` stored transposed (N x K).
@@ -234,6 +209,8 @@ pub fn gemm_tn<
     instances(
         <f16, f16, f32, f16, 128, 256, 64, 0>,
         <bf16, bf16, f32, bf16, 128, 256, 64, 0>,
+        <tf32, tf32, f32, f32, 128, 256, 32, 0>,
+        <tf32, tf32, f32, f32, 128, 128, 32, 0>,
         <f64, f64, f64, f64, 256, 64, 16, 0>,
         <f64, f64, f64, f64, 256, 32, 16, 0>,
     )
@@ -270,13 +247,5 @@ pub fn gemm_tt<
     let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), Transposed(b));
-    if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, true>(
-            block, a, b, c, portion, ring, stash, epilogue,
-        );
-    } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, false, false>(
-            block, a, b, c, portion, ring, stash, epilogue,
-        );
-    }
+    parts_of_product(block, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, stash, epilogue);
 }

@@ -44,6 +44,7 @@ pub mod narrow;
 pub mod pack;
 pub mod parts;
 mod shares;
+pub mod turned;
 
 #[cfg(feature = "host")]
 mod host;

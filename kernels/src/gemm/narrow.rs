@@ -6,7 +6,7 @@
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::StagedProduct;
 
-use super::body::{Portion, Transposed, parts_of_product};
+use super::body::{BAND, Portion, Transposed, Way, parts_of_product};
 use super::epilogue::{Sum, finish};
 
 /// As [`gemm_nt`](super::kernels::gemm_nt), of tiles of `M` rows and 64 columns of `c`.
@@ -67,15 +67,7 @@ pub fn gemm_narrow_nt<
         )
     };
     let (a, b) = (Transposed(a), b);
-    if const { PRECISE == 1 } {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, true, true>(
-            block, b, a, c, portion, ring, stash, epilogue,
-        );
-    } else {
-        parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, true, false>(
-            block, b, a, c, portion, ring, stash, epilogue,
-        );
-    }
+    parts_of_product(block, b, a, c, portion, Way::<true, PRECISE, BAND>, ring, stash, epilogue);
 }
 
 /// As [`gemm_nn`](super::kernels::gemm_nn), of tiles of `M` rows and 64 columns of `c`. Parameters: the factors' type, that of the
@@ -89,6 +81,7 @@ pub fn gemm_narrow_nt<
         <f16, f32, f32, 16, 64>, <f16, f32, f32, 32, 64>, <f16, f32, f32, 64, 64>,
         <bf16, f32, bf16, 16, 64>, <bf16, f32, bf16, 32, 64>, <bf16, f32, bf16, 64, 64>,
         <bf16, f32, f32, 16, 64>, <bf16, f32, f32, 32, 64>, <bf16, f32, f32, 64, 64>,
+        <tf32, f32, f32, 16, 32>, <tf32, f32, f32, 64, 32>,
     )
 )]
 pub fn gemm_narrow_nn<
@@ -127,14 +120,6 @@ pub fn gemm_narrow_nn<
             activation,
         )
     };
-    parts_of_product::<_, _, _, C, _, _, _, _, _, _, _, _, _, true, false>(
-        block,
-        Transposed(b),
-        Transposed(a),
-        c,
-        portion,
-        ring,
-        stash,
-        epilogue,
-    );
+    let (a, b) = (Transposed(a), Transposed(b));
+    parts_of_product(block, b, a, c, portion, Way::<true, 0, BAND>, ring, stash, epilogue);
 }

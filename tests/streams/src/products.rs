@@ -71,6 +71,90 @@ products! {
     );
     /// `c = a' b'`: both factors transposed.
     streamed_tt: column(0) [K, M].transposed, row [N, K].transposed, (
-        <bf16, bf16, f32, f32, 64, 128, 32, 0>, <u8, i8, i32, i32, 64, 64, 32, 3>
+        <bf16, bf16, f32, f32, 64, 128, 32, 0>, <u8, i8, i32, i32, 64, 64, 32, 3>,
+        <tf32, tf32, f32, f32, 64, 64, 32, 3>, <tf32, tf32, f32, f32, 128, 32, 8, 2>
     );
+}
+
+/// `c = a b` as the transpose of `b' a'`: both factors row-major.
+#[kernel(
+    threads = 128,
+    copy = 32,
+    min_blocks = 1,
+    instances(
+        <tf32, f32, f32, 128, 64, 32, 3>, <tf32, f32, f16, 64, 128, 16, 2>, <f16, f32, f16, 64, 64, 64, 3>,
+        <bf16, f32, f32, 32, 64, 32, 0>, <f64, f64, f64, 64, 64, 16, 2>
+    )
+)]
+pub fn streamed_turned<
+    B: Block,
+    T: StagedProduct<T, C>,
+    C: Number + Cast<O>,
+    O: Element,
+    const M: usize,
+    const N: usize,
+    const K: usize,
+    const S: usize,
+>(
+    block: Split<B>,
+    a: TileSource<T, Shape2<M, K>>,
+    b: TileSource<T, Shape2<K, N>>,
+    c: TileSink<O, Shape2<M, N>>,
+    #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<T, Shape2<K, N>>), S>,
+    #[shared] stash: Stash<0>,
+) where
+    D<M>: Dimension,
+    D<N>: Dimension,
+    D<K>: Dimension,
+{
+    let steps = a.tile_counts().1;
+    let feed =
+        block.indices(Swizzled::<8>, c.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        let mut stash = stash;
+        for tile in c.deal(cx, Swizzled::<8>) {
+            let sums = receiver
+                .steps(steps)
+                .sum::<C, _, _, _>(cx, |sums, (a, b)| sums.mma(b.transposed(), a.transposed()));
+            tile.store(&mut stash, sums.turned().cast::<O>());
+        }
+    });
+}
+
+/// `c = a b'` with sums of all bits of `f32`.
+#[kernel(
+    threads = 128,
+    copy = 32,
+    min_blocks = 1,
+    instances(<f8e4m3, 64, 64, 64, 3>, <f8e4m3, 64, 32, 64, 2>, <f8e5m2, 128, 32, 32, 0>, <bf16, 64, 64, 64, 2>)
+)]
+pub fn streamed_precise<
+    B: Block,
+    T: StagedProduct<T, f32>,
+    const M: usize,
+    const N: usize,
+    const K: usize,
+    const S: usize,
+>(
+    block: Split<B>,
+    a: TileSource<T, Shape2<M, K>>,
+    b: TileSource<T, Shape2<N, K>>,
+    c: TileSink<f32, Shape2<M, N>>,
+    #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<T, Shape2<N, K>>), S>,
+    #[shared] stash: Stash<1>,
+) where
+    D<M>: Dimension,
+    D<N>: Dimension,
+    D<K>: Dimension,
+{
+    let steps = a.tile_counts().1;
+    let feed =
+        block.indices(Swizzled::<8>, c.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        let mut stash = stash;
+        for tile in c.deal(cx, Swizzled::<8>) {
+            let sums = receiver.steps(steps).sum(cx, |sums, (a, b)| sums.mma_precisely(a, b.transposed()));
+            tile.store(&mut stash, sums);
+        }
+    });
 }

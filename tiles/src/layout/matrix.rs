@@ -22,6 +22,12 @@ use typenum::{U1, U2, U4, U8, U16, U32, U64, U4096};
 #[derive(Clone, Copy, Debug)]
 pub struct Accumulators<B>(PhantomData<B>);
 
+/// The transposes of [`Accumulators`]: every thread holds what it holds of them, with rows and columns exchanged.
+///
+/// It is what [`Tile::turned`](crate::tile::Tile::turned) gives, and otherwise behaves as accumulators do.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnedAccumulators<B>(PhantomData<B>);
+
 /// The left operand (.., M, K) of elements of `E` bytes, as tensor cores take it for accumulators of `N` columns: each warp holds
 /// the rows of its own accumulators, so that warps side by side hold copies.
 ///
@@ -38,6 +44,8 @@ pub struct RightOperand<B, E, M>(PhantomData<(B, E, M)>);
 pub enum MatrixPart {
     /// See [`Accumulators`].
     Accumulators,
+    /// See [`TurnedAccumulators`].
+    Turned,
     /// See [`LeftOperand`].
     Left {
         /// Base-2 logarithm of the bytes of an element.
@@ -157,6 +165,21 @@ impl MatrixPart {
                     .threads(n, n + 3)
                     .threads(n + 4, n + 4 + down)
                     .threads(3, 3 + across)
+                    .map(threads)
+            }
+            Self::Turned => {
+                let Some((down, across)) = warps(columns, rows, threads, warpgroups) else { return blocked };
+                let (n, end) = (columns, columns + rows);
+                Places::new()
+                    .registers(n, n + 1)
+                    .registers(3, 4)
+                    .registers(n + 3 + across, end)
+                    .registers(4 + down, n)
+                    .registers(end, bits)
+                    .threads(n + 1, n + 3)
+                    .threads(0, 3)
+                    .threads(4, 4 + down)
+                    .threads(n + 3, n + 3 + across)
                     .map(threads)
             }
             Self::Left { bytes, columns: n } => {
@@ -282,6 +305,50 @@ impl<B: Block> Layout for Accumulators<B> {
     };
 }
 
+impl<B: Block> Layout for TurnedAccumulators<B> {
+    type Block = B;
+    type Registers<S: Shape> = IfServed<
+        B,
+        S::Columns,
+        S::Rows,
+        Quotient<
+            S::Count,
+            Product<U32, Product<Down<B, S::Columns, S::Rows>, Across<B, S::Columns, S::Rows>>>,
+        >,
+        <Blocked<B> as Layout>::Registers<S>,
+    >;
+    // The ranges of the map: row 0, column 3, the rows and columns beyond the warps, and matrices.
+    type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo> = IfServed<
+        B,
+        S::Columns,
+        S::Rows,
+        Product<
+            Product<
+                Within<Low, High, S::Columns, Product<U2, S::Columns>>,
+                Within<
+                    Low,
+                    High,
+                    Product<Product<U8, S::Columns>, Across<B, S::Columns, S::Rows>>,
+                    Product<S::Rows, S::Columns>,
+                >,
+            >,
+            Product<
+                Product<
+                    Within<Low, High, U8, U16>,
+                    Within<Low, High, Product<U16, Down<B, S::Columns, S::Rows>>, S::Columns>,
+                >,
+                Beyond<Low, High, Product<S::Rows, S::Columns>>,
+            >,
+        >,
+        <Blocked<B> as Layout>::RegistersWithin<S, Low, High>,
+    >;
+    const DESCRIPTION: LayoutDescription = LayoutDescription::Matrix {
+        part: MatrixPart::Turned,
+        vector: <B::Vector as PowerOfTwo>::LOG,
+        threads: <B::Threads as PowerOfTwo>::LOG,
+    };
+}
+
 impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Layout for LeftOperand<B, E, N> {
     type Block = B;
     type Registers<S: Shape> = IfOperand<
@@ -350,20 +417,31 @@ impl<B: Block, E: PowerOfTwo, M: PowerOfTwo> Layout for RightOperand<B, E, M> {
     };
 }
 
-impl<B: Block> Join<Accumulators<B>> for Accumulators<B> {
-    type Output = Self;
+macro_rules! joins_of_accumulators {
+    ($($layout:ident, $other:ident;)*) => { $(
+        impl<B: Block> Join<$layout<B>> for $layout<B> {
+            type Output = Self;
+        }
+        impl<B: Block> Join<$other<B>> for $layout<B> {
+            type Output = Self;
+        }
+        impl<B: Block> Join<$layout<B>> for Blocked<B> {
+            type Output = $layout<B>;
+        }
+        impl<B: Block> Join<Blocked<B>> for $layout<B> {
+            type Output = Self;
+        }
+        impl<B: Block, L: Layout<Block = B>, P: Axis<A>, const A: usize> Join<Slice<L, P, A>> for $layout<B> {
+            type Output = Self;
+        }
+        impl<B: Block, L: Layout<Block = B>, P: Axis<A>, const A: usize> Join<$layout<B>> for Slice<L, P, A> {
+            type Output = $layout<B>;
+        }
+    )* };
 }
-impl<B: Block> Join<Accumulators<B>> for Blocked<B> {
-    type Output = Accumulators<B>;
-}
-impl<B: Block> Join<Blocked<B>> for Accumulators<B> {
-    type Output = Self;
-}
-impl<B: Block, L: Layout<Block = B>, P: Axis<A>, const A: usize> Join<Slice<L, P, A>> for Accumulators<B> {
-    type Output = Self;
-}
-impl<B: Block, L: Layout<Block = B>, P: Axis<A>, const A: usize> Join<Accumulators<B>> for Slice<L, P, A> {
-    type Output = Accumulators<B>;
+joins_of_accumulators! {
+    Accumulators, TurnedAccumulators;
+    TurnedAccumulators, Accumulators;
 }
 impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Join<Self> for LeftOperand<B, E, N> {
     type Output = Self;

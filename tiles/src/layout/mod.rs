@@ -18,7 +18,7 @@ mod scan;
 mod tests;
 
 pub(crate) use map::{LinearMap, ReductionPlan, THREAD_BITS};
-pub use matrix::{Accumulators, MatrixPart};
+pub use matrix::{Accumulators, MatrixPart, TurnedAccumulators};
 pub(crate) use matrix::{Across, Down, warps};
 #[doc(hidden)]
 pub use matrix::{LeftOperand, RightOperand};

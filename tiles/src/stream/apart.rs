@@ -68,5 +68,6 @@ where
         });
         row_block += 1;
     }
+    sums.is_committed = true;
     mark(a.reads(), b.reads(), Readers::Nobody);
 }

@@ -49,10 +49,12 @@
 //! reported as errors, also if a [`Held`] message was forgotten. A feed that goes on too long is left alone.
 
 mod accumulator;
+mod across;
 mod apart;
 mod copies;
 mod feed;
 mod fills;
+mod left;
 pub mod matrix;
 mod pipeline;
 mod product;

@@ -2,7 +2,9 @@
 //! warps on fragments in registers.
 
 use super::accumulator::Accumulator;
+use super::across::issue_across;
 use super::apart::issue_apart;
+use super::left::ACROSS_BYTES;
 use super::progress::{Readers, Reads};
 use super::stage::{Stage, StagedFactor, Transposed, reads_are_done};
 use super::staged::Geometry;
@@ -18,11 +20,11 @@ use crate::shape::{D, Dimension, Shape};
 use crate::tile::Tile;
 
 /// Bytes along the contracted axis that one instruction takes.
-const STEP_BYTES: usize = 32;
+pub(super) const STEP_BYTES: usize = 32;
 /// Rows that one instruction takes.
-const STEP_ROWS: usize = 64;
+pub(super) const STEP_ROWS: usize = 64;
 /// The most columns that one instruction takes.
-const STEP_COLUMNS: usize = 256;
+pub(super) const STEP_COLUMNS: usize = 256;
 /// Bytes of a panel's row from which on a factor can be read across its rows.
 const WHOLE_PANEL: usize = 128;
 
@@ -229,7 +231,9 @@ where
 {
     #[inline(always)]
     fn issue(self, sums: &mut Accumulator<C, (M, N), B>, a: X) {
-        if const { by_warpgroups::<C, M, N, K, B, X, Y>() } {
+        if const { by_warpgroups::<C, M, N, K, B, X, Y>() && is_across::<M, K, B, X>() } {
+            issue_across(sums, a, self);
+        } else if const { by_warpgroups::<C, M, N, K, B, X, Y>() } {
             issue_by_warpgroups(sums, a, self);
         } else {
             issue_by_warps::<false, C, M, N, K, B, X, Y>(sums, a, self);
@@ -251,7 +255,7 @@ pub(super) fn pair<T: Element>(low: T, high: T) -> u32 {
 /// What an operand's descriptor says beside its address, and how far it is to the next step (PTX ISA, "Matrix-Descriptor
 /// Format" and "Strides").
 #[derive(Clone, Copy)]
-struct Descriptor {
+pub(super) struct Descriptor {
     /// Everything but the address.
     fields: u64,
     /// Bytes from one block of 64 rows, or of 256 columns, to the next.
@@ -263,7 +267,7 @@ struct Descriptor {
 impl Descriptor {
     /// The descriptor of a factor whose contracted axis runs along the rows of its stage, or across them; `side` elements of its
     /// other axis are a block.
-    const fn new(geometry: Geometry, across: bool, side: usize) -> Self {
+    pub(super) const fn new(geometry: Geometry, across: bool, side: usize) -> Self {
         let mode = match geometry.panel_bytes {
             128 => 1,
             64 => 2,
@@ -281,14 +285,14 @@ impl Descriptor {
 
     /// The descriptor at `address`, of a block.
     #[inline(always)]
-    fn at(self, address: u32, block: usize) -> u64 {
+    pub(super) fn at(self, address: u32, block: usize) -> u64 {
         let address = address + (block * self.block) as u32;
         u64::from((address & 0x3ffff) >> 4) | self.fields
     }
 
     /// What a step adds to the descriptor.
     #[inline(always)]
-    fn step(self, step: usize) -> u64 {
+    pub(super) fn step(self, step: usize) -> u64 {
         let bytes = if self.across {
             step * 16 * WHOLE_PANEL
         } else {
@@ -301,7 +305,7 @@ impl Descriptor {
 
 /// The address as a descriptor holds it.
 #[inline(always)]
-fn address_of(address: Address) -> u32 {
+pub(super) fn address_of(address: Address) -> u32 {
     crate::arch::threads::word(address)
 }
 
@@ -523,7 +527,9 @@ where
     // The right factor's contracted axis runs across the rows of its stage unless it is transposed.
     let b_across = !Y::TRANSPOSED;
     let a_serves = match X::GEOMETRY {
-        Some(geometry) => !a_across || (size == 2 && geometry.panel_bytes == WHOLE_PANEL),
+        Some(geometry) => {
+            !a_across || (size == 2 && geometry.panel_bytes == WHOLE_PANEL) || is_across::<M, K, B, X>()
+        }
         None => size == 2,
     };
     let b_serves = !b_across || (size == 2 && Y::GEOMETRY.panel_bytes == WHOLE_PANEL);
@@ -535,6 +541,11 @@ where
         && <M::Count as PowerOfTwo>::COUNT * 2 >= threads
         && <N::Count as PowerOfTwo>::COUNT >= 8
         && <K::Count as PowerOfTwo>::COUNT * size >= STEP_BYTES
+}
+
+/// Whether the left factor goes through registers, as warpgroups do not transpose its elements.
+const fn is_across<'k, M: Dimension, K: Dimension, B: Block, X: LeftFactor<'k, M, K, B>>() -> bool {
+    X::TRANSPOSED && size_of::<<X::Element as Element>::Bits>() == ACROSS_BYTES
 }
 
 #[inline(always)]

@@ -57,6 +57,8 @@ pub(super) enum Readers {
     Nobody,
     /// Products that are in no group yet. Those of warpgroups go on by themselves.
     Products,
+    /// Products that made groups of themselves, while those of the step before are done.
+    OwnGroups,
 }
 
 impl Reads {

@@ -326,6 +326,8 @@ where
                 warpgroup::wait::<1>();
                 Some(slot)
             },
+            // The products of the step before are done.
+            Readers::OwnGroups => Some(slot),
             Readers::Nobody => {
                 if P::BY_WARPGROUPS && previous.is_some() {
                     // SAFETY: as above.

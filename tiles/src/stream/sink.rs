@@ -10,7 +10,7 @@ use crate::arch::threads::{self, Address};
 use crate::arch::{barriers, bulk, execution};
 use crate::context::Cx;
 use crate::element::{Cast, Element, Number};
-use crate::layout::{Accumulators, Block, Layout, Map};
+use crate::layout::{Accumulators, Block, Layout, LayoutDescription, Map, MatrixPart};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Dimension;
 use crate::simt::shared::{load_element, store_element};
@@ -49,6 +49,11 @@ unsafe impl<const WARPGROUPS: usize> SharedMemory for Stash<WARPGROUPS> {
     unsafe fn new(address: Address) -> Self {
         Self { address, local: PhantomData }
     }
+}
+
+/// Whether tiles of this layout are transposes of what tensor cores summed up.
+const fn is_turned<L: Layout>() -> bool {
+    matches!(L::DESCRIPTION, LayoutDescription::Matrix { part: MatrixPart::Turned, .. })
 }
 
 impl<T: Element, S: MatrixShape> TileSink<T, S> {
@@ -128,7 +133,7 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     /// Stores a tile here, but for what lies outside the matrix.
     ///
     /// Where the GPU has a copy engine and rows of the matrix begin at multiples of 16 bytes, the tile is still on its way when this
-    /// returns; the launch's end waits for it.
+    /// returns; the launch's end waits for it. [Turned](Tile::turned) tiles go past the stash.
     #[inline(always)]
     pub fn store<L: Layout, const GROUPS: usize>(self, stash: &mut Stash<GROUPS>, tile: Tile<T, (M, N), L>) {
         const {
@@ -139,6 +144,10 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
                 "the stash has buffers for each warpgroup: `Stash<2>` in a kernel of 256 threads"
             )
         };
+        if const { is_turned::<L>() } {
+            // Eight lanes have neighbours in a row, and what a warp stores at once are whole sectors of 32-bit elements.
+            return self.store_by_threads(tile);
+        }
         let tile = tile.spread::<(M, N), Accumulators<L::Block>>();
         if const { Self::through_stash(GROUPS) } {
             self.store_through_stash(stash, tile);
@@ -158,23 +167,23 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     /// What the memory of this tile holds before it is stored; zero outside of the matrix.
     #[inline(always)]
     pub fn load<B: Block>(&self, _cx: Cx<B>) -> Tile<T, (M, N), Accumulators<B>> {
-        let present = self.present::<B>();
+        let present = self.present::<Accumulators<B>>();
         Tile::from_registers_fn(present)
     }
 
     /// `sums + factor * present`, where `present` is what [`load`](Self::load) gives. Needs fewer registers, as elements are
     /// loaded where they are added.
     #[inline(always)]
-    pub fn add_present<C: Number, B: Block>(
+    pub fn add_present<C: Number, L: Layout>(
         &self,
-        _cx: Cx<B>,
-        sums: Tile<C, (M, N), Accumulators<B>>,
+        _cx: Cx<L::Block>,
+        sums: Tile<C, (M, N), L>,
         factor: C,
-    ) -> Tile<C, (M, N), Accumulators<B>>
+    ) -> Tile<C, (M, N), L>
     where
         T: Cast<C>,
     {
-        let present = self.present::<B>();
+        let present = self.present::<L>();
         Tile::from_registers_fn(|register| {
             let product = Number::mul(present(register).cast(), factor);
             Number::add(sums.registers().get(register), product)
@@ -183,8 +192,8 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
 
     /// What gives the element of each register before the tile is stored.
     #[inline(always)]
-    fn present<B: Block>(&self) -> impl Fn(usize) -> T {
-        let map = const { &Map::<Accumulators<B>, (M, N)>::MAP };
+    fn present<L: Layout>(&self) -> impl Fn(usize) -> T {
+        let map = const { &Map::<L, (M, N)>::MAP };
         // As for stores.
         let thread = execution::anew(execution::thread() as u32) as usize;
         let column_bits = const { <N::Count as PowerOfTwo>::LOG };
@@ -218,26 +227,28 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     /// Adds to each column of `sums`, of the shape of this tile, the element of `row` that has the number of the column in the
     /// sink; zero where `row` is too short. Needs few registers, as elements are loaded where they are added.
     #[inline(always)]
-    pub fn add_row<C: Number, B: Block>(
+    pub fn add_row<C: Number, L: Layout>(
         &self,
-        _cx: Cx<B>,
-        sums: Tile<C, (M, N), Accumulators<B>>,
+        _cx: Cx<L::Block>,
+        sums: Tile<C, (M, N), L>,
         row: Span<T, (u32,)>,
-    ) -> Tile<C, (M, N), Accumulators<B>>
+    ) -> Tile<C, (M, N), L>
     where
         T: Cast<C>,
     {
-        let map = const { &Map::<Accumulators<B>, (M, N)>::MAP };
+        let map = const { &Map::<L, (M, N)>::MAP };
         // As for stores.
         let thread = execution::anew(execution::thread() as u32) as usize;
         let columns = const { Self::COLUMNS - 1 };
         let (pointer, length) = (row.pointer, row.extent(0));
         let first = self.index[2] * Self::COLUMNS as u32 + (map.of_thread.apply(thread) & columns) as u32;
-        // Registers 2 k and 2 k + 1 have the columns that the two before them have, or others.
+        // Registers 2 k and 2 k + 1 have the columns that the two before them have, or others; of a turned tile the same two columns
+        // come again in pairs.
+        let way = if const { is_turned::<L>() } { 2 } else { 1 };
         let (mut known, mut elements) = ([usize::MAX; 2], [C::ZERO; 2]);
         Tile::from_registers_fn(|register| {
             let column = map.of_register.apply(register) & columns;
-            if known[register % 2] != column {
+            if known[register / way % 2] != column {
                 let at = first + column as u32;
                 // SAFETY: the element is one of the span wherever the condition holds, and nothing writes what is lent to be read.
                 unsafe {
@@ -247,12 +258,12 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
                         transfer::Cache::Constant,
                         Some(at < length),
                         T::ZERO,
-                        |_, value: T| elements[register % 2] = value.cast(),
+                        |_, value: T| elements[register / way % 2] = value.cast(),
                     )
                 };
-                known[register % 2] = column;
+                known[register / way % 2] = column;
             }
-            Number::add(sums.registers().get(register), elements[register % 2])
+            Number::add(sums.registers().get(register), elements[register / way % 2])
         })
     }
 
@@ -425,8 +436,8 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     }
 
     #[inline(always)]
-    fn store_by_threads<B: Block>(&self, tile: Tile<T, (M, N), Accumulators<B>>) {
-        let map = const { &Map::<Accumulators<B>, (M, N)>::MAP };
+    fn store_by_threads<L: Layout>(&self, tile: Tile<T, (M, N), L>) {
+        let map = const { &Map::<L, (M, N)>::MAP };
         // As above.
         let thread = execution::anew(execution::thread() as u32) as usize;
         if thread & map.replicas != 0 {
@@ -439,15 +450,14 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         let (row, column) = (i * Self::ROWS as u32, j * Self::COLUMNS as u32);
         let matrix = self.sink.matrix.pointer.wrapping_add((u64::from(batch) * layout.batch_pitch) as usize);
         // Registers 2 k and 2 k + 1 are neighbouring columns, wherever there are two registers.
-        let pair =
-            const { Map::<Accumulators<B>, (M, N)>::MAP.register[0] == 0 && 2 * size_of::<T::Bits>() <= 16 };
+        let pair = const { Map::<L, (M, N)>::MAP.register[0] == 0 && 2 * size_of::<T::Bits>() <= 16 };
         let together = pair
             && layout.row_pitch.is_multiple_of(2)
             && layout.batch_pitch.is_multiple_of(2)
             && self.sink.matrix.pointer.addr().is_multiple_of(2 * size);
         let own = map.of_thread.apply(thread);
         let step = if pair { 2 } else { 1 };
-        <<Accumulators<B> as Layout>::Registers<(M, N)>>::unroll(0, step, &mut |register| {
+        <L::Registers<(M, N)>>::unroll(0, step, &mut |register| {
             let flat = own | map.of_register.apply(register);
             let (y, x) =
                 (row + (flat >> column_bits) as u32, column + (flat & ((1 << column_bits) - 1)) as u32);

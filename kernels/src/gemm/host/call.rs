@@ -5,13 +5,13 @@ use std::string::String;
 use std::vec::Vec;
 
 use cuda_tiles::element::{Element, Number};
-use cuda_tiles_host::{Error, Result, Stream, TensorView, TensorViewMut, workspace};
+use cuda_tiles_host::{Device, Error, Result, Stream, TensorView, TensorViewMut, workspace};
 
 use super::matrices::{Matrices, MatricesMut};
 use super::multiply::{Candidate, Multiply, Operands, Parts};
 use super::packing::{Bits, streamable};
 use super::plan::{Cut, Form, Machine, Plan, Problem, Stored, Tuned};
-use crate::gemm::epilogue::{Activation, WIDEST_WITH_BETA};
+use crate::gemm::epilogue::{Activation, LARGEST_WITH_BETA};
 
 /// Rows of parts begin at multiples of this many elements, which have 4 bytes.
 const PART_ROW: usize = 4;
@@ -20,8 +20,9 @@ const PART_ROW: usize = 4;
 ///
 /// Operands are tensors or views of two axes, or three for batches; in a batch, `a` or `b` may be a single matrix. They may lie
 /// in any way: a transposed view is a transposed factor. Those that kernels cannot read as they are, because their rows do not
-/// begin at multiples of 16 bytes, or neither rows nor columns are neighbours, or, for types other than of 16 and 64 bits, the
-/// axis that is summed over is not contiguous, are first copied to scratch memory. The columns of `c` are neighbours.
+/// begin at multiples of 16 bytes, or neither rows nor columns are neighbours, or, for types of 8 bits, the axis that is summed over
+/// is not contiguous, are first copied to scratch memory; so is one of two factors of `tf32` of which neither has that axis
+/// contiguous, and on GPUs before 9.0 any that has not. The columns of `c` are neighbours.
 ///
 /// Which types multiply to which says [`Multiply`]; [`Gemm`] has scales, a bias, activations and the stream. On a GPU the kernels
 /// must have been loaded, see [`Device::load`](cuda_tiles_host::Device::load).
@@ -174,10 +175,27 @@ fn as_stored<T: Element>(x: TensorView<'_, T, 3>, stored: Stored) -> Result<Tens
     }
 }
 
+/// The forms of the kernels that are for a machine.
 pub(super) fn forms<T: Element, U: Element, O: Element, C>(
     candidates: &[Candidate<T, U, O, C>],
+    machine: Machine,
 ) -> Vec<Form> {
-    candidates.iter().map(|candidate| candidate.form).collect()
+    candidates.iter().map(|candidate| candidate.form).filter(|form| machine.takes(form)).collect()
+}
+
+/// The machine that a device is for these products.
+pub(super) fn machine<T, U, O>(device: &Device) -> Result<Machine>
+where
+    T: Multiply<U, O>,
+    U: Element<Bits: Bits>,
+    O: Element,
+{
+    let Some(candidate) = T::DIRECT.first() else { return Ok(Machine::Cpu) };
+    let image = device.image_of((candidate.description)())?;
+    Ok(image.map_or(Machine::Cpu, |image| Machine::Gpu {
+        warpgroups: image.arch == "sm_90a",
+        multiprocessors: device.multiprocessors(),
+    }))
 }
 
 impl<O: Element, C: Number> Gemm<'_, O, C> {
@@ -187,6 +205,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         a: &TensorView<'_, T, 3>,
         b: &TensorView<'_, U, 3>,
         c: [usize; 3],
+        machine: Machine,
     ) -> Result<Problem>
     where
         T: Multiply<U, O, Sum = C>,
@@ -226,7 +245,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         let fast = self.fast_accumulation;
         let beta = self.beta != C::ZERO;
         let problem = Problem { batches, rows, columns, depth, a, b, fast, beta };
-        let (direct, parts) = (forms(T::DIRECT), forms(T::PARTS));
+        let (direct, parts) = (forms(T::DIRECT, machine), forms(T::PARTS, machine));
         // Where there is no kernel for these ways, one factor is turned, or both are.
         let ways = [
             problem,
@@ -241,7 +260,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
     }
 
     /// The plan for a product.
-    fn planned<T, U>(&self, problem: &Problem, stream: &Stream) -> Result<Plan>
+    fn planned<T, U>(&self, problem: &Problem, device: &Device, machine: Machine) -> Result<Plan>
     where
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
@@ -249,21 +268,12 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         if let Some(plan) = self.plan {
             return Ok(plan);
         }
-        let device = stream.device();
-        let machine = match T::DIRECT.first() {
-            Some(candidate) => device.image_of((candidate.description)())?.map(|image| Machine::Gpu {
-                warpgroups: image.arch == "sm_90a",
-                multiprocessors: device.multiprocessors(),
-            }),
-            None => None,
-        };
-        let machine = machine.unwrap_or(Machine::Cpu);
         if let Machine::Gpu { warpgroups: true, .. } = machine
-            && let Some(plan) = Tuned::plan::<T, U, O>(problem, &device)
+            && let Some(plan) = Tuned::plan::<T, U, O>(problem, device)
         {
             return Ok(plan);
         }
-        match problem.best(&forms(T::DIRECT), &forms(T::PARTS), machine) {
+        match problem.best(&forms(T::DIRECT, machine), &forms(T::PARTS, machine), machine) {
             Some(plan) => Ok(plan),
             None => refuse("there is no kernel for this product".into()),
         }
@@ -284,8 +294,10 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         U: Element<Bits: Bits>,
     {
         let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
-        let problem = self.problem::<T, U>(&a, &b, c.shape())?;
-        let plans = problem.plans(&forms(T::DIRECT), &forms(T::PARTS), c.device().multiprocessors());
+        let (device, blocks) = (c.device(), c.device().multiprocessors());
+        let machine = machine::<T, U, O>(&device)?;
+        let problem = self.problem::<T, U>(&a, &b, c.shape(), machine)?;
+        let plans = problem.plans(&forms(T::DIRECT, machine), &forms(T::PARTS, machine), blocks);
         Ok((Tuned::name::<T, U, O>(&problem), plans))
     }
 
@@ -327,7 +339,8 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
-        let problem = self.problem::<T, U>(&a, &b, c.shape())?;
+        let (device, machine) = (stream.device(), machine::<T, U, O>(&stream.device())?);
+        let problem = self.problem::<T, U>(&a, &b, c.shape(), machine)?;
         if c.is_empty() {
             return Ok(());
         }
@@ -338,7 +351,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
                     .into(),
             );
         }
-        let plan = self.planned::<T, U>(&problem, stream)?;
+        let plan = self.planned::<T, U>(&problem, &device, machine)?;
         streamable(stream, as_stored(a, problem.a)?, |a| {
             streamable(stream, as_stored(b, problem.b)?, |b| match plan.cut {
                 Cut::None => self.direct(stream, &problem, plan, a, b, c),
@@ -426,7 +439,8 @@ pub(super) fn find<'k, T: Element, U: Element, O: Element, C>(
     plan: Plan,
 ) -> Result<&'k Candidate<T, U, O, C>> {
     let serves = |candidate: &&Candidate<T, U, O, C>| {
-        let has_beta = plan.cut != Cut::None || !problem.beta || plan.columns <= WIDEST_WITH_BETA;
+        let has_beta =
+            plan.cut != Cut::None || !problem.beta || plan.rows * plan.columns <= LARGEST_WITH_BETA;
         let form = &candidate.form;
         [form.rows, form.columns] == [plan.rows, plan.columns] && problem.multiplies(form) && has_beta
     };

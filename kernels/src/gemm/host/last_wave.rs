@@ -3,7 +3,7 @@
 use cuda_tiles::element::{Element, Number};
 use cuda_tiles_host::{Result, Stream, TensorView, TensorViewMut, workspace};
 
-use super::call::{Gemm, find, forms, no_kernel};
+use super::call::{Gemm, find, forms, machine, no_kernel};
 use super::multiply::{Multiply, Operands, Parts};
 use super::packing::Bits;
 use super::plan::{Plan, Problem};
@@ -24,9 +24,9 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
-        let blocks = stream.device().multiprocessors();
+        let (device, blocks) = (stream.device(), stream.device().multiprocessors());
         let candidate = find(T::PARTS, problem, plan)?;
-        if !problem.has_last_wave(&candidate.form, &forms(T::DIRECT), blocks) {
+        if !problem.has_last_wave(&candidate.form, &forms(T::DIRECT, machine::<T, U, O>(&device)?), blocks) {
             return no_kernel(plan);
         }
         let Problem { batches, rows, columns, depth, .. } = *problem;

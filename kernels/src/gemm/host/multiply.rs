@@ -10,6 +10,7 @@ use crate::gemm::epilogue::Sum;
 use crate::gemm::kernels::{gemm_nn, gemm_nt, gemm_tn, gemm_tt};
 use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
 use crate::gemm::parts::sum_parts;
+use crate::gemm::turned::gemm_turned_nn;
 
 /// What a kernel of products is passed: factors as they are stored, and what happens to the sums.
 pub(super) struct Operands<'c, T: Element, U: Element, O: Element, C> {
@@ -99,6 +100,9 @@ macro_rules! candidate {
                 depth: $depth,
                 // Of 8-bit floats alone tensor cores sum up less than all bits.
                 fast: size_of::<$left>() == 1 && size_of::<$sum>() == 4 && !is_integer::<$left>() && $precise == 0,
+                // Of 32-bit elements that lie across, warps load one by one.
+                by_warpgroups: size_of::<$left>() == 4
+                    && (matches!(Stored::$a, Stored::Columns) || matches!(Stored::$b, Stored::Rows)),
             },
             description: || $kernel::<$($parameters)*>().description(),
             launch: |stream, blocks, operands| {
@@ -125,6 +129,13 @@ macro_rules! candidates {
         candidates!(@ [$($done)* candidate!(
             $left $right $sum $result: gemm_narrow_nn Rows Rows $rows 64 $depth 0,
             $left, $sum, $result, $rows, $depth
+        ),] $left $right $sum $result: $($rest)*)
+    };
+    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
+        gemm_turned_nn $rows:literal x $columns:literal $depth:literal; $($rest:tt)*) => {
+        candidates!(@ [$($done)* candidate!(
+            $left $right $sum $result: gemm_turned_nn Rows Rows $rows $columns $depth 0,
+            $left, $sum, $result, $rows, $columns, $depth
         ),] $left $right $sum $result: $($rest)*)
     };
     (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
@@ -243,11 +254,17 @@ products! {
     tf32 tf32 f32 f32:
         direct {
             gemm_nt Rows Columns 256 32 0; gemm_nt Rows Columns 128 32 0;
+            gemm_turned_nn 256 x 128 32; gemm_turned_nn 128 x 128 32;
+            gemm_tt Columns Columns 256 32 0; gemm_tt Columns Columns 128 32 0;
             gemm_narrow_nt 16 32 0; gemm_narrow_nt 64 32 0;
+            gemm_narrow_nn 16 32; gemm_narrow_nn 64 32;
         }
         parts passes {
             gemm_nt Rows Columns 256 32 0; gemm_nt Rows Columns 128 32 0;
+            gemm_turned_nn 256 x 128 32; gemm_turned_nn 128 x 128 32;
+            gemm_tt Columns Columns 256 32 0; gemm_tt Columns Columns 128 32 0;
             gemm_narrow_nt 16 32 0; gemm_narrow_nt 64 32 0;
+            gemm_narrow_nn 16 32; gemm_narrow_nn 64 32;
         }
     f8e5m2 f8e5m2 f32 f16:
         direct { gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 256 128 1; gemm_nt Rows Columns 128 128 1; }

@@ -23,7 +23,7 @@ use std::vec::Vec;
 
 use cuda_tiles_host::Device;
 
-use crate::gemm::epilogue::WIDEST_WITH_BETA;
+use crate::gemm::epilogue::LARGEST_WITH_BETA;
 
 /// How a factor lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +45,8 @@ pub(super) struct Form {
     pub(super) depth: usize,
     /// Whether sums of 8-bit floats are left to the tensor cores.
     pub(super) fast: bool,
+    /// Whether it is for GPUs whose warpgroups multiply: for others, packing is faster.
+    pub(super) by_warpgroups: bool,
 }
 
 /// How sums along K are cut into what one block adds up.
@@ -127,6 +129,13 @@ pub(super) enum Machine {
     },
 }
 
+impl Machine {
+    /// Whether kernels of this form are for it.
+    pub(super) fn takes(self, form: &Form) -> bool {
+        !form.by_warpgroups || !matches!(self, Self::Gpu { warpgroups: false, .. })
+    }
+}
+
 /// The fewest rows of the tiles that are for products of any number of rows; those of fewer are for products of few.
 const MANY_ROWS: usize = 128;
 /// The most parts.
@@ -153,8 +162,8 @@ impl Problem {
     /// The forms that serve to store the result.
     fn direct<'f>(&self, forms: &'f [Form]) -> impl Iterator<Item = &'f Form> {
         let beta = self.beta;
-        // Wider tiles leave no registers for what was there before.
-        self.serving(forms).filter(move |form| !beta || form.columns <= WIDEST_WITH_BETA)
+        // Larger tiles leave no registers for what was there before.
+        self.serving(forms).filter(move |form| !beta || form.rows * form.columns <= LARGEST_WITH_BETA)
     }
 
     /// Whether there is a plan.
@@ -185,8 +194,10 @@ impl Problem {
         let rest = tiles % blocks.max(1);
         let all_steps = rest * self.depth.div_ceil(form.depth);
         let is_whole = |other: &Form| [other.rows, other.columns] == [form.rows, form.columns];
-        // The second pass has pieces of 16 x 128, and counts in 32 bits.
-        form.rows.is_multiple_of(16)
+        // The second pass has pieces of 16 x 128, and counts in 32 bits. Kernels for warpgroups alone deal tiles out in bands of other
+        // heights than it counts with.
+        !form.by_warpgroups
+            && form.rows.is_multiple_of(16)
             && form.columns.is_multiple_of(128)
             && u32::try_from(tiles).is_ok()
             && (blocks.max(1)..1 << 31).contains(&all_steps)
@@ -214,13 +225,13 @@ impl Problem {
             return tiles * (plan.rows * plan.columns * steps.max(1)) as f64 * passes;
         };
         let step = match (plan.rows, plan.columns, warpgroups) {
-            (128, 256, true) => 1.0,
+            (128, 256, true) | (256, 128, true) => 1.0,
             (128, 128, true) => 0.5,
             (256, 64, true) => 0.36,
             (256, 32, true) => 0.2,
             // Rows of a tile that are outside cost the copy engine more than those inside.
             (rows, _, true) => 0.3 + 0.0035 * rows.saturating_sub(self.rows) as f64,
-            (128, 256, false) => 1.7,
+            (128, 256, false) | (256, 128, false) => 1.7,
             (128, 128, false) => 1.1,
             (256, 64, false) => 0.7,
             (256, 32, false) => 0.4,

@@ -5,7 +5,9 @@ use crate::arch::matrix::WARPGROUPS;
 use crate::layout::bits::broadcast_bits;
 use crate::layout::map::{LinearMap, Plan};
 use crate::layout::matrix::{MatrixPart, WarpColumns, WarpRows, warps};
-use crate::layout::{Accumulators, Blocked, Cta, Join, Layout, LeftOperand, Map, RightOperand, Slice};
+use crate::layout::{
+    Accumulators, Blocked, Cta, Join, Layout, LeftOperand, Map, RightOperand, Slice, TurnedAccumulators,
+};
 use crate::registers::PowerOfTwo;
 use crate::shape::{ALL, Shape, Shape1, Shape2, Shape3, ShapeDescription};
 use typenum::{U1, U2, U4, U8, U16, U32, U64, U128, U256, U512, U1024};
@@ -39,6 +41,29 @@ fn geometries() -> impl Iterator<Item = (ShapeDescription, u32, bool)> {
 fn every_accumulator_has_one_holder() {
     for (shape, threads, groups) in geometries() {
         assert_bijection(&accumulator_map(&shape, threads, groups), shape.bits(), threads);
+    }
+}
+
+#[test]
+fn threads_hold_the_transposes_of_their_accumulators() {
+    for (shape, threads, groups) in geometries() {
+        let turned = MatrixPart::Turned.map(&shape, VECTOR, threads, groups);
+        assert_bijection(&turned, shape.bits(), threads);
+        let (m, n) = (shape.log[shape.rank - 2], shape.log[shape.rank - 1]);
+        if n < 4 || m < 3 || threads < 5 {
+            continue;
+        }
+        let mut transposed = shape;
+        (transposed.log[shape.rank - 2], transposed.log[shape.rank - 1]) = (n, m);
+        let map = accumulator_map(&transposed, threads, groups);
+        assert_eq!(registers(&turned), registers(&map));
+        for thread in 0..1 << threads {
+            for register in 0..registers(&map) {
+                let (here, there) = (element(&turned, thread, register), element(&map, thread, register));
+                let (row, column) = (here >> n & ((1 << m) - 1), here & ((1 << n) - 1));
+                assert_eq!(there, here >> (m + n) << (m + n) | column << m | row);
+            }
+        }
     }
 }
 
@@ -273,6 +298,15 @@ fn register_counts_of_types_and_maps_agree() {
             check::<A, Shape2<64, 32>>();
             check::<A, Shape2<128, 128>>();
             check::<A, Shape3<4, 32, 16>>();
+            type T = TurnedAccumulators<B>;
+            check::<T, Shape1<64>>();
+            check::<T, Shape2<8, 64>>();
+            check::<T, Shape2<64, 16>>();
+            check::<T, Shape2<32, 128>>();
+            check::<T, Shape3<4, 32, 16>>();
+            check::<Slice<T, Shape2<128, 64>, 0>, Shape2<1, 64>>();
+            check::<Slice<T, Shape2<128, 64>, 1>, Shape2<128, 1>>();
+            check::<Slice<T, Shape3<4, 32, 16>, 0>, Shape3<1, 32, 16>>();
             check::<LeftOperand<B, U2, U64>, Shape2<64, 32>>();
             check::<LeftOperand<B, U1, U8>, Shape2<128, 64>>();
             check::<LeftOperand<B, U4, U128>, Shape2<32, 4>>();

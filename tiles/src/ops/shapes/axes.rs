@@ -3,11 +3,33 @@
 use crate::arch;
 use crate::element::Element;
 use crate::layout::movement::{Flip, Permuting};
-use crate::layout::{Blocked, Layout, Map};
+use crate::layout::{Accumulators, Block, Blocked, Layout, Map, TurnedAccumulators};
 use crate::registers::PowerOfTwo;
 use crate::shape::{Axis, AxisOrder, Shape, Swap, Transpose, is_permutation};
 use crate::tile::Tile;
 use core::hint::select_unpredictable;
+
+impl<T: Element, S: Shape, B: Block> Tile<T, S, Accumulators<B>> {
+    /// The transpose of a matrix that tensor cores summed up. Moves nothing: it lies as [`TurnedAccumulators`].
+    ///
+    /// Of `A B` it may be that tensor cores take neither factor as it lies, and both of `Bᵀ Aᵀ`, the transpose.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let (a, b) = (cx.full(shape![16, 8], f16::ONE), cx.full(shape![8, 32], f16::ONE));
+    ///     let sums: Tile<f32, Shape2<32, 16>, _> = cx.mma(a, b, cx.zeros(shape![16, 32])).turned();
+    ///     assert_eq!(sums.at([31, 15]), 8.0);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn turned(self) -> Tile<T, S::Transposed, TurnedAccumulators<B>>
+    where
+        S: Transpose<0, 1>,
+    {
+        self.moved::<S::Transposed, TurnedAccumulators<B>, Permuting<Swap<0, 1>>>()
+    }
+}
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The tile with its axes in the given order: axis `k` of the result is axis `order[k]` of this tile.

@@ -1,0 +1,56 @@
+//! Products of elements that tensor cores want along the contracted axis, of a `b` that lies across it.
+//!
+//! Warpgroups take their left factor from registers too, where it can lie in any way. So the factors exchange their roles: columns of
+//! `b` are the rows of a tile of sums, the rows of `a` are its columns, and a tile of the result is the transpose.
+
+use cuda_tiles::prelude::*;
+use cuda_tiles::stream::StagedProduct;
+
+use super::body::{BAND, Portion, Transposed, Way, parts_of_product};
+use super::epilogue::{Sum, finish};
+
+/// As [`gemm_nn`](super::kernels::gemm_nn). Parameters: the factors' type, that of the sums and that of `c`; rows, columns and depth
+/// of a tile.
+#[kernel(
+    threads = 256,
+    copy = 128,
+    min_blocks = 1,
+    dependent,
+    instances(<tf32, f32, f32, 256, 128, 32>, <tf32, f32, f32, 128, 128, 32>)
+)]
+pub fn gemm_turned_nn<
+    B: Block,
+    T: StagedProduct<T, C>,
+    C: Sum + Cast<O>,
+    O: Element + Cast<C>,
+    const M: usize,
+    const N: usize,
+    const K: usize,
+>(
+    block: Split<B>,
+    a: TileSource<T, Shape2<M, K>>,
+    b: TileSource<T, Shape2<K, N>>,
+    c: TileSink<O, Shape2<M, N>>,
+    bias: Span<O, (u32,)>,
+    alpha: C,
+    beta: C,
+    activation: u32,
+    splits: u32,
+    whole: u32,
+    batches: u32,
+    #[shared] ring: Ring<(Staged<T, Shape2<K, N>>, Staged<T, Shape2<M, K>>)>,
+    #[shared] stash: Stash<0>,
+) where
+    D<M>: Dimension,
+    D<N>: Dimension,
+    D<K>: Dimension,
+{
+    let portion = Portion { splits, whole, batches };
+    let epilogue = move |cx, sums: Tile<C, _, _>, tile: &_| {
+        finish(cx, sums.turned(), tile, bias, [alpha, beta], activation)
+    };
+    let (a, b) = (Transposed(a), Transposed(b));
+    // Bands of as many rows as others have: tiles have twice as many.
+    let way = Way::<true, 0, { BAND / 2 }>;
+    parts_of_product(block, b, a, c, portion, way, ring, stash, epilogue);
+}
