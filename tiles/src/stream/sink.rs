@@ -295,7 +295,8 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         let [batch, i, j] = self.index;
         let (row, column) = (i * Self::ROWS as u32 + group * BOX_ROWS as u32, j * Self::COLUMNS as u32);
         let registers = tile.registers();
-        let engines_columns = self.engines_columns();
+        // Nor must this.
+        let engines_columns = execution::anew(self.engines_columns());
         let panels = const { Self::COLUMNS / TileSink::<T, (M, N)>::BOX.columns as usize };
         // Panel after panel: each has its registers behind those of the one before.
         <Accumulators<B> as Layout>::Registers::<(M, N)>::unroll(0, columns / 2, &mut |register| {
