@@ -191,7 +191,7 @@ pub fn read_some(
     });
 }
 
-/// Receives `count` messages and forgets them; then, with `steps`, takes as many steps.
+/// Receives `count` messages and does not release them; then, with `steps`, takes as many steps.
 #[kernel(threads = 128, copy = 32, min_blocks = 1)]
 pub fn forget_some(
     block: Split,
@@ -208,7 +208,6 @@ pub fn forget_some(
         for _ in 0..count {
             let held = receiver.receive();
             sum = sum + held.stages().load(cx);
-            core::mem::forget(held);
         }
         if steps != 0 {
             receiver.steps(steps).each(|stage| sum = sum + stage.load(cx));

@@ -170,6 +170,7 @@ pub fn anew(mut value: u32) -> u32 {
 }
 
 /// [`anew`] for a pointer.
+#[allow(clippy::pointers_in_nomem_asm_block, reason = "nothing is read or written through it")]
 #[inline(always)]
 pub fn anew_pointer<T>(mut pointer: *const T) -> *const T {
     // SAFETY: as above.
