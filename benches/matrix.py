@@ -4,7 +4,7 @@
     python3 benches/matrix.py --library libcuda_tiles_bench.so [--cubins DIR] [--only NAME ...] [--budget SECONDS]
                               [--quick] [--alone] [--commit HASH] [--results benches/results/h200_matrix.json]
 
-The library is that of benches/library (`cargo build --release -p cuda-tiles-bench-library`); its launches are those of any
+The library is that of benches/library (`cargo build --release -p cuda-tiles-bench-library --features gemm`); its launches are those of any
 Rust program. Needs PyTorch (cuBLAS, cuDNN) and Triton; --cubins names a folder of CUDA Tile C++ kernels with a
 `manifest.json` in it or beside it. Without --library the peers are measured alone, with --alone ours. --quick takes five
 samples, and bursts only.
