@@ -351,6 +351,7 @@ mod tests {
             columns,
             depth: 64,
             fast: false,
+            by_warpgroups: false,
         };
         sizes.iter().map(form).collect()
     }
