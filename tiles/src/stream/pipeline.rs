@@ -84,7 +84,7 @@ impl<B: Block> Split<B> {
     ///     block.pipelines((weights, rows), ([w.tile(0, 0)], tiles), move |cx, (mut weights, mut rows)| {
     ///         let (mut stash, w) = (stash, weights.receive());
     ///         for tile in y.deal(cx, RowMajor) {
-    ///             let sums = rows.steps(1).sum::<f32, _>(cx, |sums, x| sums.mma(x, w.stages()));
+    ///             let sums = rows.steps(1).sum::<f32, _, _, _>(cx, |sums, x| sums.mma(x, w.stages()));
     ///             tile.store(&mut stash, sums.cast());
     ///         }
     ///         weights.release(w);
