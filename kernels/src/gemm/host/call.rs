@@ -175,27 +175,40 @@ fn as_stored<T: Element>(x: TensorView<'_, T, 3>, stored: Stored) -> Result<Tens
     }
 }
 
+/// A device as products of some types find it: what it is for them, and the forms of their kernels that are for it.
+pub(super) struct Available {
+    machine: Machine,
+    /// Of the kernels that store the result.
+    pub(super) direct: Vec<Form>,
+    /// Of those that store parts of the sums.
+    parts: Vec<Form>,
+}
+
+impl Available {
+    fn on<T, U, O>(device: &Device) -> Result<Self>
+    where
+        T: Multiply<U, O>,
+        U: Element<Bits: Bits>,
+        O: Element,
+    {
+        let image = match T::DIRECT.first() {
+            Some(candidate) => device.image_of((candidate.description)())?,
+            None => None,
+        };
+        let machine = image.map_or(Machine::Cpu, |image| Machine::Gpu {
+            warpgroups: image.arch == "sm_90a",
+            multiprocessors: device.multiprocessors(),
+        });
+        Ok(Self { machine, direct: forms(T::DIRECT, machine), parts: forms(T::PARTS, machine) })
+    }
+}
+
 /// The forms of the kernels that are for a machine.
-pub(super) fn forms<T: Element, U: Element, O: Element, C>(
+fn forms<T: Element, U: Element, O: Element, C>(
     candidates: &[Candidate<T, U, O, C>],
     machine: Machine,
 ) -> Vec<Form> {
     candidates.iter().map(|candidate| candidate.form).filter(|form| machine.takes(form)).collect()
-}
-
-/// The machine that a device is for these products.
-pub(super) fn machine<T, U, O>(device: &Device) -> Result<Machine>
-where
-    T: Multiply<U, O>,
-    U: Element<Bits: Bits>,
-    O: Element,
-{
-    let Some(candidate) = T::DIRECT.first() else { return Ok(Machine::Cpu) };
-    let image = device.image_of((candidate.description)())?;
-    Ok(image.map_or(Machine::Cpu, |image| Machine::Gpu {
-        warpgroups: image.arch == "sm_90a",
-        multiprocessors: device.multiprocessors(),
-    }))
 }
 
 impl<O: Element, C: Number> Gemm<'_, O, C> {
@@ -205,7 +218,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         a: &TensorView<'_, T, 3>,
         b: &TensorView<'_, U, 3>,
         c: [usize; 3],
-        machine: Machine,
+        available: &Available,
     ) -> Result<Problem>
     where
         T: Multiply<U, O, Sum = C>,
@@ -245,7 +258,6 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         let fast = self.fast_accumulation;
         let beta = self.beta != C::ZERO;
         let problem = Problem { batches, rows, columns, depth, a, b, fast, beta };
-        let (direct, parts) = (forms(T::DIRECT, machine), forms(T::PARTS, machine));
         // Where there is no kernel for these ways, one factor is turned, or both are.
         let ways = [
             problem,
@@ -253,14 +265,14 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
             Problem { a: Stored::Rows, ..problem },
             Problem { a: Stored::Rows, b: Stored::Columns, ..problem },
         ];
-        match ways.into_iter().find(|problem| problem.has_plan(&direct, &parts)) {
+        match ways.into_iter().find(|problem| problem.has_plan(&available.direct, &available.parts)) {
             Some(problem) => Ok(problem),
             None => refuse("there is no kernel for this product".into()),
         }
     }
 
     /// The plan for a product.
-    fn planned<T, U>(&self, problem: &Problem, device: &Device, machine: Machine) -> Result<Plan>
+    fn planned<T, U>(&self, problem: &Problem, device: &Device, available: &Available) -> Result<Plan>
     where
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
@@ -268,12 +280,13 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         if let Some(plan) = self.plan {
             return Ok(plan);
         }
+        let Available { machine, direct, parts } = available;
         if let Machine::Gpu { warpgroups: true, .. } = machine
             && let Some(plan) = Tuned::plan::<T, U, O>(problem, device)
         {
             return Ok(plan);
         }
-        match problem.best(&forms(T::DIRECT, machine), &forms(T::PARTS, machine), machine) {
+        match problem.best(direct, parts, *machine) {
             Some(plan) => Ok(plan),
             None => refuse("there is no kernel for this product".into()),
         }
@@ -294,10 +307,10 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         U: Element<Bits: Bits>,
     {
         let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
-        let (device, blocks) = (c.device(), c.device().multiprocessors());
-        let machine = machine::<T, U, O>(&device)?;
-        let problem = self.problem::<T, U>(&a, &b, c.shape(), machine)?;
-        let plans = problem.plans(&forms(T::DIRECT, machine), &forms(T::PARTS, machine), blocks);
+        let device = c.device();
+        let available = Available::on::<T, U, O>(&device)?;
+        let problem = self.problem::<T, U>(&a, &b, c.shape(), &available)?;
+        let plans = problem.plans(&available.direct, &available.parts, device.multiprocessors());
         Ok((Tuned::name::<T, U, O>(&problem), plans))
     }
 
@@ -339,8 +352,9 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
-        let (device, machine) = (stream.device(), machine::<T, U, O>(&stream.device())?);
-        let problem = self.problem::<T, U>(&a, &b, c.shape(), machine)?;
+        let device = stream.device();
+        let available = Available::on::<T, U, O>(&device)?;
+        let problem = self.problem::<T, U>(&a, &b, c.shape(), &available)?;
         if c.is_empty() {
             return Ok(());
         }
@@ -351,12 +365,12 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
                     .into(),
             );
         }
-        let plan = self.planned::<T, U>(&problem, &device, machine)?;
+        let plan = self.planned::<T, U>(&problem, &device, &available)?;
         streamable(stream, as_stored(a, problem.a)?, |a| {
             streamable(stream, as_stored(b, problem.b)?, |b| match plan.cut {
                 Cut::None => self.direct(stream, &problem, plan, a, b, c),
                 Cut::Parts(parts) => self.in_parts(stream, &problem, plan, parts.max(1), a, b, c),
-                Cut::LastWave => self.with_last_wave(stream, &problem, plan, a, b, c),
+                Cut::LastWave => self.with_last_wave(stream, &problem, plan, &available, a, b, c),
             })
         })
     }

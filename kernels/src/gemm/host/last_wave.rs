@@ -3,7 +3,7 @@
 use cuda_tiles::element::{Element, Number};
 use cuda_tiles_host::{Result, Stream, TensorView, TensorViewMut, workspace};
 
-use super::call::{Gemm, find, forms, machine, no_kernel};
+use super::call::{Available, Gemm, find, no_kernel};
 use super::multiply::{Multiply, Operands, Parts};
 use super::packing::Bits;
 use super::plan::{Plan, Problem};
@@ -11,11 +11,13 @@ use crate::gemm::body::ORDER;
 
 impl<O: Element, C: Number> Gemm<'_, O, C> {
     /// A launch for the waves that tiles fill, one for the sums of the tiles that are left, cut evenly, and one that adds them up.
+    #[allow(clippy::too_many_arguments, reason = "operands, and how to multiply them")]
     pub(super) fn with_last_wave<T, U>(
         &self,
         stream: &Stream,
         problem: &Problem,
         plan: Plan,
+        available: &Available,
         a: TensorView<'_, T, 3>,
         b: TensorView<'_, U, 3>,
         mut c: TensorViewMut<'_, O, 3>,
@@ -24,9 +26,9 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
-        let (device, blocks) = (stream.device(), stream.device().multiprocessors());
+        let blocks = stream.device().multiprocessors();
         let candidate = find(T::PARTS, problem, plan)?;
-        if !problem.has_last_wave(&candidate.form, &forms(T::DIRECT, machine::<T, U, O>(&device)?), blocks) {
+        if !problem.has_last_wave(&candidate.form, &available.direct, blocks) {
             return no_kernel(plan);
         }
         let Problem { batches, rows, columns, depth, .. } = *problem;
