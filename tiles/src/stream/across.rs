@@ -7,7 +7,7 @@
 
 use super::accumulator::Accumulator;
 use super::left::{ACROSS_STEP, Across};
-use super::product::{Descriptor, LeftFactor, STEP_COLUMNS, STEP_ROWS, StagedProduct, address_of, mark};
+use super::product::{Descriptor, LeftFactor, STEP_ROWS, StagedProduct, address_of, columns_at_once, mark};
 use super::progress::Readers;
 use super::stage::StagedFactor;
 use crate::arch::warpgroup;
@@ -76,13 +76,7 @@ unsafe fn issue_half<'k, C, M, N, K, B, X, Y, const PENDING: u64>(
     let (count, half) =
         const { (<Fragments<M, K, B> as PowerOfTwo>::COUNT, <StepsOfHalf<K> as PowerOfTwo>::COUNT) };
     let columns = const { <N::Count as PowerOfTwo>::COUNT };
-    let at_once = const {
-        if <N::Count as PowerOfTwo>::COUNT < STEP_COLUMNS {
-            <N::Count as PowerOfTwo>::COUNT
-        } else {
-            STEP_COLUMNS
-        }
-    };
+    let at_once = const { columns_at_once::<N>() };
     let right = Descriptor::new(Y::GEOMETRY, !Y::TRANSPOSED, at_once);
     let (Some(address), Some(geometry)) = (a.address(), const { &X::GEOMETRY }) else { return };
     let place = |i: usize| (i / half, first_step + i % half);

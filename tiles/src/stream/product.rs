@@ -24,7 +24,7 @@ pub(super) const STEP_BYTES: usize = 32;
 /// Rows that one instruction takes.
 pub(super) const STEP_ROWS: usize = 64;
 /// The most columns that one instruction takes.
-pub(super) const STEP_COLUMNS: usize = 256;
+const STEP_COLUMNS: usize = 256;
 /// Bytes of a panel's row from which on a factor can be read across its rows.
 const WHOLE_PANEL: usize = 128;
 
@@ -560,7 +560,7 @@ where
     Y: StagedFactor<'k, K, N, Element: Repack>,
 {
     let columns = const { <N::Count as PowerOfTwo>::COUNT };
-    let at_once = if columns < STEP_COLUMNS { columns } else { STEP_COLUMNS };
+    let at_once = const { columns_at_once::<N>() };
     sums.settle::<false>();
     // SAFETY: all threads of the block run this alike.
     unsafe { warpgroup::fence() };
@@ -596,6 +596,12 @@ pub(super) fn mark(a: Option<&Reads>, b: &Reads, readers: Readers) {
         a.set(readers);
     }
     b.set(readers);
+}
+
+/// Columns of a product that one instruction has.
+pub(super) const fn columns_at_once<N: Dimension>() -> usize {
+    let columns = <N::Count as PowerOfTwo>::COUNT;
+    if columns < STEP_COLUMNS { columns } else { STEP_COLUMNS }
 }
 
 /// Blocks of 64 rows that a warpgroup has.
