@@ -87,7 +87,8 @@ fn the_copy_engine_reads_what_the_map_says() {
     let shape = [3, 13, 6];
     let mut x = Tensor::<f32, 3>::padded(&device, shape).unwrap();
     x.copy_from_slice(&numbered(shape)).unwrap();
-    for at in [[0, 0, 0], [1, 0, 4], [2, 8, 0], [2, 8, 4], [1, 12, 1], [2, 16, 0], [3, 0, 0]] {
+    // Columns are multiples of 16 bytes: the engine calls others an illegal instruction.
+    for at in [[0, 0, 0], [1, 0, 4], [2, 8, 0], [2, 8, 4], [1, 12, 4], [2, 16, 0], [3, 0, 0]] {
         assert_eq!(fetch(&device, x.view(), at), expected(shape, at.map(|index| index as usize)), "{at:?}");
     }
     let part = x.view().slice(0, 1..3).unwrap().slice(1, 2..9).unwrap();

@@ -21,9 +21,10 @@ const VARIABLE: &std::ffi::CStr = c"cuda_tiles_messages";
 /// A buffer, which lives as long as the module that writes to it: to the end of the process.
 pub(super) struct Messages {
     buffer: &'static [AtomicU32],
+    /// The words that were taken out of the ring.
     taken: u32,
-    /// The last message that went with a failed assertion, by its block.
-    assertion: Option<([u32; 3], String)>,
+    /// Whether a message of a failed assertion was among them, which stays in the ring: no room is given back from then on.
+    asserted: bool,
 }
 
 impl Messages {
@@ -50,36 +51,35 @@ impl Messages {
         unsafe { sys::cuMemHostGetDevicePointer_v2(&mut on_device, address, 0) }.result()?;
         // SAFETY: the variable has the two words of 64 bits that `cuda_tiles` gives it, and no kernel of the module runs.
         unsafe { result::memcpy_htod_sync(variable, &[on_device, 0_u64]) }?;
-        Ok(Some(Self { buffer, taken: 0, assertion: None }))
+        Ok(Some(Self { buffer, taken: 0, asserted: false }))
+    }
+
+    /// The word of the ring at a position.
+    fn slot(&self, position: u32) -> &AtomicU32 {
+        &self.buffer[protocol::RING / 4 + (position & (protocol::RING_WORDS - 1)) as usize]
+    }
+
+    /// The message at a position, and whether it is an assertion's; `None` while its header is not there.
+    fn read(&self, position: u32) -> Option<(Vec<u32>, bool)> {
+        let header = self.slot(position).load(Ordering::Acquire);
+        let length = (header & !protocol::ASSERTION).min(protocol::RING_WORDS);
+        let word = |i| self.slot(position.wrapping_add(i)).load(Ordering::Relaxed);
+        (header != 0).then(|| ((1..length).map(word).collect(), header & protocol::ASSERTION != 0))
     }
 
     /// Takes all complete messages out of the ring, and adds the printed ones to `lines`.
     fn take(&mut self, lines: &mut Vec<String>) {
-        let ring = &self.buffer[protocol::RING / 4..];
-        let slot = |position: u32| &ring[(position & (protocol::RING_WORDS - 1)) as usize];
-        let mut words = Vec::new();
-        loop {
-            let header = slot(self.taken).load(Ordering::Acquire);
-            if header == 0 {
-                break;
-            }
-            let length = (header & !protocol::ASSERTION).min(protocol::RING_WORDS);
-            words.clear();
-            for i in 0..length {
+        while let Some((words, is_assertion)) = self.read(self.taken) {
+            let length = words.len() as u32 + 1;
+            self.asserted |= is_assertion;
+            if !is_assertion {
                 // Zero again before anybody can claim it.
-                let word = slot(self.taken.wrapping_add(i)).swap(0, Ordering::Relaxed);
-                words.extend((i > 0).then_some(word));
+                (0..length).for_each(|i| self.slot(self.taken.wrapping_add(i)).store(0, Ordering::Relaxed));
+                lines.push(line(&words));
             }
             self.taken = self.taken.wrapping_add(length);
-            self.buffer[protocol::TAKEN / 4].store(self.taken, Ordering::Release);
-            let record = Record(&words);
-            let mut text = vec![0; 4 * words.len()];
-            let text = record.text(&mut text);
-            let line = Shown(|to: &mut dyn fmt::Write| record.show(text, to)).to_string();
-            if header & protocol::ASSERTION != 0 {
-                self.assertion = Some((record.block(), line));
-            } else {
-                lines.push(line);
+            if !self.asserted {
+                self.buffer[protocol::TAKEN / 4].store(self.taken, Ordering::Release);
             }
         }
         if self.buffer[protocol::LOST / 4].swap(0, Ordering::Relaxed) != 0 {
@@ -99,12 +99,12 @@ impl Messages {
         let words = self.buffer[..protocol::RING / 4].iter();
         let bytes: Vec<u8> = words.flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect();
         let failure = Failure::read(&bytes)?;
-        let block = failure.block();
-        let assertion = self.assertion.as_ref().filter(|(other, _)| *other == block);
-        let assertion = assertion.map(|(_, text)| text.as_str());
+        // By its position: in front of it there may be room that another block had claimed, and did not come to fill.
+        let assertion =
+            failure.message().and_then(|position| self.read(position)).map(|(words, _)| line(&words));
         Some(Report {
-            block,
-            message: Shown(|to: &mut dyn fmt::Write| failure.show(assertion, to)).to_string(),
+            block: failure.block(),
+            message: Shown(|to: &mut dyn fmt::Write| failure.show(assertion.as_deref(), to)).to_string(),
             file: failure.file().to_owned(),
             line: failure.line(),
         })
@@ -127,6 +127,14 @@ impl Gpu {
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         messages.iter().find_map(Messages::report)
     }
+}
+
+/// The text of a message.
+fn line(words: &[u32]) -> String {
+    let record = Record(words);
+    let mut text = vec![0; 4 * words.len()];
+    let text = record.text(&mut text);
+    Shown(|to: &mut dyn fmt::Write| record.show(text, to)).to_string()
 }
 
 /// Shows what a function writes.

@@ -172,8 +172,6 @@ impl<T: Element, S: Shape, L: Layout> Printable for Tile<T, S, L> {
 
 /// The arguments of a text: a list of [`Printable`]s, `(a, (b, ()))`.
 pub trait Arguments {
-    /// How many there are.
-    const COUNT: usize;
     /// Words in a record.
     const WORDS: u32;
     /// Hands argument `number` to `take`, if there is one.
@@ -186,7 +184,6 @@ pub trait Arguments {
 }
 
 impl Arguments for () {
-    const COUNT: usize = 0;
     const WORDS: u32 = 0;
     fn hand(&self, _number: usize, _take: &mut dyn FnMut(&dyn Value)) {}
     #[inline(always)]
@@ -194,7 +191,6 @@ impl Arguments for () {
 }
 
 impl<A: Printable, R: Arguments> Arguments for (A, R) {
-    const COUNT: usize = 1 + R::COUNT;
     const WORDS: u32 = A::WORDS + R::WORDS;
     fn hand(&self, number: usize, take: &mut dyn FnMut(&dyn Value)) {
         match number.checked_sub(1) {
@@ -217,20 +213,21 @@ impl<A: Printable, R: Arguments> Arguments for (A, R) {
 #[inline(always)]
 pub fn print<B: Block, A: Arguments>(cx: Cx<B>, text: &'static str, arguments: A) {
     if messages::SHOWN_BY_HOST {
-        send(cx, text, &arguments, 0);
+        // Where it finds no room the ring counts it as lost.
+        let _ = send(cx, text, &arguments, 0);
     } else {
         messages::show(&Message { text, arguments: &|number, take| arguments.hand(number, take) });
     }
 }
 
-/// Writes a message to the ring, if it has room.
+/// Writes a message to the ring, and tells its position; `None` if there is no room.
 #[inline(always)]
-fn send<B: Block, A: Arguments>(cx: Cx<B>, text: &'static str, arguments: &A, flags: u32) {
+fn send<B: Block, A: Arguments>(_cx: Cx<B>, text: &'static str, arguments: &A, flags: u32) -> Option<u32> {
     let thread = execution::thread();
     let text_words = text.len().div_ceil(4) as u32;
     let words = protocol::HEAD_WORDS + text_words + A::WORDS;
     let scratch = arch::shared::scratch::<16>();
-    // SAFETY: `cx` stands for the block, all threads of which are here; the scratch is free after the first barrier, and
+    // SAFETY: the context stands for the block, all threads of which are here; the scratch is free after the first barrier, and
     // one thread writes it before the second. Words of the ring are each written by one thread, between claiming and
     // publishing, for which all threads have fenced what they wrote and met.
     unsafe {
@@ -242,16 +239,12 @@ fn send<B: Block, A: Arguments>(cx: Cx<B>, text: &'static str, arguments: &A, fl
         }
         barrier::<B>();
         if arch::shared::load_u32(scratch) == 0 {
-            return;
+            return None;
         }
         let position = arch::shared::load_u32(scratch + 4);
         let at = |word: u32| position.wrapping_add(word);
         if thread == 0 {
-            for axis in 0..3 {
-                messages::store(at(1 + axis), cx.block_index(axis as usize));
-            }
-            messages::store(at(4), A::COUNT as u32);
-            messages::store(at(5), text.len() as u32);
+            messages::store(at(1), text.len() as u32);
         }
         let mut word = thread as u32;
         while word < text_words {
@@ -268,6 +261,7 @@ fn send<B: Block, A: Arguments>(cx: Cx<B>, text: &'static str, arguments: &A, fl
         if thread == 0 {
             messages::publish(position, words | flags);
         }
+        Some(position)
     }
 }
 
@@ -369,11 +363,12 @@ pub fn assert<B: Block, C: Condition, A: Arguments>(
             write!(to, "assertion failed, element {:?} is false: {message}", &place[..C::SHAPE.rank])
         });
     }
-    send(cx, text, &arguments, protocol::ASSERTION);
+    let message = send(cx, text, &arguments, protocol::ASSERTION);
     // The trap of one thread must not overtake the message of another.
     // SAFETY: all threads have the same `first`, and are here.
     unsafe { barrier::<B>() };
     let mut failure = messages::Failure::new("", protocol::ASSERTED);
     failure.list(C::SHAPE.rank, coordinate);
+    failure.message(message);
     failure.end()
 }

@@ -29,6 +29,8 @@ pub const OPERATION: usize = FILE + 4 + FILE_BYTES;
 pub const OPERATION_BYTES: usize = 24;
 /// The number of the text in [`TEXTS`], 4 bytes.
 pub const TEXT: usize = OPERATION + OPERATION_BYTES;
+/// One if the failure is an assertion's whose message found room, 4 bytes; behind it, the position of that message, 4 bytes.
+pub const MESSAGE: usize = TEXT + 4;
 
 /// What can have gone wrong, behind the operation. `{}` is the next number of the failure, which has a sign, and `{[]}` a list:
 /// its length and its numbers. A GPU sends the number of a text, since copying texts would be code in every kernel.
@@ -68,8 +70,7 @@ pub const ORDER_OF_STAGES: usize = 10;
 pub const HELD_MESSAGES: usize = 11;
 /// A gathered tile is not inside its tensor: tile, axis, extents.
 pub const GATHERED: usize = 7;
-/// An assertion does not hold: the element's index. Its own text is the block's last message with the flag
-/// [`ASSERTION`].
+/// An assertion does not hold: the element's index. Its own text is the message that [`MESSAGE`] tells of.
 pub const ASSERTED: usize = 3;
 
 /// The ring.
@@ -79,10 +80,10 @@ pub const RING_WORDS: u32 = 1 << 18;
 /// Bytes of the buffer.
 pub const BYTES: usize = RING + 4 * RING_WORDS as usize;
 
-/// In a header: the message says why an assertion failed.
+/// In a header: the message says why an assertion failed. It stays in the ring for the report: the kernel is about to trap.
 pub const ASSERTION: u32 = 1 << 31;
-/// Words of a message before its text: header, block, arguments, bytes of the text.
-pub const HEAD_WORDS: u32 = 6;
+/// Words of a message before its text: header, bytes of the text. Behind the text come the arguments.
+pub const HEAD_WORDS: u32 = 2;
 
-const _: () = assert!(TEXT + 4 <= RING && OPERATION.is_multiple_of(8));
+const _: () = assert!(MESSAGE + 8 <= RING && OPERATION.is_multiple_of(8));
 const _: () = assert!(RING_WORDS.is_power_of_two() && FILE.is_multiple_of(4));

@@ -34,18 +34,9 @@ impl Value for Argument<'_> {
 }
 
 impl Record<'_> {
-    fn word(&self, i: usize) -> u32 {
-        self.0.get(i).copied().unwrap_or(0)
-    }
-
-    /// The block that wrote it.
-    pub fn block(&self) -> [u32; 3] {
-        [self.word(0), self.word(1), self.word(2)]
-    }
-
     /// Its arguments, and the bytes of its text.
     fn parts(&self) -> (&[u32], impl Iterator<Item = u8>) {
-        let bytes = self.word(4) as usize;
+        let bytes = self.0.first().copied().unwrap_or(0) as usize;
         let begin = protocol::HEAD_WORDS as usize - 1;
         let (text, arguments) =
             self.0.get(begin..).and_then(|rest| rest.split_at_checked(bytes.div_ceil(4))).unwrap_or_default();
@@ -114,6 +105,11 @@ impl<'a> Failure<'a> {
         self.word(protocol::LINE)
     }
 
+    /// The position in the ring of the message that goes with it, if there is one.
+    pub fn message(&self) -> Option<u32> {
+        (self.word(protocol::MESSAGE) != 0).then(|| self.word(protocol::MESSAGE + 4))
+    }
+
     /// What went wrong, with the text of an assertion if the block has sent one.
     pub fn show(&self, assertion: Option<&str>, to: &mut dyn fmt::Write) -> fmt::Result {
         let mut numbers = [0; protocol::MOST_NUMBERS];
@@ -150,7 +146,7 @@ mod tests {
         let scalar = ShapeDescription { rank: 0, log: [0; 4] };
         let row = ShapeDescription { rank: 2, log: [0, 1, 0, 0] };
         let text = "a {} b {:?}";
-        let mut words = vec![3, 1, 2, 2, text.len() as u32];
+        let mut words = vec![text.len() as u32];
         words.extend(text.as_bytes().chunks(4).map(|bytes| {
             let mut word = [0; 4];
             word[..bytes.len()].copy_from_slice(bytes);
@@ -159,7 +155,6 @@ mod tests {
         words.extend([description(kind("i32"), &scalar, 1), -7i32 as u32, description(kind("f64"), &row, 2)]);
         words.extend([1.5f64, -2.0].iter().flat_map(|x| [x.to_bits() as u32, (x.to_bits() >> 32) as u32]));
         let record = Record(&words);
-        assert_eq!(record.block(), [3, 1, 2]);
         let mut room = [0; 64];
         let text = record.text(&mut room);
         let mut shown = String::new();
@@ -187,7 +182,9 @@ mod tests {
         let numbers: Vec<u8> =
             [1u64, u64::MAX, 1, 64, 1, 100].iter().flat_map(|number| number.to_le_bytes()).collect();
         put(protocol::NUMBERS, &numbers);
+        put(protocol::MESSAGE, &[1, 0, 0, 0, 7, 1, 0, 0]);
         let failure = Failure::read(&buffer).unwrap();
+        assert_eq!(failure.message(), Some(0x107));
         assert_eq!((failure.block(), failure.file(), failure.line()), ([3, 0, 0], "src/x.rs", 12));
         let mut shown = String::new();
         failure.show(None, &mut shown).unwrap();
@@ -197,5 +194,7 @@ mod tests {
             ),
             "{shown}"
         );
+        buffer[protocol::MESSAGE] = 0;
+        assert_eq!(Failure::read(&buffer).unwrap().message(), None);
     }
 }

@@ -98,7 +98,7 @@ impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for Source
                 let offset = panel * geometry.panel_stride() + row * geometry.panel_bytes;
                 let column = self.column + (panel * geometry.panel_columns()) as u32;
                 // SAFETY: the map's box is a panel of at most `MOST_COPIED_ROWS` rows, for which there is room by the caller's
-                // contract; stages are aligned for any swizzle.
+                // contract; stages are aligned for any swizzle, and columns are multiples of a panel's bytes, 16 at least.
                 unsafe {
                     bulk::load(
                         threads::offset(target, offset),

@@ -309,7 +309,7 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
             let by_engine = x < engines_columns;
             // SAFETY: all threads of the warpgroup run this alike; one thread issues all its stores. A buffer is written when
             // its last store has read it and, as the barrier behind which the other one was written says, no thread reads
-            // it any more; it is stored when all have written and published.
+            // it any more; it is stored when all have written and published, to columns that are multiples of a panel's bytes.
             unsafe {
                 if first {
                     bulk::wait_for_reads::<{ BUFFERS - 1 }>();

@@ -32,7 +32,8 @@ macro_rules! own_memory {
 /// bytes of the whole box count towards the phase of `barrier`.
 ///
 /// # Safety
-/// `map` is a tensor map of rank 3 in global memory; `target` has room for its box, aligned to 128 bytes, that nobody accesses
+/// `map` is a tensor map of rank 3 in global memory; column `x` is a multiple of 16 bytes, as the engine calls others an illegal
+/// instruction (*measured*; the PTX ISA does not say so); `target` has room for the box, aligned to 128 bytes, that nobody accesses
 /// before the phase is complete; `barrier` was initialised.
 #[inline(always)]
 pub unsafe fn load(target: Address, map: *const u8, barrier: Address, [x, y, z]: [u32; 3]) {
@@ -52,8 +53,8 @@ pub unsafe fn load(target: Address, map: *const u8, barrier: Address, [x, y, z]:
 /// Copies the map's box from shared memory to column `x`, row `y`, matrix `z`, but for what lies outside the tensor.
 ///
 /// # Safety
-/// `map` is a tensor map of rank 3 in global memory, of a tensor whose box nobody else accesses; `source` holds the box, aligned
-/// to 128 bytes, published to the engine, and stays as it is until [`wait_for_reads`] says so.
+/// `map` is a tensor map of rank 3 in global memory, of a tensor whose box nobody else accesses; column `x` is a multiple of 16
+/// bytes, as for [`load`]; `source` holds the box, aligned to 128 bytes, published to the engine, and stays as it is until [`wait_for_reads`] says so.
 #[inline(always)]
 pub unsafe fn store(map: *const u8, source: Address, [x, y, z]: [u32; 3]) {
     // SAFETY: the caller vouches for the operands.

@@ -102,6 +102,13 @@ impl Failure {
         }
     }
 
+    /// Names the message that goes with the failure, by its position in the ring.
+    #[inline(always)]
+    pub fn message(&mut self, position: Option<u32>) {
+        self.word(protocol::MESSAGE, u32::from(position.is_some()));
+        self.word(protocol::MESSAGE + 4, position.unwrap_or(0));
+    }
+
     /// Ends the report and the kernel.
     #[inline(always)]
     pub fn end(self) -> ! {
