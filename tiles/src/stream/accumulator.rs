@@ -1,7 +1,8 @@
 //! Accumulators of products under way.
 
 use super::fills::Fills;
-use super::product::{LeftFactor, RightFactor, StagedProduct};
+use super::pair::PairOf;
+use super::product::{LeftFactor, RightFactor, StagedProduct, issue_precisely};
 use super::progress::Reads;
 use super::receiver::{Held, Receiver};
 use super::stage::StagedFactor;
@@ -198,7 +199,7 @@ impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B>
         X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
         Y: StagedFactor<'k, K, N, Element: Repack>,
     {
-        super::product::issue_precisely::<C, M, N, K, B, X, Y>(self, a, b);
+        issue_precisely(self, PairOf::new(a, b));
     }
 }
 

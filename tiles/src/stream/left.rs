@@ -1,7 +1,7 @@
 //! Left factors of warpgroups in registers: the fragments of stages, as one instruction takes them.
 
-use super::product::STEP_BYTES;
 use super::staged::Geometry;
+use super::warpgroups::STEP_BYTES;
 use crate::arch::execution;
 use crate::arch::threads::{self, Address};
 use crate::layout::Block;

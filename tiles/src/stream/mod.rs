@@ -56,6 +56,7 @@ mod feed;
 mod fills;
 mod left;
 pub mod matrix;
+mod pair;
 mod pipeline;
 mod product;
 mod progress;
@@ -67,6 +68,7 @@ mod sink;
 pub mod split;
 mod stage;
 mod staged;
+mod warpgroups;
 
 pub use accumulator::{Accumulator, InFlight};
 pub use feed::{FeedTiles, TileFeed, TileIndices};

@@ -4,10 +4,11 @@
 use super::accumulator::Accumulator;
 use super::across::issue_across;
 use super::apart::issue_apart;
-use super::left::ACROSS_BYTES;
-use super::progress::{Readers, Reads};
+use super::pair::{Pair, PairOf, Sums};
+use super::progress::Reads;
 use super::stage::{Stage, StagedFactor, Transposed, reads_are_done};
 use super::staged::Geometry;
+use super::warpgroups::issue_by_warpgroups;
 use crate::arch::TILES_IN_REGISTERS;
 use crate::arch::matrix::{FP8_PRODUCTS, WARPGROUPS};
 use crate::arch::threads::Address;
@@ -18,15 +19,6 @@ use crate::ops::matrix::{Factors, MultiplyAccumulate, ProductOf, mma};
 use crate::registers::PowerOfTwo;
 use crate::shape::{D, Dimension, Shape};
 use crate::tile::Tile;
-
-/// Bytes along the contracted axis that one instruction takes.
-pub(super) const STEP_BYTES: usize = 32;
-/// Rows that one instruction takes.
-pub(super) const STEP_ROWS: usize = 64;
-/// The most columns that one instruction takes.
-const STEP_COLUMNS: usize = 256;
-/// Bytes of a panel's row from which on a factor can be read across its rows.
-const WHOLE_PANEL: usize = 128;
 
 /// Elements whose products with elements of type `U` are accumulated in `C`, from stages.
 #[diagnostic::on_unimplemented(
@@ -231,13 +223,19 @@ where
 {
     #[inline(always)]
     fn issue(self, sums: &mut Accumulator<C, (M, N), B>, a: X) {
-        if const { by_warpgroups::<C, M, N, K, B, X, Y>() && is_across::<M, K, B, X>() } {
-            issue_across(sums, a, self);
-        } else if const { by_warpgroups::<C, M, N, K, B, X, Y>() } {
-            issue_by_warpgroups(sums, a, self);
-        } else {
-            issue_by_warps::<false, C, M, N, K, B, X, Y>(sums, a, self);
-        }
+        issue(sums, PairOf::new(a, self));
+    }
+}
+
+/// Puts the product of a pair under way, to be added to `sums`.
+#[inline(always)]
+fn issue<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
+    if const { P::BY_WARPGROUPS && P::THROUGH_REGISTERS } {
+        issue_across(sums, pair);
+    } else if const { P::BY_WARPGROUPS } {
+        issue_by_warpgroups(sums, pair);
+    } else {
+        issue_by_warps::<false, P>(sums, pair);
     }
 }
 
@@ -252,119 +250,39 @@ pub(super) fn pair<T: Element>(low: T, high: T) -> u32 {
     bits(low) | bits(high) << 16
 }
 
-/// What an operand's descriptor says beside its address, and how far it is to the next step (PTX ISA, "Matrix-Descriptor
-/// Format" and "Strides").
-#[derive(Clone, Copy)]
-pub(super) struct Descriptor {
-    /// Everything but the address.
-    fields: u64,
-    /// Bytes from one block of 64 rows, or of 256 columns, to the next.
-    block: usize,
-    geometry: Geometry,
-    across: bool,
-}
-
-impl Descriptor {
-    /// The descriptor of a factor whose contracted axis runs along the rows of its stage, or across them; `side` elements of its
-    /// other axis are a block.
-    pub(super) const fn new(geometry: Geometry, across: bool, side: usize) -> Self {
-        let mode = match geometry.panel_bytes {
-            128 => 1,
-            64 => 2,
-            _ => 3,
-        };
-        let (leading, stride, block) = if across {
-            // Panels of 64 elements, each a row for each step of the contracted axis.
-            (geometry.panel_stride(), 8 * WHOLE_PANEL, side / 64 * geometry.panel_stride())
-        } else {
-            (16, 8 * geometry.panel_bytes, side * geometry.panel_bytes)
-        };
-        let fields = ((leading / 16) as u64) << 16 | ((stride / 16) as u64) << 32 | mode << 62;
-        Self { fields, block, geometry, across }
-    }
-
-    /// The descriptor at `address`, of a block.
-    #[inline(always)]
-    pub(super) fn at(self, address: u32, block: usize) -> u64 {
-        let address = address + (block * self.block) as u32;
-        u64::from((address & 0x3ffff) >> 4) | self.fields
-    }
-
-    /// What a step adds to the descriptor.
-    #[inline(always)]
-    pub(super) fn step(self, step: usize) -> u64 {
-        let bytes = if self.across {
-            step * 16 * WHOLE_PANEL
-        } else {
-            let in_panel = self.geometry.panel_bytes / STEP_BYTES;
-            step / in_panel * self.geometry.panel_stride() + step % in_panel * STEP_BYTES
-        };
-        (bytes / 16) as u64
-    }
-}
-
-/// The address as a descriptor holds it.
+/// Adds the product of a pair to `sums`, what tensor cores sum up to fewer bits after it was summed up by itself.
 #[inline(always)]
-pub(super) fn address_of(address: Address) -> u32 {
-    crate::arch::threads::word(address)
-}
-
-/// Adds the product of `a` and `b` to `sums`, what tensor cores sum up to fewer bits after it was summed up by itself.
-#[inline(always)]
-pub(super) fn issue_precisely<'k, C, M, N, K, B, X, Y>(sums: &mut Accumulator<C, (M, N), B>, a: X, b: Y)
-where
-    C: Element,
-    M: Dimension,
-    N: Dimension,
-    K: Dimension,
-    B: Block,
-    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
-    Y: StagedFactor<'k, K, N, Element: Repack>,
-{
-    if const { !<X::Element as StagedProduct<Y::Element, C>>::SHORT } {
-        b.issue(sums, a);
-    } else if const { by_warpgroups::<C, M, N, K, B, X, Y>() } {
-        issue_apart(sums, a, b);
+pub(super) fn issue_precisely<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
+    if const { !<P::T as StagedProduct<P::U, P::Sum>>::SHORT } {
+        issue(sums, pair);
+    } else if const { P::BY_WARPGROUPS } {
+        issue_apart(sums, pair);
     } else {
-        issue_by_warps::<true, C, M, N, K, B, X, Y>(sums, a, b);
+        issue_by_warps::<true, P>(sums, pair);
     }
 }
 
 /// The product by each warp for itself, on fragments in registers; on the CPU, and for tiles too small for that, by the product
 /// of whole tiles. With `APART`, each instruction's product is summed up by itself.
 #[inline(always)]
-fn issue_by_warps<'k, const APART: bool, C, M, N, K, B, X, Y>(
-    sums: &mut Accumulator<C, (M, N), B>,
-    a: X,
-    b: Y,
-) where
-    C: Element,
-    M: Dimension,
-    N: Dimension,
-    K: Dimension,
-    B: Block,
-    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
-    Y: StagedFactor<'k, K, N, Element: Repack>,
-{
+fn issue_by_warps<'k, const APART: bool, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
     sums.clear_unless_set();
-    if !TILES_IN_REGISTERS || const { !by_fragments::<X::Element, Y::Element, C, M, N, K, B>() } {
+    if !TILES_IN_REGISTERS || const { !P::BY_FRAGMENTS } {
         let product = mma(
-            a.tile::<Blocked<B>>(),
-            b.tile::<Blocked<B>>(),
-            Tile::<C, (M, N), Accumulators<B>>::from_registers(sums.sums),
+            pair.left().tile::<Blocked<P::Block>>(),
+            pair.right().tile::<Blocked<P::Block>>(),
+            Tile::<P::Sum, (P::M, P::N), Accumulators<P::Block>>::from_registers(sums.sums),
         );
         sums.sums = *product.registers();
         return;
     }
-    if const { APART || size_of::<<X::Element as ProductOf<Y::Element, C>>::Word>() != 4 } {
+    if const { APART || size_of::<<P::T as ProductOf<P::U, P::Sum>>::Word>() != 4 } {
         // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles, by the condition above.
-        each_step::<C, M, N, K, B, X, Y>(a, b, |factors| unsafe {
-            factors.multiply::<APART>(&mut sums.sums)
-        });
+        each_step(pair, |factors| unsafe { factors.multiply::<APART>(&mut sums.sums) });
         return;
     }
     let mut ahead = None;
-    each_step::<C, M, N, K, B, X, Y>(a, b, |factors| {
+    each_step(pair, |factors| {
         // Tensor cores are busy with the fragments before while these are on their way.
         multiply(&ahead, sums);
         ahead = Some(factors);
@@ -372,25 +290,33 @@ fn issue_by_warps<'k, const APART: bool, C, M, N, K, B, X, Y>(
     multiply(&ahead, sums);
 }
 
+/// The fragments of both factors of a pair that one instruction takes.
+type FactorsOf<'k, P> = Factors<
+    <P as Pair<'k>>::T,
+    <P as Pair<'k>>::U,
+    <P as Pair<'k>>::Sum,
+    (<P as Pair<'k>>::M, <P as Pair<'k>>::N),
+    <P as Pair<'k>>::Block,
+>;
+/// What that instruction takes of the contracted axis.
+type StepOf<'k, P> = <<P as Pair<'k>>::T as StagedProduct<<P as Pair<'k>>::U, <P as Pair<'k>>::Sum>>::Step;
+/// The bytes of an element.
+type BytesOf<'k, P> = <<P as Pair<'k>>::T as ProductOf<<P as Pair<'k>>::U, <P as Pair<'k>>::Sum>>::Bytes;
+/// The layout of the left factor's fragments.
+type LeftLayout<'k, P> =
+    LeftOperand<<P as Pair<'k>>::Block, BytesOf<'k, P>, <<P as Pair<'k>>::N as Dimension>::Count>;
+/// The layout of the right factor's.
+type RightLayout<'k, P> =
+    RightOperand<<P as Pair<'k>>::Block, BytesOf<'k, P>, <<P as Pair<'k>>::M as Dimension>::Count>;
+
 /// Loads the fragments of both factors for each instruction along the contracted axis, and gives them to `take`.
 #[inline(always)]
-fn each_step<'k, C, M, N, K, B, X, Y>(
-    a: X,
-    b: Y,
-    mut take: impl FnMut(Factors<X::Element, Y::Element, C, (M, N), B>),
-) where
-    C: Element,
-    M: Dimension,
-    N: Dimension,
-    K: Dimension,
-    B: Block,
-    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
-    Y: StagedFactor<'k, K, N, Element: Repack>,
-{
-    let step = const { <StepOf<X::Element, Y::Element, C> as Dimension>::Count::COUNT };
-    K::Count::unroll(0, step, &mut |k| {
-        let left = a.columns::<StepOf<X::Element, Y::Element, C>, LeftOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, N::Count>>(k);
-        let right = b.fragments::<0, StepOf<X::Element, Y::Element, C>, N, RightOperand<B, <X::Element as ProductOf<Y::Element, C>>::Bytes, M::Count>>(X::GEOMETRY.is_some(), [k, 0]);
+fn each_step<'k, P: Pair<'k>>(pair: P, mut take: impl FnMut(FactorsOf<'k, P>)) {
+    let (a, b) = (pair.left(), pair.right());
+    <P::K as Dimension>::Count::unroll(0, P::STEP, &mut |k| {
+        let left = a.columns::<StepOf<'k, P>, LeftLayout<'k, P>>(k);
+        let right =
+            b.fragments::<0, StepOf<'k, P>, P::N, RightLayout<'k, P>>(P::Left::GEOMETRY.is_some(), [k, 0]);
         take(Factors::of(&left, &right));
     });
     reads_are_done();
@@ -448,11 +374,12 @@ impl<T: StagedProduct<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, 
         X: LeftFactor<'k, M, K, B, Element = T>,
         Y: StagedFactor<'k, K, N, Element = U>,
     {
-        if const { !Self::AHEAD || !by_fragments::<T, U, C, M, N, K, B>() } {
-            b.issue(self.sums, a);
+        let pair = PairOf::new(a, b);
+        if const { !Self::AHEAD || !PairOf::<X, Y, C, M, N, K, B>::BY_FRAGMENTS } {
+            issue(self.sums, pair);
             return;
         }
-        each_step::<C, M, N, K, B, X, Y>(a, b, |factors| {
+        each_step(pair, |factors| {
             self.catch_up();
             self.ahead = factors;
         });
@@ -474,7 +401,7 @@ impl<T: StagedProduct<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, 
             self.catch_up();
             self.ahead = Factors::zero();
         }
-        issue_precisely(self.sums, a, b);
+        issue_precisely(self.sums, PairOf::new(a, b));
     }
 }
 
@@ -487,180 +414,5 @@ fn multiply<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block>(
     if let Some(factors) = loaded {
         // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles: fragments are loaded where they do.
         unsafe { factors.multiply::<false>(&mut sums.sums) }
-    }
-}
-
-/// What one instruction of a warp takes of the contracted axis.
-type StepOf<T, U, C> = <T as StagedProduct<U, C>>::Step;
-
-/// Whether warps have a product of fragments of these factors.
-const fn by_fragments<
-    T: StagedProduct<U, C>,
-    U: Repack,
-    C: Element,
-    M: Dimension,
-    N: Dimension,
-    K: Dimension,
-    B: Block,
->() -> bool {
-    <T as ProductOf<U, C>>::TENSOR_CORES
-        && <M::Count as PowerOfTwo>::COUNT >= 16
-        && <N::Count as PowerOfTwo>::COUNT >= 8
-        && <K::Count as PowerOfTwo>::COUNT >= <T::Step as Dimension>::Count::COUNT
-        && <B::Threads as PowerOfTwo>::COUNT >= 32
-}
-
-/// Whether warpgroups have a product of these factors.
-const fn by_warpgroups<'k, C, M, N, K, B, X, Y>() -> bool
-where
-    C: Element,
-    M: Dimension,
-    N: Dimension,
-    K: Dimension,
-    B: Block,
-    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
-    Y: StagedFactor<'k, K, N, Element: Repack>,
-{
-    let size = size_of::<<X::Element as Element>::Bits>();
-    let threads = <B::Threads as PowerOfTwo>::COUNT;
-    let a_across = X::TRANSPOSED;
-    // The right factor's contracted axis runs across the rows of its stage unless it is transposed.
-    let b_across = !Y::TRANSPOSED;
-    let a_serves = match X::GEOMETRY {
-        Some(geometry) => {
-            !a_across || (size == 2 && geometry.panel_bytes == WHOLE_PANEL) || is_across::<M, K, B, X>()
-        }
-        None => size == 2,
-    };
-    let b_serves = !b_across || (size == 2 && Y::GEOMETRY.panel_bytes == WHOLE_PANEL);
-    WARPGROUPS
-        && <X::Element as StagedProduct<Y::Element, C>>::WARPGROUPS
-        && a_serves
-        && b_serves
-        && threads >= 128
-        && <M::Count as PowerOfTwo>::COUNT * 2 >= threads
-        && <N::Count as PowerOfTwo>::COUNT >= 8
-        && <K::Count as PowerOfTwo>::COUNT * size >= STEP_BYTES
-}
-
-/// Whether the left factor goes through registers, as warpgroups do not transpose its elements.
-const fn is_across<'k, M: Dimension, K: Dimension, B: Block, X: LeftFactor<'k, M, K, B>>() -> bool {
-    X::TRANSPOSED && size_of::<<X::Element as Element>::Bits>() == ACROSS_BYTES
-}
-
-#[inline(always)]
-fn issue_by_warpgroups<'k, C, M, N, K, B, X, Y>(sums: &mut Accumulator<C, (M, N), B>, a: X, b: Y)
-where
-    C: Element,
-    M: Dimension,
-    N: Dimension,
-    K: Dimension,
-    B: Block,
-    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
-    Y: StagedFactor<'k, K, N, Element: Repack>,
-{
-    let columns = const { <N::Count as PowerOfTwo>::COUNT };
-    let at_once = const { columns_at_once::<N>() };
-    sums.settle::<false>();
-    // SAFETY: all threads of the block run this alike.
-    unsafe { warpgroup::fence() };
-    let warpgroup = sums.warpgroup;
-    let first = core::ptr::from_mut(&mut sums.sums).cast::<u32>();
-    let mut row_block = 0;
-    while row_block < const { row_blocks::<M, B>() } {
-        let mut column_block = 0;
-        while column_block < columns / at_once {
-            let own = first.wrapping_add(row_block * columns / 2 + column_block * (at_once / 2));
-            // SAFETY: all threads run this alike; `sums` is not read before it is settled. A block of 64 rows has `columns / 2`
-            // registers a thread.
-            unsafe { issue_block(own, sums.adds, warpgroup, [row_block, column_block], at_once, (a, b)) }
-            column_block += 1;
-        }
-        row_block += 1;
-    }
-    sums.adds = 1;
-    mark(a.reads(), b.reads(), Readers::Products);
-    let is_held = |reads: &Reads| reads.is_held();
-    sums.is_committed = a.reads().is_none_or(is_held) && is_held(b.reads());
-    if sums.is_committed {
-        // No step makes a group of it.
-        // SAFETY: all threads of the block run this alike.
-        unsafe { warpgroup::commit() };
-    }
-}
-
-/// Notes who reads the stages of two factors from now on.
-#[inline(always)]
-pub(super) fn mark(a: Option<&Reads>, b: &Reads, readers: Readers) {
-    if let Some(a) = a {
-        a.set(readers);
-    }
-    b.set(readers);
-}
-
-/// Columns of a product that one instruction has.
-pub(super) const fn columns_at_once<N: Dimension>() -> usize {
-    let columns = <N::Count as PowerOfTwo>::COUNT;
-    if columns < STEP_COLUMNS { columns } else { STEP_COLUMNS }
-}
-
-/// Blocks of 64 rows that a warpgroup has.
-pub(super) const fn row_blocks<M: Dimension, B: Block>() -> usize {
-    <M::Count as PowerOfTwo>::COUNT * 2 / <B::Threads as PowerOfTwo>::COUNT
-}
-
-/// Puts a part of a product under way, of a block of 64 rows of the warpgroup and a block of `columns` columns, with these numbers:
-/// to be added, or with `adds` 0 in place of what the registers hold.
-///
-/// # Safety
-/// All threads of the block execute this same call, behind a [`warpgroup::fence`]. `own` is valid for `columns / 2` registers,
-/// which nobody touches until the product is done; the stages are lent for longer.
-#[inline(always)]
-pub(super) unsafe fn issue_block<'k, C, M, N, K, B, X, Y>(
-    own: *mut u32,
-    adds: u32,
-    warpgroup: u32,
-    [row_block, column_block]: [usize; 2],
-    columns: usize,
-    (a, b): (X, Y),
-) where
-    C: Element,
-    M: Dimension,
-    N: Dimension,
-    K: Dimension,
-    B: Block,
-    X: LeftFactor<'k, M, K, B, Element: StagedProduct<Y::Element, C>>,
-    Y: StagedFactor<'k, K, N, Element: Repack>,
-{
-    let length = const { <K::Count as PowerOfTwo>::COUNT };
-    let steps = length * const { size_of::<<X::Element as Element>::Bits>() } / STEP_BYTES;
-    let groups = const { <B::Threads as PowerOfTwo>::COUNT / 128 };
-    let right = Descriptor::new(Y::GEOMETRY, !Y::TRANSPOSED, columns);
-    let right_at = right.at(address_of(b.address()), column_block);
-    let mut step = 0;
-    while step < steps {
-        let add = if step > 0 { 1 } else { adds };
-        let right_at = right_at + right.step(step);
-        // SAFETY: the same contract.
-        unsafe {
-            if let Some(geometry) = X::GEOMETRY {
-                let left = Descriptor::new(geometry, X::TRANSPOSED, STEP_ROWS);
-                let address = address_of(a.address().unwrap_unchecked());
-                let left_at = left.at(address, warpgroup as usize + row_block * groups) + left.step(step);
-                match (X::TRANSPOSED, !Y::TRANSPOSED) {
-                    (false, false) => X::Element::shared::<0, 0>(columns, own, add, left_at, right_at),
-                    (false, true) => X::Element::shared::<0, 1>(columns, own, add, left_at, right_at),
-                    (true, false) => X::Element::shared::<1, 0>(columns, own, add, left_at, right_at),
-                    (true, true) => X::Element::shared::<1, 1>(columns, own, add, left_at, right_at),
-                }
-            } else {
-                let words = a.words(row_block * length / 2 + step * 8);
-                match !Y::TRANSPOSED {
-                    false => X::Element::registers::<0>(columns, own, add, words, right_at),
-                    true => X::Element::registers::<1>(columns, own, add, words, right_at),
-                }
-            }
-        }
-        step += 1;
     }
 }
