@@ -6,7 +6,7 @@ use cuda_tiles::stream::{
     Transposed as TransposedStage,
 };
 
-use super::shares::{Piece, Shares};
+use super::work::{Portion, Share, Work};
 
 /// Rows of tiles in a band of the order in which tiles are dealt out: of some 2048 rows, blocks that work at the same time share about
 /// as much of `a` as of `b`. This is for tiles of 128 rows. *Measured:* bands twice as high cost 4 % of TF32 products of 8192^3.
@@ -25,12 +25,12 @@ pub(super) struct Way<const TURNED: bool, const PRECISE: usize, const BAND: u32>
 #[derive(Clone, Copy)]
 pub struct Transposed<X>(pub X);
 
-/// A left factor in memory, M x K in tiles of `(M, K)`: a [`TileSource`] of such tiles, or [`Transposed`] of one of `(K, M)`.
+/// A left factor in memory for blocks `B`, M x K in tiles of `(M, K)`: a [`TileSource`] of such tiles, or [`Transposed`] of one of `(K, M)`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no left factor in tiles of ({M}, {K})",
     label = "expected a `TileSource` of these tiles, or `Transposed` of one of the transposed tiles"
 )]
-pub trait LeftSource<M: Dimension, K: Dimension>: Copy + Send {
+pub trait LeftSource<M: Dimension, K: Dimension, B: Block>: Copy + Send {
     /// Its elements.
     type Element: Element;
     /// A tile's stage.
@@ -38,7 +38,7 @@ pub trait LeftSource<M: Dimension, K: Dimension>: Copy + Send {
     /// A tile, named and not loaded.
     type Tile: Fills<Self::Stage>;
     /// A tile as a product takes it.
-    type Factor<'k>: Copy;
+    type Factor<'k>: LeftFactor<'k, M, K, B, Element = Self::Element>;
     /// Matrices.
     fn batches(&self) -> u32;
     /// Tiles along M, a partial one included.
@@ -64,7 +64,7 @@ pub trait RightSource<K: Dimension, N: Dimension>: Copy + Send {
     /// A tile, named and not loaded.
     type Tile: Fills<Self::Stage>;
     /// A tile as a product takes it.
-    type Factor<'k>: Copy;
+    type Factor<'k>: StagedFactor<'k, K, N, Element = Self::Element>;
     /// Matrices.
     fn batches(&self) -> u32;
     /// Tiles along N, a partial one included.
@@ -77,7 +77,7 @@ pub trait RightSource<K: Dimension, N: Dimension>: Copy + Send {
 
 macro_rules! left {
     ($source:ty, $shape:ty, $factor:ty, |$self:ident| $tiles:expr, $rows:tt $steps:tt, |$i:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
-        impl<T: Element, M: Dimension, K: Dimension> LeftSource<M, K> for $source {
+        impl<T: Element, M: Dimension, K: Dimension, B: Block> LeftSource<M, K, B> for $source {
             type Element = T;
             type Stage = Staged<T, $shape>;
             type Tile = SourceTile<T, $shape>;
@@ -171,37 +171,16 @@ pub fn product<B, X, Y, C, O, M, N, K, E, const STAGES: usize, const GROUPS: usi
     epilogue: E,
 ) where
     B: Block,
-    X: LeftSource<M, K>,
+    X: LeftSource<M, K, B, Element: StagedProduct<Y::Element, C>>,
     Y: RightSource<K, N>,
     C: Number,
     O: Element,
     M: Dimension,
     N: Dimension,
     K: Dimension,
-    X::Element: StagedProduct<Y::Element, C>,
-    for<'k> X::Factor<'k>: LeftFactor<'k, M, K, B, Element = X::Element>,
-    for<'k> Y::Factor<'k>: StagedFactor<'k, K, N, Element = Y::Element>,
     E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>,
 {
     parts_of_product(block, a, b, c, Portion::ALL, Way::<false, 0, BAND>, ring, stash, epilogue);
-}
-
-/// What a launch computes of a product.
-#[derive(Clone, Copy)]
-pub(super) struct Portion {
-    /// 1: sums, of the tiles that come first. More: sums in so many parts, one behind the other: matrix `batch * splits + part` of `c`
-    /// is that part of the sums of matrix `batch`. 0: those of the tiles that come last, cut evenly among the blocks: the matrices
-    /// of `c` are the slots of [`Shares`], of a tile each.
-    pub(super) splits: u32,
-    /// How many tiles come first, in the order in which tiles are dealt out.
-    pub(super) whole: u32,
-    /// Matrices of the product.
-    pub(super) batches: u32,
-}
-
-impl Portion {
-    /// All tiles.
-    const ALL: Self = Self { splits: 1, whole: u32::MAX, batches: 1 };
 }
 
 /// As [`product`], of which a launch computes the `portion`, in this `way`.
@@ -237,7 +216,7 @@ pub(super) fn parts_of_product<
     epilogue: E,
 ) where
     B: Block,
-    X: LeftSource<M, K>,
+    X: LeftSource<M, K, B, Element: StagedProduct<Y::Element, C>>,
     Y: RightSource<K, N>,
     C: Number,
     O: Element,
@@ -247,57 +226,22 @@ pub(super) fn parts_of_product<
     Q: Dimension,
     K: Dimension,
     L: Layout<Block = B>,
-    X::Element: StagedProduct<Y::Element, C>,
-    for<'k> X::Factor<'k>: LeftFactor<'k, M, K, B, Element = X::Element>,
-    for<'k> Y::Factor<'k>: StagedFactor<'k, K, N, Element = Y::Element>,
     E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (P, Q)>) -> Tile<O, (P, Q), L>,
 {
     let Way = way;
     let order = Swizzled::<BAND>;
-    let (a_batches, b_batches) = (a.batches(), b.batches());
-    let (steps, blocks, own) = (a.steps(), block.num_blocks(0), *block.bid::<0>());
     // Products of 64 bits are never cut, and steps as short as theirs are slower by a sixth where the assembler sees numbers of steps
     // that are chosen.
-    let is_cut = const { size_of::<C::Bits>() < 8 };
-    let Portion { splits, whole, batches } = if is_cut { portion } else { Portion::ALL };
-    // The tiles that come last and their shares.
-    let last = move || {
-        let (rows, columns) =
-            if TURNED { (b.tile_columns(), a.tile_rows()) } else { (a.tile_rows(), b.tile_columns()) };
-        let counts = [batches, rows, columns];
-        (Shares { tiles: batches * rows * columns - whole, steps, blocks }, counts)
+    let portion = if const { size_of::<C::Bits>() < 8 } { portion } else { Portion::ALL };
+    let (a_batches, b_batches) = (a.batches(), b.batches());
+    let (steps, blocks, own) = (a.steps(), block.num_blocks(0), *block.bid::<0>());
+    let counts = move || {
+        let (rows, columns) = (a.tile_rows(), b.tile_columns());
+        if TURNED { [columns, rows] } else { [rows, columns] }
     };
-    // The steps of a part: all where there is one.
-    let part = move |matrix: u32| {
-        let (batch, each) = (matrix / splits.max(1), steps.div_ceil(splits.max(1)));
-        let first = (matrix - batch * splits).saturating_mul(each).min(steps);
-        (batch, first, each.min(steps - first))
-    };
-    // What the block's two slots get, known ahead: what it is computed from would take registers in the loops over tiles.
-    let ahead = |slot| {
-        let (shares, counts) = last();
-        let Piece { tile, first, count } = shares.piece(slot);
-        (order.locate_among(whole + tile, blocks, counts), first, count)
-    };
-    let [one, other] = match splits {
-        0 => [ahead(own), ahead(blocks + own)],
-        _ => [([0; 3], 0, 0); 2],
-    };
-    let slots = [one.2, other.2];
-    // The block's tiles of `c` that get something.
-    let count = match splits {
-        0 => u32::from(slots[0] > 0) + u32::from(slots[1] > 0),
-        1 => whole.saturating_sub(own).div_ceil(blocks),
-        _ => u32::MAX,
-    };
-    let feed = block.indices(order, c.tile_counts()).take(count).flat_map(move |index| {
-        let [matrix, i, j] = index;
-        let ([batch, i, j], first, count) = if splits == 0 {
-            if matrix < blocks { one } else { other }
-        } else {
-            let (batch, first, count) = part(matrix);
-            ([batch, i, j], first, count)
-        };
+    let work = Work::new(portion, order, counts, steps, [own, blocks]);
+    let feed = block.indices(order, c.tile_counts()).take(work.tiles).flat_map(move |index| {
+        let Share { tile: [batch, i, j], first, count } = work.share(index);
         let (i, j) = if TURNED { (j, i) } else { (i, j) };
         // One matrix serves the whole batch.
         let (of_a, of_b) = (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
@@ -305,12 +249,9 @@ pub(super) fn parts_of_product<
     });
     block.pipeline(ring, feed, move |cx, mut receiver| {
         let mut stash = stash;
-        for tile in c.deal_first(cx, order, count) {
-            let matrix = tile.index()[0];
-            // Chosen without a branch: behind one the assembler does not know that warps are together.
-            let (of_slot, of_part) = (if matrix < blocks { slots[0] } else { slots[1] }, part(matrix).2);
-            let count = if splits == 0 { of_slot } else { of_part };
-            let sums = receiver.steps(count).sum(cx, |sums, (a, b)| {
+        for tile in c.deal_first(cx, order, work.tiles) {
+            let [matrix, ..] = tile.index();
+            let sums = receiver.steps(work.steps(matrix)).sum(cx, |sums, (a, b)| {
                 let (a, b) = (X::factor(a), Y::factor(b));
                 if const { PRECISE == 1 } { sums.mma_precisely(a, b) } else { sums.mma(a, b) }
             });

@@ -6,8 +6,9 @@
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::StagedProduct;
 
-use super::body::{BAND, Portion, Transposed, Way, parts_of_product};
+use super::body::{BAND, Transposed, Way, parts_of_product};
 use super::epilogue::{Sum, finish};
+use super::work::Portion;
 
 /// `c = activation(alpha a b + beta c + bias)`, of `a` as it is (M x K) and `b` as it is (K x N).
 ///

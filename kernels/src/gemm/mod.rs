@@ -45,6 +45,7 @@ pub mod pack;
 pub mod parts;
 mod shares;
 pub mod turned;
+mod work;
 
 #[cfg(feature = "host")]
 mod host;

@@ -6,8 +6,9 @@
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::StagedProduct;
 
-use super::body::{BAND, Portion, Transposed, Way, parts_of_product};
+use super::body::{BAND, Transposed, Way, parts_of_product};
 use super::epilogue::{Sum, finish};
+use super::work::Portion;
 
 /// As [`gemm_nn`](super::kernels::gemm_nn). Parameters: the factors' type, that of the sums and that of `c`; rows, columns and depth
 /// of a tile.
