@@ -7,14 +7,12 @@ use std::vec::Vec;
 use cuda_tiles::element::{Element, Number};
 use cuda_tiles_host::{Device, Error, Result, Stream, TensorView, TensorViewMut, workspace};
 
+use super::launches::Launches;
 use super::matrices::{Matrices, MatricesMut};
-use super::multiply::{Candidate, Multiply, Operands, Parts};
+use super::multiply::{Candidate, Multiply};
 use super::packing::{Bits, streamable};
 use super::plan::{Cut, Form, Machine, Plan, Problem, Stored, Tuned};
 use crate::gemm::epilogue::{Activation, LARGEST_WITH_BETA};
-
-/// Rows of parts begin at multiples of this many elements, which have 4 bytes.
-const PART_ROW: usize = 4;
 
 /// `c = a b`, the product of matrices or of batches of matrices, on the default stream of their device.
 ///
@@ -367,68 +365,8 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         }
         let plan = self.planned::<T, U>(&problem, &device, &available)?;
         streamable(stream, as_stored(a, problem.a)?, |a| {
-            streamable(stream, as_stored(b, problem.b)?, |b| match plan.cut {
-                Cut::None => self.direct(stream, &problem, plan, a, b, c),
-                Cut::Parts(parts) => self.in_parts(stream, &problem, plan, parts.max(1), a, b, c),
-                Cut::LastWave => self.with_last_wave(stream, &problem, plan, &available, a, b, c),
-            })
-        })
-    }
-
-    /// One launch, of factors as they are stored.
-    fn direct<T, U>(
-        &self,
-        stream: &Stream,
-        problem: &Problem,
-        plan: Plan,
-        a: TensorView<'_, T, 3>,
-        b: TensorView<'_, U, 3>,
-        mut c: TensorViewMut<'_, O, 3>,
-    ) -> Result<()>
-    where
-        T: Multiply<U, O, Sum = C>,
-        U: Element<Bits: Bits>,
-    {
-        let candidate = find(T::DIRECT, problem, plan)?;
-        let blocks = blocks(stream, problem.tiles(plan));
-        self.with_bias(stream, |bias| {
-            let (scales, activation) = ([self.alpha, self.beta], self.activation as u32);
-            let (c, portion) = (c.reborrow(), [1, u32::MAX, problem.batches as u32]);
-            (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation, portion })
-        })
-    }
-
-    /// One launch for parts of the sums, and another that adds them up.
-    #[allow(clippy::too_many_arguments, reason = "operands, and how to multiply them")]
-    fn in_parts<T, U>(
-        &self,
-        stream: &Stream,
-        problem: &Problem,
-        plan: Plan,
-        splits: u32,
-        a: TensorView<'_, T, 3>,
-        b: TensorView<'_, U, 3>,
-        mut c: TensorViewMut<'_, O, 3>,
-    ) -> Result<()>
-    where
-        T: Multiply<U, O, Sum = C>,
-        U: Element<Bits: Bits>,
-    {
-        let candidate = find(T::PARTS, problem, plan)?;
-        let blocks = blocks(stream, problem.tiles(plan) * splits as usize);
-        let columns = problem.columns;
-        let shape = [problem.batches * splits as usize, problem.rows, columns.next_multiple_of(PART_ROW)];
-        let (portion, scales) = ([splits, u32::MAX, problem.batches as u32], [self.alpha, self.beta]);
-        workspace::<C, 3, ()>(stream, shape, |mut parts| {
-            workspace::<C, 1, ()>(stream, [0], |none| {
-                let (bias, c) = (none.as_view(), parts.reborrow().slice(2, 0..columns)?);
-                let scales = [C::ONE, C::ZERO];
-                (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation: 0, portion })
-            })?;
-            let parts = parts.as_view().slice(2, 0..columns)?;
-            self.with_bias(stream, |bias| {
-                let (c, activation, cut) = (c.reborrow(), self.activation as u32, [splits, 0, 0]);
-                T::sum_parts(stream, Parts { parts, c, bias, scales, activation, cut })
+            streamable(stream, as_stored(b, problem.b)?, |b| {
+                Launches { gemm: self, stream, problem: &problem, plan, a, b }.run(&available, c)
             })
         })
     }
@@ -467,9 +405,4 @@ pub(super) fn find<'k, T: Element, U: Element, O: Element, C>(
 /// The refusal of a plan.
 pub(super) fn no_kernel<R>(plan: Plan) -> Result<R> {
     refuse(format!("there is no kernel for the plan `{plan}`; `Gemm::plans` has those for a product"))
-}
-
-/// As many blocks as work at the same time, or as there are tiles.
-fn blocks(stream: &Stream, tiles: usize) -> u32 {
-    (stream.device().multiprocessors() as usize).min(tiles) as u32
 }

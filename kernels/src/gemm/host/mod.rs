@@ -2,7 +2,7 @@
 
 mod call;
 mod group;
-mod last_wave;
+mod launches;
 mod matrices;
 mod multiply;
 mod packing;

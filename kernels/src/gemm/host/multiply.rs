@@ -11,6 +11,7 @@ use crate::gemm::kernels::{gemm_nn, gemm_nt, gemm_tn, gemm_tt};
 use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
 use crate::gemm::parts::sum_parts;
 use crate::gemm::turned::gemm_turned_nn;
+use crate::gemm::work::Portion;
 
 /// What a kernel of products is passed: factors as they are stored, and what happens to the sums.
 pub(super) struct Operands<'c, T: Element, U: Element, O: Element, C> {
@@ -20,8 +21,7 @@ pub(super) struct Operands<'c, T: Element, U: Element, O: Element, C> {
     pub(super) bias: TensorView<'c, O, 1>,
     pub(super) scales: [C; 2],
     pub(super) activation: u32,
-    /// What the launch computes: `splits`, `whole` and `batches` of the kernel.
-    pub(super) portion: [u32; 3],
+    pub(super) portion: Portion,
 }
 
 /// The arguments of the second pass over parts.
@@ -106,7 +106,8 @@ macro_rules! candidate {
             },
             description: || $kernel::<$($parameters)*>().description(),
             launch: |stream, blocks, operands| {
-                let Operands { a, b, c, bias, scales: [alpha, beta], activation, portion: [splits, whole, batches] } = operands;
+                let Operands { a, b, c, bias, scales: [alpha, beta], activation, portion } = operands;
+                let Portion { splits, whole, batches } = portion;
                 let arguments = (a, b, c, bias, alpha, beta, activation, splits, whole, batches);
                 $kernel::<$($parameters)*>().launch_on(stream, blocks, arguments)
             },
