@@ -33,7 +33,7 @@ impl<F: Iterator<Item: Copy>> Copies<F> {
         Some(Self { feed, next, live: true, edges, ready: 0 })
     }
 
-    /// Begins to copy the next message of the feed to `stage`: what lies at edges of tensors. The other copies are left
+    /// Begins to copy the next message of the feed to `stage`, if it reaches over edges of tensors. The copies of all others are left
     /// to the result, to be begun behind products: their addresses are computed among these.
     /// At the feed's end the group of copies is empty, so that one is as old as ever when it is waited for.
     /// [`advance`](Self::advance) follows.
@@ -47,9 +47,10 @@ impl<F: Iterator<Item: Copy>> Copies<F> {
     {
         if self.edges {
             // SAFETY: the stage is free by the same contract.
-            unsafe { self.next.copy_edges::<B>(stage) }
+            unsafe { self.next.copy_with_edges::<B>(stage) }
         }
-        WholeTiles { start: self.next.start::<B>(stage, self.live), live: self.live, message: PhantomData }
+        let live = self.live && !self.edges;
+        WholeTiles { start: self.next.start::<B>(stage), live, message: PhantomData }
     }
 
     /// Goes on to the message after the one that is being copied.
@@ -70,11 +71,11 @@ impl<F: Iterator<Item: Copy>> Copies<F> {
     }
 }
 
-/// Copies of those of a message's tiles that lie inside their tensors, which end a group of copies.
+/// Copies of a message's tiles, all of them whole, which end a group of copies.
 #[must_use = "a group of copies is ended by `begin`"]
 pub(super) struct WholeTiles<P: Message, I: Fills<P>> {
     start: I::Start,
-    /// Whether there is a message.
+    /// Whether there is such a message.
     live: bool,
     message: PhantomData<P>,
 }
@@ -85,7 +86,7 @@ impl<P: Message, I: Fills<P>> WholeTiles<P, I> {
     pub(super) fn begin<B: Block>(self) {
         // A branch: among products the copies would pull these apart.
         if self.live {
-            // SAFETY: the stage is free, as who made this vouched for.
+            // SAFETY: the tiles are whole, and the stage is free, as who made this vouched for.
             unsafe { I::copy_from::<B>(self.start) }
         }
         barriers::commit_copies();

@@ -47,32 +47,33 @@ pub trait Fills<P: Message>: Copy + Send {
     #[doc(hidden)]
     unsafe fn copy_by_engine(self, target: Address, full: Address);
 
-    /// Where each thread begins to copy those of the tiles that lie inside their tensors.
+    /// Where each thread begins to copy whole tiles.
     #[doc(hidden)]
     type Start: Copy;
 
-    /// Whether all of the tiles lie inside their tensors and are copied by [`copy_from`](Self::copy_from).
+    /// Whether all of the tiles are whole: inside their tensors, and as [`copy_from`](Self::copy_from) copies them.
     #[doc(hidden)]
     fn are_whole<B: Block>(&self) -> bool;
 
-    /// Where the copies to `target` begin, of whole tiles and if `live`. Arithmetic alone, computed where this stands, so that it
-    /// goes along with products that come next.
+    /// Where the copies to `target` begin. Arithmetic alone, computed where this stands, so that it goes along with products that
+    /// come next.
     #[doc(hidden)]
-    fn start<B: Block>(self, target: Address, live: bool) -> Self::Start;
+    fn start<B: Block>(self, target: Address) -> Self::Start;
 
-    /// Begins to copy the tiles that lie inside their tensors.
+    /// Begins to copy tiles that are all whole.
     ///
     /// # Safety
-    /// There is room for the message where the copies begin, and nobody accesses it before they are waited for.
+    /// They [are whole](Self::are_whole). There is room for the message where the copies begin, and nobody accesses it before they
+    /// are waited for.
     #[doc(hidden)]
     unsafe fn copy_from<B: Block>(start: Self::Start);
 
-    /// Begins to copy the other tiles to `target`.
+    /// Begins to copy tiles of which some are not whole to `target`.
     ///
     /// # Safety
     /// At `target` is room for the message, which nobody accesses before the copies are waited for.
     #[doc(hidden)]
-    unsafe fn copy_edges<B: Block>(self, target: Address);
+    unsafe fn copy_with_edges<B: Block>(self, target: Address);
 }
 
 /// Where a thread begins to copy a tile.
@@ -82,8 +83,6 @@ pub struct CopyStart {
     target: Address,
     /// Bytes from a row of the tensor to the next.
     pitch: usize,
-    /// Whether there is something to be copied.
-    live: bool,
 }
 
 impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for SourceTile<T, (R, C)> {
@@ -122,7 +121,7 @@ impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for Source
     }
 
     #[inline(always)]
-    fn start<B: Block>(self, target: Address, live: bool) -> CopyStart {
+    fn start<B: Block>(self, target: Address) -> CopyStart {
         let row_chunks = const { chunks::<T, R, C>() }.0;
         let size = const { size_of::<T::Bits>() };
         let place = const { Self::GEOMETRY }
@@ -138,7 +137,6 @@ impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for Source
             source: execution::anew_pointer(source),
             target: threads::anew(threads::offset(target, own)),
             pitch,
-            live: live && self.are_whole::<B>(),
         }
     }
 
@@ -160,19 +158,23 @@ impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for Source
                 let place = |row| const { Self::GEOMETRY }.offset(row, chunk * CHUNK_BYTES);
                 threads::offset(start.target, place(first + row).wrapping_sub(place(row)))
             };
-            // SAFETY: the chunk is inside the tensor; rows and pitches are multiples of 16 bytes, which the launch has checked.
+            // SAFETY: the chunk is inside the tensor, as the tile is whole; rows and pitches are multiples of 16 bytes, which the launch has checked.
             // The target has room by the caller's contract; each chunk has one thread.
-            unsafe { barriers::copy_16_if(start.live, target, source) };
+            unsafe { barriers::copy_16_whole(target, source) };
             source = source.wrapping_add(start.pitch * rows);
             first += rows;
         }
     }
 
     #[inline(always)]
-    unsafe fn copy_edges<B: Block>(self, target: Address) {
-        if !self.are_whole::<B>() {
-            // SAFETY: the same contract.
-            unsafe { self.copy_what_is_inside::<B>(target) }
+    unsafe fn copy_with_edges<B: Block>(self, target: Address) {
+        // SAFETY: the same contract.
+        unsafe {
+            if self.are_whole::<B>() {
+                Self::copy_from::<B>(self.start::<B>(target));
+            } else {
+                self.copy_what_is_inside::<B>(target);
+            }
         }
     }
 }
@@ -198,9 +200,9 @@ impl<T: Element, R: Dimension, C: Dimension> SourceTile<T, (R, C)> {
         let (rows, columns) =
             const { (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32) };
         let layout = &self.matrix.layout;
-        // Coordinates are below the counts of tiles in a tensor, or else far above.
-        self.row.saturating_add(rows) <= layout.rows
-            && self.column.saturating_add(columns) <= layout.columns
+        // Coordinates are at most a tile above `BEYOND`.
+        self.row.wrapping_add(rows) <= layout.rows
+            && self.column.wrapping_add(columns) <= layout.columns
             && self.batch < layout.batches
     }
 
@@ -215,7 +217,7 @@ impl<T: Element, R: Dimension, C: Dimension> SourceTile<T, (R, C)> {
     /// Begins to copy a tile of which not all is inside the tensor, chunk by chunk.
     ///
     /// # Safety
-    /// As for [`Fills::copy_edges`].
+    /// As for [`Fills::copy_with_edges`].
     #[inline(always)]
     unsafe fn copy_what_is_inside<B: Block>(self, target: Address) {
         let (row_chunks, all) = const { chunks::<T, R, C>() };
@@ -279,13 +281,13 @@ macro_rules! fills {
                 true $(& self.$index.are_whole::<BL>())*
             }
             #[inline(always)]
-            fn start<BL: Block>(self, target: Address, live: bool) -> Self::Start {
+            fn start<BL: Block>(self, target: Address) -> Self::Start {
                 let mut next = 0;
                 ($({
                     let own = threads::offset(target, next);
                     next += $message::ROOM;
                     let _ = next;
-                    self.$index.start::<BL>(own, live)
+                    self.$index.start::<BL>(own)
                 },)*)
             }
             #[inline(always)]
@@ -296,11 +298,11 @@ macro_rules! fills {
                 )*
             }
             #[inline(always)]
-            unsafe fn copy_edges<BL: Block>(self, target: Address) {
+            unsafe fn copy_with_edges<BL: Block>(self, target: Address) {
                 let mut next = 0;
                 $(
                     // SAFETY: as above.
-                    unsafe { self.$index.copy_edges::<BL>(threads::offset(target, next)) };
+                    unsafe { self.$index.copy_with_edges::<BL>(threads::offset(target, next)) };
                     next += $message::ROOM;
                 )*
                 let _ = next;

@@ -48,16 +48,14 @@ pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
     }
 }
 
-/// Copies 16 bytes if `condition`.
+/// Copies 16 bytes.
 ///
 /// # Safety
-/// If so, `source` is valid for reading, and `target` for writing 16 bytes.
+/// `source` is valid for reading, and `target` for writing 16 bytes.
 #[inline(always)]
-pub unsafe fn copy_16_if(condition: bool, target: Address, source: *const u8) {
-    if condition {
-        // SAFETY: the caller vouches for both.
-        unsafe { target.copy_from_nonoverlapping(source, 16) }
-    }
+pub unsafe fn copy_16_whole(target: Address, source: *const u8) {
+    // SAFETY: the caller vouches for both.
+    unsafe { target.copy_from_nonoverlapping(source, 16) }
 }
 
 /// Copies are done at once.

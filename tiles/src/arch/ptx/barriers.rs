@@ -165,18 +165,15 @@ pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
     }
 }
 
-/// `cp.async` under a predicate: copies 16 bytes from global to shared memory, and lets the L2 cache fetch 128.
+/// `cp.async`: copies 16 bytes from global to shared memory, and lets the L2 cache fetch 128.
 ///
 /// # Safety
-/// If `condition`: `source` is valid for reading 16 bytes and aligned to 16, as is `target`, whose 16 bytes nobody else accesses.
+/// `source` is valid for reading 16 bytes and aligned to 16, as is `target`, whose 16 bytes nobody else accesses.
 #[inline(always)]
-pub unsafe fn copy_16_if(condition: bool, target: Address, source: *const u8) {
+pub unsafe fn copy_16_whole(target: Address, source: *const u8) {
     // SAFETY: the caller vouches for both addresses.
     unsafe {
-        asm!(
-            "{{ .reg .pred copies; setp.ne.u32 copies, {2}, 0; @copies cp.async.cg.shared.global.L2::128B [{0}], [{1}], 16; }}",
-            in(reg32) target, in(reg64) source, in(reg32) u32::from(condition), options(nostack)
-        )
+        asm!("cp.async.cg.shared.global.L2::128B [{0}], [{1}], 16;", in(reg32) target, in(reg64) source, options(nostack))
     }
 }
 
