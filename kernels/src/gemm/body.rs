@@ -230,9 +230,7 @@ pub(super) fn parts_of_product<
 {
     let Way = way;
     let order = Swizzled::<BAND>;
-    // Products of 64 bits are never cut, and steps as short as theirs are slower by a sixth where the assembler sees numbers of steps
-    // that are chosen.
-    let portion = if const { size_of::<C::Bits>() < 8 } { portion } else { Portion::ALL };
+    let portion = portion.of_kernel::<C, O>();
     let (a_batches, b_batches) = (a.batches(), b.batches());
     let (steps, blocks, own) = (a.steps(), block.num_blocks(0), *block.bid::<0>());
     let counts = move || {
