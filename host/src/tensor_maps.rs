@@ -25,7 +25,8 @@ const MOST_MAPS: usize = 4096;
 /// The words of a tensor map.
 pub(crate) type Words = [u64; MAP_BYTES / 8];
 
-/// An element type as tensor maps name it. The engine moves bits, so that types of one size differ for sums in memory only.
+/// An element type as tensor maps name it. The engine moves bits, so that types of one size differ for sums in memory only; but for
+/// `tf32`, which it rounds numbers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum MapElement {
     U8,
@@ -38,6 +39,7 @@ pub(crate) enum MapElement {
     F32,
     F64,
     Bf16,
+    Tf32,
 }
 
 impl MapElement {
@@ -48,8 +50,9 @@ impl MapElement {
             2 if is(TypeId::of::<f16>()) => Self::F16,
             2 if is(TypeId::of::<bf16>()) => Self::Bf16,
             4 if is(TypeId::of::<f32>()) => Self::F32,
-            // As `f32`, which it is but for bits that are zero: the engine's own tf32 would round once more.
-            4 if is(TypeId::of::<tf32>()) => Self::F32,
+            // Numbers that are tf32 stay as they are. Where memory has all bits of an `f32`, the engine rounds, and what it hands to
+            // tensor cores has zeros in the bits that they ignore, which take no power.
+            4 if is(TypeId::of::<tf32>()) => Self::Tf32,
             4 if is(TypeId::of::<i32>()) => Self::I32,
             8 if is(TypeId::of::<f64>()) => Self::F64,
             8 if is(TypeId::of::<i64>()) => Self::I64,
@@ -274,7 +277,7 @@ mod tests {
             [MapElement::U8; 3]
         );
         assert_eq!((MapElement::of::<u16>(), MapElement::of::<bf16>()), (MapElement::U16, MapElement::Bf16));
-        assert_eq!((MapElement::of::<tf32>(), MapElement::of::<u32>()), (MapElement::F32, MapElement::U32));
+        assert_eq!((MapElement::of::<tf32>(), MapElement::of::<u32>()), (MapElement::Tf32, MapElement::U32));
         assert_eq!((MapElement::of::<i64>(), MapElement::of::<f64>()), (MapElement::I64, MapElement::F64));
     }
 

@@ -133,6 +133,7 @@ fn data_type(element: MapElement) -> i32 {
         MapElement::F32 => 7,
         MapElement::F64 => 8,
         MapElement::Bf16 => 9,
+        MapElement::Tf32 => 11,
     }
 }
 

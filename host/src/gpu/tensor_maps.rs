@@ -100,6 +100,7 @@ fn data_type(element: MapElement) -> DataType {
         MapElement::F32 => DataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
         MapElement::F64 => DataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
         MapElement::Bf16 => DataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+        MapElement::Tf32 => DataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
     }
 }
 

@@ -127,6 +127,10 @@ impl<T: Element> Copy for Matrix<T> {}
 ///
 /// The launch passes a tensor of two axes, rows and columns, or of three, of which the first counts matrices. Its rows must
 /// be contiguous, and begin at multiples of 16 bytes. What lies outside a matrix reads as zero.
+///
+/// Memory that was written as `f32` and is passed as [`tf32`](crate::element::tf32) is rounded to the nearest number, ties to even, on its
+/// way by the copy engine of a GPU; elsewhere the bits that `tf32` does not have are cut off. Numbers that were converted to `tf32` are the
+/// same everywhere.
 pub struct TileSource<T: Element, S: MatrixShape> {
     pub(crate) matrix: Matrix<T>,
     shape: PhantomData<S>,

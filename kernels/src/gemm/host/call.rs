@@ -20,7 +20,8 @@ use crate::gemm::epilogue::{Activation, LARGEST_WITH_BETA};
 /// in any way: a transposed view is a transposed factor. Those that kernels cannot read as they are, because their rows do not
 /// begin at multiples of 16 bytes, or neither rows nor columns are neighbours, or, for types of 8 bits, the axis that is summed over
 /// is not contiguous, are first copied to scratch memory; so is one of two factors of `tf32` of which neither has that axis
-/// contiguous, and on GPUs before 9.0 any that has not. The columns of `c` are neighbours.
+/// contiguous, and on GPUs before 9.0 any that has not. The columns of `c` are neighbours. Memory of `f32` that is passed as `tf32` is
+/// rounded on its way where the GPU has a copy engine, see [`TileSource`](cuda_tiles::stream::TileSource).
 ///
 /// Which types multiply to which says [`Multiply`]; [`Gemm`] has scales, a bias, activations and the stream. On a GPU the kernels
 /// must have been loaded, see [`Device::load`](cuda_tiles_host::Device::load).
