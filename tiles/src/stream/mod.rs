@@ -60,6 +60,7 @@ mod pair;
 mod pipeline;
 mod product;
 mod progress;
+mod ragged;
 mod receiver;
 mod ring;
 mod rings;

@@ -3,6 +3,7 @@
 use super::feed::{Numbers, locate};
 use super::matrix::{MatrixShape, TileSink};
 use super::product::pair;
+use super::ragged::RaggedRows;
 use super::shared::SharedMemory;
 use super::staged::{CHUNK_BYTES, Geometry};
 use crate::arch::matrix::{WARPGROUPS, store_matrices_4};
@@ -28,8 +29,6 @@ const BOX_ROWS: usize = 64;
 const BUFFER_BYTES: usize = BOX_ROWS * 128;
 /// Buffers of each warpgroup: one is filled while the copy engine reads the other.
 const BUFFERS: usize = 2;
-/// Elements that a thread copies at once.
-const AT_ONCE: usize = 2;
 /// The first of the block's barriers that warpgroups use among themselves.
 const FIRST_BARRIER: u32 = 2;
 
@@ -326,10 +325,10 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
                 }
                 // What is left: the panel, or in one of a row's panels the columns of its last chunk.
                 let first = engines_columns.saturating_sub(x);
-                let cut = first < columns as u32 && engines_columns < self.sink.matrix.layout.columns;
-                if !by_engine || cut {
-                    let log = if by_engine { const { Self::GRANULE.ilog2() } } else { columns.ilog2() };
-                    self.copy_columns(&geometry, first, log, buffer, warp, lane, [x, y]);
+                if !by_engine {
+                    self.ragged_rows(&geometry, buffer, warp, [x, y]).store(lane);
+                } else if first < columns as u32 && engines_columns < self.sink.matrix.layout.columns {
+                    self.copy_columns(&geometry, first, buffer, warp, lane, [x, y]);
                 }
             }
         });
@@ -386,53 +385,61 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         }
     }
 
-    /// Copies `1 << log` columns, from `first` on, of this warp's 16 rows of a panel in `buffer` to the rows from `y` on of the matrix
-    /// and, where the panel begins at column `x`, to the same columns, but for what lies outside.
+    /// This warp's 16 rows of a panel in `buffer`, on their way to the rows from `y` on of the matrix and, where the panel begins at
+    /// column `x`, to the same columns.
+    #[inline(always)]
+    fn ragged_rows<'g>(
+        &self,
+        geometry: &'g Geometry,
+        buffer: Address,
+        warp: usize,
+        [x, y]: [u32; 2],
+    ) -> RaggedRows<'g, T> {
+        let layout = &self.sink.matrix.layout;
+        let y = y + 16 * warp as u32;
+        let inside = [layout.rows.saturating_sub(y), layout.columns.saturating_sub(x)];
+        let (first, target) = (16 * warp, self.element(y, x));
+        RaggedRows { geometry, buffer, first, target, pitch: layout.row_pitch, inside, element: PhantomData }
+    }
+
+    /// The place in memory of an element of the matrix that this tile is a part of.
+    #[inline(always)]
+    fn element(&self, y: u32, x: u32) -> *mut T::Bits {
+        let layout = &self.sink.matrix.layout;
+        let distance = u64::from(self.index[0]) * layout.batch_pitch + u64::from(y) * layout.row_pitch;
+        self.sink.matrix.pointer.wrapping_add((distance + u64::from(x)) as usize)
+    }
+
+    /// Copies the columns of a chunk, from `first` on, of this warp's 16 rows of a panel in `buffer` to the rows from `y` on of the
+    /// matrix and, where the panel begins at column `x`, to the same columns, but for what lies outside.
     ///
     /// # Safety
     /// The panel has the columns and is in the buffer, and the rows and columns are of this tile.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "where a panel is, and where it goes")]
     unsafe fn copy_columns(
         &self,
         geometry: &Geometry,
         first: u32,
-        log: u32,
         buffer: Address,
         warp: usize,
         lane: usize,
         [x, y]: [u32; 2],
     ) {
         let layout = &self.sink.matrix.layout;
-        let matrix =
-            self.sink.matrix.pointer.wrapping_add((u64::from(self.index[0]) * layout.batch_pitch) as usize);
-        // A loop, not copies of its body: registers are short here. It takes as many elements at once as hide the time of a load.
-        let (mut number, count) = (lane, execution::opaque(16 << log) as usize);
+        // A loop, not copies of its body: registers are short here.
+        let (mut number, count) = (lane, execution::opaque(const { 16 * Self::GRANULE as u32 }) as usize);
         while number < count {
-            let place = |number: usize| {
-                let row = number >> log;
-                (16 * warp + row, first as usize + number - (row << log))
-            };
-            let mut elements = [T::ZERO; AT_ONCE];
-            let mut k = 0;
-            while k < AT_ONCE {
-                let (row, column) = place((number + 32 * k).min(count - 1));
-                let place = geometry.offset(row, column * size_of::<T::Bits>());
-                // SAFETY: the place is in the panel.
-                elements[k] = unsafe { load_element(threads::offset(buffer, place)) };
-                k += 1;
+            let (row, column) = (16 * warp + number / Self::GRANULE, first as usize + number % Self::GRANULE);
+            let (y, x) = (y + row as u32, x + column as u32);
+            let inside = y < layout.rows && x < layout.columns;
+            let place = threads::offset(buffer, geometry.offset(row, column * size_of::<T::Bits>()));
+            // SAFETY: the place is in the panel; the element is of this block's own tile, and inside the matrix, wherever the
+            // condition holds.
+            unsafe {
+                let element: T = load_element(place);
+                transfer::store(self.element(y, x), 1, Some(inside), |_| element);
             }
-            k = 0;
-            while k < AT_ONCE {
-                let (row, column) = place(number + 32 * k);
-                let (y, x) = (y + row as u32, x + column as u32);
-                let target = matrix.wrapping_add((u64::from(y) * layout.row_pitch + u64::from(x)) as usize);
-                let inside = number + 32 * k < count && y < layout.rows && x < layout.columns;
-                // SAFETY: the element is of this block's own tile, and inside the matrix, wherever the condition holds.
-                unsafe { transfer::store(target, 1, Some(inside), |_| elements[k]) };
-                k += 1;
-            }
-            number += 32 * AT_ONCE;
+            number += 32;
         }
     }
 
