@@ -4,6 +4,7 @@ use super::feed::{Numbers, locate};
 use super::matrix::{MatrixShape, TileSink};
 use super::product::pair;
 use super::ragged::RaggedRows;
+use super::row::TileRow;
 use super::shared::SharedMemory;
 use super::staged::{CHUNK_BYTES, Geometry};
 use crate::arch::matrix::{WARPGROUPS, store_matrices_4};
@@ -223,47 +224,27 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         }
     }
 
+    /// The part of a row that lies beside this tile, such as a bias: from the element that has the number of the tile's first column in
+    /// the sink. [`TileRow::add`] adds it to sums. What is loaded before the sums are made is there when they are.
+    #[inline(always)]
+    pub fn row<B: Block>(&self, _cx: Cx<B>, row: Span<T, (u32,)>) -> TileRow<T, M, N, B> {
+        TileRow::new(row, self.index[2] * Self::COLUMNS as u32)
+    }
+
     /// Adds to each column of `sums`, of the shape of this tile, the element of `row` that has the number of the column in the
-    /// sink; zero where `row` is too short. Needs few registers, as elements are loaded where they are added.
+    /// sink; zero where `row` is too short. [`row`](Self::row), called before the sums are made, needs some registers and saves the
+    /// time of the loads.
     #[inline(always)]
     pub fn add_row<C: Number, L: Layout>(
         &self,
-        _cx: Cx<L::Block>,
+        cx: Cx<L::Block>,
         sums: Tile<C, (M, N), L>,
         row: Span<T, (u32,)>,
     ) -> Tile<C, (M, N), L>
     where
         T: Cast<C>,
     {
-        let map = const { &Map::<L, (M, N)>::MAP };
-        // As for stores.
-        let thread = execution::anew(execution::thread() as u32) as usize;
-        let columns = const { Self::COLUMNS - 1 };
-        let (pointer, length) = (row.pointer, row.extent(0));
-        let first = self.index[2] * Self::COLUMNS as u32 + (map.of_thread.apply(thread) & columns) as u32;
-        // Registers 2 k and 2 k + 1 have the columns that the two before them have, or others; of a turned tile the same two columns
-        // come again in pairs.
-        let way = if const { is_turned::<L>() } { 2 } else { 1 };
-        let (mut known, mut elements) = ([usize::MAX; 2], [C::ZERO; 2]);
-        Tile::from_registers_fn(|register| {
-            let column = map.of_register.apply(register) & columns;
-            if known[register / way % 2] != column {
-                let at = first + column as u32;
-                // SAFETY: the element is one of the span wherever the condition holds, and nothing writes what is lent to be read.
-                unsafe {
-                    transfer::load(
-                        pointer.wrapping_add(at as usize).cast_const(),
-                        1,
-                        transfer::Cache::Constant,
-                        Some(at < length),
-                        T::ZERO,
-                        |_, value: T| elements[register / way % 2] = value.cast(),
-                    )
-                };
-                known[register / way % 2] = column;
-            }
-            Number::add(sums.registers().get(register), elements[register / way % 2])
-        })
+        self.row(cx, row).add(sums)
     }
 
     /// Whether tiles of this shape can go through a stash for `groups` warpgroups.

@@ -9,15 +9,15 @@ use crate::span::Access;
 /// Room for the widest access, seen as words or as elements.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
-pub(super) struct Words(pub(super) [u32; VECTOR_BYTES / 4]);
+pub(crate) struct Words(pub(crate) [u32; VECTOR_BYTES / 4]);
 
 impl Words {
     /// Zero bits.
-    pub(super) const ZERO: Self = Self([0; VECTOR_BYTES / 4]);
+    pub(crate) const ZERO: Self = Self([0; VECTOR_BYTES / 4]);
 
     /// `count` elements, `element(0)` first; the rest is zero.
     #[inline(always)]
-    pub(super) fn from_elements<T: Element>(count: usize, mut element: impl FnMut(usize) -> T) -> Self {
+    pub(crate) fn from_elements<T: Element>(count: usize, mut element: impl FnMut(usize) -> T) -> Self {
         let mut words = Self([0; VECTOR_BYTES / 4]);
         let first = core::ptr::from_mut(&mut words).cast::<T::Bits>();
         let mut k = 0;
@@ -31,7 +31,7 @@ impl Words {
 
     /// Element `k`, below the count it was filled with.
     #[inline(always)]
-    pub(super) fn element<T: Element>(&self, k: usize) -> T {
+    pub(crate) fn element<T: Element>(&self, k: usize) -> T {
         // SAFETY: `k` lies within the words, all of which are initialised; any bits are valid `Bits`.
         T::from_bits(unsafe { core::ptr::from_ref(self).cast::<T::Bits>().add(k).read() })
     }
