@@ -32,10 +32,16 @@ class Driver:
         self.check(self.cuda.cuModuleGetFunction(ctypes.byref(function), module, entry.encode()), entry)
         return function
 
-    def launcher(self, function, grid, threads, arguments):
+    def launcher(self, function, grid, threads, arguments, shared=0):
+        """`None` is a null pointer; `shared` is the dynamic shared memory in bytes."""
+        if shared:
+            largest = ctypes.c_int(8)  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            self.check(self.cuda.cuFuncSetAttribute(function, largest, ctypes.c_int(shared)), "cuFuncSetAttribute")
         values = []
         for argument in arguments:
-            if isinstance(argument, torch.Tensor):
+            if argument is None:
+                values.append(ctypes.c_void_p(0))
+            elif isinstance(argument, torch.Tensor):
                 values.append(ctypes.c_void_p(argument.data_ptr()))
             elif isinstance(argument, tuple):  # extents of a span: one struct of u32
                 values.append((ctypes.c_uint32 * len(argument))(*argument))
@@ -44,7 +50,7 @@ class Driver:
             else:
                 values.append(ctypes.c_int32(argument))
         pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
-        sizes = [ctypes.c_uint(size) for size in (*grid, threads, 1, 1, 0)]
+        sizes = [ctypes.c_uint(size) for size in (*grid, threads, 1, 1, shared)]
 
         def launch():
             self.check(self.cuda.cuLaunchKernel(function, *sizes, stream(), pointers, None), "cuLaunchKernel")
