@@ -3,7 +3,7 @@
 
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Result, Tensor, TensorView, TensorViewMut};
-use cuda_tiles_kernels::gemm::{Activation, Bits, Cut, Gemm, Multiply, Plan, gemm};
+use cuda_tiles_kernels::gemm::{Activation, Bits, Cut, Gemm, Multiply, Plan, gemm, kernels};
 use cuda_tiles_suite::testing::{Random, check_repeated, devices};
 
 /// An element type of the tests.
@@ -428,6 +428,32 @@ fn what_was_poison_is_not_read_without_beta() {
         let mut c = Tensor::<f16, 2>::poisoned(device, [70, 70]).unwrap();
         gemm(&a, a.view().transpose(), &mut c).unwrap();
         assert!(c.to_vec().unwrap().into_iter().all(|x| x.to_f32() == 10.0));
+    }
+}
+
+#[test]
+fn bits_that_tf32_lacks_are_rounded_by_copy_engines_and_cut_off_elsewhere() {
+    let kernel = kernels::gemm_nt::<tf32, tf32, f32, f32, 128, 128, 32, 0>();
+    for device in devices() {
+        let image = device.image_of(kernel.description()).unwrap();
+        let has_engine = image.is_some_and(|image| image.major >= 9);
+        let mut random = Random::new();
+        // From 0.5 to 2, as they lie in memory of `f32`.
+        let bits: Vec<u32> = (0..150 * 24).map(|_| 0x3f00_0000 + random.below(1 << 24) as u32).collect();
+        let elements = bits.iter().map(|&bits| tf32::from_bits(bits)).collect();
+        let a = Tensor::from_vec(device, [150, 24], elements).unwrap();
+        let identity = (0..24 * 24).map(|at| tf32::from_f32(f32::from(at % 25 == 0))).collect();
+        let identity = Tensor::from_vec(device, [24, 24], identity).unwrap();
+        let expected = bits.iter().map(|&bits| match has_engine {
+            true => tf32::from_f32(f32::from_bits(bits)).to_f32(),
+            false => f32::from_bits(bits & !0x1fff),
+        });
+        let expected: Vec<f32> = expected.collect();
+        for b in [identity.view(), identity.view().transpose()] {
+            let mut c = Tensor::<f32, 2>::poisoned(device, [150, 24]).unwrap();
+            gemm(&a, b, &mut c).unwrap();
+            assert_eq!(c.to_vec().unwrap(), expected, "{device}");
+        }
     }
 }
 
