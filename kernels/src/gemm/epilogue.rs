@@ -1,5 +1,6 @@
 //! What happens to the sums of the ready-made products before they are stored.
 
+use cuda_tiles::element::{ApproximateFloat, Float};
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::SinkTile;
 
@@ -13,7 +14,8 @@ pub enum Activation {
     /// `max(x, 0)`.
     Relu = 1,
     /// Gaussian-error linear unit, by its approximation with the hyperbolic tangent:
-    /// `x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2`.
+    /// `x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2`. For results of 16 bits the hyperbolic tangent is the hardware's, as
+    /// [`Tile::gelu_tanh_approximate`] says.
     Gelu = 2,
     /// Sigmoid-weighted linear unit, `x / (1 + e^-x)`.
     Silu = 3,
@@ -21,31 +23,52 @@ pub enum Activation {
 
 /// Types that products are summed up in.
 pub trait Sum: Number {
-    /// The activation with this number of each element, for types that have activations.
+    /// The activation with this number of each element, for types that have activations, to be converted to `O`.
     #[doc(hidden)]
-    fn activated<S: Shape, L: Layout>(tile: Tile<Self, S, L>, activation: u32) -> Tile<Self, S, L>;
+    fn activated<O: Element, S: Shape, L: Layout>(
+        tile: Tile<Self, S, L>,
+        activation: u32,
+    ) -> Tile<Self, S, L>;
 }
 
 impl Sum for f32 {
     #[inline(always)]
-    fn activated<S: Shape, L: Layout>(tile: Tile<Self, S, L>, activation: u32) -> Tile<Self, S, L> {
+    fn activated<O: Element, S: Shape, L: Layout>(
+        tile: Tile<Self, S, L>,
+        activation: u32,
+    ) -> Tile<Self, S, L> {
         if activation == Activation::None as u32 {
             tile
         } else if activation == Activation::Relu as u32 {
             tile.map(|x| if x < 0.0 { 0.0 } else { x })
         } else if activation == Activation::Gelu as u32 {
-            tile.gelu_tanh_approximate()
+            // Of this one's error, results of 16 bits have as much by themselves.
+            if const { size_of::<O::Bits>() <= 2 } { tile.gelu_tanh_approximate() } else { tile.map(gelu) }
         } else {
             tile.silu_approximate()
         }
     }
 }
 
+/// [`Activation::Gelu`] with a relative error of some 2⁻²¹: the product with the logistic function of twice what the hyperbolic tangent
+/// is of.
+#[inline(always)]
+fn gelu(x: f32) -> f32 {
+    const LINEAR: f32 = 1.595_769_2;
+    const CUBIC: f32 = 0.071_354_814;
+    // Farther down the logistic function is zero. Infinity times zero would be NaN.
+    let x = if x < -128.0 { -128.0 } else { x };
+    x * (x * (x * x).fma(CUBIC, LINEAR)).sigmoid_approximate()
+}
+
 macro_rules! without_activations {
     ($($type:ident)*) => { $(
         impl Sum for $type {
             #[inline(always)]
-            fn activated<S: Shape, L: Layout>(tile: Tile<Self, S, L>, _activation: u32) -> Tile<Self, S, L> {
+            fn activated<O: Element, S: Shape, L: Layout>(
+                tile: Tile<Self, S, L>,
+                _activation: u32,
+            ) -> Tile<Self, S, L> {
                 tile
             }
         }
@@ -87,6 +110,6 @@ pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimen
     if activation == Activation::None as u32 {
         sums.cast::<O>()
     } else {
-        C::activated(sums, activation).cast::<O>()
+        C::activated::<O, _, _>(sums, activation).cast::<O>()
     }
 }

@@ -238,8 +238,8 @@ pub fn silu_approximate(x: f32) -> f32 {
     x * logistic(x)
 }
 
-/// `x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2` with an error below 2.5 · 10⁻⁴ |x|, which is half a unit in the last place of f16
-/// where the result is near `x`, and for negative `x` below 10⁻³; −0 for −∞.
+/// `x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2` with an error below 2.5 · 10⁻⁴ |x|, and for negative `x` below 2 · 10⁻³;
+/// −0 for −∞. Where the result is near `x` that is half a unit in the last place of f16.
 #[inline(always)]
 pub fn gelu_tanh_approximate(x: f32) -> f32 {
     const LINEAR: f32 = 0.797_884_56;

@@ -143,7 +143,8 @@ functions! { ApproximateFloat:
     silu_approximate;
     /// `log(1 + e^x)`, by two hardware instructions.
     softplus_approximate;
-    /// Gaussian-error linear units with the hyperbolic tangent, by two hardware instructions.
+    /// Gaussian-error linear units with the hyperbolic tangent, by one hardware instruction, for results of 16 bits: off by at most
+    /// 2.5 · 10⁻⁴ of the element.
     gelu_tanh_approximate;
 }
 
