@@ -244,9 +244,10 @@ fn check_by<T, U, O>(
                 let activation = if T::Sum::HAS_ACTIVATIONS { wish.activation } else { Activation::None };
                 let expected = activated(exact, activation);
                 let magnitude = alpha.abs() * magnitude + (beta * before[at]).abs() + added.abs();
-                // As `Tile::gelu_tanh_approximate` states, for results of 16 bits.
+                // For results of 16 bits, as the approximate functions state.
                 let approximation = match activation {
                     Activation::Gelu if size_of::<O>() <= 2 => (2.5e-4 * exact).max(-2e-3).abs(),
+                    Activation::Silu if size_of::<O>() <= 2 => (2.5e-4 * exact).max(-8e-3).abs(),
                     _ => 0.0,
                 };
                 let tolerance = if O::ROUNDING == 0.0 {

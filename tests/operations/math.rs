@@ -442,7 +442,7 @@ const APPROXIMATIONS: [Approximation; 15] = [
         |x, _| double::sigmoid(x),
         |x, _, r| relative(1.0, r, 2f64.powi(-21) + x.abs() * 2f64.powi(-23)),
     ),
-    ("silu_approximate", |x, _| double::silu(x), |x, _, r| weighted(x, x, r)),
+    ("silu_approximate", |x, _| double::silu(x), |x, _, _| by_tangent(x, 8e-3)),
     (
         "softplus_approximate",
         |x, _| double::softplus(x),
@@ -451,7 +451,7 @@ const APPROXIMATIONS: [Approximation; 15] = [
     (
         "gelu_tanh_approximate",
         |x, _| double::gelu_tanh(x),
-        |x, _, _| (x.is_finite() && x.abs() > 1e-30).then(|| (2.5e-4 * x).max(-2e-3).abs()),
+        |x, _, _| by_tangent(x, 2e-3),
     ),
     (
         "divide_approximate",
@@ -473,9 +473,9 @@ fn angle(x: f64) -> Option<f64> {
     (x.abs() <= std::f64::consts::TAU).then(|| 2f64.powi(-20))
 }
 
-/// The error of `x / (1 + e^-w)`, where `e^w` is a normal number.
-fn weighted(x: f64, w: f64, result: f64) -> Option<f64> {
-    if w < -87.0 { None } else { relative(x, result, 2f64.powi(-21) + w.abs() * 2f64.powi(-22)) }
+/// The error of `x (1 + tanh(w)) / 2` by the hardware's hyperbolic tangent, for negative `x` at most `most`.
+fn by_tangent(x: f64, most: f64) -> Option<f64> {
+    (x.is_finite() && x.abs() > 1e-30).then(|| (2.5e-4 * x).max(-most).abs())
 }
 
 /// The floats with approximate functions.

@@ -333,7 +333,6 @@ fn approximate_functions_keep_their_stated_bounds() {
                 relative(single::sigmoid_approximate(x), double::sigmoid(wide)) < growing,
                 "sigmoid({x})"
             );
-            assert!(relative(single::silu_approximate(x), double::silu(wide)) < growing, "silu({x})");
         }
         let error = (single::softplus_approximate(x) as f64 - double::softplus(wide)).abs();
         assert!(error < 2.0 * unit + double::softplus(wide) * unit, "softplus({x})");
@@ -350,8 +349,11 @@ fn approximate_functions_keep_their_stated_bounds() {
         assert!(relative(single::rsqrt_approximate(x), 1.0 / wide.sqrt()) < unit, "1 / sqrt({x})");
     }
     for x in operands(-80.0, 80.0, COUNT).chain(operands(-10.0, 10.0, COUNT)).map(|x| x as f32) {
-        let error = (single::gelu_tanh_approximate(x) as f64 - double::gelu_tanh(x as f64)).abs();
-        assert!(error <= (2.5e-4 * x as f64).max(-2e-3).abs(), "gelu_tanh({x}): {error}");
+        let wide = x as f64;
+        let error = (single::gelu_tanh_approximate(x) as f64 - double::gelu_tanh(wide)).abs();
+        assert!(error <= (2.5e-4 * wide).max(-2e-3).abs(), "gelu_tanh({x}): {error}");
+        let error = (single::silu_approximate(x) as f64 - double::silu(wide)).abs();
+        assert!(error <= (2.5e-4 * wide).max(-8e-3).abs(), "silu({x}): {error}");
     }
     for unit in [single::silu_approximate, single::gelu_tanh_approximate] {
         assert_same!(unit(f32::NEG_INFINITY), -0f32);

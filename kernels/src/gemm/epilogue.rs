@@ -17,7 +17,7 @@ pub enum Activation {
     /// `x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2`. For results of 16 bits the hyperbolic tangent is the hardware's, as
     /// [`Tile::gelu_tanh_approximate`] says.
     Gelu = 2,
-    /// Sigmoid-weighted linear unit, `x / (1 + e^-x)`.
+    /// Sigmoid-weighted linear unit, `x / (1 + e^-x)`; likewise.
     Silu = 3,
 }
 
@@ -42,23 +42,30 @@ impl Sum for f32 {
         } else if activation == Activation::Relu as u32 {
             tile.map(|x| if x < 0.0 { 0.0 } else { x })
         } else if activation == Activation::Gelu as u32 {
-            // Of this one's error, results of 16 bits have as much by themselves.
+            // Of the tile's own function's error, results of 16 bits have as much by themselves.
             if const { size_of::<O::Bits>() <= 2 } { tile.gelu_tanh_approximate() } else { tile.map(gelu) }
-        } else {
+        } else if const { size_of::<O::Bits>() <= 2 } {
             tile.silu_approximate()
+        } else {
+            tile.map(|x| weighted(x, x))
         }
     }
 }
 
-/// [`Activation::Gelu`] with a relative error of some 2⁻²¹: the product with the logistic function of twice what the hyperbolic tangent
-/// is of.
+/// `x / (1 + e^-w)` with a relative error of some 2⁻²¹, and zero where `w` is below -87.
+#[inline(always)]
+fn weighted(x: f32, w: f32) -> f32 {
+    // Infinity times zero would be NaN.
+    let x = if x < -128.0 { -128.0 } else { x };
+    x * w.sigmoid_approximate()
+}
+
+/// [`Activation::Gelu`], where `w` is twice what the hyperbolic tangent is of.
 #[inline(always)]
 fn gelu(x: f32) -> f32 {
     const LINEAR: f32 = 1.595_769_2;
     const CUBIC: f32 = 0.071_354_814;
-    // Farther down the logistic function is zero. Infinity times zero would be NaN.
-    let x = if x < -128.0 { -128.0 } else { x };
-    x * (x * (x * x).fma(CUBIC, LINEAR)).sigmoid_approximate()
+    weighted(x, x * (x * x).fma(CUBIC, LINEAR))
 }
 
 macro_rules! without_activations {

@@ -41,8 +41,9 @@ pub fn gemm_streamed<B: Block, const N: usize>(
     });
 }
 
-/// `c = gelu(a b + bias)`: the same, and what happens to the sums before they are stored. The bias is as long as a row of `c`.
-#[kernel(threads = 256, copy = 32, min_blocks = 1, instances(<128>, <256>))]
+/// `c = gelu(a b + bias)`: the same, and what happens to the sums before they are stored. The bias is as long as a row of `c`. Where
+/// warpgroups multiply, this takes registers, which a whole warpgroup that copies hands over.
+#[kernel(threads = 256, copy = 128, min_blocks = 1, instances(<128>, <256>))]
 pub fn gemm_streamed_gelu<B: Block, const N: usize>(
     block: Split<B>,
     a: TileSource<f16, Shape2<128, 64>>,

@@ -215,38 +215,37 @@ pub fn sqrt_approximate(x: f32) -> f32 {
     arch::sqrt_approximate_f32(x)
 }
 
-/// `1 / (1 + e^-x)`: what the approximate activation functions are made of.
-#[inline(always)]
-fn logistic(x: f32) -> f32 {
-    arch::reciprocal_approximate_flush_f32(1.0 + arch::exp2_approximate_flush_f32(x * -LOG2_E))
-}
-
 /// `1 / (1 + e^-x)` with a relative error below 2⁻²¹ + |x| · 2⁻²³; 0 below −88.
 #[inline(always)]
 pub fn sigmoid_approximate(x: f32) -> f32 {
-    logistic(x)
+    arch::reciprocal_approximate_flush_f32(1.0 + arch::exp2_approximate_flush_f32(x * -LOG2_E))
 }
 
-/// Below this, the logistic function of a number is zero, and so are products with it.
-const VANISHING: f32 = -128.0;
+/// `x (1 + tanh(half)) / 2`, which is `x / (1 + e^(-2 half))`.
+#[inline(always)]
+fn weighted(x: f32, half: f32) -> f32 {
+    x * arch::fma_f32(arch::tanh_approximate_f32(half), 0.5, 0.5)
+}
 
-/// `x / (1 + e^-x)` with a relative error below 2⁻²¹ + |x| · 2⁻²³; −0 below −87.
+/// `x / (1 + e^-x)` with an error below 2.5 · 10⁻⁴ |x|, and for negative `x` below 8 · 10⁻³, as follows from what the PTX ISA promises of
+/// the hyperbolic tangent; −0 for −∞. A GPU of compute capability 9.0 was measured to be within 4 · 10⁻⁶ |x|.
 #[inline(always)]
 pub fn silu_approximate(x: f32) -> f32 {
-    // Infinity times zero would be NaN.
-    let x = arch::max_nan_f32(x, VANISHING);
-    x * logistic(x)
+    // Below, the hyperbolic tangent is -1. Infinity times zero would be NaN.
+    let x = arch::max_nan_f32(x, -32.0);
+    weighted(x, 0.5 * x)
 }
 
-/// `x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2` with an error below 2.5 · 10⁻⁴ |x|, and for negative `x` below 2 · 10⁻³;
-/// −0 for −∞. Where the result is near `x` that is half a unit in the last place of f16.
+/// `x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2` with an error below 2.5 · 10⁻⁴ |x|, and for negative `x` below 2 · 10⁻³, as
+/// follows from what the PTX ISA promises of the hyperbolic tangent; −0 for −∞. A GPU of compute capability 9.0 was measured to be within
+/// 4 · 10⁻⁶ |x|.
 #[inline(always)]
 pub fn gelu_tanh_approximate(x: f32) -> f32 {
     const LINEAR: f32 = 0.797_884_56;
     const CUBIC: f32 = 0.035_677_408;
-    // Below, the hyperbolic tangent is -1. Infinity times zero would be NaN.
+    // As above.
     let x = arch::max_nan_f32(x, -8.0);
-    x * arch::fma_f32(arch::tanh_approximate_f32(x * arch::fma_f32(x * x, CUBIC, LINEAR)), 0.5, 0.5)
+    weighted(x, x * arch::fma_f32(x * x, CUBIC, LINEAR))
 }
 
 /// `log(1 + e^x)` with an error below 2⁻²¹ + |result| · 2⁻²².
