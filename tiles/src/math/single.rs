@@ -241,7 +241,7 @@ pub fn silu_approximate(x: f32) -> f32 {
 /// 4 · 10⁻⁶ |x|.
 #[inline(always)]
 pub fn gelu_tanh_approximate(x: f32) -> f32 {
-    const LINEAR: f32 = 0.797_884_56;
+    const LINEAR: f32 = 0.797_884_6;
     const CUBIC: f32 = 0.035_677_408;
     // As above.
     let x = arch::max_nan_f32(x, -8.0);
