@@ -1,7 +1,43 @@
 //! Products of matrices: every combination of types, and both ways in which either factor can lie in memory.
 
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::StagedProduct;
+use cuda_tiles::stream::{Accumulation, Fills, Message, StagedProduct};
+
+/// `c = result(product(a, b))`: the body of all these kernels. `steps` are the tiles along the contracted axis, and `tiles` are both
+/// factors' for a tile of `c`.
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "what a streamed kernel is made of")]
+fn multiply<B, R, I, T, U, C, S, O, P, Q, L, const STAGES: usize, const GROUPS: usize>(
+    block: Split<B>,
+    ring: Ring<R, STAGES>,
+    stash: Stash<GROUPS>,
+    steps: u32,
+    tiles: impl Fn(u32, u32) -> I + Send,
+    c: TileSink<O, (P, Q)>,
+    product: impl for<'k> Fn(&mut Accumulation<'_, T, U, C, S, B>, R::Stages<'k>) + Send,
+    result: impl Fn(Tile<C, S, Accumulators<B>>) -> Tile<O, (P, Q), L> + Send,
+) where
+    B: Block,
+    R: Message,
+    I: IntoIterator<Item: Fills<R>>,
+    T: StagedProduct<U, C>,
+    U: Repack,
+    C: Number,
+    S: Shape,
+    O: Element,
+    P: Dimension,
+    Q: Dimension,
+    L: Layout<Block = B>,
+{
+    let feed = block.indices(Swizzled::<8>, c.tile_counts()).flat_map(move |[_, i, j]| tiles(i, j));
+    block.pipeline(ring, feed, move |cx, mut receiver| {
+        let mut stash = stash;
+        for tile in c.deal(cx, Swizzled::<8>) {
+            let sums = receiver.steps(steps).sum(cx, |sums, stages| product(sums, stages));
+            tile.store(&mut stash, result(sums));
+        }
+    });
+}
 
 /// Kernels that multiply matrices of which each lies as it is, or transposed.
 macro_rules! products {
@@ -38,19 +74,16 @@ macro_rules! products {
             D<N>: Dimension,
             D<K>: Dimension,
         {
-            let steps = a.tile_counts().$depth;
-            let feed = block
-                .indices(Swizzled::<8>, c.tile_counts())
-                .flat_map(move |[_, i, j]| a.$left(i).zip(b.$right(j)));
-            block.pipeline(ring, feed, move |cx, mut receiver| {
-                let mut stash = stash;
-                for tile in c.deal(cx, Swizzled::<8>) {
-                    let sums = receiver
-                        .steps(steps)
-                        .sum::<C, _, _, _>(cx, |sums, (a, b)| sums.mma(a$(.$left_turn())?, b$(.$right_turn())?));
-                    tile.store(&mut stash, sums.cast::<O>());
-                }
-            });
+            multiply(
+                block,
+                ring,
+                stash,
+                a.tile_counts().$depth,
+                move |i, j| a.$left(i).zip(b.$right(j)),
+                c,
+                |sums, (a, b)| sums.mma(a$(.$left_turn())?, b$(.$right_turn())?),
+                |sums: Tile<C, _, _>| sums.cast::<O>(),
+            );
         }
     )* };
 }
@@ -107,18 +140,16 @@ pub fn streamed_turned<
     D<N>: Dimension,
     D<K>: Dimension,
 {
-    let steps = a.tile_counts().1;
-    let feed =
-        block.indices(Swizzled::<8>, c.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
-    block.pipeline(ring, feed, move |cx, mut receiver| {
-        let mut stash = stash;
-        for tile in c.deal(cx, Swizzled::<8>) {
-            let sums = receiver
-                .steps(steps)
-                .sum::<C, _, _, _>(cx, |sums, (a, b)| sums.mma(b.transposed(), a.transposed()));
-            tile.store(&mut stash, sums.turned().cast::<O>());
-        }
-    });
+    multiply(
+        block,
+        ring,
+        stash,
+        a.tile_counts().1,
+        move |i, j| a.row(i).zip(b.column(j)),
+        c,
+        |sums, (a, b)| sums.mma(b.transposed(), a.transposed()),
+        |sums: Tile<C, (D<N>, D<M>), _>| sums.turned().cast::<O>(),
+    );
 }
 
 /// `c = a b'` with sums of all bits of `f32`.
@@ -147,14 +178,14 @@ pub fn streamed_precise<
     D<N>: Dimension,
     D<K>: Dimension,
 {
-    let steps = a.tile_counts().1;
-    let feed =
-        block.indices(Swizzled::<8>, c.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
-    block.pipeline(ring, feed, move |cx, mut receiver| {
-        let mut stash = stash;
-        for tile in c.deal(cx, Swizzled::<8>) {
-            let sums = receiver.steps(steps).sum(cx, |sums, (a, b)| sums.mma_precisely(a, b.transposed()));
-            tile.store(&mut stash, sums);
-        }
-    });
+    multiply(
+        block,
+        ring,
+        stash,
+        a.tile_counts().1,
+        move |i, j| a.row(i).zip(b.row(j)),
+        c,
+        |sums, (a, b)| sums.mma_precisely(a, b.transposed()),
+        |sums| sums,
+    );
 }
