@@ -269,35 +269,42 @@ type Within<Low, High, A, Z> = Quotient<Maximum<A, Minimum<High, Z>>, Maximum<A,
 /// 2 to the number of bits from `log Low` to `log High` from `log A` on.
 type Beyond<Low, High, A> = Quotient<Maximum<High, A>, Maximum<Low, A>>;
 
-impl<B: Block> Layout for Accumulators<B> {
-    type Block = B;
-    type Registers<S: Shape> = IfServed<
-        B,
-        S::Rows,
-        S::Columns,
-        Quotient<
-            S::Count,
-            Product<U32, Product<Down<B, S::Rows, S::Columns>, Across<B, S::Rows, S::Columns>>>,
+/// Registers of a tile `S` whose matrices, or their transposes, are sums of `M` rows and `N` columns.
+type Sums<B, S, M, N> = IfServed<
+    B,
+    M,
+    N,
+    Quotient<<S as Shape>::Count, Product<U32, Product<Down<B, M, N>, Across<B, M, N>>>>,
+    <Blocked<B> as Layout>::Registers<S>,
+>;
+
+/// Those of them that differ in the bits from `log Low` to `log High` of the flat index, in which a row of the sums counts `Row`, a column
+/// `Column`, and a matrix `M N`. The ranges of the map: row 3 and column 0, the rows and columns beyond the warps, and the matrices.
+type SumsWithin<B, S, M, N, Row, Column, Low, High> = IfServed<
+    B,
+    M,
+    N,
+    Product<
+        Product<
+            Within<Low, High, Column, Product<U2, Column>>,
+            Within<Low, High, Product<Product<U8, Column>, Across<B, M, N>>, Product<N, Column>>,
         >,
-        <Blocked<B> as Layout>::Registers<S>,
-    >;
-    // The ranges of the map: column 0, row 3, and the columns and rows beyond the warps.
-    type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo> = IfServed<
-        B,
-        S::Rows,
-        S::Columns,
         Product<
             Product<
-                Within<Low, High, U1, U2>,
-                Within<Low, High, Product<U8, Across<B, S::Rows, S::Columns>>, S::Columns>,
+                Within<Low, High, Product<U8, Row>, Product<U16, Row>>,
+                Within<Low, High, Product<Product<U16, Row>, Down<B, M, N>>, Product<M, Row>>,
             >,
-            Product<
-                Within<Low, High, Product<U8, S::Columns>, Product<U16, S::Columns>>,
-                Beyond<Low, High, Product<Product<U16, S::Columns>, Down<B, S::Rows, S::Columns>>>,
-            >,
+            Beyond<Low, High, Product<M, N>>,
         >,
-        <Blocked<B> as Layout>::RegistersWithin<S, Low, High>,
-    >;
+    >,
+    <Blocked<B> as Layout>::RegistersWithin<S, Low, High>,
+>;
+
+impl<B: Block> Layout for Accumulators<B> {
+    type Block = B;
+    type Registers<S: Shape> = Sums<B, S, S::Rows, S::Columns>;
+    type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo> =
+        SumsWithin<B, S, S::Rows, S::Columns, S::Columns, U1, Low, High>;
     const DESCRIPTION: LayoutDescription = LayoutDescription::Matrix {
         part: MatrixPart::Accumulators,
         vector: <B::Vector as PowerOfTwo>::LOG,
@@ -307,41 +314,9 @@ impl<B: Block> Layout for Accumulators<B> {
 
 impl<B: Block> Layout for TurnedAccumulators<B> {
     type Block = B;
-    type Registers<S: Shape> = IfServed<
-        B,
-        S::Columns,
-        S::Rows,
-        Quotient<
-            S::Count,
-            Product<U32, Product<Down<B, S::Columns, S::Rows>, Across<B, S::Columns, S::Rows>>>,
-        >,
-        <Blocked<B> as Layout>::Registers<S>,
-    >;
-    // The ranges of the map: row 0, column 3, the rows and columns beyond the warps, and matrices.
-    type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo> = IfServed<
-        B,
-        S::Columns,
-        S::Rows,
-        Product<
-            Product<
-                Within<Low, High, S::Columns, Product<U2, S::Columns>>,
-                Within<
-                    Low,
-                    High,
-                    Product<Product<U8, S::Columns>, Across<B, S::Columns, S::Rows>>,
-                    Product<S::Rows, S::Columns>,
-                >,
-            >,
-            Product<
-                Product<
-                    Within<Low, High, U8, U16>,
-                    Within<Low, High, Product<U16, Down<B, S::Columns, S::Rows>>, S::Columns>,
-                >,
-                Beyond<Low, High, Product<S::Rows, S::Columns>>,
-            >,
-        >,
-        <Blocked<B> as Layout>::RegistersWithin<S, Low, High>,
-    >;
+    type Registers<S: Shape> = Sums<B, S, S::Columns, S::Rows>;
+    type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo> =
+        SumsWithin<B, S, S::Columns, S::Rows, U1, S::Columns, Low, High>;
     const DESCRIPTION: LayoutDescription = LayoutDescription::Matrix {
         part: MatrixPart::Turned,
         vector: <B::Vector as PowerOfTwo>::LOG,
