@@ -194,5 +194,9 @@ fn maps() {
             if x[i] % 2 != 0 { i32::times(x[i], x[i]) } else { x[i] }
         });
         failures.exact(device, "zip_map", &results[1008..], |i| i32::minus(i32::times(x[i], 3), y[i]));
+        let mut results = Tensor::poisoned(device, [1, 1008]).unwrap();
+        kernels::maps_by_turns.launch(device, 1, (&a, &mut results)).unwrap();
+        let results = results.to_vec().unwrap();
+        failures.exact(device, "map_by_turns", &results, |i| i64::from(x[i] / 2) + i64::from(x[i]));
     }
 }

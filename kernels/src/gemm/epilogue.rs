@@ -23,31 +23,35 @@ pub enum Activation {
 
 /// Types that products are summed up in.
 pub trait Sum: Number {
-    /// The activation with this number of each element, for types that have activations, to be converted to `O`.
+    /// The activation with this number of each element, for types that have activations, converted.
     #[doc(hidden)]
-    fn activated<O: Element, S: Shape, L: Layout>(
-        tile: Tile<Self, S, L>,
-        activation: u32,
-    ) -> Tile<Self, S, L>;
+    fn activated<O: Element, S: Shape, L: Layout>(tile: Tile<Self, S, L>, activation: u32) -> Tile<O, S, L>
+    where
+        Self: Cast<O>;
 }
 
 impl Sum for f32 {
+    // Each branch converts: they would otherwise meet in full width, for which registers are short.
     #[inline(always)]
-    fn activated<O: Element, S: Shape, L: Layout>(
-        tile: Tile<Self, S, L>,
-        activation: u32,
-    ) -> Tile<Self, S, L> {
+    fn activated<O: Element, S: Shape, L: Layout>(tile: Tile<Self, S, L>, activation: u32) -> Tile<O, S, L>
+    where
+        Self: Cast<O>,
+    {
         if activation == Activation::None as u32 {
-            tile
+            tile.cast::<O>()
         } else if activation == Activation::Relu as u32 {
-            tile.map(|x| if x < 0.0 { 0.0 } else { x })
+            tile.map(|x| if x < 0.0 { 0.0 } else { x }.cast())
         } else if activation == Activation::Gelu as u32 {
-            // Of the tile's own function's error, results of 16 bits have as much by themselves.
-            if const { size_of::<O::Bits>() <= 2 } { tile.gelu_tanh_approximate() } else { tile.map(gelu) }
+            // Of the error of the hardware's hyperbolic tangent, results of 16 bits have as much by themselves.
+            if const { size_of::<O::Bits>() <= 2 } {
+                tile.map_by_turns(|x| x.gelu_tanh_approximate().cast())
+            } else {
+                tile.map_by_turns(|x| gelu(x).cast())
+            }
         } else if const { size_of::<O::Bits>() <= 2 } {
-            tile.silu_approximate()
+            tile.map_by_turns(|x| x.silu_approximate().cast())
         } else {
-            tile.map(|x| weighted(x, x))
+            tile.map_by_turns(|x| weighted(x, x).cast())
         }
     }
 }
@@ -75,8 +79,11 @@ macro_rules! without_activations {
             fn activated<O: Element, S: Shape, L: Layout>(
                 tile: Tile<Self, S, L>,
                 _activation: u32,
-            ) -> Tile<Self, S, L> {
-                tile
+            ) -> Tile<O, S, L>
+            where
+                Self: Cast<O>,
+            {
+                tile.cast()
             }
         }
     )* };
@@ -113,10 +120,5 @@ pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimen
     if bias.extent(0) != 0 {
         sums = tile.add_row(cx, sums, bias);
     }
-    // Each branch converts: they would otherwise meet in full width, for which registers are short.
-    if activation == Activation::None as u32 {
-        sums.cast::<O>()
-    } else {
-        C::activated::<O, _, _>(sums, activation).cast::<O>()
-    }
+    C::activated(sums, activation)
 }

@@ -69,5 +69,6 @@ pub fn sum_parts<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
     if bias.extent(0) != 0 {
         sums = sums + bias.partition(cx, shape![128]).load_masked(Zero, *j).cast::<C>();
     }
-    c.store_masked(C::activated::<O, _, _>(sums, activation).cast::<O>(), (m, i, j));
+    let result: Tile<O, _, _> = C::activated(sums, activation);
+    c.store_masked(result, (m, i, j));
 }

@@ -141,3 +141,12 @@ pub fn maps(cx: Cx, x: Operand<i32>, y: Operand<i32>, results: Rows<i32, 2>) {
     results.store_masked(x.map(|x| if x & 1 == 1 { x.wrapping_mul(x) } else { x }), (0, i));
     results.store_masked(x.zip_map(y, |x, y| x.wrapping_mul(3).wrapping_sub(y)), (1, i));
 }
+
+/// `x / 2 + x`, by turns: of 32 elements for each thread, of 32 bits that become 64.
+#[kernel(threads = 32, min_blocks = 1)]
+pub fn maps_by_turns(cx: Cx, x: Operand<i32>, results: Rows<i64, 1>) {
+    let i = cx.bid::<0>();
+    let x = x.partition(cx, shape![1024]).load_masked(Zero, i);
+    let results = results.partition(cx, shape![1, 1024]);
+    results.store_masked(x.map_by_turns(|x| i64::from(x / 2) + i64::from(x)), (0, i));
+}

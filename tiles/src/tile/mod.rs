@@ -14,6 +14,9 @@ use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 use core::marker::PhantomData;
 
+/// Elements of a thread that [`Tile::map_by_turns`] computes at a time: as many as hide how long each one takes.
+const TURN: usize = 16;
+
 /// A value of static shape `S` with elements `T`, spread over the threads of a block by layout `L`.
 ///
 /// Tiles are values: operations take them and give new ones, and copying is free as long as the registers
@@ -87,6 +90,42 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn map<U: Element>(self, function: impl Fn(T) -> U + Send + Sync + 'static) -> Tile<U, S, L> {
         Tile::from_registers_fn(|i| function(self.registers.get(i)))
+    }
+
+    /// As [`map`](Self::map), by turns: a thread computes 16 of its elements at a time.
+    ///
+    /// The assembler computes as many elements side by side as there seem to be registers for. Beside a tile that takes most of
+    /// them, such as the sums of a large product, what `function` computes on the way does not fit, and goes through local memory.
+    /// By turns it does. Elements that do not have 32 bits are computed as `map` does.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let sums = cx.full(shape![32, 64], 2.0_f32);
+    ///     let stored = sums.map_by_turns(|x| f16::from_f32(x * x + 1.0));
+    ///     assert_eq!(stored.at([31, 63]).to_f32(), 5.0);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn map_by_turns<U: Element>(
+        self,
+        function: impl Fn(T) -> U + Send + Sync + 'static,
+    ) -> Tile<U, S, L> {
+        if const { Self::REGISTERS <= TURN || size_of::<T::Bits>() != 4 } {
+            return self.map(function);
+        }
+        Tile::from_registers_fn(|i| {
+            if i.is_multiple_of(TURN) {
+                arch::warpgroup::here();
+            }
+            let bits = self.registers.get(i).to_bits();
+            // SAFETY: the bits are a word, as was asked above, of the element that they are read as again.
+            let element = unsafe {
+                let word = arch::execution::anew(core::ptr::from_ref(&bits).cast::<u32>().read());
+                T::from_bits(core::ptr::from_ref(&word).cast::<T::Bits>().read())
+            };
+            function(element)
+        })
     }
 
     /// Converts each element to type `U`, by the rules of [`Cast`].
