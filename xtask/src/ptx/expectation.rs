@@ -11,7 +11,7 @@ use cuda_tiles_builder::Arch;
 use cuda_tiles_builder::ptx::{Entry, Module};
 use serde::{Deserialize, Serialize};
 
-use super::assembler::Report;
+use super::assembler::{Report, Resources};
 use super::golden_folder;
 use crate::error::{Context, Error, Result};
 
@@ -42,6 +42,10 @@ struct Expectation {
     /// The instructions that it must contain besides on an architecture, by whose name they stand. Blessing keeps them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     targets: BTreeMap<String, Vec<String>>,
+    /// The most bytes of stack and spills on an architecture, by whose name they stand: exceptions, which a person states. Blessing
+    /// lowers them, and adds none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    spilled: BTreeMap<String, u32>,
 }
 
 impl Expectations {
@@ -76,17 +80,16 @@ impl Expectations {
             return Vec::new();
         };
         let mut complaints = Vec::new();
-        if resources.local_bytes > 0 {
-            complaints.push(format!("{} bytes of stack and spills", resources.local_bytes));
-        }
         let kernels = self.crates.get(folder);
         let find = |name| kernels.and_then(|kernels| kernels.get(name));
         let Some(expectation) = find(entry.name()).or_else(|| find(ALL_OTHERS)) else {
             let hint =
                 "nothing is stated about it in xtask/golden/kernels.json: `cargo xtask ptx --bless` adds it";
             complaints.push(hint.to_owned());
+            complaints.extend(spills(resources, 0));
             return complaints;
         };
+        complaints.extend(spills(resources, expectation.most_spilled(arch)));
         if resources.registers > expectation.registers {
             let (taken, budget) = (resources.registers, expectation.registers);
             complaints.push(format!("{taken} registers, and its budget is {budget}"));
@@ -120,8 +123,12 @@ impl Expectations {
         stated.retain(|name, _| name == ALL_OTHERS || names.contains(name.as_str()));
         for name in names {
             if stated.contains_key(name) || !has_all_others {
-                let targets = stated.remove(name).map(|stated| stated.targets).unwrap_or_default();
-                stated.insert(name.to_owned(), Expectation { targets, ..Expectation::of(name, checked) });
+                let now = Expectation::of(name, checked);
+                let now = match stated.remove(name) {
+                    Some(before) => now.with_exceptions(before, name, checked),
+                    None => now,
+                };
+                stated.insert(name.to_owned(), now);
             }
         }
     }
@@ -139,8 +146,32 @@ impl Expectation {
             registers: registers.next_multiple_of(REGISTER_UNIT),
             instructions: accesses.into_iter().collect(),
             targets: BTreeMap::new(),
+            spilled: BTreeMap::new(),
         }
     }
+
+    /// The same with what only persons state, as it was `before`. Fewer bytes are spilled from now on where they are already.
+    fn with_exceptions(self, before: Self, name: &str, checked: &[Checked<'_>]) -> Self {
+        let mut spilled = before.spilled;
+        for (arch, _, report) in checked {
+            let now = report.kernels.get(name).map_or(0, |resources| resources.local_bytes);
+            spilled.entry(arch.name().to_owned()).and_modify(|most| *most = now.min(*most));
+        }
+        spilled.retain(|_, most| *most > 0);
+        Self { targets: before.targets, spilled, ..self }
+    }
+
+    /// The most bytes of stack and spills on an architecture.
+    fn most_spilled(&self, arch: Arch) -> u32 {
+        self.spilled.get(arch.name()).copied().unwrap_or_default()
+    }
+}
+
+/// Says that a kernel has more bytes of stack and spills than it may.
+fn spills(resources: &Resources, most: u32) -> Option<String> {
+    let bytes = resources.local_bytes;
+    let stated = if most > 0 { format!(", and {most} are stated") } else { String::new() };
+    (bytes > most).then(|| format!("{bytes} bytes of stack and spills{stated}"))
 }
 
 fn kernel_names<'a>(checked: &[Checked<'a>]) -> BTreeSet<&'a str> {
@@ -170,7 +201,6 @@ fn width(parts: &[&str]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::assembler::Resources;
     use super::*;
 
     const PTX: &str = ".version 8.0\n.target sm_80\n\
@@ -237,7 +267,8 @@ mod tests {
         assert_eq!(stated.superfluous("kernels", &checked).len(), 1);
         stated.bless("kernels", &checked);
         let instructions = vec!["ld.global.nc.v4.b32".to_owned()];
-        let add = Expectation { registers: 40, instructions, targets: BTreeMap::new() };
+        let add =
+            Expectation { registers: 40, instructions, targets: BTreeMap::new(), spilled: BTreeMap::new() };
         assert_eq!(stated.crates["kernels"], [("add".to_owned(), add)].into());
         assert_eq!(stated.superfluous("kernels", &checked), [""; 0]);
     }
@@ -256,6 +287,30 @@ mod tests {
             stated.complaints("kernels", Arch::Sm90a, entry, &report),
             ["it has no `wgmma.mma_async` any more"]
         );
+    }
+
+    #[test]
+    fn spills_are_held_to_what_is_stated_and_blessing_only_lowers_it() {
+        let module = Module::parse(PTX).unwrap();
+        let entry = &module.entries()[0];
+        let mut stated = expectations(
+            r#"{"kernels": {"add": {"registers": 8, "spilled": {"sm_90a": 112, "sm_120": 16}}}}"#,
+        );
+        let complaints =
+            |stated: &Expectations, arch, bytes| stated.complaints("kernels", arch, entry, &report(8, bytes));
+        assert_eq!(complaints(&stated, Arch::Sm90a, 112), [""; 0]);
+        assert_eq!(
+            complaints(&stated, Arch::Sm90a, 113),
+            ["113 bytes of stack and spills, and 112 are stated"]
+        );
+        assert_eq!(complaints(&stated, Arch::Sm80, 8), ["8 bytes of stack and spills"]);
+        let module = || Module::parse(PTX).unwrap();
+        let (many, few, none) = (report(8, 300), report(8, 100), report(8, 0));
+        stated.bless("kernels", &[(Arch::Sm90a, module(), &many), (Arch::Sm80, module(), &many)]);
+        assert_eq!(stated.crates["kernels"]["add"].spilled.get("sm_90a"), Some(&112));
+        assert_eq!(stated.crates["kernels"]["add"].spilled.get("sm_80"), None);
+        stated.bless("kernels", &[(Arch::Sm90a, module(), &few), (Arch::Sm120, module(), &none)]);
+        assert_eq!(stated.crates["kernels"]["add"].spilled, [("sm_90a".to_owned(), 100)].into());
     }
 
     #[test]

@@ -21,16 +21,32 @@ use assembler::{Assembler, Report};
 use expectation::Expectations;
 use golden::Goldens;
 
-/// The crates of kernels that are checked, and for which architectures: the ready-made ones for the oldest supported one,
-/// for Hopper with its own instructions, and for the newest. A thousand test kernels are checked for the one that they are
-/// tested on; each more takes minutes. Streamed products take other instructions on each generation, all of which are looked at.
-///
-/// The number is the most seconds of a processor that a kernel may take to compile, on the average of its crate and for all
-/// architectures together. Products on tensor cores are long, and take longer.
-const CRATES: [(&str, &[Arch], f64); 3] = [
-    ("kernels", &[Arch::Sm80, Arch::Sm90a, Arch::Sm120], 1.5),
-    ("tests/streams", &[Arch::Sm80, Arch::Sm89, Arch::Sm90a, Arch::Sm120], 10.0),
-    (TEST_KERNELS, &[Arch::Sm80], 1.5),
+/// A crate of kernels that is checked.
+struct Kernels {
+    folder: &'static str,
+    /// For which architectures it is compiled, with which features.
+    builds: &'static [(&'static [Arch], &'static [&'static str])],
+    /// The most seconds of a processor that a kernel may take to compile, on the average of its crate and for all
+    /// architectures together.
+    budget: f64,
+}
+
+/// The crates: the ready-made kernels for the oldest supported architecture, for Hopper with its own instructions, and for the
+/// newest; products of matrices, which take a minute for each, for Hopper, where most registers are in use. A thousand test
+/// kernels are checked for the one that they are tested on; each more takes minutes. Streamed products take other instructions on
+/// each generation, all of which are looked at; they are long, and take longer.
+const CRATES: [Kernels; 3] = [
+    Kernels {
+        folder: "kernels",
+        builds: &[(&[Arch::Sm80, Arch::Sm120], &[]), (&[Arch::Sm90a], &["gemm"])],
+        budget: 1.5,
+    },
+    Kernels {
+        folder: "tests/streams",
+        builds: &[(&[Arch::Sm80, Arch::Sm89, Arch::Sm90a, Arch::Sm120], &[])],
+        budget: 10.0,
+    },
+    Kernels { folder: TEST_KERNELS, builds: &[(&[Arch::Sm80], &[])], budget: 1.5 },
 ];
 const TEST_KERNELS: &str = "tests/kernels";
 
@@ -41,7 +57,7 @@ pub(crate) struct Options {
     #[arg(long)]
     bless: bool,
     /// Only this crate of kernels.
-    #[arg(value_parser = CRATES.map(|(folder, ..)| folder))]
+    #[arg(value_parser = CRATES.map(|kernels| kernels.folder))]
     folder: Option<String>,
 }
 
@@ -56,10 +72,13 @@ pub(crate) fn run(options: &Options) -> Result {
     let mut kernels = 0;
     let mut expectations = Expectations::read()?;
     let goldens = Goldens::read()?;
-    let is_meant = |(folder, ..): &(&str, _, _)| options.folder.as_ref().is_none_or(|only| only == folder);
-    for (folder, archs, budget) in CRATES.into_iter().filter(is_meant) {
+    let is_meant = |meant: &Kernels| options.folder.as_ref().is_none_or(|only| only == meant.folder);
+    for Kernels { folder, builds, budget } in CRATES.into_iter().filter(is_meant) {
         let before = processor_seconds();
-        let images = compile(folder, archs)?;
+        let mut images = Vec::new();
+        for (archs, features) in builds {
+            images.extend(compile(folder, archs, features)?);
+        }
         let seconds = processor_seconds().zip(before).map(|(now, before)| now - before);
         let reports = assemble(&assembler, &images)?;
         let texts = images.iter().map(|image| read(&image.path)).collect::<Result<Vec<_>>>()?;
@@ -126,13 +145,14 @@ fn too_slow(folder: &str, seconds: f64, kernels: usize, budget: f64) -> Option<S
 /// Compiles a crate of kernels.
 ///
 /// Test kernels have a folder of their own for what is compiled: for minutes nobody else could compile in it.
-fn compile(folder: &str, archs: &[Arch]) -> Result<Vec<BuiltImage>> {
+fn compile(folder: &str, archs: &[Arch], features: &[&str]) -> Result<Vec<BuiltImage>> {
     let names: Vec<_> = archs.iter().map(|arch| arch.name()).collect();
     eprintln!("compiling {folder} for {}", names.join(", "));
     let own = workspace::target().join("ptx/build");
     let target = if folder == TEST_KERNELS { own } else { workspace::device_target() };
     let mut builder = CudaBuilder::new(workspace::root().join(folder))
         .required(true)
+        .features(features.iter().copied())
         .out_dir(workspace::target().join("ptx").join(folder))
         .target_dir(target);
     for &arch in archs {
