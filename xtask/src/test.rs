@@ -25,19 +25,22 @@ enum Group {
     WithoutToolchain,
     /// The core's tests under Miri.
     Miri,
-    /// Cargo's tests of the workspace, but for the next group.
+    /// Cargo's tests of the workspace, but for the next groups.
     Workspace,
+    /// Products of matrices.
+    Products,
     /// Every tile operation.
     Operations,
 }
 
 impl Group {
     /// What runs one after the other while PTX is compiled.
-    const BESIDE_PTX: [(Self, fn() -> Result<Outcome>); 4] = [
+    const BESIDE_PTX: [(Self, fn() -> Result<Outcome>); 5] = [
         (Self::Consumer, consumer_test),
         (Self::WithoutToolchain, without_toolchain::run),
         (Self::Miri, miri),
         (Self::Workspace, workspace),
+        (Self::Products, products),
     ];
 
     fn title(self) -> &'static str {
@@ -47,6 +50,7 @@ impl Group {
             Self::WithoutToolchain => "a machine without device toolchain",
             Self::Miri => "undefined behaviour, by Miri",
             Self::Workspace => "workspace",
+            Self::Products => "products of matrices",
             Self::Operations => "operations",
         }
     }
@@ -82,17 +86,29 @@ fn workspace() -> Result<Outcome> {
     run_all([cargo(["test", "--no-fail-fast", "--workspace", "--exclude", OPERATIONS])])
 }
 
+/// The ready-made products against sums in `f64`. Their kernels take a minute to compile for the CPU, and some more for GPUs.
+fn products() -> Result<Outcome> {
+    let mut products = cargo(["test", "--no-fail-fast", "--package", "cuda-tiles-suite"]);
+    products.args(["--features", "gemm", "--test", "gemm"]);
+    on_each_device(&mut products);
+    run_all([products])
+}
+
 fn operations() -> Result<Outcome> {
     let mut operations = cargo(["test", "--no-fail-fast", "--package", OPERATIONS]);
+    on_each_device(&mut operations);
+    run_all([operations])
+}
+
+/// Leaves out the kernels' PTX where there is no GPU: nobody would run it. That kernels compile to it, another group checks.
+fn on_each_device(tests: &mut Command) {
     match toolchain::gpus() {
         Ok(gpus) => eprintln!("on the CPU and on {}", gpus.join("; ")),
         Err(reason) => {
             eprintln!("on the CPU only: {reason}");
-            // Nobody runs the kernels' PTX here. That they compile to it, another group checks.
-            operations.env("CUDA_TILES_TOOLCHAIN", "none");
+            tests.env("CUDA_TILES_TOOLCHAIN", "none");
         }
     }
-    run_all([operations])
 }
 
 /// This program's own checks of PTX.
