@@ -448,11 +448,7 @@ const APPROXIMATIONS: [Approximation; 15] = [
         |x, _| double::softplus(x),
         |x, _, r| (x < 1e30).then(|| 2f64.powi(-21) + r * 2f64.powi(-22)),
     ),
-    (
-        "gelu_tanh_approximate",
-        |x, _| double::gelu_tanh(x),
-        |x, _, _| by_tangent(x, 2e-3),
-    ),
+    ("gelu_tanh_approximate", |x, _| double::gelu_tanh(x), |x, _, _| by_tangent(x, 2e-3)),
     (
         "divide_approximate",
         |x, y| x / y,
