@@ -8,6 +8,7 @@ use super::rings::Rings;
 use super::split::Split;
 use super::staged::Message;
 use crate::arch::barriers::{self, COPY_WARP};
+use crate::arch::matrix::WARPGROUPS;
 use crate::arch::messages::Failure;
 use crate::arch::{bulk, execution, threads, warpgroup};
 use crate::context::Cx;
@@ -149,9 +150,10 @@ impl<B: Block> Split<B> {
     }
 }
 
-/// Whether copying threads give registers to computing ones: for the one split of a block in which the counts add up.
+/// Whether copying threads give registers to computing ones: for the one split of a block in which the counts add up, where
+/// warpgroups multiply. Other targets do not have the instruction.
 const fn moves_registers<B: Block>() -> bool {
-    <B::Threads as PowerOfTwo>::COUNT == 256 && B::COPY_THREADS == 128
+    WARPGROUPS && <B::Threads as PowerOfTwo>::COUNT == 256 && B::COPY_THREADS == 128
 }
 
 /// Waits for all products of this warpgroup, where there are any.
@@ -160,7 +162,7 @@ const fn moves_registers<B: Block>() -> bool {
 /// All threads of the warpgroup execute this same call.
 #[inline(always)]
 unsafe fn warpgroup_wait() {
-    if crate::arch::matrix::WARPGROUPS {
+    if WARPGROUPS {
         // SAFETY: the same contract.
         unsafe { warpgroup::wait::<0>() }
     }
