@@ -110,6 +110,34 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
     }
 }
 
+/// A panel of a tile on its way to the matrix: 64 rows that a warpgroup stores at once, as one of its threads sees them.
+#[derive(Clone, Copy)]
+struct Panel<'g> {
+    /// How the panel lies in the buffer.
+    geometry: &'g Geometry,
+    columns: usize,
+    buffer: Address,
+    /// The column and row of the matrix at which it begins.
+    x: u32,
+    y: u32,
+    /// The warpgroup, and the thread of the block.
+    group: u32,
+    thread: usize,
+}
+
+impl Panel<'_> {
+    /// The warp of the warpgroup, which has 16 of the rows.
+    #[inline(always)]
+    fn warp(&self) -> usize {
+        self.thread / 32 % 4
+    }
+
+    #[inline(always)]
+    fn lane(&self) -> usize {
+        self.thread % 32
+    }
+}
+
 /// A tile of a sink that is this block's to store.
 pub struct SinkTile<T: Element, S: MatrixShape> {
     sink: TileSink<T, S>,
@@ -270,11 +298,9 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         let thread = execution::anew(execution::thread() as u32) as usize;
         // SAFETY: all threads of the block run this alike.
         let group = unsafe { execution::from_lane((thread / WARPGROUP) as u32, 0) };
-        let (first, warp, lane) = (thread.is_multiple_of(WARPGROUP), thread / 32 % 4, thread % 32);
         let own = threads::offset(stash.address, group as usize * BUFFERS * BUFFER_BYTES);
-        let [batch, i, j] = self.index;
+        let [_, i, j] = self.index;
         let (row, column) = (i * Self::ROWS as u32 + group * BOX_ROWS as u32, j * Self::COLUMNS as u32);
-        let registers = tile.registers();
         // Nor must this.
         let engines_columns = execution::anew(self.engines_columns());
         let panels = const { Self::COLUMNS / TileSink::<T, (M, N)>::BOX.columns as usize };
@@ -282,53 +308,71 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         <Accumulators<B> as Layout>::Registers::<(M, N)>::unroll(0, columns / 2, &mut |register| {
             let number = register / (columns / 2);
             let (row_block, panel) = (number / panels, number % panels);
-            let buffer = threads::offset(own, number % BUFFERS * BUFFER_BYTES);
-            let x = column + (panel * columns) as u32;
-            let y = row + (row_block * BOX_ROWS * GROUPS) as u32;
-            // A panel that begins behind the engine's columns has none of them.
-            let by_engine = x < engines_columns;
-            // SAFETY: all threads of the warpgroup run this alike; one thread issues all its stores. A buffer is written when
-            // its last store has read it and, as the barrier behind which the other one was written says, no thread reads
-            // it any more; it is stored when all have written and published, to columns that are multiples of a panel's bytes.
-            unsafe {
-                if first {
-                    bulk::wait_for_reads::<{ BUFFERS - 1 }>();
-                }
-                execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
-                Self::write_panel(registers, register, &geometry, columns, buffer, warp, lane);
-                if by_engine {
-                    barriers::publish_to_engines();
-                }
-                execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
-                if by_engine && first {
-                    bulk::store(self.sink.matrix.map.cast(), buffer, [x, y, batch]);
-                    bulk::commit_stores();
-                }
-                // What is left: the panel, or in one of a row's panels the columns of its last chunk.
-                let first = engines_columns.saturating_sub(x);
-                if !by_engine {
-                    self.ragged_rows(&geometry, buffer, warp, [x, y]).store(lane);
-                } else if first < columns as u32 && engines_columns < self.sink.matrix.layout.columns {
-                    self.copy_columns(&geometry, first, buffer, warp, lane, [x, y]);
-                }
-            }
+            let panel = Panel {
+                geometry: &geometry,
+                columns,
+                buffer: threads::offset(own, number % BUFFERS * BUFFER_BYTES),
+                x: column + (panel * columns) as u32,
+                y: row + (row_block * BOX_ROWS * GROUPS) as u32,
+                group,
+                thread,
+            };
+            // SAFETY: all threads of the warpgroup run this alike, for panels that take turns with its buffers.
+            unsafe { self.store_panel(panel, tile.registers(), register, engines_columns) }
         });
     }
 
-    /// Writes this warp's 16 rows of a panel of `columns` columns, whose registers begin at `first`, to `buffer`.
+    /// Stores a panel, whose registers begin at `first`, of a matrix of which the engine stores so many columns.
+    ///
+    /// # Safety
+    /// All threads of the warpgroup execute this same call. The buffer is its own, and another one than for the panel before.
+    #[inline(always)]
+    unsafe fn store_panel<C: PowerOfTwo>(
+        &self,
+        panel: Panel<'_>,
+        registers: &Registers<T, C>,
+        first: usize,
+        engines_columns: u32,
+    ) {
+        let Panel { columns, buffer, x, y, group, .. } = panel;
+        let issues = panel.thread.is_multiple_of(WARPGROUP);
+        // A panel that begins behind the engine's columns has none of them.
+        let by_engine = x < engines_columns;
+        // SAFETY: all threads of the warpgroup run this alike; one thread issues all its stores. A buffer is written when
+        // its last store has read it and, as the barrier behind which the other one was written says, no thread reads
+        // it any more; it is stored when all have written and published, to columns that are multiples of a panel's bytes.
+        unsafe {
+            if issues {
+                bulk::wait_for_reads::<{ BUFFERS - 1 }>();
+            }
+            execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
+            Self::write_panel(panel, registers, first);
+            if by_engine {
+                barriers::publish_to_engines();
+            }
+            execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
+            if by_engine && issues {
+                bulk::store(self.sink.matrix.map.cast(), buffer, [x, y, self.index[0]]);
+                bulk::commit_stores();
+            }
+            // What is left: the panel, or in one of a row's panels the columns of its last chunk.
+            let first = engines_columns.saturating_sub(x);
+            if !by_engine {
+                self.ragged_rows(panel).store(panel.lane());
+            } else if first < columns as u32 && engines_columns < self.sink.matrix.layout.columns {
+                self.copy_columns(panel, first);
+            }
+        }
+    }
+
+    /// Writes this warp's 16 rows of a panel, whose registers begin at `first`, to its buffer.
     ///
     /// # Safety
     /// The buffer has room for the panel, and no other thread accesses these rows.
     #[inline(always)]
-    unsafe fn write_panel<C: PowerOfTwo>(
-        registers: &Registers<T, C>,
-        first: usize,
-        geometry: &Geometry,
-        columns: usize,
-        buffer: Address,
-        warp: usize,
-        lane: usize,
-    ) {
+    unsafe fn write_panel<C: PowerOfTwo>(panel: Panel<'_>, registers: &Registers<T, C>, first: usize) {
+        let Panel { geometry, columns, buffer, .. } = panel;
+        let (warp, lane) = (panel.warp(), panel.lane());
         let size = const { size_of::<T::Bits>() };
         if size == 2 && columns >= 16 {
             let word = |i: usize| pair(registers.get(i), registers.get(i + 1));
@@ -366,16 +410,11 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         }
     }
 
-    /// This warp's 16 rows of a panel in `buffer`, on their way to the rows from `y` on of the matrix and, where the panel begins at
-    /// column `x`, to the same columns.
+    /// This warp's 16 rows of a panel in its buffer, on their way to the matrix.
     #[inline(always)]
-    fn ragged_rows<'g>(
-        &self,
-        geometry: &'g Geometry,
-        buffer: Address,
-        warp: usize,
-        [x, y]: [u32; 2],
-    ) -> RaggedRows<'g, T> {
+    fn ragged_rows<'g>(&self, panel: Panel<'g>) -> RaggedRows<'g, T> {
+        let Panel { geometry, buffer, x, y, .. } = panel;
+        let warp = panel.warp();
         let layout = &self.sink.matrix.layout;
         let y = y + 16 * warp as u32;
         let inside = [layout.rows.saturating_sub(y), layout.columns.saturating_sub(x)];
@@ -391,21 +430,15 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         self.sink.matrix.pointer.wrapping_add((distance + u64::from(x)) as usize)
     }
 
-    /// Copies the columns of a chunk, from `first` on, of this warp's 16 rows of a panel in `buffer` to the rows from `y` on of the
-    /// matrix and, where the panel begins at column `x`, to the same columns, but for what lies outside.
+    /// Copies the columns of a chunk, from `first` on, of this warp's 16 rows of a panel in its buffer to the same columns of the
+    /// matrix, but for what lies outside.
     ///
     /// # Safety
     /// The panel has the columns and is in the buffer, and the rows and columns are of this tile.
     #[inline(always)]
-    unsafe fn copy_columns(
-        &self,
-        geometry: &Geometry,
-        first: u32,
-        buffer: Address,
-        warp: usize,
-        lane: usize,
-        [x, y]: [u32; 2],
-    ) {
+    unsafe fn copy_columns(&self, panel: Panel<'_>, first: u32) {
+        let Panel { geometry, buffer, x, y, .. } = panel;
+        let (warp, lane) = (panel.warp(), panel.lane());
         let layout = &self.sink.matrix.layout;
         // A loop, not copies of its body: registers are short here.
         let (mut number, count) = (lane, execution::opaque(const { 16 * Self::GRANULE as u32 }) as usize);
