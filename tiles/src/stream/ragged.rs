@@ -18,7 +18,7 @@ const WORD: u32 = 4;
 const LANES: usize = 32;
 /// Rows of a panel that a warp stores.
 const ROWS: usize = 16;
-/// Steps whose words are loaded before the first one is stored: enough to hide the time of a load.
+/// The most steps whose words are loaded before the first one is stored, to hide the time of a load.
 const STEPS_AT_ONCE: usize = 8;
 
 /// How a row of a panel lies among the words of memory. All are numbers of bytes.
@@ -72,6 +72,8 @@ pub(super) struct RaggedRows<'g, T: Element> {
 
 impl<T: Element> RaggedRows<'_, T> {
     const SIZE: u32 = size_of::<T::Bits>() as u32;
+    /// Steps at once: few where the tile's other panels take many registers.
+    const AT_ONCE: usize = if Self::SIZE < WORD { STEPS_AT_ONCE } else { 2 };
 
     /// Where row `row` of these goes, and how it lies there.
     #[inline(always)]
@@ -79,7 +81,8 @@ impl<T: Element> RaggedRows<'_, T> {
         let target = self.target.wrapping_add((row as u64 * self.pitch) as usize);
         let columns = (self.geometry.panel_bytes as u32 / Self::SIZE).min(self.inside[1]);
         let length = if (row as u32) < self.inside[0] { columns * Self::SIZE } else { 0 };
-        (target, Span::new(target.addr(), length))
+        // Elements of whole words begin where words do.
+        (target, Span::new(if Self::SIZE < WORD { target.addr() } else { 0 }, length))
     }
 
     /// The place of a byte of row `row` of these.
@@ -95,10 +98,12 @@ impl<T: Element> RaggedRows<'_, T> {
     /// their first element in a matrix of this pitch, aligned for elements; nothing else accesses those inside.
     #[inline(always)]
     pub(super) unsafe fn store(&self, lane: usize) {
+        // What is computed from it must not take registers while other panels wait for their turn.
+        let lane = execution::anew(lane as u32) as usize;
         let words = self.geometry.panel_bytes / WORD as usize;
         // A narrow panel's rows are several at a time.
         let (own, word, rows) = (lane / words, lane % words, LANES / words);
-        let at_once = STEPS_AT_ONCE.min(ROWS / rows);
+        let at_once = Self::AT_ONCE.min(ROWS / rows);
         // A loop, not copies of its body for each panel of the tile.
         let (mut first, count) = (0, execution::opaque((ROWS / rows / at_once) as u32) as usize);
         while first < count {

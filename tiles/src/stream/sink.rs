@@ -415,6 +415,8 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     fn ragged_rows<'g>(&self, panel: Panel<'g>) -> RaggedRows<'g, T> {
         let Panel { geometry, buffer, x, y, .. } = panel;
         let warp = panel.warp();
+        // What panels have in common must not take registers from one to the next.
+        let ([x, y], warp) = ([x, y].map(execution::anew), execution::anew(warp as u32) as usize);
         let layout = &self.sink.matrix.layout;
         let y = y + 16 * warp as u32;
         let inside = [layout.rows.saturating_sub(y), layout.columns.saturating_sub(x)];
