@@ -68,7 +68,7 @@ pub trait Fills<P: Message>: Copy + Send {
     #[doc(hidden)]
     unsafe fn copy_from<B: Block>(start: Self::Start);
 
-    /// Begins to copy tiles of which some are not whole to `target`.
+    /// Begins to copy tiles to `target` that are not all whole.
     ///
     /// # Safety
     /// At `target` is room for the message, which nobody accesses before the copies are waited for.
@@ -169,13 +169,7 @@ impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for Source
     #[inline(always)]
     unsafe fn copy_with_edges<B: Block>(self, target: Address) {
         // SAFETY: the same contract.
-        unsafe {
-            if self.are_whole::<B>() {
-                Self::copy_from::<B>(self.start::<B>(target));
-            } else {
-                self.copy_what_is_inside::<B>(target);
-            }
-        }
+        unsafe { self.copy_what_is_inside::<B>(target) }
     }
 }
 
@@ -301,8 +295,15 @@ macro_rules! fills {
             unsafe fn copy_with_edges<BL: Block>(self, target: Address) {
                 let mut next = 0;
                 $(
+                    let own = threads::offset(target, next);
                     // SAFETY: as above.
-                    unsafe { self.$index.copy_with_edges::<BL>(threads::offset(target, next)) };
+                    unsafe {
+                        if self.$index.are_whole::<BL>() {
+                            $tile::copy_from::<BL>(self.$index.start::<BL>(own));
+                        } else {
+                            self.$index.copy_with_edges::<BL>(own);
+                        }
+                    }
                     next += $message::ROOM;
                 )*
                 let _ = next;
