@@ -17,7 +17,7 @@ const PACKAGES: [&str; 3] = ["cuda-tiles-suite", "cuda-tiles-operation-tests", "
 
 /// Tests of the source and of the compiler's messages, and tests of files in the source tree: they have no place on
 /// a machine that has neither.
-const NEED_SOURCE: [&str; 3] = ["compile_fail", "documents", "quickstart"];
+const NEED_SOURCE: [&str; 4] = ["compile_fail", "documents", "parity", "quickstart"];
 
 /// Benchmarks of the CPU, which is not what the other machine is for.
 const CPU_BENCHMARK: &str = "cpu";

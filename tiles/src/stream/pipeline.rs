@@ -219,10 +219,10 @@ impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
             // stage, or, in the first round, from the beginning; then the stage is this thread's until the bytes are there.
             unsafe {
                 while !barriers::try_wait(self.empty(next.slot), next.round ^ 1) {
-                    if barriers::test_wait(self.closed(), 0) {
+                    // Reported outside of the iterator, where the caller's line is known.
+                    if barriers::test_wait(self.closed(), 0) || self.failure() != 0 {
                         return Err(());
                     }
-                    self.report_failure();
                 }
                 barriers::arrive_expecting(self.full(next.slot), P::BYTES as u32);
                 tiles.copy_by_engine(self.stage(next.slot), self.full(next.slot));
@@ -231,6 +231,8 @@ impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
             sent = if sent < stages as u32 { sent + 1 } else { sent };
             Ok(())
         });
+        // SAFETY: the ring is initialised.
+        unsafe { self.report_failure() };
         // The block's memory is given to another block when all threads have ended: no copy may be under way then.
         let mut slot = 0;
         while slot < sent {
@@ -250,6 +252,16 @@ impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
         }
     }
 
+    /// The number of the text that says how the receiver has failed; zero if it has not.
+    ///
+    /// # Safety
+    /// The ring is initialised.
+    #[inline(always)]
+    unsafe fn failure(&self) -> usize {
+        // SAFETY: the word is the ring's own.
+        unsafe { barriers::peek(self.failed()) as usize }
+    }
+
     /// Ends the kernel if the receiver has failed.
     ///
     /// # Safety
@@ -257,8 +269,8 @@ impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
     #[inline(always)]
     #[track_caller]
     unsafe fn report_failure(&self) {
-        // SAFETY: the word is the ring's own.
-        let text = unsafe { barriers::peek(self.failed()) } as usize;
+        // SAFETY: the same contract.
+        let text = unsafe { self.failure() };
         if text != 0 {
             Failure::new(if text == HELD_MESSAGES { "steps" } else { "receive" }, text).end()
         }
