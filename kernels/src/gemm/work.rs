@@ -28,10 +28,12 @@ impl Portion {
     #[inline(always)]
     pub(super) fn of_kernel<C: Number, O: Element>(self) -> Self {
         let (sum, result) = const { (size_of::<C::Bits>(), size_of::<O::Bits>()) };
-        match () {
-            () if sum == 8 => Self::ALL,
-            () if sum != result => Self { splits: 1, ..self },
-            () => self,
+        if sum == 8 {
+            Self::ALL
+        } else if sum != result {
+            Self { splits: 1, ..self }
+        } else {
+            self
         }
     }
 }

@@ -4,6 +4,7 @@
 //! added they would be many accesses, and the warp would wait for several of them in turn. Instead the lanes of a warp load the row
 //! together, neighbours side by side and all at once, and hand out what they have by shuffles.
 
+use super::sink::is_turned;
 use crate::arch::{TILES_IN_REGISTERS, execution};
 use crate::element::{Cast, Element, Number};
 use crate::layout::{Accumulators, Block, Layout, Map, THREAD_BITS};
@@ -137,7 +138,7 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
         // Registers 2 k and 2 k + 1 have the columns that the two before them have, or others; of a turned tile the same two columns
         // come again in pairs.
         let (mut known, mut elements) = ([usize::MAX; 2], [C::ZERO; 2]);
-        let is_turned = const { map_is_turned::<L, M, N>() };
+        let is_turned = const { is_turned::<L>() };
         Tile::from_registers_fn(|register| {
             let column = map.of_register.apply(register) & columns;
             let k = if is_turned { register / 2 % 2 } else { register % 2 };
@@ -183,9 +184,4 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
         };
         element
     }
-}
-
-/// Whether registers 2 k and 2 k + 1 of tiles in this layout are of one column.
-const fn map_is_turned<L: Layout, M: Dimension, N: Dimension>() -> bool {
-    Map::<L, (M, N)>::MAP.register[0] as u32 >= <N::Count as PowerOfTwo>::LOG
 }

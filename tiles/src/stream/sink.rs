@@ -52,7 +52,7 @@ unsafe impl<const WARPGROUPS: usize> SharedMemory for Stash<WARPGROUPS> {
 }
 
 /// Whether tiles of this layout are transposes of what tensor cores summed up.
-const fn is_turned<L: Layout>() -> bool {
+pub(super) const fn is_turned<L: Layout>() -> bool {
     matches!(L::DESCRIPTION, LayoutDescription::Matrix { part: MatrixPart::Turned, .. })
 }
 
