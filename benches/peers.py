@@ -236,14 +236,16 @@ WORKLOADS = {
 def candidates(workload, driver, ptx, cubins):
     """(kind, name, one launch for each set)."""
     entry, arguments = workload.ours
-    threads = re.search(rf"\.entry {re.escape(entry)}\(.*?\.maxntid (\d+)", ptx, re.S)
-    if not threads:
+    # Entries are named by the kernel's crate, modules and name.
+    found = re.search(rf"\.entry (\w+(?:\$\w+)*\${re.escape(entry)})\(.*?\.maxntid (\d+)", ptx, re.S)
+    if not found:
         raise SystemExit(f"{entry} is not in the PTX, or states no block size: build it with cuda-tiles-builder")
-    function = driver.function(ptx.encode() + b"\0", entry)
+    symbol, threads = found[1], int(found[2])
+    function = driver.function(ptx.encode() + b"\0", symbol)
     launches = []
     for tensors in workload.sets:
         grid, values = arguments(tensors)
-        launches.append(driver.launcher(function, grid, int(threads[1]), values))
+        launches.append(driver.launcher(function, grid, threads, values))
     yield "ours", entry, launches
     for name, call in workload.torch_candidates.items():
         yield "PyTorch", name, [lambda s=s, call=call: call(s) for s in workload.sets]

@@ -59,7 +59,8 @@ impl<'l> Product<'l> {
     fn parse(line: &'l str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().filter(|&word| word != "fast").collect();
         let [a, b, c, ways, sizes @ ..] = &words[..] else { return None };
-        let sizes: Vec<usize> = sizes.iter().map_while(|size| size.parse().ok()).collect();
+        let sizes: Option<Vec<usize>> =
+            sizes.iter().map(|size| size.parse().ok().filter(|&size| size > 0)).collect();
         let transposed = match *ways {
             "nn" => [false, false],
             "nt" => [false, true],
@@ -68,7 +69,7 @@ impl<'l> Product<'l> {
             _ => return None,
         };
         let fast = line.split_whitespace().any(|word| word == "fast");
-        Some(Self { types: [a, b, c], transposed, fast, sizes: sizes.try_into().ok()? })
+        Some(Self { types: [a, b, c], transposed, fast, sizes: sizes?.try_into().ok()? })
     }
 
     fn measure(&self, device: &Device) -> Result<Best> {
@@ -254,12 +255,21 @@ fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>>
     let path = options.results.join(device.name().to_lowercase().replace(' ', "-")).with_extension("csv");
     let mut lines = known(&path);
     let text = std::fs::read_to_string(&options.products)?;
-    for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+    for (number, line) in text.lines().enumerate() {
+        if line.starts_with('#') || line.trim().is_empty() {
+            continue;
+        }
         if start.elapsed().as_secs() >= options.seconds {
             println!("not measured any more: {line}");
             continue;
         }
-        let product = Product::parse(line).ok_or_else(|| format!("`{line}` is no product"))?;
+        let product = Product::parse(line).ok_or_else(|| {
+            let (file, number) = (options.products.display(), number + 1);
+            format!(
+                "{file}:{number}: `{line}` is no product: three element types, `nn` to `tt`, perhaps `fast`, and batches, \
+                 rows, columns and depth"
+            )
+        })?;
         let best = product.measure(&device)?;
         println!("{}", best.line());
         lines.insert(best.key.clone(), best.line());

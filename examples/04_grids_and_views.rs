@@ -5,9 +5,10 @@
 //! A kernel that states `grid = 2` tells its blocks apart by two numbers. A block may store only tiles whose index
 //! contains them all, so that no two blocks write one element. The kernel, in `kernels/src/lessons/tiles.rs`:
 //!
+//!     let z = z.partition(cx, shape![32, 64]);
 //!     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
 //!     ...
-//!     z.partition(cx, shape![32, 64]).store_masked(column * row, (i, j));
+//!     z.store_masked(column * row, (i, j));
 //!
 //! Its `z` is declared `Strided`, hence it takes any view: here a transposed one.
 

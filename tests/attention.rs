@@ -3,7 +3,7 @@
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Tensor};
 use cuda_tiles_kernels::attention::{Attend, attention};
-use cuda_tiles_suite::testing::{Random, check_repeated, devices};
+use cuda_tiles_suite::testing::{Random, check_repeated, devices, repeats};
 
 /// An element type of the tests.
 trait Value: Attend + Cast<f32> {
@@ -158,7 +158,7 @@ fn check_stable<T: Value<Bits: PartialEq>>(
         Tensor::from_vec(device, [matrices, rows, head], elements).unwrap()
     };
     let (q, k, v) = (tensor(queries), tensor(keys), tensor(keys));
-    check_repeated(if device.is_gpu() { 1000 } else { 3 }, || {
+    check_repeated(repeats(device, 1000), || {
         let mut out = Tensor::<T, 3>::poisoned(device, [matrices, queries, head]).unwrap();
         attention(&q, &k, &v, &mut out, 0.3, causal).unwrap();
         out.to_vec().unwrap()

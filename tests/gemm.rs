@@ -4,7 +4,7 @@
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Result, Tensor, TensorView, TensorViewMut};
 use cuda_tiles_kernels::gemm::{Activation, Bits, Cut, Gemm, Multiply, Plan, gemm, kernels};
-use cuda_tiles_suite::testing::{Random, check_repeated, devices};
+use cuda_tiles_suite::testing::{Random, check_repeated, devices, repeats};
 
 /// An element type of the tests.
 trait Value: Element {
@@ -377,7 +377,7 @@ fn products_repeat_to_the_bit() {
         let mut cut = 0;
         for [rows, depth, columns] in [[300, 1000, 260], [20, 2100, 130], [larger, 1300, larger]] {
             let (a, b) = (operand(rows, depth), operand(depth, columns));
-            let times = if device.is_gpu() { 1000 } else { 3 };
+            let times = repeats(device, 1000);
             let c = Tensor::<f16, 2>::zeros(device, [rows, columns]).unwrap();
             let (_, plans) = Gemm::<f16, f32>::new().plans(&a, &b, &c).unwrap();
             let last_wave = plans.into_iter().find(|plan| plan.cut == Cut::LastWave);
@@ -442,7 +442,7 @@ fn bits_that_tf32_lacks_are_rounded_by_copy_engines_and_cut_off_elsewhere() {
     let kernel = kernels::gemm_nt::<tf32, tf32, f32, f32, 128, 128, 32, 0>();
     for device in devices() {
         let image = device.image_of(kernel.description()).unwrap();
-        let has_engine = image.is_some_and(|image| image.major >= 9);
+        let has_engine = image.is_some_and(|image| image.capability().0 >= 9);
         let mut random = Random::new();
         // From 0.5 to 2, as they lie in memory of `f32`.
         let bits: Vec<u32> = (0..150 * 24).map(|_| 0x3f00_0000 + random.below(1 << 24) as u32).collect();

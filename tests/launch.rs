@@ -42,7 +42,7 @@ fn row_sums(cx: Cx, x: Span<f32, (u32, u32)>, sums: SpanMut<f32, (u32,)>) {
     let row = cx.bid::<0>();
     let mut sum = cx.zeros::<f32, _>(shape![1, 16]);
     for column in 0..x.num_tiles(1) {
-        sum = sum + x.load_masked(Zero, (row, column));
+        sum += x.load_masked(Zero, (row, column));
     }
     sums.store(sum.sum::<1>().reshape(shape![1]), row);
 }
@@ -135,7 +135,7 @@ fn wrong_strides_are_refused_in_words() {
         refused_by_exacting(square.view().transpose()),
         "kernel `exacting`, argument 1 (`x`): a tensor of shape [64, 64] and strides [1, 64] does not fit: its strides are \
          [1, 64], but the kernel wants a tensor that is row-major without gaps; copy the tensor, or declare the argument \
-         as `Strided`"
+         as `PitchedLeft`"
     );
     let wide = tensor([8, 80]);
     let message = refused_by_exacting(wide.view().slice(1, 0..64).unwrap());
@@ -199,7 +199,7 @@ fn grids_must_suit_kernel_and_hardware() {
          blocks would do each other's work"
     );
     assert_eq!(
-        refused(Grid::from(1 << 31)),
+        refused(Grid::from(1_u32 << 31)),
         "kernel `double` cannot run on the grid (2147483648, 1, 1): axis x takes at most 2147483647 blocks; larger tiles \
          need fewer"
     );
@@ -377,8 +377,7 @@ fn without_a_driver_a_gpu_is_an_error_that_says_what_to_do() {
 
 #[test]
 fn a_gpu_wants_its_kernels_loaded_and_its_own_tensors() {
-    // SAFETY: it has no entries.
-    static WITHOUT_PTX: Artifact = unsafe { Artifact::new("without_ptx", &[], Some("rust-src is missing")) };
+    static WITHOUT_PTX: Artifact = Artifact::new("without_ptx", &[], Some("rust-src is missing"));
     Device::cpu().load(&WITHOUT_PTX).unwrap();
     let Ok(gpu) = Device::gpu(0) else { return };
     let message = gpu.load(&WITHOUT_PTX).unwrap_err().to_string();
@@ -386,7 +385,10 @@ fn a_gpu_wants_its_kernels_loaded_and_its_own_tensors() {
 
     let (x, mut y) = (Tensor::full(&gpu, [64], 1.0).unwrap(), Tensor::zeros(&gpu, [64]).unwrap());
     let message = double.launch(&gpu, 1, (&x, &mut y)).unwrap_err().to_string();
-    assert!(message.starts_with("kernel `double` is in none of the artifacts loaded on GPU 0"), "{message}");
+    assert!(
+        message.starts_with("kernel `double` (`launch::double`) is in none of the artifacts loaded on GPU 0"),
+        "{message}"
+    );
     assert!(message.contains("call `device.load(&KERNELS)`"), "{message}");
     let message = double.launch(&Device::cpu(), 1, (&x, &mut y)).unwrap_err().to_string();
     assert!(message.starts_with("kernel `double`, argument 1 (`x`): the tensor is on GPU 0"), "{message}");

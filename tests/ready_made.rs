@@ -1,30 +1,22 @@
 //! The ready-made kernels against plain Rust in `f64`, on every device: random data, poisoned outputs, sizes that no tile
 //! divides, tensors that start anywhere.
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, Mutex};
 
 use cuda_tiles::launch::Description;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Grid, Launch, Tensor};
+use cuda_tiles_kernels::attention::kernels as attention;
 use cuda_tiles_kernels::lessons::{products, streams};
 use cuda_tiles_kernels::{gather, image, normalisation, reductions, scan, softmax, transpose, vector};
-use cuda_tiles_suite::testing::devices;
+use cuda_tiles_suite::kernels::KERNELS;
+use cuda_tiles_suite::testing::{Random, devices, repeats};
 
-/// Numbers between -2 and 2 (Marsaglia, "Xorshift RNGs", 2003), other ones in each run.
+/// Numbers between -2 and 2, other ones in each run.
 fn random(count: usize) -> Vec<f32> {
-    static STATE: OnceLock<std::sync::Mutex<u64>> = OnceLock::new();
-    let seed = || {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-        std::sync::Mutex::new(now.as_nanos() as u64 | 1)
-    };
-    let mut state = STATE.get_or_init(seed).lock().unwrap();
-    let mut next = || {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        (*state >> 40) as f32 / (1 << 22) as f32 - 2.0
-    };
-    (0..count).map(|_| next()).collect()
+    static RANDOM: LazyLock<Mutex<Random>> = LazyLock::new(Mutex::default);
+    let mut random = RANDOM.lock().unwrap();
+    (0..count).map(|_| random.below(1 << 24) as f32 / (1 << 22) as f32 - 2.0).collect()
 }
 
 fn to_f16(values: &[f32]) -> Vec<f16> {
@@ -378,7 +370,7 @@ fn padded<T: Element>(device: &Device, shape: [usize; 2], values: &[T]) -> Tenso
 
 /// Whether a kernel that wants warpgroups can run: on the CPU, and where its image is Hopper's.
 fn has_warpgroups(device: &Device, kernel: &Description) -> bool {
-    device.image_of(kernel).unwrap().is_none_or(|image| image.arch == "sm_90a")
+    device.image_of(kernel).unwrap().is_none_or(|image| image.arch() == "sm_90a")
 }
 
 /// Checks what `launch` writes to the results of all [`PRODUCTS`], poisoned ones with packed rows and with padded ones. It gives
@@ -495,6 +487,44 @@ fn softmax_of_rows_that_stream() {
                 streams::softmax_streamed.launch(device, blocks, (&x, &mut y)).unwrap();
                 assert_close(device, y.to_vec().unwrap().into_iter().map(f64::from), &expected, 1e-5);
             }
+        }
+    }
+}
+
+/// None is lost, and none runs twice.
+#[test]
+fn a_million_launches_add_up() {
+    const LENGTH: usize = 3 * 4096 + 77;
+    for device in devices() {
+        let times = repeats(device, 1_000_000);
+        let ones = Tensor::<f32, 1>::full(device, [LENGTH], 1.0).unwrap();
+        let [mut counts, mut next] = [(); 2].map(|()| Tensor::<f32, 1>::zeros(device, [LENGTH]).unwrap());
+        for _ in 0..times {
+            let grid = Grid::cover([LENGTH], [4096]);
+            vector::add::<f32, 4096>().launch(device, grid, (&ones, &counts, &mut next)).unwrap();
+            std::mem::swap(&mut counts, &mut next);
+        }
+        // Below 2^24 all whole numbers are an f32's.
+        assert_eq!(counts.to_vec().unwrap(), vec![times as f32; LENGTH], "{device}");
+    }
+}
+
+/// Both compilers come to the same fingerprints: of spans, of streamed matrices, and of shared memory, whose size depends on the target.
+#[test]
+fn the_code_for_gpus_has_the_kernels_that_programs_launch() {
+    let launched = [
+        vector::add::<f32, 4096>().description(),
+        softmax::softmax::<1024>().description(),
+        streams::softmax_streamed.description(),
+        products::gemm_streamed::<128>().description(),
+        attention::attention::<f16, 128, 64, 0>().description(),
+        attention::attention_by_warps::<bf16, 16, 128, 1>().description(),
+    ];
+    for image in KERNELS.images() {
+        for kernel in launched {
+            let entry = image.entries().iter().find(|entry| entry.path == kernel.path);
+            let entry = entry.unwrap_or_else(|| panic!("{} has no `{}`", image.arch(), kernel.path));
+            assert_eq!((entry.fingerprint, entry.declaration), (kernel.fingerprint, kernel.declaration));
         }
     }
 }

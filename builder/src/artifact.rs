@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::{Arch, Error};
+use crate::{Arch, BuiltImage, Error};
 
 /// The name of the PTX file for an architecture.
 pub(crate) fn ptx_file(name: &str, arch: Arch) -> String {
@@ -32,62 +32,88 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
 pub(crate) fn write_source(
     folder: &Path,
     name: &str,
-    archs: &[Arch],
+    images: &[BuiltImage],
     missing: Option<&str>,
 ) -> Result<PathBuf, Error> {
     let path = folder.join(format!("{name}.rs"));
-    write(&path, &source(name, archs, missing))?;
+    write(&path, &source(name, images, missing))?;
     Ok(path)
 }
 
-fn source(name: &str, archs: &[Arch], missing: Option<&str>) -> String {
+fn source(name: &str, images: &[BuiltImage], missing: Option<&str>) -> String {
     let mut text = format!(
         "/// The kernels of `{name}` as PTX, written by cuda-tiles-builder.\n\
-         // SAFETY: the images are compiled from the kernels' own functions.\n\
-         pub static KERNELS: ::cuda_tiles_host::Artifact =\n    unsafe {{ ::cuda_tiles_host::Artifact::new({name:?}, &[\n"
+         pub static KERNELS: ::cuda_tiles_host::Artifact = ::cuda_tiles_host::Artifact::new({name:?}, &[\n"
     );
-    for &arch in archs {
+    for &BuiltImage { arch, ref kernels, .. } in images {
         let (major, minor) = arch.compute_capability();
         let _ = writeln!(
             text,
-            "        ::cuda_tiles_host::Image {{ arch: {:?}, major: {major}, minor: {minor}, exact: {}, \
-             ptx: include_str!(concat!(env!(\"OUT_DIR\"), {:?})) }},",
+            "    // SAFETY: the PTX was compiled from the kernels' own functions, and has these entries.\n    \
+             unsafe {{ ::cuda_tiles_host::Image::new({:?}, ({major}, {minor}), {}, \
+             include_str!(concat!(env!(\"OUT_DIR\"), {:?})), &[",
             arch.name(),
             arch.is_exact(),
             format!("/{}", ptx_file(name, arch)),
         );
+        for kernel in kernels {
+            // An entry that was written by hand has none: no kernel of Rust is it.
+            let Some(fingerprint) = kernel.fingerprint else { continue };
+            let _ = writeln!(
+                text,
+                "        ::cuda_tiles_host::Entry {{ path: {:?}, symbol: {:?}, fingerprint: {fingerprint:#018x}, declaration: {:?} }},",
+                kernel.name, kernel.entry, kernel.declaration
+            );
+        }
+        text += "    ]) },\n";
     }
-    let _ = writeln!(text, "    ], {missing:?}) }};");
+    let _ = writeln!(text, "], {missing:?});");
     text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::KernelMetadata;
+
+    fn image(arch: Arch, kernels: Vec<KernelMetadata>) -> BuiltImage {
+        BuiltImage { arch, path: PathBuf::new(), kernels }
+    }
 
     #[test]
     fn the_source_embeds_each_image() {
-        let text = source("kernels", &[Arch::Sm80, Arch::Sm90a], None);
+        let text = source("kernels", &[image(Arch::Sm80, vec![]), image(Arch::Sm90a, vec![])], None);
         assert!(text.contains("pub static KERNELS: ::cuda_tiles_host::Artifact"), "{text}");
         assert!(
             text.contains(
-                r#"::cuda_tiles_host::Image { arch: "sm_90a", major: 9, minor: 0, exact: true, ptx: include_str!(concat!(env!("OUT_DIR"), "/kernels.sm_90a.ptx")) },"#
+                r#"::cuda_tiles_host::Image::new("sm_90a", (9, 0), true, include_str!(concat!(env!("OUT_DIR"), "/kernels.sm_90a.ptx")), &["#
             ),
             "{text}"
         );
-        assert!(text.contains(r#"arch: "sm_80", major: 8, minor: 0, exact: false"#), "{text}");
-        assert!(text.contains("], None) };"), "{text}");
+        assert!(text.contains(r#"Image::new("sm_80", (8, 0), false"#), "{text}");
+        assert!(text.ends_with("], None);\n"), "{text}");
+    }
+
+    #[test]
+    fn the_source_lists_the_kernels_of_each_image() {
+        let kernel = |fingerprint| KernelMetadata {
+            name: "kernels::a::scale".to_owned(),
+            entry: "kernels$a$scale".to_owned(),
+            fingerprint,
+            declaration: "fn scale(x: f32)".to_owned(),
+            ..KernelMetadata::default()
+        };
+        let text = source("kernels", &[image(Arch::Sm80, vec![kernel(Some(0x12)), kernel(None)])], None);
+        let entry = r#"::cuda_tiles_host::Entry { path: "kernels::a::scale", symbol: "kernels$a$scale", fingerprint: 0x0000000000000012, declaration: "fn scale(x: f32)" },"#;
+        assert!(text.contains(entry), "{text}");
+        assert_eq!(text.matches("Entry {").count(), 1);
     }
 
     #[test]
     fn the_source_without_images_says_why() {
         let text = source("kernels", &[], Some("no `rust-src`; type \"this\""));
-        assert!(
-            text.contains(
-                r#"&[
-    ], Some("no `rust-src`; type \"this\"")) };"#
-            ),
-            "{text}"
-        );
+        let expected = r#"&[
+], Some("no `rust-src`; type \"this\""));"#;
+        assert!(text.contains(expected), "{text}");
     }
 }

@@ -1,14 +1,14 @@
 //! [`CudaBuilder`]: what a build script calls.
 
 use std::ffi::OsString;
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::cargo::{self, Compilation};
 use crate::metadata;
 use crate::toolchain::{self, Toolchain, ToolchainMissing};
-use crate::{Arch, Error, KernelMetadata, artifact};
+use crate::{Arch, Diagnostics, Error, KernelMetadata, artifact};
 
 /// The variable that makes a missing toolchain an error.
 const REQUIRE_PTX: &str = "CUDA_TILES_REQUIRE_PTX";
@@ -25,7 +25,7 @@ const DOCS_RS: &str = "DOCS_RS";
 /// // In a build script. (`no_run`: it needs the environment that cargo gives to build scripts.)
 /// use cuda_tiles_builder::{Arch, CudaBuilder};
 ///
-/// CudaBuilder::new("kernels").arch(Arch::Sm80).arch(Arch::Sm90a).build().unwrap();
+/// CudaBuilder::new("kernels").arch(Arch::Sm80).arch(Arch::Sm90a).build();
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "nothing is compiled before `build`"]
@@ -139,14 +139,31 @@ impl CudaBuilder {
         self
     }
 
-    /// Compiles the kernels and writes the PTX files and the source that embeds them.
+    /// Compiles the kernels and writes the PTX files and the source that embeds them: for build scripts. If that fails, the
+    /// messages of the compiler, or what else is wrong, go to standard error, and the process ends with status 1: cargo shows
+    /// them and nothing else.
+    pub fn build(self) -> Built {
+        self.try_build().unwrap_or_else(|error| {
+            let prefix = if matches!(error, Error::Compile { .. }) { "" } else { "error: " };
+            eprintln!("{prefix}{error}");
+            std::process::exit(1)
+        })
+    }
+
+    /// Does the same, for programs that go on after an error.
     ///
     /// # Errors
     ///
     /// If the kernel crate cannot be found, read or compiled, if its markers do not fit its entries, if a file
     /// cannot be written, or if there is no toolchain and one is [`required`](Self::required).
-    pub fn build(self) -> Result<Built, Error> {
-        Build::new(self)?.run()
+    pub fn try_build(self) -> Result<Built, Error> {
+        let mut build = Build::new(self)?;
+        let built = build.run()?;
+        if build.in_build_script {
+            // Cargo shows all output of a script that fails: these are for one that does not.
+            print!("{}", build.directives);
+        }
+        Ok(built)
     }
 }
 
@@ -157,6 +174,8 @@ struct Build {
     out_dir: PathBuf,
     target_dir: PathBuf,
     in_build_script: bool,
+    /// What cargo is to be told, in lines.
+    directives: String,
 }
 
 impl Build {
@@ -181,10 +200,10 @@ impl Build {
             None => out_dir.join("cuda-tiles"),
         };
         artifact::create_folder(&out_dir)?;
-        Ok(Self { settings, manifest, out_dir, target_dir, in_build_script })
+        Ok(Self { settings, manifest, out_dir, target_dir, in_build_script, directives: String::new() })
     }
 
-    fn run(self) -> Result<Built, Error> {
+    fn run(&mut self) -> Result<Built, Error> {
         for name in [toolchain::VARIABLE, REQUIRE_PTX, PREBUILT_PTX, DOCS_RS, "RUSTUP_TOOLCHAIN"] {
             self.tell_cargo("rerun-if-env-changed", name);
         }
@@ -212,35 +231,36 @@ impl Build {
     }
 
     /// Compiles for all architectures at the same time: each takes one core for as long as the other.
-    fn compile(self, toolchain: &Toolchain) -> Result<Built, Error> {
+    fn compile(&mut self, toolchain: &Toolchain) -> Result<Built, Error> {
         let metadata = cargo::metadata(&self.manifest, true)?;
         let package = cargo::package(&metadata, &self.manifest).ok_or_else(|| self.no_kernel_crate())?;
         for source in cargo::sources(&metadata, &package.id) {
             self.tell_cargo("rerun-if-changed", source.display());
         }
         let name = self.name(&package.name);
-        let compile = |arch| self.compile_for(arch, toolchain, &package.name, &name);
-        let images = thread::scope(|scope| {
+        let workspace = metadata.workspace_root.as_std_path();
+        let compile = |arch| self.compile_for(arch, toolchain, workspace, &package.name, &name);
+        let compiled: Vec<_> = thread::scope(|scope| {
             let running: Vec<_> =
                 self.settings.archs.iter().map(|&arch| scope.spawn(move || compile(arch))).collect();
-            running
-                .into_iter()
-                .map(|thread| thread.join().expect("compiling returns an error, and never panics"))
-                .collect::<Result<Vec<_>, _>>()
-        })?;
-        self.finish(name, images, None)
+            let ends = running.into_iter().map(|thread| thread.join());
+            ends.map(|end| end.expect("compiling returns an error, and never panics")).collect()
+        });
+        self.finish(name, together(compiled)?, None)
     }
 
     fn compile_for(
         &self,
         arch: Arch,
         toolchain: &Toolchain,
+        workspace: &Path,
         package: &str,
         name: &str,
-    ) -> Result<BuiltImage, Error> {
+    ) -> Result<(BuiltImage, Diagnostics), Error> {
         let path = self.out_dir.join(artifact::ptx_file(name, arch));
         let compilation = Compilation {
             manifest: &self.manifest,
+            workspace,
             package,
             features: &self.settings.features,
             default_features: self.settings.default_features,
@@ -248,16 +268,16 @@ impl Build {
             target_folder: &self.target_dir.join(arch.name()),
         };
         let compiled = path.with_extension("compiled.ptx");
-        compilation.run(toolchain, arch, &compiled)?;
+        let warnings = compilation.run(toolchain, arch, &compiled)?;
         let text = read(&compiled)?;
-        finish_image(package, arch, path, &text)
+        Ok((finish_image(package, arch, path, &text)?, warnings))
     }
 
     /// Takes over PTX that an earlier build has made.
-    fn take_prebuilt(self, folder: &Path) -> Result<Built, Error> {
+    fn take_prebuilt(&mut self, folder: &Path) -> Result<Built, Error> {
         let (package, name) = self.package_and_name()?;
         let mut images = Vec::new();
-        for &arch in &self.settings.archs {
+        for arch in self.settings.archs.clone() {
             let source = folder.join(artifact::ptx_file(&name, arch));
             self.tell_cargo("rerun-if-changed", source.display());
             let text = std::fs::read_to_string(&source)
@@ -268,14 +288,13 @@ impl Build {
         self.finish(name, images, None)
     }
 
-    fn without_ptx(self, missing: String) -> Result<Built, Error> {
+    fn without_ptx(&self, missing: String) -> Result<Built, Error> {
         let (_, name) = self.package_and_name()?;
         self.finish(name, Vec::new(), Some(missing))
     }
 
-    fn finish(self, name: String, images: Vec<BuiltImage>, missing: Option<String>) -> Result<Built, Error> {
-        let archs: Vec<Arch> = images.iter().map(|image| image.arch).collect();
-        let source = artifact::write_source(&self.out_dir, &name, &archs, missing.as_deref())?;
+    fn finish(&self, name: String, images: Vec<BuiltImage>, missing: Option<String>) -> Result<Built, Error> {
+        let source = artifact::write_source(&self.out_dir, &name, &images, missing.as_deref())?;
         Ok(Built { name, source, images, missing })
     }
 
@@ -296,23 +315,52 @@ impl Build {
 
     /// Says on the terminal that there will be no PTX, and sees to it that cargo asks again when a toolchain
     /// has been repaired.
-    fn warn(&self, missing: &ToolchainMissing) -> Result<(), Error> {
+    fn warn(&mut self, missing: &ToolchainMissing) -> Result<(), Error> {
         let (package, _) = self.package_and_name()?;
         self.tell_cargo(
             "warning",
             format!("the kernels of `{package}` will run on the CPU only: {}", missing.reason()),
         );
         self.tell_cargo("warning", format!("to build them for the GPU, {}", missing.remedy()));
-        self.tell_cargo("rerun-if-changed", self.manifest.display());
+        self.tell_cargo("rerun-if-changed", self.manifest.clone().display());
         for path in missing.watch() {
             self.tell_cargo("rerun-if-changed", path.display());
         }
         Ok(())
     }
 
-    fn tell_cargo(&self, directive: &str, value: impl Display) {
-        if self.in_build_script {
-            println!("cargo::{directive}={value}");
+    fn tell_cargo(&mut self, directive: &str, value: impl Display) {
+        let _ = writeln!(self.directives, "cargo::{directive}={value}");
+    }
+}
+
+/// The images of all architectures, or the first error; what the compiler refuses on several of them is one error. Warnings are
+/// printed.
+fn together(compiled: Vec<Result<(BuiltImage, Diagnostics), Error>>) -> Result<Vec<BuiltImage>, Error> {
+    let (mut images, mut warnings) = (Vec::new(), Diagnostics::default());
+    let mut failure = None;
+    for result in compiled {
+        match (result, &mut failure) {
+            (Ok((image, others)), _) => {
+                images.push(image);
+                warnings.merge(others);
+            }
+            (
+                Err(Error::Compile { archs: new, diagnostics: others, .. }),
+                Some(Error::Compile { archs, diagnostics, .. }),
+            ) => {
+                archs.extend(new);
+                diagnostics.merge(others);
+            }
+            (Err(error), None) => failure = Some(error),
+            (Err(_), Some(_)) => {}
+        }
+    }
+    match failure {
+        Some(error) => Err(error),
+        None => {
+            eprint!("{warnings}");
+            Ok(images)
         }
     }
 }
@@ -371,7 +419,7 @@ mod tests {
 
     #[test]
     fn without_cargos_variables_the_error_says_where_to_call_it_from() {
-        let error = CudaBuilder::new("kernels").out_dir(std::env::temp_dir()).build().unwrap_err();
+        let error = CudaBuilder::new("kernels").out_dir(std::env::temp_dir()).try_build().unwrap_err();
         assert!(error.to_string().contains("there is no kernel crate at"), "{error}");
         assert_eq!(format!("{error:?}"), error.to_string());
     }

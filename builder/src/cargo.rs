@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cargo_metadata::diagnostic::DiagnosticLevel;
-use cargo_metadata::{Message, Metadata, MetadataCommand, Package, PackageId, TargetKind};
+use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId, TargetKind};
 
+use crate::diagnostics::Diagnostics;
 use crate::toolchain::Toolchain;
 use crate::{Arch, Error, environment};
 
@@ -30,6 +30,8 @@ const PROFILE: [&str; 8] = [
 /// What is to be compiled.
 pub(crate) struct Compilation<'a> {
     pub(crate) manifest: &'a Path,
+    /// The root of the kernel crate's workspace, where rustc runs.
+    pub(crate) workspace: &'a Path,
     pub(crate) package: &'a str,
     pub(crate) features: &'a [String],
     pub(crate) default_features: bool,
@@ -38,24 +40,22 @@ pub(crate) struct Compilation<'a> {
 }
 
 impl Compilation<'_> {
-    /// Compiles the kernel crate for `arch`, and leaves the module's PTX in `ptx`.
-    pub(crate) fn run(&self, toolchain: &Toolchain, arch: Arch, ptx: &Path) -> Result<(), Error> {
+    /// Compiles the kernel crate for `arch`, and leaves the module's PTX in `ptx`. Returns the compiler's warnings.
+    pub(crate) fn run(&self, toolchain: &Toolchain, arch: Arch, ptx: &Path) -> Result<Diagnostics, Error> {
         let mut command = self.command(toolchain, arch, ptx);
         let output =
             command.output().map_err(|source| Error::Start { program: toolchain.cargo.clone(), source })?;
-        let diagnostics = Diagnostics::read(&output.stdout);
-        eprint!("{}", diagnostics.warnings);
+        let mut diagnostics = Diagnostics::read(&output.stdout, self.workspace);
         if output.status.success() && ptx.is_file() {
-            return Ok(());
+            return Ok(diagnostics);
         }
-        // Failures that are cargo's own, such as a dependency that it cannot find, are on its standard error.
-        let diagnostics = if diagnostics.errors.is_empty() {
-            // A process that was stopped, by a user or for lack of memory, leaves no message but its status.
-            format!("{}cargo: {}", String::from_utf8_lossy(&output.stderr), output.status)
-        } else {
-            diagnostics.errors
-        };
-        Err(Error::Compile { package: self.package.to_owned(), arch, diagnostics })
+        if !diagnostics.has_errors() {
+            // Failures that are cargo's own, such as a dependency that it cannot find, are on its standard error. A process that
+            // was stopped, by a user or for lack of memory, leaves no message but its status.
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            diagnostics.add_error(format!("{stderr}cargo: {}\n", output.status));
+        }
+        Err(Error::Compile { package: self.package.to_owned(), archs: vec![arch], diagnostics })
     }
 
     fn command(&self, toolchain: &Toolchain, arch: Arch, ptx: &Path) -> Command {
@@ -85,7 +85,7 @@ impl Compilation<'_> {
         // With fat LTO the assembly of the last crate is the whole program's: the PTX. There is nothing to link,
         // and without a linked file cargo never takes PTX of other settings for up to date.
         command
-            .args(["--", "-Zno-link", "-Zcrate-attr=feature(abi_ptx,asm_experimental_arch)"])
+            .args(["--", "-Zno-link", "-Zcrate-attr=feature(abi_ptx,asm_experimental_arch,linkage)"])
             .arg(format!("--emit=asm={}", ptx.display()));
         command
     }
@@ -98,6 +98,8 @@ impl Compilation<'_> {
             // A panic becomes a trap, without the code that would format its message.
             "-Zunstable-options".to_owned(),
             "-Cpanic=immediate-abort".to_owned(),
+            // Names of entries that are identifiers of PTX, whatever their modules are called.
+            "-Csymbol-mangling-version=v0".to_owned(),
             // Arrays stay in registers only if every loop over them is unrolled.
             "-Cllvm-args=-unroll-threshold=2000".to_owned(),
             // A call passes its arguments through memory: nothing is too large to be inlined.
@@ -105,30 +107,6 @@ impl Compilation<'_> {
         ];
         flags.extend_from_slice(self.rustflags);
         flags
-    }
-}
-
-/// The compiler's messages, rendered as it would print them.
-#[derive(Default)]
-struct Diagnostics {
-    errors: String,
-    warnings: String,
-}
-
-impl Diagnostics {
-    fn read(stdout: &[u8]) -> Self {
-        let mut diagnostics = Self::default();
-        for message in Message::parse_stream(stdout) {
-            let Ok(Message::CompilerMessage(message)) = message else { continue };
-            let rendered = message.message.rendered.unwrap_or(message.message.message);
-            match message.message.level {
-                DiagnosticLevel::Error | DiagnosticLevel::Ice => diagnostics.errors += &rendered,
-                // A warning about no line of the source is one about the flags that this crate passes.
-                _ if message.message.spans.is_empty() => {}
-                _ => diagnostics.warnings += &rendered,
-            }
-        }
-        diagnostics
     }
 }
 

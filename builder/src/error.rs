@@ -4,12 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::toolchain::ToolchainMissing;
-use crate::{Arch, MetadataError};
+use crate::{Arch, Diagnostics, MetadataError};
 
 /// A build of kernels that failed.
 ///
-/// `Debug` prints the same text as `Display`, so that `build().unwrap()` in a build script shows a message for
-/// people.
+/// `Debug` prints the same text as `Display`, so that `try_build().unwrap()` shows a message for people.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -47,14 +46,14 @@ pub enum Error {
     )]
     Toolchain(#[from] ToolchainMissing),
     /// The kernel crate does not compile.
-    #[error("the kernels of `{package}` do not compile for {arch}:\n\n{diagnostics}")]
+    #[error("{diagnostics}error: the kernels of `{package}` do not compile for {}", names(.archs))]
     Compile {
         /// The kernel crate.
         package: String,
-        /// The architecture it was compiled for.
-        arch: Arch,
-        /// The compiler's messages, rendered.
-        diagnostics: String,
+        /// The architectures that it was compiled for in vain.
+        archs: Vec<Arch>,
+        /// The compiler's messages.
+        diagnostics: Diagnostics,
     },
     /// The compiler's PTX and the kernels' markers do not fit.
     #[error("the PTX of `{package}` for {arch} cannot be used: {source}")]
@@ -100,6 +99,10 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+}
+
+fn names(archs: &[Arch]) -> String {
+    archs.iter().map(|arch| arch.name()).collect::<Vec<_>>().join(", ")
 }
 
 impl fmt::Debug for Error {

@@ -9,7 +9,7 @@
 //! use cuda_tiles_builder::CudaBuilder;
 //!
 //! fn main() {
-//!     CudaBuilder::new("kernels").build().unwrap();
+//!     CudaBuilder::new("kernels").build();
 //! }
 //! ```
 //!
@@ -29,6 +29,12 @@
 //!
 //! If none will do, the build goes on without PTX: the kernels then run on the CPU only, a warning says what to
 //! type, and a launch on a GPU repeats it. [`CudaBuilder::required`] makes it an error instead.
+//!
+//! # Errors
+//!
+//! What the compiler refuses in a kernel, cargo shows in the compiler's own text, with paths from the folder where you have typed
+//! `cargo build`; what two architectures have in common is there once. [`CudaBuilder::build`] prints it and ends the build script,
+//! [`CudaBuilder::try_build`] returns it to programs that go on.
 //!
 //! # Environment variables
 //!
@@ -52,6 +58,7 @@ mod arch;
 mod artifact;
 mod builder;
 mod cargo;
+mod diagnostics;
 mod environment;
 mod error;
 mod metadata;
@@ -60,6 +67,7 @@ mod toolchain;
 
 pub use arch::{Arch, UnknownArch};
 pub use builder::{Built, BuiltImage, CudaBuilder};
+pub use diagnostics::Diagnostics;
 pub use error::Error;
 pub use metadata::{KernelMetadata, MetadataError};
 pub use toolchain::{Rejected, ToolchainMissing};

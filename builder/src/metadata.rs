@@ -4,16 +4,23 @@
 //! is a comment:
 //!
 //! ```text
-//! //@cuda-tiles entry gemm maxntid=256 copy=128 minnctapersm=1 maxnreg=168 cluster=2,1,1 paramalign=3:64
+//! //@cuda-tiles entry kernels::gemm maxntid=256 copy=128 minnctapersm=1 maxnreg=168 cluster=2,1,1 paramalign=3:64
+//!     line=12 fingerprint=3254236 is fn gemm(a: Span<f32, (u32, u32)>, ...)
 //! ```
+//!
+//! (in one line). It stands in the body of the entry, which the compiler has named in its own way, and says by which path
+//! Rust knows the kernel: the entry is renamed after it. One outside of all bodies belongs to the entry of that name.
 //!
 //! Written into the entry's head as `.maxntid 384, 1, 1` and so on, they give the same machine code as bounds
 //! that the code generator knew of, since it is `ptxas` that allocates registers.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use crate::Arch;
-use crate::ptx::{Entry, Module, ParseError};
+use crate::ptx::order::{self, late_cut};
+use crate::ptx::statics::written_static;
+use crate::ptx::{Entry, Module, ParseError, rename};
 
 /// What each marker line begins with.
 const MARKER: &str = "//@cuda-tiles entry ";
@@ -22,8 +29,16 @@ const MARKER: &str = "//@cuda-tiles entry ";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelMetadata {
-    /// The kernel's name, which is the entry's.
+    /// The kernel's path, `kernels::filters::scale`, or the name of an entry that was written by hand.
     pub name: String,
+    /// The entry's name in the PTX.
+    pub entry: String,
+    /// What the host compares with its handle of the kernel; none of an entry that was written by hand.
+    pub fingerprint: Option<u64>,
+    /// The line of the source that the kernel stands on.
+    pub line: Option<u32>,
+    /// The function as it is declared.
+    pub declaration: String,
     /// The largest block that the kernel may be launched with, in threads along x, y and z (`.maxntid`).
     pub threads: Option<[u32; 3]>,
     /// Threads along x besides those, which do nothing but copy. Architectures before `sm_90` have no copy engine for
@@ -39,6 +54,8 @@ pub struct KernelMetadata {
     /// Parameters that must be aligned more strictly than Rust's ABI aligns them, such as tensor maps, as pairs
     /// of the parameter's index in the PTX and its alignment in bytes.
     pub aligned_parameters: Vec<(usize, u32)>,
+    /// Whether the kernel is an `unsafe fn`, whose author vouches for what is checked of others.
+    pub is_unsafe: bool,
 }
 
 /// A marker that does not fit the PTX it stands in.
@@ -63,7 +80,7 @@ pub enum MetadataError {
     /// There is a marker and no entry of that name.
     #[error(
         "kernel `{kernel}` has a marker but no entry in the PTX; is its function `#[unsafe(no_mangle)] \
-         extern \"ptx-kernel\"`, as `#[kernel]` writes it?"
+         extern \"ptx-kernel\"`?"
     )]
     NoEntry {
         /// The kernel's name.
@@ -71,12 +88,14 @@ pub enum MetadataError {
     },
     /// Two markers have the same name.
     #[error(
-        "two kernels are named `{kernel}`; an artifact finds kernels by name: rename one of them, in this crate \
-         or in the kernel crate that it depends on"
+        "two kernels are `{kernel}`{}: rename one of them, or put it in another module (kernels in functions belong \
+         to the module around these)", places(.lines)
     )]
     Duplicate {
-        /// The kernels' name.
+        /// The kernels' path.
         kernel: String,
+        /// The lines that they stand on.
+        lines: [Option<u32>; 2],
     },
     /// A parameter to align is not there, or is not one that can be aligned.
     #[error(
@@ -88,14 +107,48 @@ pub enum MetadataError {
         /// The parameter's index in the PTX.
         index: usize,
     },
+    /// A safe kernel cuts a writable tensor when its blocks may have come to know different things.
+    #[error(
+        "kernel `{kernel}`{line} cuts a writable tensor into tiles after it has {learnt}: its blocks may know different things \
+         by then, and cut the tensor in different ways, so that two of them own the same elements. Call `partition`, \
+         `strided` and `window` of writable tensors, and `deal` of sinks, at the top of the kernel; or declare the kernel \
+         as an `unsafe fn` and state why its blocks own different elements"
+    )]
+    LateCut {
+        /// The kernel's path.
+        kernel: String,
+        /// Where it stands, in parentheses.
+        line: String,
+        /// What it has done before, as the end of this sentence's first part.
+        learnt: String,
+    },
+    /// A safe kernel writes a static.
+    #[error(
+        "kernel `{kernel}`{line} writes the static `{variable}`, or may do so: the static's address goes to an instruction that writes. \
+         Threads and blocks could tell each other by it what safe kernels must not branch on. Pass a tensor, \
+         `SpanAtomic` for one that all blocks change, and let statics be tables that are only read; or declare the kernel as an \
+         `unsafe fn` and state why nothing depends on it"
+    )]
+    WrittenStatic {
+        /// The kernel's path.
+        kernel: String,
+        /// Where it stands, in parentheses.
+        line: String,
+        /// The static.
+        variable: String,
+    },
 }
 
 impl KernelMetadata {
     /// Reads one line of PTX; `None` if it is not a marker.
     fn parse(line: &str) -> Result<Option<Self>, MetadataError> {
         let Some(marker) = line.trim().strip_prefix(MARKER) else { return Ok(None) };
+        // A declaration has spaces.
+        let (marker, declaration) = marker.split_once(" is ").unwrap_or((marker, ""));
         let mut words = marker.split_whitespace();
         let mut metadata = Self { name: words.next().unwrap_or_default().to_owned(), ..Self::default() };
+        metadata.entry = symbol(&metadata.name);
+        metadata.declaration = declaration.to_owned();
         for setting in words {
             metadata.set(setting).map_err(|reason| metadata.refuse(setting, reason))?;
         }
@@ -116,11 +169,14 @@ impl KernelMetadata {
     fn set(&mut self, setting: &str) -> Result<(), &'static str> {
         let (key, value) = setting.split_once('=').ok_or("it has no value")?;
         match key {
-            "maxntid" => self.threads = Some(three(value)?),
-            "copy" => self.copy_threads = Some(positive(value)?),
-            "minnctapersm" => self.min_blocks = Some(positive(value)?),
-            "maxnreg" => self.max_registers = Some(positive(value)?),
-            "cluster" => self.cluster = Some(three(value)?),
+            "maxntid" => once(&mut self.threads, three(value)?)?,
+            "copy" => once(&mut self.copy_threads, positive(value)?)?,
+            "minnctapersm" => once(&mut self.min_blocks, positive(value)?)?,
+            "maxnreg" => once(&mut self.max_registers, positive(value)?)?,
+            "cluster" => once(&mut self.cluster, three(value)?)?,
+            "line" => once(&mut self.line, positive(value)?)?,
+            "fingerprint" => once(&mut self.fingerprint, value.parse().map_err(|_| "it is not a number")?)?,
+            "contract" if value == "unsafe" => self.is_unsafe = true,
             "paramalign" => {
                 let (index, alignment) = value.split_once(':').ok_or("it is not `index:alignment`")?;
                 let index = index.parse().map_err(|_| "its index is not a number")?;
@@ -128,11 +184,18 @@ impl KernelMetadata {
                 if !alignment.is_power_of_two() {
                     return Err("the alignment is not a power of two");
                 }
+                if self.aligned_parameters.iter().any(|&(known, _)| known == index) {
+                    return Err(TWICE);
+                }
                 self.aligned_parameters.push((index, alignment));
             }
             _ => return Err("this setting is unknown"),
         }
-        Ok(())
+        let threads = self.threads.map_or(0, |[x, ..]| x);
+        match threads.checked_add(self.copy_threads.unwrap_or(0)) {
+            Some(_) => Ok(()),
+            None => Err("with the other threads it is more than can be counted"),
+        }
     }
 
     /// The directives that `entry` needs and does not have yet, each on a line of its own.
@@ -156,6 +219,17 @@ impl KernelMetadata {
     }
 }
 
+/// Why a setting is refused that stands in its marker already.
+const TWICE: &str = "it is set twice";
+
+/// Sets what is not set yet.
+fn once<T>(setting: &mut Option<T>, value: T) -> Result<(), &'static str> {
+    match setting.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(TWICE),
+    }
+}
+
 fn positive(text: &str) -> Result<u32, &'static str> {
     text.parse().ok().filter(|&number| number > 0).ok_or("it is not a positive number")
 }
@@ -169,19 +243,79 @@ fn three(text: &str) -> Result<[u32; 3], &'static str> {
     Ok(sizes)
 }
 
-/// Writes what the markers in `text` say into the heads of their entries, and returns the new text and the
+/// The places of two kernels in an error.
+fn places(lines: &[Option<u32>; 2]) -> String {
+    match *lines {
+        [Some(first), Some(second)] if first != second => {
+            format!(", one on line {first} of its file and one on line {second}")
+        }
+        [Some(line), _] => format!(", both on line {line} of its file"),
+        _ => String::new(),
+    }
+}
+
+/// A kernel's path as an identifier of PTX: `kernels::scale` is `kernels$scale`.
+fn symbol(path: &str) -> String {
+    let mut symbol = String::new();
+    for c in path.replace("::", "$").chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '$' => symbol.push(c),
+            // No segment of a path is empty, so that two signs in a row stand for nothing else.
+            other => {
+                let _ = write!(symbol, "$${:x}$", u32::from(other));
+            }
+        }
+    }
+    symbol
+}
+
+/// The text in which each entry that has a marker in its body is named after that.
+fn with_readable_names(text: &str) -> Result<String, MetadataError> {
+    let module = Module::parse(text)?;
+    let mut names = HashMap::new();
+    for entry in module.entries() {
+        for line in entry.body().lines() {
+            if let Some(kernel) = KernelMetadata::parse(line)?.filter(|kernel| kernel.entry != entry.name()) {
+                names.insert(entry.name(), kernel.entry);
+            }
+        }
+    }
+    Ok(rename(text, &names))
+}
+
+/// Checks what safe kernels must not do, which no type of Rust can say.
+fn check(text: &str, kernels: &[KernelMetadata]) -> Result<(), MetadataError> {
+    let safe = || kernels.iter().filter(|kernel| !kernel.is_unsafe).map(|kernel| &*kernel.entry);
+    let place = |entry: &str| {
+        let kernel = kernels.iter().find(|kernel| kernel.entry == entry);
+        let line = kernel.and_then(|kernel| kernel.line).map(|line| format!(" (line {line} of its file)"));
+        (kernel.map_or_else(|| entry.to_owned(), |kernel| kernel.name.clone()), line.unwrap_or_default())
+    };
+    if let Some((entry, learnt)) = late_cut(text, safe()) {
+        let (kernel, line) = place(entry);
+        return Err(MetadataError::LateCut { kernel, line, learnt: learnt.to_string() });
+    }
+    if let Some((entry, variable)) = written_static(text, safe()) {
+        let (kernel, line) = place(entry);
+        return Err(MetadataError::WrittenStatic { kernel, line, variable });
+    }
+    Ok(())
+}
+
+/// Names entries as their markers in `text` say, writes what else these say into the heads of the entries, and returns the new text and the
 /// metadata in the order of the markers. Directives that an entry already has are left as they are, so that
 /// the result of this function can be put through it again. An entry without a marker is not changed.
 pub(crate) fn apply(text: &str, arch: Arch) -> Result<(String, Vec<KernelMetadata>), MetadataError> {
+    let text = &with_readable_names(text)?;
     let module = Module::parse(text)?;
     let mut kernels: Vec<KernelMetadata> = Vec::new();
     let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
     for line in text.lines() {
         let Some(kernel) = KernelMetadata::parse(line)? else { continue };
-        if kernels.iter().any(|known| known.name == kernel.name) {
-            return Err(MetadataError::Duplicate { kernel: kernel.name });
+        if let Some(known) = kernels.iter().find(|known| known.entry == kernel.entry) {
+            return Err(MetadataError::Duplicate { lines: [known.line, kernel.line], kernel: kernel.name });
         }
-        let Some(entry) = module.entry(&kernel.name) else {
+        let Some(entry) = module.entry(&kernel.entry) else {
             return Err(MetadataError::NoEntry { kernel: kernel.name });
         };
         let after_parameters = entry.directives_range().start;
@@ -193,6 +327,7 @@ pub(crate) fn apply(text: &str, arch: Arch) -> Result<(String, Vec<KernelMetadat
         }
         kernels.push(kernel);
     }
+    check(text, &kernels)?;
 
     edits.sort_by_key(|(range, _)| range.start);
     let mut result = String::with_capacity(text.len() + 64 * kernels.len());
@@ -203,7 +338,7 @@ pub(crate) fn apply(text: &str, arch: Arch) -> Result<(String, Vec<KernelMetadat
         copied = range.end;
     }
     result.push_str(&text[copied..]);
-    Ok((result, kernels))
+    Ok((order::without_marks(&result), kernels))
 }
 
 /// The alignment of a by-value parameter, and where its digits stand in the module's text. Scalars and pointers
@@ -225,6 +360,7 @@ fn parameter_alignment(entry: &Entry<'_>, index: usize) -> Option<(std::ops::Ran
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// A module with these marker lines and two entries, `first` and `second`.
     fn module(markers: &str) -> String {
@@ -268,6 +404,28 @@ mod tests {
     }
 
     #[test]
+    fn safe_kernels_are_checked() {
+        let with = |contract: &str, body: &str| {
+            let text = module(&format!(
+                "//@cuda-tiles entry second maxntid=32{contract}\n.global .align 4 .b8 _RNvCs1_1k1C[4];"
+            ));
+            let (before, after) = text.rsplit_once("\tret;").unwrap();
+            apply(&format!("{before}{body}\tret;{after}"), Arch::Sm90a)
+        };
+        let late = "\t// begin inline asm\n\t//@cuda-tiles reveals index\n\t// end inline asm\n\t//@cuda-tiles cuts\n";
+        let error = with("", late).unwrap_err().to_string();
+        assert!(
+            error.starts_with("kernel `second` cuts a writable tensor into tiles after it has read its block's index (`bid`, "),
+            "{error}"
+        );
+        assert!(!with(" contract=unsafe", late).unwrap().0.contains("reveals"));
+        let writes = "\tatom.global.add.u32 %r1, [_RNvCs1_1k1C], 1;\n";
+        let error = with("", writes).unwrap_err().to_string();
+        assert!(error.starts_with("kernel `second` writes the static `k::C`, or may do so: "), "{error}");
+        assert!(with(" contract=unsafe", writes).unwrap().0.contains(writes));
+    }
+
+    #[test]
     fn an_entry_without_a_marker_is_not_changed() {
         let text = module("// no marker");
         assert_eq!(apply(&text, Arch::Sm90a).unwrap(), (text.clone(), vec![]));
@@ -296,6 +454,53 @@ mod tests {
         }
     }
 
+    /// Two kernels as rustc and `#[kernel]` leave them.
+    fn mangled(first: &str, second: &str) -> String {
+        format!(
+            ".version 8.0\n.target sm_90a\n.address_size 64\n\
+             .visible .entry _RNvNtCs1_1k1a5entry(\n\t.param .b32 _RNvNtCs1_1k1a5entry_param_0\n)\n{{\n\
+             \t// begin inline asm\n\t//@cuda-tiles entry {first}\n\t// end inline asm\n\
+             \tld.param.b32 %r1, [_RNvNtCs1_1k1a5entry_param_0];\n\tret;\n}}\n\
+             .visible .entry _RNvNtCs1_1k1a5entrys_0()\n{{\n\t//@cuda-tiles entry {second}\n\tret;\n}}\n"
+        )
+    }
+
+    #[test]
+    fn entries_are_named_after_the_markers_in_their_bodies() {
+        let text = mangled(
+            "k::a::scale maxntid=64 line=3 fingerprint=18446744073709551615 is fn scale(x: Span<f32, (u32,)>)",
+            "k::größe::scale maxntid=32 line=9 fingerprint=7 is fn scale()",
+        );
+        let (result, kernels) = apply(&text, Arch::Sm90a).unwrap();
+        assert!(
+            result.contains(".entry k$a$scale(\n\t.param .b32 k$a$scale_param_0\n)\n.maxntid 64, 1, 1\n{"),
+            "{result}"
+        );
+        assert!(result.contains("ld.param.b32 %r1, [k$a$scale_param_0];"), "{result}");
+        assert!(result.contains(".entry k$gr$$f6$$$df$e$scale()\n.maxntid 32, 1, 1\n{"), "{result}");
+        assert!(!result.contains("_RNv"), "{result}");
+        assert_eq!((&*kernels[0].name, &*kernels[0].entry), ("k::a::scale", "k$a$scale"));
+        assert_eq!((kernels[0].fingerprint, kernels[0].line), (Some(u64::MAX), Some(3)));
+        assert_eq!(kernels[0].declaration, "fn scale(x: Span<f32, (u32,)>)");
+        assert_eq!(kernels[1].fingerprint, Some(7));
+        assert_eq!(apply(&result, Arch::Sm90a).unwrap(), (result, kernels));
+    }
+
+    #[test]
+    fn kernels_that_cannot_be_told_apart_are_refused_with_their_places() {
+        let error =
+            |second| apply(&mangled("k::a line=3 is fn a()", second), Arch::Sm90a).unwrap_err().to_string();
+        assert_eq!(
+            error("k::a line=12 is fn a(x: f32)"),
+            "two kernels are `k::a`, one on line 3 of its file and one on line 12: rename one of them, or put it in \
+             another module (kernels in functions belong to the module around these)"
+        );
+        assert!(
+            error("k::a line=3 is fn a()")
+                .starts_with("two kernels are `k::a`, both on line 3 of its file: ")
+        );
+    }
+
     #[test]
     fn a_larger_alignment_is_kept() {
         let text = module("//@cuda-tiles entry first paramalign=1:4");
@@ -311,7 +516,7 @@ mod tests {
         );
         assert_eq!(
             error("//@cuda-tiles entry first maxntid=1\n//@cuda-tiles entry first maxntid=2"),
-            MetadataError::Duplicate { kernel: "first".into() }
+            MetadataError::Duplicate { kernel: "first".into(), lines: [None; 2] }
         );
         for index in [0, 2] {
             assert_eq!(
@@ -327,13 +532,64 @@ mod tests {
             "paramalign=1",
             "paramalign=1:48",
             "speed=11",
+            "maxntid=64 maxntid=128",
+            "paramalign=1:64 paramalign=1:64",
+            "maxntid=4294967295 copy=1",
         ] {
             let message = error(&format!("//@cuda-tiles entry first {setting}")).to_string();
-            assert!(message.contains("`first`") && message.contains(setting), "{message}");
+            let refused = setting.rsplit(' ').next().unwrap();
+            assert!(message.contains("`first`") && message.contains(refused), "{message}");
         }
         let message = error("//@cuda-tiles entry first minnctapersm=2").to_string();
         assert!(message.contains("without `maxntid`"), "{message}");
         let message = error("//@cuda-tiles entry first copy=32").to_string();
         assert!(message.contains("`copy`") && message.contains("without `maxntid`"), "{message}");
+    }
+
+    /// What a marker may say, and much that it may not.
+    fn setting() -> impl Strategy<Value = String> {
+        let key = prop::sample::select(vec![
+            "maxntid",
+            "copy",
+            "minnctapersm",
+            "maxnreg",
+            "cluster",
+            "paramalign",
+            "speed",
+            "",
+        ]);
+        let value =
+            prop_oneof![3 => "[0-3]{1,3}", 2 => "[0-2]:(1|2|16|64)", 1 => "[0-9,:]{0,12}", 1 => "\\PC{0,9}"];
+        (key, value).prop_map(|(key, value)| format!("{key}={value}"))
+    }
+
+    proptest! {
+        #![proptest_config(crate::ptx::cases(500))]
+
+        #[test]
+        fn markers_are_applied_or_refused(
+            lines in prop::collection::vec(
+                (prop::sample::select(vec!["first", "second", "third", ""]), prop::collection::vec(setting(), 0..4)),
+                0..4,
+            ),
+            arch in prop::sample::select(vec![Arch::Sm80, Arch::Sm90a]),
+        ) {
+            let lines: Vec<String> =
+                lines.iter().map(|(name, settings)| format!("{MARKER}{name} {}", settings.join(" "))).collect();
+            let text = module(&lines.join("\n"));
+            match apply(&text, arch) {
+                Ok((result, kernels)) => {
+                    let module = Module::parse(&result).unwrap();
+                    prop_assert_eq!(module.entries().len(), 2);
+                    for kernel in &kernels {
+                        let entry = module.entry(&kernel.name).unwrap();
+                        prop_assert_eq!(entry.has_directive(".maxntid"), kernel.threads.is_some());
+                        prop_assert_eq!(entry.body().trim(), "ret;");
+                    }
+                    prop_assert_eq!(apply(&result, arch).unwrap(), (result, kernels));
+                }
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
+        }
     }
 }

@@ -25,6 +25,11 @@
 //! # Ok::<(), cuda_tiles_builder::ptx::ParseError>(())
 //! ```
 
+mod code;
+pub(crate) mod order;
+pub(crate) mod statics;
+
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// PTX text that cannot be taken apart, which means that it is cut off or not PTX.
@@ -315,6 +320,25 @@ fn closing(code: &str, open: usize, opens: char, closes: char) -> Option<usize> 
     None
 }
 
+/// The text with other names for some entries, and for their parameters, which begin with the entry's name.
+pub(crate) fn rename(text: &str, names: &HashMap<&str, String>) -> String {
+    let mut renamed = String::with_capacity(text.len());
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let mut rest = text;
+    while let Some(start) = rest.find(is_part) {
+        let word = &rest[start..];
+        let word = &word[..word.find(|c| !is_part(c)).unwrap_or(word.len())];
+        renamed.push_str(&rest[..start]);
+        let parameter = word.rsplit_once("_param_").map(|(name, _)| name);
+        match [Some(word), parameter].into_iter().flatten().find_map(|name| Some((name, names.get(name)?))) {
+            Some((name, new)) => renamed.extend([new, &word[name.len()..]]),
+            None => renamed.push_str(word),
+        }
+        rest = &rest[start + word.len()..];
+    }
+    renamed + rest
+}
+
 /// The text with every comment and every string's content turned into spaces, so that positions stay the same
 /// and brackets inside them do not count.
 fn without_comments(text: &str) -> String {
@@ -349,9 +373,17 @@ fn without_comments(text: &str) -> String {
     String::from_utf8(code).expect("characters are kept whole, or replaced by a space for each byte")
 }
 
+/// As many random cases as take a second, unless `PROPTEST_CASES` says another number.
+#[cfg(test)]
+pub(crate) fn cases(usual: u32) -> proptest::test_runner::Config {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual);
+    proptest::test_runner::Config { cases, failure_persistence: None, ..Default::default() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const TWO: &str = r#"
 //
@@ -468,6 +500,21 @@ $L__BB0_1:
     }
 
     #[test]
+    fn entries_are_renamed_with_their_parameters() {
+        let names = HashMap::from([("first", "a$b".to_owned())]);
+        let text = rename(TWO, &names);
+        assert!(
+            text.contains(".globl\ta$b\n.visible .entry a$b(\n\t.param .u64 .ptr .align 4 a$b_param_0,"),
+            "{text}"
+        );
+        assert_eq!(
+            rename("first, first_param_12; $first firsts", &names),
+            "a$b, a$b_param_12; $first firsts"
+        );
+        assert_eq!(rename(TWO, &HashMap::new()), TWO);
+    }
+
+    #[test]
     fn text_that_is_not_ptx_or_is_cut_off_is_refused() {
         assert_eq!(Module::parse("int main() {}").unwrap_err(), ParseError::Header { directive: ".version" });
         let cut = &TWO[..TWO.find("$L__BB0_1").unwrap()];
@@ -475,5 +522,76 @@ $L__BB0_1:
             Module::parse(cut).unwrap_err(),
             ParseError::Unclosed { entry: "first".into(), bracket: '}' }
         );
+    }
+
+    /// PTX as rustc wrote it, with the head that is not kept with it.
+    const WRITTEN: &str = concat!(
+        ".version 8.3\n.target sm_80\n.address_size 64\n",
+        include_str!("../../xtask/golden/ptx/copy_f32_4096.sm_80.ptx")
+    );
+
+    /// Reads all that there is to read, and compares what must agree.
+    fn read_all(text: &str) {
+        let Ok(module) = Module::parse(text) else { return };
+        let mut end = 0;
+        for entry in module.entries() {
+            assert!(end <= entry.parameters_range().start, "entries follow each other");
+            assert!(entry.parameters_range().end <= entry.directives_range().start);
+            end = entry.directives_range().end;
+            assert_eq!(&text[entry.parameters_range()], entry.parameters());
+            assert_eq!(&text[entry.directives_range()], entry.directives());
+            assert_eq!(module.entry(entry.name()).map(Entry::name), Some(entry.name()));
+            let instructions = entry.instructions();
+            assert!(instructions.len() <= entry.body().len());
+            assert!(entry.calls().len() <= instructions.len());
+            assert!(entry.count("ld") <= instructions.len());
+            let _ = (entry.uses_local_memory(), entry.has_directive(".maxntid"));
+        }
+    }
+
+    #[test]
+    fn text_may_be_cut_off_at_any_byte() {
+        for text in [TWO, WRITTEN] {
+            let whole = Module::parse(text).unwrap();
+            for end in 0..text.len() {
+                read_all(&text[..end]);
+                if let Ok(module) = Module::parse(&text[..end]) {
+                    // What is read of a part is what is read of the whole.
+                    for (part, entry) in module.entries().iter().zip(whole.entries()) {
+                        assert_eq!((part.name(), part.parameters()), (entry.name(), entry.parameters()));
+                    }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(cases(300))]
+
+        #[test]
+        fn text_with_any_changes_is_read_or_refused(
+            real in any::<bool>(),
+            changes in prop::collection::vec(
+                (any::<prop::sample::Index>(), 0_usize..9, "([ -~\n\t{}();:@\"/*.,\\\\]|é|.entry|.version|.target){0,3}"),
+                0..6,
+            ),
+        ) {
+            let mut characters: Vec<String> =
+                if real { WRITTEN } else { TWO }.chars().map(String::from).collect();
+            for (place, removed, inserted) in &changes {
+                if !characters.is_empty() {
+                    let begin = place.index(characters.len());
+                    let end = (begin + removed).min(characters.len());
+                    characters.splice(begin..end, [inserted.clone()]);
+                }
+            }
+            read_all(&characters.concat());
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in any::<String>(), words in "([{}();:@\"/*.,\\\\ \n]|é|.entry|k){0,40}") {
+            read_all(&text);
+            read_all(&format!(".version 8.0\n.target sm_80\n{words}"));
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cuda_tiles_builder::ptx::Module;
-use cuda_tiles_builder::{Arch, Built, CudaBuilder, Error};
+use cuda_tiles_builder::{Arch, Built, CudaBuilder};
 
 /// A kernel on rustc's own names, so that these tests test the builder and nothing else.
 const KERNEL: &str = r#"
@@ -24,6 +24,30 @@ pub unsafe extern "ptx-kernel" fn double(data: *mut f32, map: [u64; 16], index: 
     let factor = if cfg!(feature = "triple") { 3 } else { 2 } + map[index] * 0;
     unsafe { *data *= factor as f32 }
 }
+"#;
+
+/// Two kernels of one name as `#[kernel]` makes them.
+const TWO: &str = r#"
+macro_rules! half {
+    ($($module:ident $threads:literal;)*) => { $(
+        mod $module {
+            const _: () = {
+                #[linkage = "external"]
+                unsafe extern "ptx-kernel" fn entry(data: *mut f32) {
+                    unsafe {
+                        core::arch::asm!(
+                            concat!("//@cuda-tiles entry ", module_path!(), "::half maxntid=", $threads, " fingerprint={} is fn half()"),
+                            const u64::MAX,
+                            options(nomem, nostack, preserves_flags)
+                        );
+                        *data *= 0.5;
+                    }
+                }
+            };
+        }
+    )* };
+}
+half! { one 32; größe 64; }
 "#;
 
 /// A folder with a kernel crate and a place for the PTX. `core` is compiled once for all tests, and stays.
@@ -67,7 +91,7 @@ fn is_skipped(built: &Built) -> bool {
 fn a_kernel_becomes_ptx_with_launch_bounds_for_each_architecture() {
     let kernels = Crate::new(KERNEL);
     let folder = kernels.out_dir();
-    let built = kernels.builder().arch(Arch::Sm80).arch(Arch::Sm90a).build().unwrap();
+    let built = kernels.builder().arch(Arch::Sm80).arch(Arch::Sm90a).try_build().unwrap();
     if is_skipped(&built) {
         return;
     }
@@ -97,7 +121,7 @@ fn a_kernel_becomes_ptx_with_launch_bounds_for_each_architecture() {
 fn features_and_the_name_are_passed_on_and_not_mixed_up_by_reuse() {
     let kernels = Crate::new(KERNEL);
     let text = |builder: CudaBuilder| {
-        let built = builder.arch(Arch::Sm80).build().unwrap();
+        let built = builder.arch(Arch::Sm80).try_build().unwrap();
         (!is_skipped(&built)).then(|| std::fs::read_to_string(&built.images[0].path).unwrap())
     };
     let Some(plain) = text(kernels.builder()) else { return };
@@ -108,16 +132,76 @@ fn features_and_the_name_are_passed_on_and_not_mixed_up_by_reuse() {
 }
 
 #[test]
-fn a_compile_error_is_reported_in_rustcs_words() {
+fn kernels_of_one_name_are_entries_named_after_their_modules() {
+    let kernels = Crate::new(&format!("{KERNEL}{TWO}"));
+    let built = kernels.builder().arch(Arch::Sm80).try_build().unwrap();
+    if is_skipped(&built) {
+        return;
+    }
+    let text = std::fs::read_to_string(&built.images[0].path).unwrap();
+    let module = Module::parse(&text).unwrap();
+    for (name, threads) in [("one", ".maxntid 32, 1, 1"), ("größe", ".maxntid 64, 1, 1")] {
+        let kernel =
+            built.images[0].kernels.iter().find(|kernel| kernel.name.ends_with(&format!("{name}::half")));
+        let kernel = kernel.unwrap_or_else(|| panic!("no kernel of `{name}` in\n{text}"));
+        assert_eq!(kernel.name, format!("small_kernels::{name}::half"));
+        assert_eq!(kernel.fingerprint, Some(u64::MAX));
+        assert_eq!(module.entry(&kernel.entry).unwrap().directives().trim(), threads, "{text}");
+    }
+    let source = std::fs::read_to_string(&built.source).unwrap();
+    assert!(
+        source.contains(r#"symbol: "small_kernels$one$half", fingerprint: 0xffffffffffffffff"#),
+        "{source}"
+    );
+}
+
+/// What a build script of cargo's writes whose kernels do not compile.
+#[test]
+fn a_build_script_that_fails_shows_rustcs_own_text() {
     let broken = Crate::new(&KERNEL.replace("*data *= factor as f32", "*data *= factro as f32"));
-    match broken.builder().arch(Arch::Sm80).build() {
-        Ok(built) => assert!(is_skipped(&built), "the kernel must not compile"),
+    if is_skipped(&Crate::new(KERNEL).builder().arch(Arch::Sm80).try_build().unwrap()) {
+        return;
+    }
+    let folder = broken.folder.path();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "in_a_process_of_its_own::is_broken", "--ignored", "--nocapture"])
+        .envs([("OUT_DIR", &*broken.out_dir()), ("CARGO_MANIFEST_DIR", folder), ("PWD", folder)])
+        .env("RUST_BACKTRACE", "1")
+        .output()
+        .unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.starts_with(
+            "error[E0425]: cannot find value `factro` in this scope\n  --> kernels/src/lib.rs:15:"
+        ),
+        "{stderr}"
+    );
+    assert!(folder.join("kernels/src/lib.rs").is_file());
+    assert!(stderr.contains("\n15 |     unsafe { *data *= factro as f32 }\n"), "{stderr}");
+    assert!(
+        stderr.ends_with("\n\nerror: the kernels of `small-kernels` do not compile for sm_80, sm_90a\n"),
+        "{stderr}"
+    );
+    assert_eq!(stderr.matches("error").count(), 2, "two architectures say the same once:\n{stderr}");
+    for noise in ["panicked", "unwrap", "backtrace", "CudaBuilder", "aborting"] {
+        assert!(!stderr.contains(noise), "{stderr}");
+    }
+    assert!(!stdout.contains("cargo::"), "cargo shows what a script that fails has printed:\n{stdout}");
+}
+
+#[test]
+fn a_safe_kernel_that_cuts_too_late_is_an_error() {
+    let marks = "unsafe { core::arch::asm!(\"//@cuda-tiles reveals index\"); core::arch::asm!(\"//@cuda-tiles cuts\") };";
+    let late = Crate::new(&KERNEL.replace("let factor", &format!("{marks}\n    let factor")));
+    match late.builder().arch(Arch::Sm80).try_build() {
+        Ok(built) => assert!(is_skipped(&built), "the kernel must be refused"),
         Err(error) => {
-            assert!(matches!(error, Error::Compile { arch: Arch::Sm80, .. }), "{error}");
-            let message = format!("{error:?}");
-            assert!(message.contains("`small-kernels` do not compile for sm_80"), "{message}");
-            assert!(message.contains("cannot find value `factro`"), "{message}");
-            assert!(message.contains("src/lib.rs:15"), "{message}");
+            let message = error.to_string();
+            assert!(
+                message.contains("kernel `double` cuts a writable tensor into tiles after it has read its"),
+                "{message}"
+            );
         }
     }
 }
@@ -125,7 +209,7 @@ fn a_compile_error_is_reported_in_rustcs_words() {
 #[test]
 fn a_marker_without_its_kernel_is_an_error() {
     let stray = Crate::new(&KERNEL.replace("entry double", "entry triple"));
-    match stray.builder().arch(Arch::Sm80).build() {
+    match stray.builder().arch(Arch::Sm80).try_build() {
         Ok(built) => assert!(is_skipped(&built), "the marker must be refused"),
         Err(error) => {
             assert!(error.to_string().contains("kernel `triple` has a marker but no entry"), "{error}")
@@ -196,14 +280,20 @@ mod in_a_process_of_its_own {
     #[test]
     #[ignore = "run by `settings_of_the_host_build_do_not_reach_the_kernels`"]
     fn builds() {
-        let built = Crate::new(KERNEL).builder().arch(Arch::Sm80).build().unwrap();
+        let built = Crate::new(KERNEL).builder().arch(Arch::Sm80).try_build().unwrap();
         assert!(is_skipped(&built) || built.images.len() == 1);
+    }
+
+    #[test]
+    #[ignore = "run by `a_build_script_that_fails_shows_rustcs_own_text`"]
+    fn is_broken() {
+        CudaBuilder::new("kernels").target_dir(target_dir()).arch(Arch::Sm80).arch(Arch::Sm90a).build();
     }
 
     #[test]
     #[ignore = "run by `a_toolchain_named_and_not_found_is_an_error_that_says_so`"]
     fn has_no_toolchain() {
-        let error = Crate::new(KERNEL).builder().build().unwrap_err().to_string();
+        let error = Crate::new(KERNEL).builder().try_build().unwrap_err().to_string();
         assert!(
             error.contains("CUDA_TILES_TOOLCHAIN=/no/such/toolchain: there is no `rustc` in it"),
             "{error}"
@@ -214,17 +304,17 @@ mod in_a_process_of_its_own {
     #[ignore = "run by `the_gpu_can_be_switched_off`"]
     fn is_switched_off() {
         let kernels = Crate::new(KERNEL);
-        let built = kernels.builder().build().unwrap();
+        let built = kernels.builder().try_build().unwrap();
         assert!(built.images.is_empty());
         assert!(built.missing.unwrap().contains("type `unset CUDA_TILES_TOOLCHAIN`"));
-        assert!(kernels.builder().required(true).build().is_err());
+        assert!(kernels.builder().required(true).try_build().is_err());
     }
 
     #[test]
     #[ignore = "run by `docs_rs_gets_an_artifact_without_ptx`"]
     fn is_documented() {
         let kernels = Crate::new(KERNEL);
-        let built = kernels.builder().required(true).build().unwrap();
+        let built = kernels.builder().required(true).try_build().unwrap();
         assert!(built.images.is_empty());
         assert!(built.missing.unwrap().contains("docs.rs"));
         assert!(std::fs::read_to_string(&built.source).unwrap().contains("], Some(\"docs.rs"));
@@ -234,12 +324,12 @@ mod in_a_process_of_its_own {
     #[ignore = "run by `ptx_of_an_earlier_build_is_taken_over`"]
     fn takes_prebuilt_ptx() {
         let kernels = Crate::new(KERNEL);
-        let built = kernels.builder().arch(Arch::Sm80).build().unwrap();
+        let built = kernels.builder().arch(Arch::Sm80).try_build().unwrap();
         assert_eq!(built.images[0].kernels[0].name, "ready");
         let text = std::fs::read_to_string(&built.images[0].path).unwrap();
         assert!(text.contains(".entry ready()\n.maxntid 32, 1, 1\n"), "{text}");
 
-        let error = kernels.builder().arch(Arch::Sm90a).build().unwrap_err().to_string();
+        let error = kernels.builder().arch(Arch::Sm90a).try_build().unwrap_err().to_string();
         assert!(error.contains("small_kernels.sm_90a.ptx"), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 
 use cuda_tiles::launch::Description;
 
+use crate::entry::Entry;
 use crate::error::{Error, Result};
 
 /// The oldest compute capability that the builder compiles for.
@@ -15,43 +16,43 @@ const FIRST_WITH_COPY_ENGINE: u32 = 9;
 /// `cuda_tiles_builder` writes one from a build script; [`include_kernels!`](crate::include_kernels) brings it into
 /// the program and [`Device::load`](crate::Device::load) onto a GPU.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct Artifact {
-    /// Name of the kernel crate.
-    pub name: &'static str,
-    /// One image for each architecture that the kernels were built for.
-    pub images: &'static [Image],
-    /// Why there are no images, if the build was asked to go on without them.
-    pub missing: Option<&'static str>,
+    name: &'static str,
+    images: &'static [Image],
+    missing: Option<&'static str>,
 }
 
 /// The PTX of all kernels of a crate for one architecture.
 #[derive(Debug, Clone, Copy)]
 pub struct Image {
-    /// The architecture as the compiler calls it, for example `sm_90a`.
-    pub arch: &'static str,
-    /// Major number of its compute capability.
-    pub major: u32,
-    /// Minor number of its compute capability.
-    pub minor: u32,
-    /// Whether it runs on GPUs of exactly this compute capability (`sm_90a`), and not on later ones as plain PTX does.
-    pub exact: bool,
-    /// The PTX text.
-    pub ptx: &'static str,
+    arch: &'static str,
+    major: u32,
+    minor: u32,
+    exact: bool,
+    ptx: &'static str,
+    entries: &'static [Entry],
 }
 
 impl Artifact {
-    /// An artifact with these images. The file that `cuda_tiles_builder` writes calls it.
-    ///
-    /// # Safety
-    /// Each entry of the images that has the name of a kernel does what that kernel's Rust function says: the builder
-    /// compiled it from that function.
-    pub const unsafe fn new(
-        name: &'static str,
-        images: &'static [Image],
-        missing: Option<&'static str>,
-    ) -> Self {
+    /// An artifact of this name with these images, or with none, and the reason why. The file that `cuda_tiles_builder` writes
+    /// calls it.
+    pub const fn new(name: &'static str, images: &'static [Image], missing: Option<&'static str>) -> Self {
         Self { name, images, missing }
+    }
+
+    /// Name of the kernel crate.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// One image for each architecture that the kernels were built for.
+    pub const fn images(&self) -> &'static [Image] {
+        self.images
+    }
+
+    /// Why there are no images, if the build was asked to go on without them.
+    pub const fn missing(&self) -> Option<&'static str> {
+        self.missing
     }
 
     /// The best image for a GPU of the given compute capability: the one made for exactly this capability if there is
@@ -64,14 +65,13 @@ impl Artifact {
     /// ```
     /// use cuda_tiles_host::{Artifact, Image};
     ///
-    /// const IMAGES: &[Image] = &[
-    ///     Image { arch: "sm_80", major: 8, minor: 0, exact: false, ptx: "" },
-    ///     Image { arch: "sm_90a", major: 9, minor: 0, exact: true, ptx: "" },
-    /// ];
-    /// // SAFETY: it has no entries.
-    /// let kernels = unsafe { Artifact::new("kernels", IMAGES, None) };
-    /// assert_eq!(kernels.image(9, 0)?.arch, "sm_90a");
-    /// assert_eq!(kernels.image(12, 0)?.arch, "sm_80");
+    /// // SAFETY: they have no entries.
+    /// static IMAGES: [Image; 2] = unsafe {
+    ///     [Image::new("sm_80", (8, 0), false, "", &[]), Image::new("sm_90a", (9, 0), true, "", &[])]
+    /// };
+    /// let kernels = Artifact::new("kernels", &IMAGES, None);
+    /// assert_eq!(kernels.image(9, 0)?.arch(), "sm_90a");
+    /// assert_eq!(kernels.image(12, 0)?.arch(), "sm_80");
     /// assert!(kernels.image(7, 5).is_err());
     /// # Ok::<(), cuda_tiles_host::Error>(())
     /// ```
@@ -100,8 +100,45 @@ impl Artifact {
 }
 
 impl Image {
-    fn capability(&self) -> (u32, u32) {
+    /// The PTX for the architecture `arch`, a compute capability of these major and minor numbers: for GPUs of `exact`ly this one, or
+    /// for later ones too.
+    ///
+    /// # Safety
+    /// The PTX has each of the entries, under its symbol. An entry is a kernel's if both have the same path and fingerprint, and then
+    /// does what the kernel's Rust function says: the builder compiled it from that function.
+    pub const unsafe fn new(
+        arch: &'static str,
+        (major, minor): (u32, u32),
+        exact: bool,
+        ptx: &'static str,
+        entries: &'static [Entry],
+    ) -> Self {
+        Self { arch, major, minor, exact, ptx, entries }
+    }
+
+    /// The architecture as the compiler calls it, for example `sm_90a`.
+    pub const fn arch(&self) -> &'static str {
+        self.arch
+    }
+
+    /// Major and minor number of its compute capability.
+    pub const fn capability(&self) -> (u32, u32) {
         (self.major, self.minor)
+    }
+
+    /// Whether it runs on GPUs of exactly this compute capability (`sm_90a`), and not on later ones as plain PTX does.
+    pub const fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// The PTX text.
+    pub const fn ptx(&self) -> &'static str {
+        self.ptx
+    }
+
+    /// The kernels in it.
+    pub const fn entries(&self) -> &'static [Entry] {
+        self.entries
     }
 
     /// Which of a kernel's sizes of shared memory its code has, as an index of
@@ -155,7 +192,8 @@ mod tests {
     use super::*;
 
     const fn image(arch: &'static str, major: u32, minor: u32, exact: bool) -> Image {
-        Image { arch, major, minor, exact, ptx: "//\n.version 8.0\n.target sm_80\n" }
+        // SAFETY: it has no entries.
+        unsafe { Image::new(arch, (major, minor), exact, "//\n.version 8.0\n.target sm_80\n", &[]) }
     }
 
     const IMAGES: &[Image] = &[
@@ -164,7 +202,7 @@ mod tests {
         image("sm_90", 9, 0, false),
         image("sm_80", 8, 0, false),
     ];
-    const KERNELS: Artifact = Artifact { name: "kernels", images: IMAGES, missing: None };
+    const KERNELS: Artifact = Artifact::new("kernels", IMAGES, None);
 
     #[test]
     fn the_image_of_exactly_this_gpu_comes_first() {
@@ -201,7 +239,7 @@ mod tests {
 
     #[test]
     fn an_artifact_without_ptx_says_why() {
-        let kernels = Artifact { images: &[], missing: Some("rust-src is not installed"), ..KERNELS };
+        let kernels = Artifact::new("kernels", &[], Some("rust-src is not installed"));
         let message = kernels.image(9, 0).unwrap_err().to_string();
         assert_eq!(message, "the kernels `kernels` hold no PTX for a GPU: rust-src is not installed");
     }
@@ -215,6 +253,9 @@ mod tests {
     fn threads_that_copy_are_there_with_a_copy_engine() {
         let kernel = Description {
             name: "product",
+            path: "kernels::product",
+            declaration: "fn product()",
+            fingerprint: 0,
             threads: 256,
             copy_threads: 32,
             grid_rank: 1,

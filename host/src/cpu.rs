@@ -19,7 +19,8 @@ use crate::printer;
 pub(crate) use memory::HostMemory;
 
 /// Stack of a kernel thread, in bytes: tiles live there, dozens of them in a large kernel, each up to a few megabytes.
-/// It is address space; memory is taken only as far as a kernel uses it.
+/// It is address space; memory is taken only as far as a kernel uses it. How much a kernel needs, the compiler alone knows: what
+/// overflows meets the guard page below the stack.
 const STACK: usize = 256 << 20;
 
 /// A thread takes its share of the blocks in about this many portions, so that slow blocks even out.
@@ -29,7 +30,8 @@ const PORTIONS: u64 = 16;
 fn pool() -> Result<&'static ThreadPool> {
     static POOL: OnceLock<Result<ThreadPool, String>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
-        let name = |index| format!("cuda-tiles-{index}");
+        // An overflow of the stack ends the process, and Rust's last words name the thread: they are to say what it was about.
+        let name = |index| format!("cuda-tiles-{index}, with {} MiB for the tiles of a block", STACK >> 20);
         ThreadPoolBuilder::new()
             .stack_size(STACK)
             .thread_name(name)
@@ -149,6 +151,25 @@ mod tests {
             assert!(message.contains("cpu.rs:"), "{message}");
         }
         run("succeed", [4, 3, 1], |_| ()).unwrap();
+    }
+
+    #[test]
+    #[ignore = "ends the process: `an_overflow_of_the_stack_says_whose_it_is` runs it in another one"]
+    fn overflow() {
+        _ = run("too_large", [1, 1, 1], |_| _ = std::hint::black_box([1_u8; STACK + (64 << 20)]));
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn an_overflow_of_the_stack_says_whose_it_is() {
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        let output = again.args(["--ignored", "--exact", "cpu::tests::overflow"]).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success());
+        assert!(
+            text.contains("with 256 MiB for the tiles of a block") && text.contains("overflowed its stack"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@
 //!
 //! // In the program, include_kernels!("kernels") defines KERNELS.
 //! # static KERNELS: cuda_tiles_host::Artifact =
-//! #     unsafe { cuda_tiles_host::Artifact::new("kernels", &[], None) };
+//! #     cuda_tiles_host::Artifact::new("kernels", &[], None);
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let _context = cust::quick_init()?;
@@ -56,7 +56,7 @@ use ::cust::context::CurrentContext;
 use ::cust::error::CudaError;
 use ::cust::function::{BlockSize, FunctionAttribute, GridSize};
 use ::cust::module::Module;
-use ::cust::stream::Stream;
+use ::cust::stream::{Stream, StreamFlags};
 use ::cust::sys;
 use cuda_tiles::launch::{Description, Kernel, Parameters, UnsafeKernel};
 // The crate is linked for the functions it defines.
@@ -64,7 +64,8 @@ use cuda_tiles_cuda_shim as _;
 
 use crate::argument::{Arguments, Launching};
 use crate::artifact::{Artifact, Image};
-use crate::error::{Error, Result, quoted};
+use crate::entry;
+use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::parameters::{EntryParameters, total_shared};
 
@@ -114,7 +115,8 @@ impl CustKernels {
     ///
     /// # Errors
     /// [`Error::Grid`] and [`Error::Argument`] if the grid or an argument does not fit the kernel,
-    /// [`Error::KernelNotLoaded`], [`Error::AmbiguousKernel`], [`Error::Resources`], and [`Error::Trapped`] if the kernel
+    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Resources`], and
+    /// [`Error::Trapped`] if the kernel
     /// goes wrong.
     pub fn launch<P: Parameters>(
         &self,
@@ -124,7 +126,7 @@ impl CustKernels {
         mut arguments: impl Arguments<P, Stream>,
     ) -> Result<()> {
         // SAFETY: a `Kernel` is made of a safe function; `arguments` lives, and borrows the buffers, until the stream has
-        // been waited for. `cust`'s streams wait for its copies and fills, which are work of the default stream.
+        // been waited for. `start` refuses streams that do not wait for `cust`'s copies and fills.
         unsafe { self.start(kernel, stream, grid.into(), &mut arguments)? };
         let ended = stream.synchronize();
         ended.map_err(|error| match is_trap(error) {
@@ -179,6 +181,11 @@ impl CustKernels {
         grid: Grid,
         arguments: &mut impl Arguments<P, Stream>,
     ) -> Result<()> {
+        let flags = stream.get_flags();
+        waits_for_fills(
+            &self.device,
+            flags.map_err(|error| failure(&self.device, "asking for a stream's flags", error))?,
+        )?;
         let description = kernel.description();
         let [x, y, z] = grid.for_kernel(description)?;
         // Until the launch has been given to the stream nobody drops the tensor maps that its arguments find.
@@ -209,31 +216,13 @@ impl CustKernels {
 
     /// The kernel's code, and what it was compiled from.
     fn find(&self, kernel: &Description) -> Result<(::cust::function::Function<'_>, &'static Image)> {
-        let mut found = Vec::new();
-        for (artifact, image, module) in &self.modules {
-            match module.get_function(kernel.name) {
-                Ok(function) => {
-                    found.push((artifact.name, (function, *image)));
-                }
-                Err(CudaError::NotFound) => {}
-                Err(error) => return Err(failure(&self.device, "looking a kernel up", error)),
-            }
-        }
-        let names =
-            |names: Vec<&str>| if names.is_empty() { "none is loaded".to_owned() } else { quoted(&names) };
-        match found.len() {
-            0 => Err(Error::KernelNotLoaded {
-                kernel: kernel.name,
-                device: self.device.clone(),
-                loaded: names(self.modules.iter().map(|(artifact, ..)| artifact.name).collect()),
-            }),
-            1 => Ok(found.remove(0).1),
-            _ => Err(Error::AmbiguousKernel {
-                kernel: kernel.name,
-                device: self.device.clone(),
-                artifacts: names(found.iter().map(|&(name, _)| name).collect()),
-            }),
-        }
+        let images: Vec<_> =
+            self.modules.iter().map(|&(artifact, image, _)| (artifact.name(), image)).collect();
+        let (number, entry) = entry::find(kernel, &images, &self.device)?;
+        let (_, image, module) = &self.modules[number];
+        let function = module.get_function(entry.symbol);
+        let function = function.map_err(|error| failure(&self.device, "looking a kernel up", error))?;
+        Ok((function, image))
     }
 
     /// Compares what the kernel needs with what the GPU has, and asks the driver for its shared memory.
@@ -291,6 +280,21 @@ impl CustKernels {
     }
 }
 
+/// Refuses streams that do not wait for the default stream, on which `cust` fills its buffers without waiting itself. Version 0.3.2
+/// makes none: it leaves the flag out.
+fn waits_for_fills(device: &str, flags: StreamFlags) -> Result<()> {
+    if !flags.contains(StreamFlags::NON_BLOCKING) {
+        return Ok(());
+    }
+    Err(Error::Driver {
+        device: device.to_owned(),
+        operation: "launching a kernel",
+        code: "the stream is non-blocking, and would not wait until `cust` has filled the buffers; make it with \
+               `StreamFlags::DEFAULT`"
+            .to_owned(),
+    })
+}
+
 /// A property of a GPU that `cust`'s own list of properties leaves out.
 fn property(device: sys::CUdevice, attribute: sys::CUdevice_attribute_enum) -> Result<u32, CudaError> {
     let mut value = 0;
@@ -328,6 +332,17 @@ fn describe(error: CudaError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn streams_that_wait_for_nothing_are_refused() {
+        waits_for_fills("GPU 0", StreamFlags::DEFAULT).unwrap();
+        let message = waits_for_fills("GPU 0", StreamFlags::NON_BLOCKING).unwrap_err().to_string();
+        assert!(
+            message.starts_with("GPU 0: launching a kernel failed: the stream is non-blocking"),
+            "{message}"
+        );
+        assert!(message.ends_with("make it with `StreamFlags::DEFAULT`"), "{message}");
+    }
 
     #[test]
     fn without_a_context_loading_says_so() {

@@ -78,6 +78,23 @@ impl Device {
     }
 
     /// The CPU. Kernels run there as ordinary Rust code, their blocks in parallel on all cores.
+    ///
+    /// In builds without optimisation they take 20 to 150 times as long. Tests and debug builds optimise the kernels alone,
+    /// by the workspace's `Cargo.toml`; `kernels` stands for the crate that has them:
+    ///
+    /// ```toml
+    /// [profile.dev.package.cuda-tiles]
+    /// opt-level = 2
+    ///
+    /// [profile.dev.package.cuda-tiles-host]
+    /// opt-level = 2
+    ///
+    /// [profile.dev.package.kernels]
+    /// opt-level = 2
+    /// ```
+    ///
+    /// The first launch of an unoptimised build that takes longer than a second says so on the standard error.
+    /// `CUDA_TILES_NOTES=off` switches that off.
     pub fn cpu() -> Self {
         Self { kind: Kind::Cpu { instead_of_gpu: None } }
     }
@@ -108,7 +125,7 @@ impl Device {
     /// before a launch. `None` for the CPU.
     ///
     /// # Errors
-    /// [`Error::KernelNotLoaded`], [`Error::AmbiguousKernel`], [`Error::Resources`], as a launch.
+    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Resources`], as a launch.
     pub fn image_of(&self, kernel: &Description) -> Result<Option<&'static Image>> {
         self.as_gpu().map(|gpu| gpu.image_of(kernel)).transpose()
     }

@@ -107,21 +107,43 @@ pub enum Error {
 
     /// A kernel was launched on a GPU that has not loaded it.
     #[error(
-        "kernel `{kernel}` is in none of the artifacts loaded on {device} ({loaded}): call `device.load(&KERNELS)` with \
-         the artifact that `include_kernels!` made of its crate"
+        "kernel `{kernel}` (`{path}`) is in none of the artifacts loaded on {device} ({loaded}): call `device.load(&KERNELS)` \
+         with the artifact that `include_kernels!` made of its crate"
     )]
     KernelNotLoaded {
         /// Name of the kernel.
         kernel: &'static str,
+        /// Where it is defined.
+        path: &'static str,
         /// The device it was launched on.
         device: String,
         /// The artifacts loaded there.
         loaded: String,
     },
 
-    /// Two loaded artifacts have a kernel of this name.
+    /// A loaded artifact has a kernel of this path that is launched in another way.
     #[error(
-        "kernel `{kernel}` is in more than one artifact loaded on {device} ({artifacts}): rename one of the kernels"
+        "kernel `{kernel}` is not what the artifact `{artifact}` holds under its path `{path}`: the program calls `{declared}`, \
+         and the artifact was built from `{loaded}`{}; build both from the same sources (is CUDA_TILES_PREBUILT_PTX out of \
+         date?)", alike(.declared, .loaded)
+    )]
+    KernelMismatch {
+        /// Name of the kernel.
+        kernel: &'static str,
+        /// Where it is defined.
+        path: &'static str,
+        /// The function that the program launches.
+        declared: &'static str,
+        /// The artifact.
+        artifact: &'static str,
+        /// The function that the artifact was built from.
+        loaded: &'static str,
+    },
+
+    /// Two loaded artifacts have this kernel.
+    #[error(
+        "kernel `{kernel}` is in more than one artifact loaded on {device} ({artifacts}): load one of them, or build each from \
+         a crate of its own name"
     )]
     AmbiguousKernel {
         /// Name of the kernel.
@@ -348,6 +370,11 @@ pub struct Report {
     pub file: String,
     /// The line in it.
     pub line: u32,
+}
+
+/// Why two declarations that read alike are different.
+fn alike(declared: &str, loaded: &str) -> &'static str {
+    if declared == loaded { ", with another attribute, or other types of these names" } else { "" }
 }
 
 /// The message about a trap.

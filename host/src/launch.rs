@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::grid::Grid;
 use crate::parameters::EntryParameters;
+use crate::slow;
 use crate::stream::Stream;
 use crate::tensor_maps::{MapKeeper, NoMaps};
 
@@ -53,7 +54,7 @@ pub trait Launch<P: Parameters> {
     ///
     /// # Errors
     /// [`Error::Grid`] and [`Error::Argument`] if the grid or an argument does not fit the kernel; on a GPU
-    /// [`Error::KernelNotLoaded`], [`Error::AmbiguousKernel`], [`Error::Resources`], and [`Error::Trapped`] if an
+    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Resources`], and [`Error::Trapped`] if an
     /// earlier kernel went wrong (this one would be reported by a later call); on the CPU [`Error::Panicked`].
     fn launch_on(&self, stream: &Stream, grid: impl Into<Grid>, arguments: impl Arguments<P>) -> Result<()>;
 }
@@ -132,9 +133,11 @@ unsafe fn launch<P: Parameters>(
         return Ok(());
     }
     match gpu {
-        // SAFETY: the spans are valid as long as `arguments` lives, each block runs once, the grid was checked against the
-        // kernel's rank, and the caller vouches for the kernel's own contract.
-        None => cpu::run(description.name, blocks, |position| unsafe { kernel.run_block(position, &parts) }),
+        None => slow::watch(description.name, || {
+            // SAFETY: the spans are valid as long as `arguments` lives, each block runs once, the grid was checked against the
+            // kernel's rank, and the caller vouches for the kernel's own contract.
+            cpu::run(description.name, blocks, |position| unsafe { kernel.run_block(position, &parts) })
+        }),
         Some((gpu, stream)) => {
             let mut parameters = EntryParameters::new::<P>(&parts);
             // SAFETY: the addresses are those of all PTX parameters, in order, and live to the end of this call; `resolve` has

@@ -56,6 +56,7 @@ mod cpu;
 #[cfg(feature = "cust")]
 pub mod cust;
 mod device;
+mod entry;
 mod error;
 #[cfg(feature = "cudarc")]
 mod gpu;
@@ -68,6 +69,7 @@ mod matrix;
 mod parameters;
 mod pinned;
 mod printer;
+mod slow;
 mod stream;
 mod tensor;
 #[cfg_attr(
@@ -80,11 +82,15 @@ mod workspace;
 pub use argument::{Argument, Arguments};
 pub use artifact::{Artifact, Image};
 pub use device::Device;
+pub use entry::Entry;
 pub use error::{ArgumentError, Dimensions, Error, Report, Result};
-pub use grid::Grid;
+pub use grid::{BlockCount, Grid};
 pub use launch::{Launch, LaunchUnsafe};
 pub use pinned::PinnedBuffer;
 pub use printer::set_printer;
 pub use stream::{Event, Stream};
 pub use tensor::{Tensor, TensorView, TensorViewMut};
 pub use workspace::workspace;
+
+// The element types that Rust does not have itself, so that a program needs no other crate for its tensors.
+pub use cuda_tiles::element::{Element, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};

@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 use std::fmt::Display;
-use std::sync::{Once, PoisonError, RwLock};
+use std::sync::{Arc, Once, PoisonError, RwLock};
 
-use cuda_tiles::arch::messages;
+use cuda_tiles::cpu;
 
-type Printer = Box<dyn Fn(&str) + Send + Sync>;
+type Printer = Arc<dyn Fn(&str) + Send + Sync>;
 
 static PRINTER: RwLock<Option<Printer>> = RwLock::new(None);
 
@@ -33,28 +33,73 @@ static PRINTER: RwLock<Option<Printer>> = RwLock::new(None);
 /// # Ok::<(), cuda_tiles_host::Error>(())
 /// ```
 pub fn set_printer(printer: impl Fn(&str) + Send + Sync + 'static) {
-    *PRINTER.write().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(printer));
+    let printer: Printer = Arc::new(printer);
+    let before = PRINTER.write().unwrap_or_else(PoisonError::into_inner).replace(printer);
+    // What a printer does when it is dropped is its own affair, and may be to set another one: not under the lock.
+    drop(before);
+}
+
+thread_local! {
+    /// Whether this thread is in a printer.
+    static SHOWING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A thread's being in a printer, however that ends.
+struct Showing;
+
+impl Drop for Showing {
+    fn drop(&mut self) {
+        SHOWING.set(false);
+    }
 }
 
 /// Shows one line.
 pub(crate) fn show(line: &str) {
-    thread_local! {
-        static SHOWING: Cell<bool> = const { Cell::new(false) };
-    }
-    // A printer that itself waits for a device, or launches on the CPU, must not be called again under its own lock.
+    // A printer that itself waits for a device, or launches on the CPU, is not called again for the lines that come of it.
     if SHOWING.replace(true) {
         return println!("{line}");
     }
-    match &*PRINTER.read().unwrap_or_else(PoisonError::into_inner) {
+    let _showing = Showing;
+    // Called without the lock, so that a printer can set another one.
+    let printer = PRINTER.read().unwrap_or_else(PoisonError::into_inner).clone();
+    match printer {
         Some(printer) => printer(line),
         None => println!("{line}"),
     }
-    SHOWING.set(false);
 }
 
 /// Lets blocks on the CPU print.
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     static ON_THE_CPU: fn(&dyn Display) = |message| show(&message.to_string());
-    ONCE.call_once(|| messages::set_printer(&ON_THE_CPU));
+    ONCE.call_once(|| cpu::set_printer(&ON_THE_CPU));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::catch_unwind;
+    use std::sync::Mutex;
+
+    #[test]
+    fn a_printer_may_set_another_one_panic_and_print() {
+        static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+        let push = |line: &str| LINES.lock().unwrap().push(line.to_owned());
+        set_printer(move |line| {
+            push(line);
+            // Goes to standard output, as a line within a line.
+            show("within");
+            set_printer(move |line| {
+                push(line);
+                if line == "third" {
+                    panic!("in a printer");
+                }
+            });
+        });
+        show("first");
+        show("second");
+        assert!(catch_unwind(|| show("third")).is_err());
+        show("fourth");
+        assert_eq!(*LINES.lock().unwrap(), ["first", "second", "third", "fourth"]);
+    }
 }

@@ -16,7 +16,7 @@ use crate::pinned::PinnedBuffer;
 use crate::stream::Stream;
 
 pub(crate) use layout::Layout;
-pub(crate) use storage::{Storage, host_memory};
+pub(crate) use storage::{Storage, host_memory, host_vec};
 pub use view::{TensorView, TensorViewMut};
 
 /// Rows of padded tensors begin at multiples of this many bytes.
@@ -80,8 +80,9 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
     /// # Errors
     /// [`Error::TooLarge`], [`Error::OutOfMemory`].
     pub fn full(device: &Device, shape: [usize; RANK], value: T) -> Result<Self> {
-        let values = vec![value; element_count::<T, RANK>(shape)?];
-        Self::from_slice(device, shape, &values)
+        let mut tensor = Self::new(Storage::filled(device, byte_count::<T, RANK>(shape)?, 0)?, shape);
+        tensor.fill(value)?;
+        Ok(tensor)
     }
 
     /// A tensor whose every byte is 0xFF: NaN for floating-point types, -1 or the maximum for integers, `true` for
@@ -195,7 +196,7 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
     /// A copy of the elements, in row-major order. Waits for the kernels that write them.
     ///
     /// # Errors
-    /// [`Error::Trapped`] if a kernel went wrong on the GPU.
+    /// [`Error::OutOfMemory`] if the host has no room for the copy; [`Error::Trapped`] if a kernel went wrong on the GPU.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.view().to_vec()
     }
@@ -207,6 +208,24 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
     /// the GPU.
     pub fn copy_from_slice(&mut self, values: &[T]) -> Result<()> {
         self.view_mut().copy_from_slice(values)
+    }
+
+    /// Gives all elements one value. Waits for the kernels that use the tensor, and for the copy.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Device, Tensor};
+    ///
+    /// let mut x = Tensor::from_slice(&Device::auto()?, [3], &[1.0_f32, 2.0, 3.0])?;
+    /// x.fill(0.5)?;
+    /// assert_eq!(x.to_vec()?, [0.5; 3]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if the rows are padded, and the host has no room for a copy of them; [`Error::Trapped`] if a
+    /// kernel went wrong on the GPU.
+    pub fn fill(&mut self, value: T) -> Result<()> {
+        self.view_mut().fill(value)
     }
 
     /// Gives `stream` the work of copying a pinned buffer to the tensor, without waiting for it.

@@ -80,7 +80,7 @@ pub fn workspace<T: Element, const RANK: usize, R>(
     };
     if TypeId::of::<T>() == TypeId::of::<bool>() {
         // Of all element types it alone has bytes that are no value.
-        taken.storage.write(0, &vec![0; needed])?;
+        taken.storage.fill(0..needed, &[0])?;
     }
     let result = body(TensorViewMut::new(&mut taken.storage, Layout::row_major(shape)));
     let dropped = {

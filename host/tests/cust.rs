@@ -42,12 +42,15 @@ fn kernels_run_on_the_buffers_and_streams_of_cust() {
             "broken",
             &[image(
                 ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { bogus.u32; ret; }\n",
+                &[],
             )],
             None,
         )
     };
     let Some(_context) = context() else { return };
+    // This version of `cust` leaves the flag out; launches would refuse a stream that has it.
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
+    assert_eq!(stream.get_flags().unwrap(), StreamFlags::DEFAULT);
     let kernels = CustKernels::load(&[&KERNELS]).unwrap();
 
     let x = DeviceBuffer::from_slice(&[7.0_f32; LEN]).unwrap();

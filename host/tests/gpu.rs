@@ -5,8 +5,8 @@ mod kernels;
 use std::time::Duration;
 
 use cuda_tiles::launch::{Description, Kernel};
-use cuda_tiles_host::{Artifact, Device, Error, Grid, Launch, PinnedBuffer, Tensor, TensorView};
-use kernels::{DELAYED_COPY, INCREMENT, KERNELS, THREADS, description, gpu, image};
+use cuda_tiles_host::{Artifact, Device, Error, Grid, Launch, PinnedBuffer, Tensor, TensorView, workspace};
+use kernels::{DELAYED_COPY, INCREMENT, KERNELS, THREADS, description, entry, gpu, image};
 
 /// Long enough for a race to show.
 const DELAY: u64 = 20_000_000;
@@ -146,6 +146,7 @@ fn what_cannot_be_loaded_says_why() {
             "broken",
             &[image(
                 ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { bogus.u32; ret; }\n",
+                &[],
             )],
             None,
         )
@@ -154,7 +155,7 @@ fn what_cannot_be_loaded_says_why() {
     static FUTURE: Artifact = unsafe {
         Artifact::new(
             "future",
-            &[image(".version 99.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n")],
+            &[image(".version 99.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n", &[])],
             None,
         )
     };
@@ -170,7 +171,28 @@ fn what_cannot_be_loaded_says_why() {
 }
 
 #[test]
-fn kernels_are_found_by_name() {
+fn scratch_memory_stays_on_its_gpu() {
+    let Some(first) = gpu() else { return };
+    let Ok(second) = Device::gpu(1) else {
+        eprintln!("skipped: there is one GPU");
+        return;
+    };
+    second.load(&KERNELS).unwrap();
+    for device in [&first, &second, &first] {
+        // Default streams of all GPUs have the same handle; a launch refuses memory of another GPU.
+        let stream = device.default_stream();
+        workspace(&stream, [100], |mut view| {
+            view.copy_from_slice(&[1.0; 100])?;
+            INCREMENT.launch_on(&stream, 1, (view.reborrow(),))?;
+            assert_eq!(view.as_view().to_vec()?, [2.0; 100]);
+            Ok(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn kernels_are_found_by_path() {
     // SAFETY: the entries do what the kernels of the same names declare.
     static ABSENT: Kernel<()> = unsafe { Kernel::new(description("absent", &[]), |_, _| ()) };
     // SAFETY: the entries do what the kernels of the same names declare.
@@ -178,13 +200,17 @@ fn kernels_are_found_by_name() {
     const TWICE_PTX: &str =
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry twice() { ret; }\n";
     // SAFETY: the entries do what the kernels of the same names declare.
-    static FIRST: Artifact = unsafe { Artifact::new("first", &[image(TWICE_PTX)], None) };
+    static FIRST: Artifact = unsafe { Artifact::new("first", &[image(TWICE_PTX, &[entry("twice")])], None) };
     // SAFETY: the entries do what the kernels of the same names declare.
-    static SECOND: Artifact = unsafe { Artifact::new("second", &[image(TWICE_PTX)], None) };
+    static SECOND: Artifact =
+        unsafe { Artifact::new("second", &[image(TWICE_PTX, &[entry("twice")])], None) };
     let Some(device) = gpu() else { return };
     device.load(&KERNELS).unwrap();
     let message = ABSENT.launch(&device, 1, ()).unwrap_err().to_string();
-    assert!(message.starts_with("kernel `absent` is in none of the artifacts loaded on GPU 0"), "{message}");
+    assert!(
+        message.starts_with("kernel `absent` (`absent`) is in none of the artifacts loaded on GPU 0"),
+        "{message}"
+    );
     assert!(message.contains("`tests`"), "{message}");
     device.load(&FIRST).unwrap();
     TWICE.launch(&device, 1, ()).unwrap();
@@ -211,6 +237,7 @@ fn shared_memory_is_asked_for_and_limited() {
                 ".version 7.0\n.target sm_70\n.address_size 64\n.extern .shared .align 16 .b8 memory[];\n\
              .visible .entry large() { .reg .b32 %r; mov.u32 %r, 1; st.shared.u32 [memory+65532], %r; ret; }\n\
              .visible .entry too_large() { ret; }\n",
+                &[entry("large"), entry("too_large")],
             )],
             None,
         )

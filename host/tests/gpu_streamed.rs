@@ -7,16 +7,17 @@ use cuda_tiles::launch::{Description, Kernel};
 use cuda_tiles::shape::Shape2;
 use cuda_tiles::stream::{TileSink, TileSource};
 use cuda_tiles_host::{Artifact, Device, Image, Launch, Tensor, TensorView};
-use kernels::{SpanMut, description};
+use kernels::{SpanMut, description, entry};
 
 type Source = TileSource<f32, Shape2<8, 4>>;
 type Sink = TileSink<f32, Shape2<8, 4>>;
 
-const IMAGES: &[Image] =
-    &[Image { arch: "sm_90", major: 9, minor: 0, exact: false, ptx: include_str!("ptx/streamed.ptx") }];
-
 // SAFETY: the entries do what the kernels of the same names declare.
-static KERNELS: Artifact = unsafe { Artifact::new("streamed", IMAGES, None) };
+static IMAGES: [Image; 1] = unsafe {
+    let entries = &[entry("fetch"), entry("put"), entry("is_null")];
+    [Image::new("sm_90", (9, 0), false, include_str!("ptx/streamed.ptx"), entries)]
+};
+static KERNELS: Artifact = Artifact::new("streamed", &IMAGES, None);
 
 const fn with_memory(name: &'static str, arguments: &'static [&'static str]) -> Description {
     Description { shared_bytes: [1024; 3], ..description(name, arguments) }

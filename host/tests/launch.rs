@@ -2,6 +2,7 @@
 
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{ArgumentError, Device, Error, Grid, Launch, LaunchUnsafe, Tensor};
+use std::cell::Cell;
 
 #[kernel]
 fn add(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>, by: f32) {
@@ -126,4 +127,101 @@ fn unsafe_kernels_are_launched_by_unsafe_calls() {
     // SAFETY: the kernel needs nothing.
     unsafe { fill.launch(&Device::cpu(), 2, (&mut x,)) }.unwrap();
     assert_eq!(x.to_vec().unwrap(), [1.0; 100]);
+}
+
+/// The message of a launch in which a block panicked.
+fn panic_of(launched: Result<(), Error>) -> String {
+    match launched {
+        Err(Error::Panicked { message, .. }) => message,
+        other => panic!("no block panicked: {other:?}"),
+    }
+}
+
+#[test]
+fn what_a_kernel_leaves_behind_is_of_no_use_to_another() {
+    thread_local! { static KEPT: Cell<Option<Span<u32, (u32,)>>> = const { Cell::new(None) }; }
+    #[kernel]
+    fn keep(cx: Cx, x: Span<u32, (u32,)>) {
+        let _ = cx;
+        KEPT.set(Some(x));
+    }
+    #[kernel]
+    fn fetch(cx: Cx, y: SpanMut<u32, (u32,)>) {
+        let Some(x) = KEPT.get() else { panic!("another thread") };
+        y.partition(cx, shape![4]).store(x.partition(cx, shape![4]).load(0), cx.bid::<0>());
+    }
+    let device = Device::cpu();
+    let mut y = Tensor::<u32, 1>::zeros(&device, [4]).unwrap();
+    keep.launch(&device, 1000, (&Tensor::from_slice(&device, [4], &[1_u32, 2, 3, 4]).unwrap(),)).unwrap();
+    let text = panic_of(fetch.launch(&device, 1, (&mut y,)));
+    let refused =
+        text.starts_with("a span, or a view of one, was used outside of the block that it belongs to");
+    assert!(refused || text.starts_with("another thread"), "{text}");
+    assert_eq!(y.to_vec().unwrap(), [0; 4]);
+}
+
+#[test]
+fn a_block_cannot_take_the_name_of_another() {
+    #[kernel]
+    fn race(cx: Cx, y: SpanMut<u32, (u32,)>) {
+        let zero = cuda_tiles::cpu::block(|other| other.bid::<0>());
+        y.partition(cx, shape![1]).store(cx.ones::<u32, _>(shape![1]), zero);
+    }
+    let mut y = Tensor::<u32, 1>::zeros(&Device::cpu(), [1]).unwrap();
+    let text = panic_of(race.launch(&Device::cpu(), 8, (&mut y,)));
+    assert!(text.starts_with("a block index was used outside of the block that it belongs to"), "{text}");
+    assert_eq!(y.to_vec().unwrap(), [0]);
+}
+
+#[test]
+fn failures_name_the_kernels_line_alone() {
+    #[kernel]
+    fn outside(cx: Cx, x: Span<f32, (u32,)>) {
+        let x = x.partition(cx, shape![4]);
+        let _ = x.load(7);
+    }
+    #[kernel]
+    fn stepless(cx: Cx, step: u32) {
+        let _ = cx;
+        assert_eq!(steps(0..4, step).count(), 4);
+    }
+    let device = Device::cpu();
+    let x = Tensor::<f32, 1>::zeros(&device, [8]).unwrap();
+    for text in [panic_of(outside.launch(&device, 1, (&x,))), panic_of(stepless.launch(&device, 1, (0,)))] {
+        let place = text.rsplit_once("(at ").unwrap_or_else(|| panic!("{text}")).1;
+        assert!(place.contains("tests/launch.rs:") && place.ends_with(')'), "{text}");
+    }
+}
+
+#[test]
+fn a_kernel_may_have_a_keywords_name() {
+    #[kernel]
+    fn r#match(cx: Cx, y: SpanMut<u32, (u32,)>, r#type: u32) {
+        y.partition(cx, shape![1]).store(cx.full(shape![1], r#type), cx.bid::<0>());
+    }
+    let device = Device::cpu();
+    let mut y = Tensor::<u32, 1>::zeros(&device, [2]).unwrap();
+    r#match.launch(&device, 2, (&mut y, 7)).unwrap();
+    assert_eq!(y.to_vec().unwrap(), [7, 7]);
+    let description = r#match.description();
+    assert_eq!((description.name, description.arguments), ("match", &["y", "type"][..]));
+}
+
+#[kernel]
+#[cfg(any())]
+fn conditional(cx: Cx, nothing: NoSuchType) {
+    let _ = (cx, nothing);
+}
+
+#[kernel(threads = 64)]
+#[cfg(not(target_arch = "nvptx64"))]
+#[cfg_attr(any(), no_such_attribute)]
+fn conditional(cx: Cx) {
+    let _ = cx;
+}
+
+#[test]
+fn conditions_behind_the_attribute_hold_for_all_of_a_kernel() {
+    conditional.launch(&Device::cpu(), 1, ()).unwrap();
+    assert_eq!(conditional.description().threads, 64);
 }

@@ -47,12 +47,13 @@ fn follow(
     #[shared] stash: Stash<0>,
 ) {
     block.pipeline(ring, x.column(0), move |cx, mut receiver| {
+        let tiles = y.deal(cx, RowMajor);
         let (mut stash, mut acts, mut reads) = (stash, acts, 0.0);
         let mut held: Vec<Held<'_, _>> = Vec::new();
         let mut sum = cx.zeros::<f32, _>(shape![SIDE, SIDE]);
         let mut read = |stage: Stage<'_, f32, Page>| {
             reads += 1.0;
-            sum = sum + stage.load(cx) * reads;
+            sum += stage.load(cx) * reads;
         };
         while acts != 0 {
             match Act::ALL[(acts & 15) as usize - 1] {
@@ -72,7 +73,7 @@ fn follow(
             }
             acts >>= 4;
         }
-        for tile in y.deal(cx, RowMajor) {
+        for tile in tiles {
             tile.store(&mut stash, sum);
         }
     });
@@ -94,18 +95,19 @@ fn follow_both(
 ) {
     let feeds = (x.column(0), x.column(0), x.column(1));
     block.pipelines((kept, left, right), feeds, move |cx, (mut kept, mut left, mut right)| {
+        let tiles = y.deal(cx, RowMajor);
         let (mut stash, kept) = (stash, kept.receive());
         let mut sum = cx.zeros::<f32, _>(shape![SIDE, SIDE]);
         for turn in 0..count {
             let mut read = |stage: Stage<'_, f32, Page>| {
-                sum = sum + stage.load(cx) * (turn + 1) as f32 + kept.stages().load(cx);
+                sum += stage.load(cx) * (turn + 1) as f32 + kept.stages().load(cx);
             };
             match turns >> turn & 1 {
                 0 => left.steps(1).each(&mut read),
                 _ => right.steps(1).each(&mut read),
             }
         }
-        for tile in y.deal(cx, RowMajor) {
+        for tile in tiles {
             tile.store(&mut stash, sum);
         }
     });

@@ -198,6 +198,7 @@ fn dropping(
 ) {
     let feed = (0..3).map(move |_| (a.tile(0, 0), b.tile(0, 0)));
     block.pipeline(ring, feed, move |cx, mut receiver| {
+        let tiles = y.deal(cx, RowMajor);
         let mut stash = stash;
         let zero = || Accumulator::<f32, Shape2<16, 8>, _>::zero(cx);
         if what == 3 {
@@ -217,7 +218,7 @@ fn dropping(
             let held = receiver.receive();
             drop(receiver.start(zero(), held, |sums, (a, b)| sums.mma(a, b.transposed())));
         }
-        for part in y.deal(cx, RowMajor) {
+        for part in tiles {
             part.store(&mut stash, tile);
         }
     });
@@ -257,9 +258,10 @@ fn read_anywhere(
     #[shared] stash: Stash<0>,
 ) {
     block.pipeline(ring, [x.tile_of(batch, i, j)], move |cx, mut receiver| {
+        let tiles = y.deal(cx, RowMajor);
         let mut stash = stash;
         let held = receiver.receive();
-        for tile in y.deal(cx, RowMajor) {
+        for tile in tiles {
             tile.store(&mut stash, held.stages().load(cx));
         }
         receiver.release(held);

@@ -1,9 +1,9 @@
 //! Kernels with streamed matrices, shared memory and roles, as launches see them.
 
-use cuda_tiles::arch::threads::Address;
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::SharedMemory;
+use cuda_tiles::stream::shared::Address;
 use cuda_tiles_host::{Device, Launch, Tensor};
 
 /// So many KiB in the first class, twice and three times as many in the others.

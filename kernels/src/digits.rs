@@ -27,11 +27,13 @@ pub fn column_statistics(
     mean: SpanMut<f32, (u32,)>,
     deviation: SpanMut<f32, (u32,)>,
 ) {
+    let mean = mean.partition(cx, shape![16]);
+    let deviation = deviation.partition(cx, shape![16]);
     let (rows, column) = (x.extent(0), cx.bid::<0>());
     let x = x.partition(cx, shape![128, 16]);
     let mut sums = cx.zeros::<f32, _>(shape![128, 16]);
     for tile in 0..x.num_tiles(0) {
-        sums = sums + x.load_masked(Zero, (tile, column));
+        sums += x.load_masked(Zero, (tile, column));
     }
     let average = sums.sum::<0>() / rows as f32;
     let mut squares = cx.zeros::<f32, _>(shape![128, 16]);
@@ -40,8 +42,8 @@ pub fn column_statistics(
         squares = inside::<_, 128>(cx, tile, rows).select(squares + distance * distance, squares);
     }
     let spread = (squares.sum::<0>() / rows as f32).sqrt();
-    mean.partition(cx, shape![16]).store_masked(average.reshape(shape![16]), column);
-    deviation.partition(cx, shape![16]).store_masked(spread.reshape(shape![16]), column);
+    mean.store_masked(average.reshape(shape![16]), column);
+    deviation.store_masked(spread.reshape(shape![16]), column);
 }
 
 /// `z = (x - mean) / deviation` by columns; a column without deviation becomes 0. Each block takes 32 rows.
@@ -69,6 +71,7 @@ pub fn class_centroids(
     labels: Span<u32, (u32,)>,
     centroids: SpanMut<f32, (u32, D<64>)>,
 ) {
+    let centroids = centroids.partition(cx, shape![1, 64]);
     let (rows, class) = (z.extent(0), cx.bid::<0>());
     let (z, labels) = (z.partition(cx, shape![64, 64]), labels.partition(cx, shape![64]));
     let mut sums = cx.zeros::<f32, _>(shape![64, 64]);
@@ -80,7 +83,7 @@ pub fn class_centroids(
         members = member.select(members + 1.0, members);
     }
     let centroid = sums.sum::<0>() / members.sum::<0>().maximum(1.0);
-    centroids.partition(cx, shape![1, 64]).store(centroid, (class, 0));
+    centroids.store(centroid, (class, 0));
 }
 
 /// For each row the softmax of the negative distances to the centroids, and the nearest centroid. Each block takes 8
@@ -95,6 +98,8 @@ pub fn classify(
     probabilities: SpanMut<f32, (u32, u32)>,
     nearest: SpanMut<u32, (u32,)>,
 ) {
+    let probabilities = probabilities.partition(cx, shape![8, 16]);
+    let nearest = nearest.partition(cx, shape![8]);
     let row = cx.bid::<0>();
     let z = z.partition(cx, shape![8, 64]).load_masked(Zero, (row, 0)).reshape(shape![8, 1, 64]);
     let centroids = centroids.partition(cx, shape![16, 64]).load_masked(PositiveInfinity, (0, 0));
@@ -102,6 +107,6 @@ pub fn classify(
     let distance = (difference * difference).sum::<2>().sqrt();
     let closeness = (distance.min::<1>() - distance).exp();
     let probability = closeness / closeness.sum::<1>();
-    probabilities.partition(cx, shape![8, 16]).store_masked(probability.reshape(shape![8, 16]), (row, 0));
-    nearest.partition(cx, shape![8]).store_masked(distance.argmin::<1>().reshape(shape![8]), row);
+    probabilities.store_masked(probability.reshape(shape![8, 16]), (row, 0));
+    nearest.store_masked(distance.argmin::<1>().reshape(shape![8]), row);
 }

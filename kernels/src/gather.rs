@@ -16,8 +16,9 @@ pub fn gather_rows<B: Block, T: Number, const K: usize, const N: usize>(
     D<K>: Dimension,
     D<N>: Dimension,
 {
+    let y = y.partition(cx, shape![K, N]);
     let i = cx.bid::<0>();
     let rows = rows.partition(cx, shape![K]).load_masked(Zero, i);
     let tile = table.gather_scatter_view(cx, shape![K, N]).load((rows, 0));
-    y.partition(cx, shape![K, N]).store_masked(tile, (i, 0));
+    y.store_masked(tile, (i, 0));
 }

@@ -23,30 +23,33 @@ const WEIGHTS: [f32; 2 * BLUR_REACH + 1] = [1.0, 8.0, 28.0, 56.0, 70.0, 56.0, 28
 /// The first pass of a blur: each element becomes a weighted mean of its row's elements around it.
 #[kernel(threads = 256, grid = 3)]
 pub fn blur_rows(cx: Cx, x: Span<u8, (u32, u32, u32)>, y: SpanMut<f32, (u32, u32, u32)>) {
+    let y = y.partition(cx, shape![1, 16, 64]);
     let (plane, i, j) = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     let x = x.window(cx, shape![1, 16, 64]);
     let mut sum = cx.zeros::<f32, _>(shape![1, 16, 64]);
     for (tap, weight) in (0..).zip(WEIGHTS) {
-        sum = sum + x.load_masked(Zero, (*plane, i * 16, j * 64 + tap)).cast::<f32>() * weight;
+        sum += x.load_masked(Zero, (*plane, i * 16, j * 64 + tap)).cast::<f32>() * weight;
     }
-    y.partition(cx, shape![1, 16, 64]).store_masked(sum / 256.0, (plane, i, j));
+    y.store_masked(sum / 256.0, (plane, i, j));
 }
 
 /// The second pass of a blur: each element becomes a weighted mean of its column's elements around it.
 #[kernel(threads = 256, grid = 3)]
 pub fn blur_columns(cx: Cx, x: Span<f32, (u32, u32, u32)>, y: SpanMut<u8, (u32, u32, u32)>) {
+    let y = y.partition(cx, shape![1, 16, 64]);
     let (plane, i, j) = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     let x = x.window(cx, shape![1, 16, 64]);
     let mut sum = cx.zeros::<f32, _>(shape![1, 16, 64]);
     for (tap, weight) in (0..).zip(WEIGHTS) {
-        sum = sum + x.load_masked(Zero, (*plane, i * 16 + tap, j * 64)) * weight;
+        sum += x.load_masked(Zero, (*plane, i * 16 + tap, j * 64)) * weight;
     }
-    y.partition(cx, shape![1, 16, 64]).store_masked((sum / 256.0 + 0.5).cast::<u8>(), (plane, i, j));
+    y.store_masked((sum / 256.0 + 0.5).cast::<u8>(), (plane, i, j));
 }
 
 /// The magnitude of the gradient, by Sobel's two masks of 3 x 3.
 #[kernel(threads = 256, grid = 3)]
 pub fn sobel(cx: Cx, x: Span<u8, (u32, u32, u32)>, y: SpanMut<u8, (u32, u32, u32)>) {
+    let y = y.partition(cx, shape![1, 16, 64]);
     let (plane, i, j) = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     let x = x.window(cx, shape![1, 16, 64]);
     let at =
@@ -54,7 +57,7 @@ pub fn sobel(cx: Cx, x: Span<u8, (u32, u32, u32)>, y: SpanMut<u8, (u32, u32, u32
     let across = at(0, 2) + at(1, 2) * 2.0 + at(2, 2) - at(0, 0) - at(1, 0) * 2.0 - at(2, 0);
     let down = at(2, 0) + at(2, 1) * 2.0 + at(2, 2) - at(0, 0) - at(0, 1) * 2.0 - at(0, 2);
     let magnitude = (across * across + down * down).sqrt();
-    y.partition(cx, shape![1, 16, 64]).store_masked((magnitude + 0.5).cast::<u8>(), (plane, i, j));
+    y.store_masked((magnitude + 0.5).cast::<u8>(), (plane, i, j));
 }
 
 /// Sorts pairs of tiles by element, one after the other.
@@ -69,6 +72,7 @@ macro_rules! sort_pairs {
 /// The network of 99 exchanges is that of N. Devillard, "Fast median search: an ANSI C implementation" (1998).
 #[kernel(threads = 256, grid = 3)]
 pub fn median(cx: Cx, x: Span<u8, (u32, u32, u32)>, y: SpanMut<u8, (u32, u32, u32)>) {
+    let y = y.partition(cx, shape![1, 16, 64]);
     let (plane, i, j) = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     let x = x.window(cx, shape![1, 16, 64]);
     let at = |tap: u32| x.load_masked(Zero, (*plane, i * 16 + tap / 5, j * 64 + tap % 5));
@@ -106,5 +110,5 @@ pub fn median(cx: Cx, x: Span<u8, (u32, u32, u32)>, y: SpanMut<u8, (u32, u32, u3
         5 14, 15 24, 6 24, 6 15, 7 16, 7 19, 13 21, 15 23, 7 13, 7 15, 1 9, 3 11, 5 17, 11 17, 9 17, 4 10,
         6 12, 7 14, 4 6, 4 7, 12 14, 10 14, 6 7, 10 12, 6 10, 6 17, 12 17, 7 17, 7 10, 12 18, 7 12, 10 18,
         12 20, 10 20, 10 12);
-    y.partition(cx, shape![1, 16, 64]).store_masked(t[12], (plane, i, j));
+    y.store_masked(t[12], (plane, i, j));
 }

@@ -24,6 +24,9 @@ pub fn layer_norm<B: Block, T: Number + Cast<f32>, const N: usize>(
     D<N>: Dimension,
     f32: Cast<T>,
 {
+    let y = y.partition(cx, shape![1, N]);
+    let mean = mean.partition(cx, shape![1]);
+    let reciprocal_deviation = reciprocal_deviation.partition(cx, shape![1]);
     let row = cx.bid::<0>();
     let t = x.partition(cx, shape![1, N]).load((row, 0)).cast::<f32>();
     let centre = t.sum::<1>() / N as f32;
@@ -31,7 +34,7 @@ pub fn layer_norm<B: Block, T: Number + Cast<f32>, const N: usize>(
     let scale = ((distance * distance).sum::<1>() / N as f32 + epsilon).rsqrt();
     let weight = weight.partition(cx, shape![N]).load(0).cast::<f32>();
     let bias = bias.partition(cx, shape![N]).load(0).cast::<f32>();
-    y.partition(cx, shape![1, N]).store((distance * scale * weight + bias).cast::<T>(), (row, 0));
-    mean.partition(cx, shape![1]).store(centre.reshape(shape![1]), row);
-    reciprocal_deviation.partition(cx, shape![1]).store(scale.reshape(shape![1]), row);
+    y.store((distance * scale * weight + bias).cast::<T>(), (row, 0));
+    mean.store(centre.reshape(shape![1]), row);
+    reciprocal_deviation.store(scale.reshape(shape![1]), row);
 }

@@ -12,7 +12,7 @@ where
     let row = cx.bid::<0>();
     let mut sum = cx.zeros::<f32, _>(shape![1, N]);
     for column in 0..x.num_tiles(1) {
-        sum = sum + x.load_masked(Zero, (row, column));
+        sum += x.load_masked(Zero, (row, column));
     }
     sums.store(sum.sum::<1>().reshape(shape![1]), row);
 }

@@ -3,7 +3,7 @@
 //! Float sums and products depend on the order of their terms. Three kinds of operands make that testable: small whole
 //! numbers, mostly zero, whose sums are exact in any order and any type; powers of two, whose products are; and random
 //! numbers, whose sums are within the error bound of any order, n u sum|x|, with u the unit roundoff (N. Higham,
-//! "Accuracy and Stability of Numerical Algorithms", section 4.2).
+//! "Accuracy and Stability of Numerical Algorithms", section 4.2). Types of 16 bits add up in f32 and round once.
 
 use crate::reference::Reference;
 use crate::value::Random;
@@ -55,6 +55,18 @@ pub(crate) fn wraps<T: Reference>() -> bool {
 /// The unit roundoff of a float type.
 pub(crate) fn roundoff<T: Reference>() -> f64 {
     (1..60).map(|k| 2f64.powi(-k)).find(|&u| T::narrow(1.0 + u).wide() == 1.0).unwrap_or(0.0)
+}
+
+/// The unit roundoff of the type in which elements of a float type are added up.
+pub(crate) fn roundoff_of_sums<T: Reference>() -> f64 {
+    roundoff::<T>().min(2f64.powi(-24))
+}
+
+/// The error of a sum of that many floats in any order, by the exact sum and the sum of the magnitudes.
+pub(crate) fn error_of_sum<T: Reference>(terms: f64, exact: f64, size: f64) -> f64 {
+    let error = terms * roundoff_of_sums::<T>() * size;
+    let narrowed = if roundoff_of_sums::<T>() < roundoff::<T>() { roundoff::<T>() } else { 0.0 };
+    error + narrowed * (exact.abs() + error)
 }
 
 /// The numbers of the elements that reduce together with element `i`: of a tensor of this shape, along one axis or all.

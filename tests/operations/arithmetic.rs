@@ -128,6 +128,45 @@ fn f32_scalars_with_tiles_of_16_bit_floats() {
     check_literals(&kernels::literals_bf16);
 }
 
+#[test]
+fn assignments_are_the_operators() {
+    let (a, b) = pairs::<i32, i32>(5, 300);
+    let n = a.len();
+    let shifted = |value: i32, amount: i32, left: bool| match (
+        u32::try_from(amount).is_ok_and(|amount| amount < 32),
+        left,
+    ) {
+        (true, true) => value << amount,
+        (true, false) => value >> amount,
+        (false, true) => 0,
+        (false, false) => value >> 31,
+    };
+    let mut failures = Failures::new::<i32>("assignments");
+    for device in devices() {
+        let left = Tensor::from_slice(device, [n], &a).unwrap();
+        let right = Tensor::from_slice(device, [n], &b).unwrap();
+        for s in [3, -7, 40] {
+            let mut results = Tensor::poisoned(device, [20, n]).unwrap();
+            kernels::assignments
+                .launch(device, Grid::cover([n], [TILE]), (&left, &right, s, &mut results))
+                .unwrap();
+            for (row, got) in results.to_vec().unwrap().chunks(n).enumerate() {
+                failures.exact(device, &format!("row {row}"), got, |i| {
+                    let (a, b) = (a[i], if row < 10 { b[i] } else { s });
+                    match row % 10 {
+                        0..5 => operations::<i32>()[row % 10].1(a, b),
+                        5 => a & b,
+                        6 => a | b,
+                        7 => a ^ b,
+                        8 => shifted(a, b, true),
+                        _ => shifted(a, b, false),
+                    }
+                });
+            }
+        }
+    }
+}
+
 type Logic<T> = Kernel<(Operand<T>, Operand<T>, T, Rows<T, 7>)>;
 
 fn check_logic<T>(kernel: &Logic<T>)
@@ -201,9 +240,11 @@ wide!(i8 i16 i32 i64 u8 u16 u32 u64);
 
 fn check_shifts<T: Wide, U: Wide>(kernel: &Shifts<T, U>) {
     let (mut a, mut amounts) = pairs::<T, U>(5, 0);
-    a.extend(random_values::<T>(6, 608));
+    a.extend(random_values::<T>(6, 672));
     // Amounts around the width as well, so that most shifts leave something.
     amounts.extend((0..608).map(|k| U::wrap(k % (i128::from(T::WIDTH) + 3))));
+    // And amounts of 64 bits whose low word is one that shifts little.
+    amounts.extend((0..64).map(|k| U::wrap(k | 1 << 40)));
     let n = a.len();
     let mut failures = Failures::new::<(T, U)>("shifts");
     for device in devices() {

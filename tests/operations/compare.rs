@@ -51,19 +51,51 @@ fn detail_23_comparisons_also_of_nan() {
     for_types!(check_comparisons, kernels::comparisons: i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
 }
 
+/// What `eq ne lt le gt ge` are.
+fn by_order<T: Ord>() -> [(&'static str, fn(&T, &T) -> bool); 6] {
+    [("eq", T::eq), ("ne", T::ne), ("lt", T::lt), ("le", T::le), ("gt", T::gt), ("ge", T::ge)]
+}
+
 #[test]
-fn equality_of_bools() {
+fn bools_are_ordered() {
     let (a, b) = pairs::<bool, bool>(12, 33);
     let n = a.len();
-    let mut failures = Failures::new::<bool>("equality_of_bools");
+    assert!(n <= TILE && !a[0]);
+    let first = a.iter().position(|&value| value).expect("a true element");
+    let mut failures = Failures::new::<bool>("order_of_bools");
     for device in devices() {
         let left = Tensor::from_slice(device, [n], &a).unwrap();
         let right = Tensor::from_slice(device, [n], &b).unwrap();
-        let mut results = Tensor::poisoned(device, [2, n]).unwrap();
-        kernels::equality_of_bools.launch(device, 1, (&left, &right, &mut results)).unwrap();
+        let mut results = Tensor::poisoned(device, [10, n]).unwrap();
+        kernels::order_of_bools.launch(device, 1, (&left, &right, &mut results)).unwrap();
         let results = results.to_vec().unwrap();
-        failures.exact(device, "eq", &results[..n], |i| a[i] == b[i]);
-        failures.exact(device, "ne", &results[n..], |i| a[i] != b[i]);
+        for ((name, compare), got) in by_order().iter().zip(results.chunks(n)) {
+            failures.exact(device, name, got, |i| compare(&a[i], &b[i]));
+        }
+        let rest: Vec<_> = results.chunks(n).skip(6).collect();
+        failures.exact(device, "minimum", rest[0], |i| a[i] && b[i]);
+        failures.exact(device, "maximum", rest[1], |i| a[i] || b[i]);
+        failures.exact(device, "cummax", rest[2], |i| i >= first);
+        failures.exact(device, "min, max, argmax", rest[3], |i| if i < 2 { i == 1 } else { i == first });
+    }
+}
+
+#[test]
+fn pointers_compare_by_their_addresses() {
+    let (a, b) = pairs::<u64, u64>(16, 65);
+    let n = a.len();
+    let mut failures = Failures::new::<u64>("order_of_pointers");
+    for device in devices() {
+        let left = Tensor::from_slice(device, [n], &a).unwrap();
+        let right = Tensor::from_slice(device, [n], &b).unwrap();
+        let mut results = Tensor::poisoned(device, [6, n]).unwrap();
+        kernels::order_of_pointers
+            .launch(device, Grid::cover([n], [TILE]), (&left, &right, &mut results))
+            .unwrap();
+        let results = results.to_vec().unwrap();
+        for ((name, compare), got) in by_order().iter().zip(results.chunks(n)) {
+            failures.exact(device, name, got, |i| compare(&a[i], &b[i]));
+        }
     }
 }
 

@@ -16,7 +16,7 @@ type GatherScatter<T> = Kernel<(
     Span<T, (u32, u32)>,
     SpanMut<T, (u32, u32)>,
     SpanAtomic<T, (u32, u32)>,
-    SpanMut<T, (D<6>, D<16>, D<8>)>,
+    SpanMut<T, (D<7>, D<16>, D<8>)>,
 )>;
 
 /// Rows and columns differ, so that each element is stored once.
@@ -34,7 +34,7 @@ fn check_gather_scatter<T: Value>(kernel: &GatherScatter<T>, convert: fn(i32) ->
             let column_numbers = Tensor::from_slice(device, [8], &j).unwrap();
             let [mut stored, mut shared] =
                 [(); 2].map(|()| Tensor::from_slice(device, shape, &before).unwrap());
-            let mut results = Tensor::poisoned(device, [6, 16, 8]).unwrap();
+            let mut results = Tensor::poisoned(device, [7, 16, 8]).unwrap();
             let arguments =
                 (padding, &row_numbers, &column_numbers, &operand, &mut stored, &mut shared, &mut results);
             kernel.launch(device, 1, arguments).unwrap();
@@ -65,7 +65,8 @@ fn check_gather_scatter<T: Value>(kernel: &GatherScatter<T>, convert: fn(i32) ->
                     2 => at(i, j).filter(|_| j > 2).map_or(convert(j), there),
                     3 => at(1, j).map_or(zero, there),
                     4 => at(1, j).map_or(zero, |place| expected[place]),
-                    _ => at(i, j).map_or(padding, there),
+                    5 => at(i, j).map_or(padding, there),
+                    _ => at(1, j).filter(|_| j % 2 != 0).map_or(padding, |place| expected[place]),
                 }
             });
             failures.exact(device, &label("scatter"), &stored.to_vec().unwrap(), |k| padded[k]);

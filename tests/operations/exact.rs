@@ -175,7 +175,7 @@ pub(crate) fn is_rounded<T: Format>(
     order: impl Fn(&Exact) -> Ordering,
 ) -> bool {
     let negative = order(&Exact::new(0.0)) == Ordering::Less;
-    if Number::is_nan(result) || result.is_minus() != negative {
+    if Comparable::is_nan(result) || result.is_minus() != negative {
         return false;
     }
     let direction = match direction {

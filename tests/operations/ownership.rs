@@ -2,7 +2,7 @@
 
 use crate::devices::devices;
 use crate::failures::Failures;
-use cuda_tiles_host::{Device, Error, Launch, Result, Tensor};
+use cuda_tiles_host::{Launch, Tensor};
 use cuda_tiles_test_kernels::ownership as kernels;
 
 #[test]
@@ -42,46 +42,5 @@ fn numbers_of_any_type_name_tiles_alike() {
             let i = at as i32 / 4;
             if i % 2 == 0 { 2 * i } else { 3 * i }
         });
-    }
-}
-
-/// A kernel whose blocks cut a tensor in two ways: what launches it, and words of both.
-type Case = (&'static str, fn(&Device) -> Result<()>, [&'static str; 2]);
-
-macro_rules! case {
-    ($kernel:ident, $lengths:expr, $one:literal, $other:literal) => {
-        (
-            stringify!($kernel),
-            |device| kernels::$kernel.launch(device, 3, (&mut Tensor::zeros(device, $lengths)?,)),
-            [$one, $other],
-        )
-    };
-}
-
-const CASES: [Case; 7] = [
-    case!(two_shapes, [128], "tiles of [64] at steps of [64]", "tiles of [32] at steps of [32]"),
-    case!(rows_and_columns, [8, 8], "with strides [8, 1]", "with strides [1, 8]"),
-    case!(two_places, [16, 16], "named (cx.bid::<0>(), _)", "named (_, cx.bid::<0>())"),
-    case!(two_starts, [100], "with strides [1] from byte 4 on", "with strides [1] from byte 0 on"),
-    case!(two_walks, [100], "tiles of [32] at steps of [40]", "tiles of [32] at steps of [32]"),
-    case!(two_extents, [32], "of extents [8, 4]", "of extents [4, 8]"),
-    case!(two_orders, [8, 8], "in the order RowMajor", "in the order Swizzled::<2>"),
-];
-
-/// No type keeps a block from taking another branch than its neighbour; the CPU compares what blocks have done.
-#[test]
-fn the_cpu_refuses_two_partitions_of_one_tensor() {
-    let device = Device::cpu();
-    for (name, launch, ways) in CASES {
-        // A launch begins with an empty record, whatever the one before it did.
-        for _ in 0..3 {
-            let error = launch(&device).expect_err(name);
-            assert!(matches!(error, Error::Panicked { kernel, .. } if kernel == name), "{name}: {error:?}");
-            let message = error.to_string();
-            let sentence = "all blocks cut a writable tensor in the same way, or their tiles would overlap";
-            for words in [sentence, "block [0, 0, 0] has", "ownership.rs:"].iter().chain(&ways) {
-                assert!(message.contains(words), "{name}: `{words}` is not in: {message}");
-            }
-        }
     }
 }

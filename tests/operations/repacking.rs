@@ -78,3 +78,24 @@ fn tiles_smaller_than_the_block() {
         assert_eq!(z.to_vec().unwrap(), [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
     }
 }
+
+#[test]
+fn sums_of_products() {
+    let [a, b] = [[16, 16], [16, 8]].map(|[rows, columns]: [usize; 2]| -> Vec<f16> {
+        (0..rows * columns).map(|i| f16::from_f32((i * 7 % 11) as f32 - 4.0)).collect()
+    });
+    let sum =
+        |i: usize, j: usize| (0..16).map(|k| a[16 * i + k].to_f32() * b[8 * k + j].to_f32()).sum::<f32>();
+    for device in devices() {
+        let left = Tensor::from_slice(device, [16, 16], &a).unwrap();
+        let right = Tensor::from_slice(device, [16, 8], &b).unwrap();
+        let mut words = Tensor::<u32, 2>::poisoned(device, [16, 8]).unwrap();
+        let mut bytes = Tensor::<u8, 2>::poisoned(device, [16, 32]).unwrap();
+        kernels::repacked_sums.launch(device, 1, (&left, &right, &mut words, &mut bytes)).unwrap();
+        let bytes = bytes.to_vec().unwrap();
+        for (flat, word) in words.to_vec().unwrap().into_iter().enumerate() {
+            assert_eq!(f32::from_bits(word), sum(flat / 8, flat % 8), "word {flat} on {device}");
+            assert_eq!(bytes[4 * flat..4 * flat + 4], word.to_le_bytes(), "bytes {flat} on {device}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! Sums and products of floats are compared on operands on which they are exact, see [`crate::along`], and within a bound.
 
-use crate::along::{Operands, group, roundoff, wraps};
+use crate::along::{Operands, error_of_sum, group, wraps};
 use crate::devices::devices;
 use crate::failures::Failures;
 use crate::reference::Reference;
@@ -95,7 +95,7 @@ impl<T: Reference, const R: usize> Check<'_, T, R> {
             let sizes = scanned(self.shape, &sizes, axis, form, 0.0, |a, b| a + b);
             let terms = scanned(self.shape, &vec![1.0; self.x.len()], axis, form, 0.0, |a, b| a + b);
             self.failures.verify(self.device, &self.label("sum", axis, form), got, |i, value| {
-                let bound = terms[i] * roundoff::<T>() * sizes[i];
+                let bound = error_of_sum::<T>(terms[i], sums[i], sizes[i]);
                 let close = (value.wide() - sums[i]).abs() <= bound;
                 (!close).then(|| format!("{} within {bound}", sums[i]))
             });

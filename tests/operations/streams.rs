@@ -24,9 +24,8 @@ const OLDER: &str = "CUDA_TILES_TEST_OLDER_CODE";
 fn older() -> &'static Artifact {
     static ARTIFACT: OnceLock<Artifact> = OnceLock::new();
     ARTIFACT.get_or_init(|| {
-        let images = KERNELS.images.split(|image| image.exact).next().unwrap_or_default();
-        // SAFETY: the images are some of those that were compiled from the kernels' own functions.
-        unsafe { Artifact::new(KERNELS.name, images, KERNELS.missing) }
+        let images = KERNELS.images().split(|image| image.is_exact()).next().unwrap_or_default();
+        Artifact::new(KERNELS.name(), images, KERNELS.missing())
     })
 }
 
@@ -47,7 +46,7 @@ fn devices() -> &'static [Device] {
 fn older_code_on_newer_gpus() {
     let gpu = devices().iter().find(|device| device.is_gpu());
     let kernel = pipelines::read_some.description();
-    if gpu.and_then(|gpu| gpu.image_of(kernel).unwrap()).is_none_or(|image| !image.exact) {
+    if gpu.and_then(|gpu| gpu.image_of(kernel).unwrap()).is_none_or(|image| !image.is_exact()) {
         eprintln!("no GPU with code of its own: nothing else to run");
         return;
     }
@@ -479,7 +478,8 @@ fn feeds_that_go_on_too_long_are_left_alone() {
 /// Launches so often, and demands the same bits each time.
 fn check_repeated<T: Element<Bits: PartialEq>>(what: &str, mut launch: impl FnMut(&Device) -> Tensor<T, 3>) {
     for device in devices() {
-        let times = if device.is_gpu() { 1000 } else { 3 };
+        let asked = std::env::var("CUDA_TILES_TEST_REPEATS").ok().and_then(|times| times.parse().ok());
+        let times = asked.unwrap_or(if device.is_gpu() { 1000 } else { 3 });
         let mut bits =
             || launch(device).to_vec().unwrap().into_iter().map(Element::to_bits).collect::<Vec<_>>();
         let first = bits();

@@ -191,7 +191,7 @@ fn every_extent_type() {
     check_extents(kernels::copy_extents::<(Mult<u32, 37>, Mult<u32, 2>)>());
 }
 
-type CopyAligned<T> = Kernel<(Span<T, (u32,), Right, Aligned<16>>, SpanMut<T, (u32,), Right, Aligned<16>>)>;
+type CopyAligned<T> = Kernel<(Span<T, (u32,)>, SpanMut<T, (u32,), Right, Aligned<16>>)>;
 
 fn check_aligned<T: Value>(kernel: &CopyAligned<T>) {
     let mut failures = Failures::new::<T>("copy_aligned");

@@ -123,6 +123,38 @@ fn strided_stores_leave_gaps_alone() {
     for_types!(check_strided_stores, kernels::strided_stores: u8 i16 f32 i64);
 }
 
+type Unowned<T> = Kernel<(Span<i32, (u32,)>, SpanMut<T, (u32,)>, SpanMut<T, (u32,)>, SpanMut<T, (u32,)>)>;
+
+fn check_unowned<T: Reference>(kernel: &Unowned<T>) {
+    let mut failures = Failures::new::<T>("unowned");
+    let firsts = [150, -5, 260, 59];
+    for device in devices() {
+        for n in [0, 1, 63, 64, 230, 300] {
+            let before = random_values::<T>(108, n);
+            let first = Tensor::from_slice(device, [4], &firsts).unwrap();
+            let [mut side_by_side, mut at_steps, mut anywhere] =
+                [(); 3].map(|()| Tensor::from_slice(device, [n], &before).unwrap());
+            kernel.launch(device, 4, (&first, &mut side_by_side, &mut at_steps, &mut anywhere)).unwrap();
+            let within = |i: usize| firsts.iter().any(|&first| (first..first + 64).contains(&(i as i32)));
+            let all: [(&str, Tensor<T, 1>, &dyn Fn(usize) -> bool); 3] = [
+                ("side by side", side_by_side, &|i| i < 256),
+                ("at steps", at_steps, &|i| i % 80 < 64 && i < 320),
+                ("anywhere", anywhere, &within),
+            ];
+            for (way, got, stored) in all {
+                failures.exact(device, &format!("{n} elements {way}"), &got.to_vec().unwrap(), |i| {
+                    if stored(i) { T::plus(before[i], T::small(1)) } else { before[i] }
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn tiles_that_are_not_the_blocks_own() {
+    for_types!(check_unowned, kernels::unowned: u8 f16 f32 i64);
+}
+
 /// The element `(i, j)` of a matrix, or `padding` outside.
 fn padded<T: Copy>(x: &[T], [rows, columns]: [usize; 2], i: i64, j: i64, padding: T) -> T {
     let inside = (0..rows as i64).contains(&i) && (0..columns as i64).contains(&j);

@@ -17,7 +17,7 @@ mod cookbook {
         )* };
     }
     pages! {
-        access control_flow edges gather histogram offsets overlap persistent printing random reduced_precision reductions scans shifts
+        access control_flow edges gather generic grids histogram offsets overlap persistent printing random reduced_precision reductions scans shifts
         slices streams strides testing threads
     }
 }

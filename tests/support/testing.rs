@@ -61,6 +61,13 @@ impl Random {
     }
 }
 
+/// How often a test repeats a launch: as often as `CUDA_TILES_TEST_REPEATS` says, or `on_gpu` times on a GPU and three times on the
+/// CPU.
+pub fn repeats(device: &Device, on_gpu: usize) -> usize {
+    let asked = std::env::var("CUDA_TILES_TEST_REPEATS").ok().and_then(|times| times.parse().ok());
+    asked.unwrap_or(if device.is_gpu() { on_gpu } else { 3 })
+}
+
 /// Launches so often, and demands the same elements each time, to the bit.
 ///
 /// # Panics

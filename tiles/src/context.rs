@@ -1,9 +1,13 @@
 //! The token of a running kernel: which block this is, of what geometry.
 
 use crate::arch::execution::{self, Place};
+use crate::arch::order;
+use crate::arch::running::Run;
 use crate::element::{Integer, Number};
 use crate::layout::Block;
 use crate::registers::PowerOfTwo;
+use crate::sealed::sealed;
+use core::cmp::Ordering;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Add, Deref, Div, Mul, Range, Rem, Sub};
@@ -12,8 +16,8 @@ use core::ops::{Add, Deref, Div, Mul, Range, Rem, Sub};
 ///
 /// Every thread of the block runs the kernel's function; nothing that safe code can learn differs between
 /// them, so that control flow is the same on all threads and operations of the whole block (reductions,
-/// exchanges through shared memory) are safe functions. Device statics with interior mutability would break
-/// this: kernels must have none.
+/// exchanges through shared memory) are safe functions. Statics with interior mutability would break
+/// this: for a GPU no safe kernel is built that writes one.
 pub struct Cx<B> {
     place: Place,
     block: PhantomData<B>,
@@ -54,7 +58,9 @@ impl<B: Block> Cx<B> {
 
     /// This block's index along grid axis `AXIS`, with the knowledge that no other block has it.
     ///
-    /// Stores through a writable view want an index that contains those of all grid axes.
+    /// Stores through a writable view want an index that contains those of all grid axes. Writable tensors are cut into tiles
+    /// before this is called, while all blocks know the same, so that all cut them alike: see
+    /// [`partition`](crate::span::TensorSpan::partition).
     #[inline(always)]
     pub fn bid<const AXIS: usize>(self) -> BlockIndex<AXIS> {
         const {
@@ -63,13 +69,21 @@ impl<B: Block> Cx<B> {
                 "this kernel tells blocks apart along fewer grid axes: state `grid = 2` or `grid = 3` in #[kernel(...)]"
             )
         };
-        BlockIndex::new(self.place.block_index(AXIS))
+        order::reveals_index();
+        BlockIndex::new(self.place.block_index(AXIS), self.place.run())
     }
 
     /// Which block this is, as the back end knows it.
     #[inline(always)]
     pub(crate) fn place(self) -> Place {
         self.place
+    }
+
+    /// Panics unless this thread runs the block that the token stands for: views rest on what it says of the block.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn assert_current(self) {
+        self.place.run().assert_current("the token of a block, `cx`,");
     }
 
     /// This block's index along grid axis `axis`, as a number.
@@ -97,11 +111,11 @@ impl<B: Block> Cx<B> {
     #[inline(always)]
     pub fn tiles<const AXIS: usize>(self, count: u32) -> impl Iterator<Item = BlockIndex<AXIS>> {
         let (first, step) = (*self.bid::<AXIS>(), self.num_blocks(AXIS));
-        let mut next = Some(first);
+        let (mut next, run) = (Some(first), self.place.run());
         core::iter::from_fn(move || {
             let index = next.filter(|&index| index < count)?;
             next = index.checked_add(step);
-            Some(BlockIndex::new(index))
+            Some(BlockIndex::new(index, run))
         })
     }
 
@@ -171,18 +185,69 @@ pub fn steps<T: Integer>(range: Range<T>, step: T) -> impl Iterator<Item = T> {
 
 /// A tile index along grid axis `AXIS` that belongs to one block alone.
 ///
-/// It reads as a `u32`; arithmetic with it gives plain numbers, which prove nothing.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// It reads as a `u32`; arithmetic with it gives plain numbers, which prove nothing. They are unsigned: `i * 64 - 1` wraps for
+/// the first block. Where numbers may be negative, as the starts of windows are, [`start`](Self::start) is the way.
+#[derive(Clone, Copy)]
 pub struct BlockIndex<const AXIS: usize> {
     index: u32,
+    /// The run of the block; of no size on a GPU.
+    run: Run,
     // Not `Send`: another block must not get hold of it.
     local: PhantomData<*const ()>,
 }
 
 impl<const AXIS: usize> BlockIndex<AXIS> {
     #[inline(always)]
-    fn new(index: u32) -> Self {
-        Self { index, local: PhantomData }
+    fn new(index: u32, run: Run) -> Self {
+        Self { index, run, local: PhantomData }
+    }
+
+    /// Panics unless this thread runs the block whose index this is: stores rest on it.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn assert_current(self) {
+        self.run.assert_current("a block index");
+    }
+
+    /// Where the block's tile starts if tiles have `length` elements along the axis: the element's index, as a number with a
+    /// sign, from which the start of a [window](crate::span::TensorSpan::window) that hangs over the low edge is counted.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let numbers: Vec<i32> = (1..=8).collect();
+    /// cpu::block_on(&numbers, [8], |cx, span: Span<i32, (u32,)>| {
+    ///     let i = cx.bid::<0>();
+    ///     let left = span.window(cx, shape![4]).load_masked(Zero, i.start(4) - 1);
+    ///     assert_eq!((left.at([0]), left.at([1]), left.at([3])), (0, 1, 3));
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn start(self, length: u32) -> i64 {
+        i64::from(self.index) * i64::from(length)
+    }
+}
+
+impl<const AXIS: usize> PartialEq for BlockIndex<AXIS> {
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index
+    }
+}
+
+impl<const AXIS: usize> Eq for BlockIndex<AXIS> {}
+
+impl<const AXIS: usize> PartialOrd for BlockIndex<AXIS> {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<const AXIS: usize> Ord for BlockIndex<AXIS> {
+    #[inline(always)]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.index.cmp(&other.index)
     }
 }
 
@@ -226,3 +291,5 @@ macro_rules! arithmetic {
     )* };
 }
 arithmetic!(Add add Sub sub Mul mul Div div Rem rem);
+
+sealed! { [const AXIS: usize] BlockIndex<AXIS>; }

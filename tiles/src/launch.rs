@@ -2,17 +2,34 @@
 //!
 //! Launching itself is the business of `cuda-tiles-host`; this module is the contract between both.
 
+mod fingerprint;
+
+use crate::arch::execution::Place;
+use crate::arch::partitions::Origin;
 pub use crate::arch::partitions::Partitions;
+use crate::arch::running;
+use crate::context::Cx;
 use crate::element::Element;
+use crate::layout::Block;
+use crate::sealed::Sealed;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
+use crate::stream::Split;
 use core::alloc::Layout;
 use core::marker::PhantomData;
+pub use fingerprint::Fingerprint;
 
 /// What a kernel's attribute states, and where it stands.
 #[derive(Clone, Copy, Debug)]
 pub struct Description {
-    /// The entry's name in PTX.
+    /// The kernel's name, for messages: `scale`, or `scale_f32_64` of an instance.
     pub name: &'static str,
+    /// Where it is defined, `kernels::filters::scale`. An entry on a device is the kernel's if it has the same path and the same
+    /// fingerprint.
+    pub path: &'static str,
+    /// The function as it is declared, with the values of its generic parameters and without its body, for messages.
+    pub declaration: &'static str,
+    /// The hash of what its launch relies on: path, values of generic parameters, the attribute, arguments.
+    pub fingerprint: u64,
     /// Threads of a block that hold tiles.
     pub threads: u32,
     /// Threads of a block besides, which copy, in code for a target that has a copy engine: compute capability 9.0 and later.
@@ -44,7 +61,7 @@ impl<P: Parameters> Kernel<P> {
     /// A kernel with this description, of which `block` runs one block on the CPU. The attribute `#[kernel]` calls it.
     ///
     /// # Safety
-    /// The device's entry of the described name and `block` both do what a safe kernel with arguments `P` does.
+    /// The device's entry of the described path and fingerprint and `block` both do what a safe kernel with arguments `P` does.
     pub const unsafe fn new(description: Description, block: unsafe fn(BlockPosition, &P::Parts)) -> Self {
         Self { description, block }
     }
@@ -60,6 +77,7 @@ impl<P: Parameters> Kernel<P> {
     /// The spans among the parts are valid for the call, blocks of one launch differ in their position, and the grid
     /// has length 1 along axes beyond [`Description::grid_rank`].
     pub unsafe fn run_block(&self, position: BlockPosition, parts: &P::Parts) {
+        let _entered = running::enter();
         // SAFETY: the same contract.
         unsafe { (self.block)(position, parts) }
     }
@@ -86,6 +104,46 @@ impl<P: Parameters> UnsafeKernel<P> {
     }
 }
 
+mod sealed {
+    /// A token says that a block is there: this crate's alone do.
+    pub trait RunningBlock {}
+    impl<B> RunningBlock for crate::context::Cx<B> {}
+    impl<B> RunningBlock for crate::stream::Split<B> {}
+}
+
+/// The running block as the first argument of a kernel whose blocks are `B`: [`Cx<B>`](crate::context::Cx) or
+/// [`Split<B>`](crate::stream::Split).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the running block of this kernel",
+    label = "the kernel's blocks are `{B}`",
+    note = "a kernel's first argument is `cx: Cx`, or `cx: Cx<B>` with `B: Block` as its first generic parameter; with threads that copy, \
+            `block: Split`"
+)]
+pub trait Token<B: Block>: sealed::RunningBlock {
+    /// The token of the block at `place`.
+    ///
+    /// # Safety
+    /// As for [`Cx::new`](crate::context::Cx::new) and [`Split::new`](crate::stream::Split::new).
+    #[doc(hidden)]
+    unsafe fn new(place: Place) -> Self;
+}
+
+impl<B: Block> Token<B> for Cx<B> {
+    #[inline(always)]
+    unsafe fn new(place: Place) -> Self {
+        // SAFETY: the same contract.
+        unsafe { Self::new(place) }
+    }
+}
+
+impl<B: Block> Token<B> for Split<B> {
+    #[inline(always)]
+    unsafe fn new(place: Place) -> Self {
+        // SAFETY: the same contract.
+        unsafe { Self::new(place) }
+    }
+}
+
 /// Which block of which grid.
 #[derive(Clone, Copy)]
 pub struct BlockPosition {
@@ -103,7 +161,7 @@ pub struct BlockPosition {
 ///
 /// # Safety
 /// `from_parts` gives back what `into_parts` took apart, and the types of the parts have the same layout on host and
-/// device.
+/// device. Types of the same `FINGERPRINT` are made of the same parts and put together again in the same way.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a kernel",
     label = "not a kernel argument",
@@ -117,6 +175,8 @@ pub unsafe trait Parameter: Sized + 'static {
     type Second: Copy + 'static;
     /// The third part; of size zero where there is none.
     type Third: Copy + 'static;
+    /// What a launch relies on: the same on the device and on the host, and different for types of different meaning.
+    const FINGERPRINT: Fingerprint;
     /// Takes the argument apart.
     fn into_parts(self) -> Parts<Self>;
     /// Puts it together again.
@@ -174,6 +234,7 @@ unsafe impl<T: Element> Parameter for T {
     type First = T::Bits;
     type Second = ();
     type Third = ();
+    const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("scalar").word(T::NAME);
     #[inline(always)]
     fn into_parts(self) -> Parts<T> {
         Parts { first: self.to_bits(), second: (), third: () }
@@ -196,6 +257,13 @@ where
     type First = *mut T::Bits;
     type Second = E::Packed;
     type Third = M::Data<E>;
+    const FINGERPRINT: Fingerprint = Fingerprint::EMPTY
+        .word("span")
+        .word(T::NAME)
+        .then(E::FINGERPRINT)
+        .word(A::NAME)
+        .then(M::FINGERPRINT)
+        .number(G::BYTES as u64);
     #[inline(always)]
     fn into_parts(self) -> Parts<Self> {
         const { Self::IN_MEMORY };
@@ -205,7 +273,10 @@ where
     unsafe fn from_parts(parts: Parts<Self>) -> Self {
         const { Self::IN_MEMORY };
         // SAFETY: the parts come from a checked span.
-        unsafe { TensorSpan::from_checked(parts.first, E::unpack(parts.second), parts.third) }
+        unsafe {
+            let origin = Origin::new(parts.first.addr());
+            TensorSpan::from_checked(parts.first, E::unpack(parts.second), parts.third, origin)
+        }
     }
 }
 
@@ -215,7 +286,7 @@ where
     label = "not kernel arguments",
     note = "a kernel takes at most 12 arguments, each a scalar, a span or a streamed matrix"
 )]
-pub trait Parameters: 'static {
+pub trait Parameters: Sealed + 'static {
     /// All of them, taken apart.
     type Parts: Copy + Send + Sync + 'static;
     /// Takes them apart.

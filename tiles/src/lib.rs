@@ -36,15 +36,15 @@
 //!
 //! Shapes, ranks, element types, promotion, padding values, memory orders: by types, with errors in these words. Lengths,
 //! strides, alignment, devices: at launch, as error values. Tile indices: in the kernel, once a tile. A block stores only
-//! tiles that its own index names, so that safe kernels have no data races (SAFETY.md states the
-//! one exception, which tests on the CPU find).
+//! tiles that its own index names, and cuts writable tensors before it asks for that index, so that all blocks do it alike: safe
+//! kernels have no data races. A kernel that does it in another order is not built for a GPU, and panics on the CPU.
 //!
 //! # Modules
 //!
 //! What things are: [`shape`](mod@shape), [`element`], [`tile`], [`layout`], [`span`], [`view`]. What is done with tiles: [`ops`], and
 //! [`math`] with its error bounds. [`context`] is the running block, [`launch`] the contract with the host; [`random`],
-//! [`mod@debug`] and [`simt`] are random numbers, printing and thread-level code; [`stream`] is tiles through shared memory. Everything that kernels need is in the
-//! [`prelude`].
+//! [`mod@debug`] and [`simt`] are random numbers, printing and thread-level code; [`stream`] is tiles through shared memory; [`target`]
+//! says what a kernel is compiled for. Everything that kernels need is in the [`prelude`].
 
 #![no_std]
 #![cfg_attr(
@@ -53,9 +53,15 @@
     allow(internal_features, reason = "convergent instructions exist as LLVM intrinsics only")
 )]
 
-#[doc(hidden)]
-pub mod arch;
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "both back ends offer the same, of which each target needs its part"
+)]
+mod arch;
 
+#[doc(hidden)]
+pub mod __private;
 pub mod context;
 pub mod debug;
 pub mod element;
@@ -68,11 +74,14 @@ pub mod shape;
 pub mod simt;
 pub mod span;
 pub mod stream;
+pub mod target;
 pub mod tile;
 pub mod view;
 
 #[doc(hidden)]
 pub mod registers;
+
+mod sealed;
 
 pub use arch::run as cpu;
 pub use cuda_tiles_macros::kernel;
@@ -81,12 +90,12 @@ pub use cuda_tiles_macros::kernel;
 pub mod prelude {
     pub use crate::context::{BlockIndex, Cx, steps};
     pub use crate::element::{
-        ApproximateFloat, AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, CastWith, Element,
-        Float, Integer, Logical, Number, Ordered, Pointer, Promote, Repack, Unsaturated, WholeExponent, bf16,
-        f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
+        ApproximateFloat, AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, CastWith, Comparable,
+        Element, Float, Integer, Logical, Number, Ordered, Pointer, Promote, Repack, Unsaturated,
+        WholeExponent, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
     };
     pub use crate::kernel;
-    pub use crate::layout::{Accumulators, Block, Blocked, Layout, Slice, TurnedAccumulators};
+    pub use crate::layout::{Accumulators, Block, Blocked, Join, Layout, Slice, TurnedAccumulators};
     pub use crate::ops::matrix::{FastAccumulation, MultiplyAccumulate, matmul, mma, mma_with, scaled_mma};
     pub use crate::ops::modes::{
         Approximate, FlushToZero, Full, NearestEven, PropagateNan, SuppressNan, TiesAway, TowardNegative,
@@ -98,18 +107,21 @@ pub mod prelude {
     pub use crate::ops::sort::{Ascending, Descending};
     pub use crate::ops::tuple::TileTuple;
     pub use crate::random::Philox;
-    pub use crate::shape::{ALL, Axis, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4};
+    pub use crate::shape::{
+        ALL, Axis, Broadcast, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4,
+    };
     pub use crate::simt::Thread;
     pub use crate::span::{
-        Aligned, Bounded, Divisible, Left, Mult, Natural, OrderC, OrderF, PaddedLeft, PaddedRight, Permuted,
-        Pitched, PitchedLeft, Right, Span, SpanAtomic, SpanMut, Strided, TensorSpan,
+        Access, Aligned, Alignment, Bounded, Divisible, Extents, Left, Mapping, Mult, Natural, OrderC,
+        OrderF, PaddedLeft, PaddedRight, Permuted, Pitched, PitchedLeft, Right, Span, SpanAtomic, SpanMut,
+        Strided, TensorSpan,
     };
     pub use crate::stream::{Accumulator, MatrixShape, Ring, Split, Staged, Stash, TileSink, TileSource};
     pub use crate::tile::Tile;
     pub use crate::view::memory_order::order::{Acquire, AcquireRelease, Relaxed, Release};
     pub use crate::view::memory_order::scope;
     pub use crate::view::{
-        ColumnMajor, FromLastRow, GatherScatterView, Nan, NegativeInfinity, NegativeZero, Order,
+        ColumnMajor, FromLastRow, GatherScatterView, Nan, NegativeInfinity, NegativeZero, Order, Padding,
         PartitionView, PositiveInfinity, RowMajor, StridedView, Swizzled, Triangular, WindowView, Zero,
     };
     pub use crate::{axes, shape, steps, tile_assert, tile_print};

@@ -5,19 +5,20 @@
 //! is a total associated type, so that generic code never needs a where-clause to divide one length by
 //! another. The numbers are typenum's, the trait is implemented structurally over their bits.
 
+use crate::sealed::Sealed;
 use core::mem::MaybeUninit;
 use typenum::{B0, U1, UInt, Unsigned};
 
 /// A power of two, as a type.
 ///
 /// # Safety
-/// `Array<T>` must have the size and alignment of `[T; Self::COUNT]`, with elements in order.
+/// `COUNT` is a power of two. `Array<T>` must have the size and alignment of `[T; Self::COUNT]`, with elements in order.
 #[diagnostic::on_unimplemented(
     message = "a tile dimension must be a power of two",
     label = "not a power of two",
     note = "tile dimensions are static powers of two: 1, 2, 4, ... 16777216"
 )]
-pub unsafe trait PowerOfTwo: Unsigned + Copy + Default + Send + Sync + 'static {
+pub unsafe trait PowerOfTwo: Sealed + Unsigned + Copy + Default + Send + Sync + 'static {
     /// The number.
     const COUNT: usize;
     /// Its base-2 logarithm.
@@ -143,12 +144,19 @@ impl<T: Copy + 'static, N: PowerOfTwo> Registers<T, N> {
         unsafe { values.assume_init() }
     }
 
-    /// The value of register `index`, which must be below `N::COUNT`.
+    /// The number of a register, which is below `N::COUNT` whatever `index` is: `index` itself if that is a register's. Register
+    /// numbers are constants where tiles are in registers, and elsewhere a mask costs less than a branch.
+    #[inline(always)]
+    const fn number(index: usize) -> usize {
+        debug_assert!(index < N::COUNT);
+        index & (N::COUNT - 1)
+    }
+
+    /// The value of register `index`, which is below `N::COUNT`.
     #[inline(always)]
     pub(crate) fn get(&self, index: usize) -> T {
-        debug_assert!(index < N::COUNT);
-        // SAFETY: `Self` is laid out as `[T; N::COUNT]`; callers pass register numbers of this fragment.
-        unsafe { *core::ptr::from_ref(self).cast::<T>().add(index) }
+        // SAFETY: `Self` is laid out as `[T; N::COUNT]`, and `number` is below that.
+        unsafe { *core::ptr::from_ref(self).cast::<T>().add(Self::number(index)) }
     }
 
     /// All values.
@@ -165,11 +173,10 @@ impl<T: Copy + 'static, N: PowerOfTwo> Registers<T, N> {
         unsafe { core::slice::from_raw_parts_mut(core::ptr::from_mut(self).cast(), N::COUNT) }
     }
 
-    /// Sets register `index`, which must be below `N::COUNT`.
+    /// Sets register `index`, which is below `N::COUNT`.
     #[inline(always)]
     pub(crate) fn set(&mut self, index: usize, value: T) {
-        debug_assert!(index < N::COUNT);
         // SAFETY: as in `get`.
-        unsafe { *core::ptr::from_mut(self).cast::<T>().add(index) = value }
+        unsafe { *core::ptr::from_mut(self).cast::<T>().add(Self::number(index)) = value }
     }
 }

@@ -182,3 +182,15 @@ fn tiles_promote() {
         assert!(bytes.lt(halves).at([0]));
     });
 }
+
+#[test]
+fn detail_11_bitwise_operations_promote() {
+    cuda_tiles::cpu::block(|cx| {
+        let (yes, narrow, wide) =
+            (cx.full(shape![4], true), cx.full(shape![4], -2i32), cx.full(shape![4], 0x1_0000_0003i64));
+        let bytes: Tile<i8, _, _> = yes & cx.full(shape![4], 7i8);
+        let words: Tile<i64, _, _> = narrow & wide;
+        let unsigned: Tile<u32, _, _> = yes ^ cx.full(shape![4], 6u32);
+        assert_eq!((bytes.at([0]), words.at([0]), unsigned.at([0])), (1, 0x1_0000_0002, 7));
+    });
+}

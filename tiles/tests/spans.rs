@@ -71,8 +71,12 @@ fn mappings() {
     assert_eq!(
         text,
         "its strides are [1, 3], but the kernel wants a tensor that is row-major without gaps; copy the tensor, or declare \
-         the argument as `Strided`"
+         the argument as `PitchedLeft`"
     );
+    for (strides, fitting) in [([5, 1], "Pitched"), ([1, 9], "PitchedLeft"), ([9, 2], "Strided")] {
+        let text = error::<Free, Right>(&[3, 4], &strides).1;
+        assert!(text.ends_with(&format!("declare the argument as `{fitting}`")), "{text}");
+    }
     assert!(error::<Free, Right>(&[3, 4], &[5, 1]).1.contains("row-major without gaps"));
     assert!(error::<Free, Left>(&[3, 4], &[4, 1]).1.contains("column-major without gaps"));
     assert!(error::<Free, Pitched>(&[3, 4], &[8, 2]).1.contains("contiguous along its last axis"));

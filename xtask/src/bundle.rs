@@ -1,4 +1,5 @@
-//! `bundle`: tests and benchmarks as one folder, to carry to a machine that has a GPU and a driver, and no Rust.
+//! `bundle`: tests and benchmarks as one folder, and as an archive of it, to carry to a machine that has a GPU and a driver, and no
+//! Rust.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,9 +9,8 @@ use cargo_metadata::{Artifact, Message, TargetKind};
 use crate::error::{Context, Error, Result};
 use crate::{process, workspace};
 
-/// The most that the folder may hold, in bytes. The two programs with the kernels of products are 60 MB each, of PTX that compresses to
-/// a tenth.
-const LARGEST: u64 = 200 << 20;
+/// The most that the archive may hold, in bytes. Most of the programs is PTX, which compresses to a tenth.
+const LARGEST: u64 = 64 << 20;
 
 /// The packages with tests, examples and benchmarks that use a GPU.
 const PACKAGES: [&str; 3] = ["cuda-tiles-suite", "cuda-tiles-operation-tests", "cuda-tiles-host"];
@@ -104,13 +104,30 @@ pub(crate) fn run() -> Result {
     std::fs::write(&script, RUN_SCRIPT).about(&script, "written")?;
     process::run(Command::new("chmod").arg("+x").arg(&script))?;
 
-    let size = size_of(&bundle)?;
-    eprintln!("{}: {:.1} MB; there, type `./run.sh all`", bundle.display(), size as f64 / 1e6);
+    let archive = bundle.with_extension("tar.xz");
+    pack(&bundle, &archive)?;
+    let megabytes = |bytes| bytes as f64 / 1e6;
+    let (folder, size) = (size_of(&bundle)?, archive.metadata().about(&archive, "read")?.len());
+    eprintln!(
+        "{}: {:.1} MB, of which the archive {} makes {:.1} MB; there, type `tar -xf bundle.tar.xz && bundle/run.sh all`",
+        bundle.display(),
+        megabytes(folder),
+        archive.display(),
+        megabytes(size),
+    );
     if size > LARGEST {
         let reason = format!("it holds {size} bytes, and {LARGEST} is the most that it may");
-        return Err(Error::Content { path: bundle, reason });
+        return Err(Error::Content { path: archive, reason });
     }
     Ok(())
+}
+
+/// Makes an archive of a folder.
+fn pack(folder: &Path, archive: &Path) -> Result {
+    let mut tar = Command::new("tar");
+    tar.arg("--use-compress-program=xz -T0 -1").arg("--create").arg("--file").arg(archive);
+    tar.arg("--directory").arg(folder.parent().unwrap_or(folder)).arg(folder.file_name().unwrap_or_default());
+    process::run(&mut tar)
 }
 
 /// What a program is called in the bundle: its target's name, after the folder of its package.
@@ -161,4 +178,24 @@ fn size_of(folder: &Path) -> Result<u64> {
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).about(folder, "read")?;
     entries.map(|entry| Ok(entry.about(folder, "read")?.path())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_archive_holds_the_folder() {
+        let folder = std::env::temp_dir().join(format!("cuda-tiles-bundle-{}", std::process::id()));
+        let bundle = folder.join("bundle");
+        std::fs::create_dir_all(bundle.join("tests")).unwrap();
+        std::fs::write(bundle.join("tests/operations"), "code ".repeat(1000)).unwrap();
+        let archive = bundle.with_extension("tar.xz");
+        pack(&bundle, &archive).unwrap();
+        let size = archive.metadata().unwrap().len();
+        let listed = process::output(Command::new("tar").arg("--list").arg("--file").arg(&archive)).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(listed.lines().any(|line| line == "bundle/tests/operations"), "{listed}");
+        assert!(size < 1000, "it is compressed: {size} bytes");
+    }
 }

@@ -5,6 +5,7 @@ mod bundle;
 mod check;
 mod doctor;
 mod error;
+mod fuzz;
 mod process;
 mod ptx;
 mod quickstart;
@@ -45,6 +46,8 @@ enum Command {
     Bench(bench::Options),
     /// Measures the plans of matrix products on this GPU, for `kernels/tuning/`.
     Tune(tune::Options),
+    /// Runs random kernels, and compares with an interpreter that shares no code with the library.
+    Fuzz(fuzz::Options),
     /// Collects GPU tests and benchmarks in a folder for a machine without Rust.
     Bundle,
 }
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Quickstart(options) => quickstart::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Tune(options) => tune::run(&options),
+        Command::Fuzz(options) => fuzz::run(&options),
         Command::Bundle => bundle::run(),
     };
     match result {

@@ -12,7 +12,7 @@ macro_rules! launch_streamed {
     ($kernel:ident, $stream:ident, $arguments:ident) => {
         let (device, wide) = ($stream.device(), products::$kernel::<256>());
         let blocks = device.multiprocessors();
-        if device.image_of(wide.description())?.is_none_or(|image| image.arch == "sm_90a") {
+        if device.image_of(wide.description())?.is_none_or(|image| image.arch() == "sm_90a") {
             wide.launch_on($stream, blocks, $arguments)?;
         } else {
             products::$kernel::<128>().launch_on($stream, blocks, $arguments)?;

@@ -90,13 +90,12 @@ pub unsafe extern "C" fn ct_kernel(
 
 /// The kernels with the images of one architecture alone.
 fn of_architecture(architecture: &str) -> Result<&'static Artifact> {
-    let images: Vec<_> = KERNELS.images.iter().filter(|image| image.arch == architecture).copied().collect();
+    let images: Vec<_> =
+        KERNELS.images().iter().filter(|image| image.arch() == architecture).copied().collect();
     if images.is_empty() {
         return Err(format!("the kernels were not built for `{architecture}`").into());
     }
-    // SAFETY: the images are some of those of `KERNELS`.
-    let artifact = unsafe { Artifact::new(KERNELS.name, images.leak(), None) };
-    Ok(Box::leak(Box::new(artifact)))
+    Ok(Box::leak(Box::new(Artifact::new(KERNELS.name(), images.leak(), None))))
 }
 
 /// The stream with this handle. Each is kept, so that it is made once.

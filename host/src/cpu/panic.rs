@@ -19,15 +19,25 @@ pub(super) fn catch(block: impl FnOnce()) -> Result<(), String> {
     let outer = IN_BLOCK.replace(true);
     // What the block was writing when it panicked is device memory: plain numbers, that no later code can trust but
     // that cannot be in a broken state either.
-    let result = panic::catch_unwind(AssertUnwindSafe(block));
-    IN_BLOCK.set(outer);
-    result.map_err(|payload| {
+    let result = panic::catch_unwind(AssertUnwindSafe(block)).map_err(|payload| {
         let message = text(&*payload);
-        match PLACE.take() {
+        let message = match PLACE.take() {
             Some(place) if !message.contains(&place) => format!("{message}, at {place}"),
             _ => message,
-        }
-    })
+        };
+        discard(payload);
+        message
+    });
+    IN_BLOCK.set(outer);
+    result
+}
+
+/// Drops what a block panicked with, which may panic in turn: what comes of that is nobody's.
+fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(another) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(another);
+    }
+    PLACE.take();
 }
 
 /// Puts a panic hook before the present one that notes a block's panic instead of printing it.
@@ -74,6 +84,19 @@ mod tests {
             panic::panic_any(format!("outside (kernel.rs:7), noticed at {place}"))
         });
         assert!(message.unwrap_err().starts_with("outside (kernel.rs:7), noticed at "));
+    }
+
+    #[test]
+    fn a_payload_that_panics_when_it_is_dropped_is_a_message_too() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic::panic_any(Self)
+            }
+        }
+        let message = catch(|| panic::panic_any(Bomb)).unwrap_err();
+        assert!(message.starts_with("a panic without a message, at "), "{message}");
+        assert!(!IN_BLOCK.get() && PLACE.take().is_none());
     }
 
     #[test]

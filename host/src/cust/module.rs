@@ -24,13 +24,13 @@ pub(super) fn compile(device: &str, artifact: &'static Artifact, image: &'static
             Module::from_cubin(machine_code, &[]).map_err(|error| failure(device, "loading kernels", error))
         }
         Err(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION) => Err(Error::PtxVersion {
-            artifact: artifact.name,
+            artifact: artifact.name(),
             version: image.ptx_version().to_owned(),
             driver: driver_version(),
         }),
         Err(code) => Err(Error::Jit {
-            artifact: artifact.name,
-            arch: image.arch,
+            artifact: artifact.name(),
+            arch: image.arch(),
             code: format!("{code:?}"),
             log: CStr::from_bytes_until_nul(&linker.log).unwrap_or_default().to_string_lossy().into_owned(),
         }),
@@ -60,7 +60,7 @@ impl Linker {
             sys::cuLinkCreate_v2(count, options.as_mut_ptr(), values.as_mut_ptr(), &mut self.state)
         })?;
 
-        let mut ptx = image.ptx.as_bytes().to_vec();
+        let mut ptx = image.ptx().as_bytes().to_vec();
         ptx.push(0);
         // SAFETY: the linker exists; the PTX has the announced size, ends with a zero byte and outlives the call; there
         // are no further options.

@@ -12,7 +12,8 @@ use super::Gpu;
 use super::failure::describe;
 use super::messages::Messages;
 use crate::artifact::{Artifact, Image};
-use crate::error::{Error, Result, quoted};
+use crate::entry;
+use crate::error::{Error, Result};
 use crate::parameters::total_shared;
 
 /// Room for the messages of the driver's compiler.
@@ -31,7 +32,8 @@ const FIRST_TO_WAIT: u32 = 9;
 #[derive(Default)]
 pub(super) struct Modules {
     loaded: Mutex<Vec<Module>>,
-    functions: RwLock<HashMap<&'static str, Function>>,
+    /// By path and fingerprint.
+    functions: RwLock<HashMap<(&'static str, u64), Function>>,
 }
 
 struct Module {
@@ -80,15 +82,15 @@ impl Gpu {
         let messages = self.check("listening to kernels", Messages::new(handle.0))?;
         self.messages.lock().unwrap_or_else(PoisonError::into_inner).extend(messages);
         loaded.push(Module { artifact, image, handle });
-        // A name that was found once may be in two artifacts now.
+        // A kernel that was found once may be in two artifacts now.
         self.modules.functions.write().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(())
     }
 
     fn compile(&self, artifact: &Artifact, image: &Image) -> Result<sys::CUmodule> {
-        let ptx = CString::new(image.ptx).map_err(|_| Error::Jit {
-            artifact: artifact.name,
-            arch: image.arch,
+        let ptx = CString::new(image.ptx()).map_err(|_| Error::Jit {
+            artifact: artifact.name(),
+            arch: image.arch(),
             code: "the PTX text holds a zero byte".to_owned(),
             log: String::new(),
         })?;
@@ -111,7 +113,7 @@ impl Gpu {
         match loaded {
             CUresult::CUDA_SUCCESS => Ok(module),
             CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => Err(Error::PtxVersion {
-                artifact: artifact.name,
+                artifact: artifact.name(),
                 version: image.ptx_version().to_owned(),
                 driver: self.driver(),
             }),
@@ -119,8 +121,8 @@ impl Gpu {
             | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
             | CUresult::CUDA_ERROR_INVALID_IMAGE
             | CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND => Err(Error::Jit {
-                artifact: artifact.name,
-                arch: image.arch,
+                artifact: artifact.name(),
+                arch: image.arch(),
                 code: describe(DriverError(loaded)),
                 log: CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy().into_owned(),
             }),
@@ -137,56 +139,33 @@ impl Gpu {
     /// The kernel's code on this GPU, ready to be launched.
     pub(super) fn function(&self, kernel: &Description) -> Result<Function> {
         let known = self.modules.functions.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = known.get(kernel.name) {
+        if let Some(function) = known.get(&(kernel.path, kernel.fingerprint)) {
             return Ok(*function);
         }
         drop(known);
         let function = self.find(kernel)?;
         self.prepare(kernel, function)?;
         let mut known = self.modules.functions.write().unwrap_or_else(PoisonError::into_inner);
-        known.insert(kernel.name, function);
+        known.insert((kernel.path, kernel.fingerprint), function);
         Ok(function)
     }
 
-    /// Looks the kernel up in all modules, so that a name which two of them have is noticed.
+    /// Looks the kernel up in all modules, so that one which two of them have is noticed.
     fn find(&self, kernel: &Description) -> Result<Function> {
-        let name = CString::new(kernel.name).unwrap_or_default();
         let loaded = self.modules.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut found = Vec::new();
-        for module in loaded.iter() {
-            // SAFETY: the module was loaded into the current context and is never unloaded.
-            match unsafe { result::module::get_function(module.handle.0, name.clone()) } {
-                Ok(function) => {
-                    let image = module.image;
-                    let function = Function {
-                        handle: Handle(function),
-                        waits: image.major >= FIRST_TO_WAIT,
-                        shared_bytes: kernel.shared_bytes[image.shared_class()],
-                        threads: image.threads(kernel),
-                        image,
-                    };
-                    found.push((module.artifact.name, function));
-                }
-                Err(DriverError(CUresult::CUDA_ERROR_NOT_FOUND)) => {}
-                Err(error) => return self.check("looking a kernel up", Err(error)),
-            }
-        }
-        match found[..] {
-            [(_, function)] => Ok(function),
-            [] => Err(Error::KernelNotLoaded {
-                kernel: kernel.name,
-                device: self.to_string(),
-                loaded: match &loaded.iter().map(|module| module.artifact.name).collect::<Vec<_>>()[..] {
-                    [] => "none is loaded".to_owned(),
-                    names => quoted(names),
-                },
-            }),
-            _ => Err(Error::AmbiguousKernel {
-                kernel: kernel.name,
-                device: self.to_string(),
-                artifacts: quoted(&found.iter().map(|&(name, _)| name).collect::<Vec<_>>()),
-            }),
-        }
+        let images: Vec<_> = loaded.iter().map(|module| (module.artifact.name(), module.image)).collect();
+        let (number, entry) = entry::find(kernel, &images, self)?;
+        let Module { image, handle, .. } = &loaded[number];
+        let symbol = CString::new(entry.symbol).unwrap_or_default();
+        // SAFETY: the module was loaded into the current context and is never unloaded.
+        let function = unsafe { result::module::get_function(handle.0, symbol) };
+        Ok(Function {
+            handle: Handle(self.check("looking a kernel up", function)?),
+            waits: image.capability().0 >= FIRST_TO_WAIT,
+            shared_bytes: kernel.shared_bytes[image.shared_class()],
+            threads: image.threads(kernel),
+            image,
+        })
     }
 
     /// Compares what the kernel needs with what the GPU has, and asks the driver for what must be asked for.

@@ -57,9 +57,10 @@ impl GpuStream {
         self.queue.handle.0
     }
 
-    /// Whether both are the same queue.
+    /// Whether both are the same queue. Default streams of all GPUs have the same handle.
     pub(crate) fn is(&self, other: &GpuStream) -> bool {
-        self.handle() == other.handle()
+        let gpu = |stream: &GpuStream| stream.queue.marker.context().ordinal();
+        self.handle() == other.handle() && gpu(self) == gpu(other)
     }
 
     /// Records an event at the end of the work given to this stream so far.

@@ -6,6 +6,11 @@ use crate::error::{Error, Result};
 
 /// A rectangle of elements in memory. Element (i, j, ...) lies at `offset + i * strides[0] + j * strides[1] + ...`, all
 /// counted in elements.
+///
+/// Invariants, which keep all arithmetic on layouts from overflowing:
+/// - The product of the extents, with 1 in place of 0, is at most `isize::MAX`.
+/// - Of a layout with elements, all lie in the memory. Of one without, the offset lies in the memory or at its end.
+/// - The distance from the first element to the last one, with extents of 1 in place of 0, is at most `isize::MAX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout<const RANK: usize> {
     pub(crate) offset: usize,
@@ -14,11 +19,11 @@ pub(crate) struct Layout<const RANK: usize> {
 }
 
 impl<const RANK: usize> Layout<RANK> {
-    /// Elements one after the other, the last axis fastest. The number of elements must fit a `usize`.
+    /// Elements one after the other, the last axis fastest. The caller has checked the product of the extents.
     pub(crate) fn row_major(shape: [usize; RANK]) -> Self {
         let mut strides = [1; RANK];
         for axis in (1..RANK).rev() {
-            // With an extent of 0 the strides do not matter; the maximum keeps them in range and positive.
+            // With an extent of 0 the strides do not matter; the maximum keeps them positive.
             strides[axis - 1] = strides[axis] * shape[axis].max(1);
         }
         Self { offset: 0, shape, strides }
@@ -38,9 +43,12 @@ impl<const RANK: usize> Layout<RANK> {
 
     /// The elements from the first to the last one that the layout touches.
     pub(crate) fn range(&self) -> Range<usize> {
+        if self.len() == 0 {
+            return self.offset..self.offset;
+        }
         let last: usize =
-            self.shape.iter().zip(self.strides).map(|(&extent, stride)| (extent.max(1) - 1) * stride).sum();
-        self.offset..self.offset + if self.len() == 0 { 0 } else { last + 1 }
+            self.shape.iter().zip(self.strides).map(|(&extent, stride)| (extent - 1) * stride).sum();
+        self.offset..self.offset + last + 1
     }
 
     /// The same elements with the axes in another order: axis k of the result is axis `axes[k]`.
@@ -69,8 +77,11 @@ impl<const RANK: usize> Layout<RANK> {
             ));
         }
         let mut sliced = *self;
-        sliced.offset += range.start * self.strides[axis];
         sliced.shape[axis] = range.len();
+        if sliced.len() > 0 {
+            // The offset is that of an element. Where there is none it stays: behind the last one there may be no memory.
+            sliced.offset += range.start * self.strides[axis];
+        }
         Ok(sliced)
     }
 
@@ -84,12 +95,22 @@ impl<const RANK: usize> Layout<RANK> {
     ) -> Result<Layout<OTHER>> {
         let refuse =
             |problem| Err(Error::View { operation: "strided view", shape: self.shape.into(), problem });
+        let limit = isize::MAX as usize;
+        let count = shape.iter().try_fold(1_usize, |count, &extent| count.checked_mul(extent.max(1)));
+        if count.is_none_or(|count| count > limit) {
+            return refuse(format!("shape {shape:?} has more elements than can be counted"));
+        }
         let available = self.range().len();
-        let last = shape.iter().zip(strides).try_fold(offset, |last, (&extent, stride)| {
-            last.checked_add(extent.saturating_sub(1).checked_mul(stride)?)
+        let distance = shape.iter().zip(strides).try_fold(0_usize, |distance, (&extent, stride)| {
+            distance.checked_add(extent.saturating_sub(1).checked_mul(stride)?)
         });
-        let fits =
-            if shape.contains(&0) { offset <= available } else { last.is_some_and(|last| last < available) };
+        let fits = distance.filter(|&distance| distance <= limit).is_some_and(|distance| {
+            if shape.contains(&0) {
+                offset <= available
+            } else {
+                offset.checked_add(distance).is_some_and(|last| last < available)
+            }
+        });
         if !fits {
             return refuse(format!(
                 "offset {offset}, shape {shape:?} and strides {strides:?} reach beyond its {available} elements"
@@ -171,7 +192,7 @@ mod tests {
     #[test]
     fn empty_slices_are_legal() {
         let layout = Layout::row_major([3, 4]).slice(0, 3..3).unwrap();
-        assert_eq!((layout.len(), layout.range()), (0, 12..12));
+        assert_eq!((layout.len(), layout.range()), (0, 0..0));
         assert!(positions(&layout).is_empty());
     }
 

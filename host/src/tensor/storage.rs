@@ -1,11 +1,16 @@
 //! The memory behind a tensor, whichever device it is on.
 
+use std::ops::Range;
+
 use crate::cpu::HostMemory;
 use crate::device::Device;
 use crate::error::{ArgumentError, Error, Result};
 use crate::gpu::{Access, GpuMemory};
 use crate::pinned::{Pinned, PinnedMemory};
 use crate::stream::Stream;
+
+/// Memory is filled in pieces of at most so many bytes.
+const FILL_BYTES: usize = 4 << 20;
 
 /// Bytes on one device.
 pub(crate) enum Storage {
@@ -76,6 +81,23 @@ impl Storage {
         match self {
             Self::Cpu(memory) => memory.bytes_mut()[offset..offset + source.len()].copy_from_slice(source),
             Self::Gpu(memory) => memory.write(offset, source)?,
+        }
+        Ok(())
+    }
+
+    /// Repeats a pattern in a range of bytes that it divides, and waits for the copies.
+    ///
+    /// # Panics
+    /// If the range reaches over the end.
+    pub(crate) fn fill(&mut self, range: Range<usize>, pattern: &[u8]) -> Result<()> {
+        // The host needs no room for a copy of the whole.
+        let most = FILL_BYTES - FILL_BYTES % pattern.len();
+        let piece = pattern.repeat(range.len().min(most) / pattern.len());
+        let mut start = range.start;
+        while start < range.end {
+            let bytes = piece.len().min(range.end - start);
+            self.write(start, &piece[..bytes])?;
+            start += bytes;
         }
         Ok(())
     }
@@ -164,6 +186,18 @@ impl Storage {
         };
         let expected = stream.device().short_name();
         Error::WrongDevice { what, found: found.short_name(), other: "stream", expected }
+    }
+}
+
+/// An empty vector with room for so many elements.
+pub(crate) fn host_vec<T>(len: usize) -> Result<Vec<T>> {
+    let mut elements = Vec::new();
+    match elements.try_reserve_exact(len) {
+        Ok(()) => Ok(elements),
+        Err(_) => Err(Error::OutOfMemory {
+            device: "the CPU".to_owned(),
+            bytes: len.saturating_mul(size_of::<T>()),
+        }),
     }
 }
 

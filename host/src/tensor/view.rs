@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use cuda_tiles::element::Element;
 
-use super::{Layout, Storage, Tensor, as_bytes, check_len};
+use super::{Layout, Storage, Tensor, as_bytes, check_len, host_vec};
 use crate::device::Device;
 use crate::error::{Error, Result};
 
@@ -109,14 +109,15 @@ impl<'tensor, T: Element, const RANK: usize> TensorView<'tensor, T, RANK> {
     /// A copy of the elements, in row-major order of their indices. Waits for the kernels that write them.
     ///
     /// # Errors
+    /// [`Error::OutOfMemory`] if the host has no room for the copy, as of a view whose indices share elements;
     /// [`Error::Trapped`] if a kernel went wrong on the GPU.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let range = self.layout.range();
-        let memory = read(self.storage, range.clone())?;
         if self.layout.is_row_major() {
-            return Ok(memory);
+            return read(self.storage, range);
         }
-        let mut elements = Vec::with_capacity(self.len());
+        let mut elements = host_vec(self.len())?;
+        let memory = read(self.storage, range.clone())?;
         self.layout.for_each(|position| elements.push(memory[position - range.start]));
         Ok(elements)
     }
@@ -189,8 +190,9 @@ impl<'tensor, T: Element, const RANK: usize> TensorViewMut<'tensor, T, RANK> {
     /// the copy.
     ///
     /// # Errors
-    /// [`Error::Length`] if the number of values is not the view's; [`Error::Trapped`] if a kernel went wrong on the
-    /// GPU.
+    /// [`Error::Length`] if the number of values is not the view's; [`Error::OutOfMemory`] if the elements do not lie one
+    /// after the other, and the host has no room for those between the first and the last; [`Error::Trapped`] if a
+    /// kernel went wrong on the GPU.
     pub fn copy_from_slice(&mut self, values: &[T]) -> Result<()> {
         check_len(self.layout.shape, self.layout.len(), values.len())?;
         if values.is_empty() {
@@ -211,6 +213,32 @@ impl<'tensor, T: Element, const RANK: usize> TensorViewMut<'tensor, T, RANK> {
         });
         self.storage.write(start, as_bytes(&memory))
     }
+
+    /// Gives all elements one value. Waits for the kernels that use the tensor, and for the copy.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Device, Tensor};
+    ///
+    /// let mut x = Tensor::zeros(&Device::auto()?, [2, 3])?;
+    /// x.view_mut().slice(1, 1..3)?.fill(7)?;
+    /// assert_eq!(x.to_vec()?, [0, 7, 7, 0, 7, 7]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if the elements do not lie one after the other, and the host has no room for those between
+    /// the first and the last; [`Error::Trapped`] if a kernel went wrong on the GPU.
+    pub fn fill(&mut self, value: T) -> Result<()> {
+        let range = self.layout.range();
+        if self.layout.is_row_major() {
+            let (start, end) = (range.start * size_of::<T>(), range.end * size_of::<T>());
+            return self.storage.fill(start..end, as_bytes(&[value]));
+        }
+        // The elements between those of the view have to stay as they are.
+        let mut memory = read::<T>(self.storage, range.clone())?;
+        self.layout.for_each(|position| memory[position - range.start] = value);
+        self.storage.write(range.start * size_of::<T>(), as_bytes(&memory))
+    }
 }
 
 impl<'tensor, T: Element> TensorViewMut<'tensor, T, 2> {
@@ -227,7 +255,7 @@ fn read<T: Element>(storage: &Storage, range: Range<usize>) -> Result<Vec<T>> {
         // A view of nothing may begin behind the end of the memory.
         return Ok(Vec::new());
     }
-    let mut elements = Vec::<T>::with_capacity(range.len());
+    let mut elements = host_vec::<T>(range.len())?;
     let (start, bytes) = (range.start * size_of::<T>(), range.len() * size_of::<T>());
     // SAFETY: the vector has room for as many bytes.
     unsafe { storage.read(start, elements.as_mut_ptr().cast(), bytes)? };

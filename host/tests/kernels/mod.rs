@@ -4,7 +4,7 @@
 
 use cuda_tiles::launch::{Description, Kernel};
 use cuda_tiles::span::{Exclusive, TensorSpan};
-use cuda_tiles_host::{Artifact, Device, Image};
+use cuda_tiles_host::{Artifact, Device, Entry, Image};
 
 /// Threads of a block.
 pub(crate) const THREADS: u32 = 128;
@@ -13,8 +13,10 @@ pub(crate) type Span = TensorSpan<f32, (u32,)>;
 pub(crate) type SpanMut = TensorSpan<f32, (u32,), Exclusive>;
 
 // SAFETY: the entries do what the kernels of the same names declare.
-pub(crate) static KERNELS: Artifact =
-    unsafe { Artifact::new("tests", &[image(include_str!("../ptx/tests.ptx"))], None) };
+static IMAGE: Image = unsafe {
+    image(include_str!("../ptx/tests.ptx"), &[entry("increment"), entry("delayed_copy"), entry("fail")])
+};
+pub(crate) static KERNELS: Artifact = Artifact::new("tests", std::slice::from_ref(&IMAGE), None);
 
 /// Adds 1 to each element.
 // SAFETY: the entries do what the kernels of the same names declare.
@@ -36,6 +38,9 @@ pub(crate) static FAIL: Kernel<()> =
 pub(crate) const fn description(name: &'static str, arguments: &'static [&'static str]) -> Description {
     Description {
         name,
+        path: name,
+        declaration: "",
+        fingerprint: 0,
         threads: THREADS,
         grid_rank: 1,
         copy_threads: 0,
@@ -48,9 +53,18 @@ pub(crate) const fn description(name: &'static str, arguments: &'static [&'stati
     }
 }
 
+/// The entry of the kernel of such a name.
+pub(crate) const fn entry(name: &'static str) -> Entry {
+    Entry { path: name, symbol: name, fingerprint: 0, declaration: "" }
+}
+
 /// PTX for all GPUs since Volta.
-pub(crate) const fn image(ptx: &'static str) -> Image {
-    Image { arch: "sm_70", major: 7, minor: 0, exact: false, ptx }
+///
+/// # Safety
+/// The entries do what the kernels of the same names declare.
+pub(crate) const unsafe fn image(ptx: &'static str, entries: &'static [Entry]) -> Image {
+    // SAFETY: passed on to the caller.
+    unsafe { Image::new("sm_70", (7, 0), false, ptx, entries) }
 }
 
 /// The GPU with the kernels loaded; `None`, and a line in the log, on a machine without one. With

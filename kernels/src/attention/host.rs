@@ -41,7 +41,7 @@ macro_rules! launch {
         let by_warpgroups = kernels::attention::<$type, 128, $head, $causal>();
         let image = device.image_of(by_warpgroups.description())?;
         // On the CPU either would do; a GPU has warpgroups that multiply where its image says so.
-        if image.is_none_or(|image| image.arch == "sm_90a") {
+        if image.is_none_or(|image| image.arch() == "sm_90a") {
             let blocks = blocks(device.multiprocessors(), matrices, rows, 128);
             by_warpgroups.launch_on($stream, blocks, $operands)
         } else {

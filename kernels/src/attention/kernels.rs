@@ -1,10 +1,9 @@
 //! The kernels.
 
 use core::iter::once;
-use cuda_tiles::arch::TILES_IN_REGISTERS;
-use cuda_tiles::arch::matrix::WARPGROUPS;
 use cuda_tiles::prelude::*;
 use cuda_tiles::stream::{SourceTile, StagedProduct};
+use cuda_tiles::target::{TILES_IN_REGISTERS, WARPGROUPS};
 
 /// Maxima of rows are followed where they have grown by more than this power of two; the weights of others are larger than 1
 /// for a while, for which floats have room. Most steps then need not scale what they have summed up.

@@ -30,7 +30,7 @@ pub struct Transposed<X>(pub X);
     message = "`{Self}` is no left factor in tiles of ({M}, {K})",
     label = "expected a `TileSource` of these tiles, or `Transposed` of one of the transposed tiles"
 )]
-pub trait LeftSource<M: Dimension, K: Dimension, B: Block>: Copy + Send {
+pub trait LeftSource<M: Dimension, K: Dimension, B: Block>: Copy + Send + 'static {
     /// Its elements.
     type Element: Element;
     /// A tile's stage.
@@ -56,7 +56,7 @@ pub trait LeftSource<M: Dimension, K: Dimension, B: Block>: Copy + Send {
     message = "`{Self}` is no right factor in tiles of ({K}, {N})",
     label = "expected a `TileSource` of these tiles, or `Transposed` of one of the transposed tiles"
 )]
-pub trait RightSource<K: Dimension, N: Dimension>: Copy + Send {
+pub trait RightSource<K: Dimension, N: Dimension>: Copy + Send + 'static {
     /// Its elements.
     type Element: Repack;
     /// A tile's stage.
@@ -178,7 +178,8 @@ pub fn product<B, X, Y, C, O, M, N, K, E, const STAGES: usize, const GROUPS: usi
     M: Dimension,
     N: Dimension,
     K: Dimension,
-    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>,
+    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>
+        + 'static,
 {
     parts_of_product(block, a, b, c, Portion::ALL, Way::<false, 0, BAND>, ring, stash, epilogue);
 }
@@ -226,19 +227,21 @@ pub(super) fn parts_of_product<
     Q: Dimension,
     K: Dimension,
     L: Layout<Block = B>,
-    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (P, Q)>) -> Tile<O, (P, Q), L>,
+    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (P, Q)>) -> Tile<O, (P, Q), L> + 'static,
 {
     let Way = way;
     let order = Swizzled::<BAND>;
     let portion = portion.of_kernel::<C, O>();
     let (a_batches, b_batches) = (a.batches(), b.batches());
+    let tile_counts = c.tile_counts();
+    let tiles = block.deal(c, order);
     let (steps, blocks, own) = (a.steps(), block.num_blocks(0), *block.bid::<0>());
     let counts = move || {
         let (rows, columns) = (a.tile_rows(), b.tile_columns());
         if TURNED { [columns, rows] } else { [rows, columns] }
     };
     let work = Work::new(portion, order, counts, steps, [own, blocks]);
-    let feed = block.indices(order, c.tile_counts()).take(work.tiles).flat_map(move |index| {
+    let feed = block.indices(order, tile_counts).take(work.tiles).flat_map(move |index| {
         let Share { tile: [batch, i, j], first, count } = work.share(index);
         let (i, j) = if TURNED { (j, i) } else { (i, j) };
         // One matrix serves the whole batch.
@@ -247,7 +250,7 @@ pub(super) fn parts_of_product<
     });
     block.pipeline(ring, feed, move |cx, mut receiver| {
         let mut stash = stash;
-        for tile in c.deal_first(cx, order, work.tiles) {
+        for tile in tiles.take(work.tiles) {
             let [matrix, ..] = tile.index();
             let sums = receiver.steps(work.steps(matrix)).sum(cx, |sums, (a, b)| {
                 let (a, b) = (X::factor(a), Y::factor(b));

@@ -28,6 +28,7 @@ pub fn sum_parts<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
     let (blocks, height, width) = (parts.extent(0) / 2, parts.extent(1), parts.extent(2));
     let [batches, rows, columns] = [0, 1, 2].map(|axis| c.extent(axis));
     let parts = parts.partition(cx, shape![1, 16, 128]);
+    let c = c.partition(cx, shape![1, 16, 128]);
     let (j, i, m) = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     let mut sums = cx.zeros::<C, _>(shape![1, 16, 128]);
     // Several are on their way at the same time; they are added one behind the other.
@@ -42,7 +43,7 @@ pub fn sum_parts<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
                 part += 4;
             }
             while part < count {
-                sums = sums + load(part);
+                sums += load(part);
                 part += 1;
             }
         };
@@ -61,13 +62,12 @@ pub fn sum_parts<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
         let slots = shares.slots(number - whole);
         add_up!(slots.count(), |part| (slots.get(part), *i % down, *j % across));
     }
-    let c = c.partition(cx, shape![1, 16, 128]);
     sums = sums.map(move |sum| Number::mul(sum, alpha));
     if beta != C::ZERO {
-        sums = sums + c.load_masked(Zero, (m, i, j)).cast::<C>().map(move |before| Number::mul(before, beta));
+        sums += c.load_masked(Zero, (m, i, j)).cast::<C>().map(move |before| Number::mul(before, beta));
     }
     if bias.extent(0) != 0 {
-        sums = sums + bias.partition(cx, shape![128]).load_masked(Zero, *j).cast::<C>();
+        sums += bias.partition(cx, shape![128]).load_masked(Zero, *j).cast::<C>();
     }
     let result: Tile<O, _, _> = C::activated(sums, activation);
     c.store_masked(result, (m, i, j));

@@ -1,19 +1,19 @@
 //! Products of matrices, step by step: `docs/tensor-cores.md` tells what each of them adds.
 
-use cuda_tiles::arch::TILES_IN_REGISTERS;
-use cuda_tiles::arch::matrix::WARPGROUPS;
 use cuda_tiles::prelude::*;
+use cuda_tiles::target::{TILES_IN_REGISTERS, WARPGROUPS};
 
 /// `c = a b`: each block loads tiles, multiplies them, and loads the next ones. Block `(i, j)` makes a tile of 128 x 128.
 #[kernel(threads = 256, grid = 2)]
 pub fn gemm_loads(cx: Cx, a: Span<f16, (u32, u32)>, b: Span<f16, (u32, u32)>, c: SpanMut<f16, (u32, u32)>) {
     let (a, b) = (a.partition(cx, shape![128, 32]), b.partition(cx, shape![32, 128]));
+    let c = c.partition(cx, shape![128, 128]);
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     let mut sums = cx.accumulators::<f32, _>(shape![128, 128]);
     for k in 0..a.num_tiles(1) {
         sums = mma(a.load_masked(Zero, (i, k)), b.load_masked(Zero, (k, j)), sums);
     }
-    c.partition(cx, shape![128, 128]).store_masked(sums.cast::<f16>(), (i, j));
+    c.store_masked(sums.cast::<f16>(), (i, j));
 }
 
 /// `c = a b` of operands that stream: they are copied into a ring of stages ahead of their use. Any number of blocks shares

@@ -25,8 +25,9 @@ pub fn outer_product(
     y: Span<f32, (u32,)>,
     z: SpanMut<f32, (u32, u32), Strided>,
 ) {
+    let z = z.partition(cx, shape![32, 64]);
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     let column = x.partition(cx, shape![32]).load_masked(Zero, i).expand_dims::<1>();
     let row = y.partition(cx, shape![64]).load_masked(Zero, j);
-    z.partition(cx, shape![32, 64]).store_masked(column * row, (i, j));
+    z.store_masked(column * row, (i, j));
 }

@@ -1,9 +1,9 @@
-//! `&'static [f32]` cannot be an argument of a kernel
+//! `Option<f32>` cannot be an argument of a kernel
 
 use cuda_tiles::prelude::*;
 
 #[kernel]
-fn copy(cx: Cx, x: &'static [f32]) {
+fn copy(cx: Cx, x: Option<f32>) {
     let _ = (cx, x);
 }
 

@@ -1,4 +1,4 @@
-//! `&Tensor<f32, 2>` cannot be passed for the kernel's parameter `cuda_tiles::stream::TileSource<cuda_tiles::element::f16, (D<64>, D<64>)>`
+//! `&Tensor<f32, 2>` cannot be passed for the kernel's parameter `cuda_tiles::stream::TileSource<cuda_tiles_host::f16, (D<64>, D<64>)>`
 
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};

@@ -60,4 +60,35 @@ mod tests {
         let expected: Vec<f32> = values.iter().map(|value| value * 0.5 + 1.0).collect();
         assert_eq!(y.to_vec().unwrap(), expected);
     }
+
+    #[test]
+    fn kernels_of_one_name_are_those_of_their_modules() {
+        let device = device();
+        let x = Tensor::full(&device, [100], 3.0).unwrap();
+        let mut y = Tensor::full(&device, [100], 4.0).unwrap();
+        kernels::sum::combine.launch(&device, 1, (&x, &mut y)).unwrap();
+        assert_eq!(y.to_vec().unwrap(), [7.0; 100]);
+        kernels::product::combine.launch(&device, 1, (&x, &mut y)).unwrap();
+        assert_eq!(y.to_vec().unwrap(), [21.0; 100]);
+    }
+
+    #[test]
+    fn the_code_for_gpus_has_the_kernels_that_the_program_launches() {
+        let launched = [
+            kernels::softmax.description(),
+            kernels::axpy.description(),
+            kernels::sum::combine.description(),
+            kernels::product::combine.description(),
+        ];
+        assert_eq!(launched[2].path, "kernels::sum::combine");
+        assert_eq!(launched[2].declaration, "fn combine(x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>)");
+        for image in KERNELS.images() {
+            assert_eq!(image.entries().len(), launched.len());
+            for kernel in launched {
+                let entry = image.entries().iter().find(|entry| entry.path == kernel.path).unwrap();
+                assert_eq!((entry.fingerprint, entry.declaration), (kernel.fingerprint, kernel.declaration));
+                assert_eq!(entry.symbol, kernel.path.replace("::", "$"));
+            }
+        }
+    }
 }

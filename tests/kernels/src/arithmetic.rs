@@ -13,10 +13,10 @@ pub const TILE: usize = 256;
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
 pub fn arithmetic<T: Number>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, results: Rows<T, 18>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(a + b, (0, i));
     results.store_masked(a - b, (1, i));
     results.store_masked(a * b, (2, i));
@@ -43,9 +43,9 @@ macro_rules! left_scalars {
         /// Rows: `s + a`, `s - a`, `s * a`, `s / a`, `s % a`.
         #[kernel(threads = 128, min_blocks = 1, vector = 2)]
         pub fn $name(cx: Cx, s: $type, a: Operand<$type>, results: Rows<$type, 5>) {
+            let results = results.partition(cx, shape![1, TILE]);
             let i = cx.bid::<0>();
             let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
-            let results = results.partition(cx, shape![1, TILE]);
             results.store_masked(s + a, (0, i));
             results.store_masked(s - a, (1, i));
             results.store_masked(s * a, (2, i));
@@ -75,9 +75,9 @@ macro_rules! literals {
         /// Rows: `a + s`, `a - s`, `a * s`, `a / s`, `a % s`, and the same with `s` on the left.
         #[kernel(threads = 256, min_blocks = 1, vector = 8)]
         pub fn $name(cx: Cx, s: f32, a: Operand<$type>, results: Rows<$type, 10>) {
+            let results = results.partition(cx, shape![1, TILE]);
             let i = cx.bid::<0>();
             let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
-            let results = results.partition(cx, shape![1, TILE]);
             results.store_masked(a + s, (0, i));
             results.store_masked(a - s, (1, i));
             results.store_masked(a * s, (2, i));
@@ -103,10 +103,10 @@ literals! {
     instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>)
 )]
 pub fn logic<T: Logical>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, results: Rows<T, 7>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(a & b, (0, i));
     results.store_masked(a | b, (1, i));
     results.store_masked(a ^ b, (2, i));
@@ -132,12 +132,43 @@ pub fn shifts<T: Integer, U: Integer>(
     s: u32,
     results: Rows<T, 4>,
 ) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let amounts = amounts.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(a << amounts, (0, i));
     results.store_masked(a >> amounts, (1, i));
     results.store_masked(a << s, (2, i));
     results.store_masked(a >> s, (3, i));
+}
+
+/// Rows: `a op= b` with a row `b` that broadcasts, then with the scalar `s`, for `+ - * / % & | ^ << >>`.
+#[kernel]
+pub fn assignments(cx: Cx, a: Operand<i32>, b: Operand<i32>, s: i32, results: Rows<i32, 20>) {
+    let results = results.partition(cx, shape![1, TILE]);
+    let i = cx.bid::<0>();
+    let a = a.partition(cx, shape![TILE]).load_masked(Zero, i).expand_dims::<0>();
+    let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
+    let mut row = 0;
+    macro_rules! assign {
+        ($($operator:tt)*) => { $(
+            let (mut with_tile, mut with_scalar) = (a, a);
+            with_tile $operator b;
+            with_scalar $operator s;
+            results.store_masked(with_tile, (row, i));
+            results.store_masked(with_scalar, (row + 10, i));
+            row += 1;
+        )* };
+    }
+    assign!(+= -= *= /= %= &= |= ^=);
+    let (mut left, mut right) = (a, a);
+    left <<= b;
+    right >>= b;
+    results.store_masked(left, (row, i));
+    results.store_masked(right, (row + 1, i));
+    let (mut left, mut right) = (a, a);
+    left <<= s as u32;
+    right >>= s as u32;
+    results.store_masked(left, (row + 10, i));
+    results.store_masked(right, (row + 11, i));
 }

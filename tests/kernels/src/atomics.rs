@@ -20,9 +20,9 @@ pub fn shared_atomics<T: Promote<T, Output = T>>(
     loaded: SpanMut<T, (D<8>, u32)>,
     stored: SpanAtomic<T, (D<8>, u32)>,
 ) {
+    let loaded = loaded.partition(cx, shape![1, 64]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![64]);
-    let loaded = loaded.partition(cx, shape![1, 64]);
     let stored = stored.partition(cx, shape![1, 64]);
     loaded.store_masked(x.atomic_load_masked(Zero, i, Relaxed, Device), (4, i));
     loaded.store_masked(x.atomic_load_masked(Zero, i, Relaxed, System), (5, i));
@@ -59,10 +59,10 @@ pub fn own_atomics<T: Promote<T, Output = T>>(
     loaded: SpanMut<T, (D<4>, u32)>,
     stored: SpanMut<T, (D<4>, u32)>,
 ) {
-    let i = cx.bid::<0>();
     let x = x.partition(cx, shape![64]);
     let loaded = loaded.partition(cx, shape![1, 64]);
     let stored = stored.partition(cx, shape![1, 64]);
+    let i = cx.bid::<0>();
     let tile = x.atomic_load_masked(Zero, i, Relaxed, Block);
     loaded.store_masked(tile, (2, i));
     loaded.store_masked(x.atomic_load_masked(Zero, i, Acquire, Block), (3, i));
@@ -85,6 +85,7 @@ pub fn hand_over(
     flags: SpanAtomic<u32, (u32,)>,
     results: SpanMut<i32, (u32,)>,
 ) {
+    let results = results.partition(cx, shape![1024]);
     let i = cx.bid::<0>();
     let data = data.partition(cx, shape![1024]);
     let flags = flags.partition(cx, shape![1]);
@@ -93,5 +94,5 @@ pub fn hand_over(
     flags.atomic_store(cx.scalar(1u32), i, Release, Device);
     let before = i.saturating_sub(1);
     while flags.atomic_load(before, Acquire, Device).item() == 0 {}
-    results.partition(cx, shape![1024]).store(data.atomic_load(before, Relaxed, Device), i);
+    results.store(data.atomic_load(before, Relaxed, Device), i);
 }

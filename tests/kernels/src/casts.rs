@@ -26,22 +26,22 @@ pub fn casts<T>(
     T: Cast<u8> + Cast<u16> + Cast<u32> + Cast<u64>,
     T: Cast<f16> + Cast<bf16> + Cast<f32> + Cast<f64>,
 {
+    let bytes = bytes.partition(cx, shape![1, TILE]);
+    let halves = halves.partition(cx, shape![1, TILE]);
+    let words = words.partition(cx, shape![1, TILE]);
+    let doubles = doubles.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let bytes = bytes.partition(cx, shape![1, TILE]);
     bytes.store_masked(x.cast::<bool>().bitcast::<u8>(), (0, i));
     bytes.store_masked(x.cast::<i8>().bitcast::<u8>(), (1, i));
     bytes.store_masked(x.cast::<u8>(), (2, i));
-    let halves = halves.partition(cx, shape![1, TILE]);
     halves.store_masked(x.cast::<i16>().bitcast::<u16>(), (0, i));
     halves.store_masked(x.cast::<u16>(), (1, i));
     halves.store_masked(x.cast::<f16>().bitcast::<u16>(), (2, i));
     halves.store_masked(x.cast::<bf16>().bitcast::<u16>(), (3, i));
-    let words = words.partition(cx, shape![1, TILE]);
     words.store_masked(x.cast::<i32>().bitcast::<u32>(), (0, i));
     words.store_masked(x.cast::<u32>(), (1, i));
     words.store_masked(x.cast::<f32>().bitcast::<u32>(), (2, i));
-    let doubles = doubles.partition(cx, shape![1, TILE]);
     doubles.store_masked(x.cast::<i64>().bitcast::<u64>(), (0, i));
     doubles.store_masked(x.cast::<u64>(), (1, i));
     doubles.store_masked(x.cast::<f64>().bitcast::<u64>(), (2, i));
@@ -63,7 +63,8 @@ pub fn bitcast<T: Element, U: Element<Bits = T::Bits> + Promote<U, Output = U>>(
     x: Operand<T>,
     results: Row<U>,
 ) {
+    let results = results.partition(cx, shape![TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
-    results.partition(cx, shape![TILE]).store_masked(x.bitcast::<U>(), i);
+    results.store_masked(x.bitcast::<U>(), i);
 }

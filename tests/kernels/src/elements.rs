@@ -7,7 +7,8 @@ use scope::{Block, Device, System};
 ///
 /// `results`: all, zero outside; padded with `padding` where `i` is odd; padded with the column's number as far as that
 /// converts, by a mask of one element for each column; those of row 1; those of row 1 loaded atomically; without checks,
-/// where they lie inside. `stored` and `shared` get the first result at the same places, then `padding` where `i` is odd.
+/// where they lie inside; those of row 1 in odd columns loaded atomically, `padding` elsewhere. `stored` and `shared` get the
+/// first result at the same places, then `padding` where `i` is odd.
 #[kernel(
     threads = 64, min_blocks = 1,
     vector = 2,
@@ -23,15 +24,15 @@ pub fn gather_scatter<T: Promote<T, Output = T>>(
     x: Span<T, (u32, u32)>,
     stored: SpanMut<T, (u32, u32)>,
     shared: SpanAtomic<T, (u32, u32)>,
-    results: SpanMut<T, (D<6>, D<16>, D<8>)>,
+    results: SpanMut<T, (D<7>, D<16>, D<8>)>,
 ) where
     i32: Cast<T>,
 {
+    let results = results.partition(cx, shape![1, 16, 8]);
     let own = cx.bid::<0>();
     let i = i.partition(cx, shape![16]).load(0).expand_dims::<1>();
     let j = j.partition(cx, shape![8]).load(0);
     let odd = (i & 1).ne(0);
-    let results = results.partition(cx, shape![1, 16, 8]);
     let all = x.gather((i, j));
     results.store(all, (0, own, 0));
     results.store(x.gather_masked(padding, (i, j), !odd), (1, own, 0));
@@ -39,12 +40,14 @@ pub fn gather_scatter<T: Promote<T, Output = T>>(
     results.store(x.gather((1, j)), (3, own, 0));
     shared.atomic_scatter(all, (i, j), Relaxed, Device);
     results.store(shared.atomic_gather((1, j), Acquire, System), (4, own, 0));
+    let of_odd_columns = shared.atomic_gather_masked(padding, (1, j), (j & 1).ne(0), Relaxed, Device);
+    results.store(of_odd_columns, (6, own, 0));
     shared.atomic_scatter_masked(padding, (i, j), odd, Release, System);
     let inside = i.ge(0) & i.lt(x.extent(0) as i32) & j.ge(0) & j.lt(x.extent(1) as i32);
     // SAFETY: the test gives different rows and columns, and launches one block; the mask says what lies inside.
     unsafe {
         results.store(x.gather_masked_unchecked(padding, (i, j), inside), (5, own, 0));
-        stored.scatter(all, (i, j));
+        stored.scatter_masked(all, (i, j), !odd);
         stored.scatter_masked_unchecked(padding, (i, j), odd & inside);
     }
 }
@@ -66,6 +69,7 @@ pub fn reverse<T: Promote<T, Output = T>>(
     shared: SpanAtomic<T, (u32,)>,
     order: SpanMut<i64, (D<3>, u32)>,
 ) {
+    let order = order.partition(cx, shape![1, 64]);
     let own = cx.bid::<0>();
     let k = cx.iota::<i64, _>(shape![64]) + i64::from(*own) * 64;
     let last = i64::from(x.extent(0)) - 1;
@@ -87,7 +91,6 @@ pub fn reverse<T: Promote<T, Output = T>>(
             shared.atomic_store(shared.atomic_load(Relaxed, Device), Relaxed, Device);
         }
     }
-    let order = order.partition(cx, shape![1, 64]);
     order.store_masked(from.offset_from(x.pointer()), (0, own));
     order.store_masked(from.eq(x.pointer()).cast::<i64>(), (1, own));
     order.store_masked(from.bitcast::<u64>().gt(x.pointer().address()).cast::<i64>(), (2, own));
@@ -102,11 +105,11 @@ pub fn gather_ranks<T: Promote<T, Output = T>>(
     y: Span<T, (u32, u32, u32, u32)>,
     results: SpanMut<T, (D<3>, D<4>, D<2>, D<8>)>,
 ) {
+    let results = results.partition(cx, shape![1, 4, 2, 8]);
     let own = cx.bid::<0>();
     let a = cx.iota::<i32, _>(shape![4, 1, 1]) * step - 1;
     let b = cx.iota::<i8, _>(shape![2, 1]);
     let c = cx.iota::<u64, _>(shape![8]);
-    let results = results.partition(cx, shape![1, 4, 2, 8]);
     results.store(x.gather((a, b, c)), (0, own, 0, 0));
     results.store(y.gather((a, 2, b, c)), (1, own, 0, 0));
     results.store(y.gather((c, b, a, c)), (2, own, 0, 0));

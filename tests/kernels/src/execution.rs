@@ -5,8 +5,8 @@ use cuda_tiles::prelude::*;
 /// Block (i, j, k) stores its own index and the grid's size, in this order.
 #[kernel(threads = 32, min_blocks = 1, grid = 3)]
 pub fn positions(cx: Cx, results: SpanMut<u32, (D<6>, u32, u32, u32)>) {
-    let own = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     let results = results.partition(cx, shape![1, 1, 1, 1]);
+    let own = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     results.store(cx.scalar(*own.0), (0, own.0, own.1, own.2));
     results.store(cx.scalar(*own.1), (1, own.0, own.1, own.2));
     results.store(cx.scalar(*own.2), (2, own.0, own.1, own.2));
@@ -32,14 +32,14 @@ pub fn scalars(
     integers: SpanMut<i64, (D<5>, u32)>,
     floats: SpanMut<f64, (D<4>, u32)>,
 ) {
-    let i = cx.bid::<0>();
     let integers = integers.partition(cx, shape![1, 1]);
+    let floats = floats.partition(cx, shape![1, 1]);
+    let i = cx.bid::<0>();
     integers.store(cx.scalar(a), (0, i));
     integers.store(cx.scalar(b), (1, i));
     integers.store(cx.scalar(c).cast::<i64>(), (2, i));
     integers.store(cx.scalar(d), (3, i));
     integers.store(cx.scalar(e).cast::<i64>(), (4, i));
-    let floats = floats.partition(cx, shape![1, 1]);
     floats.store(cx.scalar(f), (0, i));
     floats.store(cx.scalar(g), (1, i));
     floats.store(cx.scalar(h), (2, i));
@@ -76,9 +76,10 @@ pub fn element_at(cx: Cx, index: u32, y: SpanMut<u32, (u32,)>) {
 /// Loads atomically without a mask.
 #[kernel(threads = 64, min_blocks = 1)]
 pub fn checked_atomic_load(cx: Cx, x: SpanAtomic<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
+    let y = y.partition(cx, shape![64]);
     let i = cx.bid::<0>();
     let tile = x.partition(cx, shape![64]).atomic_load(i, Relaxed, scope::Device);
-    y.partition(cx, shape![64]).store_masked(tile, i);
+    y.store_masked(tile, i);
 }
 
 /// Asks for the length of an axis that the tensor does not have.

@@ -12,10 +12,11 @@ pub fn embedding<T: Promote<T, Output = T>, I: Integer + Cast<u64>>(
     rows: crate::Input<I, (Mult<u32, 4>,)>,
     y: crate::Output<T, (Mult<u32, 4>, D<1024>)>,
 ) {
+    let y = y.partition(cx, shape![4, 1024]);
     let i = cx.bid::<0>();
     let rows = rows.partition(cx, shape![4]).load(i);
     let tile = table.gather_scatter_view(cx, shape![4, 1024]).load((rows, 0));
-    y.partition(cx, shape![4, 1024]).store(tile, (i, 0));
+    y.store(tile, (i, 0));
 }
 
 /// 8 rows of `x` from column `start` on, and 16 columns from row `start` on, outside elements zero. By one block.
@@ -39,13 +40,13 @@ pub fn gather_rows<T: Promote<T, Output = T>>(
     stored: SpanMut<T, (u32, u32)>,
     results: SpanMut<T, (D<4>, D<8>, D<16>)>,
 ) {
+    let results = results.partition(cx, shape![1, 8, 16]);
     let own = cx.bid::<0>();
     let rows = rows.partition(cx, shape![8]).load(0);
     let columns = columns.partition(cx, shape![16]).load(0);
     let x = x.gather_scatter_view(cx, shape![8, 16]);
     let shared = shared.gather_scatter_view(cx, shape![8, 16]);
     let stored = stored.gather_scatter_view(cx, shape![8, 16]);
-    let results = results.partition(cx, shape![1, 8, 16]);
     let tile = x.load_masked(Zero, (rows, start));
     results.store(tile, (0, own, 0));
     results.store(x.load_masked(Zero, (start, columns)), (1, own, 0));
@@ -90,9 +91,9 @@ pub fn gather_rank_3<T: Promote<T, Output = T>>(
     x: Span<T, (u32, u32, u32)>,
     results: SpanMut<T, (D<3>, D<64>)>,
 ) {
+    let results = results.partition(cx, shape![1, 64]);
     let own = cx.bid::<0>();
     let x = x.gather_scatter_view(cx, shape![2, 4, 8]);
-    let results = results.partition(cx, shape![1, 64]);
     let first = cx.iota::<i32, _>(shape![2]) * step - 1;
     let second = cx.iota::<i32, _>(shape![4]) * step - 1;
     let third = cx.iota::<i32, _>(shape![8]) * step - 1;
@@ -109,9 +110,9 @@ pub fn gather_rank_4<T: Promote<T, Output = T>>(
     x: Span<T, (u32, u32, u32, u32)>,
     results: SpanMut<T, (D<4>, D<512>)>,
 ) {
+    let results = results.partition(cx, shape![1, 512]);
     let own = cx.bid::<0>();
     let x = x.gather_scatter_view(cx, shape![2, 4, 8, 8]);
-    let results = results.partition(cx, shape![1, 512]);
     let first = cx.iota::<i32, _>(shape![2]) * step - 1;
     let second = cx.iota::<i32, _>(shape![4]) * step - 1;
     let inner = cx.iota::<i32, _>(shape![8]) * step - 1;
@@ -129,9 +130,9 @@ pub fn index_types<I: Integer + Cast<u64>>(
     x: Span<f32, (u32, D<4>)>,
     results: SpanMut<f32, (D<2>, D<32>, D<4>)>,
 ) {
+    let results = results.partition(cx, shape![1, 32, 4]);
     let own = cx.bid::<0>();
     let rows = rows.partition(cx, shape![32]).load(0);
-    let results = results.partition(cx, shape![1, 32, 4]);
     results.store(x.gather_scatter_view(cx, shape![32, 4]).load_masked(Nan, (rows, 0)), (0, own, 0));
     let columns = cx.iota::<u8, _>(shape![4]);
     results.store(x.gather_masked(f32::NAN, (rows.expand_dims::<1>(), columns), true), (1, own, 0));

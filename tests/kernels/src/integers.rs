@@ -12,11 +12,11 @@ pub const TILE: usize = 256;
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
 pub fn division<T: Number>(cx: Cx, a: Operand<T>, b: Operand<T>, c: Operand<T>, results: Rows<T, 9>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
     let c = c.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(a.floor_div(b), (0, i));
     results.store_masked(a.ceil_div(b), (1, i));
     results.store_masked(a.modulo(b), (2, i));
@@ -36,9 +36,9 @@ macro_rules! constant_divisors {
         /// Rows: `a / 7`, `a % 7`, and `floor_div ceil_div modulo` by 10.
         #[kernel(threads = 128, min_blocks = 1)]
         pub fn $name(cx: Cx, a: Operand<$type>, results: Rows<$type, 5>) {
+            let results = results.partition(cx, shape![1, TILE]);
             let i = cx.bid::<0>();
             let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
-            let results = results.partition(cx, shape![1, TILE]);
             results.store_masked(a / 7, (0, i));
             results.store_masked(a % 7, (1, i));
             results.store_masked(a.floor_div(10), (2, i));
@@ -68,11 +68,12 @@ pub fn integers<T: Integer<Unsigned = U>, U: Integer>(
     results: Rows<T, 12>,
     distances: Rows<U, 1>,
 ) {
+    let results = results.partition(cx, shape![1, TILE]);
+    let distances = distances.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
     let amounts = amounts.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(a.mul_hi(b), (0, i));
     results.store_masked(a.saturating_add(b), (1, i));
     results.store_masked(a.saturating_sub(b), (2, i));
@@ -85,16 +86,16 @@ pub fn integers<T: Integer<Unsigned = U>, U: Integer>(
     results.store_masked(a.leading_zeros(), (9, i));
     results.store_masked(a.trailing_zeros(), (10, i));
     results.store_masked(a.reverse_bits(), (11, i));
-    distances.partition(cx, shape![1, TILE]).store_masked(a.abs_diff(b), (0, i));
+    distances.store_masked(a.abs_diff(b), (0, i));
 }
 
 /// Rows: `a` with the signs of `b`, and of `s`; `trunc round_even floor ceil` of `a`.
 #[kernel(threads = 128, min_blocks = 1, vector = 4, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn whole_numbers<T: Float>(cx: Cx, a: Operand<T>, b: Operand<T>, s: T, results: Rows<T, 6>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(a.copysign(b), (0, i));
     results.store_masked(a.copysign(s), (1, i));
     results.store_masked(a.trunc(), (2, i));
@@ -118,16 +119,16 @@ pub fn logic_of_numbers<T: Cast<bool> + Promote<T, Output = T>>(
     results: Rows<bool, 4>,
     chosen: Rows<T, 3>,
 ) {
+    let results = results.partition(cx, shape![1, TILE]);
+    let chosen = chosen.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(a.logical_and(b), (0, i));
     results.store_masked(a.logical_or(b), (1, i));
     results.store_masked(a.logical_xor(b), (2, i));
     results.store_masked(a.logical_not(), (3, i));
     let condition = a.cast::<bool>();
-    let chosen = chosen.partition(cx, shape![1, TILE]);
     chosen.store_masked(condition.select(a, s), (0, i));
     chosen.store_masked(condition.select(s, b), (1, i));
     chosen.store_masked(condition.select(s, t), (2, i));

@@ -9,9 +9,9 @@ pub const TILE: usize = 256;
 /// Rows: exp exp2 log log2 sqrt rsqrt sin cos tan tanh floor ceil.
 #[kernel(threads = 128, min_blocks = 1, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn functions<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 12>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(x.exp(), (0, i));
     results.store_masked(x.exp2(), (1, i));
     results.store_masked(x.log(), (2, i));
@@ -29,11 +29,11 @@ pub fn functions<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 12>) {
 /// Rows: `a * b + c` rounded once, `a * s + c`, `a * b + s`.
 #[kernel(threads = 256, min_blocks = 1, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn fused<T: Float>(cx: Cx, a: Operand<T>, b: Operand<T>, c: Operand<T>, s: T, results: Rows<T, 3>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
     let c = c.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(a.fma(b, c), (0, i));
     results.store_masked(a.fma(s, c), (1, i));
     results.store_masked(a.fma(b, s), (2, i));
@@ -42,9 +42,9 @@ pub fn fused<T: Float>(cx: Cx, a: Operand<T>, b: Operand<T>, c: Operand<T>, s: T
 /// Rows: whether `x` is infinite, whether it is NaN.
 #[kernel(threads = 256, min_blocks = 1, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn classes<T: Float>(cx: Cx, x: Operand<T>, results: Rows<bool, 2>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(x.is_infinite(), (0, i));
     results.store_masked(x.is_nan(), (1, i));
 }
@@ -52,9 +52,9 @@ pub fn classes<T: Float>(cx: Cx, x: Operand<T>, results: Rows<bool, 2>) {
 /// Rows: asin acos atan asinh acosh atanh.
 #[kernel(threads = 128, min_blocks = 1, vector = 2, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn inverses<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 6>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(x.asin(), (0, i));
     results.store_masked(x.acos(), (1, i));
     results.store_masked(x.atan(), (2, i));
@@ -66,9 +66,9 @@ pub fn inverses<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 6>) {
 /// Rows: exp10 expm1 log10 log1p sinh cosh cbrt.
 #[kernel(threads = 128, min_blocks = 1, vector = 1, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn exponentials<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 7>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(x.exp10(), (0, i));
     results.store_masked(x.expm1(), (1, i));
     results.store_masked(x.log10(), (2, i));
@@ -81,9 +81,9 @@ pub fn exponentials<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 7>) {
 /// Rows: reciprocal erf erfc sigmoid silu softplus gelu gelu_tanh.
 #[kernel(threads = 256, min_blocks = 1, vector = 1, instances(<f16>, <bf16>, <f32>, <f64>))]
 pub fn activations<T: Float>(cx: Cx, x: Operand<T>, results: Rows<T, 8>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(x.reciprocal(), (0, i));
     results.store_masked(x.erf(), (1, i));
     results.store_masked(x.erfc(), (2, i));
@@ -105,11 +105,11 @@ pub fn powers<T: Float>(
     k: i32,
     results: Rows<T, 7>,
 ) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
     let y = y.partition(cx, shape![TILE]).load_masked(Zero, i);
     let n = n.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(x.atan2(y), (0, i));
     results.store_masked(x.hypot(y), (1, i));
     results.store_masked(x.pow(y), (2, i));
@@ -145,10 +145,10 @@ pub fn broadcast_powers(
 /// approximately.
 #[kernel(threads = 128, min_blocks = 1, vector = 2, instances(<f16>, <bf16>, <f32>))]
 pub fn approximations<T: ApproximateFloat>(cx: Cx, x: Operand<T>, y: Operand<T>, results: Rows<T, 15>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
     let y = y.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(x.exp_approximate(), (0, i));
     results.store_masked(x.exp2_approximate(), (1, i));
     results.store_masked(x.log_approximate(), (2, i));

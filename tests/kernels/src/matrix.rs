@@ -22,11 +22,12 @@ macro_rules! products {
             c: Matrix<C, $m, $n>,
             sums: Sums<C, $m, $n>,
         ) {
+            let sums = sums.partition(cx, shape![$m, $n]);
             let i = cx.bid::<0>();
             let a = a.partition(cx, shape![$m, $k]).load((i, 0));
             let b = b.partition(cx, shape![$k, $n]).load((0, 0));
             let c = c.partition(cx, shape![$m, $n]).load((i, 0));
-            sums.partition(cx, shape![$m, $n]).store(mma(a, b, c), (i, 0));
+            sums.store(mma(a, b, c), (i, 0));
         }
     )* };
 }
@@ -65,11 +66,12 @@ macro_rules! batches {
             c: Input<f32, (D<$o>, D<$m>, D<$n>)>,
             sums: Output<f32, (D<$o>, D<$m>, D<$n>)>,
         ) {
+            let sums = sums.partition(cx, shape![$o, $m, $n]);
             let i = cx.bid::<0>();
             let a = a.partition(cx, shape![$p, $m, $k]).load((i, 0, 0));
             let b = b.partition(cx, shape![$q, $k, $n]).load((0, 0, 0));
             let c = c.partition(cx, shape![$o, $m, $n]).load((i, 0, 0));
-            sums.partition(cx, shape![$o, $m, $n]).store(mma(a, b, c), (i, 0, 0));
+            sums.store(mma(a, b, c), (i, 0, 0));
         }
     )* };
 }
@@ -93,19 +95,20 @@ pub fn product_with_epilogue<T: MultiplyAccumulate<T, f32>>(
     columns: SpanMut<f32, (u32, u32)>,
     results: SpanMut<f16, (u32, u32)>,
 ) {
+    let rows = rows.partition(cx, shape![1, 64, 1]);
+    let columns = columns.partition(cx, shape![1, 64]);
+    let results = results.partition(cx, shape![64, 64]);
     let (row, column) = (cx.bid::<0>(), cx.bid::<1>());
     let (a, b) = (a.partition(cx, shape![64, 32]), b.partition(cx, shape![32, 64]));
     let mut sums = cx.accumulators::<f32, _>(shape![64, 64]);
     for k in 0..a.num_tiles(1) {
         sums = mma(a.load_masked(Zero, (row, k)), b.load_masked(Zero, (k, column)), sums);
     }
-    let rows = rows.partition(cx, shape![1, 64, 1]);
     rows.store_masked(sums.max::<1>().expand_dims::<0>(), (0, row, column));
     rows.store_masked(sums.sum::<1>().expand_dims::<0>(), (1, row, column));
-    columns.partition(cx, shape![1, 64]).store_masked(sums.sum::<0>(), (row, column));
+    columns.store_masked(sums.sum::<0>(), (row, column));
     let scale = scale.partition(cx, shape![64, 1]).load_masked(Zero, (row, 0));
     let bias = bias.partition(cx, shape![1, 64]).load_masked(Zero, (0, column));
-    let results = results.partition(cx, shape![64, 64]);
     results.store_masked((sums * scale + bias).cast::<f16>(), (row, column));
 }
 
@@ -119,13 +122,16 @@ pub fn transposed_product(
     reshaped: Sums<f16, 64, 8>,
     split: Output<f16, (D<2>, D<16>, D<16>)>,
 ) {
+    let sums = sums.partition(cx, shape![16, 32]);
+    let reshaped = reshaped.partition(cx, shape![64, 8]);
+    let split = split.partition(cx, shape![2, 16, 16]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![32, 16]).load((0, i)).transpose::<0, 1>();
     let b = b.partition(cx, shape![32, 32]).load((0, i));
     let product = matmul(a, b);
-    sums.partition(cx, shape![16, 32]).store(product, (0, i));
-    reshaped.partition(cx, shape![64, 8]).store(product.reshape(shape![64, 8]), (i, 0));
-    split.partition(cx, shape![2, 16, 16]).store(product.reshape(shape![2, 16, 16]), (i, 0, 0));
+    sums.store(product, (0, i));
+    reshaped.store(product.reshape(shape![64, 8]), (i, 0));
+    split.store(product.reshape(shape![2, 16, 16]), (i, 0, 0));
 }
 
 /// Kernels that multiply in blocks with scales.
@@ -142,13 +148,14 @@ macro_rules! scaled {
             c: Matrix<f32, $m, $n>,
             sums: Sums<f32, $m, $n>,
         ) {
+            let sums = sums.partition(cx, shape![$m, $n]);
             let i = cx.bid::<0>();
             let a = a.partition(cx, shape![$m, $k]).load((i, 0));
             let a_scale = a_scale.partition(cx, shape![$m, $blocks]).load((i, 0));
             let b = b.partition(cx, shape![$k, $n]).load((0, 0));
             let b_scale = b_scale.partition(cx, shape![$blocks, $n]).load((0, 0));
             let c = c.partition(cx, shape![$m, $n]).load((i, 0));
-            sums.partition(cx, shape![$m, $n]).store(scaled_mma(a, a_scale, b, b_scale, c), (i, 0));
+            sums.store(scaled_mma(a, a_scale, b, b_scale, c), (i, 0));
         }
     )* };
 }
@@ -170,11 +177,12 @@ pub fn scaled_by_16<X: Cast<f32>>(
 ) where
     f4e2m1: ScaledMultiply<X>,
 {
+    let sums = sums.partition(cx, shape![32, 32]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![32, 32]).load((i, 0)).unpack();
     let a_scale = a_scale.partition(cx, shape![32, 4]).load((i, 0));
     let b = b.partition(cx, shape![64, 16]).load((0, 0)).unpack();
     let b_scale = b_scale.partition(cx, shape![4, 32]).load((0, 0));
     let c = c.partition(cx, shape![32, 32]).load((i, 0));
-    sums.partition(cx, shape![32, 32]).store(scaled_mma(a, a_scale, b, b_scale, c), (i, 0));
+    sums.store(scaled_mma(a, a_scale, b, b_scale, c), (i, 0));
 }

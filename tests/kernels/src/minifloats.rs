@@ -19,14 +19,16 @@ pub fn to_minifloats<T>(cx: Cx, x: Operand<T>, bytes: Rows<u8, 3>, pairs: Row<f4
 where
     T: Cast<f8e4m3> + Cast<f8e5m2> + Cast<f8ue5m3> + Cast<f4e2m1> + Cast<tf32>,
 {
+    let bytes = bytes.partition(cx, shape![1, TILE]);
+    let pairs = pairs.partition(cx, shape![TILE / 2]);
+    let words = words.partition(cx, shape![TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load(i);
-    let bytes = bytes.partition(cx, shape![1, TILE]);
     bytes.store(x.cast::<f8e4m3>().bitcast::<u8>(), (0, i));
     bytes.store(x.cast::<f8e5m2>().bitcast::<u8>(), (1, i));
     bytes.store(x.cast::<f8ue5m3>().bitcast::<u8>(), (2, i));
-    pairs.partition(cx, shape![TILE / 2]).store(x.cast::<f4e2m1>().pack(), i);
-    words.partition(cx, shape![TILE]).store(x.cast::<tf32>(), i);
+    pairs.store(x.cast::<f4e2m1>().pack(), i);
+    words.store(x.cast::<tf32>(), i);
 }
 
 /// `x` cast from a type without arithmetic, and what it is. Rows of `tests`: as bool, whether NaN, whether infinite,
@@ -46,19 +48,24 @@ pub fn from_minifloats<T>(
     T: Cast<f32> + Cast<f64> + Cast<f16> + Cast<bf16> + Cast<i32> + Cast<bool>,
     T: Promote<T, Output = T> + cuda_tiles::element::Classify,
 {
+    let singles = singles.partition(cx, shape![TILE]);
+    let doubles = doubles.partition(cx, shape![TILE]);
+    let halves = halves.partition(cx, shape![TILE]);
+    let brains = brains.partition(cx, shape![TILE]);
+    let integers = integers.partition(cx, shape![TILE]);
+    let tests = tests.partition(cx, shape![1, TILE]);
+    let chosen = chosen.partition(cx, shape![TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load(i);
-    singles.partition(cx, shape![TILE]).store(x.cast::<f32>(), i);
-    doubles.partition(cx, shape![TILE]).store(x.cast::<f64>(), i);
-    halves.partition(cx, shape![TILE]).store(x.cast::<f16>(), i);
-    brains.partition(cx, shape![TILE]).store(x.cast::<bf16>(), i);
-    integers.partition(cx, shape![TILE]).store(x.cast::<i32>(), i);
-    let tests = tests.partition(cx, shape![1, TILE]);
+    singles.store(x.cast::<f32>(), i);
+    doubles.store(x.cast::<f64>(), i);
+    halves.store(x.cast::<f16>(), i);
+    brains.store(x.cast::<bf16>(), i);
+    integers.store(x.cast::<i32>(), i);
     tests.store(x.cast::<bool>(), (0, i));
     tests.store(x.is_nan(), (1, i));
     tests.store(x.is_infinite(), (2, i));
     tests.store(x.eq(x), (3, i));
-    let chosen = chosen.partition(cx, shape![TILE]);
     chosen.store(x.is_nan().select(cx.full(shape![TILE], T::ZERO), x), i);
 }
 
@@ -84,9 +91,10 @@ where
     U: Promote<U, Output = U>,
     R: Default,
 {
+    let y = y.partition(cx, shape![TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load(i);
-    y.partition(cx, shape![TILE]).store(x.cast_with::<U, R>(R::default()), i);
+    y.store(x.cast_with::<U, R>(R::default()), i);
 }
 
 /// Loads tiles of which the tensor has a part, and stores what they are padded with too.
@@ -102,11 +110,12 @@ where
 pub fn padded<T, P>(cx: Cx, x: Span<T, (u32,)>, y: SpanMut<T, (u32,)>)
 where
     T: Promote<T, Output = T>,
-    P: cuda_tiles::view::Padding<T> + Default,
+    P: Padding<T> + Default,
 {
+    let y = y.partition(cx, shape![64]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![64]).load_masked(P::default(), i);
-    y.partition(cx, shape![64]).store(x, i);
+    y.store(x, i);
 }
 
 /// Rows of FP4 times a scale a row, as `f32`, and back to FP4 of the halves.
@@ -118,9 +127,11 @@ pub fn fp4_rows(
     y: SpanMut<f32, (u32, D<128>), Right, Aligned<16>>,
     z: SpanMut<f4e2m1x2, (u32, D<64>), Right, Aligned<16>>,
 ) {
+    let y = y.partition(cx, shape![4, 128]);
+    let z = z.partition(cx, shape![4, 64]);
     let i = cx.bid::<0>();
     let numbers = x.partition(cx, shape![4, 64]).load((i, 0)).unpack().cast::<f32>();
     let scales = scales.partition(cx, shape![4, 1]).load((i, 0)).cast::<f32>();
-    y.partition(cx, shape![4, 128]).store(numbers * scales, (i, 0));
-    z.partition(cx, shape![4, 64]).store((numbers * 0.5).cast::<f4e2m1>().pack(), (i, 0));
+    y.store(numbers * scales, (i, 0));
+    z.store((numbers * 0.5).cast::<f4e2m1>().pack(), (i, 0));
 }

@@ -8,8 +8,14 @@ use cuda_tiles::prelude::*;
 pub const TILE: usize = 256;
 
 /// A mode of everything that IEEE 754 rounds.
-pub trait Rounding<T>: ArithmeticMode<T> + FusedMode<T> + DivisionMode<T> + RootMode<T> + Default {}
-impl<T, M: ArithmeticMode<T> + FusedMode<T> + DivisionMode<T> + RootMode<T> + Default> Rounding<T> for M {}
+pub trait Rounding<T: Number>:
+    ArithmeticMode<T> + FusedMode<T> + DivisionMode<T> + RootMode<T> + Default
+{
+}
+impl<T: Number, M: ArithmeticMode<T> + FusedMode<T> + DivisionMode<T> + RootMode<T> + Default> Rounding<T>
+    for M
+{
+}
 
 /// Operations of [`rounding`] for each mode.
 pub const OPERATIONS: usize = 6;
@@ -17,11 +23,11 @@ pub const OPERATIONS: usize = 6;
 /// Stores the rows of one mode, from row `$row` on.
 macro_rules! every_operation {
     ($cx:ident, $a:ident, $b:ident, $c:ident, $results:ident: $($mode:expr, from $row:literal;)*) => {
+        let results = $results.partition($cx, shape![1, TILE]);
         let i = $cx.bid::<0>();
         let a = $a.partition($cx, shape![TILE]).load_masked(Zero, i);
         let b = $b.partition($cx, shape![TILE]).load_masked(Zero, i);
         let c = $c.partition($cx, shape![TILE]).load_masked(Zero, i);
-        let results = $results.partition($cx, shape![1, TILE]);
         $(
             results.store_masked(a.add_with(b, $mode), ($row, i));
             results.store_masked(a.sub_with(b, $mode), ($row + 1, i));
@@ -75,10 +81,10 @@ pub fn flushing(
 /// Rows: minimum and maximum, flushing; then propagating NaN.
 #[kernel(threads = 128, min_blocks = 1)]
 pub fn flushing_extrema(cx: Cx, a: Operand<f32>, b: Operand<f32>, results: Rows<f32, 4>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(a.minimum_with(b, FlushToZero), (0, i));
     results.store_masked(a.maximum_with(b, (SuppressNan, FlushToZero)), (1, i));
     results.store_masked(a.minimum_with(b, (PropagateNan, FlushToZero)), (2, i));
@@ -89,10 +95,10 @@ pub fn flushing_extrema(cx: Cx, a: Operand<f32>, b: Operand<f32>, results: Rows<
 /// cos tanh exp2 rsqrt` of `a`, `Approximate`; `exp2 rsqrt` flushing; `exp exp2` in `Full`.
 #[kernel(threads = 128, min_blocks = 1, vector = 2)]
 pub fn approximate(cx: Cx, a: Operand<f32>, b: Operand<f32>, results: Rows<f32, 18>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(a.div_with(b, Approximate), (0, i));
     results.store_masked(a.div_with(b, Full), (1, i));
     results.store_masked(a.div_with(b, (Approximate, FlushToZero)), (2, i));

@@ -10,9 +10,9 @@ pub fn transposes<T: Promote<T, Output = T>>(
     x: Input<T, (u32, D<128>)>,
     y: Output<T, (D<128>, Mult<u32, 64>)>,
 ) {
+    let y = y.partition(cx, shape![64, 64]);
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     let x = x.partition(cx, shape![64, 64]);
-    let y = y.partition(cx, shape![64, 64]);
     y.store(x.load((i, j)).transpose::<0, 1>(), (j, i));
 }
 
@@ -25,10 +25,12 @@ pub fn large_moves<T: Promote<T, Output = T>>(
     transposed: Output<T, (D<128>, D<64>)>,
     rolled: Output<T, (D<64>, D<128>)>,
 ) {
+    let transposed = transposed.partition(cx, shape![128, 64]);
+    let rolled = rolled.partition(cx, shape![64, 128]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![64, 128]).load((0, 0));
-    transposed.partition(cx, shape![128, 64]).store(x.transpose::<0, 1>(), (i, 0));
-    rolled.partition(cx, shape![64, 128]).store(x.roll::<ALL>(shift), (i, 0));
+    transposed.store(x.transpose::<0, 1>(), (i, 0));
+    rolled.store(x.roll::<ALL>(shift), (i, 0));
 }
 
 /// The elements of a matrix of 32 x 16: transposed; as (4, 8, 16) with axes 2, 0, 1; as (2, 4, 4, 16) with axes reversed; as
@@ -47,9 +49,9 @@ pub fn orders<T: Promote<T, Output = T>>(
     shift: i32,
     results: Output<T, (D<12>, D<512>)>,
 ) {
+    let results = results.partition(cx, shape![1, 512]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![32, 16]).load((0, 0));
-    let results = results.partition(cx, shape![1, 512]);
     let (cube, high) = (x.reshape(shape![4, 8, 16]), x.reshape(shape![2, 4, 4, 16]));
     results.store(x.transpose::<0, 1>().flatten(), (0, i));
     results.store(cube.permute(axes![2, 0, 1]).flatten(), (1, i));
@@ -80,10 +82,10 @@ pub fn joins<T: Promote<T, Output = T>>(
     y: Input<T, (D<16>, D<16>)>,
     results: Output<T, (D<8>, D<512>)>,
 ) {
+    let results = results.partition(cx, shape![1, 512]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![16, 16]).load((0, 0));
     let y = y.partition(cx, shape![16, 16]).load((0, 0));
-    let results = results.partition(cx, shape![1, 512]);
     results.store(x.cat::<0>(y).flatten(), (0, i));
     results.store(x.cat::<1>(y).flatten(), (1, i));
     results.store(x.stack::<0>(y).flatten(), (2, i));
@@ -111,9 +113,9 @@ pub fn cuts<T: Promote<T, Output = T>>(
     j: u32,
     results: Output<T, (D<10>, D<256>)>,
 ) {
+    let results = results.partition(cx, shape![1, 256]);
     let own = cx.bid::<0>();
     let x = x.partition(cx, shape![32, 16]).load((0, 0));
-    let results = results.partition(cx, shape![1, 256]);
     let ((top, bottom), (left, right)) = (x.split::<0>(), x.split::<1>());
     results.store(top.flatten(), (0, own));
     results.store(bottom.flatten(), (1, own));
@@ -137,9 +139,9 @@ pub fn high_ranks<T: Promote<T, Output = T>>(
     x: Input<T, (D<2>, D<4>, D<8>, D<8>)>,
     results: Output<T, (D<10>, D<512>)>,
 ) {
+    let results = results.partition(cx, shape![1, 512]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![2, 4, 8, 8]).load((0, 0, 0, 0));
-    let results = results.partition(cx, shape![1, 512]);
     let (low, high) = x.split::<2>();
     results.store(high.cat::<2>(low).flatten(), (0, i));
     results.store(x.repeat::<0, 2>().slice::<0, 1, 2>().flatten(), (1, i));
@@ -170,11 +172,11 @@ pub fn picks<T: Promote<T, Output = T>, I: Integer + Cast<i64>>(
     padding: T,
     results: Output<T, (D<9>, D<256>)>,
 ) {
+    let results = results.partition(cx, shape![1, 256]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![16, 16]).load((0, 0));
     let inside = inside.partition(cx, shape![16, 16]).load((0, 0));
     let any = any.partition(cx, shape![16, 16]).load((0, 0));
-    let results = results.partition(cx, shape![1, 256]);
     let (first, first_any) =
         (inside.slice::<0, 0, 1>().squeeze::<0>(), any.slice::<0, 0, 1>().squeeze::<0>());
     results.store(x.take_along_axis::<0, _>(inside).flatten(), (0, i));
@@ -197,11 +199,14 @@ pub fn histograms<T: Integer + Cast<i64>>(
     two: Output<u32, (D<2>,)>,
     many: Output<u32, (D<16384>,)>,
 ) {
+    let few = few.partition(cx, shape![64]);
+    let two = two.partition(cx, shape![2]);
+    let many = many.partition(cx, shape![16384]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![1024]).load(0);
-    few.partition(cx, shape![64]).store(x.histogram(shape![64]), i);
-    two.partition(cx, shape![2]).store(x.histogram(shape![2]), i);
-    many.partition(cx, shape![16384]).store(x.histogram(shape![16384]), i);
+    few.store(x.histogram(shape![64]), i);
+    two.store(x.histogram(shape![2]), i);
+    many.store(x.histogram(shape![16384]), i);
 }
 
 /// Of 32 classes: one-hot vectors of 16 along axis 1 and along axis 0.
@@ -215,9 +220,9 @@ pub fn one_hots<T: Integer + Cast<i64>, U: Number>(
     x: Input<T, (D<32>,)>,
     results: Output<U, (D<2>, D<512>)>,
 ) {
+    let results = results.partition(cx, shape![1, 512]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![32]).load(0);
-    let results = results.partition(cx, shape![1, 512]);
     results.store(x.one_hot::<U, 1, 16>().flatten(), (0, i));
     results.store(x.one_hot::<U, 0, 16>().flatten(), (1, i));
 }
@@ -232,8 +237,8 @@ pub fn sequences<T: Number>(cx: Cx, start: T, step: T, results: Output<T, (D<4>,
 where
     u32: Cast<T>,
 {
-    let i = cx.bid::<0>();
     let results = results.partition(cx, shape![1, 128]);
+    let i = cx.bid::<0>();
     results.store(cx.arange(shape![128], start, step), (0, i));
     results.store(cx.eye::<T, _>(shape![8, 16]).flatten(), (1, i));
     let array = cx.tile_of([[[start, step], [step, start]], [[start, start], [T::ONE, T::ZERO]]]);
@@ -247,9 +252,9 @@ where
 /// minima, its upper half, picked from by the positions of the maxima; the row of maxima transposed, flipped.
 #[kernel(threads = 512, min_blocks = 1, vector = 4, instances(<i32>, <u8>, <f64>))]
 pub fn reduced<T: Number>(cx: Cx, x: Input<T, (D<32>, D<64>)>, results: Output<T, (D<8>, D<64>)>) {
+    let results = results.partition(cx, shape![1, 64]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![32, 64]).load((0, 0));
-    let results = results.partition(cx, shape![1, 64]);
     let (largest, smallest) = (x.max::<1>(), x.min::<1>());
     results.store(largest.transpose::<0, 1>().tile::<1, 2>().flatten(), (0, i));
     results.store(largest.flip::<0>().tile::<0, 2>().flatten(), (1, i));

@@ -34,11 +34,13 @@ pub fn promotion<T, U>(
     T: Promote<U, Output: Number>,
     U: Element,
 {
+    let products = products.partition(cx, shape![TILE]);
+    let less = less.partition(cx, shape![TILE]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![TILE]).load_masked(Zero, i);
     let b = b.partition(cx, shape![TILE]).load_masked(Zero, i);
-    products.partition(cx, shape![TILE]).store_masked(a * b, i);
-    less.partition(cx, shape![TILE]).store_masked(a.lt(b), i);
+    products.store_masked(a * b, i);
+    less.store_masked(a.lt(b), i);
 }
 
 /// Stores `x` into a tensor of a wider type.
@@ -52,7 +54,8 @@ where
     T: Promote<U, Output = U> + Cast<U>,
     U: Element,
 {
+    let y = y.partition(cx, shape![TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
-    y.partition(cx, shape![TILE]).store_masked(x, i);
+    y.store_masked(x, i);
 }

@@ -6,11 +6,13 @@ use cuda_tiles::prelude::*;
 /// Rows of bits: `u32`, and the halves of `u64`.
 #[kernel(threads = 64, min_blocks = 1)]
 pub fn random_bits(cx: Cx, seed: u64, stream: u64, offset: u64, words: Row<u32>, wide: Row<u64>) {
+    let words = words.partition(cx, shape![256]);
+    let wide = wide.partition(cx, shape![256]);
     let i = cx.bid::<0>();
     let random = Philox::new(cx, seed, stream);
     let first = offset.wrapping_add(u64::from(*i) * 256);
-    words.partition(cx, shape![256]).store_masked(random.bits::<u32, _>(shape![256], first), i);
-    wide.partition(cx, shape![256]).store_masked(random.bits::<u64, _>(shape![256], first), i);
+    words.store_masked(random.bits::<u32, _>(shape![256], first), i);
+    wide.store_masked(random.bits::<u64, _>(shape![256], first), i);
 }
 
 /// Kernels for floats: uniform with zero, uniform with one, normal.
@@ -25,10 +27,10 @@ macro_rules! floats {
             offset: u64,
             results: Output<T, (D<3>, Mult<u32, { crate::MULTIPLE }>)>,
         ) {
+            let results = results.partition(cx, shape![1, $tile]);
             let i = cx.bid::<0>();
             let random = Philox::new(cx, seed, stream);
             let first = offset.wrapping_add(u64::from(*i) * $tile);
-            let results = results.partition(cx, shape![1, $tile]);
             let shape = shape![1, $tile];
             results.store_masked(random.uniform::<T, _>(shape, first), (0, i));
             results.store_masked(random.uniform_above_zero::<T, _>(shape, first), (1, i));
@@ -51,16 +53,18 @@ pub fn random_range<T: cuda_tiles::random::RandomInteger + cuda_tiles::launch::P
     last: T,
     results: Row<T>,
 ) {
+    let results = results.partition(cx, shape![128]);
     let i = cx.bid::<0>();
     let start = offset + u64::from(*i) * 128;
     let tile = Philox::new(cx, seed, 3).uniform_range(shape![128], start, first..=last);
-    results.partition(cx, shape![128]).store_masked(tile, i);
+    results.store_masked(tile, i);
 }
 
 /// Whether to keep an element, with the given probability.
 #[kernel(threads = 64, min_blocks = 1, vector = 8)]
 pub fn random_mask(cx: Cx, seed: u64, keep: f32, results: Row<bool>) {
+    let results = results.partition(cx, shape![1024]);
     let i = cx.bid::<0>();
     let tile = Philox::new(cx, seed, 0).bernoulli(shape![1024], u64::from(*i) * 1024, keep);
-    results.partition(cx, shape![1024]).store_masked(tile, i);
+    results.store_masked(tile, i);
 }

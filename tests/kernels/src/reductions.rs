@@ -19,17 +19,17 @@ macro_rules! all_reductions {
             values: Output<T, (D<7>, D<$rows>, D<$columns>)>,
             positions: Output<u32, (D<4>, D<$rows>, D<$columns>)>,
         ) {
-            let i = cx.bid::<0>();
-            let x = x.partition(cx, shape![$rows, $columns]).load((0, 0));
             let values = values.partition(cx, shape![1, $rows, $columns]);
             let positions = positions.partition(cx, shape![1, $rows, $columns]);
+            let i = cx.bid::<0>();
+            let x = x.partition(cx, shape![$rows, $columns]).load((0, 0));
             values.store(x.sum::<0>(), (0, i, 0));
             values.store(x.prod::<0>(), (1, i, 0));
             values.store(x.max::<0>(), (2, i, 0));
             values.store(x.min::<0>(), (3, i, 0));
             values.store(x.max_with::<0, _>(PropagateNan), (4, i, 0));
             values.store(x.min_with::<0, _>(PropagateNan), (5, i, 0));
-            values.store(x.reduce::<0>(T::ZERO, |a, b| Number::maximum(a.abs(), b.abs())), (6, i, 0));
+            values.store(x.reduce::<0>(T::ZERO, |a, b| Comparable::maximum(a.abs(), b.abs())), (6, i, 0));
             positions.store(x.argmax::<0>(), (0, i, 0));
             positions.store(x.argmin::<0>(), (1, i, 0));
             positions.store(x.argmax_with::<0, _>(PropagateNan), (2, i, 0));
@@ -55,10 +55,10 @@ macro_rules! along_axes {
             values: Output<T, (D<6>, D<$rows>, D<$columns>)>,
             positions: Output<u32, (D<3>, D<$rows>, D<$columns>)>,
         ) {
-            let i = cx.bid::<0>();
-            let x = x.partition(cx, shape![$rows, $columns]).load((0, 0));
             let values = values.partition(cx, shape![1, $rows, $columns]);
             let positions = positions.partition(cx, shape![1, $rows, $columns]);
+            let i = cx.bid::<0>();
+            let x = x.partition(cx, shape![$rows, $columns]).load((0, 0));
             values.store(x.sum::<0>(), (0, i, 0));
             values.store(x.sum::<1>(), (1, i, 0));
             values.store(x.sum::<ALL>(), (2, i, 0));
@@ -93,10 +93,16 @@ pub fn high_rank<T: Number>(
     all: Output<T, (D<2>, D<4>, D<4>, D<16>)>,
     inner: Output<u32, (D<2>, D<4>, D<4>, D<16>)>,
 ) {
+    let rank_3 = rank_3.partition(cx, shape![1, 8, 4, 16]);
+    let first = first.partition(cx, shape![2, 4, 4, 16]);
+    let second = second.partition(cx, shape![2, 4, 4, 16]);
+    let third = third.partition(cx, shape![2, 4, 4, 16]);
+    let fourth = fourth.partition(cx, shape![2, 4, 4, 16]);
+    let all = all.partition(cx, shape![2, 4, 4, 16]);
+    let inner = inner.partition(cx, shape![2, 4, 4, 16]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![2, 4, 4, 16]).load((0, 0, 0, 0));
     let y = x.reshape(shape![8, 4, 16]);
-    let rank_3 = rank_3.partition(cx, shape![1, 8, 4, 16]);
     rank_3.store(y.sum::<0>(), (0, i, 0, 0));
     rank_3.store(y.sum::<1>(), (1, i, 0, 0));
     rank_3.store(y.sum::<2>(), (2, i, 0, 0));
@@ -105,12 +111,12 @@ pub fn high_rank<T: Number>(
     rank_3.store(y.max::<1>(), (5, i, 0, 0));
     rank_3.store(y.max::<2>(), (6, i, 0, 0));
     rank_3.store(y.max::<ALL>(), (7, i, 0, 0));
-    first.partition(cx, shape![2, 4, 4, 16]).store(x.sum::<0>(), (i, 0, 0, 0));
-    second.partition(cx, shape![2, 4, 4, 16]).store(x.sum::<1>(), (i, 0, 0, 0));
-    third.partition(cx, shape![2, 4, 4, 16]).store(x.sum::<2>(), (i, 0, 0, 0));
-    fourth.partition(cx, shape![2, 4, 4, 16]).store(x.sum::<3>(), (i, 0, 0, 0));
-    all.partition(cx, shape![2, 4, 4, 16]).store(x.sum::<ALL>(), (i, 0, 0, 0));
-    inner.partition(cx, shape![2, 4, 4, 16]).store(x.argmin::<2>(), (i, 0, 0, 0));
+    first.store(x.sum::<0>(), (i, 0, 0, 0));
+    second.store(x.sum::<1>(), (i, 0, 0, 0));
+    third.store(x.sum::<2>(), (i, 0, 0, 0));
+    fourth.store(x.sum::<3>(), (i, 0, 0, 0));
+    all.store(x.sum::<ALL>(), (i, 0, 0, 0));
+    inner.store(x.argmin::<2>(), (i, 0, 0, 0));
 }
 
 /// What reductions leave, as operands (rows, of shape (4, 8, 16)): the maximum along axis 1 of sums along axis 0; the
@@ -125,10 +131,11 @@ pub fn chains<T: Number>(
     results: Output<T, (D<8>, D<4>, D<8>, D<16>)>,
     positions: Output<u32, (D<4>, D<8>, D<16>)>,
 ) {
+    let results = results.partition(cx, shape![1, 4, 8, 16]);
+    let positions = positions.partition(cx, shape![4, 8, 16]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![4, 8, 16]).load((0, 0, 0));
     let column = column.partition(cx, shape![4, 8, 1]).load((0, 0, 0));
-    let results = results.partition(cx, shape![1, 4, 8, 16]);
     let sums = x.sum::<0>();
     results.store(sums.max::<1>(), (0, i, 0, 0));
     results.store(x.max::<1>().sum::<2>(), (1, i, 0, 0));
@@ -139,7 +146,7 @@ pub fn chains<T: Number>(
     results.store(x.gt(threshold).select(x, threshold), (5, i, 0, 0));
     results.store(sums.reshape(shape![8, 16]).expand_dims::<0>(), (6, i, 0, 0));
     results.store(x.sum::<2>() * column, (7, i, 0, 0));
-    positions.partition(cx, shape![4, 8, 16]).store(sums.argmax::<2>(), (i, 0, 0));
+    positions.store(sums.argmax::<2>(), (i, 0, 0));
 }
 
 /// Sums along each axis of a matrix, stored as vectors, without and with a conversion to the loads' layout; the sum of
@@ -152,23 +159,24 @@ pub fn reduced_stores<T: Number>(
     along_1: Output<T, (D<2>, D<32>)>,
     all: Output<T, (D<1>,)>,
 ) {
+    let along_0 = along_0.partition(cx, shape![1, 32]);
+    let along_1 = along_1.partition(cx, shape![1, 32]);
+    let all = all.partition(cx, shape![1]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![32, 32]).load((0, 0));
-    let along_0 = along_0.partition(cx, shape![1, 32]);
     along_0.store(x.sum::<0>(), (0, i));
     along_0.store(x.sum::<0>().blocked() + T::ZERO, (1, i));
-    let along_1 = along_1.partition(cx, shape![1, 32]);
     along_1.store(x.sum::<1>().reshape(shape![32]), (0, i));
     along_1.store(x.sum::<1>().blocked().reshape(shape![1, 32]), (1, i));
-    all.partition(cx, shape![1]).store(x.sum::<ALL>(), i);
+    all.store(x.sum::<ALL>(), i);
 }
 
 /// Rows: any along axis 0, along axis 1, of all; all along axis 0, along axis 1, of all.
 #[kernel(threads = 64, min_blocks = 1, vector = 8)]
 pub fn truths(cx: Cx, x: Input<bool, (D<16>, D<64>)>, results: Output<bool, (D<6>, D<16>, D<64>)>) {
+    let results = results.partition(cx, shape![1, 16, 64]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![16, 64]).load((0, 0));
-    let results = results.partition(cx, shape![1, 16, 64]);
     results.store(x.any::<0>(), (0, i, 0));
     results.store(x.any::<1>(), (1, i, 0));
     results.store(x.any::<ALL>(), (2, i, 0));
@@ -178,17 +186,19 @@ pub fn truths(cx: Cx, x: Input<bool, (D<16>, D<64>)>, results: Output<bool, (D<6
 }
 
 /// The sum of 32,768 numbers, and sums of pairs along the outer axis: 16,384 of them go through shared memory.
-#[kernel(threads = 1024, min_blocks = 1, instances(<f32>, <i32>, <u8>))]
+#[kernel(threads = 1024, min_blocks = 1, instances(<f32>, <bf16>, <i32>, <u8>))]
 pub fn large_sums<T: Number>(
     cx: Cx,
     x: Input<T, (D<2>, D<16384>)>,
     pairs: Output<T, (D<16384>,)>,
     all: Output<T, (D<1>,)>,
 ) {
+    let pairs = pairs.partition(cx, shape![16384]);
+    let all = all.partition(cx, shape![1]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![2, 16384]).load((0, 0));
-    pairs.partition(cx, shape![16384]).store(x.sum::<0>().reshape(shape![16384]), i);
-    all.partition(cx, shape![1]).store(x.sum::<ALL>(), i);
+    pairs.store(x.sum::<0>().reshape(shape![16384]), i);
+    all.store(x.sum::<ALL>(), i);
 }
 
 /// Bits that all have, that any has, that an odd number has: rows along axis 0, along axis 1, of all.
@@ -198,9 +208,9 @@ pub fn large_sums<T: Number>(
     instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>)
 )]
 pub fn bits_of_8_32<T: Logical>(cx: Cx, x: Input<T, (D<8>, D<32>)>, results: Output<T, (D<9>, D<8>, D<32>)>) {
+    let results = results.partition(cx, shape![1, 8, 32]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![8, 32]).load((0, 0));
-    let results = results.partition(cx, shape![1, 8, 32]);
     results.store(x.bit_and::<0>(), (0, i, 0));
     results.store(x.bit_and::<1>(), (1, i, 0));
     results.store(x.bit_and::<ALL>(), (2, i, 0));
@@ -220,15 +230,15 @@ pub fn several_axes<T: Number>(
     x: Input<T, (D<2>, D<4>, D<4>, D<16>)>,
     results: Output<T, (D<12>, D<4>, D<4>, D<16>)>,
 ) {
+    let results = results.partition(cx, shape![2, 4, 4, 16]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![2, 4, 4, 16]).load((0, 0, 0, 0));
-    let results = results.partition(cx, shape![2, 4, 4, 16]);
     results.store(x.sum_over(axes![0, 2]), (0, i, 0, 0));
     results.store(x.sum_over(axes![2, 0]), (1, i, 0, 0));
     results.store(x.prod_over(axes![1, 3]), (2, i, 0, 0));
     results.store(x.max_over(axes![0, 1, 3]), (3, i, 0, 0));
     results.store(x.min_over(axes![0, 1, 2, 3]), (4, i, 0, 0));
-    let larger = |a: T, b: T| Number::maximum(a.abs(), b.abs());
+    let larger = |a: T, b: T| Comparable::maximum(a.abs(), b.abs());
     results.store(x.reduce_over(axes![2, 3], larger), (5, i, 0, 0));
 }
 
@@ -240,13 +250,13 @@ pub fn counts(
     results: Output<u32, (D<3>, D<16>, D<64>)>,
     both: Output<bool, (D<2>, D<16>, D<64>)>,
 ) {
+    let results = results.partition(cx, shape![1, 16, 64]);
+    let both = both.partition(cx, shape![1, 16, 64]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![16, 64]).load((0, 0));
-    let results = results.partition(cx, shape![1, 16, 64]);
     results.store(x.count::<0>(), (0, i, 0));
     results.store(x.count::<1>(), (1, i, 0));
     results.store(x.count::<ALL>(), (2, i, 0));
-    let both = both.partition(cx, shape![1, 16, 64]);
     both.store(x.any_over(axes![0, 1]), (0, i, 0));
     both.store(x.all_over(axes![1, 0]), (1, i, 0));
 }
@@ -261,9 +271,9 @@ where
     TowardNegative: ArithmeticMode<T>,
     TowardPositive: ArithmeticMode<T>,
 {
+    let results = results.partition(cx, shape![1, 16, 64]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![16, 64]).load((0, 0));
-    let results = results.partition(cx, shape![1, 16, 64]);
     results.store(x.mean::<0>(), (0, i, 0));
     results.store(x.mean::<1>(), (1, i, 0));
     results.store(x.mean::<ALL>(), (2, i, 0));
@@ -285,6 +295,10 @@ pub fn tuples(
     parities: Output<u32, (D<3>, D<64>, D<16>)>,
     maxima: Output<u64, (D<3>, D<64>, D<16>)>,
 ) {
+    let sums = sums.partition(cx, shape![1, 64, 16]);
+    let minima = minima.partition(cx, shape![1, 64, 16]);
+    let parities = parities.partition(cx, shape![1, 64, 16]);
+    let maxima = maxima.partition(cx, shape![1, 64, 16]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![64, 16]).load((0, 0));
     let number = cx.iota::<u32, _>(shape![64, 16]);
@@ -293,10 +307,6 @@ pub fn tuples(
         (a.0.wrapping_add(b.0), a.1.min(b.1), a.2 ^ b.2, a.3.max(b.3))
     };
     let identity = (0, i16::MAX, 0, 0);
-    let sums = sums.partition(cx, shape![1, 64, 16]);
-    let minima = minima.partition(cx, shape![1, 64, 16]);
-    let parities = parities.partition(cx, shape![1, 64, 16]);
-    let maxima = maxima.partition(cx, shape![1, 64, 16]);
     macro_rules! stores {
         ($($row:literal: $axis:tt;)*) => { $(
             let (sum, minimum, parity, maximum) = t.reduce::<$axis>(identity, combine);
@@ -317,6 +327,8 @@ pub fn moments(
     means: Output<f32, (D<2>, D<32>, D<64>)>,
     squares: Output<f32, (D<2>, D<32>, D<64>)>,
 ) {
+    let means = means.partition(cx, shape![1, 32, 64]);
+    let squares = squares.partition(cx, shape![1, 32, 64]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![32, 64]).load((0, 0));
     let t = (x, cx.zeros::<f32, _>(shape![32, 64]), cx.ones::<f32, _>(shape![32, 64]));
@@ -324,8 +336,6 @@ pub fn moments(
         let (n, d) = (n1 + n2, m2 - m1);
         (m1 + d * (n2 / n), s1 + s2 + d * d * (n1 * n2 / n), n)
     };
-    let means = means.partition(cx, shape![1, 32, 64]);
-    let squares = squares.partition(cx, shape![1, 32, 64]);
     let (mean, square, _) = t.reduce::<0>((0.0, 0.0, 0.0), combine);
     means.store(mean, (0, i, 0));
     squares.store(square, (0, i, 0));

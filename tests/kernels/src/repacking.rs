@@ -17,22 +17,27 @@ pub fn bytes_to_wider(
     bits: Output<bool, (D<2>, D<16>, D<256>)>,
     halves: Output<f16, (D<2>, D<8>, D<32>)>,
 ) {
+    let last = last.partition(cx, shape![2, 16, 8]);
+    let middle = middle.partition(cx, shape![2, 2, 32]);
+    let first = first.partition(cx, shape![1, 16, 32]);
+    let bits = bits.partition(cx, shape![2, 16, 256]);
+    let halves = halves.partition(cx, shape![2, 8, 32]);
     let at = (cx.bid::<0>(), 0, 0);
     let x = x.partition(cx, shape![2, 16, 32]).load(at);
-    last.partition(cx, shape![2, 16, 8]).store(x.repack::<u32, 2>(), at);
-    middle.partition(cx, shape![2, 2, 32]).store(x.repack::<u64, 1>(), at);
-    first.partition(cx, shape![1, 16, 32]).store(x.repack::<u16, 0>(), at);
-    bits.partition(cx, shape![2, 16, 256]).store(x.repack::<bool, 2>(), at);
-    halves.partition(cx, shape![2, 8, 32]).store(x.repack::<f16, 1>(), at);
+    last.store(x.repack::<u32, 2>(), at);
+    middle.store(x.repack::<u64, 1>(), at);
+    first.store(x.repack::<u16, 0>(), at);
+    bits.store(x.repack::<bool, 2>(), at);
+    halves.store(x.repack::<f16, 1>(), at);
 }
 
 /// The same there and back: wider elements to narrower ones, bits to bytes, through FP4, and through plain bytes of a
 /// tile of rank 1, 2 and 4.
 #[kernel(threads = 64, min_blocks = 1, vector = 8)]
 pub fn there_and_back(cx: Cx, x: Input<u8, (D<BYTES>,)>, y: Output<u8, (D<6>, D<BYTES>)>) {
+    let y = y.partition(cx, shape![1, BYTES]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![BYTES]).load(i);
-    let y = y.partition(cx, shape![1, BYTES]);
     y.store(x.repack::<u64, 0>().repack::<u16, 0>().repack::<u8, 0>(), (0, i));
     y.store(x.repack::<bool, 0>().repack::<u8, 0>(), (1, i));
     let square = x.reshape(shape![32, 32]);
@@ -53,8 +58,29 @@ pub fn there_and_back(cx: Cx, x: Input<u8, (D<BYTES>,)>, y: Output<u8, (D<6>, D<
 /// Tiles smaller than the block: elements are held several times.
 #[kernel(threads = 256, min_blocks = 1)]
 pub fn tiny(cx: Cx, x: Span<u16, (D<2>, D<4>)>, y: SpanMut<u32, (D<2>, D<2>)>, z: SpanMut<i8, (D<4>, D<4>)>) {
+    let y = y.partition(cx, shape![2, 2]);
+    let z = z.partition(cx, shape![4, 4]);
     let at = (cx.bid::<0>(), 0);
     let x = x.partition(cx, shape![2, 4]).load(at);
-    y.partition(cx, shape![2, 2]).store(x.repack::<u32, 1>(), at);
-    z.partition(cx, shape![4, 4]).store(x.repack::<i8, 0>(), at);
+    y.store(x.repack::<u32, 1>(), at);
+    z.store(x.repack::<i8, 0>(), at);
+}
+
+/// The sums of a product, which lie as tensor cores leave them, as words and as bytes.
+#[kernel(threads = 32, min_blocks = 1)]
+pub fn repacked_sums(
+    cx: Cx,
+    a: Input<f16, (D<16>, D<16>)>,
+    b: Input<f16, (D<16>, D<8>)>,
+    words: Output<u32, (D<16>, D<8>)>,
+    bytes: Output<u8, (D<16>, D<32>)>,
+) {
+    let words = words.partition(cx, shape![16, 8]);
+    let bytes = bytes.partition(cx, shape![16, 32]);
+    let at = (cx.bid::<0>(), 0);
+    let a = a.partition(cx, shape![16, 16]).load(at);
+    let b = b.partition(cx, shape![16, 8]).load(at);
+    let sums = mma(a, b, cx.zeros::<f32, _>(shape![16, 8]));
+    words.store(sums.repack::<u32, 1>(), at);
+    bytes.store(sums.repack::<u8, 1>(), at);
 }

@@ -15,9 +15,9 @@ macro_rules! all_scans {
             x: Input<T, (D<$rows>, D<$columns>)>,
             results: Output<T, (D<8>, D<$rows>, D<$columns>)>,
         ) {
+            let results = results.partition(cx, shape![1, $rows, $columns]);
             let i = cx.bid::<0>();
             let x = x.partition(cx, shape![$rows, $columns]).load((0, 0));
-            let results = results.partition(cx, shape![1, $rows, $columns]);
             results.store(x.cumsum::<0>(), (0, i, 0));
             results.store(x.cumsum_with::<0, _>(Exclusive), (1, i, 0));
             results.store(x.cumsum_with::<0, _>(Backward), (2, i, 0));
@@ -47,9 +47,9 @@ macro_rules! along_axes {
             x: Input<T, (D<$rows>, D<$columns>)>,
             results: Output<T, (D<9>, D<$rows>, D<$columns>)>,
         ) {
+            let results = results.partition(cx, shape![1, $rows, $columns]);
             let i = cx.bid::<0>();
             let x = x.partition(cx, shape![$rows, $columns]).load((0, 0));
-            let results = results.partition(cx, shape![1, $rows, $columns]);
             results.store(x.cumsum::<0>(), (0, i, 0));
             results.store(x.cumsum::<1>(), (1, i, 0));
             results.store(x.cumsum::<ALL>(), (2, i, 0));
@@ -81,13 +81,13 @@ pub fn affine_maps(
     first: Output<i32, (D<8>, D<16>, D<64>)>,
     second: Output<u64, (D<8>, D<16>, D<64>)>,
 ) {
+    let first = first.partition(cx, shape![1, 16, 64]);
+    let second = second.partition(cx, shape![1, 16, 64]);
     let i = cx.bid::<0>();
     let t = (a.partition(cx, shape![16, 64]).load((0, 0)), b.partition(cx, shape![16, 64]).load((0, 0)));
     let then = |(a1, b1): (i32, u64), (a2, b2): (i32, u64)| {
         (a1.wrapping_mul(a2), (a2 as u64).wrapping_mul(b1).wrapping_add(b2))
     };
-    let first = first.partition(cx, shape![1, 16, 64]);
-    let second = second.partition(cx, shape![1, 16, 64]);
     macro_rules! stores {
         ($($row:literal: $scanned:expr;)*) => { $(
             let (a, b) = $scanned;
@@ -115,10 +115,10 @@ pub fn segmented_sums(
     x: Input<u64, (D<64>, D<16>)>,
     results: Output<u64, (D<3>, D<64>, D<16>)>,
 ) {
+    let results = results.partition(cx, shape![1, 64, 16]);
     let i = cx.bid::<0>();
     let t = (begins.partition(cx, shape![64, 16]).load((0, 0)), x.partition(cx, shape![64, 16]).load((0, 0)));
     let sum = |a: (bool, u64), b: (bool, u64)| (a.0 | b.0, if b.0 { b.1 } else { a.1.wrapping_add(b.1) });
-    let results = results.partition(cx, shape![1, 64, 16]);
     results.store(t.scan::<0>((false, 0), sum).1, (0, i, 0));
     results.store(t.scan_with::<1, _>((false, 0), sum, Backward).1, (1, i, 0));
     results.store(t.scan::<ALL>((false, 0), sum).1, (2, i, 0));
@@ -132,9 +132,9 @@ pub fn scans_of_rank_4<T: Number>(
     x: Input<T, (D<2>, D<4>, D<4>, D<16>)>,
     results: Output<T, (D<20>, D<4>, D<4>, D<16>)>,
 ) {
+    let results = results.partition(cx, shape![2, 4, 4, 16]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![2, 4, 4, 16]).load((0, 0, 0, 0));
-    let results = results.partition(cx, shape![2, 4, 4, 16]);
     results.store(x.cumsum::<0>(), (0, i, 0, 0));
     results.store(x.cumsum::<1>(), (1, i, 0, 0));
     results.store(x.cumsum::<2>(), (2, i, 0, 0));
@@ -154,9 +154,9 @@ pub fn large_scans<T: Number>(cx: Cx, x: Input<T, (D<8>, D<2048>)>, results: Out
 where
     NearestEven: cuda_tiles::ops::modes::ArithmeticMode<T>,
 {
+    let results = results.partition(cx, shape![8, 2048]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![8, 2048]).load((0, 0));
-    let results = results.partition(cx, shape![8, 2048]);
     results.store(x.cumsum_rounded::<1, _, _>(Forward, NearestEven), (0, i));
     results.store(x.cumsum::<0>(), (1, i));
     results.store(x.cumsum::<ALL>(), (2, i));

@@ -14,8 +14,8 @@ pub fn creations<T: Integer>(cx: Cx, s: T, results: Output<T, (D<4>, D<128>)>)
 where
     u32: Cast<T>,
 {
-    let i = cx.bid::<0>();
     let results = results.partition(cx, shape![1, 128]);
+    let i = cx.bid::<0>();
     results.store(cx.iota::<T, _>(shape![128]), (0, i));
     results.store(cx.full(shape![2, 64], s).reshape(shape![128]), (1, i));
     results.store(cx.zeros::<T, _>(shape![1, 128]), (2, i));
@@ -25,8 +25,8 @@ where
 /// Rows: `s` throughout, the scalar tile `s`, zeros.
 #[kernel(threads = 1024, min_blocks = 1, vector = 4, instances(<bool>, <f16>, <bf16>, <f32>, <f64>))]
 pub fn constants<T: Promote<T, Output = T>>(cx: Cx, s: T, results: Output<T, (D<3>, D<128>)>) {
-    let i = cx.bid::<0>();
     let results = results.partition(cx, shape![1, 128]);
+    let i = cx.bid::<0>();
     results.store(cx.full(shape![128], s), (0, i));
     results.store(cx.scalar(s), (1, i));
     results.store(cx.zeros::<T, _>(shape![128]), (2, i));
@@ -46,11 +46,11 @@ pub fn broadcasts<T: Number>(
     s: T,
     results: Output<T, (D<8>, D<32>, D<16>)>,
 ) {
+    let results = results.partition(cx, shape![1, 32, 16]);
     let i = cx.bid::<0>();
     let m = m.partition(cx, shape![32, 16]).load((0, 0));
     let c = c.partition(cx, shape![32]).load(0).expand_dims::<1>();
     let r = r.partition(cx, shape![16]).load(0);
-    let results = results.partition(cx, shape![1, 32, 16]);
     results.store(m - c, (0, i, 0));
     results.store(m - r, (1, i, 0));
     results.store(c - m, (2, i, 0));
@@ -71,12 +71,14 @@ pub fn broadcasts_of_high_rank<T: Number>(
     rank_3: Output<T, (D<8>, D<4>, D<16>)>,
     rank_4: Output<T, (D<2>, D<8>, D<4>, D<16>)>,
 ) {
+    let rank_3 = rank_3.partition(cx, shape![8, 4, 16]);
+    let rank_4 = rank_4.partition(cx, shape![2, 8, 4, 16]);
     let i = cx.bid::<0>();
     let a = a.partition(cx, shape![8, 1, 16]).load((0, 0, 0));
     let b = b.partition(cx, shape![4, 1]).load((0, 0));
     let c = c.partition(cx, shape![2]).load(0).reshape(shape![2, 1, 1, 1]);
-    rank_3.partition(cx, shape![8, 4, 16]).store(a + b, (i, 0, 0));
-    rank_4.partition(cx, shape![2, 8, 4, 16]).store(c + (a + b), (i, 0, 0, 0));
+    rank_3.store(a + b, (i, 0, 0));
+    rank_4.store(c + (a + b), (i, 0, 0, 0));
 }
 
 /// `column - row`: the column of 8,192 elements goes through shared memory in several rounds.
@@ -107,12 +109,15 @@ pub fn reshapes<T: Promote<T, Output = T>>(
     rank_4: Output<T, (D<2>, D<4>, D<8>, D<8>)>,
     back: Output<T, (D<512>,)>,
 ) {
+    let matrix = matrix.partition(cx, shape![8, 64]);
+    let rank_4 = rank_4.partition(cx, shape![2, 4, 8, 8]);
+    let back = back.partition(cx, shape![512]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![512]).load(0);
-    matrix.partition(cx, shape![8, 64]).store(x.reshape(shape![8, 64]), (i, 0));
-    rank_4.partition(cx, shape![2, 4, 8, 8]).store(x.reshape(shape![2, 4, 8, 8]), (i, 0, 0, 0));
+    matrix.store(x.reshape(shape![8, 64]), (i, 0));
+    rank_4.store(x.reshape(shape![2, 4, 8, 8]), (i, 0, 0, 0));
     let there = x.reshape(shape![16, 32]).expand_dims::<1>().expand_dims::<0>();
-    back.partition(cx, shape![512]).store(there.reshape(shape![512]), i);
+    back.store(there.flatten(), i);
 }
 
 /// Element (i, j) of one matrix tile, as seen by block (i, j): by `at`, and by `item` of a tile of that element alone;
@@ -123,9 +128,9 @@ pub fn reshapes<T: Promote<T, Output = T>>(
     instances(<i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>, <f16>, <bf16>, <f32>, <f64>)
 )]
 pub fn elements<T: Number>(cx: Cx, x: Input<T, (D<16>, D<32>)>, results: Output<T, (D<3>, D<16>, D<32>)>) {
+    let results = results.partition(cx, shape![1, 1, 1]);
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     let tile = x.partition(cx, shape![16, 32]).load((0, 0));
-    let results = results.partition(cx, shape![1, 1, 1]);
     results.store(cx.scalar(tile.at([*i, *j])), (0, i, j));
     results.store(cx.scalar(x.partition(cx, shape![1, 1]).load((i, j)).item()), (1, i, j));
     results.store(cx.scalar(tile.sum::<1>().at([*i, 0])), (2, i, j));
@@ -134,10 +139,10 @@ pub fn elements<T: Number>(cx: Cx, x: Input<T, (D<16>, D<32>)>, results: Output<
 /// `x * x` where it is odd, else `x`, by `map`; `3 * x - y` by `zip_map`.
 #[kernel(threads = 256, min_blocks = 1)]
 pub fn maps(cx: Cx, x: Operand<i32>, y: Operand<i32>, results: Rows<i32, 2>) {
+    let results = results.partition(cx, shape![1, TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
     let y = y.partition(cx, shape![TILE]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, TILE]);
     results.store_masked(x.map(|x| if x & 1 == 1 { x.wrapping_mul(x) } else { x }), (0, i));
     results.store_masked(x.zip_map(y, |x, y| x.wrapping_mul(3).wrapping_sub(y)), (1, i));
 }
@@ -145,8 +150,8 @@ pub fn maps(cx: Cx, x: Operand<i32>, y: Operand<i32>, results: Rows<i32, 2>) {
 /// `x / 2 + x`, by turns: of 32 elements for each thread, of 32 bits that become 64.
 #[kernel(threads = 32, min_blocks = 1)]
 pub fn maps_by_turns(cx: Cx, x: Operand<i32>, results: Rows<i64, 1>) {
+    let results = results.partition(cx, shape![1, 1024]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![1024]).load_masked(Zero, i);
-    let results = results.partition(cx, shape![1, 1024]);
     results.store_masked(x.map_by_turns(|x| i64::from(x / 2) + i64::from(x)), (0, i));
 }

@@ -24,10 +24,10 @@ pub fn shared_sums<T: cuda_tiles::simt::SharedSum + Number>(
     values: Operand<T>,
     results: Output<T, (D<3>, D<64>)>,
 ) {
+    let results = results.partition(cx, shape![1, 64]);
     let i = cx.bid::<0>();
     let bins = bins.partition(cx, shape![64]).load(0);
     let values = values.partition(cx, shape![64]).load(0);
-    let results = results.partition(cx, shape![1, 64]);
     cx.shared::<T, 64, _>(|sums| {
         sums.fill(T::ZERO);
         sums.add_each(bins, values);
@@ -45,8 +45,8 @@ pub fn rotate_by_threads<T: Element + Promote<T, Output = T> + Cast<T>>(
     cx: Cx,
     x: Output<T, (Mult<u32, { crate::MULTIPLE }>,)>,
 ) {
-    let i = cx.bid::<0>();
     let x = x.partition(cx, shape![128]);
+    let i = cx.bid::<0>();
     let tile = x.load(i);
     let rotated = cx.shared::<T, 128, _>(|memory| {
         // SAFETY: each thread writes its own elements, and reads behind the barrier, which all reach; between the second
@@ -71,8 +71,8 @@ pub fn rotate_by_threads<T: Element + Promote<T, Output = T> + Cast<T>>(
 /// are, row 2 whether a prefix sum over lanes is right in all of them, row 3 the same of ballots.
 #[kernel(threads = 64, min_blocks = 1)]
 pub fn threads(cx: Cx, results: SpanMut<u32, (D<4>, u32)>) {
-    let i = cx.bid::<0>();
     let results = results.partition(cx, shape![1, 1]);
+    let i = cx.bid::<0>();
     cx.shared::<u32, 4, _>(|sums| {
         sums.fill(0);
         // SAFETY: all threads add atomically and reach all shuffles.
@@ -107,8 +107,8 @@ pub fn threads(cx: Cx, results: SpanMut<u32, (D<4>, u32)>) {
 /// Reverses the bits of each element: on a GPU by an instruction in the kernel's own assembly.
 #[kernel(threads = 64, min_blocks = 1)]
 pub fn raw_ptx(cx: Cx, x: Output<u32, (Mult<u32, { crate::MULTIPLE }>,)>) {
-    let i = cx.bid::<0>();
     let x = x.partition(cx, shape![64]);
+    let i = cx.bid::<0>();
     x.store_masked(x.load_masked(Zero, i).map(reverse_bits), i);
 }
 

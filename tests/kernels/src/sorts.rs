@@ -16,10 +16,10 @@ pub fn sorts_of_8_32<T: Ordered + Promote<T, Output = T>>(
     values: Output<T, (D<4>, D<8>, D<32>)>,
     positions: Output<u32, (D<3>, D<8>, D<32>)>,
 ) {
-    let i = cx.bid::<0>();
-    let x = x.partition(cx, shape![8, 32]).load((0, 0));
     let values = values.partition(cx, shape![1, 8, 32]);
     let positions = positions.partition(cx, shape![1, 8, 32]);
+    let i = cx.bid::<0>();
+    let x = x.partition(cx, shape![8, 32]).load((0, 0));
     values.store(x.sort::<0>(), (0, i, 0));
     values.store(x.sort_with::<1, _>(Descending), (1, i, 0));
     values.store(x.sort::<ALL>(), (2, i, 0));
@@ -40,9 +40,9 @@ macro_rules! along_axes {
             x: Input<T, (D<$rows>, D<$columns>)>,
             values: Output<T, (D<2>, D<$rows>, D<$columns>)>,
         ) {
+            let values = values.partition(cx, shape![1, $rows, $columns]);
             let i = cx.bid::<0>();
             let x = x.partition(cx, shape![$rows, $columns]).load((0, 0));
-            let values = values.partition(cx, shape![1, $rows, $columns]);
             values.store(x.sort::<0>(), (0, i, 0));
             values.store(x.sort_with::<1, _>(Descending), (1, i, 0));
         }
@@ -66,12 +66,16 @@ pub fn largest_of_16_64<T: Ordered + Promote<T, Output = T>>(
     highest: Output<T, (D<1>, D<64>)>,
     rows: Output<u32, (D<1>, D<64>)>,
 ) {
+    let values = values.partition(cx, shape![16, 4]);
+    let positions = positions.partition(cx, shape![16, 4]);
+    let highest = highest.partition(cx, shape![1, 64]);
+    let rows = rows.partition(cx, shape![1, 64]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![16, 64]).load((0, 0));
     let (best, at) = x.top_k::<1, 4>();
-    values.partition(cx, shape![16, 4]).store(best, (i, 0));
-    positions.partition(cx, shape![16, 4]).store(at, (i, 0));
+    values.store(best, (i, 0));
+    positions.store(at, (i, 0));
     let (best, at) = x.top_k::<0, 1>();
-    highest.partition(cx, shape![1, 64]).store(best, (i, 0));
-    rows.partition(cx, shape![1, 64]).store(at, (i, 0));
+    highest.store(best, (i, 0));
+    rows.store(at, (i, 0));
 }

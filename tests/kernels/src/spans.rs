@@ -17,11 +17,13 @@ pub fn transposed<T: Promote<T, Output = T>>(
     loaded: SpanMut<T, (u32, u32)>,
     stored: SpanMut<T, (u32, u32)>,
 ) {
+    let loaded = loaded.partition(cx, shape![16, 32]);
+    let stored = stored.permute(OrderF).partition(cx, shape![32, 16]);
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     let tile = x.transpose::<0, 1>().partition(cx, shape![16, 32]).load_masked(Zero, (j, i));
-    loaded.partition(cx, shape![16, 32]).store_masked(tile, (j, i));
+    loaded.store_masked(tile, (j, i));
     let tile = x.partition(cx, shape![32, 16]).load_masked(Zero, (i, j));
-    stored.permute(OrderF).partition(cx, shape![32, 16]).store_masked(tile, (i, j));
+    stored.store_masked(tile, (i, j));
 }
 
 /// Transposes a matrix whose tiles are whole.
@@ -31,9 +33,10 @@ pub fn transposed_whole<T: Promote<T, Output = T>>(
     x: Span<T, (Mult<u32, 64>, Mult<u32, 64>)>,
     y: SpanMut<T, (Mult<u32, 64>, Mult<u32, 64>)>,
 ) {
+    let y = y.partition(cx, shape![64, 64]);
     let index = (cx.bid::<0>(), cx.bid::<1>());
     let x = x.permute(axes![1, 0]).partition(cx, shape![64, 64]);
-    y.partition(cx, shape![64, 64]).store(x.load(index), index);
+    y.store(x.load(index), index);
 }
 
 /// Permutes three axes cyclically, by the load and by the store, which together permute them the other way.
@@ -44,10 +47,12 @@ pub fn permuted_3<T: Promote<T, Output = T>>(
     y: SpanMut<T, (u32, u32, u32)>,
     z: SpanMut<T, (u32, u32, u32)>,
 ) {
+    let y = y.partition(cx, shape![8, 2, 4]);
+    let z = z.permute(axes![1, 2, 0]).partition(cx, shape![8, 2, 4]);
     let index = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     let tile = x.permute(axes![2, 0, 1]).partition(cx, shape![8, 2, 4]).load_masked(Zero, index);
-    y.partition(cx, shape![8, 2, 4]).store_masked(tile, index);
-    z.permute(axes![1, 2, 0]).partition(cx, shape![8, 2, 4]).store_masked(tile, index);
+    y.store_masked(tile, index);
+    z.store_masked(tile, index);
 }
 
 /// Swaps the outer and the inner two axes of a tensor of rank 4.
@@ -96,7 +101,7 @@ fn sum_of<B: Block, M: Mapping>(cx: Cx<B>, x: TensorSpan<i32, (u32, u32), ReadOn
     let mut sum = cx.zeros::<i32, _>(shape![4, 16]);
     for i in 0..x.num_tiles(0) {
         for j in 0..x.num_tiles(1) {
-            sum = sum + x.load_masked(Zero, (i, j));
+            sum += x.load_masked(Zero, (i, j));
         }
     }
     sum.sum::<ALL>().item()
@@ -143,13 +148,13 @@ pub fn sums_of_parts(
 /// Fills parts of `y` with numbers: the rows and columns between static bounds, and what a slice and a half leave.
 #[kernel(threads = 32, min_blocks = 1)]
 pub fn fill_parts(cx: Cx, y: SpanMut<i32, (u32, u32)>, at: u32) {
-    let i = cx.bid::<0>();
     // SAFETY: every block splits at the argument `at`.
     let (low, high) = unsafe { y.split_at::<0>(at) };
     let low = low.narrow::<0, 1, 2>().narrow::<1, 3, 9>().partition(cx, shape![1, 16]);
-    low.store_masked(cx.full(shape![1, 16], 1), (i, 0));
     // SAFETY: every block takes the same slice.
     let high = unsafe { high.slice::<1>(at..) }.partition(cx, shape![1, 8]);
+    let i = cx.bid::<0>();
+    low.store_masked(cx.full(shape![1, 16], 1), (i, 0));
     for j in 0..high.num_tiles(1) {
         high.store_masked(cx.full(shape![1, 8], 2), (i, j));
     }

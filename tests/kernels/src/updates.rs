@@ -22,11 +22,11 @@ pub fn sums_and_extrema<T: AtomicAdd + AtomicMinMax>(
     pointers: SpanAtomic<T, (D<8>, u32)>,
     before: SpanMut<T, (D<16>, u32)>,
 ) {
+    let before = before.partition(cx, shape![1, 64]);
     let i = cx.bid::<0>();
     let value = value.partition(cx, shape![64]).load_masked(Zero, i);
     let j = cx.iota::<i32, _>(shape![64]) + *i as i32 * 64;
     let even = (j % 2).eq(0);
-    let before = before.partition(cx, shape![1, 64]);
     store_rows! { before at i:
         0: elements.atomic_add(value, (0, j), Relaxed, Device);
         1: elements.atomic_sub(value, (1, j), Acquire, Device);
@@ -79,11 +79,11 @@ pub fn logical_updates<T: AtomicLogical>(
     pointers: SpanAtomic<T, (D<6>, u32)>,
     before: SpanMut<T, (D<12>, u32)>,
 ) {
+    let before = before.partition(cx, shape![1, 64]);
     let i = cx.bid::<0>();
     let value = value.partition(cx, shape![64]).load_masked(Zero, i);
     let j = cx.iota::<u32, _>(shape![64]) + *i * 64;
     let even = (j % 2).eq(0);
-    let before = before.partition(cx, shape![1, 64]);
     store_rows! { before at i:
         0: elements.atomic_and(value, (0, j), Relaxed, Device);
         1: elements.atomic_or(value, (1, j), Relaxed, System);
@@ -130,12 +130,12 @@ pub fn exchanges<T: AtomicExchange + Promote<T, Output = T>>(
     pointers: SpanAtomic<T, (D<4>, u32)>,
     before: SpanMut<T, (D<8>, u32)>,
 ) {
+    let before = before.partition(cx, shape![1, 64]);
     let i = cx.bid::<0>();
     let value = value.partition(cx, shape![64]).load_masked(Zero, i);
     let expected = expected.partition(cx, shape![64]).load_masked(Zero, i);
     let j = cx.iota::<i64, _>(shape![64]) + i64::from(*i) * 64;
     let even = (j % 2).eq(0);
-    let before = before.partition(cx, shape![1, 64]);
     store_rows! { before at i:
         0: elements.atomic_exchange(value, (0, j), AcquireRelease, Device);
         1: elements.atomic_compare_exchange(expected, value, (1, j), AcquireRelease, Device);
@@ -166,9 +166,9 @@ pub fn outside<T: AtomicExchange + AtomicAdd + AtomicMinMax + Promote<T, Output 
     x: SpanAtomic<T, (D<6>, u32)>,
     found: SpanMut<T, (D<6>, u32)>,
 ) {
+    let found = found.partition(cx, shape![1, 8]);
     let own = cx.bid::<0>();
     let j = j.partition(cx, shape![8]).load(own);
-    let found = found.partition(cx, shape![1, 8]);
     store_rows! { found at own:
         0: x.atomic_exchange(value, (0, j), Relaxed, Device);
         1: x.atomic_compare_exchange(expected, value, (1, j), Acquire, System);
@@ -189,9 +189,9 @@ pub fn own_changes<T: AtomicAdd + AtomicMinMax + AtomicLogical>(
     x: SpanMut<T, (D<7>, u32)>,
     y: SpanMut<T, (D<7>, u32)>,
 ) {
+    let (x, y) = (x.partition(cx, shape![1, 64]), y.partition(cx, shape![1, 64]));
     let i = cx.bid::<0>();
     let value = value.partition(cx, shape![64]).load_masked(Zero, i);
-    let (x, y) = (x.partition(cx, shape![1, 64]), y.partition(cx, shape![1, 64]));
     y.atomic_add_masked(value, (0, i), Relaxed, Block);
     y.atomic_sub_masked(value, (1, i), Release, Block);
     y.atomic_min_masked(value, (2, i), Acquire, Block);
@@ -259,6 +259,7 @@ pub fn last_block(
     ticket: SpanAtomic<u32, (D<1>,)>,
     total: SpanMut<u32, (u32, D<256>)>,
 ) {
+    let total = total.partition(cx, shape![1, 256]);
     let i = cx.bid::<0>();
     let partial = partial.partition(cx, shape![1, 256]);
     partial.atomic_store(cx.iota::<u32, _>(shape![256]) + *i, (i, 0), Relaxed, Device);
@@ -266,8 +267,8 @@ pub fn last_block(
     if before + 1 == cx.num_blocks(0) {
         let mut sum = cx.zeros::<u32, _>(shape![1, 256]);
         for k in 0..cx.num_blocks(0) {
-            sum = sum + partial.atomic_load((k, 0), Relaxed, Device);
+            sum += partial.atomic_load((k, 0), Relaxed, Device);
         }
-        total.partition(cx, shape![1, 256]).store(sum, (i, 0));
+        total.store(sum, (i, 0));
     }
 }

@@ -66,8 +66,8 @@ pub fn copy_mapped<T, M, O>(
     y: TensorSpan<T, (u32, u32), cuda_tiles::span::Exclusive, O>,
 ) where
     T: Promote<T, Output = T>,
-    M: cuda_tiles::span::Mapping,
-    O: cuda_tiles::span::Mapping,
+    M: Mapping,
+    O: Mapping,
 {
     let (x, y) = (x.partition(cx, shape![8, 16]), y.partition(cx, shape![8, 16]));
     let index = (cx.bid::<0>(), cx.bid::<1>());
@@ -86,25 +86,28 @@ pub fn copy_mapped<T, M, O>(
 )]
 pub fn copy_extents<E>(cx: Cx, x: Span<f16, E>, y: SpanMut<f16, E>, counts: SpanMut<u64, (D<2>, u32, u32)>)
 where
-    E: cuda_tiles::span::Extents<Rank = shape::Rank<2>>,
+    E: Extents<Rank = shape::Rank<2>>,
     E::Offset: Into<u64>,
 {
     let (x, y) = (x.partition(cx, shape![4, 32]), y.partition(cx, shape![4, 32]));
+    let counts = counts.partition(cx, shape![1, 1, 1]);
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     y.store_masked(x.load_masked(Zero, (i, j)), (i, j));
-    let counts = counts.partition(cx, shape![1, 1, 1]);
     counts.store(cx.scalar::<u64>(x.num_tiles(0).into()), (0, i, j));
     counts.store(cx.scalar::<u64>(x.num_tiles(1).into()), (1, i, j));
 }
 
-/// Copies a vector that is promised to lie on a multiple of 16 bytes.
+/// Copies a vector that lies on a multiple of 16 bytes: of `x` the kernel checks it, of `y` the launch, and the kernel promises
+/// what the launch has checked.
 #[kernel(threads = 128, min_blocks = 1, vector = 16, instances(<u8>, <f16>, <f32>, <f64>))]
 pub fn copy_aligned<T: Promote<T, Output = T>>(
     cx: Cx,
-    x: Span<T, (u32,), Right, Aligned<16>>,
+    x: Span<T, (u32,)>,
     y: SpanMut<T, (u32,), Right, Aligned<16>>,
 ) {
-    let (x, y) = (x.partition(cx, shape![256]), y.partition(cx, shape![256]));
+    // SAFETY: the launch checked the argument's type.
+    let y = unsafe { y.assume_aligned::<16>() };
+    let (x, y) = (x.aligned::<16>().partition(cx, shape![256]), y.partition(cx, shape![256]));
     let i = cx.bid::<0>();
     y.store_masked(x.load_masked(Zero, i), i);
 }
@@ -166,9 +169,10 @@ pub fn paddings<T: Float>(cx: Cx, x: Span<T, (u32,)>, results: SpanMut<T, (D<5>,
 /// Tiles of `x` padded with zero; the tile after the last one too.
 #[kernel(threads = 32, min_blocks = 1, vector = 16, instances(<bool>, <i8>, <i16>, <i32>, <i64>, <u8>, <u16>, <u32>, <u64>))]
 pub fn padding<T: Promote<T, Output = T>>(cx: Cx, x: Span<T, (u32,)>, results: SpanMut<T, (u32,)>) {
+    let results = results.partition(cx, shape![64]);
     let i = cx.bid::<0>();
     let tile = x.partition(cx, shape![64]).load_masked(Zero, i);
-    results.partition(cx, shape![64]).store(tile, i);
+    results.store(tile, i);
 }
 
 /// Doubles the elements of `y` in place, then adds to each tile the sum of its first row, which a second tensor takes
@@ -205,10 +209,12 @@ pub fn worked_examples(
     padded: SpanMut<f32, (u32, u32)>,
     y: SpanMut<i32, (D<4>, D<8>)>,
 ) {
-    let own = (cx.bid::<0>(), cx.bid::<1>());
-    loaded.partition(cx, shape![2, 2]).store(x.partition(cx, shape![2, 2]).load(own), own);
-    padded.partition(cx, shape![2, 4]).store_masked(z.partition(cx, shape![2, 4]).load_masked(Nan, own), own);
+    let loaded = loaded.partition(cx, shape![2, 2]);
+    let padded = padded.partition(cx, shape![2, 4]);
     let y = y.partition(cx, shape![2, 2]);
+    let own = (cx.bid::<0>(), cx.bid::<1>());
+    loaded.store(x.partition(cx, shape![2, 2]).load(own), own);
+    padded.store_masked(z.partition(cx, shape![2, 4]).load_masked(Nan, own), own);
     if (*own.0, *own.1) == (1, 3) {
         y.store(cx.iota::<i32, _>(shape![2, 2]) * 100, own);
     }

@@ -49,15 +49,15 @@ pub fn strided_loads<T: Promote<T, Output = T>>(
     y: SpanMut<T, (D<3>, u32, u32)>,
     spaces: SpanMut<u32, (u32, u32, D<8>)>,
 ) {
-    let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     let y = y.partition(cx, shape![1, 4, 8]);
+    let spaces = spaces.partition(cx, shape![1, 1, 1]);
+    let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     let overlapping = x.strided(cx, shape![4, 8], steps![3, 2]);
     let exact = x.strided(cx, shape![4, 8], steps![4, 8]);
     let apart = x.strided(cx, shape![4, 8], steps![5, 16]);
     y.store(overlapping.load_masked(Zero, (i, j)), (0, i, j));
     y.store(exact.load_masked(Zero, (i, j)), (1, i, j));
     y.store(apart.load_masked(Zero, (i, j)), (2, i, j));
-    let spaces = spaces.partition(cx, shape![1, 1, 1]);
     let store = |k: usize, number: u32| spaces.store(cx.scalar(number), (i, j, k));
     store(0, overlapping.num_tiles(0));
     store(1, overlapping.num_tiles(1));
@@ -78,6 +78,31 @@ pub fn strided_stores<T: Number>(cx: Cx, y: SpanMut<T, (u32, u32, u32)>) {
     y.store_masked(y.load_masked(Zero, index) + T::ONE, index);
 }
 
+/// Each block adds 1 to a tile that its number does not make its own: counted from the end side by side and at steps, and
+/// at any element where `firsts` says.
+#[kernel(threads = 64, min_blocks = 1, instances(<u8>, <f16>, <f32>, <i64>))]
+pub fn unowned<T: Number>(
+    cx: Cx,
+    firsts: Span<i32, (u32,)>,
+    side_by_side: SpanMut<T, (u32,)>,
+    at_steps: SpanMut<T, (u32,)>,
+    anywhere: SpanMut<T, (u32,)>,
+) {
+    let side_by_side = side_by_side.partition(cx, shape![64]);
+    let at_steps = at_steps.strided(cx, shape![64], steps![80]);
+    let anywhere = anywhere.window(cx, shape![64]);
+    let i = cx.bid::<0>();
+    let other = cx.num_blocks(0) - 1 - *i;
+    let first = firsts.partition(cx, shape![1]).load(i).at([0]);
+    // SAFETY: no two blocks count to one tile from the end, and those of the first two views share no element; the
+    // test's windows do not overlap.
+    unsafe {
+        side_by_side.store_masked_unowned(side_by_side.load_masked_unowned(Zero, other) + T::ONE, other);
+        at_steps.store_masked_unowned(at_steps.load_masked_unowned(Zero, other) + T::ONE, other);
+        anywhere.store_masked_unowned(anywhere.load_masked_unowned(Zero, first) + T::ONE, first);
+    }
+}
+
 /// The window of 4 x 16 elements whose first element is `(4 i - 6, 16 j - 21)`, padded, as tile `(i, j)` of `y`.
 #[kernel(
     threads = 64, min_blocks = 1,
@@ -87,10 +112,10 @@ pub fn strided_stores<T: Number>(cx: Cx, y: SpanMut<T, (u32, u32, u32)>) {
     )
 )]
 pub fn windows<T: Promote<T, Output = T>>(cx: Cx, x: Span<T, (u32, u32)>, y: SpanMut<T, (u32, u32)>) {
+    let y = y.partition(cx, shape![4, 16]);
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     let x = x.window(cx, shape![4, 16]);
-    y.partition(cx, shape![4, 16])
-        .store(x.load_masked(Zero, (*i as i32 * 4 - 6, *j as i64 * 16 - 21)), (i, j));
+    y.store(x.load_masked(Zero, (*i as i32 * 4 - 6, *j as i64 * 16 - 21)), (i, j));
 }
 
 /// Windows of other extents and mappings: 64-bit, static, pitched by 4, and with the first axis contiguous.
@@ -108,13 +133,13 @@ pub fn windows_of_spans<E, M>(
     x: TensorSpan<f16, E, cuda_tiles::span::ReadOnly, M>,
     y: SpanMut<f16, (u32, u32)>,
 ) where
-    E: cuda_tiles::span::Extents<Rank = shape::Rank<2>>,
-    M: cuda_tiles::span::Mapping,
+    E: Extents<Rank = shape::Rank<2>>,
+    M: Mapping,
 {
+    let y = y.partition(cx, shape![8, 32]);
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     let x = x.window(cx, shape![8, 32]);
-    y.partition(cx, shape![8, 32])
-        .store(x.load_masked(NegativeZero, (*i as i32 * 8 - 5, *j as i32 * 32 - 24)), (i, j));
+    y.store(x.load_masked(NegativeZero, (*i as i32 * 8 - 5, *j as i32 * 32 - 24)), (i, j));
 }
 
 /// `y[i] = x[i - 1] + x[i] + x[i + 1]`, with nothing beyond either end.
@@ -161,12 +186,14 @@ pub fn worked_examples_at_steps(
     padded: SpanMut<f32, (u32, u32)>,
     y: SpanMut<i32, (D<4>, D<8>)>,
 ) {
-    let own = (cx.bid::<0>(), cx.bid::<1>());
+    let loaded = loaded.partition(cx, shape![2, 2]);
+    let padded = padded.partition(cx, shape![2, 4]);
     let steps = steps![2, 2];
-    loaded.partition(cx, shape![2, 2]).store(x.strided(cx, shape![2, 2], steps).load(own), own);
-    let tile = z.window(cx, shape![2, 4]).load_masked(Nan, (*own.0 * 2, *own.1 * 4));
-    padded.partition(cx, shape![2, 4]).store_masked(tile, own);
     let y = y.strided(cx, shape![2, 2], steps);
+    let own = (cx.bid::<0>(), cx.bid::<1>());
+    loaded.store(x.strided(cx, shape![2, 2], steps).load(own), own);
+    let tile = z.window(cx, shape![2, 4]).load_masked(Nan, (*own.0 * 2, *own.1 * 4));
+    padded.store_masked(tile, own);
     if (*own.0, *own.1) == (1, 3) {
         y.store(cx.iota::<i32, _>(shape![2, 2]) * 100, own);
     }

@@ -182,10 +182,11 @@ pub fn read_some(
     #[shared] stash: Stash<1>,
 ) {
     block.pipeline(ring, x.column(0), move |cx, mut receiver| {
+        let tiles = y.deal(cx, RowMajor);
         let mut stash = stash;
         let mut sum = cx.zeros::<f32, _>(shape![64, 8]);
-        receiver.steps(count).each(|stage| sum = sum + stage.load(cx));
-        for tile in y.deal(cx, RowMajor) {
+        receiver.steps(count).each(|stage| sum += stage.load(cx));
+        for tile in tiles {
             tile.store(&mut stash, sum);
         }
     });
@@ -203,16 +204,17 @@ pub fn forget_some(
     #[shared] stash: Stash<1>,
 ) {
     block.pipeline(ring, x.column(0), move |cx, mut receiver| {
+        let tiles = y.deal(cx, RowMajor);
         let mut stash = stash;
         let mut sum = cx.zeros::<f32, _>(shape![64, 8]);
         for _ in 0..count {
             let held = receiver.receive();
-            sum = sum + held.stages().load(cx);
+            sum += held.stages().load(cx);
         }
         if steps != 0 {
-            receiver.steps(steps).each(|stage| sum = sum + stage.load(cx));
+            receiver.steps(steps).each(|stage| sum += stage.load(cx));
         }
-        for tile in y.deal(cx, RowMajor) {
+        for tile in tiles {
             tile.store(&mut stash, sum);
         }
     });

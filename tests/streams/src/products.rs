@@ -12,10 +12,10 @@ fn multiply<B, R, I, T, U, C, S, O, P, Q, L, const STAGES: usize, const GROUPS: 
     ring: Ring<R, STAGES>,
     stash: Stash<GROUPS>,
     steps: u32,
-    tiles: impl Fn(u32, u32) -> I + Send,
+    tiles: impl Fn(u32, u32) -> I + Send + 'static,
     c: TileSink<O, (P, Q)>,
-    product: impl for<'k> Fn(&mut Accumulation<'_, T, U, C, S, B>, R::Stages<'k>) + Send,
-    result: impl Fn(Tile<C, S, Accumulators<B>>) -> Tile<O, (P, Q), L> + Send,
+    product: impl for<'k> Fn(&mut Accumulation<'_, T, U, C, S, B>, R::Stages<'k>) + Send + 'static,
+    result: impl Fn(Tile<C, S, Accumulators<B>>) -> Tile<O, (P, Q), L> + Send + 'static,
 ) where
     B: Block,
     R: Message,

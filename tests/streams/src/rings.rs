@@ -17,8 +17,9 @@ pub fn linear<T: StagedProduct<T, f32>>(
 ) {
     let tiles = block.indices(RowMajor, y.tile_counts()).map(move |[batch, i, _]| x.tile_of(batch, i, 0));
     block.pipelines((weights, rows), ([w.tile(0, 0)], tiles), move |cx, (mut weights, mut rows)| {
-        let (mut stash, w) = (stash, weights.receive());
-        for tile in y.deal(cx, RowMajor) {
+        let (mut stash, tiles) = (stash, y.deal(cx, RowMajor));
+        let w = weights.receive();
+        for tile in tiles {
             tile.store(&mut stash, rows.steps(1).sum(cx, |sums, x| sums.mma(x, w.stages())));
         }
         weights.release(w);

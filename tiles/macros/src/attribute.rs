@@ -142,9 +142,9 @@ impl Parse for Attribute {
 }
 
 impl Attribute {
-    /// The line that the builder finds in the PTX and turns into directives of the entry.
-    pub(crate) fn marker(&self, entry: &str) -> String {
-        let mut line = format!("//@cuda-tiles entry {entry} maxntid={}", self.threads);
+    /// What the builder finds in the PTX and turns into directives of the entry.
+    pub(crate) fn settings(&self) -> String {
+        let mut line = format!(" maxntid={}", self.threads);
         if let Some(threads) = self.copy {
             // They count on targets that have them, which the builder knows.
             line += &format!(" copy={threads}");
@@ -161,6 +161,28 @@ impl Attribute {
         }
         line
     }
+
+    /// All that a launch relies on, for the fingerprint.
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        let Self {
+            threads,
+            copy,
+            vector,
+            grid,
+            min_blocks: _,
+            registers: _,
+            cluster,
+            dependent,
+            instances: _,
+        } = self;
+        let dependent = match dependent {
+            None => 0,
+            Some(Dependent::AtEntry) => 1,
+            Some(Dependent::Early) => 2,
+        };
+        let [x, y, z] = *cluster;
+        [*threads, copy.unwrap_or(0), *vector, *grid, x, y, z, dependent].map(u64::from).to_vec()
+    }
 }
 
 #[cfg(test)]
@@ -173,10 +195,21 @@ mod tests {
 
     #[test]
     fn threads_that_copy_stand_beside_the_launch_bounds() {
-        assert_eq!(parse("threads = 256").unwrap().marker("k"), "//@cuda-tiles entry k maxntid=256");
-        let marker = parse("threads = 256, copy = 32, min_blocks = 2").unwrap().marker("k");
-        assert_eq!(marker, "//@cuda-tiles entry k maxntid=256 copy=32 minnctapersm=2");
-        assert_eq!(parse("copy = 128").unwrap().marker("k"), "//@cuda-tiles entry k maxntid=128 copy=128");
+        assert_eq!(parse("threads = 256").unwrap().settings(), " maxntid=256");
+        let settings = parse("threads = 256, copy = 32, min_blocks = 2").unwrap().settings();
+        assert_eq!(settings, " maxntid=256 copy=32 minnctapersm=2");
+        assert_eq!(parse("copy = 128").unwrap().settings(), " maxntid=128 copy=128");
+    }
+
+    #[test]
+    fn what_a_launch_relies_on_is_in_the_numbers() {
+        let numbers = |text| parse(text).unwrap().numbers();
+        let all =
+            ["", "threads = 64", "copy = 32", "vector = 8", "grid = 2", "cluster = (1, 2, 1)", "dependent"];
+        for (k, text) in all.iter().enumerate() {
+            assert_eq!(all.iter().position(|other| numbers(other) == numbers(text)), Some(k), "{text}");
+        }
+        assert_eq!(numbers("registers = 64, min_blocks = 2"), numbers(""));
     }
 
     #[test]

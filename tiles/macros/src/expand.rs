@@ -5,34 +5,28 @@
 //! the CPU. A generic kernel has both once an instance, and a function that finds the handle by the parameters.
 
 use crate::attribute::{Attribute, Dependent};
+use crate::signature::{self, Argument};
 use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote};
-use syn::{
-    Error, FnArg, GenericArgument, GenericParam, Ident, ItemFn, Meta, Pat, PatType, PathArguments, Result,
-    ReturnType, Type, TypePath, parse_quote,
-};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Error, GenericArgument, GenericParam, Ident, ItemFn, Path, Result, Type};
 
 /// A kernel's function, taken apart.
 struct Function {
     item: ItemFn,
+    /// The token's type without its block.
+    token: Path,
     /// The arguments after the token.
     arguments: Vec<Argument>,
     /// The generic parameters after the block.
     parameters: Vec<GenericParam>,
 }
 
-/// An argument after the token.
-struct Argument {
-    name: Ident,
-    kind: Type,
-    /// Whether it is memory of the block, which the launch does not pass.
-    is_shared: bool,
-}
-
 /// One set of parameters for which code is made.
 struct Instance {
-    /// The name of the entry.
-    entry: String,
+    /// The kernel's name, behind which the values of its generic parameters stand.
+    name: String,
     /// The values of the generic parameters.
     values: Vec<GenericArgument>,
 }
@@ -66,89 +60,42 @@ pub(crate) fn kernel(attribute: &Attribute, item: ItemFn) -> Result<TokenStream>
     Ok(quote! { #hidden #(#device)* #host })
 }
 
-/// Takes the mark `#[shared]` off an argument, and says whether there was one.
-fn take_mark(argument: &mut PatType) -> Result<bool> {
-    let marks = argument.attrs.len();
-    let mut problem = None;
-    argument.attrs.retain(|mark| {
-        let is_mark = mark.path().is_ident("shared");
-        if is_mark && !matches!(mark.meta, Meta::Path(_)) {
-            problem =
-                Some(Error::new_spanned(mark, "the mark of shared memory is `#[shared]`, without more"));
+/// Tokens as people write them: spaces between words, and behind commas.
+fn readable(tokens: &impl ToTokens) -> String {
+    let mut text = String::new();
+    for token in tokens.to_token_stream().to_string().split_whitespace() {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        if text.ends_with(is_word) && token.starts_with(is_word) {
+            text.push(' ');
         }
-        !is_mark
-    });
-    match problem {
-        Some(error) => Err(error),
-        None => Ok(argument.attrs.len() < marks),
+        text += token;
     }
+    text.replace(',', ", ").replace(", )", ",)").replace(", >", ">")
+}
+
+/// The kernel with its conditions, `#[cfg(..)]` and `#[cfg_attr(..)]`, in front of its attribute, if there are any: they decide
+/// about all that is made of it.
+pub(crate) fn after_conditions(attribute: TokenStream, item: &mut ItemFn) -> Option<TokenStream> {
+    let is_condition = |attribute: &syn::Attribute| {
+        attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr")
+    };
+    let (conditions, others): (Vec<_>, Vec<_>) = item.attrs.drain(..).partition(is_condition);
+    item.attrs = others;
+    (!conditions.is_empty()).then(|| quote!(#(#conditions)* #[::cuda_tiles::kernel(#attribute)] #item))
 }
 
 impl Function {
     fn new(attribute: &Attribute, mut item: ItemFn) -> Result<Self> {
+        signature::check(&item)?;
         let signature = &mut item.sig;
-        if !matches!(signature.output, ReturnType::Default) {
-            return Err(Error::new_spanned(
-                &signature.output,
-                "a kernel returns nothing: it stores its results through writable spans",
-            ));
-        }
-        if let Some(token) = &signature.asyncness {
-            return Err(Error::new_spanned(token, "a kernel is an ordinary function, not an async one"));
-        }
-        let token_error = match attribute.copy {
-            None => "a kernel's first argument is the running block: `cx: Cx`",
-            Some(_) => {
-                "the first argument of a kernel with threads that copy is its block before the roles part: `block: Split`"
-            }
-        };
-        let Some(FnArg::Typed(token)) = signature.inputs.first_mut() else {
-            return Err(Error::new_spanned(&signature.ident, token_error));
-        };
-        let Type::Path(TypePath { path, .. }) = &mut *token.ty else {
-            return Err(Error::new_spanned(&token.ty, token_error));
-        };
-        match path.segments.last_mut() {
-            Some(last) if last.ident == "Split" && attribute.copy.is_none() => {
-                return Err(Error::new_spanned(
-                    last,
-                    "`Split` is the block of a kernel with threads that copy: state `copy = 32` in #[kernel(...)], or take `cx: Cx`",
-                ));
-            }
-            Some(last) if last.ident == if attribute.copy.is_some() { "Split" } else { "Cx" } => {
-                if matches!(last.arguments, PathArguments::None) {
-                    last.arguments = PathArguments::AngleBracketed(parse_quote!(<KernelBlock>));
-                    signature
-                        .generics
-                        .params
-                        .insert(0, parse_quote!(KernelBlock: ::cuda_tiles::layout::Block));
-                }
-            }
-            _ => return Err(Error::new_spanned(path, token_error)),
-        }
-        let mut arguments = Vec::new();
-        for input in signature.inputs.iter_mut().skip(1) {
-            let FnArg::Typed(argument) = input else {
-                return Err(Error::new_spanned(input, "a kernel is a free function, it has no self"));
-            };
-            let is_shared = take_mark(argument)?;
-            let Pat::Ident(name) = &*argument.pat else {
-                return Err(Error::new_spanned(&argument.pat, "a kernel's argument is a plain name"));
-            };
-            arguments.push(Argument { name: name.ident.clone(), kind: (*argument.ty).clone(), is_shared });
-        }
-        if arguments.iter().filter(|argument| !argument.is_shared).count() > 12 {
-            return Err(Error::new_spanned(
-                &signature.inputs,
-                "a kernel takes at most 12 arguments from its launch",
-            ));
-        }
+        let token = signature::take_token(attribute, signature)?;
+        let arguments = signature::take_arguments(signature)?;
         let parameters = signature.generics.params.iter().skip(1).cloned().collect();
-        Ok(Self { item, arguments, parameters })
+        Ok(Self { item, token, arguments, parameters })
     }
 
     fn instances(&self, attribute: &Attribute) -> Result<Vec<Instance>> {
-        let name = &self.item.sig.ident;
+        let name = self.item.sig.ident.unraw();
         if self.parameters.is_empty() {
             if let Some(instance) = attribute.instances.first() {
                 return Err(Error::new_spanned(
@@ -156,7 +103,7 @@ impl Function {
                     "this kernel has no generic parameters, so that it has no instances",
                 ));
             }
-            return Ok(vec![Instance { entry: name.to_string(), values: Vec::new() }]);
+            return Ok(vec![Instance { name: name.unraw().to_string(), values: Vec::new() }]);
         }
         if attribute.instances.is_empty() {
             return Err(Error::new_spanned(
@@ -177,7 +124,7 @@ impl Function {
                         ),
                     ));
                 }
-                let mut entry = name.to_string();
+                let mut full = name.unraw().to_string();
                 for value in &instance.args {
                     let text = value.to_token_stream().to_string();
                     let word: String = text
@@ -185,9 +132,9 @@ impl Function {
                         .filter(|c| *c != ' ')
                         .map(|c| if c.is_alphanumeric() { c } else { '_' })
                         .collect();
-                    entry = format!("{entry}_{word}");
+                    full = format!("{full}_{word}");
                 }
-                Ok(Instance { entry, values: instance.args.iter().cloned().collect() })
+                Ok(Instance { name: full, values: instance.args.iter().cloned().collect() })
             })
             .collect()
     }
@@ -223,12 +170,11 @@ impl Function {
         ]))
     }
 
-    /// The token's type without its block.
-    fn token(attribute: &Attribute) -> TokenStream {
-        match attribute.copy {
-            None => quote!(::cuda_tiles::context::Cx),
-            Some(_) => quote!(::cuda_tiles::stream::split::Split),
-        }
+    /// The token of the block at `place`. Only the library's own tokens are of the very block that the launch has: a type of
+    /// another name, or an alias that leaves the block out, is refused by the trait.
+    fn token(&self, block: &TokenStream, place: &TokenStream) -> TokenStream {
+        let token = &self.token;
+        quote!(<#token<#block> as ::cuda_tiles::launch::Token<#block>>::new(#place))
     }
 
     /// The handle's type without its arguments.
@@ -289,24 +235,79 @@ impl Function {
                 return quote!(#place);
             }
             let part = parts.next();
-            quote!(<#kind as ::cuda_tiles::launch::Parameter>::from_parts(#part))
+            // What is wrong with an argument's type is shown where the type stands.
+            quote_spanned!(kind.span()=> <#kind as ::cuda_tiles::launch::Parameter>::from_parts(#part))
         });
         quote!(#name::<#block, #(#values),*>(#token, #(#arguments),*))
     }
 
-    /// The device's entry, and the marker by which the builder gives it its directives.
+    /// Where the kernel is defined: its module, and its name.
+    fn path(instance: &Instance) -> TokenStream {
+        let name = &instance.name;
+        quote!(::core::concat!(::core::module_path!(), "::", #name))
+    }
+
+    /// The function as it is declared, with an instance's values for its parameters.
+    fn declaration(&self, instance: &Instance) -> String {
+        let values: Vec<_> = instance.values.iter().map(readable).collect();
+        let values = if values.is_empty() { String::new() } else { format!("::<{}>", values.join(", ")) };
+        let arguments = self.arguments.iter().map(|Argument { name, kind, is_shared }| {
+            format!("{}{name}: {}", if *is_shared { "#[shared] " } else { "" }, readable(kind))
+        });
+        let unsafety = if self.item.sig.unsafety.is_some() { "unsafe " } else { "" };
+        let arguments: Vec<_> = arguments.collect();
+        format!("{unsafety}fn {}{values}({})", self.item.sig.ident, arguments.join(", "))
+    }
+
+    /// What the entry and the handle agree on, a number.
+    fn fingerprint(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
+        let path = Self::path(instance);
+        let mut numbers = attribute.numbers();
+        numbers.push(self.item.sig.unsafety.is_some().into());
+        // Compilers of different versions put different spaces between tokens.
+        let values = instance
+            .values
+            .iter()
+            .map(|value| value.to_token_stream().to_string().split_whitespace().collect::<String>());
+        let values = values.collect::<Vec<_>>().join(",");
+        // As in `call`.
+        let arguments = self.argument_types().map(
+            |kind| quote_spanned!(kind.span()=> <#kind as ::cuda_tiles::launch::Parameter>::FINGERPRINT),
+        );
+        let shared = self.shared().map(|Argument { kind, .. }| {
+            quote_spanned!(kind.span()=> <#kind as ::cuda_tiles::stream::shared::SharedMemory>::BYTES)
+        });
+        quote!(::cuda_tiles::launch::Fingerprint::of_kernel(
+            #path,
+            #values,
+            &[#(#numbers),*],
+            &[#(#arguments),*],
+            &[#(#shared),*],
+        ).get())
+    }
+
+    /// The comment by which the builder knows the entry: a template of assembly, in which the fingerprint is left out.
+    fn marker(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
+        // What the builder checks of safe kernels, the author of an unsafe one vouches for.
+        let contract = self.item.sig.unsafety.map_or("", |_| " contract=unsafe");
+        let (path, settings) = (Self::path(instance), attribute.settings() + contract);
+        let declaration = self.declaration(instance).replace('{', "{{").replace('}', "}}");
+        quote!(::core::concat!(
+            "//@cuda-tiles entry ", #path, #settings, " line=", ::core::line!(), " fingerprint={} is ", #declaration
+        ))
+    }
+
+    /// The device's entry, with the marker by which the builder gives it its directives.
     fn entry(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
-        let Instance { entry, .. } = instance;
         let (threads, vector, grid, copy) = (
             attribute.threads as usize,
             attribute.vector as usize,
             attribute.grid as usize,
             attribute.copy.unwrap_or(0) as usize,
         );
-        let token = Self::token(attribute);
         let aliases = self.aliases(instance);
-        let marker = attribute.marker(entry);
-        let marker_module = format_ident!("__marker_{entry}");
+        let marker = self.marker(attribute, instance);
+        let fingerprint = self.fingerprint(attribute, instance);
         let (mut parameters, mut parts) = (Vec::new(), Vec::new());
         for Argument { name, kind, .. } in self.passed() {
             let names = ["first", "second", "third"].map(|part| format_ident!("{name}_{part}"));
@@ -325,28 +326,28 @@ impl Function {
                 quote!(::cuda_tiles::stream::shared::at::<#kind>(const { #offset }))
             })
             .collect();
-        let call = self.call(
-            instance,
-            &quote!(::cuda_tiles::layout::Cta<#threads, #vector, #grid, #copy>),
-            &quote!(#token::new(::cuda_tiles::arch::execution::Place)),
-            &parts,
-            &places,
-        );
+        let block = quote!(::cuda_tiles::layout::Cta<#threads, #vector, #grid, #copy>);
+        let token = self.token(&block, &quote!(::cuda_tiles::__private::Place));
+        let call = self.call(instance, &block, &token, &parts, &places);
         let wait = (attribute.dependent == Some(Dependent::AtEntry))
-            .then(|| quote!(::cuda_tiles::arch::execution::wait_for_dependencies();));
+            .then(|| quote!(::cuda_tiles::__private::wait_for_dependencies();));
         quote! {
-            #[cfg(target_arch = "nvptx64")]
-            mod #marker_module {
-                ::core::arch::global_asm!(#marker);
-            }
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
                 #(#aliases)*
+                // The compiler names it, so that kernels of one name in several modules are several entries; the builder
+                // gives it a name that can be read, from the marker.
                 // SAFETY: the launch passes the parts of checked arguments, and a block of the stated size with as much
                 // shared memory as the last shared argument reaches.
-                #[unsafe(export_name = #entry)]
+                #[linkage = "external"]
                 #[allow(improper_ctypes_definitions, clippy::too_many_arguments)]
                 unsafe extern "ptx-kernel" fn entry(#(#parameters),*) {
+                    // SAFETY: it is a comment.
+                    unsafe {
+                        ::core::arch::asm!(
+                            #marker, const #fingerprint, options(nomem, nostack, preserves_flags)
+                        );
+                    }
                     #wait
                     unsafe { #call }
                 }
@@ -356,12 +357,14 @@ impl Function {
 
     /// The host's handle, an expression.
     fn handle(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
-        let Instance { entry, .. } = instance;
+        let name = &instance.name;
+        let (path, declaration, fingerprint) =
+            (Self::path(instance), self.declaration(instance), self.fingerprint(attribute, instance));
         let Attribute { threads, grid, cluster: [x, y, z], .. } = attribute;
         let copy = attribute.copy.unwrap_or(0);
         let (vector, rank) = (attribute.vector as usize, *grid as usize);
         let dependent = attribute.dependent.is_some();
-        let names = self.passed().map(|argument| argument.name.to_string());
+        let names = self.passed().map(|argument| &argument.name);
         let types: Vec<_> = self.argument_types().collect();
         let parts: Vec<_> = (0..types.len())
             .map(|i| {
@@ -377,18 +380,11 @@ impl Function {
         }
         let shared_bytes = self.shared_bytes(places.len());
         let copying = copy as usize;
-        let token = match attribute.copy {
-            None => quote!(::cuda_tiles::cpu::context(position)),
-            Some(_) => quote!(::cuda_tiles::cpu::split(position)),
-        };
-        let call = self.call(
-            instance,
-            &quote!(::cuda_tiles::layout::Cta<1, #vector, #rank, #copying>),
-            &token,
-            &parts,
-            &places,
-        );
+        let block = quote!(::cuda_tiles::layout::Cta<1, #vector, #rank, #copying>);
+        let token = self.token(&block, &quote!(::cuda_tiles::cpu::place(position)));
+        let call = self.call(instance, &block, &token, &parts, &places);
         let kind = self.kind();
+        let vouch = self.item.sig.unsafety.map(|_| quote!(unsafe { ::cuda_tiles::cpu::vouch() };));
         quote! {
             {
                 #[allow(clippy::undocumented_unsafe_blocks, unused_variables)]
@@ -396,13 +392,17 @@ impl Function {
                     position: ::cuda_tiles::launch::BlockPosition,
                     parts: &<(#(#types,)*) as ::cuda_tiles::launch::Parameters>::Parts,
                 ) {
+                    #vouch
                     #(#rooms)*
                     // SAFETY: the contract of `Kernel::run_block` is that of the token and of the arguments; shared memory
                     // is this call's own.
                     unsafe { #call }
                 }
                 let description = ::cuda_tiles::launch::Description {
-                    name: #entry,
+                    name: #name,
+                    path: #path,
+                    declaration: #declaration,
+                    fingerprint: #fingerprint,
                     threads: #threads,
                     copy_threads: #copy,
                     grid_rank: #grid,
@@ -413,7 +413,7 @@ impl Function {
                     file: ::core::file!(),
                     line: ::core::line!(),
                 };
-                // SAFETY: the entry of this name and `block` are both made of the same function.
+                // SAFETY: the entry of this path and `block` are both made of the same function.
                 #[allow(clippy::undocumented_unsafe_blocks)]
                 unsafe { #kind::new(description, block) }
             }
@@ -425,7 +425,7 @@ impl Function {
         let name = &self.item.sig.ident;
         let (visibility, documentation, kind) = (&self.item.vis, self.documentation(), self.kind());
         let family = format_ident!("instances_of_{name}");
-        let message = format!("kernel `{name}` has no instance for these parameters");
+        let message = format!("kernel `{}` has no instance for these parameters", name.unraw());
         let listed: Vec<String> = attribute
             .instances
             .iter()

@@ -2,6 +2,7 @@
 
 mod attribute;
 mod expand;
+mod signature;
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;
@@ -27,9 +28,18 @@ use syn::parse_macro_input;
 /// | `instances` | for a generic kernel, the parameters to compile: `instances(<f32, 64>, <f16, 128>)` | none |
 ///
 /// The handle of a generic kernel is found by its parameters: `scale::<f32, 64>()`.
+///
+/// # Names
+///
+/// The handle is a static of the kernel's name, and Rust lets no variable have the name of a static that is in scope: in the module
+/// of a kernel `rows`, and where it is imported by name, `let rows = ...` is the error E0530, "let bindings cannot shadow
+/// statics". Name kernels by what they do, `sum_rows`, or keep them in a module of their own and launch `kernels::rows`.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let mut item = parse_macro_input!(item as syn::ItemFn);
+    if let Some(later) = expand::after_conditions(attribute.clone().into(), &mut item) {
+        return later.into();
+    }
     let attribute = parse_macro_input!(attribute as attribute::Attribute);
-    let item = parse_macro_input!(item as syn::ItemFn);
     expand::kernel(&attribute, item).unwrap_or_else(syn::Error::into_compile_error).into()
 }

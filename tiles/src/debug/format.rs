@@ -1,14 +1,15 @@
 //! Texts with `{}`, filled with tiles and scalars where the text is shown: on the host.
 //!
-//! The language is that of `std::fmt`: `{}`, `{:?}`, `{:8.3}`, `{:>+10}`, `{:#x}`, with arguments in order. The pieces of
-//! a text are found at compile time too, to count them.
+//! The language is that of `std::fmt`: `{}`, `{:?}`, `{:8.3}`, `{:>+10}`, `{:#010x}`, with arguments in order. Numbers
+//! look as `std` writes them. The pieces of a text are found at compile time too, to count them.
 
 use crate::element::{Cast, bf16, f16};
+use crate::sealed::Sealed;
 use crate::shape::{MAXIMUM_RANK, ShapeDescription};
 use core::fmt::{self, Write};
 
 /// What a text is filled with: the elements of a tile, or one number.
-pub trait Value {
+pub trait Value: Sealed {
     /// The code of its element type, from [`kind`].
     fn kind(&self) -> u32;
     /// Its shape; rank 0 for a number.
@@ -27,7 +28,8 @@ struct Specification {
     zeros: bool,
     width: usize,
     precision: Option<usize>,
-    radix: u8,
+    /// The letter of the notation; 0 for none.
+    notation: u8,
 }
 
 /// A stretch of the text, or a place to fill.
@@ -47,7 +49,7 @@ impl Specification {
             zeros: false,
             width: 0,
             precision: None,
-            radix: 0,
+            notation: 0,
         };
         let mut at = begin;
         if at == end {
@@ -57,16 +59,20 @@ impl Specification {
             return None;
         }
         at += 1;
-        if at + 1 < end && matches!(text[at + 1], b'<' | b'^' | b'>') && text[at].is_ascii() {
-            result.fill = text[at] as char;
-            at += 1;
+        if at < end {
+            let (fill, next) = character(text, at);
+            if next < end && matches!(text[next], b'<' | b'^' | b'>') {
+                result.fill = fill;
+                at = next;
+            }
         }
         if at < end && matches!(text[at], b'<' | b'^' | b'>') {
             result.align = Some(text[at]);
             at += 1;
         }
-        if at < end && text[at] == b'+' {
-            result.plus = true;
+        if at < end && matches!(text[at], b'+' | b'-') {
+            // `-` is a flag that means nothing, as in `std`.
+            result.plus = text[at] == b'+';
             at += 1;
         }
         if at < end && text[at] == b'#' {
@@ -77,25 +83,66 @@ impl Specification {
             result.zeros = true;
             at += 1;
         }
-        while at < end && text[at].is_ascii_digit() {
-            result.width = 10 * result.width + (text[at] - b'0') as usize;
-            at += 1;
-        }
+        (result.width, at) = match count(text, at, end) {
+            Some(width) => width,
+            None => return None,
+        };
         if at < end && text[at] == b'.' {
-            at += 1;
-            let mut precision = 0;
-            while at < end && text[at].is_ascii_digit() {
-                precision = 10 * precision + (text[at] - b'0') as usize;
-                at += 1;
+            let digits = at + 1;
+            match count(text, digits, end) {
+                Some((precision, next)) if next > digits => (result.precision, at) = (Some(precision), next),
+                _ => return None,
             }
-            result.precision = Some(precision);
         }
         if at < end && matches!(text[at], b'?' | b'x' | b'X' | b'o' | b'b' | b'e' | b'E') {
-            result.radix = text[at];
+            result.notation = text[at];
+            at += 1;
+        }
+        if at < end && text[at] == b'?' && matches!(result.notation, b'x' | b'X') {
+            // `{:x?}`: numbers with a fraction have no such digits, and are written as by `{:?}`.
+            result.notation = if result.notation == b'x' { DEBUG_HEX } else { DEBUG_UPPER_HEX };
             at += 1;
         }
         if at == end { Some(result) } else { None }
     }
+}
+
+/// The notation of `{:x?}`.
+const DEBUG_HEX: u8 = b'd';
+/// The notation of `{:X?}`.
+const DEBUG_UPPER_HEX: u8 = b'D';
+
+/// The character of a valid text that begins at byte `at`, and where it ends.
+const fn character(text: &[u8], at: usize) -> (char, usize) {
+    let first = text[at] as u32;
+    let (mut code, following) = match first {
+        0..0x80 => (first, 0),
+        0x80..0xe0 => (first & 0x1f, 1),
+        0xe0..0xf0 => (first & 0x0f, 2),
+        _ => (first & 0x07, 3),
+    };
+    let (mut next, end) = (at + 1, at + 1 + following);
+    while next < end {
+        code = code << 6 | (text[next] & 0x3f) as u32;
+        next += 1;
+    }
+    match char::from_u32(code) {
+        Some(character) => (character, end),
+        None => (char::REPLACEMENT_CHARACTER, end),
+    }
+}
+
+/// The number at byte `at`, 0 if there are no digits, and where it ends; `None` if it is larger than `std` takes.
+const fn count(text: &[u8], at: usize, end: usize) -> Option<(usize, usize)> {
+    let (mut number, mut at) = (0, at);
+    while at < end && text[at].is_ascii_digit() {
+        number = 10 * number + (text[at] - b'0') as usize;
+        if number > u16::MAX as usize {
+            return None;
+        }
+        at += 1;
+    }
+    Some((number, at))
 }
 
 /// The next piece of `text` from byte `from` on, and where it ends; `None` at the end, and an error where the text is
@@ -220,99 +267,131 @@ fn show(value: &dyn Value, specification: Specification, to: &mut dyn Write) -> 
     Ok(())
 }
 
-/// Counts characters, and keeps the first.
-#[derive(Default)]
-struct Measure {
-    characters: usize,
-    negative: bool,
-}
+/// Counts characters.
+struct Measure(usize);
 
 impl Write for Measure {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.negative |= self.characters == 0 && text.starts_with('-');
-        self.characters += text.chars().count();
+        self.0 += text.chars().count();
         Ok(())
     }
 }
 
-/// Leaves the first characters out.
-struct Skip<'a>(usize, &'a mut dyn Write);
-
-impl Write for Skip<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.chars().try_for_each(|character| match self.0 {
-            0 => self.1.write_char(character),
-            _ => {
-                self.0 -= 1;
-                Ok(())
-            }
-        })
-    }
-}
-
-/// One element, with sign and padding.
+/// One element, with padding. Zeros between sign and digits are `std`'s, any other padding is not: its fill is part of the
+/// text of a format, which has to be known when `std` is called.
 fn show_element(kind: u32, bits: u64, specification: Specification, to: &mut dyn Write) -> fmt::Result {
-    let mut measure = Measure::default();
-    digits(kind, bits, specification, &mut measure)?;
-    let sign = if measure.negative {
-        "-"
-    } else if specification.plus {
-        "+"
-    } else {
-        ""
-    };
-    let length = measure.characters + usize::from(sign == "+");
-    let room = specification.width.saturating_sub(length);
+    if specification.zeros && kind != BOOL {
+        return unpadded(kind, bits, specification, to);
+    }
+    let without_width = Specification { width: 0, ..specification };
+    let mut measure = Measure(0);
+    unpadded(kind, bits, without_width, &mut measure)?;
+    let room = specification.width.saturating_sub(measure.0);
     let (before, after) = match specification.align {
-        _ if specification.zeros => (0, 0),
         Some(b'<') => (0, room),
         Some(b'^') => (room / 2, room - room / 2),
+        None if kind == BOOL => (0, room),
         _ => (room, 0),
     };
     (0..before).try_for_each(|_| to.write_char(specification.fill))?;
-    to.write_str(sign)?;
-    if specification.zeros {
-        (0..room).try_for_each(|_| to.write_char('0'))?;
-    }
-    digits(kind, bits, specification, &mut Skip(usize::from(measure.negative), to))?;
+    unpadded(kind, bits, without_width, to)?;
     (0..after).try_for_each(|_| to.write_char(specification.fill))
 }
 
-/// A number in the radix or notation of the specification.
+/// A number in a notation, with the flags and the precision that bear on it, and zeros up to the width.
 macro_rules! notation {
-    (integer $value:expr, $as_bits:expr, $specification:ident, $to:ident) => {
-        match ($specification.radix, $specification.alternate) {
-            (b'x', false) => write!($to, "{:x}", $as_bits),
-            (b'x', true) => write!($to, "{:#x}", $as_bits),
-            (b'X', false) => write!($to, "{:X}", $as_bits),
-            (b'X', true) => write!($to, "{:#X}", $as_bits),
-            (b'o', false) => write!($to, "{:o}", $as_bits),
-            (b'o', true) => write!($to, "{:#o}", $as_bits),
-            (b'b', false) => write!($to, "{:b}", $as_bits),
-            (b'b', true) => write!($to, "{:#b}", $as_bits),
-            (b'e', _) => write!($to, "{:e}", $value),
-            (b'E', _) => write!($to, "{:E}", $value),
-            _ => write!($to, "{}", $value),
+    ($value:expr, $specification:ident, $to:ident, $notation:literal) => {
+        if $specification.plus {
+            write!($to, concat!("{:+0width$", $notation, "}"), $value, width = $specification.width)
+        } else {
+            write!($to, concat!("{:0width$", $notation, "}"), $value, width = $specification.width)
         }
     };
-    (float $value:expr, $as_bits:expr, $specification:ident, $to:ident) => {
-        match ($specification.radix, $specification.precision) {
-            (b'?', None) => write!($to, "{:?}", $value),
-            (b'?', Some(precision)) => write!($to, "{:.precision$?}", $value),
-            (b'e', None) => write!($to, "{:e}", $value),
-            (b'e', Some(precision)) => write!($to, "{:.precision$e}", $value),
-            (b'E', None) => write!($to, "{:E}", $value),
-            (b'E', Some(precision)) => write!($to, "{:.precision$E}", $value),
-            (b'x' | b'X' | b'o' | b'b', _) => notation!(integer $as_bits, $as_bits, $specification, $to),
-            (_, None) => write!($to, "{}", $value),
-            (_, Some(precision)) => write!($to, "{:.precision$}", $value),
+    (alternate $value:expr, $specification:ident, $to:ident, $notation:literal) => {
+        match ($specification.plus, $specification.alternate) {
+            (true, true) => {
+                write!($to, concat!("{:+#0width$", $notation, "}"), $value, width = $specification.width)
+            }
+            (false, true) => {
+                write!($to, concat!("{:#0width$", $notation, "}"), $value, width = $specification.width)
+            }
+            (_, false) => notation!($value, $specification, $to, $notation),
+        }
+    };
+    (precise $value:expr, $specification:ident, $to:ident, $notation:literal) => {
+        match ($specification.plus, $specification.precision) {
+            (true, Some(precision)) => write!(
+                $to,
+                concat!("{:+0width$.precision$", $notation, "}"),
+                $value,
+                width = $specification.width,
+                precision = precision
+            ),
+            (false, Some(precision)) => write!(
+                $to,
+                concat!("{:0width$.precision$", $notation, "}"),
+                $value,
+                width = $specification.width,
+                precision = precision
+            ),
+            (_, None) => notation!($value, $specification, $to, $notation),
         }
     };
 }
 
+/// Digits of bits, in the notations that have a radix.
+fn digits(bits: u64, specification: Specification, to: &mut dyn Write) -> fmt::Result {
+    match specification.notation {
+        b'o' => notation!(alternate bits, specification, to, "o"),
+        b'b' => notation!(alternate bits, specification, to, "b"),
+        b'X' | DEBUG_UPPER_HEX => notation!(alternate bits, specification, to, "X"),
+        _ => notation!(alternate bits, specification, to, "x"),
+    }
+}
+
+/// A value in the notations that have none.
+macro_rules! show_number {
+    (integer $value:expr, $bits:expr, $specification:ident, $to:ident) => {
+        match $specification.notation {
+            b'e' => notation!(precise $value, $specification, $to, "e"),
+            b'E' => notation!(precise $value, $specification, $to, "E"),
+            0 | b'?' => notation!($value, $specification, $to, ""),
+            _ => digits($bits, $specification, $to),
+        }
+    };
+    (float $value:expr, $bits:expr, $specification:ident, $to:ident) => {
+        match $specification.notation {
+            b'e' => notation!(precise $value, $specification, $to, "e"),
+            b'E' => notation!(precise $value, $specification, $to, "E"),
+            0 => notation!(precise $value, $specification, $to, ""),
+            b'?' | DEBUG_HEX | DEBUG_UPPER_HEX => notation!(precise $value, $specification, $to, "?"),
+            _ => digits($bits, $specification, $to),
+        }
+    };
+}
+
+fn show_signed(value: i64, bits: u64, specification: Specification, to: &mut dyn Write) -> fmt::Result {
+    show_number!(integer value, bits, specification, to)
+}
+
+fn show_unsigned(value: u64, bits: u64, specification: Specification, to: &mut dyn Write) -> fmt::Result {
+    show_number!(integer value, bits, specification, to)
+}
+
+fn show_f32(value: f32, bits: u64, specification: Specification, to: &mut dyn Write) -> fmt::Result {
+    show_number!(float value, bits, specification, to)
+}
+
+fn show_f64(value: f64, bits: u64, specification: Specification, to: &mut dyn Write) -> fmt::Result {
+    show_number!(float value, bits, specification, to)
+}
+
+/// The code of `bool`.
+const BOOL: u32 = 1;
+
 /// The element types that texts know, with the codes by which they travel.
 macro_rules! kinds {
-    ($($code:literal $name:literal $notation:ident |$bits:ident| $value:expr, $width:ident;)*) => {
+    ($($code:literal $name:literal $show:ident |$bits:ident: $type:ident| $value:expr;)*) => {
         /// The code of the element type with this name; 0, whose elements are shown as their bits, for any other.
         pub const fn kind(name: &str) -> u32 {
             $(
@@ -320,34 +399,39 @@ macro_rules! kinds {
                     return $code;
                 }
             )*
-            if equal(name, "bool") { 1 } else { 0 }
+            if equal(name, "bool") { BOOL } else { 0 }
         }
 
-        fn digits(kind: u32, bits: u64, specification: Specification, to: &mut dyn Write) -> fmt::Result {
+        /// An element without a fill. Zeros alone bring it to the specification's width.
+        fn unpadded(kind: u32, bits: u64, specification: Specification, to: &mut dyn Write) -> fmt::Result {
             match kind {
-                1 => write!(to, "{}", bits != 0),
+                BOOL => {
+                    let text = if bits != 0 { "true" } else { "false" };
+                    // The precision of a text is its greatest length.
+                    to.write_str(&text[..specification.precision.unwrap_or(5).min(text.len())])
+                }
                 $( $code => {
-                    let $bits = bits;
-                    notation!($notation $value, bits as $width, specification, to)
+                    let $bits = bits as $type;
+                    $show($value, $bits.into(), specification, to)
                 } )*
-                _ => write!(to, "{bits:#x}"),
+                _ => digits(bits, Specification { alternate: true, ..specification }, to),
             }
         }
     };
 }
 kinds! {
-    2 "i8" integer |bits| bits as i8, u8;
-    3 "i16" integer |bits| bits as i16, u16;
-    4 "i32" integer |bits| bits as i32, u32;
-    5 "i64" integer |bits| bits as i64, u64;
-    6 "u8" integer |bits| bits as u8, u8;
-    7 "u16" integer |bits| bits as u16, u16;
-    8 "u32" integer |bits| bits as u32, u32;
-    9 "u64" integer |bits| bits, u64;
-    10 "f16" float |bits| Cast::<f32>::cast(f16::from_bits(bits as u16)), u16;
-    11 "bf16" float |bits| Cast::<f32>::cast(bf16::from_bits(bits as u16)), u16;
-    12 "f32" float |bits| f32::from_bits(bits as u32), u32;
-    13 "f64" float |bits| f64::from_bits(bits), u64;
+    2 "i8" show_signed |bits: u8| i64::from(bits as i8);
+    3 "i16" show_signed |bits: u16| i64::from(bits as i16);
+    4 "i32" show_signed |bits: u32| i64::from(bits as i32);
+    5 "i64" show_signed |bits: u64| bits as i64;
+    6 "u8" show_unsigned |bits: u8| u64::from(bits);
+    7 "u16" show_unsigned |bits: u16| u64::from(bits);
+    8 "u32" show_unsigned |bits: u32| u64::from(bits);
+    9 "u64" show_unsigned |bits: u64| bits;
+    10 "f16" show_f32 |bits: u16| Cast::<f32>::cast(f16::from_bits(bits));
+    11 "bf16" show_f32 |bits: u16| Cast::<f32>::cast(bf16::from_bits(bits));
+    12 "f32" show_f32 |bits: u32| f32::from_bits(bits);
+    13 "f64" show_f64 |bits: u64| f64::from_bits(bits);
 }
 
 const fn equal(a: &str, b: &str) -> bool {
@@ -393,70 +477,4 @@ impl fmt::Display for Report<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    extern crate std;
-
-    use super::*;
-    use std::string::ToString;
-
-    struct Tile(u32, ShapeDescription, fn(usize) -> u64);
-
-    impl Value for Tile {
-        fn kind(&self) -> u32 {
-            self.0
-        }
-        fn shape(&self) -> ShapeDescription {
-            self.1
-        }
-        fn bits(&self, flat: usize) -> u64 {
-            (self.2)(flat)
-        }
-    }
-
-    const SCALAR: ShapeDescription = ShapeDescription { rank: 0, log: [0; 4] };
-
-    fn shown(text: &str, value: &Tile) -> std::string::String {
-        Message { text, arguments: &|_, take| take(value) }.to_string()
-    }
-
-    #[test]
-    fn elements_look_as_in_rust() {
-        let number = Tile(4, SCALAR, |_| -42i32 as u32 as u64);
-        let float = Tile(12, SCALAR, |_| 2.5f32.to_bits().into());
-        assert_eq!(shown("{} {:6} {:<6}| {:^7} {:06} {:#x} {:+}", &number), {
-            let x = -42i32;
-            std::format!("{x} {x:6} {x:<6}| {x:^7} {x:06} {x:#x} {x:+}")
-        });
-        assert_eq!(shown("{} {:?} {:.3} {:e} {:+08.2} {:*>9}", &float), {
-            let x = 2.5f32;
-            std::format!("{x} {x:?} {x:.3} {x:e} {x:+08.2} {x:*>9}")
-        });
-        assert_eq!(shown("{{{}}}", &Tile(1, SCALAR, |_| 1)), "{true}");
-        assert_eq!(shown("{}", &Tile(10, SCALAR, |_| 0x3e00)), "1.5");
-        assert_eq!(shown("{}", &Tile(99, SCALAR, |_| 0x3e00)), "0x3e00");
-    }
-
-    #[test]
-    fn tiles_have_brackets_for_each_axis() {
-        let tile = Tile(8, ShapeDescription { rank: 2, log: [1, 2, 0, 0] }, |flat| flat as u64);
-        assert_eq!(shown("{}", &tile), "[[0, 1, 2, 3], [4, 5, 6, 7]]");
-        let tile = Tile(8, ShapeDescription { rank: 3, log: [0, 1, 0, 0] }, |flat| flat as u64);
-        assert_eq!(shown("{:2}", &tile), "[[[ 0], [ 1]]]");
-    }
-
-    #[test]
-    fn places_are_counted() {
-        for (text, count) in [("", 0), ("{}", 1), ("{{}}", 0), ("a {:?} b {:>8.3e}", 2), ("{{{}}}", 1)] {
-            assert_eq!(places(text), count, "{text}");
-        }
-        for text in ["{", "}", "{:q}", "{0}", "{name}"] {
-            assert_eq!(places(text), usize::MAX, "{text}");
-        }
-    }
-
-    #[test]
-    fn reports_have_lists() {
-        let report = Report { operation: "load", text: " of tile {[]} in {}", numbers: &[2, 5, 6, 7] };
-        assert_eq!(report.to_string(), "load of tile [5, 6] in 7");
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@ use crate::context::{BlockIndex, Cx, barrier};
 use crate::element::Element;
 use crate::layout::{Block, Layout, Map};
 use crate::registers::PowerOfTwo;
+use crate::sealed::Sealed;
 use crate::shape::{Shape, ShapeDescription};
 use crate::tile::Tile;
 
@@ -23,7 +24,7 @@ pub trait Printable: Value {
     /// Writes what this thread has of the elements to the ring, from word `position` on.
     ///
     /// # Safety
-    /// As [`messages::store`], for [`Printable::WORDS`] words; all threads of the block do it alike.
+    /// As `messages::store`, for [`Printable::WORDS`] words; all threads of the block do it alike.
     #[doc(hidden)]
     unsafe fn store(&self, position: u32);
 }
@@ -171,7 +172,7 @@ impl<T: Element, S: Shape, L: Layout> Printable for Tile<T, S, L> {
 }
 
 /// The arguments of a text: a list of [`Printable`]s, `(a, (b, ()))`.
-pub trait Arguments {
+pub trait Arguments: Sealed {
     /// Words in a record.
     const WORDS: u32;
     /// Hands argument `number` to `take`, if there is one.
@@ -271,7 +272,7 @@ fn send<B: Block, A: Arguments>(_cx: Cx<B>, text: &'static str, arguments: &A, f
     label = "expected a tile of bool, or a bool",
     note = "compare first: `tile_assert!(cx, x.lt(limit))`"
 )]
-pub trait Condition {
+pub trait Condition: Sealed {
     /// The shape of the mask.
     #[doc(hidden)]
     const SHAPE: ShapeDescription;

@@ -3,6 +3,7 @@
 use super::format::{Message, Report, Value};
 use super::print::described;
 use super::protocol;
+use crate::sealed::sealed;
 use crate::shape::ShapeDescription;
 use core::fmt;
 
@@ -129,6 +130,8 @@ impl<'a> Failure<'a> {
         }
     }
 }
+
+sealed! { ['a] Argument<'a>; }
 
 #[cfg(test)]
 mod tests {

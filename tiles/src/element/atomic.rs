@@ -16,7 +16,7 @@
 //! sums of `bf16` are loops of compare-exchange, as GPUs have no such instruction. Sums of `f16` and `bf16` are one where a view
 //! adds two neighbours, and loops of the assembler's else.
 
-use super::{Element, Integer, Number, bf16, f16};
+use super::{Comparable, Element, Integer, Number, bf16, f16};
 use crate::arch::atomic as machine;
 
 /// Elements that can be exchanged atomically: integers of 32 and 64 bits, `f32`, `f64`.
@@ -211,12 +211,12 @@ macro_rules! floats {
             #[inline(always)]
             unsafe fn atomic_min<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
                 // SAFETY: the same contract.
-                unsafe { self.update(address, scope, Number::minimum) }
+                unsafe { self.update(address, scope, Comparable::minimum) }
             }
             #[inline(always)]
             unsafe fn atomic_max<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
                 // SAFETY: the same contract.
-                unsafe { self.update(address, scope, Number::maximum) }
+                unsafe { self.update(address, scope, Comparable::maximum) }
             }
         }
         impl Update for $type {

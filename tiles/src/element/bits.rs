@@ -2,10 +2,11 @@
 //! from global memory.
 
 use crate::arch;
+use crate::sealed::Sealed;
 
 /// An untyped value of 1, 2, 4 or 8 bytes: every bit pattern is valid.
 pub trait Bits:
-    Copy + PartialEq + core::fmt::Debug + Send + Sync + 'static + SameSize<Self> + sealed::Transport
+    Sealed + Copy + PartialEq + core::fmt::Debug + Send + Sync + 'static + SameSize<Self> + sealed::Transport
 {
 }
 
@@ -15,7 +16,7 @@ pub trait Bits:
     label = "an element type of another size",
     note = "`bitcast` reads the same bits as another type of the same size; `.cast::<...>()` converts values"
 )]
-pub trait SameSize<Other> {
+pub trait SameSize<Other: Sealed>: Sealed {
     /// The same bits.
     fn same(self) -> Other;
 }
@@ -26,10 +27,10 @@ pub(crate) mod sealed {
         /// The value whose 32-bit words are `word` of this one's; narrow values are extended by zeros.
         fn words(self, word: impl Fn(u32) -> u32) -> Self;
         /// # Safety
-        /// As the stores of [`crate::arch::shared`].
+        /// As the stores of `arch::shared`.
         unsafe fn store_shared(self, address: u32);
         /// # Safety
-        /// As the loads of [`crate::arch::shared`].
+        /// As the loads of `arch::shared`.
         unsafe fn load_shared(address: u32) -> Self;
         /// # Safety
         /// `address` is valid for an atomic read, naturally aligned.

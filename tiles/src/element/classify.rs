@@ -1,6 +1,6 @@
 //! What is NaN and what is infinite, for numbers with and without arithmetic.
 
-use super::{Element, Float, Number, bf16, f4e2m1, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
+use super::{Comparable, Element, Float, bf16, f4e2m1, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
 
 /// Numbers: integers, floats, and the floats without arithmetic.
 #[diagnostic::on_unimplemented(
@@ -28,7 +28,7 @@ macro_rules! classify {
         }
     )* };
     (integers $($type:ident)*) => { classify! { $($type: never, never;)* } };
-    (floats $($type:ident)*) => { classify! { $($type: Number::is_nan, Float::is_infinite;)* } };
+    (floats $($type:ident)*) => { classify! { $($type: Comparable::is_nan, Float::is_infinite;)* } };
 }
 
 /// What is true of no element.

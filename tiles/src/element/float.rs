@@ -20,6 +20,16 @@ pub trait Float: Number {
     const NEGATIVE_INFINITY: Self;
     /// Negative zero.
     const NEGATIVE_ZERO: Self;
+    /// The nearest number of this type, ties to even: literals of generic kernels.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// fn half<T: Float, S: Shape, L: Layout>(t: Tile<T, S, L>) -> Tile<T, S, L> {
+    ///     t * T::from_f64(0.5)
+    /// }
+    /// cuda_tiles::cpu::block(|cx| assert_eq!(half(cx.full(shape![4], 3.0f32)).at([0]), 1.5));
+    /// ```
+    fn from_f64(number: f64) -> Self;
     /// `self * factor + summand`, rounded once.
     fn fma(self, factor: Self, summand: Self) -> Self;
     /// [`Float::fma`] of two at once: packed instructions where the machine has them.
@@ -176,6 +186,10 @@ macro_rules! float {
             const INFINITY: Self = $type::INFINITY;
             const NEGATIVE_INFINITY: Self = $type::NEG_INFINITY;
             const NEGATIVE_ZERO: Self = $type::from_bits(1 << (8 * size_of::<$type>() - 1));
+            #[inline(always)]
+            fn from_f64(number: f64) -> Self {
+                number.cast()
+            }
             #[inline(always)]
             fn fma(self, factor: Self, summand: Self) -> Self {
                 let ($a, $b, $c) = (self, factor, summand);

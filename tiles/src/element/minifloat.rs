@@ -5,8 +5,9 @@
 //! number, infinity included, becomes that number (the `satfinite` of `cuda_fp8.h`, whose constructors do the same). FP8 that
 //! overflows to infinity or NaN instead comes from `t.cast_with::<f8e4m3, _>(Unsaturated)`.
 
-use super::{Element, sealed};
+use super::Element;
 use crate::arch::minifloat::{self as machine, E2M1, E4M3, E5M2, UE5M3};
+use crate::sealed::sealed;
 use core::cmp::Ordering;
 use core::fmt;
 
@@ -50,7 +51,7 @@ macro_rules! formats {
                 $name::from_bits(bits)
             }
         }
-        impl sealed::Sealed for $name {}
+        sealed! { [] $name; }
 
         /// By value: -0 equals +0, and NaN equals nothing.
         impl PartialEq for $name {
@@ -280,7 +281,7 @@ impl Element for f4e2m1x2 {
         Self(bits)
     }
 }
-impl sealed::Sealed for f4e2m1x2 {}
+sealed! { [] f4e2m1x2; }
 
 /// Number by number: -0 equals +0.
 impl PartialEq for f4e2m1x2 {

@@ -7,7 +7,8 @@
 //! |---|---|---|
 //! | [`Element`] | all | creation, loads, stores, selection, shape operations |
 //! | [`Logical`] | `bool`, integers | `& \| ^ !` |
-//! | [`Number`] | integers, floats | `+ - * / %`, whole quotients, negation, comparisons, minimum, maximum |
+//! | [`Comparable`] | `bool`, integers, floats, pointers | comparisons, minimum, maximum |
+//! | [`Number`] | integers, floats | `+ - * / %`, whole quotients, negation |
 //! | [`Integer`] | integers | shifts |
 //! | [`Float`] | floats | fma, roots, exponentials, trigonometry, activation functions |
 //! | [`ApproximateFloat`] | `f16`, `bf16`, `f32` | the hardware's approximate forms |
@@ -17,6 +18,8 @@
 //!
 //! Integer arithmetic wraps. `x / 0` is 0 and `x % 0` is `x`; `MIN / -1` is `MIN` and `MIN % -1` is 0. A shift by
 //! the width or more gives 0, or the sign for `>>` of a signed number.
+
+use crate::sealed::Sealed;
 
 mod atomic;
 mod bits;
@@ -39,7 +42,7 @@ pub use float::{ApproximateFloat, Float, WholeExponent};
 pub use half::{bf16, f16};
 pub use minifloat::{f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, tf32};
 pub use number::{Integer, Logical, Number};
-pub use order::Ordered;
+pub use order::{Comparable, Ordered};
 pub use pointer::Pointer;
 pub use promote::{FitsElement, Promote, PromoteMixed};
 pub use repack::{Repack, Word};
@@ -50,9 +53,7 @@ pub use repack::{Repack, Word};
     label = "not an element type",
     note = "element types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, and without arithmetic tf32, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f4e2m1 and f4e2m1x2"
 )]
-pub trait Element:
-    sealed::Sealed + Copy + PartialEq + PartialOrd + core::fmt::Debug + Send + Sync + 'static
-{
+pub trait Element: Sealed + Copy + PartialEq + PartialOrd + core::fmt::Debug + Send + Sync + 'static {
     /// How a value lies in memory.
     ///
     /// `bool` lies as one byte: loads take any nonzero byte as true, stores write 0 or 1.
@@ -71,11 +72,6 @@ pub trait Element:
     fn from_bits(bits: Self::Bits) -> Self;
 }
 
-mod sealed {
-    /// Element types are known to the back ends: no others can be added.
-    pub trait Sealed {}
-}
-
 macro_rules! elements {
     ($($type:ty, $bits:ty, $zero:expr, |$value:ident| $to:expr, |$raw:ident| $from:expr;)*) => { $(
         impl Element for $type {
@@ -92,7 +88,6 @@ macro_rules! elements {
                 $from
             }
         }
-        impl sealed::Sealed for $type {}
     )* };
 }
 elements! {

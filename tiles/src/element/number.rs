@@ -1,7 +1,7 @@
 //! Arithmetic of integers and floats, one element at a time.
 
-use super::{Cast, Classify, Element, Promote, bf16, f16};
-use crate::arch::float as machine;
+use super::{Cast, Classify, Comparable, Element, bf16, f16};
+use crate::arch::{convert, float as machine};
 use crate::math::remainder;
 use num_traits::{Bounded, One, Zero};
 
@@ -11,7 +11,7 @@ use num_traits::{Bounded, One, Zero};
     label = "expected bool or an integer",
     note = "`& | ^ !` work on tiles of bool and of integers; compare floats first, or bitcast them"
 )]
-pub trait Logical: Element + Promote<Self, Output = Self> + Cast<Self> {
+pub trait Logical: Element {
     /// `self & other`.
     fn and(self, other: Self) -> Self;
     /// `self | other`.
@@ -22,7 +22,7 @@ pub trait Logical: Element + Promote<Self, Output = Self> + Cast<Self> {
     fn not(self) -> Self;
 }
 
-/// Integers and floats: arithmetic and order.
+/// Integers and floats: arithmetic.
 ///
 /// The functions are those of the machine: on a GPU single instructions where it has them. Generic device code
 /// should call them (or the operators of tiles) rather than the operators of `T`, which for [`f16`](struct@f16) and
@@ -32,15 +32,18 @@ pub trait Logical: Element + Promote<Self, Output = Self> + Cast<Self> {
     label = "expected integers or floats",
     note = "convert first: `.cast::<i32>()`"
 )]
-pub trait Number:
-    Element + Classify + Zero + One + Bounded + Promote<Self, Output = Self> + Cast<Self>
-{
+pub trait Number: Comparable + Classify + Zero + One + Bounded {
     /// One.
     const ONE: Self;
-    /// The identity of maximum: negative infinity, or the least integer.
-    const LOWEST: Self;
-    /// The identity of minimum: infinity, or the greatest integer.
-    const HIGHEST: Self;
+    /// Whether sums and products are the same in any order, as those of integers are.
+    const ASSOCIATIVE: bool;
+    /// The type in which many elements are added up or multiplied: `f32` for [`f16`](struct@f16) and [`bf16`], for all
+    /// others the type itself.
+    type Accumulator: Number;
+    /// The same number as an accumulator; exact.
+    fn to_accumulator(self) -> Self::Accumulator;
+    /// An accumulator, rounded once.
+    fn from_accumulator(total: Self::Accumulator) -> Self;
     /// Sum; integers wrap.
     fn add(self, other: Self) -> Self;
     /// Difference; integers wrap.
@@ -67,20 +70,6 @@ pub trait Number:
     fn neg(self) -> Self;
     /// Magnitude; of the least integer it is that integer.
     fn abs(self) -> Self;
-    /// The smaller one; a NaN loses against a number, and -0 is smaller than +0.
-    fn minimum(self, other: Self) -> Self;
-    /// The larger one; a NaN loses against a number, and +0 is larger than -0.
-    fn maximum(self, other: Self) -> Self;
-    /// The smaller one; a NaN wins.
-    fn min_propagate_nan(self, other: Self) -> Self;
-    /// The larger one; a NaN wins.
-    fn max_propagate_nan(self, other: Self) -> Self;
-    /// `self < other`; false with a NaN.
-    fn less(self, other: Self) -> bool;
-    /// `self <= other`; false with a NaN.
-    fn less_equal(self, other: Self) -> bool;
-    /// Whether it is not a number; integers always are.
-    fn is_nan(self) -> bool;
 }
 
 /// Integers: shifts, counts and order of bits, high products, saturation.
@@ -156,8 +145,16 @@ macro_rules! integers {
     ($($type:ident, $unsigned:ident, $wide:ident, |$value:ident| $abs:expr;)*) => { $(
         impl Number for $type {
             const ONE: Self = 1;
-            const LOWEST: Self = $type::MIN;
-            const HIGHEST: Self = $type::MAX;
+            const ASSOCIATIVE: bool = true;
+            type Accumulator = Self;
+            #[inline(always)]
+            fn to_accumulator(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn from_accumulator(total: Self) -> Self {
+                total
+            }
             #[inline(always)]
             fn add(self, other: Self) -> Self {
                 self.wrapping_add(other)
@@ -185,7 +182,7 @@ macro_rules! integers {
             #[inline(always)]
             fn ceil_div(self, other: Self) -> Self {
                 let (quotient, rest) = Number::div_rem(self, other);
-                let same_side = Number::less(rest, 0) == Number::less(other, 0);
+                let same_side = Comparable::less(rest, 0) == Comparable::less(other, 0);
                 if rest != 0 && other != 0 && same_side { quotient.wrapping_add(1) } else { quotient }
             }
             #[inline(always)]
@@ -200,7 +197,7 @@ macro_rules! integers {
             #[inline(always)]
             fn divmod(self, other: Self) -> (Self, Self) {
                 let (quotient, rest) = Number::div_rem(self, other);
-                let opposite = Number::less(rest, 0) != Number::less(other, 0);
+                let opposite = Comparable::less(rest, 0) != Comparable::less(other, 0);
                 if rest != 0 && other != 0 && opposite {
                     (quotient.wrapping_sub(1), rest.wrapping_add(other))
                 } else {
@@ -215,34 +212,6 @@ macro_rules! integers {
             fn abs(self) -> Self {
                 let $value = self;
                 $abs
-            }
-            #[inline(always)]
-            fn minimum(self, other: Self) -> Self {
-                if other < self { other } else { self }
-            }
-            #[inline(always)]
-            fn maximum(self, other: Self) -> Self {
-                if other > self { other } else { self }
-            }
-            #[inline(always)]
-            fn min_propagate_nan(self, other: Self) -> Self {
-                Number::minimum(self, other)
-            }
-            #[inline(always)]
-            fn max_propagate_nan(self, other: Self) -> Self {
-                Number::maximum(self, other)
-            }
-            #[inline(always)]
-            fn less(self, other: Self) -> bool {
-                self < other
-            }
-            #[inline(always)]
-            fn less_equal(self, other: Self) -> bool {
-                self <= other
-            }
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                false
             }
         }
         impl Integer for $type {
@@ -259,6 +228,9 @@ macro_rules! integers {
             }
             #[inline(always)]
             fn to_amount(self) -> u32 {
+                if $type::BITS == 64 {
+                    return convert::saturate_u64_to_u32(self as u64);
+                }
                 u32::try_from(self).unwrap_or(u32::MAX)
             }
             type Unsigned = $unsigned;
@@ -316,7 +288,7 @@ macro_rules! integers {
 integers! {
     i8, u8, i16, |value| value.wrapping_abs();
     i16, u16, i32, |value| {
-        let mask = crate::arch::convert::sign_mask_i16(value);
+        let mask = convert::sign_mask_i16(value);
         (value ^ mask).wrapping_sub(mask)
     };
     i32, u32, i64, |value| value.wrapping_abs();
@@ -327,13 +299,21 @@ integers! {
     u64, u64, u128, |value| value;
 }
 
-/// `native` types compute with their own operators; the others give the machine's functions on their bits.
+/// `f32` and `f64` compute with their own operators; the others give the machine's functions on their bits.
 macro_rules! floats {
-    ($($type:ident: $add:expr, $sub:expr, $mul:expr, $div:expr, $rem:expr, $min:expr, $max:expr, $min_nan:expr, $max_nan:expr, $divmod:expr, $one:expr, $sign:expr, |$value:ident| $wide:expr;)*) => { $(
+    ($($type:ident in $accumulator:ident: $add:expr, $sub:expr, $mul:expr, $div:expr, $rem:expr, $min:expr, $max:expr, $min_nan:expr, $max_nan:expr, $divmod:expr, $one:expr, $sign:expr, |$value:ident| $wide:expr;)*) => { $(
         impl Number for $type {
             const ONE: Self = $one;
-            const LOWEST: Self = $type::NEG_INFINITY;
-            const HIGHEST: Self = $type::INFINITY;
+            const ASSOCIATIVE: bool = false;
+            type Accumulator = $accumulator;
+            #[inline(always)]
+            fn to_accumulator(self) -> $accumulator {
+                self.cast()
+            }
+            #[inline(always)]
+            fn from_accumulator(total: $accumulator) -> Self {
+                total.cast()
+            }
             #[inline(always)]
             fn add(self, other: Self) -> Self {
                 $add(self, other)
@@ -382,6 +362,10 @@ macro_rules! floats {
             fn abs(self) -> Self {
                 $type::from_bits(self.to_bits() & !$sign)
             }
+        }
+        impl Comparable for $type {
+            const LOWEST: Self = $type::NEG_INFINITY;
+            const HIGHEST: Self = $type::INFINITY;
             #[inline(always)]
             fn minimum(self, other: Self) -> Self {
                 $min(self, other)
@@ -449,14 +433,14 @@ macro_rules! divmod_in_f32 {
 }
 
 floats! {
-    f32: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, remainder::single,
+    f32 in f32: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, remainder::single,
         machine::min_f32, machine::max_f32, machine::min_nan_f32, machine::max_nan_f32, remainder::single_divmod, 1.0, 0x8000_0000, |value| value;
-    f64: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, remainder::double,
+    f64 in f64: |a, b| a + b, |a, b| a - b, |a, b| a * b, |a, b| a / b, remainder::double,
         machine::min_f64, machine::max_f64, machine::min_nan_f64, machine::max_nan_f64, remainder::double_divmod, 1.0, 0x8000_0000_0000_0000, |value| value;
-    f16: on_bits!(f16, add_f16), on_bits!(f16, subtract_f16), on_bits!(f16, multiply_f16), in_f32!(f16, |a, b| a / b),
+    f16 in f32: on_bits!(f16, add_f16), on_bits!(f16, subtract_f16), on_bits!(f16, multiply_f16), in_f32!(f16, |a, b| a / b),
         in_f32!(f16, |a, b| remainder::single(a, b)), on_bits!(f16, min_f16), on_bits!(f16, max_f16),
         on_bits!(f16, min_nan_f16), on_bits!(f16, max_nan_f16), divmod_in_f32!(f16), f16::ONE, 0x8000, |value| Cast::<f32>::cast(value);
-    bf16: on_bits!(bf16, add_bf16), on_bits!(bf16, subtract_bf16), on_bits!(bf16, multiply_bf16), in_f32!(bf16, |a, b| a / b),
+    bf16 in f32: on_bits!(bf16, add_bf16), on_bits!(bf16, subtract_bf16), on_bits!(bf16, multiply_bf16), in_f32!(bf16, |a, b| a / b),
         in_f32!(bf16, |a, b| remainder::single(a, b)), on_bits!(bf16, min_bf16), on_bits!(bf16, max_bf16),
         on_bits!(bf16, min_nan_bf16), on_bits!(bf16, max_nan_bf16), divmod_in_f32!(bf16), bf16::ONE, 0x8000, |value| Cast::<f32>::cast(value);
 }

@@ -1,6 +1,73 @@
-//! The total order of elements, as unsigned numbers of the same order.
+//! The order of elements: comparisons, and the total order as unsigned numbers of the same order.
 
 use super::{Element, Integer, bf16, f16};
+
+/// Types whose elements compare: `false` below `true`, numbers by value, pointers by address.
+///
+/// The functions are those of the machine, as those of [`Number`](super::Number).
+#[diagnostic::on_unimplemented(
+    message = "tiles of `{Self}` have no order",
+    label = "expected bool, integers, floats or pointers",
+    note = "convert first: `.cast::<f32>()`"
+)]
+pub trait Comparable: Element {
+    /// The identity of maximum: `false`, negative infinity, or the least value.
+    const LOWEST: Self;
+    /// The identity of minimum: `true`, infinity, or the greatest value.
+    const HIGHEST: Self;
+    /// `self < other`; false with a NaN.
+    fn less(self, other: Self) -> bool;
+    /// `self <= other`; false with a NaN.
+    #[inline(always)]
+    fn less_equal(self, other: Self) -> bool {
+        !other.less(self)
+    }
+    /// The smaller one; a NaN loses against a number, and -0 is smaller than +0.
+    #[inline(always)]
+    fn minimum(self, other: Self) -> Self {
+        if other.less(self) { other } else { self }
+    }
+    /// The larger one; a NaN loses against a number, and +0 is larger than -0.
+    #[inline(always)]
+    fn maximum(self, other: Self) -> Self {
+        if self.less(other) { other } else { self }
+    }
+    /// The smaller one; a NaN wins.
+    #[inline(always)]
+    fn min_propagate_nan(self, other: Self) -> Self {
+        self.minimum(other)
+    }
+    /// The larger one; a NaN wins.
+    #[inline(always)]
+    fn max_propagate_nan(self, other: Self) -> Self {
+        self.maximum(other)
+    }
+    /// Whether it is not a number; only floats may be.
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        false
+    }
+}
+
+macro_rules! comparable {
+    ($($type:ident: $lowest:expr, $highest:expr;)*) => { $(
+        impl Comparable for $type {
+            const LOWEST: Self = $lowest;
+            const HIGHEST: Self = $highest;
+            #[inline(always)]
+            fn less(self, other: Self) -> bool {
+                self < other
+            }
+            #[inline(always)]
+            fn less_equal(self, other: Self) -> bool {
+                self <= other
+            }
+        }
+    )* };
+    (integers $($type:ident)*) => { comparable! { $($type: $type::MIN, $type::MAX;)* } };
+}
+comparable! { bool: false, true; }
+comparable!(integers i8 i16 i32 i64 u8 u16 u32 u64);
 
 /// Types whose elements sort.
 ///

@@ -1,7 +1,7 @@
 //! Pointers as elements: addresses of elements in global memory.
 
-use super::sealed::Sealed;
-use super::{Cast, Element, Promote};
+use super::{Cast, Comparable, Element};
+use crate::sealed::sealed;
 use core::marker::PhantomData;
 
 /// The address of an element of type `T` in global memory, or [`Pointer::NULL`].
@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 /// A tile of pointers reaches elements that lie anywhere: its loads, stores and atomic operations are `unsafe` methods of
 /// [`Tile`](crate::tile::Tile). Pointers come from [`TensorSpan::pointer`](crate::span::TensorSpan::pointer), by distances in
 /// elements from other pointers, or as 64-bit numbers from memory (`bitcast` between `u64` and pointers keeps the address).
-/// They compare as equal or not; in the order of addresses through `bitcast::<u64>()`. As a `bool`, a pointer is "not null".
+/// They compare by their addresses. As a `bool`, a pointer is "not null".
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -19,7 +19,7 @@ use core::marker::PhantomData;
 ///     let reversed = first.offset(3 - cx.iota::<i32, _>(shape![4]));
 ///     assert_eq!(reversed.offset_from(first).at([0]), 3);
 ///     assert!(reversed.eq(first).at([3]) && !reversed.eq(Pointer::NULL).at([0]));
-///     assert!(reversed.bitcast::<u64>().gt(first.bitcast::<u64>()).at([0]));
+///     assert!(reversed.gt(first).at([0]) && reversed.le(first).at([3]));
 ///     // SAFETY: the offsets 0 to 3 lie inside the tensor, which nothing writes.
 ///     assert_eq!(unsafe { reversed.load() }.at([1]), 3.0);
 /// });
@@ -70,7 +70,7 @@ impl<T: Element> Pointer<T> {
     }
 }
 
-impl<T: Element> Sealed for Pointer<T> {}
+sealed! { [T] Pointer<T>; }
 
 impl<T: Element> Element for Pointer<T> {
     type Bits = u64;
@@ -86,13 +86,6 @@ impl<T: Element> Element for Pointer<T> {
     }
 }
 
-impl<T: Element> Cast<Self> for Pointer<T> {
-    #[inline(always)]
-    fn cast(self) -> Self {
-        self
-    }
-}
-
 impl<T: Element> Cast<bool> for Pointer<T> {
     #[inline(always)]
     fn cast(self) -> bool {
@@ -100,10 +93,11 @@ impl<T: Element> Cast<bool> for Pointer<T> {
     }
 }
 
-impl<T: Element> Promote<Self> for Pointer<T> {
-    type Output = Self;
+impl<T: Element> Comparable for Pointer<T> {
+    const LOWEST: Self = Self::NULL;
+    const HIGHEST: Self = Self::from_address(u64::MAX);
     #[inline(always)]
-    fn promote(other: Self) -> Self {
-        other
+    fn less(self, other: Self) -> bool {
+        self.address < other.address
     }
 }

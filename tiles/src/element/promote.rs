@@ -4,7 +4,8 @@
 //! wider one; `bool` to the other. A signed and an unsigned integer, and `f16` and `bf16`, have no common type:
 //! convert one of them. The floats without arithmetic have a common type with themselves only.
 
-use super::{Cast, Element, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
+use super::{Cast, Element, bf16, f16};
+use crate::sealed::Sealed;
 
 /// The common type of `Self` and `U`.
 #[diagnostic::on_unimplemented(
@@ -12,7 +13,7 @@ use super::{Cast, Element, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5
     label = "no implicit conversion between `{Self}` and `{U}`",
     note = "convert one side first: `.cast::<...>()`"
 )]
-pub trait Promote<U>: Element + Cast<Self::Output> {
+pub trait Promote<U: Element>: Element + Cast<Self::Output> {
     /// The common type.
     type Output: Element;
     /// `other` as the common type.
@@ -25,9 +26,18 @@ pub trait Promote<U>: Element + Cast<Self::Output> {
     label = "the tensor has elements of type `{Wanted}`",
     note = "convert first: `.cast::<{Wanted}>()`"
 )]
-pub trait FitsElement<Wanted> {}
+pub trait FitsElement<Wanted: Element>: Sealed {}
 
-impl<T> FitsElement<T> for T {}
+impl<T: Element> FitsElement<T> for T {}
+
+/// Every element has its own type in common with itself.
+impl<T: Element> Promote<T> for T {
+    type Output = T;
+    #[inline(always)]
+    fn promote(other: T) -> T {
+        other
+    }
+}
 
 macro_rules! promotions {
     ($($left:ident: $($right:ident $output:ident),*;)*) => { $($(
@@ -41,26 +51,19 @@ macro_rules! promotions {
     )*)* };
 }
 promotions! {
-    bool: bool bool, i8 i8, i16 i16, i32 i32, i64 i64, u8 u8, u16 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-    i8: bool i8, i8 i8, i16 i16, i32 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-    i16: bool i16, i8 i16, i16 i16, i32 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-    i32: bool i32, i8 i32, i16 i32, i32 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-    i64: bool i64, i8 i64, i16 i64, i32 i64, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-    u8: bool u8, u8 u8, u16 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-    u16: bool u16, u8 u16, u16 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-    u32: bool u32, u8 u32, u16 u32, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-    u64: bool u64, u8 u64, u16 u64, u32 u64, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-    f16: bool f16, i8 f16, i16 f16, i32 f16, i64 f16, u8 f16, u16 f16, u32 f16, u64 f16, f16 f16, f32 f32, f64 f64;
-    bf16: bool bf16, i8 bf16, i16 bf16, i32 bf16, i64 bf16, u8 bf16, u16 bf16, u32 bf16, u64 bf16, bf16 bf16, f32 f32, f64 f64;
-    f32: bool f32, i8 f32, i16 f32, i32 f32, i64 f32, u8 f32, u16 f32, u32 f32, u64 f32, f16 f32, bf16 f32, f32 f32, f64 f64;
-    f64: bool f64, i8 f64, i16 f64, i32 f64, i64 f64, u8 f64, u16 f64, u32 f64, u64 f64, f16 f64, bf16 f64, f32 f64, f64 f64;
-    tf32: tf32 tf32;
-    f8e4m3: f8e4m3 f8e4m3;
-    f8e5m2: f8e5m2 f8e5m2;
-    f8e8m0: f8e8m0 f8e8m0;
-    f8ue5m3: f8ue5m3 f8ue5m3;
-    f4e2m1: f4e2m1 f4e2m1;
-    f4e2m1x2: f4e2m1x2 f4e2m1x2;
+    bool: i8 i8, i16 i16, i32 i32, i64 i64, u8 u8, u16 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    i8: bool i8, i16 i16, i32 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    i16: bool i16, i8 i16, i32 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    i32: bool i32, i8 i32, i16 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    i64: bool i64, i8 i64, i16 i64, i32 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    u8: bool u8, u16 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    u16: bool u16, u8 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    u32: bool u32, u8 u32, u16 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    u64: bool u64, u8 u64, u16 u64, u32 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
+    f16: bool f16, i8 f16, i16 f16, i32 f16, i64 f16, u8 f16, u16 f16, u32 f16, u64 f16, f32 f32, f64 f64;
+    bf16: bool bf16, i8 bf16, i16 bf16, i32 bf16, i64 bf16, u8 bf16, u16 bf16, u32 bf16, u64 bf16, f32 f32, f64 f64;
+    f32: bool f32, i8 f32, i16 f32, i32 f32, i64 f32, u8 f32, u16 f32, u32 f32, u64 f32, f16 f32, bf16 f32, f64 f64;
+    f64: bool f64, i8 f64, i16 f64, i32 f64, i64 f64, u8 f64, u16 f64, u32 f64, u64 f64, f16 f64, bf16 f64, f32 f64;
 }
 
 /// The common type of two integers of any signedness by the rules of CUDA Tile C++: the signed type if it is the wider

@@ -266,6 +266,8 @@ impl Plan {
 pub struct ReductionPlan {
     /// Register of the operand to register of the result.
     pub(crate) register: BitMap,
+    /// Bits of the register number over which to combine.
+    pub(crate) registers: usize,
     /// Bits of the lane number over which to combine.
     pub(crate) lanes: u32,
     /// Bits of the warp number over which to combine.
@@ -276,12 +278,14 @@ impl ReductionPlan {
     /// The plan for reducing `count` bits from bit `low` on.
     pub(crate) const fn new(map: &LinearMap, low: u32, count: u32) -> Self {
         let mut register = [NONE; FLAT_BITS];
-        let mut kept = 0;
+        let (mut kept, mut registers) = (0, 0);
         let mut k = 0;
         while k < map.register_bits {
             if remaining(map.register[k], low as i8, count as i8) != NONE {
                 register[k] = kept;
                 kept += 1;
+            } else {
+                registers |= 1 << k;
             }
             k += 1;
         }
@@ -297,6 +301,6 @@ impl ReductionPlan {
             }
             k += 1;
         }
-        Self { register: BitMap::new(&register), lanes, warps }
+        Self { register: BitMap::new(&register), registers, lanes, warps }
     }
 }

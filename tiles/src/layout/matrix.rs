@@ -9,6 +9,7 @@ use super::map::{FLAT_BITS, LinearMap, NONE, THREAD_BITS};
 use super::{Block, Blocked, Join, Layout, LayoutDescription, Slice};
 use crate::arch::matrix::Arrangement;
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
+use crate::sealed::sealed;
 use crate::shape::{Axis, Shape, ShapeDescription};
 use core::marker::PhantomData;
 use typenum::{U1, U2, U4, U8, U16, U32, U64, U4096};
@@ -423,4 +424,11 @@ impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Join<Self> for LeftOperand<B, E, N>
 }
 impl<B: Block, E: PowerOfTwo, M: PowerOfTwo> Join<Self> for RightOperand<B, E, M> {
     type Output = Self;
+}
+
+sealed! {
+    [B] Accumulators<B>;
+    [B] TurnedAccumulators<B>;
+    [B, E, N] LeftOperand<B, E, N>;
+    [B, E, M] RightOperand<B, E, M>;
 }

@@ -14,19 +14,26 @@ mod matrix;
 pub mod movement;
 mod scan;
 
+sealed! {
+    [const THREADS: usize, const VECTOR: usize, const GRID_RANK: usize, const COPY: usize] Cta<THREADS, VECTOR, GRID_RANK, COPY>;
+    [B] Blocked<B>;
+    [L, P, const A: usize] Slice<L, P, A>;
+}
+
 #[cfg(test)]
 mod tests;
 
-pub(crate) use map::{LinearMap, ReductionPlan, THREAD_BITS};
+pub(crate) use map::{BitMap, LinearMap, ReductionPlan, THREAD_BITS};
 pub use matrix::{Accumulators, MatrixPart, TurnedAccumulators};
 pub(crate) use matrix::{Across, Down, warps};
 #[doc(hidden)]
 pub use matrix::{LeftOperand, RightOperand};
 pub(crate) use movement::{Broadcasting, Conversion, Movement, Pair, Passage, Single, Source};
-pub(crate) use scan::{Carrier, Scan, ScanPlan};
+pub(crate) use scan::{Carrier, Field, Scan, ScanPlan};
 
 use crate::arch;
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
+use crate::sealed::{Sealed, sealed};
 use crate::shape::{Axis, Shape, ShapeDescription};
 use core::marker::PhantomData;
 use typenum::{Const, ToUInt};
@@ -41,7 +48,7 @@ use typenum::{Const, ToUInt};
     label = "expected the kernel's block parameter",
     note = "a helper that works on tiles takes `<B: Block>` and passes it on"
 )]
-pub trait Block: Copy + Send + Sync + 'static {
+pub trait Block: Sealed + Copy + Send + Sync + 'static {
     /// Threads of the block.
     type Threads: PowerOfTwo;
     /// Neighbouring elements that a thread holds in a row.
@@ -76,7 +83,7 @@ where
 
 /// How the elements of a tile are spread over threads and registers.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a tile layout", label = "not a layout")]
-pub trait Layout: Copy + Send + Sync + 'static + Join<Self, Output = Self> {
+pub trait Layout: Sealed + Copy + Send + Sync + 'static + Join<Self, Output = Self> {
     /// The block over which tiles are spread.
     type Block: Block;
     /// How many elements of a tile of shape `S` each thread holds.
@@ -93,7 +100,7 @@ pub trait Layout: Copy + Send + Sync + 'static + Join<Self, Output = Self> {
     label = "these tiles belong to different blocks",
     note = "both tiles must come from views or creations with the kernel's own `cx`"
 )]
-pub trait Join<Other> {
+pub trait Join<Other: Sealed>: Sealed {
     /// The common layout.
     type Output: Layout;
 }

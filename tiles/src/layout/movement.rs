@@ -6,12 +6,13 @@ use super::map::{FlatBits, LinearMap, Plan};
 use super::{Layout, Map};
 use crate::element::Element;
 use crate::registers::{PowerOfTwo, Product};
+use crate::sealed::{Sealed, sealed};
 use crate::shape::{Axis, AxisOrder, Shape};
 use core::marker::PhantomData;
 use typenum::U2;
 
 /// How the flat index of an element of the result, of shape `To`, gives the flat index in the operand, of shape `S`.
-pub trait Movement<S: Shape, To: Shape>: 'static {
+pub trait Movement<S: Shape, To: Shape>: Sealed + 'static {
     /// For each bit of the result's flat index the bit of the operand's.
     const BITS: FlatBits;
     /// What is added (exclusive or) to the operand's flat index.
@@ -24,6 +25,7 @@ macro_rules! movements {
     ($($(#[$attribute:meta])* $name:ident [$($generics:tt)*] [$($arguments:ident)*] $($bound:path)?, |$from:ident, $to:ident| $bits:expr $(=> $constant:ident = $value:expr)?;)*) => { $(
         $(#[$attribute])*
         pub struct $name<$($generics)*>;
+        sealed! { [$($generics)*] $name<$($arguments),*>; }
         impl<S: Shape $(+ $bound)?, To: Shape, $($generics)*> Movement<S, To> for $name<$($arguments),*> {
             const BITS: FlatBits = {
                 let ($from, $to) = (&S::DESCRIPTION, &To::DESCRIPTION);
@@ -77,7 +79,7 @@ impl<S: Shape, To: Shape, O: AxisOrder<S, Permuted = To> + 'static> Movement<S, 
 }
 
 /// An operand as the threads hold it.
-pub trait Source: 'static {
+pub trait Source: Sealed + 'static {
     /// The shape of a tile of it.
     type Shape: Shape;
     /// The number of elements.
@@ -135,4 +137,11 @@ impl<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>> Pas
         <X::Count as PowerOfTwo>::LOG,
         size_of::<T::Bits>().ilog2(),
     );
+}
+
+sealed! {
+    [const A: usize] Flip<A>;
+    [O] Permuting<O>;
+    [S, L] Single<S, L>;
+    [S, L] Pair<S, L>;
 }

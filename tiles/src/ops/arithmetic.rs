@@ -1,19 +1,35 @@
-//! The operators `+ - * / % & | ^ << >> - !` of tiles.
+//! The operators `+ - * / % & | ^ << >> - !` of tiles, and `+= -= *= /= %= &= |= ^= <<= >>=`.
 //!
 //! Shapes broadcast by NumPy's rules and element types promote by [`Promote`]. A scalar on the right takes the
 //! tile's element type; one on the left may be any primitive number of that type. For `f16` and `bf16` tiles an
 //! `f32` scalar is rounded to the tile's type, so that literals work.
+//!
+//! `a += b` is `a = a + b`: the result must have the element type and the shape of `a`, to which `b` broadcasts.
+//!
+//! ```
+//! use cuda_tiles::prelude::*;
+//! cuda_tiles::cpu::block(|cx| {
+//!     let mut t = cx.iota::<i32, _>(shape![2, 4]).cast::<f32>();
+//!     t -= t.mean::<1>();
+//!     t *= 2.0;
+//!     assert_eq!((t.at([0, 0]), t.at([1, 3])), (-3.0, 3.0));
+//! });
+//! ```
 
 use super::Operand;
 use super::modes::{NanMode, SuppressNan};
 use super::operand::{Fetch, Promoted};
 use crate::arch::{TILES_IN_REGISTERS, threads};
-use crate::element::{Cast, Element, Float, Integer, Logical, Number, Promote, bf16, f16};
+use crate::element::{Cast, Comparable, Element, Float, Integer, Logical, Number, Promote, bf16, f16};
 use crate::layout::{Join, Layout};
 use crate::registers::PowerOfTwo;
+use crate::sealed::Sealed;
 use crate::shape::{Broadcast, Shape};
 use crate::tile::{Spread, Tile};
-use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
+use core::ops::{
+    Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign, Mul,
+    MulAssign, Neg, Not, Rem, RemAssign, Shl, ShlAssign, Shr, ShrAssign, Sub, SubAssign,
+};
 
 /// A binary operator on promoted elements, for tile and scalar operands.
 macro_rules! operators {
@@ -114,6 +130,57 @@ macro_rules! shifts {
 }
 shifts! { Shl shl shl; Shr shr shr; }
 
+/// A result that takes the place of a tile `Tile<T, S, L>`: one of the same elements and shape. If it is laid out otherwise, its elements
+/// change their places.
+#[diagnostic::on_unimplemented(
+    message = "the result of this operation cannot take the place of the tile on the left",
+    label = "the result has other elements than `{T}`, or another shape than `{S}`",
+    note = "the operand on the right broadcasts to the shape of the tile on the left and is promoted to its type; if it is larger or wider: \
+            `let sum = a + b`, or `.cast::<{T}>()` it first"
+)]
+pub trait Replaces<T: Element, S: Shape, L: Layout>: Sealed {
+    /// The tile that takes the place.
+    #[doc(hidden)]
+    fn replacement(self) -> Tile<T, S, L>;
+}
+
+impl<T: Element, S: Shape, L: Layout, M: Layout<Block = L::Block>> Replaces<T, S, L> for Tile<T, S, M> {
+    #[inline(always)]
+    fn replacement(self) -> Tile<T, S, L> {
+        self.spread()
+    }
+}
+
+/// `a op= b`: `a = a op b`, where that is a tile as `a` is.
+macro_rules! assignments {
+    ($($trait:ident $function:ident: $operator:ident $operation:ident;)*) => { $(
+        impl<T, S, L, X> $trait<X> for Tile<T, S, L>
+        where
+            T: Element,
+            S: Shape,
+            L: Layout,
+            Self: $operator<X, Output: Replaces<T, S, L>>,
+        {
+            #[inline(always)]
+            fn $function(&mut self, other: X) {
+                *self = $operator::$operation(*self, other).replacement();
+            }
+        }
+    )* };
+}
+assignments! {
+    AddAssign add_assign: Add add;
+    SubAssign sub_assign: Sub sub;
+    MulAssign mul_assign: Mul mul;
+    DivAssign div_assign: Div div;
+    RemAssign rem_assign: Rem rem;
+    BitAndAssign bitand_assign: BitAnd bitand;
+    BitOrAssign bitor_assign: BitOr bitor;
+    BitXorAssign bitxor_assign: BitXor bitxor;
+    ShlAssign shl_assign: Shl shl;
+    ShrAssign shr_assign: Shr shr;
+}
+
 impl<T: Number, S: Shape, L: Layout> Neg for Tile<T, S, L> {
     type Output = Self;
     #[inline(always)]
@@ -144,7 +211,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn minimum<R: Operand<T, S, L>>(self, other: R) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
     where
-        T: Promote<R::Element, Output: Number>,
+        T: Promote<R::Element, Output: Comparable>,
     {
         self.minimum_with(other, SuppressNan)
     }
@@ -157,7 +224,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         _mode: N,
     ) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
     where
-        T: Promote<R::Element, Output: Number>,
+        T: Promote<R::Element, Output: Comparable>,
     {
         other.combine(self, |a, b| N::minimum(Cast::<Promoted<T, S, L, R>>::cast(a), T::promote(b)))
     }
@@ -166,7 +233,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn maximum<R: Operand<T, S, L>>(self, other: R) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
     where
-        T: Promote<R::Element, Output: Number>,
+        T: Promote<R::Element, Output: Comparable>,
     {
         self.maximum_with(other, SuppressNan)
     }
@@ -179,7 +246,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         _mode: N,
     ) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
     where
-        T: Promote<R::Element, Output: Number>,
+        T: Promote<R::Element, Output: Comparable>,
     {
         other.combine(self, |a, b| N::maximum(Cast::<Promoted<T, S, L, R>>::cast(a), T::promote(b)))
     }
@@ -198,7 +265,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn clamp<B, H>(self, low: B, high: H) -> Tile<T, H::Shape, H::Layout>
     where
-        T: Number,
+        T: Comparable,
         B: Operand<T, S, L, Element = T>,
         H: Operand<T, B::Shape, B::Layout, Element = T>,
     {

@@ -2,7 +2,7 @@
 
 use super::Operand;
 use super::operand::{Fetch, Promoted};
-use crate::element::{Cast, Classify, Element, Number, Promote};
+use crate::element::{Cast, Classify, Comparable, Element, Promote};
 use crate::layout::{Join, Layout};
 use crate::shape::{Broadcast, Shape};
 use crate::tile::{Spread, Tile};
@@ -39,13 +39,13 @@ comparisons! {
     /// Whether elements differ; true with a NaN.
     ne: |a, b| a != b, Element;
     /// Whether elements of this tile are smaller.
-    lt: |a, b| a.less(b), Number;
+    lt: |a, b| a.less(b), Comparable;
     /// Whether elements of this tile are smaller or equal.
-    le: |a, b| a.less_equal(b), Number;
+    le: |a, b| a.less_equal(b), Comparable;
     /// Whether elements of this tile are larger.
-    gt: |a, b| b.less(a), Number;
+    gt: |a, b| b.less(a), Comparable;
     /// Whether elements of this tile are larger or equal.
-    ge: |a, b| b.less_equal(a), Number;
+    ge: |a, b| b.less_equal(a), Comparable;
 }
 
 /// What `select` chooses from: a tile whose shape broadcasts, or a scalar, of element type `T`.

@@ -4,6 +4,7 @@ use super::Operand;
 use super::operand::Promoted;
 use crate::element::{Cast, Element, Integer, Promote};
 use crate::layout::{Join, Layout};
+use crate::sealed::Sealed;
 use crate::shape::{Broadcast, Shape};
 use crate::tile::Tile;
 
@@ -112,7 +113,7 @@ unary! {
     message = "`{Self}` is not an amount to rotate by",
     label = "expected a tile of integers or a `u32`"
 )]
-pub trait Amount<S: Shape, L: Layout> {
+pub trait Amount<S: Shape, L: Layout>: Sealed {
     /// The common shape.
     type Shape: Shape;
     /// The common layout.

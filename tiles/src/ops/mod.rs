@@ -16,6 +16,7 @@ pub mod sort;
 pub mod tuple;
 pub mod with_modes;
 
+mod accumulate;
 pub(crate) mod operand;
 mod travel;
 

@@ -2,6 +2,7 @@
 
 use crate::element::{Element, Promote};
 use crate::layout::{Join, Layout};
+use crate::sealed::Sealed;
 use crate::shape::{Broadcast, Shape};
 use crate::tile::{Spread, Tile};
 
@@ -12,7 +13,7 @@ use crate::tile::{Spread, Tile};
     label = "not a fitting operand",
     note = "operands are tiles of a shape that broadcasts, and scalars of the tile's own element type"
 )]
-pub trait Operand<T: Element, S: Shape, L: Layout> {
+pub trait Operand<T: Element, S: Shape, L: Layout>: Sealed {
     /// Its element type.
     type Element: Element;
     /// The common shape.

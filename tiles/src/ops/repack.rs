@@ -5,6 +5,7 @@
 
 use crate::arch;
 use crate::element::{Element, Repack, Word, f4e2m1, f4e2m1x2};
+use crate::layout::movement::Renaming;
 use crate::layout::{Blocked, Layout, Map};
 use crate::registers::{PowerOfTwo, Product, Quotient};
 use crate::shape::{Axis, Dimension, Power, ScaleAxis, Shape};
@@ -79,9 +80,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         };
         // First the elements that make one wider are joined, then the wider ones split. One of the two does nothing. The
         // bits of elements to be joined lie apart, so that a sum joins them.
+        let narrow = self.moved::<Narrow<T, U, S, A>, L, Renaming>();
         let joined = Tile::<Wider<T, U>, Narrow<T, U, S, A>, L>::from_registers_fn(|i| {
             let amount = place::<Narrow<T, U, S, A>, L>(i) * T::Width::COUNT as u32;
-            Word::narrow(self.registers().get(i).to_bits().widen() << amount)
+            Word::narrow(narrow.registers().get(i).to_bits().widen() << amount)
         })
         .sum::<1>();
         let split: Tile<_, Split<T, U, S, A>, Blocked<L::Block>> = joined.spread();

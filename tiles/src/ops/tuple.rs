@@ -8,6 +8,7 @@ use crate::arch;
 use crate::element::{Element, Ordered};
 use crate::layout::{Blocked, Layout, Slice};
 use crate::registers::Registers;
+use crate::sealed::Sealed;
 use crate::shape::{Axis, Shape};
 use crate::tile::Tile;
 
@@ -17,7 +18,7 @@ use crate::tile::Tile;
     label = "expected 2 to 4 tiles of equal shapes",
     note = "bring tiles to one shape first: `.broadcast(shape![...])`"
 )]
-pub trait TileTuple: Copy {
+pub trait TileTuple: Sealed + Copy {
     /// The shape of all of them.
     type Shape: Shape;
     /// The layout of the first, in which all are combined.

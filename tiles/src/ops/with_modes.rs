@@ -107,7 +107,16 @@ unary! {
     /// Hyperbolic tangents: `Full`, as [`tanh`](Tile::tanh), or `Approximate`, by the hardware.
     tanh_with = FunctionMode::tanh;
     /// 2 to the power of each element: `Full`, as [`exp2`](Tile::exp2), or `Approximate` or `FlushToZero`, by the hardware,
-    /// where subnormal numbers become zero.
+    /// where subnormal numbers become zero; the tuple of both says the same.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.tile_of([3.0f32, -140.0]);
+    ///     let powers = t.exp2_with((Approximate, FlushToZero));
+    ///     assert_eq!([powers.at([0]), powers.at([1])], [8.0, 0.0]);
+    /// });
+    /// ```
     exp2_with = FlushMode::exp2;
     /// Reciprocals of the square roots: `Full`, as [`rsqrt`](Tile::rsqrt), or `Approximate` or `FlushToZero`, by the
     /// hardware, where subnormal elements count as zero.

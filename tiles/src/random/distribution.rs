@@ -2,22 +2,21 @@
 
 use super::normal;
 use crate::element::{Cast, Element, Float, Integer, bf16, f16};
+use crate::sealed::{Sealed, sealed};
 
-mod sealed {
-    /// Distributions are this crate's: they see words that differ between threads.
-    pub trait Sealed {}
-    impl Sealed for super::RandomBits {}
-    impl Sealed for super::ClosedOpen {}
-    impl Sealed for super::OpenClosed {}
-    impl Sealed for super::Normal {}
-    impl Sealed for super::Bernoulli {}
-    impl<T> Sealed for super::UniformRange<T> {}
+sealed! {
+    [] RandomBits;
+    [] ClosedOpen;
+    [] OpenClosed;
+    [] Normal;
+    [] Bernoulli;
+    [T] UniformRange<T>;
 }
 
 /// What becomes of random bits.
 ///
 /// Element `n` of a stream is number `n % GROUP` of the group that counter `n / GROUP` gives: it depends on nothing else.
-pub trait Distribution<T: Element>: Copy + sealed::Sealed {
+pub trait Distribution<T: Element>: Sealed + Copy {
     /// How many elements the 128 bits of a counter give: 2 or 4.
     const GROUP: usize;
     /// The elements; of a group of 2 the last two are the first two.

@@ -2,6 +2,7 @@
 //! equal or one of them is 1; missing leading dimensions count as 1.
 
 use super::{D, Dimension, Shape};
+use crate::sealed::Sealed;
 
 /// Two dimensions that broadcast together.
 #[diagnostic::on_unimplemented(
@@ -9,7 +10,7 @@ use super::{D, Dimension, Shape};
     label = "incompatible tile shapes",
     note = "two dimensions go together when they are equal or one of them is 1 (NumPy's rules, aligned at the last axis)"
 )]
-pub trait BroadcastDimension<Other> {
+pub trait BroadcastDimension<Other: Sealed>: Sealed {
     /// The larger dimension.
     type Output: Dimension;
 }
@@ -20,7 +21,7 @@ pub trait BroadcastDimension<Other> {
     label = "incompatible tile shapes",
     note = "two dimensions go together when they are equal or one of them is 1 (NumPy's rules, aligned at the last axis)"
 )]
-pub trait Broadcast<Other> {
+pub trait Broadcast<Other: Sealed>: Sealed {
     /// The shape of the result.
     type Output: Shape;
 }
@@ -31,9 +32,9 @@ pub trait Broadcast<Other> {
     label = "together they have the shape `{Self}`",
     note = "only dimensions of size 1 grow; `reshape` keeps the number of elements, and reductions make tiles smaller"
 )]
-pub trait FitsShape<Wanted> {}
+pub trait FitsShape<Wanted: Sealed>: Sealed {}
 
-impl<S> FitsShape<S> for S {}
+impl<S: Sealed> FitsShape<S> for S {}
 
 type Wider<A, B> = <A as BroadcastDimension<B>>::Output;
 
@@ -45,13 +46,11 @@ macro_rules! dimensions {
         impl BroadcastDimension<D<1>> for D<$size> {
             type Output = D<$size>;
         }
-        impl BroadcastDimension<D<$size>> for D<1> {
-            type Output = D<$size>;
-        }
     )* };
 }
-impl BroadcastDimension<D<1>> for D<1> {
-    type Output = D<1>;
+// For every dimension, and not one after the other, so that it holds of a dimension that a generic function does not know.
+impl<N: Dimension> BroadcastDimension<N> for D<1> {
+    type Output = N;
 }
 dimensions!(2 4 8 16 32 64 128 256 512 1024 2048 4096 8192 16384 32768 65536 131072 262144 524288 1048576
     2097152 4194304 8388608 16777216);

@@ -15,6 +15,7 @@ pub use resize::{DimensionCount, Flatten, Halve, InsertAxis, Lengthen, Squeeze};
 pub use scale::{DimensionSize, Power, ScaleAxis};
 
 use crate::registers::{PowerOfTwo, Product};
+use crate::sealed::{Sealed, sealed};
 use typenum::{Const, ToUInt, U1};
 
 /// A static dimension of a tile, or a static extent of a span, of `N` elements.
@@ -33,7 +34,8 @@ pub const MAXIMUM_RANK: usize = 4;
     note = "tile dimensions are static powers of two: 1, 2, 4, ... 16777216"
 )]
 pub trait Dimension:
-    Copy
+    Sealed
+    + Copy
     + Default
     + Send
     + Sync
@@ -95,7 +97,8 @@ impl ShapeDescription {
     note = "write `shape![64, 32]` for the value and `Shape2<64, 32>` for the type"
 )]
 pub trait Shape:
-    Copy
+    Sealed
+    + Copy
     + Default
     + Send
     + Sync
@@ -105,7 +108,7 @@ pub trait Shape:
     + Broadcast<(), Output = Self>
 {
     /// The number of dimensions, as a type that spans compare with theirs.
-    type Rank;
+    type Rank: Sealed;
     /// The number of elements.
     type Count: PowerOfTwo;
     /// The length of the last axis but one, the rows of a matrix; 1 without such an axis.
@@ -128,7 +131,7 @@ pub struct Rank<const R: usize>;
     label = "wrong number of axes",
     note = "the tensor, the kernel's span and the shape of its tiles have equally many axes; where tiles are thin, their shape has a 1"
 )]
-pub trait OfRank<R> {}
+pub trait OfRank<R: Sealed>: Sealed {}
 
 /// Names all axes at once, for [`Axis`].
 pub const ALL: usize = usize::MAX;
@@ -254,4 +257,9 @@ pub type Shape4<const A: usize, const B: usize, const C: usize, const E: usize> 
 #[macro_export]
 macro_rules! shape {
     ($($size:expr),* $(,)?) => { ($($crate::shape::D::<{ $size }>,)*) };
+}
+
+sealed! {
+    [const N: usize] D<N>;
+    [const R: usize] Rank<R>;
 }

@@ -1,6 +1,7 @@
 //! Axes in another order.
 
 use super::{D, Dimension, MAXIMUM_RANK, Shape};
+use crate::sealed::{Sealed, sealed};
 use crate::span::{OrderC, OrderF};
 
 /// The dimension of a shape along axis `A`, as a type.
@@ -22,7 +23,7 @@ pub trait AxisDimension<const A: usize>: Shape {
     label = "not a permutation of the tile's axes",
     note = "`axes![1, 0]` names each axis of the tile once; OrderC leaves them as they are, OrderF reverses them"
 )]
-pub trait AxisOrder<S: Shape> {
+pub trait AxisOrder<S: Shape>: Sealed {
     /// The shape in the new order.
     type Permuted: Shape;
     /// Which axis of the tile each new axis is.
@@ -130,3 +131,5 @@ impl<S: Transpose<A, B>, const A: usize, const B: usize> AxisOrder<S> for Swap<A
         axes
     };
 }
+
+sealed! { [const A: usize, const B: usize] Swap<A, B>; }

@@ -6,9 +6,10 @@ use typenum::consts::*;
 
 /// A number of elements that a dimension can have.
 #[diagnostic::on_unimplemented(
-    message = "a tile dimension would have more than 16777216 elements",
-    label = "the result has a dimension beyond the limit",
-    note = "tile dimensions are powers of two up to 16777216"
+    message = "a dimension of the result has more than 16777216 elements, or is not known to be a dimension",
+    label = "the result has a dimension beyond the limit, or a length that depends on a parameter",
+    note = "tile dimensions are powers of two up to 16777216",
+    note = "a function that is generic over a length states what it does with it: `where Shape1<N>: Lengthen<0, 2>` for `cat::<0>`"
 )]
 pub trait DimensionCount: PowerOfTwo {
     /// The dimension of this many elements.

@@ -3,6 +3,7 @@
 use super::{Axis, BroadcastDimension, D, Dimension, Shape};
 use crate::element::Repack;
 use crate::registers::{PowerOfTwo, Product, Quotient};
+use crate::sealed::sealed;
 use core::marker::PhantomData;
 
 /// A dimension of any power of two, for shapes that no user sees: what [`D`] is for the sizes that have names.
@@ -46,7 +47,7 @@ sizes!(U1 1 U2 2 U4 4 U8 8 U16 16 U32 32 U64 64 U128 128 U256 256 U512 512 U1024
     label = "no such axis, or too long",
     note = "axes count from 0 and must be below the rank of the tile; a dimension is at most 16777216"
 )]
-pub trait ScaleAxis<const A: usize, T, U>: Axis<A> {
+pub trait ScaleAxis<const A: usize, T: Repack, U: Repack>: Axis<A> {
     /// The shape with the axis of that length.
     type Scaled: Shape;
 }
@@ -72,3 +73,5 @@ scales! {
     0: , A0, A1 A2; 1: A0, A1, A2; 2: A0 A1, A2, ;
     0: , A0, A1 A2 A3; 1: A0, A1, A2 A3; 2: A0 A1, A2, A3; 3: A0 A1 A2, A3, ;
 }
+
+sealed! { [N] Power<N>; }

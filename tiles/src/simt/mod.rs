@@ -66,7 +66,8 @@ impl<B: Block> Cx<B> {
     ///
     /// # Safety
     /// - All threads return from `body` alike: none panics or ends alone. What they return may differ; tile code behind it
-    ///   must not let its control flow, its indices or what a single thread stores depend on that.
+    ///   must not let its control flow, its indices or what a single thread stores depend on that. Nor may it cut writable
+    ///   tensors in a way that depends on what other blocks do not know.
     /// - Operations of tiles, views and [`Shared`] that are not thread-level do not happen inside `body`, since they are the
     ///   whole block's, unless all threads reach them alike.
     /// - The contracts of [`Thread`]'s methods hold, and there are no data races.

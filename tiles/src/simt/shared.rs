@@ -2,7 +2,7 @@
 
 use super::Thread;
 use crate::arch::messages::Failure;
-use crate::arch::{execution, threads};
+use crate::arch::{execution, order, threads};
 use crate::context::{Cx, barrier};
 use crate::debug::protocol::SHARED;
 use crate::element::Element;
@@ -77,6 +77,9 @@ impl<B: Block> Cx<B> {
     /// Each call in the source has memory of its own, 48 KiB altogether with what tile operations use (21 KiB at
     /// most); where a kernel needs more, it does not assemble.
     ///
+    /// A call must have ended before it is reached again: the levels of a recursion would have one memory for all of them. On the
+    /// CPU that is a panic; on a GPU the inner level writes to the outer one's elements.
+    ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
@@ -87,7 +90,11 @@ impl<B: Block> Cx<B> {
     ///     assert_eq!([reversed.at([0, 0]), reversed.at([1, 3])], [7, 0]);
     /// });
     /// ```
+    ///
+    /// # Panics
+    /// On the CPU, if this very call is under way in the block.
     #[inline(always)]
+    #[track_caller]
     pub fn shared<T: Element, const N: usize, R>(self, body: impl FnOnce(Shared<'_, T, N, B>) -> R) -> R {
         const {
             assert!(
@@ -97,7 +104,7 @@ impl<B: Block> Cx<B> {
         };
         // SAFETY: `self` stands for the block, all threads of which are here.
         unsafe {
-            threads::with_shared::<T::Bits, N, R>(T::ZERO.to_bits(), |address| {
+            threads::with_shared::<T::Bits, N, _, R>(T::ZERO.to_bits(), |address| {
                 body(Shared { address, scope: PhantomData, local: PhantomData })
             })
         }
@@ -214,6 +221,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     #[inline(always)]
     pub fn load<S: Shape>(&self, _shape: S) -> Tile<T, S, Blocked<B>> {
         const { assert!(S::LEN <= N, "the tile is larger than the shared memory") };
+        order::reveals_shared();
         self.barrier();
         let own = Map::<Blocked<B>, S>::MAP.of_thread.apply(execution::thread());
         let map = const { &Map::<Blocked<B>, S>::MAP };
@@ -230,6 +238,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     #[inline(always)]
     #[track_caller]
     pub fn gather<S: Shape, L: Layout<Block = B>>(&self, numbers: Tile<u32, S, L>) -> Tile<T, S, L> {
+        order::reveals_shared();
         self.barrier();
         let tile = Tile::from_registers_fn(|i| {
             let number = numbers.registers().get(i);
@@ -292,6 +301,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     /// `index` is below `N`, and no thread writes the element at the same time.
     #[inline(always)]
     pub unsafe fn get(&self, _thread: Thread<B>, index: u32) -> T {
+        order::reveals_shared();
         // SAFETY: the same contract.
         unsafe { self.read(index as usize) }
     }
@@ -319,6 +329,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
         if index as usize >= N {
             outside(index, N)
         }
+        order::reveals_shared();
         // SAFETY: the index is below `N`; who accesses the element otherwise has vouched for the order.
         unsafe { value.add_shared(self.address(index as usize)) }
     }

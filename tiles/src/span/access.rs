@@ -1,5 +1,7 @@
 //! Who may touch a span's elements, and how its first element is aligned.
 
+use crate::sealed::{Sealed, sealed};
+
 /// Who may touch a span's elements.
 ///
 /// # Safety
@@ -8,7 +10,7 @@
     message = "`{Self}` is not an access mode of a span",
     label = "expected ReadOnly, Exclusive or Atomic"
 )]
-pub unsafe trait Access: Copy + Send + Sync + 'static {
+pub unsafe trait Access: Sealed + Copy + Send + Sync + 'static {
     /// Nothing writes the memory while the kernel runs: loads go through the read-only cache.
     const CONSTANT: bool;
     /// Plain loads and stores are the owning block's alone: their tile index must contain the block's.
@@ -81,7 +83,7 @@ impl Concurrent for Atomic {}
     message = "`{Self}` is not an alignment of a span",
     label = "expected Natural or Aligned<16>"
 )]
-pub unsafe trait Alignment: Copy + Send + Sync + 'static {
+pub unsafe trait Alignment: Sealed + Copy + Send + Sync + 'static {
     /// Bytes of which the first element's address is a multiple, known at compile time.
     fn bytes<T>() -> usize;
     /// The same as a constant, at least 1.
@@ -111,4 +113,12 @@ unsafe impl<const BYTES: usize> Alignment for Aligned<BYTES> {
         if BYTES > align_of::<T>() { BYTES } else { align_of::<T>() }
     }
     const BYTES: usize = BYTES;
+}
+
+sealed! {
+    [] ReadOnly;
+    [] Exclusive;
+    [] Atomic;
+    [] Natural;
+    [const BYTES: usize] Aligned<BYTES>;
 }

@@ -5,6 +5,7 @@ use super::mapping::{
     Left, Mapping, PaddedLeft, PaddedRight, Permuted, Pitched, PitchedLeft, Right, Strided,
 };
 use super::permute::Permutation;
+use crate::sealed::Sealed;
 use crate::shape::{D, Rank};
 
 /// Extents with an axis `A`.
@@ -97,7 +98,7 @@ pub trait SliceAxis<const A: usize>: Mapping {
 }
 
 /// What a mapping of rank `R` is where axis `A` is gone.
-pub trait RemoveAxis<R, const A: usize>: Mapping {
+pub trait RemoveAxis<R: Sealed, const A: usize>: Mapping {
     /// The mapping of the rest.
     type Rest: Mapping;
 }
@@ -194,11 +195,11 @@ alike! {
     [const K: usize] PaddedLeft<K>, 0 of 4, others 1 2 3 => PitchedLeft;
 }
 
-impl<R, const A: usize> RemoveAxis<R, A> for Strided {
+impl<R: Sealed, const A: usize> RemoveAxis<R, A> for Strided {
     type Rest = Self;
 }
 
 // Which axis is contiguous then, no type says: the rest is loaded element by element unless it is permuted first.
-impl<M: Mapping, O: Permutation, R, const A: usize> RemoveAxis<R, A> for Permuted<M, O> {
+impl<M: Mapping, O: Permutation, R: Sealed, const A: usize> RemoveAxis<R, A> for Permuted<M, O> {
     type Rest = Strided;
 }

@@ -72,12 +72,15 @@ impl fmt::Display for SpanError {
             Self::Extent { axis, length, source } => {
                 write!(formatter, "axis {axis} has length {length}, but {source}")
             }
-            Self::Mapping { wanted, strides, rank } => write!(
-                formatter,
-                "its strides are {:?}, but the kernel wants a tensor that is {wanted}; copy the tensor, or declare the \
-                 argument as `Strided`",
-                &strides[..*rank]
-            ),
+            Self::Mapping { wanted, strides, rank } => {
+                let strides = &strides[..*rank];
+                write!(
+                    formatter,
+                    "its strides are {strides:?}, but the kernel wants a tensor that is {wanted}; copy the tensor, or declare \
+                     the argument as `{}`",
+                    fitting_mapping(strides)
+                )
+            }
             Self::NegativeStride { axis, stride } => write!(
                 formatter,
                 "axis {axis} has the negative stride {stride}; spans run forward only: copy the tensor, or flip the tile after the load"
@@ -100,6 +103,15 @@ impl fmt::Display for SpanError {
 }
 
 impl core::error::Error for SpanError {}
+
+/// The name of the most particular mapping that has these strides and can have any pitch.
+fn fitting_mapping(strides: &[u64]) -> &'static str {
+    match strides {
+        [.., 1] => "Pitched",
+        [1, ..] => "PitchedLeft",
+        _ => "Strided",
+    }
+}
 
 /// The strides as unsigned numbers, if no two elements share memory and all offsets fit.
 pub(super) fn check_strides(

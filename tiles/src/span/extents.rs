@@ -1,10 +1,12 @@
 //! Extents of spans: runtime numbers, static numbers and runtime multiples, mixed in one tuple.
 
+use crate::launch::Fingerprint;
+use crate::sealed::{Sealed, sealed};
 use crate::shape::{D, MAXIMUM_RANK, Rank};
 use core::fmt;
 
 /// The integers in which element offsets are computed: `u32`, unless an extent is `u64`.
-pub trait OffsetInteger: Copy + PartialOrd + Send + Sync + fmt::Debug + 'static {
+pub trait OffsetInteger: Sealed + Copy + PartialOrd + Send + Sync + fmt::Debug + 'static {
     /// The greatest offset.
     const GREATEST: u64;
     /// From a number that fits.
@@ -76,19 +78,22 @@ offset_integer! {
 /// [`Bounded<u32, LOW, HIGH>`](super::Bounded) (runtime, within bounds).
 ///
 /// # Safety
-/// `get` gives the length that `try_new` accepted, which `MULTIPLE` divides.
+/// `get` gives the length that `try_new` accepted, which `MULTIPLE` divides. Types of the same `FINGERPRINT` accept the same
+/// lengths and have the same bytes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an extent of a span",
     label = "not an extent",
     note = "extents are u32 or u64 (runtime), D<N> (static), Mult<u32, K> (a multiple of K) or Bounded<u32, LOW, HIGH>"
 )]
-pub unsafe trait Extent: Copy + Send + Sync + 'static {
+pub unsafe trait Extent: Sealed + Copy + Send + Sync + 'static {
     /// The integers that hold it, which are an extent of any length themselves.
     type Offset: OffsetInteger + Extent<Offset = Self::Offset>;
     /// A number that divides it.
     const MULTIPLE: u64;
     /// The extent, where it is known at compile time.
     const STATIC: Option<u64>;
+    /// What a launch relies on: what is passed, and which lengths are accepted.
+    const FINGERPRINT: Fingerprint;
     /// The extent.
     fn get(self) -> u64;
     /// The extent of this length, or why it cannot be.
@@ -134,6 +139,7 @@ unsafe impl Extent for u32 {
     type Offset = u32;
     const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = 1;
+    const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("u32");
     #[inline(always)]
     fn get(self) -> u64 {
         u64::from(self)
@@ -148,6 +154,7 @@ unsafe impl Extent for u64 {
     type Offset = u64;
     const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = 1;
+    const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("u64");
     #[inline(always)]
     fn get(self) -> u64 {
         self
@@ -162,6 +169,7 @@ unsafe impl<const N: usize> Extent for D<N> {
     type Offset = u32;
     const STATIC: Option<u64> = Some(N as u64);
     const MULTIPLE: u64 = if N == 0 { 1 << 63 } else { N as u64 };
+    const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("D").number(N as u64);
     #[inline(always)]
     fn get(self) -> u64 {
         N as u64
@@ -190,6 +198,7 @@ unsafe impl<I: Extent, const K: usize> Extent for Mult<I, K> {
     type Offset = I::Offset;
     const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = K as u64;
+    const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("Mult").then(I::FINGERPRINT).number(K as u64);
     #[inline(always)]
     fn get(self) -> u64 {
         self.0.get()
@@ -207,15 +216,16 @@ unsafe impl<I: Extent, const K: usize> Extent for Mult<I, K> {
 /// The extents of a span: a tuple of at most four [`Extent`]s, slowest axis first.
 ///
 /// # Safety
-/// `get` gives the lengths that `try_new` accepted, also after packing and unpacking; `MULTIPLES` divide them.
+/// `get` gives the lengths that `try_new` accepted, also after packing and unpacking; `MULTIPLES` divide them. Types of the same
+/// `FINGERPRINT` accept the same lengths and are packed in the same way.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not extents of a span",
     label = "expected a tuple of at most 4 extents",
     note = "for example `(u32, D<1024>)`; a single extent is `(u32,)`"
 )]
-pub unsafe trait Extents: Copy + Send + Sync + 'static {
+pub unsafe trait Extents: Sealed + Copy + Send + Sync + 'static {
     /// The number of axes, as a type that tiles and tensors compare with theirs.
-    type Rank;
+    type Rank: Sealed;
     /// The number of axes.
     const RANK: usize;
     /// The integers for offsets: 32 bits unless an extent is `u64`.
@@ -233,6 +243,8 @@ pub unsafe trait Extents: Copy + Send + Sync + 'static {
         }
         count
     };
+    /// What a launch relies on: that of each extent, in order.
+    const FINGERPRINT: Fingerprint;
     /// The extents as a kernel parameter, with a layout that host and device share.
     type Packed: Copy + Send + Sync + 'static;
     /// One offset an axis, as a kernel parameter.
@@ -286,6 +298,7 @@ macro_rules! extents {
                 }
                 all
             };
+            const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.number($rank)$(.then($name::FINGERPRINT))*;
             type Packed = $packed;
             type Strides = [$offset; $rank];
             #[inline(always)]
@@ -333,3 +346,5 @@ extents! {
     3: A 0 B 1 C 2, Packed<A, B, C, ()>, (t.0, t.1, t.2, ()), |t| (t.0, t.1, t.2), Wider<A::Offset, Wider<B::Offset, C::Offset>>;
     4: A 0 B 1 C 2 F 3, Packed<A, B, C, F>, (t.0, t.1, t.2, t.3), |t| (t.0, t.1, t.2, t.3), Wider<A::Offset, Wider<B::Offset, Wider<C::Offset, F::Offset>>>;
 }
+
+sealed! { [I, const K: usize] Mult<I, K>; }

@@ -7,7 +7,8 @@
 use super::extents::{Extent, ExtentError};
 use crate::arch;
 use crate::element::Integer;
-use crate::launch::{Parameter, Parts};
+use crate::launch::{Fingerprint, Parameter, Parts};
+use crate::sealed::{Sealed, sealed};
 use core::fmt;
 use core::hint::assert_unchecked;
 use core::ops::Deref;
@@ -49,7 +50,7 @@ impl fmt::Display for FactError {
 impl core::error::Error for FactError {}
 
 /// A number with a fact: what a kernel's parameter of such a type is made from.
-pub trait Fact: Copy + Deref<Target = Self::Number> {
+pub trait Fact: Sealed + Copy + Deref<Target = Self::Number> {
     /// The number's type.
     type Number: Integer;
     /// The number with the fact.
@@ -91,6 +92,7 @@ impl<T: Integer + Into<i128>, const K: u64> Divisible<T, K> {
     #[inline(always)]
     #[track_caller]
     pub fn new(number: T) -> Self {
+        const { Self::is_legal() };
         if !Self::holds(number) {
             arch::execution::fail(|text| write!(text, "{} is not a multiple of {K}", wide(number)));
         }
@@ -103,12 +105,16 @@ impl<T: Integer + Into<i128>, const K: u64> Divisible<T, K> {
     /// It is a multiple of `K`.
     #[inline(always)]
     pub unsafe fn new_unchecked(number: T) -> Self {
+        const { Self::is_legal() };
         Self(number)
+    }
+
+    const fn is_legal() {
+        assert!(K > 0 && K < 1 << 31, "Divisible<_, K> needs a K from 1 to 2147483647");
     }
 
     #[inline(always)]
     fn holds(number: T) -> bool {
-        const { assert!(K > 0 && K < 1 << 31, "Divisible<_, K> needs a K from 1 to 2147483647") };
         if size_of::<T>() <= 4 { wide(number) as i64 % K as i64 == 0 } else { wide(number) % K as i128 == 0 }
     }
 }
@@ -116,6 +122,7 @@ impl<T: Integer + Into<i128>, const K: u64> Divisible<T, K> {
 impl<T: Integer + Into<i128>, const K: u64> Fact for Divisible<T, K> {
     type Number = T;
     fn try_new(number: T) -> Result<Self, FactError> {
+        const { Self::is_legal() };
         if Self::holds(number) {
             Ok(Self(number))
         } else {
@@ -158,6 +165,7 @@ impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Bounded<T, LOW, H
     #[inline(always)]
     #[track_caller]
     pub fn new(number: T) -> Self {
+        const { Self::is_legal() };
         if !Self::holds(number) {
             arch::execution::fail(|text| write!(text, "{} is not within {LOW} to {HIGH}", wide(number)));
         }
@@ -170,12 +178,16 @@ impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Bounded<T, LOW, H
     /// It lies within the bounds.
     #[inline(always)]
     pub unsafe fn new_unchecked(number: T) -> Self {
+        const { Self::is_legal() };
         Self(number)
+    }
+
+    const fn is_legal() {
+        assert!(LOW <= HIGH, "Bounded<_, LOW, HIGH> needs LOW <= HIGH");
     }
 
     #[inline(always)]
     fn holds(number: T) -> bool {
-        const { assert!(LOW <= HIGH, "Bounded<_, LOW, HIGH> needs LOW <= HIGH") };
         (LOW as i128..=HIGH as i128).contains(&wide(number))
     }
 }
@@ -183,6 +195,7 @@ impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Bounded<T, LOW, H
 impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Fact for Bounded<T, LOW, HIGH> {
     type Number = T;
     fn try_new(number: T) -> Result<Self, FactError> {
+        const { Self::is_legal() };
         if Self::holds(number) {
             Ok(Self(number))
         } else {
@@ -201,14 +214,20 @@ impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Deref for Bounded
     }
 }
 
+/// What a launch relies on, besides the type of number.
+const fn bounds<const LOW: i64, const HIGH: i64>() -> Fingerprint {
+    Fingerprint::EMPTY.word("Bounded").number(LOW as u64).number(HIGH as u64)
+}
+
 macro_rules! scalars {
-    ($([$($parameter:tt)*] $fact:ty;)*) => { $(
+    ($([$($parameter:tt)*] $fact:ty, $facts:expr;)*) => { $(
         // SAFETY: a scalar is its bits; only a value that has the fact is taken apart.
         #[diagnostic::do_not_recommend]
         unsafe impl<T: Integer + Into<i128>, $($parameter)*> Parameter for $fact {
             type First = T::Bits;
             type Second = ();
             type Third = ();
+            const FINGERPRINT: Fingerprint = $facts.word(T::NAME);
             #[inline(always)]
             fn into_parts(self) -> Parts<Self> {
                 Parts { first: self.0.to_bits(), second: (), third: () }
@@ -221,8 +240,8 @@ macro_rules! scalars {
     )* };
 }
 scalars! {
-    [const K: u64] Divisible<T, K>;
-    [const LOW: i64, const HIGH: i64] Bounded<T, LOW, HIGH>;
+    [const K: u64] Divisible<T, K>, Fingerprint::EMPTY.word("Divisible").number(K);
+    [const LOW: i64, const HIGH: i64] Bounded<T, LOW, HIGH>, bounds::<LOW, HIGH>();
 }
 
 // SAFETY: the length is the number inside, which was checked to lie within the bounds.
@@ -233,6 +252,7 @@ where
     type Offset = T::Offset;
     const MULTIPLE: u64 = 1;
     const STATIC: Option<u64> = None;
+    const FINGERPRINT: Fingerprint = bounds::<LOW, HIGH>().then(<T as Extent>::FINGERPRINT);
     #[inline(always)]
     fn get(self) -> u64 {
         Extent::get(*self)
@@ -246,4 +266,9 @@ where
             Err(ExtentError::OutOfBounds { least: LOW as u64, greatest: HIGH as u64 })
         }
     }
+}
+
+sealed! {
+    [T, const K: u64] Divisible<T, K>;
+    [T, const LOW: i64, const HIGH: i64] Bounded<T, LOW, HIGH>;
 }

@@ -2,6 +2,8 @@
 
 use super::extents::{Extents, OffsetInteger};
 use super::permute::Permutation;
+use crate::launch::Fingerprint;
+use crate::sealed::{Sealed, sealed};
 use crate::shape::MAXIMUM_RANK;
 use core::marker::PhantomData;
 
@@ -22,11 +24,12 @@ use core::marker::PhantomData;
 ///
 /// # Safety
 /// `strides` gives, of extents and data that `has` has accepted, exactly the accepted strides; the constants are true of them.
+/// Types of the same `FINGERPRINT` have the same strides, and the same data.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a layout mapping",
     label = "expected Right, Left, Pitched or Strided"
 )]
-pub unsafe trait Mapping: Copy + Send + Sync + 'static {
+pub unsafe trait Mapping: Sealed + Copy + Send + Sync + 'static {
     /// The name in messages.
     const NAME: &'static str;
     /// What it needs beyond the extents, as a kernel parameter.
@@ -43,6 +46,8 @@ pub unsafe trait Mapping: Copy + Send + Sync + 'static {
     fn from_strides<E: Extents>(strides: [u64; MAXIMUM_RANK]) -> Self::Data<E>;
     /// Whether this mapping has these strides.
     fn has<E: Extents>(extents: E, strides: &[u64]) -> bool;
+    /// What a launch relies on: which strides it has, and how they are passed.
+    const FINGERPRINT: Fingerprint;
     /// A number that divides the stride of every axis but the contiguous one, whose length is a multiple of `row`.
     fn pitch_multiple(row: u64) -> u64;
 }
@@ -177,6 +182,7 @@ macro_rules! computed {
             const ORDER: MemoryOrder = MemoryOrder::$order;
             const CONTIGUOUS: bool = true;
             const COMPACT: bool = $multiple == 1;
+            const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word($name).number($multiple);
             #[inline(always)]
             fn strides<E: Extents>(_: (), extents: E) -> [E::Offset; MAXIMUM_RANK] {
                 compact(extents, $multiple, |$k| $axis)
@@ -208,9 +214,15 @@ const fn positive(multiple: usize) -> u64 {
     multiple as u64
 }
 
+/// The axes of an order, as numbers of a fingerprint.
+const fn axes_of<O: Permutation>() -> [u64; MAXIMUM_RANK] {
+    let [a, b, c, d] = O::AXES;
+    [a as u64, b as u64, c as u64, d as u64]
+}
+
 /// Mappings whose strides are kernel parameters.
 macro_rules! given {
-    ($([$($parameter:tt)*] $mapping:ty, $name:expr, $order:expr, $contiguous:expr, $compact:expr, multiple $multiple:expr, pitch |$row:ident| $pitch:expr;)*) => { $(
+    ($([$($parameter:tt)*] $mapping:ty, $name:expr, $order:expr, $contiguous:expr, $compact:expr, multiple $multiple:expr, pitch |$row:ident| $pitch:expr, of $of:expr;)*) => { $(
         // SAFETY: `has` compares with the strides that `strides` gives.
         unsafe impl<$($parameter)*> Mapping for $mapping {
             const NAME: &'static str = $name;
@@ -218,6 +230,7 @@ macro_rules! given {
             const ORDER: MemoryOrder = $order;
             const CONTIGUOUS: bool = $contiguous;
             const COMPACT: bool = $compact;
+            const FINGERPRINT: Fingerprint = $of.word($name).number($multiple);
             #[inline(always)]
             fn strides<E: Extents>(data: E::Strides, _: E) -> [E::Offset; MAXIMUM_RANK] {
                 let mut strides = E::unpack_strides(data).map(E::Offset::from_u64);
@@ -248,9 +261,23 @@ macro_rules! given {
 given! {
     [const K: usize] Pitched<K>,
         if K == 1 { "contiguous along its last axis" } else { "contiguous along its last axis, with strides that are `Pitched`'s multiples" },
-        MemoryOrder::Right, true, false, multiple const { positive(K) }, pitch |_row| K as u64;
-    [] PitchedLeft, "contiguous along its first axis", MemoryOrder::Left, true, false, multiple 1, pitch |_row| 1;
-    [] Strided, "strided", MemoryOrder::Right, false, false, multiple 1, pitch |_row| 1;
+        MemoryOrder::Right, true, false, multiple const { positive(K) }, pitch |_row| K as u64,
+        of Fingerprint::EMPTY;
+    [] PitchedLeft, "contiguous along its first axis", MemoryOrder::Left, true, false, multiple 1, pitch |_row| 1,
+        of Fingerprint::EMPTY;
+    [] Strided, "strided", MemoryOrder::Right, false, false, multiple 1, pitch |_row| 1, of Fingerprint::EMPTY;
     [M: Mapping, O: Permutation] Permuted<M, O>, "contiguous along the axis that its order names",
-        M::ORDER.permuted(O::AXES, O::RANK), M::CONTIGUOUS, M::COMPACT, multiple 1, pitch |row| M::pitch_multiple(row);
+        M::ORDER.permuted(O::AXES, O::RANK), M::CONTIGUOUS, M::COMPACT, multiple 1, pitch |row| M::pitch_multiple(row),
+        of M::FINGERPRINT.number(O::RANK as u64).numbers(&axes_of::<O>());
+}
+
+sealed! {
+    [] Right;
+    [] Left;
+    [const K: usize] PaddedRight<K>;
+    [const K: usize] PaddedLeft<K>;
+    [const K: usize] Pitched<K>;
+    [] PitchedLeft;
+    [] Strided;
+    [M, O] Permuted<M, O>;
 }

@@ -10,7 +10,9 @@ mod facts;
 mod part;
 mod permute;
 
-pub use access::{Access, Aligned, Alignment, Atomic, Exclusive, Natural, ReadOnly};
+pub use access::{
+    Access, Aligned, Alignment, Atomic, Concurrent, Exclusive, Natural, ReadOnly, Shareable, Writable,
+};
 pub use axes::{AxisOf, InsertAxis, RemoveAxis, SliceAxis};
 pub use error::SpanError;
 pub use extents::{Extent, ExtentError, Extents, Mult};
@@ -48,7 +50,8 @@ pub struct TensorSpan<T: Element, E: Extents, A = ReadOnly, M: Mapping = Right, 
     pub(crate) pointer: *mut T::Bits,
     pub(crate) extents: E,
     pub(crate) mapping: M::Data<E>,
-    /// The tensor that this is a part of; parts that unsafe code takes are tensors of their own.
+    /// The tensor that this is a part of, and the block that it was made for; parts that unsafe code takes are tensors of
+    /// their own.
     pub(crate) origin: Origin,
     access: PhantomData<(A, G)>,
 }
@@ -62,14 +65,14 @@ pub type SpanAtomic<T, E, M = Right, G = Natural> = TensorSpan<T, E, Atomic, M, 
 
 // A span that is not exclusive may be copied freely; of an exclusive one there is one, so that all its tiles
 // belong to one partition.
-impl<T: Element, E: Extents, A: access::Shareable, M: Mapping, G> Clone for TensorSpan<T, E, A, M, G> {
+impl<T: Element, E: Extents, A: Shareable, M: Mapping, G> Clone for TensorSpan<T, E, A, M, G> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Element, E: Extents, A: access::Shareable, M: Mapping, G> Copy for TensorSpan<T, E, A, M, G> {}
+impl<T: Element, E: Extents, A: Shareable, M: Mapping, G> Copy for TensorSpan<T, E, A, M, G> {}
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// Elements that have no bytes of their own do not lie in memory. Checked where spans are made.
@@ -150,7 +153,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// The span cut into tiles of `shape`; edge tiles are partial.
     ///
     /// A writable span is consumed: its tiles belong to one partition, so that blocks which own different
-    /// tiles own different elements.
+    /// tiles own different elements. All blocks make the same one, as they make it while they know the same: at the top of the
+    /// kernel, before [`Cx::bid`] and whatever else tells a block what others do not know (tiles that are dealt out, atomic reads,
+    /// messages of a pipeline, shared memory). So do [`strided`](Self::strided) and [`window`](Self::window).
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -161,6 +166,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///     y.store_masked(x.load_masked(Zero, i) * 2.0, i);
     /// }
     /// ```
+    ///
+    /// # Panics
+    /// If the span is writable and the block knows something of its own, on the CPU; for a GPU such a kernel is not built.
     #[inline(always)]
     #[track_caller]
     pub fn partition<S: Shape + OfRank<E::Rank>, B: Block, N>(
@@ -201,7 +209,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         B: Block,
         A: NamedBy<N>,
     {
-        let _ = (shape, steps);
+        let _ = (shape, steps, const { P::STEPS });
         TiledView::<T, E, A, M, G, S, B, AtSteps<P>, N>::new(self, cx)
     }
 
@@ -209,6 +217,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// The index of a load is that of the tile's first element, and may be negative: a masked load pads what lies before the
     /// tensor as well as what lies beyond it.
+    ///
+    /// Count it with signed numbers. The difference of unsigned ones wraps below 0 to a number far behind the tensor, where a
+    /// masked load finds nothing but padding; builds with overflow checks panic instead.
+    /// [`BlockIndex::start`](crate::context::BlockIndex::start) begins with the block's own tile.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -243,15 +255,23 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// The span from its kernel parameters.
     ///
     /// # Safety
-    /// As for [`TensorSpan::try_from_parts`], with parts of a span that passed its checks.
+    /// As for [`TensorSpan::try_from_parts`], with parts of a span that passed its checks; of one with this origin the elements
+    /// are valid in the block that the origin names alone.
     #[inline(always)]
-    pub(crate) unsafe fn from_checked(pointer: *mut T::Bits, extents: E, mapping: M::Data<E>) -> Self {
-        Self { pointer, extents, mapping, origin: Origin::new(pointer.addr()), access: PhantomData }
+    pub(crate) unsafe fn from_checked(
+        pointer: *mut T::Bits,
+        extents: E,
+        mapping: M::Data<E>,
+        origin: Origin,
+    ) -> Self {
+        Self { pointer, extents, mapping, origin, access: PhantomData }
     }
 
-    /// The same span as a part of the tensor of another one.
+    /// Panics unless this thread runs the block that the span was made for, in which its elements are valid. Whatever
+    /// touches memory through a span or a view asks first.
     #[inline(always)]
-    pub(crate) fn part_of(self, origin: Origin) -> Self {
-        Self { origin, ..self }
+    #[track_caller]
+    pub(crate) fn assert_lent(&self) {
+        self.origin.run().assert_lent("a span, or a view of one,");
     }
 }

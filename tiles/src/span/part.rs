@@ -155,8 +155,9 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Exclusiv
     /// cpu::block_on_mut(&mut numbers, [8], |cx, span: SpanMut<i32, (u32,)>| {
     ///     // SAFETY: every block splits at 3.
     ///     let (low, high) = unsafe { span.split_at::<0>(3) };
-    ///     low.partition(cx, shape![4]).store_masked(cx.full(shape![4], 1), cx.bid::<0>());
-    ///     high.partition(cx, shape![4]).store_masked(cx.full(shape![4], 2), cx.bid::<0>());
+    ///     let (low, high) = (low.partition(cx, shape![4]), high.partition(cx, shape![4]));
+    ///     low.store_masked(cx.full(shape![4], 1), cx.bid::<0>());
+    ///     high.store_masked(cx.full(shape![4], 2), cx.bid::<0>());
     /// });
     /// assert_eq!(numbers, [1, 1, 1, 2, 2, 2, 2, 0]);
     /// ```
@@ -266,7 +267,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
             without(strides, AXIS),
         );
         // SAFETY: the elements are some of this span's, at their places, and the caller vouches for the blocks.
-        unsafe { TensorSpan::from_checked(pointer, self.extents.removed(), mapping) }
+        unsafe {
+            let origin = self.origin.part(pointer.addr());
+            TensorSpan::from_checked(pointer, self.extents.removed(), mapping, origin)
+        }
     }
 
     /// # Safety
@@ -282,7 +286,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         let pointer = self.pointer.wrapping_add(start.wrapping_mul(strides[AXIS]) as usize);
         let mapping = <M as SliceAxis<AXIS>>::Sliced::from_strides::<<E as AxisOf<AXIS>>::Sliced>(strides);
         // SAFETY: the elements are some of this span's, at their places.
-        unsafe { TensorSpan::from_checked(pointer, self.extents.sliced(stop - start), mapping) }
+        unsafe {
+            let origin = self.origin.part(pointer.addr());
+            TensorSpan::from_checked(pointer, self.extents.sliced(stop - start), mapping, origin)
+        }
     }
 
     /// The `LENGTH` elements from index `START` on along axis `AXIS`, as a span whose extent there is static.
@@ -324,8 +331,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         let pointer = self.pointer.wrapping_add((START as u64).wrapping_mul(strides[AXIS]) as usize);
         let mapping = <M as SliceAxis<AXIS>>::Sliced::from_strides::<E::Narrowed<LENGTH>>(strides);
         // SAFETY: the elements are some of this span's, at their places, the same for all blocks.
-        unsafe { TensorSpan::from_checked(pointer, self.extents.narrowed::<LENGTH>(), mapping) }
-            .part_of(self.origin)
+        unsafe { TensorSpan::from_checked(pointer, self.extents.narrowed::<LENGTH>(), mapping, self.origin) }
     }
 
     /// The same elements with one more axis, of length 1, at position `AXIS`.
@@ -353,8 +359,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         all[AXIS] = if AXIS < E::RANK { strides[AXIS] } else { 1 };
         let mapping = M::from_strides::<E::Inserted>(all);
         // SAFETY: the same elements at the same places; along an axis of length 1 any stride does.
-        unsafe { TensorSpan::from_checked(self.pointer, self.extents.inserted(), mapping) }
-            .part_of(self.origin)
+        unsafe { TensorSpan::from_checked(self.pointer, self.extents.inserted(), mapping, self.origin) }
     }
 
     /// The same span, known to start at a multiple of `BYTES` bytes: the path for unaligned tensors is spared.
@@ -381,7 +386,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     #[inline(always)]
     pub unsafe fn assume_aligned<const BYTES: usize>(self) -> TensorSpan<T, E, A, M, Aligned<BYTES>> {
         // SAFETY: the same span; the caller vouches for its alignment.
-        unsafe { TensorSpan::from_checked(self.pointer, self.extents, self.mapping) }.part_of(self.origin)
+        unsafe { TensorSpan::from_checked(self.pointer, self.extents, self.mapping, self.origin) }
     }
 }
 
@@ -440,8 +445,14 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
             });
         }
         // SAFETY: as many elements, without gaps, at the same places.
-        unsafe { TensorSpan::from_checked(self.pointer, extents, M::from_strides::<F>([0; MAXIMUM_RANK])) }
-            .part_of(self.origin)
+        unsafe {
+            TensorSpan::from_checked(
+                self.pointer,
+                extents,
+                M::from_strides::<F>([0; MAXIMUM_RANK]),
+                self.origin,
+            )
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::extents::{Extent, Extents, OffsetInteger};
 use super::mapping::{Mapping, Permuted};
 use super::{Access, Alignment, TensorSpan};
 use crate::element::Element;
+use crate::sealed::{Sealed, sealed};
 use crate::shape::{D, MAXIMUM_RANK, Rank};
 
 /// An order of the axes of extents `E`: a tuple of axis numbers, made by [`axes!`](crate::axes), [`OrderC`] or [`OrderF`].
@@ -12,7 +13,7 @@ use crate::shape::{D, MAXIMUM_RANK, Rank};
     label = "not a permutation of the span's axes",
     note = "`axes![1, 0]` names each axis of the span once; OrderC leaves them as they are, OrderF reverses them"
 )]
-pub trait AxisOrder<E> {
+pub trait AxisOrder<E: Extents>: Sealed {
     /// The extents in the new order.
     type Permuted: Extents;
     /// The order with its axes by number.
@@ -22,7 +23,7 @@ pub trait AxisOrder<E> {
 }
 
 /// An order of axes by number: `(D<1>, D<0>)`.
-pub trait Permutation: Copy + Send + Sync + 'static {
+pub trait Permutation: Sealed + Copy + Send + Sync + 'static {
     /// How many axes it orders.
     const RANK: usize;
     /// Which axis of the span each new axis is; beyond the rank itself.
@@ -109,7 +110,7 @@ named_orders! {
     label = "no such axes",
     note = "axes count from 0 and must be below the rank of the span"
 )]
-pub trait SwapAxes<const A: usize, const B: usize> {
+pub trait SwapAxes<const A: usize, const B: usize>: Sealed {
     /// The order that swaps both.
     type Order;
 }
@@ -166,8 +167,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         }
         let mapping = Permuted::<M, O::Axes>::from_strides::<O::Permuted>(permuted);
         // SAFETY: the same elements at the same places, under the contract of this span, which it replaces.
-        unsafe { TensorSpan::from_checked(self.pointer, O::permute(self.extents), mapping) }
-            .part_of(self.origin)
+        unsafe { TensorSpan::from_checked(self.pointer, O::permute(self.extents), mapping, self.origin) }
     }
 
     /// The same tensor with axes `FIRST` and `SECOND` swapped; the others stay where they are.
@@ -199,3 +199,8 @@ pub type Transposed<E, const FIRST: usize, const SECOND: usize> =
 /// The order that swaps two axes of extents `E`.
 pub type TransposedAxes<E, const FIRST: usize, const SECOND: usize> =
     <<<E as Extents>::Rank as SwapAxes<FIRST, SECOND>>::Order as AxisOrder<E>>::Axes;
+
+sealed! {
+    [] OrderC;
+    [] OrderF;
+}

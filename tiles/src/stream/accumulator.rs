@@ -47,11 +47,15 @@ fn warpgroup_number() -> u32 {
     }
 }
 
-/// `N` sums of 32 bits of any value.
+/// `N` sums of any value; zeros, if their type is none that warpgroups sum up.
 #[inline(always)]
 pub(super) fn unset<C: Element, N: PowerOfTwo>() -> Registers<C, N> {
+    if size_of::<C>() != size_of::<u32>() {
+        return Registers::from_fn(|_| C::ZERO);
+    }
     let mut sums = MaybeUninit::<Registers<C, N>>::uninit();
-    // SAFETY: the registers are as many, and any bits are a valid number of the types that are summed up.
+    // SAFETY: `sums` is laid out as `N` values of 32 bits, as just asked. All element types of 32 bits are numbers, of which any
+    // bits are valid.
     unsafe {
         warpgroup::arise(N::COUNT, sums.as_mut_ptr().cast());
         sums.assume_init()
@@ -109,7 +113,8 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     #[inline(always)]
     pub(super) fn settle<const WAIT: bool>(&mut self) {
         if Self::BY_WARPGROUPS {
-            // SAFETY: the registers are as many; all threads of the block run this alike.
+            // SAFETY: the sums have 32 bits, as `BY_WARPGROUPS` asks, so that these are all of their registers, a power of two of
+            // them; all threads of the block run this alike.
             unsafe { warpgroup::settle::<WAIT>(Self::REGISTERS, core::ptr::from_mut(&mut self.sums).cast()) }
         }
     }

@@ -22,12 +22,16 @@ type StepsOfHalf<'k, P> = Quotient<<<P as Pair<'k>>::K as Dimension>::Count, U16
 type Fragments<'k, P> = Product<RowBlocks<'k, P>, StepsOfHalf<'k, P>>;
 
 /// Puts the product of a pair whose left factor's stage lies across under way.
+///
+/// # Safety
+/// Warpgroups have a product of these factors, of which the left one goes through registers: [`Pair::BY_WARPGROUPS`] and
+/// [`Pair::THROUGH_REGISTERS`].
 #[inline(always)]
-pub(super) fn issue_across<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
+pub(super) unsafe fn issue_across<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
     let half = const { <StepsOfHalf<'k, P> as PowerOfTwo>::COUNT };
     let has_halves = const { P::DEPTH > <StepsOfHalf<'k, P> as PowerOfTwo>::COUNT * ACROSS_STEP };
     sums.settle::<false>();
-    // SAFETY: all threads of the block run this alike. What read the registers that a half takes is done: without halves, what was put
+    // SAFETY: all threads of the block run this alike, and warpgroups have this product, by the same contract. What read the registers that a half takes is done: without halves, what was put
     // under way before; else all but the half before.
     unsafe {
         if has_halves {
@@ -44,7 +48,7 @@ pub(super) fn issue_across<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
 /// Puts half of a product under way, of the instructions from `first_step` on, as a group by itself, behind all groups but `PENDING`.
 ///
 /// # Safety
-/// All threads of the block execute this same call.
+/// All threads of the block execute this same call. As for [`issue_across`]; `first_step` is 0, or the first of the second half.
 #[inline(always)]
 unsafe fn issue_half<'k, P: Pair<'k>, const PENDING: u64>(
     sums: &mut Sums<'k, P>,

@@ -20,8 +20,11 @@ type PartRegisters<'k, P> = Quotient<PartColumns<'k, P>, U2>;
 
 /// Adds the product of a pair to `sums` part by part, each after it was summed up by itself. While a warpgroup adds a part,
 /// the others multiply theirs.
+///
+/// # Safety
+/// Warpgroups have a product of these factors: [`Pair::BY_WARPGROUPS`].
 #[inline(always)]
-pub(super) fn issue_apart<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
+pub(super) unsafe fn issue_apart<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
     let columns = const { <PartColumns<'k, P> as PowerOfTwo>::COUNT };
     let add = |sum, part| {
         let wide = |sum| <P::T as ProductOf<P::U, P::Sum>>::widen_sum(sum);
@@ -34,7 +37,7 @@ pub(super) fn issue_apart<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
             let first = (row_block * P::COLUMNS + column) / 2;
             let mut part = unset::<P::Sum, PartRegisters<'k, P>>();
             let own = core::ptr::from_mut(&mut part).cast();
-            // SAFETY: all threads of the block run this alike. A block of 64 rows has `columns / 2` registers a thread; they are
+            // SAFETY: all threads of the block run this alike, and warpgroups have this product, by the same contract. A block of 64 rows has `columns / 2` registers a thread; they are
             // not read before all products are done, and the stages are lent for longer than that.
             unsafe {
                 warpgroup::fence();

@@ -2,7 +2,7 @@
 
 use super::split::Split;
 use crate::arch::barriers::COPY_WARP;
-use crate::arch::execution;
+use crate::arch::{execution, order};
 use crate::layout::Block;
 use crate::view::Order;
 
@@ -35,6 +35,12 @@ impl Numbers {
         Self { next: Some(first), step, total: total as u32 }
     }
 
+    /// The number of blocks that share the tiles.
+    #[inline(always)]
+    pub(super) fn blocks(&self) -> u32 {
+        self.step
+    }
+
     /// The first `count` of them.
     #[inline(always)]
     pub(super) fn first(self, count: u32) -> Self {
@@ -63,7 +69,8 @@ impl<O: Order> Iterator for TileIndices<O> {
     type Item = [u32; 3];
     #[inline(always)]
     fn next(&mut self) -> Option<[u32; 3]> {
-        let blocks = self.numbers.step;
+        order::reveals_index();
+        let blocks = self.numbers.blocks();
         self.numbers.next().map(|number| locate(&self.order, number, blocks, self.counts))
     }
 }
@@ -173,6 +180,6 @@ impl<B: Block> Split<B> {
     #[inline(always)]
     #[track_caller]
     pub fn indices<O: Order + Send>(&self, order: O, counts: [u32; 3]) -> TileIndices<O> {
-        TileIndices { numbers: Numbers::new(*self.bid::<0>(), self.num_blocks(0), counts), order, counts }
+        TileIndices { numbers: Numbers::new(self.first_number(), self.num_blocks(0), counts), order, counts }
     }
 }

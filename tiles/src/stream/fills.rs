@@ -7,6 +7,7 @@ use crate::arch::{barriers, bulk, execution};
 use crate::element::Element;
 use crate::layout::Block;
 use crate::registers::PowerOfTwo;
+use crate::sealed::{Sealed, sealed};
 use crate::shape::Dimension;
 use core::marker::PhantomData;
 
@@ -39,7 +40,7 @@ unsafe impl<T: Element, S> Send for SourceTile<T, S> {}
     label = "not the tiles that the ring has stages for",
     note = "the feed gives one tile for each `Staged<T, S>` of the ring, of the same element type and shape: `a.row(i).zip(b.column(j))`"
 )]
-pub trait Fills<P: Message>: Copy + Send {
+pub trait Fills<P: Message>: Sealed + Copy + Send {
     /// Lets the copy engine copy the tiles to `target`; their bytes count towards the barrier `full`.
     ///
     /// # Safety
@@ -121,7 +122,9 @@ impl<T: Element, R: Dimension, C: Dimension> Fills<Staged<T, (R, C)>> for Source
     }
 
     #[inline(always)]
+    #[track_caller]
     fn start<B: Block>(self, target: Address) -> CopyStart {
+        self.matrix.assert_lent();
         let row_chunks = const { chunks::<T, R, C>() }.0;
         let size = const { size_of::<T::Bits>() };
         let place = const { Self::GEOMETRY }
@@ -213,7 +216,9 @@ impl<T: Element, R: Dimension, C: Dimension> SourceTile<T, (R, C)> {
     /// # Safety
     /// As for [`Fills::copy_with_edges`].
     #[inline(always)]
+    #[track_caller]
     unsafe fn copy_what_is_inside<B: Block>(self, target: Address) {
+        self.matrix.assert_lent();
         let (row_chunks, all) = const { chunks::<T, R, C>() };
         let threads = const { <B::Threads as PowerOfTwo>::COUNT };
         let layout = &self.matrix.layout;
@@ -412,3 +417,5 @@ impl<T: Element, R: Dimension, C: Dimension> TileSource<T, (R, C)> {
         self.column_of(0, j)
     }
 }
+
+sealed! { [T: Element, S] SourceTile<T, S>; }

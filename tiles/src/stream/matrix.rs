@@ -1,9 +1,10 @@
 //! Matrices, or batches of them, as streamed kernels receive them.
 
 use crate::arch::barriers::COPY_WARP;
+use crate::arch::running::Run;
 use crate::arch::{bulk, execution};
 use crate::element::Element;
-use crate::launch::{Parameter, Parts};
+use crate::launch::{Fingerprint, Parameter, Parts};
 use crate::registers::PowerOfTwo;
 use crate::shape::{Dimension, Shape};
 use core::marker::PhantomData;
@@ -112,6 +113,18 @@ pub(crate) struct Matrix<T: Element> {
     /// The first element.
     pub(crate) pointer: *mut T::Bits,
     pub(crate) layout: MatrixLayout,
+    /// The run of the block that it was made for; of no size on a GPU.
+    run: Run,
+}
+
+impl<T: Element> Matrix<T> {
+    /// Panics unless this thread runs the block that the matrix was made for, in which its elements are valid. Whatever
+    /// touches memory through it asks first.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn assert_lent(&self) {
+        self.run.assert_lent("a streamed matrix, or a tile of one,");
+    }
 }
 
 impl<T: Element> Clone for Matrix<T> {
@@ -171,7 +184,7 @@ impl<T: Element, S: MatrixShape> TileSource<T, S> {
     #[inline(always)]
     pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
         _ = const { Self::BOX };
-        Self { matrix: Matrix { map, pointer, layout }, shape: PhantomData }
+        Self { matrix: Matrix { map, pointer, layout, run: Run::current() }, shape: PhantomData }
     }
 }
 
@@ -189,7 +202,7 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
     #[inline(always)]
     pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
         _ = const { Self::BOX };
-        Self { matrix: Matrix { map, pointer, layout }, shape: PhantomData }
+        Self { matrix: Matrix { map, pointer, layout, run: Run::current() }, shape: PhantomData }
     }
 }
 
@@ -221,13 +234,18 @@ macro_rules! streamed {
             type First = *const TensorMap;
             type Second = *mut T::Bits;
             type Third = MatrixLayout;
+            const FINGERPRINT: Fingerprint = Fingerprint::EMPTY
+                .word(stringify!($matrix))
+                .word(T::NAME)
+                .numbers(&[S::ROWS as u64, S::COLUMNS as u64]);
             #[inline(always)]
             fn into_parts(self) -> Parts<Self> {
-                let Matrix { map, pointer, layout } = self.matrix;
+                let Matrix { map, pointer, layout, .. } = self.matrix;
                 Parts { first: map, second: pointer, third: layout }
             }
             #[inline(always)]
             unsafe fn from_parts(parts: Parts<Self>) -> Self {
+                _ = const { Self::BOX };
                 if COPY_WARP && execution::thread() == 0 && !parts.first.is_null() {
                     // SAFETY: a map that is not null is one. The first copy then need not wait for it.
                     unsafe { bulk::prefetch_map(parts.first.cast()) };

@@ -83,7 +83,7 @@ pub use ring::{AUTOMATIC, Ring};
 pub use rings::Rings;
 pub use row::TileRow;
 pub use shared::SharedMemory;
-pub use sink::{SinkTile, Stash};
+pub use sink::{SinkTile, SinkTiles, Stash};
 pub use split::Split;
 pub use stage::{Stage, StagedFactor, Transposed};
 pub use staged::{Geometry, Message, Staged, StagedTile};

@@ -10,7 +10,7 @@ use super::staged::Message;
 use crate::arch::barriers::{self, COPY_WARP};
 use crate::arch::matrix::WARPGROUPS;
 use crate::arch::messages::Failure;
-use crate::arch::{bulk, execution, threads, warpgroup};
+use crate::arch::{bulk, execution, order, threads, warpgroup};
 use crate::context::Cx;
 use crate::debug::protocol::HELD_MESSAGES;
 use crate::layout::Block;
@@ -29,10 +29,10 @@ const COMPUTE_REGISTERS: u32 = 232;
     label = "holds the running block, a tile or a view",
     note = "tile operations belong to the computing threads: let the feed capture sources and numbers, by `move`"
 )]
-pub trait CopiesAlone {}
+pub trait CopiesAlone: Send {}
 
 #[diagnostic::do_not_recommend]
-impl<X: Send> CopiesAlone for X {}
+impl<X: Send + 'static> CopiesAlone for X {}
 
 impl<B: Block> Split<B> {
     /// Splits the block into its roles. One warp copies the tiles that `feed` names into the ring, in order and as far ahead as
@@ -43,7 +43,8 @@ impl<B: Block> Split<B> {
     /// and may therefore capture sources and numbers only. The two sides cannot wait for each other for ever: receiving
     /// more than the feed has is an error, and messages that nobody receives are not copied.
     ///
-    /// Nothing follows: a kernel ends with its pipeline.
+    /// Nothing follows: a kernel ends with its pipeline, out of which neither side can hand anything; both own what they use
+    /// (`move`).
     ///
     /// # Panics
     /// If more is received than the feed has, or stages are held that are needed (on the device: traps).
@@ -53,7 +54,7 @@ impl<B: Block> Split<B> {
         self,
         ring: Ring<P, STAGES>,
         feed: I,
-        compute: impl for<'r> FnOnce(Cx<B>, Receiver<'r, P, I::IntoIter, B, STAGES>),
+        compute: impl for<'r> FnOnce(Cx<B>, Receiver<'r, P, I::IntoIter, B, STAGES>) + 'static,
     ) where
         P: Message,
         I: IntoIterator<Item: Fills<P>> + CopiesAlone,
@@ -83,8 +84,9 @@ impl<B: Block> Split<B> {
     /// ) {
     ///     let tiles = block.indices(RowMajor, y.tile_counts()).map(move |[_, i, _]| x.tile(i, 0));
     ///     block.pipelines((weights, rows), ([w.tile(0, 0)], tiles), move |cx, (mut weights, mut rows)| {
-    ///         let (mut stash, w) = (stash, weights.receive());
-    ///         for tile in y.deal(cx, RowMajor) {
+    ///         let (mut stash, tiles) = (stash, y.deal(cx, RowMajor));
+    ///         let w = weights.receive();
+    ///         for tile in tiles {
     ///             let sums = rows.steps(1).sum::<f32, _, _, _>(cx, |sums, x| sums.mma(x, w.stages()));
     ///             tile.store(&mut stash, sums.cast());
     ///         }
@@ -101,7 +103,7 @@ impl<B: Block> Split<B> {
         self,
         rings: R,
         feeds: I,
-        compute: impl for<'a, 'b, 'c> FnOnce(Cx<B>, R::Receivers<'a, 'b, 'c, B>),
+        compute: impl for<'a, 'b, 'c> FnOnce(Cx<B>, R::Receivers<'a, 'b, 'c, B>) + 'static,
     ) where
         R: Rings<I>,
     {
@@ -114,7 +116,10 @@ impl<B: Block> Split<B> {
         let compute_threads = const { <B::Threads as PowerOfTwo>::COUNT as u32 };
         let (cx, progress) = (self.context(), Progress::default());
         if !COPY_WARP {
-            compute(cx, rings.receivers(Some(feeds), &progress));
+            order::feeds();
+            let receivers = rings.receivers(Some(feeds), &progress);
+            order::fed();
+            compute(cx, receivers);
             return;
         }
         let copies = rings.aliases();

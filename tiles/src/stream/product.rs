@@ -17,6 +17,7 @@ use crate::element::{Element, Repack, bf16, f8e4m3, f8e5m2, f16, tf32};
 use crate::layout::{Accumulators, Block, Blocked, Layout, LeftOperand, RightOperand};
 use crate::ops::matrix::{Factors, MultiplyAccumulate, ProductOf, mma};
 use crate::registers::PowerOfTwo;
+use crate::sealed::Sealed;
 use crate::shape::{D, Dimension, Shape};
 use crate::tile::Tile;
 
@@ -39,7 +40,7 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     /// The instruction on factors in shared memory.
     ///
     /// # Safety
-    /// As for [`crate::arch::warpgroup::f16_f32::shared`].
+    /// As for `arch::warpgroup::f16_f32::shared`.
     #[doc(hidden)]
     unsafe fn shared<const TA: i32, const TB: i32>(
         _columns: usize,
@@ -52,7 +53,7 @@ pub trait StagedProduct<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     /// The instruction on a left factor in registers.
     ///
     /// # Safety
-    /// As for [`crate::arch::warpgroup::f16_f32::registers`].
+    /// As for `arch::warpgroup::f16_f32::registers`.
     #[doc(hidden)]
     unsafe fn registers<const TB: i32>(_columns: usize, _sums: *mut u32, _add: u32, _a: [u32; 4], _b: u64) {}
 }
@@ -103,7 +104,7 @@ impl StagedProduct<i8, i32> for u8 {
     label = "expected a stage or a tile of this shape",
     note = "the product of an (M, K) factor and a (K, N) stage is added to (M, N) accumulators"
 )]
-pub trait LeftFactor<'k, M: Dimension, K: Dimension, B: Block>: Copy {
+pub trait LeftFactor<'k, M: Dimension, K: Dimension, B: Block>: Sealed + Copy {
     /// Its elements.
     type Element: Element;
     /// Whether it is read across the rows of its stage.
@@ -118,15 +119,21 @@ pub trait LeftFactor<'k, M: Dimension, K: Dimension, B: Block>: Copy {
     /// Who reads the message of its stage.
     #[doc(hidden)]
     fn reads(self) -> Option<&'k Reads>;
-    /// The registers of a tile in the accumulators' layout, as words.
+    /// Registers of a tile in the accumulators' layout, from number `first` on, as words.
+    ///
+    /// # Safety
+    /// Of a tile the elements have 16 bits.
     #[doc(hidden)]
-    fn words(self, first: usize) -> [u32; 4];
+    unsafe fn words(self, first: usize) -> [u32; 4];
     /// The tile in registers, in layout `L`.
     #[doc(hidden)]
     fn tile<L: Layout<Block = B>>(self) -> Tile<Self::Element, (M, K), L>;
     /// Its columns from `k` on, as the fragments that layout `L` is.
+    ///
+    /// # Safety
+    /// From `k` on there are `P` columns, and `k` is a multiple of as many; of elements of 64 bits the columns are a multiple of 16.
     #[doc(hidden)]
-    fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<Self::Element, (M, P), L>;
+    unsafe fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<Self::Element, (M, P), L>;
 }
 
 macro_rules! staged_left_factors {
@@ -144,7 +151,7 @@ macro_rules! staged_left_factors {
                 Some(StagedFactor::<'k, M, K>::reads(self))
             }
             #[inline(always)]
-            fn words(self, _first: usize) -> [u32; 4] {
+            unsafe fn words(self, _first: usize) -> [u32; 4] {
                 [0; 4]
             }
             #[inline(always)]
@@ -152,8 +159,9 @@ macro_rules! staged_left_factors {
                 StagedFactor::<'k, M, K>::tile(self)
             }
             #[inline(always)]
-            fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<T, (M, P), L> {
-                StagedFactor::<'k, M, K>::fragments::<1, M, P, L>(self, true, [0, k])
+            unsafe fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<T, (M, P), L> {
+                // SAFETY: the same contract.
+                unsafe { StagedFactor::<'k, M, K>::fragments::<1, M, P, L>(self, true, [0, k]) }
             }
         }
     )* };
@@ -178,33 +186,29 @@ impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> LeftFactor<'k, M, K, 
         None
     }
     #[inline(always)]
-    fn words(self, first: usize) -> [u32; 4] {
+    unsafe fn words(self, first: usize) -> [u32; 4] {
         // The accumulators' fragment of a tile of 16-bit elements is the instruction's fragment of a left factor: its registers
         // hold pairs of columns, of both eights of rows, of the next eight columns.
         let own = self.registers();
-        [0, 2, 4, 6].map(|k| pair(own.get(first + k), own.get(first + k + 1)))
+        // SAFETY: the elements have 16 bits by the same contract.
+        [0, 2, 4, 6].map(|k| unsafe { pair(own.get(first + k), own.get(first + k + 1)) })
     }
     #[inline(always)]
     fn tile<L: Layout<Block = B>>(self) -> Tile<T, (M, K), L> {
         self.spread()
     }
     #[inline(always)]
-    fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<T, (M, P), L> {
+    unsafe fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<T, (M, P), L> {
         let number = k / const { <P::Count as PowerOfTwo>::COUNT };
         self.extract::<(M, P), 2>(Default::default(), [0, number as u32]).spread()
     }
 }
 
-mod sealed {
-    pub trait Sealed {}
-    impl<T: Copy> Sealed for T {}
-}
-
 /// The right factor of a product with the left one `X` that sums of type `C` can take: any stage whose elements have such a product
 /// with those of `X`, see [`StagedProduct`].
 // The right factor is `Self`: the compiler then waits for both factors before it says what is wrong with one of them.
-pub trait RightFactor<'k, M: Dimension, N: Dimension, K: Dimension, B: Block, C: Element, X>:
-    Copy + sealed::Sealed
+pub trait RightFactor<'k, M: Dimension, N: Dimension, K: Dimension, B: Block, C: Element, X: Sealed>:
+    Sealed + Copy
 {
     /// Puts the product of `a` and this factor under way, to be added to `sums`.
     #[doc(hidden)]
@@ -231,20 +235,25 @@ where
 #[inline(always)]
 fn issue<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
     if const { P::BY_WARPGROUPS && P::THROUGH_REGISTERS } {
-        issue_across(sums, pair);
+        // SAFETY: just asked.
+        unsafe { issue_across(sums, pair) };
     } else if const { P::BY_WARPGROUPS } {
-        issue_by_warpgroups(sums, pair);
+        // SAFETY: just asked.
+        unsafe { issue_by_warpgroups(sums, pair) };
     } else {
         issue_by_warps::<false, P>(sums, pair);
     }
 }
 
 /// Two elements of 16 bits as a word, the first one lowest.
+///
+/// # Safety
+/// The elements have 16 bits.
 #[inline(always)]
-pub(super) fn pair<T: Element>(low: T, high: T) -> u32 {
+pub(super) unsafe fn pair<T: Element>(low: T, high: T) -> u32 {
     let bits = |x: T| {
         let bits = x.to_bits();
-        // SAFETY: the element has 16 bits: callers ask for no others, and any bits are a `u16`.
+        // SAFETY: the element has 16 bits by the same contract, and any bits are a `u16`.
         u32::from(unsafe { core::ptr::from_ref(&bits).cast::<u16>().read() })
     };
     bits(low) | bits(high) << 16
@@ -256,7 +265,8 @@ pub(super) fn issue_precisely<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) 
     if const { !<P::T as StagedProduct<P::U, P::Sum>>::SHORT } {
         issue(sums, pair);
     } else if const { P::BY_WARPGROUPS } {
-        issue_apart(sums, pair);
+        // SAFETY: just asked.
+        unsafe { issue_apart(sums, pair) };
     } else {
         issue_by_warps::<true, P>(sums, pair);
     }
@@ -277,16 +287,18 @@ fn issue_by_warps<'k, const APART: bool, P: Pair<'k>>(sums: &mut Sums<'k, P>, pa
         return;
     }
     if const { APART || size_of::<<P::T as ProductOf<P::U, P::Sum>>::Word>() != 4 } {
-        // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles, by the condition above.
-        each_step(pair, |factors| unsafe { factors.multiply::<APART>(&mut sums.sums) });
+        // SAFETY: all threads of the block run this alike. Warps multiply fragments of these factors, by the first condition above.
+        unsafe { each_step(pair, |factors| factors.multiply::<APART>(&mut sums.sums)) };
         return;
     }
     let mut ahead = None;
-    each_step(pair, |factors| {
+    let step = |factors| {
         // Tensor cores are busy with the fragments before while these are on their way.
         multiply(&ahead, sums);
         ahead = Some(factors);
-    });
+    };
+    // SAFETY: as above.
+    unsafe { each_step(pair, step) };
     multiply(&ahead, sums);
 }
 
@@ -310,13 +322,24 @@ type RightLayout<'k, P> =
     RightOperand<<P as Pair<'k>>::Block, BytesOf<'k, P>, <<P as Pair<'k>>::M as Dimension>::Count>;
 
 /// Loads the fragments of both factors for each instruction along the contracted axis, and gives them to `take`.
+///
+/// # Safety
+/// Warps have a product of fragments of these factors: [`Pair::BY_FRAGMENTS`].
 #[inline(always)]
-fn each_step<'k, P: Pair<'k>>(pair: P, mut take: impl FnMut(FactorsOf<'k, P>)) {
+unsafe fn each_step<'k, P: Pair<'k>>(pair: P, mut take: impl FnMut(FactorsOf<'k, P>)) {
     let (a, b) = (pair.left(), pair.right());
     <P::K as Dimension>::Count::unroll(0, P::STEP, &mut |k| {
-        let left = a.columns::<StepOf<'k, P>, LeftLayout<'k, P>>(k);
-        let right =
-            b.fragments::<0, StepOf<'k, P>, P::N, RightLayout<'k, P>>(P::Left::GEOMETRY.is_some(), [k, 0]);
+        // SAFETY: the contracted axis is as long as a step or longer, so that it has whole ones, and `k` is the first of one. A step
+        // of elements of 64 bits is 16.
+        let (left, right) = unsafe {
+            (
+                a.columns::<StepOf<'k, P>, LeftLayout<'k, P>>(k),
+                b.fragments::<0, StepOf<'k, P>, P::N, RightLayout<'k, P>>(
+                    P::Left::GEOMETRY.is_some(),
+                    [k, 0],
+                ),
+            )
+        };
         take(Factors::of(&left, &right));
     });
     reads_are_done();
@@ -347,9 +370,12 @@ impl<'a, T: StagedProduct<U, C>, U: Repack, C: Element, S: Shape, B: Block> Accu
     }
 
     /// Adds the product that was put off.
+    ///
+    /// # Safety
+    /// Products are put off: [`AHEAD`](Self::AHEAD).
     #[inline(always)]
-    fn catch_up(&mut self) {
-        // SAFETY: all threads of the block run this alike. Callers are where `AHEAD` is, and tensor cores multiply these tiles.
+    unsafe fn catch_up(&mut self) {
+        // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles, as `AHEAD` asks.
         unsafe { self.ahead.multiply::<false>(&mut self.sums.sums) }
     }
 
@@ -357,7 +383,8 @@ impl<'a, T: StagedProduct<U, C>, U: Repack, C: Element, S: Shape, B: Block> Accu
     #[inline(always)]
     pub(super) fn finish(mut self) {
         if const { Self::AHEAD } {
-            self.catch_up();
+            // SAFETY: just asked.
+            unsafe { self.catch_up() };
         }
     }
 }
@@ -379,10 +406,13 @@ impl<T: StagedProduct<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, 
             issue(self.sums, pair);
             return;
         }
-        each_step(pair, |factors| {
-            self.catch_up();
+        let step = |factors| {
+            // SAFETY: products are put off, as just asked.
+            unsafe { self.catch_up() };
             self.ahead = factors;
-        });
+        };
+        // SAFETY: warps have a product of fragments of these factors, as just asked.
+        unsafe { each_step(pair, step) };
     }
 
     /// As [`mma`](Self::mma), with sums of all the bits that `C` has: see [`Accumulator::mma_precisely`].
@@ -398,7 +428,8 @@ impl<T: StagedProduct<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, 
         }
         // What was put off is of this same product, or nothing.
         if const { Self::AHEAD } {
-            self.catch_up();
+            // SAFETY: just asked.
+            unsafe { self.catch_up() };
             self.ahead = Factors::zero();
         }
         issue_precisely(self.sums, PairOf::new(a, b));

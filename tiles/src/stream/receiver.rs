@@ -12,7 +12,7 @@ use super::staged::Message;
 use crate::arch::barriers::{self, COPY_WARP};
 use crate::arch::messages::Failure;
 use crate::arch::threads::Address;
-use crate::arch::{execution, threads, warpgroup};
+use crate::arch::{execution, order, threads, warpgroup};
 use crate::context::Cx;
 use crate::debug::protocol::{ENDED_FEED, HELD_MESSAGES, HELD_STAGES, ORDER_OF_STAGES};
 use crate::element::{Element, Repack};
@@ -106,8 +106,13 @@ where
     const STAGES: usize = Ring::<P, STAGES>::HERE;
 
     /// The receiver of a pipeline on this ring; with a feed, it copies for itself.
+    ///
+    /// # Panics
+    /// If the ring is not of the block that this thread runs.
     #[inline(always)]
+    #[track_caller]
     pub(super) fn new(ring: Ring<P, STAGES>, feed: Option<F>, progress: &'r Progress) -> Self {
+        ring.assert_current();
         let mut receiver = Self {
             ring,
             next: Position::FIRST,
@@ -137,6 +142,7 @@ where
                 "steps need a ring of at least 2 stages: one is filled while the other is used; of one stage, `receive` the message"
             )
         };
+        order::reveals_message();
         if self.held != 0 {
             self.fail("steps", HELD_MESSAGES)
         }
@@ -152,6 +158,7 @@ where
     #[inline(always)]
     #[track_caller]
     pub fn receive(&mut self) -> Held<'r, P> {
+        order::reveals_message();
         let slot = self.next.slot;
         let address = self.wait();
         self.held += 1;

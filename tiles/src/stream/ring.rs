@@ -2,6 +2,7 @@
 
 use super::shared::{CLASSES, SharedMemory};
 use super::staged::{ALIGNMENT, Message};
+use crate::arch::running::Run;
 use crate::arch::shared;
 use crate::arch::threads::{self, Address};
 use core::marker::PhantomData;
@@ -25,6 +26,8 @@ const MOST_STAGES: usize = 16;
 /// taken as the GPU has shared memory for.
 pub struct Ring<P, const STAGES: usize = AUTOMATIC> {
     pub(super) address: Address,
+    /// The run of the block whose memory it is; of no size on a GPU.
+    run: Run,
     message: PhantomData<(P, *const ())>,
 }
 
@@ -59,7 +62,14 @@ impl<P: Message, const STAGES: usize> Ring<P, STAGES> {
     /// The same ring, for the sender.
     #[inline(always)]
     pub(super) fn alias(&self) -> Self {
-        Self { address: self.address, message: PhantomData }
+        Self { address: self.address, run: self.run, message: PhantomData }
+    }
+
+    /// Panics unless this thread runs the block whose memory the ring is.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn assert_current(&self) {
+        self.run.assert_current("a ring");
     }
 
     /// Where the stage `slot` lies.
@@ -106,6 +116,6 @@ unsafe impl<P: Message, const STAGES: usize> SharedMemory for Ring<P, STAGES> {
     type Storage = ([P::Storage; MOST_STAGES], [u8; ALIGNMENT]);
     #[inline(always)]
     unsafe fn new(address: Address) -> Self {
-        Self { address, message: PhantomData }
+        Self { address, run: Run::current(), message: PhantomData }
     }
 }

@@ -56,7 +56,9 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
 
     /// The part of `row` from element `first` on.
     #[inline(always)]
+    #[track_caller]
     pub(super) fn new(row: Span<T, (u32,)>, first: u32) -> Self {
+        row.assert_lent();
         let mut pairs = [Words::ZERO; MOST_PAIRS];
         if const { lanes_share::<Accumulators<B>, M, N>() } {
             let (pointer, length) = (row.pointer.cast_const(), row.extent(0));
@@ -126,10 +128,12 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
     /// }
     /// ```
     #[inline(always)]
+    #[track_caller]
     pub fn add<C: Number, L: Layout<Block = B>>(&self, sums: Tile<C, (M, N), L>) -> Tile<C, (M, N), L>
     where
         T: Cast<C>,
     {
+        self.row.assert_lent();
         let map = const { &Map::<L, (M, N)>::MAP };
         let columns = const { Self::COLUMNS - 1 };
         // Nor must these.

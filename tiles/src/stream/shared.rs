@@ -5,7 +5,8 @@
 //! between targets: [`CLASSES`] says what a block of each can have.
 
 use crate::arch::shared;
-use crate::arch::threads::{self, Address};
+use crate::arch::threads;
+pub use crate::arch::threads::Address;
 
 /// The shared memory, in bytes, that a block can have on targets of each class: 99 KiB on `sm_86`, `sm_89` and `sm_120`,
 /// 163 KiB on `sm_80` and `sm_87`, 227 KiB on `sm_90` and `sm_100` (CUDA C++ Programming Guide, "Compute Capabilities").

@@ -6,10 +6,11 @@ use super::product::pair;
 use super::ragged::RaggedRows;
 use super::row::TileRow;
 use super::shared::SharedMemory;
+use super::split::Split;
 use super::staged::{CHUNK_BYTES, Geometry};
 use crate::arch::matrix::{WARPGROUPS, store_matrices_4};
 use crate::arch::threads::{self, Address};
-use crate::arch::{barriers, bulk, execution};
+use crate::arch::{barriers, bulk, execution, order};
 use crate::context::Cx;
 use crate::element::{Cast, Element, Number};
 use crate::layout::{Accumulators, Block, Layout, LayoutDescription, Map, MatrixPart};
@@ -18,8 +19,8 @@ use crate::shape::Dimension;
 use crate::simt::shared::{load_element, store_element};
 use crate::span::Span;
 use crate::tile::Tile;
-use crate::view::Order;
-use crate::view::transfer;
+use crate::view::same::assert_same_order;
+use crate::view::{Order, transfer};
 use core::marker::PhantomData;
 
 /// Threads of a warpgroup.
@@ -65,14 +66,28 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
 
     /// The tiles that fall to this block when all are dealt out to the blocks of the grid in this order.
     ///
-    /// The sink is consumed: there is no other way to its tiles, so that each is one block's alone.
+    /// The sink is consumed: there is no other way to its tiles, so that each is one block's alone. All blocks deal it out in one
+    /// order, which they choose before they know anything of their own: in front of [`Cx::bid`], of
+    /// [`receive`](super::Receiver::receive) and [`steps`](super::Receiver::steps), and of this iterator's first tile.
+    /// [`Split::deal`] does the same before the roles part.
     ///
     /// # Panics
-    /// If there are 2³² tiles or more (on the device: traps).
+    /// If there are 2³² tiles or more (on the device: traps); on the CPU also if the block knows something of its own. For a GPU such
+    /// a kernel is not built.
     #[inline(always)]
     #[track_caller]
-    pub fn deal<B: Block, O: Order>(self, cx: Cx<B>, order: O) -> impl Iterator<Item = SinkTile<T, S>> {
-        self.deal_first(cx, order, u32::MAX)
+    pub fn deal<B: Block, O: Order>(self, cx: Cx<B>, order: O) -> SinkTiles<T, S, O> {
+        const {
+            assert!(
+                B::GRID_RANK == 1,
+                "tiles are dealt out to the blocks of a one-dimensional grid: leave out `grid`"
+            )
+        };
+        cx.assert_current();
+        self.matrix.assert_lent();
+        assert_same_order(&self, cx, order);
+        let (counts, blocks) = (self.tile_counts(), cx.num_blocks(0));
+        SinkTiles { sink: self, numbers: Numbers::new(cx.block_index(0), blocks, counts), order, counts }
     }
 
     /// The first `count` tiles of those that [`deal`](Self::deal) gives; the others are left as they are.
@@ -82,30 +97,84 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
     /// As [`deal`](Self::deal).
     #[inline(always)]
     #[track_caller]
-    pub fn deal_first<B: Block, O: Order>(
-        self,
-        cx: Cx<B>,
+    pub fn deal_first<B: Block, O: Order>(self, cx: Cx<B>, order: O, count: u32) -> SinkTiles<T, S, O> {
+        self.deal(cx, order).take(count)
+    }
+}
+
+impl<B: Block> Split<B> {
+    /// [`TileSink::deal`] before the roles part, for a kernel that wants its block's index for the feed and for its tiles:
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    ///
+    /// /// `y = x + own`, where each block adds its own index.
+    /// #[kernel(threads = 128, copy = 32)]
+    /// pub fn marked(
+    ///     block: Split,
+    ///     x: TileSource<f32, Shape2<64, 64>>,
+    ///     y: TileSink<f32, Shape2<64, 64>>,
+    ///     #[shared] ring: Ring<Staged<f32, Shape2<64, 64>>>,
+    ///     #[shared] stash: Stash<1>,
+    /// ) {
+    ///     let feed = block.indices(RowMajor, y.tile_counts()).map(move |[_, i, j]| x.tile(i, j));
+    ///     let tiles = block.deal(y, RowMajor);
+    ///     let own = *block.bid::<0>() as f32;
+    ///     block.pipeline(ring, feed, move |cx, mut receiver| {
+    ///         let mut stash = stash;
+    ///         for tile in tiles {
+    ///             let x = receiver.receive();
+    ///             tile.store(&mut stash, x.stages().load(cx) + own);
+    ///             receiver.release(x);
+    ///         }
+    ///     });
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// As [`TileSink::deal`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn deal<T: Element, S: MatrixShape, O: Order>(
+        &self,
+        sink: TileSink<T, S>,
         order: O,
-        count: u32,
-    ) -> impl Iterator<Item = SinkTile<T, S>> {
-        const {
-            assert!(
-                B::GRID_RANK == 1,
-                "tiles are dealt out to the blocks of a one-dimensional grid: leave out `grid`"
-            )
-        };
-        let counts = self.tile_counts();
-        let blocks = cx.num_blocks(0);
-        Numbers::new(*cx.bid::<0>(), blocks, counts).first(count).map(move |number| {
-            // SAFETY: all threads of the block run this alike. The assembler cannot know that a loop over tiles keeps warps together;
-            // behind a barrier it does, and computes addresses once for a warp.
-            unsafe { threads::warp_barrier() };
-            SinkTile {
-                // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers and a launch's one number of
-                // blocks.
-                sink: unsafe { core::ptr::read(&self) },
-                index: locate(&order, number, blocks, counts),
-            }
+    ) -> SinkTiles<T, S, O> {
+        sink.deal(self.context(), order)
+    }
+}
+
+/// The tiles of a sink that are this block's, from [`TileSink::deal`].
+pub struct SinkTiles<T: Element, S: MatrixShape, O> {
+    sink: TileSink<T, S>,
+    numbers: Numbers,
+    order: O,
+    counts: [u32; 3],
+}
+
+impl<T: Element, S: MatrixShape, O: Order> SinkTiles<T, S, O> {
+    /// The first `count` of them, as [`Iterator::take`]; the others are left as they are.
+    #[inline(always)]
+    pub fn take(self, count: u32) -> Self {
+        Self { numbers: self.numbers.first(count), ..self }
+    }
+}
+
+impl<T: Element, S: MatrixShape, O: Order> Iterator for SinkTiles<T, S, O> {
+    type Item = SinkTile<T, S>;
+    #[inline(always)]
+    fn next(&mut self) -> Option<SinkTile<T, S>> {
+        order::reveals_index();
+        let blocks = self.numbers.blocks();
+        let number = self.numbers.next()?;
+        // SAFETY: all threads of the warp run this alike. The assembler cannot know that a loop over tiles keeps warps together;
+        // behind a barrier it does, and computes addresses once for a warp.
+        unsafe { threads::warp_barrier() };
+        Some(SinkTile {
+            // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers and a launch's one number of
+            // blocks.
+            sink: unsafe { core::ptr::read(&self.sink) },
+            index: locate(&self.order, number, blocks, self.counts),
         })
     }
 }
@@ -163,6 +232,7 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     /// Where the GPU has a copy engine and rows of the matrix begin at multiples of 16 bytes, the tile is still on its way when this
     /// returns; the launch's end waits for it. [Turned](Tile::turned) tiles go past the stash.
     #[inline(always)]
+    #[track_caller]
     pub fn store<L: Layout, const GROUPS: usize>(self, stash: &mut Stash<GROUPS>, tile: Tile<T, (M, N), L>) {
         const {
             assert!(
@@ -194,6 +264,7 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
 
     /// What the memory of this tile holds before it is stored; zero outside of the matrix.
     #[inline(always)]
+    #[track_caller]
     pub fn load<B: Block>(&self, _cx: Cx<B>) -> Tile<T, (M, N), Accumulators<B>> {
         let present = self.present::<Accumulators<B>>();
         Tile::from_registers_fn(present)
@@ -202,6 +273,7 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     /// `sums + factor * present`, where `present` is what [`load`](Self::load) gives. Needs fewer registers, as elements are
     /// loaded where they are added.
     #[inline(always)]
+    #[track_caller]
     pub fn add_present<C: Number, L: Layout>(
         &self,
         _cx: Cx<L::Block>,
@@ -220,7 +292,9 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
 
     /// What gives the element of each register before the tile is stored.
     #[inline(always)]
+    #[track_caller]
     fn present<L: Layout>(&self) -> impl Fn(usize) -> T {
+        self.sink.matrix.assert_lent();
         let map = const { &Map::<L, (M, N)>::MAP };
         // As for stores.
         let thread = execution::anew(execution::thread() as u32) as usize;
@@ -255,6 +329,7 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     /// The part of a row that lies beside this tile, such as a bias: from the element that has the number of the tile's first column in
     /// the sink. [`TileRow::add`] adds it to sums. What is loaded before the sums are made is there when they are.
     #[inline(always)]
+    #[track_caller]
     pub fn row<B: Block>(&self, _cx: Cx<B>, row: Span<T, (u32,)>) -> TileRow<T, M, N, B> {
         TileRow::new(row, self.index[2] * Self::COLUMNS as u32)
     }
@@ -263,6 +338,7 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     /// sink; zero where `row` is too short. [`row`](Self::row), called before the sums are made, needs some registers and saves the
     /// time of the loads.
     #[inline(always)]
+    #[track_caller]
     pub fn add_row<C: Number, L: Layout>(
         &self,
         cx: Cx<L::Block>,
@@ -375,7 +451,8 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
         let (warp, lane) = (panel.warp(), panel.lane());
         let size = const { size_of::<T::Bits>() };
         if size == 2 && columns >= 16 {
-            let word = |i: usize| pair(registers.get(i), registers.get(i + 1));
+            // SAFETY: elements of two bytes, as just asked.
+            let word = |i: usize| unsafe { pair(registers.get(i), registers.get(i + 1)) };
             let mut sixteen = 0;
             while sixteen < columns / 16 {
                 let at = first + sixteen * 8;
@@ -460,7 +537,9 @@ impl<T: Element, M: Dimension, N: Dimension> SinkTile<T, (M, N)> {
     }
 
     #[inline(always)]
+    #[track_caller]
     fn store_by_threads<L: Layout>(&self, tile: Tile<T, (M, N), L>) {
+        self.sink.matrix.assert_lent();
         let map = const { &Map::<L, (M, N)>::MAP };
         // As above.
         let thread = execution::anew(execution::thread() as u32) as usize;

@@ -42,6 +42,12 @@ impl<B: Block> Split<B> {
         self.place.block_count(axis)
     }
 
+    /// This block's index along grid axis 0, for those who keep it to themselves until it is asked for.
+    #[inline(always)]
+    pub(super) fn first_number(&self) -> u32 {
+        self.place.block_index(0)
+    }
+
     /// The token of the threads that hold tiles.
     #[inline(always)]
     pub(crate) fn context(&self) -> Cx<B> {

@@ -13,6 +13,7 @@ use crate::element::Element;
 use crate::layout::{Accumulators, Block, Blocked, Layout, LinearMap, Map, THREAD_BITS};
 use crate::ops::matrix::Place;
 use crate::registers::{PowerOfTwo, Registers};
+use crate::sealed::{Sealed, sealed};
 use crate::shape::Dimension;
 use crate::simt::shared::load_element;
 use crate::tile::Tile;
@@ -104,9 +105,12 @@ impl<'k, T: Element, R: Dimension, C: Dimension> Stage<'k, T, (R, C)> {
     /// The tile in registers, in layout `L`.
     #[inline(always)]
     pub(crate) fn load_in<L: Layout>(self) -> Tile<T, (R, C), L> {
-        let registers = by_elements::<T, R, C, L>(self.address, [0, 0], |row, column| {
-            const { Self::GEOMETRY }.offset(row, column * const { size_of::<T::Bits>() })
-        });
+        // SAFETY: the stage is lent for as long as this is, and nobody writes it meanwhile. The tile is all of it.
+        let registers = unsafe {
+            by_elements::<T, R, C, L>(self.address, [0, 0], |row, column| {
+                const { Self::GEOMETRY }.offset(row, column * const { size_of::<T::Bits>() })
+            })
+        };
         reads_are_done();
         Tile::from_registers(registers)
     }
@@ -193,8 +197,12 @@ const fn at_once<T: Element, P: Dimension, Q: Dimension, L: Layout>() -> (usize,
 /// along the contracted axis.
 ///
 /// The caller says [`reads_are_done`] before the stage is given back.
+///
+/// # Safety
+/// At `address` lies a stage that nobody writes, as `R` reads it, of elements `T`. From the first row and column on, the factor has
+/// `P` rows and `Q` columns.
 #[inline(always)]
-fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout, R: Read>(
+unsafe fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout, R: Read>(
     address: Address,
     reorder: bool,
     [first_row, first_column]: [usize; 2],
@@ -217,7 +225,11 @@ fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout, R: Read>(
             };
             reading.geometry.offset(row, column * size)
         };
-        return Tile::from_registers(by_elements::<T, P, Q, L>(address, [first_row, first_column], offset));
+        // SAFETY: the same contract: places are those of the factor's elements, and linear. `reordered` exchanges each 16 elements,
+        // of which factors have whole ones where it is asked for.
+        return Tile::from_registers(unsafe {
+            by_elements::<T, P, Q, L>(address, [first_row, first_column], offset)
+        });
     }
     let own = reading.of_thread(map, column_bits, (count, packed), crate::arch::execution::thread());
     let place = Place {
@@ -264,8 +276,11 @@ const fn reordered(k: usize) -> usize {
 
 /// The elements of a tile of shape `(P, Q)` in layout `L`, each of which is loaded from where `offset` says that it lies in the
 /// stage: linear in the bits of row and column. The tile's first one has the row and column `first`.
+///
+/// # Safety
+/// At `address` lies a stage that nobody writes. For the rows and columns of the tile, `offset` gives places of elements within it.
 #[inline(always)]
-fn by_elements<T: Element, P: Dimension, Q: Dimension, L: Layout>(
+unsafe fn by_elements<T: Element, P: Dimension, Q: Dimension, L: Layout>(
     address: Address,
     first: [usize; 2],
     offset: impl Fn(usize, usize) -> usize,
@@ -286,7 +301,8 @@ fn by_elements<T: Element, P: Dimension, Q: Dimension, L: Layout>(
     Registers::from_fn(|i| {
         let part = offset(map.of_register.apply(i), first);
         let at = threads::offset(address, own ^ (part & shared));
-        // SAFETY: callers give places within the stage, which nobody writes.
+        // SAFETY: `offset` is linear, so that both parts together are the place of an element of the tile: within the stage, which
+        // nobody writes, by the same contract.
         unsafe { load_element(threads::offset(at, part & !shared)) }
     })
 }
@@ -339,7 +355,7 @@ const fn first_bits(map: &LinearMap) -> [i8; 3] {
 fn part_of<T: Element>(word: u32) -> T {
     let mut bits = T::ZERO.to_bits();
     let target = core::ptr::from_mut(&mut bits).cast::<u8>();
-    // SAFETY: the match writes as many bytes as the element has, any bits of which are valid; no caller has larger ones.
+    // SAFETY: elements have 1, 2, 4 or 8 bytes, of which the match writes no more than there are; any bits of them are valid.
     unsafe {
         match size_of::<T::Bits>() {
             1 => target.write(word as u8),
@@ -350,11 +366,6 @@ fn part_of<T: Element>(word: u32) -> T {
     T::from_bits(bits)
 }
 
-/// Which axis of a stage runs along its rows: what products need to know of a factor in shared memory.
-mod sealed {
-    pub trait Factor {}
-}
-
 /// A factor of a product that lies in a stage: a [`Stage`], or one [`transposed`](Stage::transposed). `A` and `B` are the
 /// dimensions of the factor as the product sees it.
 #[diagnostic::on_unimplemented(
@@ -362,7 +373,7 @@ mod sealed {
     label = "expected a stage of this shape, or the transpose of one",
     note = "the product of an (M, K) and a (K, N) stage is added to (M, N) accumulators; `.transposed()` turns a stage"
 )]
-pub trait StagedFactor<'k, A: Dimension, B: Dimension>: sealed::Factor + Copy {
+pub trait StagedFactor<'k, A: Dimension, B: Dimension>: Sealed + Copy {
     /// Its elements.
     type Element: Element;
     /// Whether the first of the factor's dimensions runs along the rows of the stage.
@@ -383,23 +394,28 @@ pub trait StagedFactor<'k, A: Dimension, B: Dimension>: sealed::Factor + Copy {
     /// A part of the factor, from these coordinates on, as the fragments that layout `L` is: of a left operand or of a right one,
     /// for which `ALONG` is the axis that is contracted, 1 or 0. With `reorder`, elements of 64 bits come in another order along
     /// it, which is the same for both operands and loads them faster.
+    ///
+    /// # Safety
+    /// From these coordinates on the factor has `P` rows and `Q` columns; with `reorder` and elements of 64 bits, its contracted axis
+    /// has a multiple of 16.
     #[doc(hidden)]
     #[inline(always)]
-    fn fragments<const ALONG: usize, P: Dimension, Q: Dimension, L: Layout>(
+    unsafe fn fragments<const ALONG: usize, P: Dimension, Q: Dimension, L: Layout>(
         self,
         reorder: bool,
         from: [usize; 2],
     ) -> Tile<Self::Element, (P, Q), L> {
-        fragments::<Self::Element, P, Q, L, ReadAlong<(Self, &'k ()), A, B, ALONG>>(
-            self.address(),
-            reorder,
-            from,
-        )
+        // SAFETY: the stage of a factor is lent for `'k`, and nobody writes it as long. Where its elements lie is what `ReadAlong`
+        // takes from this implementation. The part lies within it by the same contract.
+        unsafe {
+            fragments::<Self::Element, P, Q, L, ReadAlong<(Self, &'k ()), A, B, ALONG>>(
+                self.address(),
+                reorder,
+                from,
+            )
+        }
     }
 }
-
-impl<T, S> sealed::Factor for Stage<'_, T, S> {}
-impl<X> sealed::Factor for Transposed<X> {}
 
 impl<'k, T: Element, A: Dimension, B: Dimension> StagedFactor<'k, A, B> for Stage<'k, T, (A, B)> {
     type Element = T;
@@ -433,13 +449,21 @@ impl<'k, T: Element, A: Dimension, B: Dimension> StagedFactor<'k, A, B> for Tran
     }
     #[inline(always)]
     fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
-        let registers = by_elements::<T, A, B, L>(self.0.address, [0, 0], |row, column| {
-            const { <Self as StagedFactor<'k, A, B>>::GEOMETRY }
-                .offset(column, row * const { size_of::<T::Bits>() })
-        });
+        // SAFETY: the stage is lent for `'k`, and nobody writes it as long. The tile is all of it, transposed.
+        let registers = unsafe {
+            by_elements::<T, A, B, L>(self.0.address, [0, 0], |row, column| {
+                const { <Self as StagedFactor<'k, A, B>>::GEOMETRY }
+                    .offset(column, row * const { size_of::<T::Bits>() })
+            })
+        };
         reads_are_done();
         Tile::from_registers(registers)
     }
+}
+
+sealed! {
+    ['k, T, S] Stage<'k, T, S>;
+    [X] Transposed<X>;
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::shared;
 use crate::arch::matrix::WARPGROUPS;
 use crate::element::Element;
 use crate::registers::{PowerOfTwo, Product};
+use crate::sealed::{Sealed, sealed};
 use crate::shape::Dimension;
 use core::marker::PhantomData;
 
@@ -37,7 +38,7 @@ impl<T, R: Dimension, C: Dimension> Staged<T, (R, C)> {
     label = "expected `Staged<T, Shape2<ROWS, COLUMNS>>`",
     note = "a stage holds a matrix: a tile of two dimensions of an element type"
 )]
-pub trait StagedTile: Copy + 'static {
+pub trait StagedTile: Sealed + Copy + 'static {
     /// The elements.
     type Element: Element;
     /// Rows.
@@ -116,7 +117,7 @@ impl Geometry {
     label = "expected a `Staged<T, S>` or a tuple of up to four",
     note = "for the two factors of a product: `Ring<(Staged<f16, Shape2<128, 64>>, Staged<f16, Shape2<64, 256>>), 4>`"
 )]
-pub trait Message: Copy + 'static {
+pub trait Message: Sealed + Copy + 'static {
     /// The stages as a step sees them.
     type Stages<'k>;
     /// Memory for a message.
@@ -177,6 +178,8 @@ macro_rules! messages {
     )* };
 }
 messages! { A; A B; A B C; A B C E; }
+
+sealed! { [T, S] Staged<T, S>; }
 
 #[cfg(test)]
 mod tests {

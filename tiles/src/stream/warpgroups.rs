@@ -69,8 +69,11 @@ impl Descriptor {
 }
 
 /// Puts the product of a pair under way, to be added to `sums`.
+///
+/// # Safety
+/// Warpgroups have a product of these factors: [`Pair::BY_WARPGROUPS`].
 #[inline(always)]
-pub(super) fn issue_by_warpgroups<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
+pub(super) unsafe fn issue_by_warpgroups<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
     sums.settle::<false>();
     // SAFETY: all threads of the block run this alike.
     unsafe { warpgroup::fence() };
@@ -83,8 +86,9 @@ pub(super) fn issue_by_warpgroups<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair:
             let own =
                 first.wrapping_add(row_block * P::COLUMNS / 2 + column_block * (P::COLUMNS_AT_ONCE / 2));
             let block = [row_block, column_block];
-            // SAFETY: all threads run this alike; `sums` is not read before it is settled. A block of 64 rows has `COLUMNS / 2`
-            // registers a thread.
+            // SAFETY: all threads run this alike, behind the fence; warpgroups have this product, or another function would issue it.
+            // A block of 64 rows has `COLUMNS / 2` registers a thread, and as many blocks are all of `sums`, which is not read before it
+            // is settled. Steps give stages back, and lend them, after they have waited for the products' group.
             unsafe { issue_block(own, sums.adds, warpgroup, block, P::COLUMNS_AT_ONCE, pair) }
             column_block += 1;
         }
@@ -104,8 +108,10 @@ pub(super) fn issue_by_warpgroups<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair:
 /// to be added, or with `adds` 0 in place of what the registers hold.
 ///
 /// # Safety
-/// All threads of the block execute this same call, behind a [`warpgroup::fence`]. `own` is valid for `columns / 2` registers,
-/// which nobody touches until the product is done; the stages are lent for longer.
+/// All threads of the block execute this same call, behind a [`warpgroup::fence`]. Warpgroups have a product of these factors:
+/// [`Pair::BY_WARPGROUPS`]. `columns` is a power of two from 8 to 256. `own` is valid for `columns / 2` registers, which nobody
+/// touches until the product is done. The factors have such a block of rows and such a block of columns, and their stages are lent
+/// until the product is done.
 #[inline(always)]
 pub(super) unsafe fn issue_block<'k, P: Pair<'k>>(
     own: *mut u32,
@@ -124,12 +130,14 @@ pub(super) unsafe fn issue_block<'k, P: Pair<'k>>(
     while step < steps {
         let add = if step > 0 { 1 } else { adds };
         let right_at = right_at + right.step(step);
-        // SAFETY: the same contract.
+        // SAFETY: the same contract. The descriptors are of the blocks and the step of the stages that the numbers say, which lie
+        // within these: nobody writes a stage that is lent. A left factor without a stage has elements of 16 bits, else warpgroups
+        // would have no product of it. Operands are transposed of 16 bits alone, by the same constant.
         unsafe {
-            if let Some(geometry) = P::Left::GEOMETRY {
+            if let (Some(geometry), Some(address)) = (P::Left::GEOMETRY, a.address()) {
                 let left = Descriptor::new(geometry, P::LEFT_IS_ACROSS, STEP_ROWS);
-                let address = threads::word(a.address().unwrap_unchecked());
-                let left_at = left.at(address, warpgroup as usize + row_block * groups) + left.step(step);
+                let left_at = left.at(threads::word(address), warpgroup as usize + row_block * groups)
+                    + left.step(step);
                 match (P::LEFT_IS_ACROSS, P::RIGHT_IS_ACROSS) {
                     (false, false) => P::T::shared::<0, 0>(columns, own, add, left_at, right_at),
                     (false, true) => P::T::shared::<0, 1>(columns, own, add, left_at, right_at),

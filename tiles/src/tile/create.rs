@@ -6,6 +6,7 @@ use crate::context::Cx;
 use crate::element::{Cast, Element, Integer, Number};
 use crate::layout::{Block, Blocked, Layout};
 use crate::registers::PowerOfTwo;
+use crate::sealed::Sealed;
 use crate::shape::{Axis, D, Dimension, Shape};
 use core::hint::select_unpredictable;
 
@@ -16,10 +17,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         Self::from_registers_fn(|_| value)
     }
 
-    /// A tile of zeros. Of an element type without zero, `f8e8m0`, it does not compile.
+    /// A tile of zeros.
     #[inline(always)]
     pub(crate) fn zeros() -> Self {
-        const { assert!(T::HAS_ZERO, "zeros: f8e8m0 has no zero, only powers of two") };
         Self::full(T::ZERO)
     }
 
@@ -30,30 +30,6 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
     {
         Self::full(T::ONE)
-    }
-
-    /// The row-major numbers of the elements: 0, 1, 2, ...
-    ///
-    /// The last number must fit the element type, which is checked at compile time.
-    #[inline(always)]
-    pub(crate) fn iota() -> Self
-    where
-        T: Integer,
-        u32: Cast<T>,
-    {
-        const {
-            assert!(
-                (S::LEN - 1) as u64
-                    <= if T::WIDTH == 64 {
-                        u32::MAX as u64
-                    } else {
-                        (1u64 << (T::WIDTH - T::SIGNED as u32)) - 1
-                    },
-                "iota: the last number of the tile does not fit its element type"
-            )
-        };
-        let own = Self::thread_index();
-        Self::from_registers_fn(|i| (Self::flat_index(own, i) as u32).cast())
     }
 }
 
@@ -105,9 +81,10 @@ impl<B: Block> Cx<B> {
         Tile::full(value)
     }
 
-    /// A tile of zeros.
+    /// A tile of zeros. Of an element type without zero, `f8e8m0`, it does not compile.
     #[inline(always)]
     pub fn zeros<T: Element, S: Shape>(self, _shape: S) -> Tile<T, S, Blocked<B>> {
+        const { assert!(T::HAS_ZERO, "zeros: f8e8m0 has no zero, only powers of two") };
         Tile::zeros()
     }
 
@@ -117,7 +94,7 @@ impl<B: Block> Cx<B> {
         Tile::ones()
     }
 
-    /// The row-major numbers 0, 1, 2, ... of a tile's elements.
+    /// The row-major numbers 0, 1, 2, ... of a tile's elements; it does not compile if the element type does not hold the last.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -128,7 +105,19 @@ impl<B: Block> Cx<B> {
     where
         u32: Cast<T>,
     {
-        Tile::iota()
+        const {
+            assert!(
+                (S::LEN - 1) as u64
+                    <= if T::WIDTH == 64 {
+                        u32::MAX as u64
+                    } else {
+                        (1u64 << (T::WIDTH - T::SIGNED as u32)) - 1
+                    },
+                "iota: the last number of the tile does not fit its element type"
+            )
+        };
+        let own = Tile::<T, S, Blocked<B>>::thread_index();
+        Tile::from_registers_fn(|i| (Tile::<T, S, Blocked<B>>::flat_index(own, i) as u32).cast())
     }
 
     /// A tile of rank 0 that holds `value`.
@@ -235,7 +224,7 @@ impl<B: Block> Cx<B> {
     label = "expected an array, nested at most four times, of power-of-two lengths",
     note = "`cx.tile_of([[1, 2], [3, 4]])` makes a tile of shape (2, 2)"
 )]
-pub trait NestedArray: Copy {
+pub trait NestedArray: Sealed + Copy {
     /// The type of the elements.
     type Element: Element;
     /// The shape of the array.

@@ -6,11 +6,14 @@ mod exchange;
 
 pub(crate) use convert::Spread;
 
+pub use create::NestedArray;
+
 use crate::arch;
 use crate::debug::protocol::ELEMENT;
 use crate::element::{Cast, CastWith, Element, SameSize};
 use crate::layout::{Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
+use crate::sealed::sealed;
 use crate::shape::Shape;
 use core::marker::PhantomData;
 
@@ -243,3 +246,5 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.broadcast_element(0)
     }
 }
+
+sealed! { [T: Element, S: Shape, L: Layout] Tile<T, S, L>; }

@@ -4,7 +4,7 @@ use super::TiledView;
 use super::each;
 use super::index::TileIndex;
 use super::locate::{InMemory, Located, Part};
-use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
+use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder, assert_shared_scope};
 use super::naming::TakesNames;
 use super::padding::Padding;
 use super::transfer;
@@ -43,7 +43,7 @@ where
         A: TakesNames<I::Naming, N>,
     {
         let _ = (order, scope);
-        Self::assert_atomic_access::<C, I>();
+        const { Self::atomic_access_is_legal::<C, I>() };
         let located = self.locate(index);
         if !located.whole {
             self.fail_bounds("atomic load", index);
@@ -53,6 +53,7 @@ where
 
     /// Loads the elements of tile `index` atomically, with `padding` in place of those outside the tensor.
     #[inline(always)]
+    #[track_caller]
     pub fn atomic_load_masked<P: Padding<T>, O: ReadOrder, C: Scope, I: TileIndex<E::Rank>>(
         &self,
         padding: P,
@@ -63,8 +64,8 @@ where
     where
         A: TakesNames<I::Naming, N>,
     {
-        let _ = (padding, order, scope);
-        Self::assert_atomic_access::<C, I>();
+        let _ = (padding, const { P::VALUE }, order, scope);
+        const { Self::atomic_access_is_legal::<C, I>() };
         let located = self.locate(index);
         self.load_each::<O, C>(&located, |part, i| part.contains::<S, Blocked<B>>(i), P::VALUE)
     }
@@ -89,15 +90,11 @@ where
 
     /// An atomic access reaches the tiles of this block, or any tile of a span that is not exclusive; blocks that
     /// share one must be within its scope.
-    #[inline(always)]
-    fn assert_atomic_access<C: Scope, I: TileIndex<E::Rank>>() {
-        Self::assert_owned::<I>();
-        const {
-            assert!(
-                A::CONSTANT || A::OWNED || C::NUMBER != 0,
-                "blocks share an atomic span: its accesses have scope::Device or scope::System"
-            )
-        };
+    const fn atomic_access_is_legal<C: Scope, I: TileIndex<E::Rank>>() {
+        Self::tile_is_named::<I, false>();
+        if !A::CONSTANT && !A::OWNED {
+            assert_shared_scope::<C>();
+        }
     }
 }
 
@@ -130,7 +127,7 @@ where
         A: TakesNames<I::Naming, N>,
     {
         let _ = (order, scope);
-        Self::assert_atomic_access::<C, I>();
+        const { Self::atomic_access_is_legal::<C, I>() };
         let located = self.locate(index);
         if !located.whole {
             self.fail_bounds("atomic store", index);
@@ -140,6 +137,7 @@ where
 
     /// Stores atomically those elements of `value` as tile `index` that lie inside the tensor.
     #[inline(always)]
+    #[track_caller]
     pub fn atomic_store_masked<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
         A: Writable,
@@ -152,7 +150,7 @@ where
         A: TakesNames<I::Naming, N>,
     {
         let _ = (order, scope);
-        Self::assert_atomic_access::<C, I>();
+        const { Self::atomic_access_is_legal::<C, I>() };
         let located = self.locate(index);
         self.store_each::<O, C>(value.cast::<T>().spread(), &located, |part, i| {
             part.contains::<S, Blocked<B>>(i)
@@ -255,7 +253,7 @@ macro_rules! changes {
                 A: TakesNames<I::Naming, N>,
             {
                 let _ = (order, scope);
-                Self::assert_atomic_access::<C, I>();
+                const { Self::atomic_access_is_legal::<C, I>() };
                 let located = self.locate(index);
                 if !located.whole {
                     self.fail_bounds($operation, index);
@@ -268,6 +266,7 @@ macro_rules! changes {
 
             #[doc = concat!("[`Self::", stringify!($name), "`] of those elements that lie inside the tensor.")]
             #[inline(always)]
+            #[track_caller]
             pub fn $masked<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
             where
                 T: $bound,
@@ -281,7 +280,7 @@ macro_rules! changes {
                 A: TakesNames<I::Naming, N>,
             {
                 let _ = (order, scope);
-                Self::assert_atomic_access::<C, I>();
+                const { Self::atomic_access_is_legal::<C, I>() };
                 let located = self.locate(index);
                 let inside = |part: &Part<T, E>, i| part.contains::<S, Blocked<B>>(i);
                 self.change_each::<O, C>(value.cast::<T>().spread(), &located, inside, |value, address| {

@@ -2,13 +2,13 @@
 
 use super::PartitionView;
 use super::index::TileIndex;
-use super::index::sealed::SealedIndex;
 use super::naming::{AnyNumber, InOrder, TakesNames};
 use super::padding::Padding;
 use crate::arch::execution;
 use crate::context::Cx;
 use crate::element::{Cast, Element, FitsElement, Promote};
 use crate::layout::{Block, Blocked, Join, Layout};
+use crate::sealed::{Sealed, sealed};
 use crate::shape::{Broadcast, FitsShape, MAXIMUM_RANK, Shape};
 use crate::span::access::Writable;
 use crate::span::extents::OffsetInteger;
@@ -17,7 +17,7 @@ use crate::tile::Tile;
 use core::marker::PhantomData;
 
 /// An order of the tiles of a view: which one comes as number 0, 1, 2, ...
-pub trait Order: Copy + sealed::Sealed + 'static {
+pub trait Order: Sealed + Copy + 'static {
     /// A number that no other order has.
     const NUMBER: u64;
     /// The index of tile `number` among `counts` tiles along each axis. Different numbers below the product of the counts
@@ -31,11 +31,6 @@ pub trait Order: Copy + sealed::Sealed + 'static {
         let _ = blocks;
         self.locate(number, counts)
     }
-}
-
-mod sealed {
-    /// What a block may store follows from an order: it must be a permutation, and no others can be added.
-    pub trait Sealed {}
 }
 
 /// Row by row: the last axis runs fastest.
@@ -69,11 +64,13 @@ pub struct FromLastRow<const GROUP: u32>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Triangular;
 
-impl sealed::Sealed for RowMajor {}
-impl sealed::Sealed for Triangular {}
-impl sealed::Sealed for ColumnMajor {}
-impl<const GROUP: u32> sealed::Sealed for Swizzled<GROUP> {}
-impl<const GROUP: u32> sealed::Sealed for FromLastRow<GROUP> {}
+sealed! {
+    [] RowMajor;
+    [] Triangular;
+    [] ColumnMajor;
+    [const GROUP: u32] Swizzled<GROUP>;
+    [const GROUP: u32] FromLastRow<GROUP>;
+}
 
 /// Takes the coordinate along `axis` off `number`, the fastest one first; nothing where there is no such axis. Written out
 /// for each axis by the callers: a loop over an array would put it into memory.
@@ -369,9 +366,7 @@ fn wide([a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u64; MAXIMUM_RANK] {
     [a.into(), b.into(), c.into(), d.into()]
 }
 
-impl<O: Order> SealedIndex for Own<O> {}
-
-impl<R, O: Order> TileIndex<R> for Own<O> {
+impl<R: Sealed, O: Order> TileIndex<R> for Own<O> {
     const OWNED_AXES: u32 = u32::MAX;
     type Naming = InOrder<O>;
     #[inline(always)]
@@ -382,11 +377,14 @@ impl<R, O: Order> TileIndex<R> for Own<O> {
     fn signed(self) -> [i64; MAXIMUM_RANK] {
         self.0.map(i64::from)
     }
+    // It is used with the view that it was made of, which is checked itself.
+    #[inline(always)]
+    fn assert_current(self) {}
 }
 
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N> SealedIndex
-    for &DealtTile<'_, T, E, A, M, G, S, B, O, N>
-{
+sealed! {
+    [O] Own<O>;
+    ['k, T: Element, E: Extents, A, M: Mapping, G, S, B, O, N] &DealtTile<'k, T, E, A, M, G, S, B, O, N>;
 }
 
 impl<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N> TileIndex<E::Rank>
@@ -402,6 +400,8 @@ impl<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N> TileIndex<E::Rank>
     fn signed(self) -> [i64; MAXIMUM_RANK] {
         self.index.map(i64::from)
     }
+    #[inline(always)]
+    fn assert_current(self) {}
 }
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block, N>
@@ -424,6 +424,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// }
     /// ```
     #[inline(always)]
+    #[track_caller]
     pub fn deal<O: Order>(self, cx: Cx<B>, order: O) -> Dealt<T, E, A, M, G, S, B, O, N>
     where
         A: TakesNames<InOrder<O>, N>,
@@ -434,6 +435,8 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
                 "tiles are dealt out along grid axis 0: state no `grid` in #[kernel(...)], the order takes the place of further axes"
             )
         };
+        cx.assert_current();
+        self.span.assert_lent();
         Dealt { view: self, cx, order }
     }
 }
@@ -522,6 +525,7 @@ where
 
     /// Loads the tile, with `padding` outside the tensor: [`PartitionView::load_masked`].
     #[inline(always)]
+    #[track_caller]
     pub fn load_masked<P: Padding<T>>(&self, padding: P) -> Tile<T, S, Blocked<B>> {
         self.view.load_masked(padding, self.own())
     }
@@ -544,6 +548,7 @@ where
 
     /// Stores what of the tile lies inside the tensor: [`PartitionView::store_masked`].
     #[inline(always)]
+    #[track_caller]
     pub fn store_masked<U, R, L>(&self, value: Tile<U, R, L>)
     where
         A: Writable,

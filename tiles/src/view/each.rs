@@ -8,7 +8,7 @@
 
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::transfer::{self, Cache};
-use crate::arch;
+use crate::arch::{self, order};
 use crate::context::barrier;
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
@@ -81,6 +81,7 @@ pub(super) unsafe fn atomic_load<T: Element, S: Shape, L: Layout, O: ReadOrder, 
         // SAFETY: operations on memory run on all threads of the block alike.
         unsafe { barrier::<L::Block>() };
     }
+    order::reveals_memory();
     tile.spread_originals()
 }
 
@@ -121,6 +122,7 @@ pub(super) fn update<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
             if wanted & own { function(i, address) } else { otherwise(i) }
         })
     });
+    order::reveals_memory();
     before.spread_originals()
 }
 

@@ -2,14 +2,8 @@
 
 use super::naming::{AnyNumber, IndexKind, Naming};
 use crate::context::BlockIndex;
+use crate::sealed::Sealed;
 use crate::shape::{MAXIMUM_RANK, Rank};
-
-pub(super) mod sealed {
-    /// Index numbers are this crate's: stores trust what they say of ownership.
-    pub trait Sealed {}
-    /// As are tile indices.
-    pub trait SealedIndex {}
-}
 
 /// One number of a tile index.
 #[diagnostic::on_unimplemented(
@@ -17,22 +11,29 @@ pub(super) mod sealed {
     label = "expected u32, i32, u64, i64, usize or a block index",
     note = "a negative number is out of bounds"
 )]
-pub trait IndexNumber: Copy + sealed::Sealed {
+pub trait IndexNumber: Sealed + Copy {
     /// The grid axes, as bits, along which the number belongs to this block alone.
     const OWNED_AXES: u32;
+    /// Whether it may be negative.
+    const SIGNED: bool;
     /// What kind of number it is: a [`BlockIndex`], or [`AnyNumber`].
     type Kind: IndexKind;
     /// The number; negative ones are out of every range.
     fn get(self) -> u64;
     /// The number with its sign; longer ones are out of every range.
     fn signed(self) -> i64;
+    /// Panics if the number belongs to another block than this thread runs.
+    #[doc(hidden)]
+    #[inline(always)]
+    #[track_caller]
+    fn assert_current(self) {}
 }
 
 macro_rules! index_numbers {
-    ($($type:ty)*) => { $(
-        impl sealed::Sealed for $type {}
+    ($($type:ident)*) => { $(
         impl IndexNumber for $type {
             const OWNED_AXES: u32 = 0;
+            const SIGNED: bool = $type::MIN != 0;
             type Kind = AnyNumber;
             #[inline(always)]
             fn get(self) -> u64 {
@@ -47,9 +48,9 @@ macro_rules! index_numbers {
 }
 index_numbers!(u32 i32 u64 i64 usize);
 
-impl<const AXIS: usize> sealed::Sealed for BlockIndex<AXIS> {}
 impl<const AXIS: usize> IndexNumber for BlockIndex<AXIS> {
     const OWNED_AXES: u32 = 1 << AXIS;
+    const SIGNED: bool = false;
     type Kind = Self;
     #[inline(always)]
     fn get(self) -> u64 {
@@ -59,6 +60,11 @@ impl<const AXIS: usize> IndexNumber for BlockIndex<AXIS> {
     fn signed(self) -> i64 {
         i64::from(*self)
     }
+    #[inline(always)]
+    #[track_caller]
+    fn assert_current(self) {
+        self.assert_current();
+    }
 }
 
 /// The index of a tile in a view of rank `R`: a tuple of as many numbers, or a single number for rank 1.
@@ -67,7 +73,7 @@ impl<const AXIS: usize> IndexNumber for BlockIndex<AXIS> {
     label = "this index has another rank than the view",
     note = "write `(i, j)` for a view of rank 2, `i` or `(i,)` for rank 1, `()` for rank 0"
 )]
-pub trait TileIndex<R>: Copy + sealed::SealedIndex {
+pub trait TileIndex<R: Sealed>: Sealed + Copy {
     /// The grid axes, as bits, whose block index is part of it.
     const OWNED_AXES: u32;
     /// Where in it the block's indices stand: the kinds of its numbers.
@@ -76,9 +82,12 @@ pub trait TileIndex<R>: Copy + sealed::SealedIndex {
     fn get(self) -> [u64; MAXIMUM_RANK];
     /// The numbers with their signs; 0 beyond the rank.
     fn signed(self) -> [i64; MAXIMUM_RANK];
+    /// Panics if a number belongs to another block than this thread runs.
+    #[doc(hidden)]
+    #[track_caller]
+    fn assert_current(self);
 }
 
-impl<I: IndexNumber> sealed::SealedIndex for I {}
 impl<I: IndexNumber> TileIndex<Rank<1>> for I {
     const OWNED_AXES: u32 = I::OWNED_AXES;
     type Naming = (I::Kind,);
@@ -90,11 +99,15 @@ impl<I: IndexNumber> TileIndex<Rank<1>> for I {
     fn signed(self) -> [i64; MAXIMUM_RANK] {
         [IndexNumber::signed(self), 0, 0, 0]
     }
+    #[inline(always)]
+    #[track_caller]
+    fn assert_current(self) {
+        IndexNumber::assert_current(self);
+    }
 }
 
 macro_rules! tile_indices {
     ($($rank:literal: $($name:ident)*, $($zero:literal)*;)*) => { $(
-        impl<$($name: IndexNumber),*> sealed::SealedIndex for ($($name,)*) {}
         impl<$($name: IndexNumber),*> TileIndex<Rank<$rank>> for ($($name,)*) {
             const OWNED_AXES: u32 = 0 $(| $name::OWNED_AXES)*;
             type Naming = ($($name::Kind,)*);
@@ -109,6 +122,13 @@ macro_rules! tile_indices {
             fn signed(self) -> [i64; MAXIMUM_RANK] {
                 let ($($name,)*) = self;
                 [$($name.signed(),)* $($zero),*]
+            }
+            #[inline(always)]
+            #[track_caller]
+            #[allow(non_snake_case, reason = "a number goes by the name of its type")]
+            fn assert_current(self) {
+                let ($($name,)*) = self;
+                $($name.assert_current();)*
             }
         }
     )* };

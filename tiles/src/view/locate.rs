@@ -6,6 +6,7 @@ use super::walk::Walk;
 use crate::arch;
 use crate::element::Element;
 use crate::layout::{Block, Layout, Map, Movement};
+use crate::sealed::sealed;
 use crate::shape::{MAXIMUM_RANK, Shape, ShapeDescription};
 use crate::span::extents::OffsetInteger;
 use crate::span::{Access, Alignment, Extents, Mapping};
@@ -86,6 +87,11 @@ pub(super) struct FromMemory<M>(PhantomData<M>);
 /// From the tile's own order to that of memory.
 pub(super) struct IntoMemory<M>(PhantomData<M>);
 
+sealed! {
+    [M] FromMemory<M>;
+    [M] IntoMemory<M>;
+}
+
 impl<S: Shape, M: Mapping> Movement<S, S> for FromMemory<M> {
     const BITS: [i8; 24] = bits(&S::DESCRIPTION, S::LOW_BITS, InMemory::<S, M>::LOW_BITS);
 }
@@ -162,8 +168,16 @@ where
     }
 
     /// Finds tile `index`. An index beyond the view finds a tile with nothing of the tensor in it.
+    ///
+    /// # Panics
+    /// If the view is not of the block that this thread runs, or, where access rests on its being the block's own, the index.
     #[inline(always)]
+    #[track_caller]
     pub(super) fn locate<I: TileIndex<E::Rank>>(&self, index: I) -> Located<T, E> {
+        self.span.assert_lent();
+        if A::OWNED {
+            index.assert_current();
+        }
         if const { W::SIGNED } { self.locate_window(index.signed()) } else { self.locate_tile(index.get()) }
     }
 
@@ -225,17 +239,13 @@ where
         let mut axis = 0;
         while axis < E::RANK {
             let size = 1_u64 << S::DESCRIPTION.log[axis];
-            let before = if first[axis] < 0 { first[axis].unsigned_abs() } else { 0 };
-            let after = if first[axis] < 0 { 0 } else { first[axis] as u64 };
-            if before < size && after < lengths[axis] {
-                // At most the tile's size, which any offset holds.
-                let left = (lengths[axis] - after).saturating_add(before);
+            if let Some((before, left)) = reach(first[axis], size, lengths[axis]) {
                 missing[axis] = E::Offset::from_u64(before);
-                remaining[axis] = E::Offset::from_u64(if left < size { left } else { size });
+                remaining[axis] = E::Offset::from_u64(left);
                 let distance = (first[axis] as u64).wrapping_mul(strides[axis].to_u64());
                 origin = origin.wrapping_add(distance as usize);
             }
-            whole &= (before == 0) & (remaining[axis].to_u64() == size);
+            whole &= (missing[axis] == none) & (remaining[axis].to_u64() == size);
             axis += 1;
         }
         let aligned = self.is_aligned(origin, &strides);
@@ -266,6 +276,19 @@ where
         }
         first & rows
     }
+}
+
+/// Of `size` elements from element `first` of an axis on: how many lie before the axis, and how many there are up to its
+/// end, those before it among them. `None` if none lies inside. Any offset holds both numbers, which are at most `size`.
+#[inline(always)]
+pub(super) fn reach(first: i64, size: u64, length: u64) -> Option<(u64, u64)> {
+    let before = if first < 0 { first.unsigned_abs() } else { 0 };
+    let after = if first < 0 { 0 } else { first as u64 };
+    if before >= size || after >= length {
+        return None;
+    }
+    let left = (length - after).saturating_add(before);
+    Some((before, if left < size { left } else { size }))
 }
 
 /// This thread's part of a located tile in layout `L`, in the order `X`.

@@ -3,13 +3,15 @@
 //! Plain loads and stores order nothing between blocks. An atomic load is relaxed or acquires, an atomic store is
 //! relaxed or releases; the scope says between which threads (PTX ISA, "Memory Consistency Model").
 
+use crate::sealed::{Sealed, sealed};
+
 /// An order that an atomic load can have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a memory order of a load",
     label = "a load is `Relaxed` or `Acquire`"
 )]
-pub trait ReadOrder: Copy {
-    /// As [`crate::arch::atomic`] numbers it.
+pub trait ReadOrder: Sealed + Copy {
+    /// As `arch::atomic` numbers it.
     #[doc(hidden)]
     const NUMBER: u8;
 }
@@ -19,8 +21,8 @@ pub trait ReadOrder: Copy {
     message = "`{Self}` is not a memory order of a store",
     label = "a store is `Relaxed` or `Release`"
 )]
-pub trait WriteOrder: Copy {
-    /// As [`crate::arch::atomic`] numbers it.
+pub trait WriteOrder: Sealed + Copy {
+    /// As `arch::atomic` numbers it.
     #[doc(hidden)]
     const NUMBER: u8;
 }
@@ -30,7 +32,7 @@ pub trait WriteOrder: Copy {
     message = "`{Self}` is not a memory order of a read-modify-write",
     label = "expected `Relaxed`, `Acquire`, `Release` or `AcquireRelease`"
 )]
-pub trait UpdateOrder: Copy {
+pub trait UpdateOrder: Sealed + Copy {
     /// Whether its read acquires.
     #[doc(hidden)]
     const ACQUIRES: bool;
@@ -44,8 +46,8 @@ pub trait UpdateOrder: Copy {
     message = "`{Self}` is not a scope",
     label = "expected scope::Block, scope::Device or scope::System"
 )]
-pub trait Scope: Copy {
-    /// As [`crate::arch::atomic`] numbers it.
+pub trait Scope: Sealed + Copy {
+    /// As `arch::atomic` numbers it.
     #[doc(hidden)]
     const NUMBER: u8;
 }
@@ -120,4 +122,14 @@ impl Scope for scope::System {
 /// Blocks share an atomic span, so that a block's own scope is too narrow.
 pub(super) const fn assert_shared_scope<C: Scope>() {
     assert!(C::NUMBER != 0, "blocks share an atomic span: its accesses have scope::Device or scope::System");
+}
+
+sealed! {
+    [] order::Relaxed;
+    [] order::Acquire;
+    [] order::Release;
+    [] order::AcquireRelease;
+    [] scope::Block;
+    [] scope::Device;
+    [] scope::System;
 }

@@ -7,6 +7,7 @@
 
 use super::deal::Order;
 use crate::context::BlockIndex;
+use crate::sealed::{Sealed, sealed};
 use crate::span::{Access, Atomic, Exclusive, ReadOnly};
 use core::marker::PhantomData;
 
@@ -19,7 +20,7 @@ pub struct AnyNumber;
 pub struct InOrder<O>(PhantomData<O>);
 
 /// The kind of a number in an index.
-pub trait IndexKind: SameKind<Self> + Sized + 'static {
+pub trait IndexKind: Sealed + SameKind<Self> + Sized + 'static {
     /// 0 for any number, and 1 more than the grid axis for a block's own index.
     const NUMBER: u64;
 }
@@ -39,12 +40,12 @@ impl<const AXIS: usize> IndexKind for BlockIndex<AXIS> {
     note = "what block 0 calls (cx.bid::<0>(), 1) block 1 may call (0, cx.bid::<0>()): both would store it",
     note = "a block's index at a place where it proves nothing is written as a number, `*cx.bid::<0>()`"
 )]
-pub trait SameKind<K> {}
+pub trait SameKind<K: Sealed>: Sealed {}
 impl SameKind<Self> for AnyNumber {}
 impl<const AXIS: usize> SameKind<Self> for BlockIndex<AXIS> {}
 
 /// A way to name tiles: the kinds of an index's numbers, as a tuple; or [`InOrder`].
-pub trait Naming: SameNaming<Self> + Sized + 'static {
+pub trait Naming: Sealed + SameNaming<Self> + Sized + 'static {
     /// A number that no other way has: two bits for each place, the first one lowest, or above these the number of an order.
     const NUMBER: u64;
 }
@@ -55,14 +56,14 @@ pub trait Naming: SameNaming<Self> + Sized + 'static {
     label = "tiles named in the way `{Self}` in a view that names them in the way `{N}`",
     note = "a view whose tiles are dealt out is used through `deal` alone; a block may have dealt another one's tile"
 )]
-pub trait SameNaming<N> {}
+pub trait SameNaming<N: Sealed>: Sealed {}
 
 macro_rules! namings {
     ($(($($name:ident $other:ident $place:literal),*))*) => { $(
         impl<$($name: IndexKind),*> Naming for ($($name,)*) {
             const NUMBER: u64 = 0 $(| $name::NUMBER << (2 * $place))*;
         }
-        impl<$($name: SameKind<$other>, $other),*> SameNaming<($($other,)*)> for ($($name,)*) {}
+        impl<$($name: SameKind<$other>, $other: Sealed),*> SameNaming<($($other,)*)> for ($($name,)*) {}
     )* };
 }
 namings! { () (A P 0) (A P 0, B Q 1) (A P 0, B Q 1, C R 2) (A P 0, B Q 1, C R 2, D S 3) }
@@ -81,13 +82,26 @@ impl<O: Order> Naming for InOrder<O> {
 }
 impl<O> SameNaming<Self> for InOrder<O> {}
 
+/// The access modes that implement [`NamedBy`] and [`TakesNames`] for a way `N`: nobody else may say whose a tile is.
+#[diagnostic::on_unimplemented(
+    message = "`{N}` is not a type of cuda-tiles, and its traits are for no others",
+    label = "views of a span with access `{Self}` do not name their tiles in the way `{N}`",
+    note = "unsafe code trusts what this trait says, so that all of its implementations are in the library"
+)]
+pub trait NamesBy<N> {}
+
+impl NamesBy<()> for ReadOnly {}
+impl NamesBy<()> for Atomic {}
+#[diagnostic::do_not_recommend]
+impl<N: Naming> NamesBy<N> for Exclusive {}
+
 /// Access modes whose views can name tiles in way `N`.
 #[diagnostic::on_unimplemented(
     message = "views of a span with access `{Self}` do not name their tiles in the way `{N}`",
     label = "their indices are free",
     note = "only writable views know how their tiles are named"
 )]
-pub trait NamedBy<N>: Access {
+pub trait NamedBy<N>: Access + NamesBy<N> {
     /// The number of the way; 0 where indices are free.
     const NAMING: u64 = 0;
 }
@@ -97,13 +111,18 @@ pub trait NamedBy<N>: Access {
     message = "views of a span with access `{Self}` take no index of the kind `{I}` where tiles are named in the way `{N}`",
     label = "not an index of this view"
 )]
-pub trait TakesNames<I, N>: NamedBy<N> {}
+pub trait TakesNames<I: Sealed, N>: NamedBy<N> {}
 
 impl NamedBy<()> for ReadOnly {}
 impl NamedBy<()> for Atomic {}
 impl<N: Naming> NamedBy<N> for Exclusive {
     const NAMING: u64 = N::NUMBER;
 }
-impl<I> TakesNames<I, ()> for ReadOnly {}
-impl<I> TakesNames<I, ()> for Atomic {}
-impl<I: SameNaming<N>, N: Naming> TakesNames<I, N> for Exclusive {}
+impl<I: Sealed> TakesNames<I, ()> for ReadOnly {}
+impl<I: Sealed> TakesNames<I, ()> for Atomic {}
+impl<I: Sealed + SameNaming<N>, N: Naming> TakesNames<I, N> for Exclusive {}
+
+sealed! {
+    [] AnyNumber;
+    [O] InOrder<O>;
+}

@@ -8,6 +8,7 @@
 //! | [`Nan`] | floats but `f4e2m1` |
 
 use crate::element::{Element, Float, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, tf32};
+use crate::sealed::{Sealed, sealed};
 
 /// A padding value that is legal for elements of type `T`.
 #[diagnostic::on_unimplemented(
@@ -15,7 +16,7 @@ use crate::element::{Element, Float, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, tf32};
     label = "not for `{T}`",
     note = "integers and bool can be padded with `Zero` only; NegativeZero, PositiveInfinity, NegativeInfinity and Nan are for floats that have them"
 )]
-pub trait Padding<T>: Copy {
+pub trait Padding<T: Element>: Sealed + Copy {
     /// The value.
     const VALUE: T;
 }
@@ -61,4 +62,12 @@ impl<T: Element> Padding<T> for Zero {
         );
         T::ZERO
     };
+}
+
+sealed! {
+    [] NegativeZero;
+    [] PositiveInfinity;
+    [] NegativeInfinity;
+    [] Nan;
+    [] Zero;
 }

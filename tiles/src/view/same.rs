@@ -1,15 +1,18 @@
 //! One partition for all blocks: the check of the CPU that every block cuts a writable tensor in the same way.
 
+use super::deal::{FromLastRow, Order, Swizzled, Triangular};
 use super::naming::{FIRST_ORDER, NamedBy};
 use super::walk::Walk;
-use crate::arch::execution;
-use crate::arch::partitions::{self, WORDS};
+use crate::arch::execution::{self, Place};
+use crate::arch::order;
+use crate::arch::partitions::{self, MOST_CUTS, Noted, WORDS};
 use crate::context::Cx;
 use crate::element::Element;
 use crate::layout::Block;
 use crate::shape::{MAXIMUM_RANK, Shape};
 use crate::span::extents::OffsetInteger;
 use crate::span::{Alignment, Extents, Mapping, TensorSpan};
+use crate::stream::{MatrixShape, TileSink};
 use core::fmt;
 
 /// What must be the same in all blocks, and which block it was.
@@ -62,6 +65,30 @@ impl Partition {
     }
 }
 
+impl Partition {
+    /// Fails unless the blocks before that of `place` have made the same cut.
+    #[track_caller]
+    fn compare(&self, place: Place) {
+        match partitions::note(place, &self.words()) {
+            Noted::Same => {}
+            Noted::Other(first) => execution::fail(|text| {
+                write!(
+                    text,
+                    "all blocks cut a writable tensor in the same way, or their tiles would overlap: {}; {self}",
+                    Self::from_words(&first)
+                )
+            }),
+            Noted::TooMany => execution::fail(|text| {
+                write!(
+                    text,
+                    "a block cuts at most {MOST_CUTS} writable tensors, parts of them included: that blocks do so alike could \
+                     not be checked beyond"
+                )
+            }),
+        }
+    }
+}
+
 /// An index as it names a tile.
 struct Index<'a>(&'a Partition);
 
@@ -71,7 +98,11 @@ impl fmt::Display for Index<'_> {
         match naming.checked_sub(FIRST_ORDER) {
             Some(0) => return to.write_str("in the order RowMajor"),
             Some(1) => return to.write_str("in the order ColumnMajor"),
-            Some(order) => return write!(to, "in the order Swizzled::<{}>", order - 2),
+            Some(order) if order == Triangular::NUMBER => return to.write_str("in the order Triangular"),
+            Some(order) if order >= FromLastRow::<0>::NUMBER => {
+                return write!(to, "in the order FromLastRow::<{}>", order - FromLastRow::<0>::NUMBER);
+            }
+            Some(order) => return write!(to, "in the order Swizzled::<{}>", order - Swizzled::<0>::NUMBER),
             None => to.write_str("(")?,
         }
         for place in 0..*rank {
@@ -117,7 +148,11 @@ where
     B: Block,
     W: Walk<S>,
 {
-    if !partitions::RECORDED || !A::OWNED || span.is_empty() {
+    if !A::OWNED {
+        return;
+    }
+    order::cuts();
+    if !partitions::RECORDED || span.is_empty() {
         return;
     }
     let log = S::DESCRIPTION.log;
@@ -132,13 +167,37 @@ where
         steps: W::STEPS,
         block: [cx.block_index(0), cx.block_index(1), cx.block_index(2)],
     };
-    if let Some(first) = partitions::note(cx.place(), &own.words()) {
-        execution::fail(|text| {
-            write!(
-                text,
-                "all blocks cut a writable tensor in the same way, or their tiles would overlap: {}; {own}",
-                Partition::from_words(&first)
-            )
-        });
+    own.compare(cx.place());
+}
+
+/// Checks that the block deals a sink's tiles out in the order `O` as the blocks before it have; where nobody keeps a record,
+/// nothing but that it may still do so.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn assert_same_order<T, S, B, O>(sink: &TileSink<T, S>, cx: Cx<B>, _order: O)
+where
+    T: Element,
+    S: MatrixShape,
+    B: Block,
+    O: Order,
+{
+    order::cuts();
+    if !partitions::RECORDED {
+        return;
     }
+    let layout = &sink.matrix.layout;
+    let address = sink.matrix.pointer.addr() as u64;
+    let tile = [1, S::ROWS as u64, S::COLUMNS as u64, 1];
+    let own = Partition {
+        origin: address,
+        first: address,
+        rank: 3,
+        naming: FIRST_ORDER + O::NUMBER,
+        extents: [sink.batches(), sink.rows(), sink.columns(), 1].map(u64::from),
+        strides: [layout.batch_pitch, layout.row_pitch, 1, 0],
+        tile,
+        steps: tile,
+        block: [cx.block_index(0), cx.block_index(1), cx.block_index(2)],
+    };
+    own.compare(cx.place());
 }

@@ -30,8 +30,8 @@ use core::marker::PhantomData;
 /// Of a writable span only the block's own tiles can be loaded and stored: the index must contain the block index
 /// ([`Cx::bid`], [`Cx::tiles`]) of every grid axis, and tiles must not overlap. All indices of one view have the block's at the
 /// same places, which `N` remembers: it is inferred from the first one, and an index that differs does not compile. All blocks
-/// must cut a tensor into the same view, whichever branch they take: the CPU checks that at every launch, a GPU does not. Loads see what the block itself stored
-/// earlier, with any view of this type. A view of rank 0 has one tile, whose index names no block: only a grid of one block
+/// cut a tensor into the same view, since they do it before they know anything of their own. Loads see what the block itself
+/// stored earlier, with any view of this type. A view of rank 0 has one tile, whose index names no block: only a grid of one block
 /// may store it (else: as for a tile outside the tensor).
 ///
 /// Where the last axis is not the contiguous one (of a [`Left`](crate::span::Left) or permuted span), tiles are moved along
@@ -102,6 +102,8 @@ where
     where
         A: NamedBy<N>,
     {
+        cx.assert_current();
+        span.assert_lent();
         assert_same_partition::<T, E, A, M, G, S, B, W, N>(&span, cx);
         let alone = E::RANK > 0 || (0..3).all(|axis| cx.num_blocks(axis) == 1);
         Self { span, alone, shape: PhantomData }
@@ -148,7 +150,8 @@ where
     where
         A: TakesNames<I::Naming, N>,
     {
-        self.assert_plain_access::<I>();
+        const { Self::plain_access_is_legal::<I>() };
+        self.assert_alone();
         let located = self.locate(index);
         if !located.whole {
             self.fail_bounds("load", index);
@@ -162,6 +165,7 @@ where
     /// # Safety
     /// The tile lies wholly inside the tensor, and no other block writes it during the kernel.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn load_unchecked<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>>
     where
         A: TakesNames<I::Naming, N>,
@@ -186,6 +190,7 @@ where
     /// });
     /// ```
     #[inline(always)]
+    #[track_caller]
     pub fn load_masked<P: Padding<T>, I: TileIndex<E::Rank>>(
         &self,
         padding: P,
@@ -194,8 +199,28 @@ where
     where
         A: TakesNames<I::Naming, N>,
     {
-        self.assert_plain_access::<I>();
-        let _ = padding;
+        const { Self::plain_access_is_legal::<I>() };
+        let _ = const { P::VALUE };
+        self.assert_alone();
+        // SAFETY: nothing writes the tensor, or the index is this block's own.
+        unsafe { self.load_masked_unowned(padding, index) }
+    }
+
+    /// As [`load_masked`](Self::load_masked), of any tile of a writable span: whose it is stays unchecked, its bounds do not.
+    ///
+    /// # Safety
+    /// No other block writes the tile's elements inside the tensor during the kernel.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn load_masked_unowned<P: Padding<T>, I: TileIndex<E::Rank>>(
+        &self,
+        padding: P,
+        index: I,
+    ) -> Tile<T, S, Blocked<B>>
+    where
+        A: TakesNames<I::Naming, N>,
+    {
+        let _ = (padding, const { P::VALUE });
         let located = self.locate(index);
         let part = Part::new::<InMemory<S, M>, Blocked<B>>(&located);
         let contains = |i| Some(part.contains::<InMemory<S, M>, Blocked<B>>(i));
@@ -287,16 +312,18 @@ where
     }
 
     /// Plain access to a writable span is for the tiles of this block, and to an atomic one for nobody.
+    const fn plain_access_is_legal<I: TileIndex<E::Rank>>() {
+        assert!(
+            A::CONSTANT || A::OWNED,
+            "an atomic span has atomic loads and stores only: use atomic_load, atomic_store, or declare the argument as SpanMut"
+        );
+        Self::tile_is_named::<I, true>();
+    }
+
+    /// The tile of a view of rank 0 has no name: no other block may be there.
     #[inline(always)]
     #[track_caller]
-    fn assert_plain_access<I: TileIndex<E::Rank>>(&self) {
-        const {
-            assert!(
-                A::CONSTANT || A::OWNED,
-                "an atomic span has atomic loads and stores only: use atomic_load, atomic_store, or declare the argument as SpanMut"
-            )
-        };
-        Self::assert_named::<I, true>();
+    fn assert_alone(&self) {
         if E::RANK == 0 && A::OWNED && !self.alone {
             arch::execution::fail(|text| {
                 write!(
@@ -307,28 +334,20 @@ where
         }
     }
 
-    /// Whether `I` names a tile of this block alone, if the access mode wants that.
-    #[inline(always)]
-    pub(super) fn assert_owned<I: TileIndex<E::Rank>>() {
-        Self::assert_named::<I, false>();
-    }
-
-    /// As above; with `ALONE`, the tile of a view of rank 0 needs no name, as the grid is checked.
-    #[inline(always)]
-    fn assert_named<I: TileIndex<E::Rank>, const ALONE: bool>() {
-        const {
-            let all = (1 << B::GRID_RANK) - 1;
-            assert!(
-                !A::OWNED || W::DISJOINT,
-                "tiles of a writable span must not overlap: the steps of its view are at least as long as the tile along \
-                 every axis; use a SpanAtomic where blocks share elements"
-            );
-            assert!(
-                !A::OWNED || ALONE && E::RANK == 0 || I::OWNED_AXES & all == all,
-                "a tile of a writable span is named by an index that contains the block's own: cx.bid::<0>(), and with \
-                 `grid = 2` also cx.bid::<1>(); another block may be writing any other tile"
-            )
-        };
+    /// `I` names a tile of this block alone, if the access mode wants that. With `ALONE`, the tile of a view of rank 0 needs no
+    /// name, as the grid is checked.
+    pub(super) const fn tile_is_named<I: TileIndex<E::Rank>, const ALONE: bool>() {
+        let all = (1 << B::GRID_RANK) - 1;
+        assert!(
+            !A::OWNED || W::DISJOINT,
+            "tiles of a writable span must not overlap: the steps of its view are at least as long as the tile along \
+             every axis; use a SpanAtomic where blocks share elements"
+        );
+        assert!(
+            !A::OWNED || ALONE && E::RANK == 0 || I::OWNED_AXES & all == all,
+            "a tile of a writable span is named by an index that contains the block's own: cx.bid::<0>(), and with \
+             `grid = 2` also cx.bid::<1>(); another block may be writing any other tile"
+        );
     }
 
     #[cold]
@@ -385,7 +404,8 @@ where
         I: TileIndex<E::Rank>,
         A: TakesNames<I::Naming, N>,
     {
-        self.assert_plain_access::<I>();
+        const { Self::plain_access_is_legal::<I>() };
+        self.assert_alone();
         let located = self.locate(index);
         if !located.whole {
             self.fail_bounds("store", index);
@@ -399,6 +419,7 @@ where
     /// # Safety
     /// The tile lies wholly inside the tensor, and no other block accesses it during the kernel.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn store_unchecked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
         A: Writable,
@@ -415,6 +436,7 @@ where
 
     /// Stores those elements of `value` as tile `index` that lie inside the tensor.
     #[inline(always)]
+    #[track_caller]
     pub fn store_masked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
         A: Writable,
@@ -424,23 +446,60 @@ where
         I: TileIndex<E::Rank>,
         A: TakesNames<I::Naming, N>,
     {
-        self.assert_plain_access::<I>();
+        const { Self::plain_access_is_legal::<I>() };
+        self.assert_alone();
+        // SAFETY: the index is this block's own.
+        unsafe { self.store_masked_unowned(value, index) }
+    }
+
+    /// As [`store_masked`](Self::store_masked), to any tile: whose it is stays unchecked, its bounds do not. For blocks that
+    /// know from data which tiles are theirs, such as ragged copies and the outputs of experts.
+    ///
+    /// The pieces of a list that data cuts, each from where it begins:
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let mut numbers = [0u32; 7];
+    /// cpu::block_on_mut(&mut numbers, [7], |cx, span: SpanMut<u32, (u32,)>| {
+    ///     let view = span.window(cx, shape![4]);
+    ///     for (piece, first) in [(1u32, 0), (2, 3), (3, 5)] {
+    ///         // SAFETY: this is the only block.
+    ///         unsafe { view.store_masked_unowned(cx.full(shape![4], piece), first) }
+    ///     }
+    /// });
+    /// assert_eq!(numbers, [1, 1, 1, 2, 2, 3, 3]);
+    /// ```
+    ///
+    /// # Safety
+    /// No other block accesses the tile's elements inside the tensor during the kernel.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn store_masked_unowned<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
+    where
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
+        L: Layout<Block = B> + Join<Blocked<B>>,
+        I: TileIndex<E::Rank>,
+        A: TakesNames<I::Naming, N>,
+    {
         let located = self.locate(index);
         let part = Part::new::<InMemory<S, M>, Blocked<B>>(&located);
         let contains = |i| Some(part.contains::<InMemory<S, M>, Blocked<B>>(i));
         let value = Self::in_memory_order(value.cast::<T>().spread());
         if Self::vectors_are_whole() && located.aligned {
-            // SAFETY: vectors inside the tensor are stored, whole and aligned; the others are not. The index is
-            // this block's own.
+            // SAFETY: vectors inside the tensor are stored, whole and aligned; the others are not. The caller vouches
+            // for the rest.
             unsafe { self.store_vectors(value, &part, Self::VECTOR, contains) }
         } else if located.whole & located.aligned {
-            // SAFETY: the tile lies inside the tensor, its vectors are aligned, and the index is this block's own.
+            // SAFETY: the tile lies inside the tensor, its vectors are aligned, and the caller vouches for the rest.
             unsafe { self.store_vectors(value, &part, Self::VECTOR, |_| None) }
         } else if Self::stores_by_chunks() {
-            // SAFETY: the part is that of the located tile, and the index is this block's own.
+            // SAFETY: the part is that of the located tile, and the caller vouches for the rest.
             unsafe { self.store_chunks(value, &located, &part) }
         } else {
-            // SAFETY: elements inside the tensor are stored, the others are not. The index is this block's own.
+            // SAFETY: elements inside the tensor are stored, the others are not. The caller vouches for the rest.
             unsafe { self.store_vectors(value, &part, 1, contains) }
         }
     }

@@ -12,17 +12,24 @@ use crate::span::Access;
 pub(crate) struct Words(pub(crate) [u32; VECTOR_BYTES / 4]);
 
 impl Words {
+    /// How many elements they have room for: a power of two, as elements have 1, 2, 4 or 8 bytes.
+    const fn room<T: Element>() -> usize {
+        VECTOR_BYTES / size_of::<T::Bits>()
+    }
+
     /// Zero bits.
     pub(crate) const ZERO: Self = Self([0; VECTOR_BYTES / 4]);
 
-    /// `count` elements, `element(0)` first; the rest is zero.
+    /// `count` elements, `element(0)` first, as far as there is room; the rest is zero.
     #[inline(always)]
     pub(crate) fn from_elements<T: Element>(count: usize, mut element: impl FnMut(usize) -> T) -> Self {
         let mut words = Self([0; VECTOR_BYTES / 4]);
         let first = core::ptr::from_mut(&mut words).cast::<T::Bits>();
+        debug_assert!(count <= Self::room::<T>());
+        let count = count.min(Self::room::<T>());
         let mut k = 0;
         while k < count {
-            // SAFETY: callers pass at most `VECTOR_BYTES` bytes of elements, and 16-byte alignment serves all.
+            // SAFETY: there is room for `count` elements, and 16-byte alignment serves all.
             unsafe { first.add(k).write(element(k).to_bits()) };
             k += 1;
         }
@@ -32,8 +39,10 @@ impl Words {
     /// Element `k`, below the count it was filled with.
     #[inline(always)]
     pub(crate) fn element<T: Element>(&self, k: usize) -> T {
-        // SAFETY: `k` lies within the words, all of which are initialised; any bits are valid `Bits`.
-        T::from_bits(unsafe { core::ptr::from_ref(self).cast::<T::Bits>().add(k).read() })
+        debug_assert!(k < Self::room::<T>());
+        let within = k & (Self::room::<T>() - 1);
+        // SAFETY: `within` lies within the words, all of which are initialised; any bits are valid `Bits`.
+        T::from_bits(unsafe { core::ptr::from_ref(self).cast::<T::Bits>().add(within).read() })
     }
 }
 

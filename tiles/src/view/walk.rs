@@ -1,11 +1,12 @@
 //! Where the tiles of a view start: next to each other, at other steps, or at any element.
 
 use crate::debug::protocol::{BOUNDS, WINDOW};
+use crate::sealed::{Sealed, sealed};
 use crate::shape::{D, MAXIMUM_RANK, OfRank, Shape};
 use core::marker::PhantomData;
 
 /// How tile indices become element indices, for tiles of shape `S`.
-pub trait Walk<S>: Copy + 'static {
+pub trait Walk<S: Sealed>: Sealed + Copy + 'static {
     /// Elements between the starts of neighbouring tiles along each axis; 1 beyond the rank.
     const STEPS: [u64; MAXIMUM_RANK];
     /// Whether indices may be negative: tiles may reach over the low edge of the tensor.
@@ -38,7 +39,7 @@ pub struct AtSteps<N>(PhantomData<N>);
     label = "expected a tuple of at most 4 steps",
     note = "write `steps![2, 3]`, one positive step for each axis of the tile"
 )]
-pub trait Steps: Copy + 'static {
+pub trait Steps: Sealed + Copy + 'static {
     /// The steps; 1 beyond the rank.
     const STEPS: [u64; MAXIMUM_RANK];
 }
@@ -92,4 +93,10 @@ const fn at_least(steps: [u64; MAXIMUM_RANK], dimensions: [u64; MAXIMUM_RANK]) -
         axis += 1;
     }
     all
+}
+
+sealed! {
+    [] SideBySide;
+    [N] AtSteps<N>;
+    [] AtElements;
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use cuda_tiles_builder::Arch;
 
+use super::kernel_name;
 use crate::error::{Error, Result};
 
 /// The program `ptxas`.
@@ -61,7 +62,7 @@ impl Report {
         for line in text.lines() {
             let line = line.trim();
             if let Some((_, after)) = line.split_once("Compiling entry function '") {
-                let name = after.split('\'').next().unwrap_or_default().to_owned();
+                let name = kernel_name(after.split('\'').next().unwrap_or_default()).to_owned();
                 report.kernels.insert(name.clone(), Resources::default());
                 kernel = Some(name);
                 continue;
@@ -99,7 +100,7 @@ mod tests {
 
     const REPORT: &str = "\
 ptxas info    : 0 bytes gmem
-ptxas info    : Compiling entry function 'vector_add' for 'sm_90a'
+ptxas info    : Compiling entry function 'kernels$elements$vector_add' for 'sm_90a'
 ptxas info    : Function properties for vector_add
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 32 registers, used 0 barriers, 404 bytes cmem[0]

@@ -12,7 +12,7 @@ use cuda_tiles_builder::ptx::{Entry, Module};
 use serde::{Deserialize, Serialize};
 
 use super::assembler::{Report, Resources};
-use super::golden_folder;
+use super::{golden_folder, kernel_name};
 use crate::error::{Context, Error, Result};
 
 /// In this unit the hardware gives registers to a thread.
@@ -75,14 +75,15 @@ impl Expectations {
         entry: &Entry<'_>,
         report: &Report,
     ) -> Vec<String> {
-        let Some(resources) = report.kernels.get(entry.name()) else {
+        let name = kernel_name(entry.name());
+        let Some(resources) = report.kernels.get(name) else {
             // The assembler has failed, which is a complaint about the module.
             return Vec::new();
         };
         let mut complaints = Vec::new();
         let kernels = self.crates.get(folder);
-        let find = |name| kernels.and_then(|kernels| kernels.get(name));
-        let Some(expectation) = find(entry.name()).or_else(|| find(ALL_OTHERS)) else {
+        let find = |name: &str| kernels.and_then(|kernels| kernels.get(name));
+        let Some(expectation) = find(name).or_else(|| find(ALL_OTHERS)) else {
             let hint =
                 "nothing is stated about it in xtask/golden/kernels.json: `cargo xtask ptx --bless` adds it";
             complaints.push(hint.to_owned());
@@ -140,7 +141,8 @@ impl Expectation {
     fn of(name: &str, checked: &[Checked<'_>]) -> Self {
         let registers = checked.iter().filter_map(|(_, _, report)| report.kernels.get(name));
         let registers = registers.map(|resources| resources.registers).max().unwrap_or_default();
-        let accesses = checked.iter().filter_map(|(_, module, _)| module.entry(name)).map(wide_accesses);
+        let accesses = checked.iter().flat_map(|(_, module, _)| module.entries());
+        let accesses = accesses.filter(|entry| kernel_name(entry.name()) == name).map(wide_accesses);
         let accesses = accesses.reduce(|common, accesses| &common & &accesses).unwrap_or_default();
         Self {
             registers: registers.next_multiple_of(REGISTER_UNIT),
@@ -175,7 +177,11 @@ fn spills(resources: &Resources, most: u32) -> Option<String> {
 }
 
 fn kernel_names<'a>(checked: &[Checked<'a>]) -> BTreeSet<&'a str> {
-    checked.iter().flat_map(|(_, module, _)| module.entries()).map(Entry::name).collect()
+    checked
+        .iter()
+        .flat_map(|(_, module, _)| module.entries())
+        .map(|entry| kernel_name(entry.name()))
+        .collect()
 }
 
 /// The operations on global memory that move 16 bytes or more.
@@ -204,7 +210,7 @@ mod tests {
     use super::*;
 
     const PTX: &str = ".version 8.0\n.target sm_80\n\
-        .entry add() {\n\
+        .entry kernels$add() {\n\
         ld.global.nc.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];\n\
         ld.global.b32 %r1, [%rd1];\n\
         ld.shared.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];\n\

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use cuda_tiles_builder::Arch;
 use cuda_tiles_builder::ptx::Entry;
 
-use super::{golden_folder, read};
+use super::{golden_folder, kernel_name, read};
 use crate::error::{Context, Error, Result};
 use crate::toolchain::Running;
 
@@ -46,7 +46,7 @@ impl Goldens {
 
     /// Compares a kernel with its file, if it has one, or writes the file.
     pub(super) fn complaint(&self, arch: Arch, entry: &Entry<'_>, bless: bool) -> Result<Option<String>> {
-        let name = format!("{}.{arch}", entry.name());
+        let name = format!("{}.{arch}", kernel_name(entry.name()));
         let mut files = self.files.borrow_mut();
         let Some((expected, seen)) = files.get_mut(&name) else { return Ok(None) };
         *seen = true;
@@ -91,13 +91,18 @@ fn text(entry: &Entry<'_>) -> String {
         entry.name(),
         entry.parameters(),
         entry.directives(),
-        entry.body()
+        without_marker(entry.body())
     );
     NUMBERED.iter().fold(text, |text, name| {
         let mut parts = text.split(name);
         let first = parts.next().unwrap_or_default().to_owned();
         parts.fold(first, |text, part| text + name + part.trim_start_matches(|c: char| c.is_ascii_hexdigit()))
     })
+}
+
+/// A body without the line by which the builder knows the kernel, which says where it stands in the source.
+fn without_marker(body: &str) -> String {
+    body.split_inclusive('\n').filter(|line| !line.trim_start().starts_with("//@cuda-tiles")).collect()
 }
 
 /// Where two texts differ first.

@@ -97,7 +97,7 @@ pub(crate) fn run(options: &Options) -> Result {
         }
         for (arch, module, report) in &checked {
             for entry in module.entries() {
-                let place = format!("{folder}, {arch}: {}", entry.name());
+                let place = format!("{folder}, {arch}: {}", kernel_name(entry.name()));
                 let mut complaints = forbidden(entry);
                 complaints.extend(expectations.complaints(folder, *arch, entry, report));
                 complaints.extend(goldens.complaint(*arch, entry, options.bless)?);
@@ -158,7 +158,7 @@ fn compile(folder: &str, archs: &[Arch], features: &[&str]) -> Result<Vec<BuiltI
     for &arch in archs {
         builder = builder.arch(arch);
     }
-    Ok(builder.build()?.images)
+    Ok(builder.try_build()?.images)
 }
 
 /// Assembles the images side by side: for a large module the assembler takes long, on one core.
@@ -168,6 +168,12 @@ fn assemble(assembler: &Assembler, images: &[BuiltImage]) -> Result<Vec<Report>>
             images.iter().map(|image| scope.spawn(|| assembler.assemble(&image.path, image.arch))).collect();
         running.into_iter().map(|assembling| assembling.join().expect("assembling does not panic")).collect()
     })
+}
+
+/// The kernel's name, under which something is stated about it: the end of what the entry is called, before which its modules
+/// stand. Kernels of one name share a statement.
+fn kernel_name(entry: &str) -> &str {
+    entry.rsplit('$').next().unwrap_or(entry)
 }
 
 /// What no kernel may contain.

@@ -195,7 +195,7 @@ impl Available {
             None => None,
         };
         let machine = image.map_or(Machine::Cpu, |image| Machine::Gpu {
-            warpgroups: image.arch == "sm_90a",
+            warpgroups: image.arch() == "sm_90a",
             multiprocessors: device.multiprocessors(),
         });
         Ok(Self { machine, direct: forms(T::DIRECT, machine), parts: forms(T::PARTS, machine) })

@@ -79,7 +79,7 @@ impl Cut {
         match text {
             "0" => Some(Self::None),
             "wave" => Some(Self::LastWave),
-            number => number.parse().ok().map(Self::Parts),
+            number => number.parse().ok().filter(|&parts| parts > 0).map(Self::Parts),
         }
     }
 }
@@ -289,7 +289,8 @@ pub(super) struct Tuned;
 type Key = (String, [usize; 4]);
 
 /// The files, by the names of the GPUs.
-const FILES: [(&str, &str); 1] = [("NVIDIA H200", include_str!("../../../tuning/nvidia-h200.csv"))];
+const FILES: [(&str, &str, &str); 1] =
+    [("NVIDIA H200", "kernels/tuning/nvidia-h200.csv", include_str!("../../../tuning/nvidia-h200.csv"))];
 
 impl Tuned {
     /// How the files name a product of these types that lies like this.
@@ -315,31 +316,49 @@ impl Tuned {
     /// The fastest plan of a product on a device, if it was measured.
     pub(super) fn plan<T, U, O>(problem: &Problem, device: &Device) -> Option<Plan> {
         static PLANS: OnceLock<HashMap<&'static str, HashMap<Key, Plan>>> = OnceLock::new();
-        let plans = PLANS.get_or_init(|| FILES.into_iter().map(|(gpu, text)| (gpu, read(text))).collect());
+        // The files are part of the program, and a test reads them: of one that cannot be read there are no plans.
+        let plans = PLANS.get_or_init(|| {
+            FILES.into_iter().map(|(gpu, file, text)| (gpu, read(file, text).unwrap_or_default())).collect()
+        });
         let of_device = plans.get(device.name()).filter(|plans| !plans.is_empty())?;
         let Problem { batches, rows, columns, depth, .. } = *problem;
         of_device.get(&(Self::name::<T, U, O>(problem), [batches, rows, columns, depth])).copied()
     }
 }
 
-/// The lines of a file of plans: `product,batches,rows,columns,depth,tile rows,tile columns,cut`, and the microseconds that
-/// were measured, which nobody reads.
-fn read(text: &str) -> HashMap<Key, Plan> {
-    let line = |line: &str| {
+/// The lines of a file of plans behind its first: `product,batches,rows,columns,depth,tile rows,tile columns,cut,microseconds`.
+/// The microseconds that were measured are for people.
+///
+/// # Errors
+/// File and line of what is not such a line, or is about a product of which there is a plan already.
+fn read(file: &str, text: &str) -> Result<HashMap<Key, Plan>, String> {
+    let mut plans = HashMap::new();
+    for (number, line) in text.lines().enumerate().skip(1) {
+        let refuse = |problem| Err(std::format!("{file}:{}: {problem}: `{line}`", number + 1));
         let fields: Vec<&str> = line.split(',').collect();
-        let [product, numbers @ ..] = &fields[..] else { return None };
-        let cut = Cut::parse(numbers.get(6)?)?;
-        let numbers: Vec<usize> = numbers.iter().take(6).map_while(|number| number.parse().ok()).collect();
-        let [batches, rows, columns, depth, height, width] = numbers[..] else { return None };
-        let plan = Plan { rows: height, columns: width, cut };
-        Some(((String::from(*product), [batches, rows, columns, depth]), plan))
-    };
-    text.lines().filter_map(line).collect()
+        let [product, sizes @ .., cut, microseconds] = &fields[..] else { return refuse("too few fields") };
+        let sizes: Option<Vec<usize>> =
+            sizes.iter().map(|size| size.parse().ok().filter(|&size| size > 0)).collect();
+        let Some([batches, rows, columns, depth, height, width]) = sizes.as_deref() else {
+            return refuse("not six positive numbers behind the product");
+        };
+        let Some(cut) = Cut::parse(cut) else { return refuse("neither a number of parts nor `wave`") };
+        if !microseconds.parse::<f64>().is_ok_and(|time| time.is_finite() && time > 0.0) {
+            return refuse("not a time in microseconds");
+        }
+        let plan = Plan { rows: *height, columns: *width, cut };
+        let key = (String::from(*product), [*batches, *rows, *columns, *depth]);
+        if plans.insert(key, plan).is_some() {
+            return refuse("a second plan of this product");
+        }
+    }
+    Ok(plans)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use std::string::ToString;
 
     /// The forms of `f16` factors, of which the second lies column by column.
@@ -399,16 +418,68 @@ mod tests {
         assert_eq!(problem(128 * 9).whole(Plan { rows: 128, columns: 256, cut: Cut::LastWave }, 8), 8);
     }
 
+    const HEAD: &str = "product,batches,rows,columns,depth,tile rows,tile columns,cut,microseconds\n";
+
     #[test]
     fn lines_of_plans_are_read() {
-        let text = "product,batches,rows,columns,depth,tile rows,tile columns,cut,microseconds\nf16,1,2,3,4,128,256,0,5.5\n\
-                    f16,1,2,3,5,16,64,12,1\nf16,1,2,3,6,128,256,wave,1\nf16,1,2,3,7,128,256,many,1\n";
-        let plans = read(text);
+        let lines = "f16,1,2,3,4,128,256,0,5.5\nf16,1,2,3,5,16,64,12,1\nf16,1,2,3,6,128,256,wave,1\n";
+        let plans = read("gpu.csv", &std::format!("{HEAD}{lines}")).unwrap();
         let cut = |depth| plans.get(&(String::from("f16"), [1, 2, 3, depth])).map(|plan| plan.cut);
         assert_eq!([4, 5, 6, 7].map(cut), [Some(Cut::None), Some(Cut::Parts(12)), Some(Cut::LastWave), None]);
         for cut in [Cut::None, Cut::Parts(3), Cut::LastWave] {
             assert_eq!(Cut::parse(&cut.to_string()), Some(cut));
         }
-        assert!(read(FILES[0].1).len() > 30);
+        for (_, file, text) in FILES {
+            assert!(read(file, text).unwrap().len() > 30, "{file}");
+            assert!(text.starts_with(HEAD), "{file}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_no_plans_are_refused_with_file_and_line() {
+        for (line, problem) in [
+            ("f16,1,2,3,7,128,256,00,1", "neither a number of parts nor `wave`"),
+            ("f16,1,2,3,7,128,256,many,1", "neither a number of parts nor `wave`"),
+            ("f16,1,2,3,7,128,256,0,soon", "not a time in microseconds"),
+            ("f16,1,2,3,7,128,256,0,inf", "not a time in microseconds"),
+            ("f16,1,2,3,-7,128,256,0,1", "not six positive numbers behind the product"),
+            ("f16,1,2,3,0,128,256,0,1", "not six positive numbers behind the product"),
+            ("f16,1,2,3,128,256,0,1", "not six positive numbers behind the product"),
+            ("f16,1,2,3,99999999999999999999,128,256,0,1", "not six positive numbers behind the product"),
+            ("f16", "too few fields"),
+            ("", "too few fields"),
+            ("f16,1,2,3,4,16,64,0,1", "a second plan of this product"),
+        ] {
+            let text = std::format!("{HEAD}f16,1,2,3,4,128,256,0,5.5\n{line}\n");
+            assert_eq!(read("gpu.csv", &text).unwrap_err(), std::format!("gpu.csv:3: {problem}: `{line}`"));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn any_lines_are_read_or_refused(
+            place in any::<prop::sample::Index>(),
+            removed in 0_usize..9,
+            inserted in "([0-9,.a-z\n -]|é){0,6}",
+            any in any::<String>(),
+        ) {
+            let (_, file, text) = FILES[0];
+            let whole = read(file, text).unwrap();
+            let begin = place.index(text.len());
+            let end = (begin + removed).min(text.len());
+            let changed = [&text[..begin], &inserted, &text[end..]].concat();
+            for text in [&changed, &any] {
+                match read(file, text) {
+                    Ok(plans) => prop_assert!(plans.len() <= text.lines().count() && plans.len() <= whole.len() + 3),
+                    Err(message) => prop_assert!(message.starts_with("kernels/tuning/nvidia-h200.csv:"), "{}", message),
+                }
+            }
+        }
     }
 }

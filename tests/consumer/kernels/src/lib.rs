@@ -21,3 +21,27 @@ pub fn axpy(cx: Cx, a: f32, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
     let i = cx.bid::<0>();
     y.store_masked(x.load_masked(Zero, i) * a + y.load_masked(Zero, i), i);
 }
+
+/// A module with a kernel that combines two vectors: kernels of one name are told apart by their modules.
+macro_rules! elementwise {
+    ($(#[$documentation:meta] $module:ident: $operator:tt;)*) => { $(
+        #[$documentation]
+        pub mod $module {
+            use cuda_tiles::prelude::*;
+
+            /// Combines two vectors. One block takes 1,024 elements.
+            #[kernel]
+            pub fn combine(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
+                let (x, y) = (x.partition(cx, shape![1024]), y.partition(cx, shape![1024]));
+                let i = cx.bid::<0>();
+                y.store_masked(x.load_masked(Zero, i) $operator y.load_masked(Zero, i), i);
+            }
+        }
+    )* };
+}
+elementwise! {
+    /// `y = x + y`
+    sum: +;
+    /// `y = x * y`
+    product: *;
+}

@@ -28,6 +28,12 @@ pub fn sign_mask_i16(x: i16) -> i16 {
     x >> 15
 }
 
+/// `x`, or the greatest u32 where it is larger.
+#[inline(always)]
+pub fn saturate_u64_to_u32(x: u64) -> u32 {
+    x.min(u64::from(u32::MAX)) as u32
+}
+
 /// The low word of `high` and `low`, taken as one number, shifted right by `bits` modulo 32.
 pub fn funnel_shift_right(low: u32, high: u32, bits: u32) -> u32 {
     ((u64::from(high) << 32 | u64::from(low)) >> (bits & 31)) as u32

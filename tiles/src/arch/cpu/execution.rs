@@ -1,6 +1,7 @@
 //! Blocks of one thread.
 
 use super::partitions::Partitions;
+use super::running::Run;
 use core::fmt;
 
 /// A block's place in the grid.
@@ -9,17 +10,23 @@ pub struct Place {
     index: [u32; 3],
     count: [u32; 3],
     partitions: Option<&'static Partitions>,
+    run: Run,
 }
 
 impl Place {
-    /// The block `index` of a grid of `count` blocks, whose launch keeps this record.
+    /// The block that this thread is in, as number `index` of a grid of `count` blocks, whose launch keeps this record.
     pub fn new(index: [u32; 3], count: [u32; 3], partitions: Option<&'static Partitions>) -> Self {
-        Self { index, count, partitions }
+        Self { index, count, partitions, run: Run::current() }
     }
 
     /// The record of how the launch's blocks cut writable tensors.
     pub fn partitions(self) -> Option<&'static Partitions> {
         self.partitions
+    }
+
+    /// The run of the block.
+    pub fn run(self) -> Run {
+        self.run
     }
 
     /// The index along `axis`.

@@ -55,6 +55,7 @@ impl Failure {
 
     /// Panics with the message and the kernel's source line.
     #[cold]
+    #[track_caller]
     pub fn end(self) -> ! {
         let report =
             format::Report { operation: self.operation, text: TEXTS[self.text], numbers: &self.numbers };

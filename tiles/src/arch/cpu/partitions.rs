@@ -1,10 +1,12 @@
 //! The record of a launch: into which tiles its blocks cut each writable tensor.
 //!
-//! Blocks own different tiles if all of them cut a tensor in one way. What safe code can do about it is not in types:
-//! a block may take another branch than its neighbour. The first block that cuts a tensor writes down how, and the
-//! others compare.
+//! Blocks own different tiles if all of them cut a tensor in one way, which they do as long as they know nothing of their own
+//! (see `order`). On the CPU safe code may come to know all the same, by the clock or a static, and take another branch than its
+//! neighbour. The first block that gets to its first cut writes down what it cuts and how, and the others compare; so for the
+//! second and all others. What two blocks cut is then the same or, as of one block, without a common element.
 
 use super::execution::Place;
+use super::running::Run;
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -14,23 +16,46 @@ pub const RECORDED: bool = true;
 /// Numbers that describe a partition: the tensor, what must be the same in all blocks, and the block, for the message.
 pub const WORDS: usize = 20;
 
-/// Tensors that a record has room for: more than a kernel has arguments, as unsafe code may split them. Further ones are not
-/// compared.
-const ENTRIES: usize = 32;
+/// Cuts that a record has room for: more than a kernel has arguments, as they may be split.
+pub const MOST_CUTS: usize = 64;
 
-/// Which writable tensor a span is a part of.
+/// What a record says of a cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// The blocks before have made the same one, as far as anybody has noted it.
+    Same,
+    /// The first block has made this one.
+    Other([u64; WORDS]),
+    /// There is no room for it.
+    TooMany,
+}
+
+/// Which tensor a span is a part of, and which run of a block it was made for.
 #[derive(Clone, Copy)]
-pub struct Origin(u64);
+pub struct Origin {
+    address: u64,
+    run: Run,
+}
 
 impl Origin {
-    /// The tensor at `address`.
+    /// The tensor at `address`, for the block that this thread is in.
     pub fn new(address: usize) -> Self {
-        Self(address as u64)
+        Self { address: address as u64, run: Run::current() }
+    }
+
+    /// A part of the tensor that is a tensor of its own, at `address`, for the same block.
+    pub fn part(self, address: usize) -> Self {
+        Self { address: address as u64, ..self }
+    }
+
+    /// The run of the block.
+    pub fn run(self) -> Run {
+        self.run
     }
 
     /// Its address.
     pub fn address(self) -> u64 {
-        self.0
+        self.address
     }
 }
 
@@ -69,14 +94,14 @@ impl Entry {
 }
 
 /// How the blocks of a launch cut their writable tensors.
-pub struct Partitions([Entry; ENTRIES]);
+pub struct Partitions([Entry; MOST_CUTS]);
 
 impl Partitions {
     /// A record of nothing.
     pub const fn new() -> Self {
         Self(
             [const { Entry { state: AtomicU32::new(EMPTY), words: [const { AtomicU64::new(0) }; WORDS] } };
-                ENTRIES],
+                MOST_CUTS],
         )
     }
 
@@ -85,15 +110,12 @@ impl Partitions {
         self.0.iter().for_each(|entry| entry.state.store(EMPTY, Ordering::Release));
     }
 
-    /// Notes a partition: gives the first one of the same tensor if it was another one.
-    fn note(&self, words: &[u64; WORDS]) -> Option<[u64; WORDS]> {
-        for entry in &self.0 {
-            let first = entry.first(words);
-            if first[0] == words[0] {
-                return (first[1..WORDS - 1] != words[1..WORDS - 1]).then_some(first);
-            }
-        }
-        None
+    /// Notes the cut of this number of a block.
+    fn note(&self, number: usize, words: &[u64; WORDS]) -> Noted {
+        let Some(entry) = self.0.get(number) else { return Noted::TooMany };
+        let first = entry.first(words);
+        // All but the block.
+        if first[..WORDS - 1] == words[..WORDS - 1] { Noted::Same } else { Noted::Other(first) }
     }
 }
 
@@ -103,10 +125,12 @@ impl Default for Partitions {
     }
 }
 
-/// Notes that the block at `place` has a partition, the first word of which is its tensor and the last one its block. Gives
-/// the first one of the same tensor in this launch if it was another one.
-pub fn note(place: Place, words: &[u64; WORDS]) -> Option<[u64; WORDS]> {
-    place.partitions()?.note(words)
+/// Notes the next cut of the block at `place`, the last word of which is the block, and compares it with that of the blocks before.
+pub fn note(place: Place, words: &[u64; WORDS]) -> Noted {
+    match (super::order::number_of_cut(), place.partitions()) {
+        (Some(number), Some(record)) => record.note(number, words),
+        _ => Noted::Same,
+    }
 }
 
 #[cfg(test)]
@@ -125,17 +149,19 @@ mod tests {
     }
 
     #[test]
-    fn the_first_partition_counts() {
+    fn the_first_block_counts() {
         let record = Partitions::new();
-        assert_eq!(record.note(&words(1, 10, 0)), None);
-        assert_eq!(record.note(&words(1, 10, 1)), None);
-        assert_eq!(record.note(&words(2, 20, 1)), None);
-        assert_eq!(record.note(&words(2, 10, 2)), Some(words(2, 20, 1)));
-        assert_eq!(record.note(&words(1, 11, 3)), Some(words(1, 10, 0)));
+        assert_eq!(record.note(0, &words(1, 10, 0)), Noted::Same);
+        assert_eq!(record.note(0, &words(1, 10, 1)), Noted::Same);
+        assert_eq!(record.note(1, &words(2, 20, 1)), Noted::Same);
+        assert_eq!(record.note(1, &words(2, 10, 2)), Noted::Other(words(2, 20, 1)));
+        assert_eq!(record.note(0, &words(1, 11, 3)), Noted::Other(words(1, 10, 0)));
+        // Another tensor is another cut.
+        assert_eq!(record.note(0, &words(2, 10, 3)), Noted::Other(words(1, 10, 0)));
         record.clear();
-        assert_eq!(record.note(&words(1, 11, 3)), None);
-        // Beyond its room it compares nothing, and does not fail.
-        (100..200).for_each(|tensor| assert_eq!(record.note(&words(tensor, 0, 0)), None));
+        assert_eq!(record.note(0, &words(1, 11, 3)), Noted::Same);
+        assert_eq!(record.note(MOST_CUTS - 1, &words(3, 0, 0)), Noted::Same);
+        assert_eq!(record.note(MOST_CUTS, &words(4, 0, 0)), Noted::TooMany);
     }
 
     #[test]
@@ -147,7 +173,7 @@ mod tests {
                     .map(|k| {
                         scope.spawn({
                             let record = &record;
-                            move || u32::from(record.note(&words(5, k, k)).is_some())
+                            move || u32::from(record.note(0, &words(5, k, k)) != Noted::Same)
                         })
                     })
                     .collect();

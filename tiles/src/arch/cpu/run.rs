@@ -1,36 +1,35 @@
 //! Running one block on the CPU without a launch: for examples and for tests of helpers on tiles.
 
 use crate::arch::execution::Place;
+use crate::arch::running;
 use crate::context::Cx;
 use crate::element::Element;
 use crate::launch::BlockPosition;
 use crate::layout::Cta;
 use crate::span::{Exclusive, Extents, Natural, ReadOnly, Right, TensorSpan};
+use crate::stream::SharedMemory;
 use crate::stream::shared::ALIGNMENT;
-use crate::stream::{SharedMemory, Split};
 use core::mem::MaybeUninit;
 
 /// The block of the CPU: one thread.
 pub type CpuBlock = Cta<1, 4, 1>;
 
-/// The token of the block at `position`.
+#[doc(hidden)]
+pub use super::messages::set_printer;
+
+/// Says that the kernel which this thread runs is an `unsafe fn`.
 ///
 /// # Safety
-/// As for [`Cx::new`].
+/// Its author vouches for what its blocks own.
 #[doc(hidden)]
-pub unsafe fn context<B: crate::layout::Block>(position: BlockPosition) -> Cx<B> {
-    // SAFETY: the same contract.
-    unsafe { Cx::new(Place::new(position.index, position.count, position.partitions)) }
+pub unsafe fn vouch() {
+    super::order::vouch();
 }
 
-/// The token, before its roles part, of the block at `position`.
-///
-/// # Safety
-/// As for [`Split::new`].
+/// The place at `position`, of the block that this thread has entered.
 #[doc(hidden)]
-pub unsafe fn split<B: crate::layout::Block>(position: BlockPosition) -> Split<B> {
-    // SAFETY: the same contract.
-    unsafe { Split::new(Place::new(position.index, position.count, position.partitions)) }
+pub fn place(position: BlockPosition) -> Place {
+    Place::new(position.index, position.count, position.partitions)
 }
 
 /// A shared argument's memory, on the stack of its block.
@@ -61,15 +60,32 @@ pub unsafe fn in_room<M: SharedMemory>(room: &mut Room<M>) -> M {
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| assert_eq!(cx.ones::<f32, _>(shape![16]).sum::<0>().item(), 16.0));
 /// ```
+///
+/// Its tiles lie on the stack of this thread, which is a few MiB unless it was made with more.
+///
+/// What the block is given ends with it: a span, a view or an index that `body` leaves behind is of no use elsewhere.
 pub fn block<R>(body: impl FnOnce(Cx<CpuBlock>) -> R) -> R {
+    let _entered = running::enter();
     // SAFETY: a grid of one block of one thread, which is this one.
-    body(unsafe { context(BlockPosition { index: [0; 3], count: [1; 3], partitions: None }) })
+    body(unsafe { Cx::new(place(BlockPosition { index: [0; 3], count: [1; 3], partitions: None })) })
 }
 
-fn row_major<const R: usize>(lengths: [u64; R]) -> [i64; R] {
-    let mut strides = [1; R];
+/// The strides of a row-major tensor of these axis lengths, which has so many elements.
+#[track_caller]
+fn row_major<const R: usize>(lengths: [u64; R], elements: usize) -> [i64; R] {
+    let size = match lengths.contains(&0) {
+        true => Some(0),
+        false => lengths.iter().try_fold(1_u64, |size, &length| size.checked_mul(length)),
+    };
+    assert!(
+        size == Some(elements as u64),
+        "a tensor with axes of {lengths:?} has another number of elements than the {elements} that it was given"
+    );
+    let mut strides = [1_i64; R];
     for axis in (1..R).rev() {
-        strides[axis - 1] = strides[axis] * lengths[axis] as i64;
+        let stride = i64::try_from(lengths[axis]).ok().and_then(|length| strides[axis].checked_mul(length));
+        strides[axis - 1] =
+            stride.unwrap_or_else(|| panic!("a tensor with axes of {lengths:?} has strides beyond 2^63"));
     }
     strides
 }
@@ -78,39 +94,38 @@ fn row_major<const R: usize>(lengths: [u64; R]) -> [i64; R] {
 ///
 /// # Panics
 /// If the lengths do not multiply to the number of elements, or do not fit the extents `E`.
+#[track_caller]
 pub fn block_on<T: Element, E: Extents, const R: usize, U>(
     elements: &[T],
     lengths: [u64; R],
     body: impl FnOnce(Cx<CpuBlock>, TensorSpan<T, E, ReadOnly, Right, Natural>) -> U,
 ) -> U {
-    assert_eq!(
-        lengths.iter().product::<u64>(),
-        elements.len() as u64,
-        "the axis lengths multiply to the elements"
-    );
-    let pointer = elements.as_ptr().cast_mut().cast();
-    // SAFETY: the slice is valid and unchanging for the call, and a read-only span never writes. An element's bits
-    // have its size and alignment.
-    let span = unsafe { TensorSpan::try_from_parts(pointer, &lengths, &row_major(lengths)) };
-    block(|cx| body(cx, span.unwrap_or_else(|error| panic!("the tensor does not fit the span: {error}"))))
+    let strides = row_major(lengths, elements.len());
+    block(|cx| {
+        let pointer = elements.as_ptr().cast_mut().cast();
+        // SAFETY: the slice is valid and unchanging for the call, to the end of which the span belongs to this block; a
+        // read-only span never writes. An element's bits have its size and alignment.
+        let span = unsafe { TensorSpan::try_from_parts(pointer, &lengths, &strides) };
+        body(cx, span.unwrap_or_else(|error| panic!("the tensor does not fit the span: {error}")))
+    })
 }
 
 /// Runs `body` as the only block of a grid, with `elements` as a writable row-major tensor of these axis lengths.
 ///
 /// # Panics
 /// If the lengths do not multiply to the number of elements, or do not fit the extents `E`.
+#[track_caller]
 pub fn block_on_mut<T: Element, E: Extents, const R: usize, U>(
     elements: &mut [T],
     lengths: [u64; R],
     body: impl FnOnce(Cx<CpuBlock>, TensorSpan<T, E, Exclusive, Right, Natural>) -> U,
 ) -> U {
-    assert_eq!(
-        lengths.iter().product::<u64>(),
-        elements.len() as u64,
-        "the axis lengths multiply to the elements"
-    );
-    let pointer = elements.as_mut_ptr().cast();
-    // SAFETY: the slice is valid and borrowed exclusively for the call; stores write valid elements.
-    let span = unsafe { TensorSpan::try_from_parts(pointer, &lengths, &row_major(lengths)) };
-    block(|cx| body(cx, span.unwrap_or_else(|error| panic!("the tensor does not fit the span: {error}"))))
+    let strides = row_major(lengths, elements.len());
+    block(|cx| {
+        let pointer = elements.as_mut_ptr().cast();
+        // SAFETY: the slice is valid and borrowed exclusively for the call, to the end of which the span belongs to this
+        // block; stores write valid elements.
+        let span = unsafe { TensorSpan::try_from_parts(pointer, &lengths, &strides) };
+        body(cx, span.unwrap_or_else(|error| panic!("the tensor does not fit the span: {error}")))
+    })
 }

@@ -1,5 +1,7 @@
 //! A block of one thread, which is a warp of one lane: shuffles give its own value, and shared memory is its own.
 
+use super::running;
+
 /// Lanes of a warp.
 pub const LANES: u32 = 1;
 
@@ -56,9 +58,14 @@ struct Aligned<T>(T);
 
 /// Runs `body` with `N` values in memory, which here are `initial`.
 ///
+/// On a GPU the memory is that of the place in the code, so that a place that is reached again while its memory is in use, by
+/// recursion, has the same: here that is a panic.
+///
 /// # Safety
 /// None needed here; on a GPU all threads of the block must execute the same call.
-pub unsafe fn with_shared<T: Copy, const N: usize, R>(initial: T, body: impl FnOnce(Address) -> R) -> R {
+#[track_caller]
+pub unsafe fn with_shared<T: Copy, const N: usize, F: FnOnce(Address) -> R, R>(initial: T, body: F) -> R {
+    let _open = running::open_shared::<F>();
     let mut memory = Aligned([initial; N]);
     body(core::ptr::from_mut(&mut memory).cast())
 }

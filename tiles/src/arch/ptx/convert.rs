@@ -47,6 +47,9 @@ instructions! {
     /// All bits set where `x` is negative, else none. The magnitude of an i16 goes by this, since ptxas takes the result of
     /// `abs.s16` for a number that is not negative, which of -32768 it is.
     sign_mask_i16(x: i16 => reg16) -> i16 => reg16 = "shr.s16 {}, {}, 15;";
+    /// `x`, or the greatest u32 where it is larger. LLVM knows that shifts by 64 bits or more give zero, and of a u64 that it
+    /// compares with 64 by itself takes the low word for the amount.
+    saturate_u64_to_u32(x: u64 => reg64) -> u32 => reg32 = "cvt.sat.u32.u64 {}, {};";
     /// The low word of `high` and `low`, taken as one number, shifted right by `bits` modulo 32 (PTX ISA, "shf").
     funnel_shift_right(low: u32 => reg32, high: u32 => reg32, bits: u32 => reg32) -> u32 => reg32 =
         "shf.r.wrap.b32 {}, {}, {}, {};";

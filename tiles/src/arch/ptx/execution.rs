@@ -1,5 +1,6 @@
 //! Threads, blocks, barriers and the exchange of registers within a warp.
 
+use super::running::Run;
 use core::arch::asm;
 use core::arch::nvptx::{
     _block_idx_x, _block_idx_y, _block_idx_z, _grid_dim_x, _grid_dim_y, _grid_dim_z, _thread_idx_x,
@@ -25,6 +26,12 @@ unsafe extern "unadjusted" {
 pub struct Place;
 
 impl Place {
+    /// The run of the block.
+    #[inline(always)]
+    pub fn run(self) -> Run {
+        Run
+    }
+
     /// `%ctaid` along `axis`.
     #[inline(always)]
     pub fn block_index(self, axis: usize) -> u32 {

@@ -2,6 +2,7 @@
 //! each launch has to clear.
 
 use super::execution::Place;
+use super::running::Run;
 
 /// Whether there is a record.
 pub const RECORDED: bool = false;
@@ -20,6 +21,18 @@ impl Origin {
         Self
     }
 
+    /// A part of it.
+    #[inline(always)]
+    pub fn part(self, _address: usize) -> Self {
+        self
+    }
+
+    /// The run of the block.
+    #[inline(always)]
+    pub fn run(self) -> Run {
+        Run
+    }
+
     /// None.
     #[inline(always)]
     pub fn address(self) -> u64 {
@@ -30,8 +43,21 @@ impl Origin {
 /// No record.
 pub struct Partitions;
 
+/// Cuts that a record has room for: none is kept.
+pub const MOST_CUTS: usize = 0;
+
+/// What a record says of a cut.
+pub enum Noted {
+    /// Nothing against it.
+    Same,
+    /// The first block has made this one.
+    Other([u64; WORDS]),
+    /// There is no room for it.
+    TooMany,
+}
+
 /// Never called.
 #[inline(always)]
-pub fn note(_place: Place, _words: &[u64; WORDS]) -> Option<[u64; WORDS]> {
-    None
+pub fn note(_place: Place, _words: &[u64; WORDS]) -> Noted {
+    Noted::Same
 }

@@ -86,7 +86,7 @@ pub type Address = u32;
 /// # Safety
 /// All threads of the block execute this same call.
 #[inline(always)]
-pub unsafe fn with_shared<T: Copy, const N: usize, R>(_initial: T, body: impl FnOnce(Address) -> R) -> R {
+pub unsafe fn with_shared<T: Copy, const N: usize, F: FnOnce(Address) -> R, R>(_initial: T, body: F) -> R {
     let address;
     // SAFETY: a variable that is declared in a scope of its own is static (PTX ISA, "Variable Declarations"); `mov` yields its
     // address. Not `pure`: two calls must not be merged.

@@ -56,8 +56,10 @@ pub unsafe fn wait<const PENDING: u64>() {
     }
 }
 
-/// Calls a macro with the numbers of as many registers as there are columns, halved.
+/// Calls a macro with the numbers of so many registers, but for the first one's, which is 0.
 macro_rules! with_registers {
+    (1, $name:ident!($($rest:tt)*)) => { $name!($($rest)* []); };
+    (2, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1]); };
     (4, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3]); };
     (8, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7]); };
     (16, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15]); };
@@ -97,6 +99,8 @@ macro_rules! settle {
         }
     };
 }
+with_registers!(1, settle!(settle_1,));
+with_registers!(2, settle!(settle_2,));
 with_registers!(4, settle!(settle_4,));
 with_registers!(8, settle!(settle_8,));
 with_registers!(16, settle!(settle_16,));
@@ -113,6 +117,8 @@ macro_rules! arise {
         }
     };
 }
+with_registers!(1, arise!(arise_1,));
+with_registers!(2, arise!(arise_2,));
 with_registers!(4, arise!(arise_4,));
 with_registers!(8, arise!(arise_8,));
 with_registers!(16, arise!(arise_16,));
@@ -123,12 +129,14 @@ with_registers!(128, arise!(arise_128,));
 /// Gives `count` accumulators some value, by no instruction.
 ///
 /// # Safety
-/// `d` is valid for writing `count` registers.
+/// `count` is a power of two, and `d` valid for writing as many registers.
 #[inline(always)]
 pub unsafe fn arise(count: usize, d: *mut u32) {
-    // SAFETY: the same contract.
+    // SAFETY: the same contract; powers of two above 64 are multiples of 128.
     unsafe {
         match count {
+            1 => arise_1(d),
+            2 => arise_2(d),
             4 => arise_4(d),
             8 => arise_8(d),
             16 => arise_16(d),
@@ -148,12 +156,15 @@ pub unsafe fn arise(count: usize, d: *mut u32) {
 /// Ties `count` accumulators to this place in the program; with `WAIT`, all groups are done before.
 ///
 /// # Safety
-/// `d` is valid for `count` registers. With `WAIT`, all threads of the warpgroup execute this same call.
+/// `count` is a power of two, and `d` valid for as many registers. With `WAIT`, all threads of the warpgroup execute this same
+/// call.
 #[inline(always)]
 pub unsafe fn settle<const WAIT: bool>(count: usize, d: *mut u32) {
-    // SAFETY: the same contract; several settlements wait for the same groups.
+    // SAFETY: the same contract; powers of two above 64 are multiples of 128, and several settlements wait for the same groups.
     unsafe {
         match count {
+            1 => settle_1::<WAIT>(d),
+            2 => settle_2::<WAIT>(d),
             4 => settle_4::<WAIT>(d),
             8 => settle_8::<WAIT>(d),
             16 => settle_16::<WAIT>(d),

@@ -17,7 +17,7 @@ use crate::arch::float as machine;
     note = "to f8e8m0 a rounding mode must be given: `.cast_with::<f8e8m0, _>(TowardPositive)`",
     note = "f4e2m1x2 is a pair: `.unpack()` it first, and `.pack()` tiles of f4e2m1"
 )]
-pub trait Cast<U>: Element {
+pub trait Cast<U: Element>: Element {
     /// The converted element.
     fn cast(self) -> U;
 
@@ -25,6 +25,14 @@ pub trait Cast<U>: Element {
     #[inline(always)]
     fn cast_pair(low: Self, high: Self) -> [U; 2] {
         [low.cast(), high.cast()]
+    }
+}
+
+/// Every element is one of its own type.
+impl<T: Element> Cast<T> for T {
+    #[inline(always)]
+    fn cast(self) -> T {
+        self
     }
 }
 
@@ -46,21 +54,30 @@ mod rounding;
 
 pub use rounding::{CastWith, Unsaturated};
 
-/// Conversions that are `as`, for one type to many.
+/// Conversions that are `as`.
 macro_rules! primitive_casts {
-    ($($from:ident)*; $to:tt) => { $( primitive_casts!(@to $from $to); )* };
-    (@to $from:ident ($($to:ident)*)) => { $(
+    ($($from:ident to $($to:ident)*;)*) => { $($(
         impl Cast<$to> for $from {
             #[inline(always)]
             fn cast(self) -> $to {
                 self as $to
             }
         }
-    )* };
+    )*)* };
 }
-primitive_casts!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64; (i8 i16 i32 i64 u8 u16 u32 u64 f64));
-primitive_casts!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64; (f32));
-primitive_casts!(bool; (bool i8 i16 i32 i64 u8 u16 u32 u64));
+primitive_casts! {
+    i8 to i16 i32 i64 u8 u16 u32 u64 f32 f64;
+    i16 to i8 i32 i64 u8 u16 u32 u64 f32 f64;
+    i32 to i8 i16 i64 u8 u16 u32 u64 f32 f64;
+    i64 to i8 i16 i32 u8 u16 u32 u64 f32 f64;
+    u8 to i8 i16 i32 i64 u16 u32 u64 f32 f64;
+    u16 to i8 i16 i32 i64 u8 u32 u64 f32 f64;
+    u32 to i8 i16 i32 i64 u8 u16 u64 f32 f64;
+    u64 to i8 i16 i32 i64 u8 u16 u32 f32 f64;
+    f32 to i8 i16 i32 i64 u8 u16 u32 u64 f64;
+    f64 to i8 i16 i32 i64 u8 u16 u32 u64 f32;
+    bool to i8 i16 i32 i64 u8 u16 u32 u64;
+}
 
 /// Integers to `bool`, and `bool` to floats.
 macro_rules! bool_casts {
@@ -74,8 +91,6 @@ bool_casts!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64; f16 bf16 f32 f64);
 // An integer of 16 bits or fewer is exact in f32. A wider one that f32 must round is beyond f16's range, where
 // rounding first changes nothing; bf16 has f32's range, so wider ones go through f64, rounded to odd.
 casts! {
-    f16 to f16: |value| value;
-    bf16 to bf16: |value| value;
     f16 to f32: |value| machine::f16_to_f32(value.to_bits());
     bf16 to f32: |value| machine::bf16_to_f32(value.to_bits());
     f64 to f16: |value| f16::from_bits(machine::f64_to_f16(value));

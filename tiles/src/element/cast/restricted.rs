@@ -5,7 +5,7 @@
 use super::{Cast, exact_or_odd, odd};
 use crate::arch::convert;
 use crate::arch::minifloat as machine;
-use crate::element::{bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
+use crate::element::{bf16, f4e2m1, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
 
 /// To `f32` exactly, and by it to everything else.
 macro_rules! out {
@@ -23,13 +23,6 @@ out! {
     f4e2m1: bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f64 tf32 f8e4m3 f8e5m2 f8ue5m3;
 }
 casts! {
-    tf32 to tf32: |value| value;
-    f8e4m3 to f8e4m3: |value| value;
-    f8e5m2 to f8e5m2: |value| value;
-    f8e8m0 to f8e8m0: |value| value;
-    f8ue5m3 to f8ue5m3: |value| value;
-    f4e2m1 to f4e2m1: |value| value;
-    f4e2m1x2 to f4e2m1x2: |value| value;
     f8e4m3 to bool i8 i16 i32 i64 u8 u16 u32 u64 f64 tf32 f8e5m2 f8ue5m3 f4e2m1: |value| Cast::<f32>::cast(value).cast();
     f8e5m2 to bool i8 i16 i32 i64 u8 u16 u32 u64 f64 tf32 f8e4m3 f8ue5m3 f4e2m1: |value| Cast::<f32>::cast(value).cast();
 }

@@ -330,7 +330,7 @@ fn register_counts_of_types_and_maps_agree() {
 
 #[test]
 fn accumulators_stay_where_they_are_in_operations_with_others() {
-    fn joined<L: Join<M>, M>() -> core::any::TypeId {
+    fn joined<L: Join<M>, M: Layout>() -> core::any::TypeId {
         core::any::TypeId::of::<L::Output>()
     }
     type B = Cta<128>;

@@ -1,4 +1,4 @@
-//! The device's algorithms for elementary functions: straight-line arithmetic over [`crate::arch::float`],
+//! The device's algorithms for elementary functions: straight-line arithmetic over `arch::float`,
 //! without tables in arrays, local memory, calls or panics. They run on the CPU as well, where
 //! `tests/math_accuracy.rs` sweeps them.
 

@@ -1,7 +1,7 @@
 //! Products of matrices, on tensor cores where there are any.
 //!
-//! [`mma`] adds the product of two tiles to a third. The sums lie as tensor cores hold them, in the layout [`Accumulators`], and
-//! stay there from step to step of a loop; [`Cx::accumulators`] makes the first ones. They are tiles like others: what is done to them
+//! [`mma`] adds the product of two tiles to a third. Begin with [`Cx::accumulators`]: these sums lie as tensor cores hold them, in the
+//! layout [`Accumulators`], and stay there from step to step of a loop. They are tiles like others: what is done to them
 //! after the loop, a bias, a maximum of each row, a conversion, a store, costs no detour.
 //!
 //! ```
@@ -51,13 +51,16 @@ pub(crate) use tensor_cores::Factors;
 
 use crate::arch;
 use crate::context::Cx;
-use crate::element::{Element, Number, Repack};
+use crate::element::{Element, Number, Repack, f8e4m3, f8e5m2};
 use crate::layout::{Accumulators, Block, Layout};
 use crate::shape::Shape;
 use crate::tile::Tile;
 use tensor_cores::Whole;
 
-/// `a * b + acc`, of matrices: the sums lie as [`Accumulators`].
+/// `a * b + acc`, of matrices.
+///
+/// The result lies as `acc` does. Sums that [`Cx::accumulators`] began lie as tensor cores hold them, and stay there from step to step of a
+/// loop; others, such as those of `cx.zeros(...)` or a tile that was loaded, are brought there and back at each call.
 ///
 /// `a` has shape `(M, K)`, `b` `(K, N)` and `acc` `(M, N)`, or each with a batch in front, which in `a` and `b` may be 1. The
 /// result has the type of `acc`; [`MultiplyAccumulate`] lists the types. A tile that was transposed is an operand like any other.
@@ -76,7 +79,7 @@ pub fn mma<T, U, C, SA, SB, S, L, M, N>(
     a: Tile<T, SA, L>,
     b: Tile<U, SB, M>,
     acc: Tile<C, S, N>,
-) -> Tile<C, S, Accumulators<L::Block>>
+) -> Tile<C, S, N>
 where
     T: MultiplyAccumulate<U, C>,
     U: Repack,
@@ -96,10 +99,10 @@ where
     } else {
         threads::multiply::<T, U, C, SA, SB, S, L::Block, L, M>(&a, &b, &mut sums);
     }
-    Tile::from_registers(sums)
+    Tile::<C, S, Accumulators<L::Block>>::from_registers(sums).spread()
 }
 
-/// [`mma`] in a mode, of which there is one: [`FastAccumulation`].
+/// [`mma`] of FP8 in a mode, of which there is one: [`FastAccumulation`].
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -115,9 +118,9 @@ pub fn mma_with<T, U, C, SA, SB, S, L, M, N>(
     b: Tile<U, SB, M>,
     acc: Tile<C, S, N>,
     _mode: FastAccumulation,
-) -> Tile<C, S, Accumulators<L::Block>>
+) -> Tile<C, S, N>
 where
-    T: MultiplyAccumulate<U, C>,
+    T: MultiplyAccumulate<U, C> + AccumulateFast,
     U: Repack,
     C: Element,
     SA: MultiplyShapes<SB, S>,
@@ -136,6 +139,16 @@ where
 /// bits, which otherwise are added to `f32` every so often. Elsewhere it changes nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FastAccumulation;
+
+/// Element types whose products [`FastAccumulation`] is for: FP8.
+#[diagnostic::on_unimplemented(
+    message = "products of `{Self}` have no fast accumulation",
+    label = "expected f8e4m3 or f8e5m2",
+    note = "products of other types are added up as exactly as they can be: `mma(a, b, acc)`"
+)]
+pub trait AccumulateFast: Element {}
+impl AccumulateFast for f8e4m3 {}
+impl AccumulateFast for f8e5m2 {}
 
 /// The product of two matrices, by NumPy's rules for `@`: tiles of rank 1 to 3.
 ///
@@ -186,11 +199,7 @@ where
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// [`mma`] as a method: this tile times `b`, added to `acc`.
     #[inline(always)]
-    pub fn mma<U, C, SB, SC, M, N>(
-        self,
-        b: Tile<U, SB, M>,
-        acc: Tile<C, SC, N>,
-    ) -> Tile<C, SC, Accumulators<L::Block>>
+    pub fn mma<U, C, SB, SC, M, N>(self, b: Tile<U, SB, M>, acc: Tile<C, SC, N>) -> Tile<C, SC, N>
     where
         T: MultiplyAccumulate<U, C>,
         U: Repack,
@@ -229,6 +238,12 @@ impl<B: Block> Cx<B> {
     ///         sums = mma(cx.full(shape![16, 32], k as i8), cx.ones::<i8, _>(shape![32, 8]), sums);
     ///     }
     ///     assert_eq!(sums.at([15, 7]), 32 * (1 + 2 + 3));
+    ///     // Other sums have the same values, and cost two exchanges a step.
+    ///     let mut others = cx.zeros::<i32, _>(shape![16, 8]);
+    ///     for k in 1..4 {
+    ///         others = mma(cx.full(shape![16, 32], k as i8), cx.ones::<i8, _>(shape![32, 8]), others);
+    ///     }
+    ///     assert_eq!(others.at([15, 7]), sums.at([15, 7]));
     /// });
     /// ```
     #[inline(always)]

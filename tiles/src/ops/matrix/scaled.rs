@@ -112,7 +112,7 @@ pub fn scaled_mma<T, X, SA, SB, S, SX, SY, L, LX, M, MY, N>(
     b: Tile<T, SB, M>,
     b_scale: Tile<X, SY, MY>,
     acc: Tile<f32, S, N>,
-) -> Tile<f32, S, Accumulators<L::Block>>
+) -> Tile<f32, S, N>
 where
     T: ScaledMultiply<X>,
     X: Cast<f32>,
@@ -169,5 +169,5 @@ where
             multiply_add_f32(product, scale, sums.registers().get(i))
         });
     });
-    sums
+    sums.spread()
 }

@@ -1,5 +1,6 @@
 //! Which shapes multiply.
 
+use crate::sealed::{Sealed, sealed};
 use crate::shape::{BroadcastDimension, D, Dimension, Shape};
 
 /// The shape of a matrix, or of a batch of them, that multiplies with one of shape `R` to sums of shape `S`: `(M, K)` with
@@ -9,7 +10,7 @@ use crate::shape::{BroadcastDimension, D, Dimension, Shape};
     label = "shapes of matrices that do not go together",
     note = "(M, K) times (K, N) gives (M, N); with a batch, (B, M, K) times (B, K, N) gives (B, M, N), where the B of the factors may be 1"
 )]
-pub trait MultiplyShapes<R, S>: Shape {}
+pub trait MultiplyShapes<R: Sealed, S: Sealed>: Shape {}
 
 /// The parts of matrices that multiply.
 #[doc(hidden)]
@@ -73,7 +74,7 @@ impl<P: Dimension, M: Dimension, K: Dimension> MultiplyShapes<Undetermined, Unde
     label = "batches that do not go together",
     note = "the batch of a factor is that of the sums, or 1"
 )]
-pub trait BatchOf<O>: Dimension {}
+pub trait BatchOf<O: Sealed>: Dimension {}
 
 impl<O: Dimension> BatchOf<O> for O {}
 
@@ -124,3 +125,5 @@ products! {
     [P Q M K N] (P, M, K), (Q, K, N) => (P, M, K), (Q, K, N) => (Wider<P, Q>, M, N), (Wider<P, Q>, M, N)
         where [P: BroadcastDimension<Q>, P: BatchOf<Wider<P, Q>>, Q: BatchOf<Wider<P, Q>>];
 }
+
+sealed! { [] Undetermined; }

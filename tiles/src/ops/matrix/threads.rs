@@ -258,14 +258,15 @@ unsafe fn add_products<T, U, C, SA, SB, S, B>(
         if i & !of_rows != 0 {
             return T::Wide::ZERO;
         }
-        // SAFETY: within the window.
+        // SAFETY: the window lies at `address` by the same contract. `left` takes row and depth modulo the window's, so that the place
+        // is in it.
         T::Wide::from_bits(unsafe { Transport::load_shared(at(window.left(flat(i) >> n, depth))) })
     });
     let columns = Registers::<T::Wide, Sums<S, B>>::from_fn(|i| {
         if i & !of_columns != 0 {
             return T::Wide::ZERO;
         }
-        // SAFETY: as above.
+        // SAFETY: as above, of `right`.
         T::Wide::from_bits(unsafe { Transport::load_shared(at(window.right(depth, flat(i)))) })
     });
     <Sums<S, B>>::unroll(0, 1, &mut |i| {

@@ -5,8 +5,9 @@
 
 use super::{Approximate, FlushToZero, Full, NearestEven, TowardNegative, TowardPositive, TowardZero};
 use crate::arch::{float, rounding as machine};
-use crate::element::{Cast, Float, Number, bf16, f16};
+use crate::element::{Cast, Element, Float, Number, bf16, f16};
 use crate::math::single;
+use crate::sealed::Sealed;
 
 /// A mode of sums, differences and products of elements of type `T`.
 #[diagnostic::on_unimplemented(
@@ -15,13 +16,19 @@ use crate::math::single;
     note = "floats have `NearestEven`, `TowardZero`, `TowardNegative` and `TowardPositive`",
     note = "f32 has also `FlushToZero`, alone or in a tuple with one of these; integers have no modes"
 )]
-pub trait ArithmeticMode<T>: Copy + Send + Sync + 'static {
+pub trait ArithmeticMode<T: Number>: Sealed + Copy + Send + Sync + 'static {
     /// `left + right` in this mode.
     fn add(left: T, right: T) -> T;
     /// `left - right` in this mode.
     fn sub(left: T, right: T) -> T;
     /// `left * right` in this mode.
     fn mul(left: T, right: T) -> T;
+    /// `left + right` in this mode, of sums of many elements.
+    fn accumulate_sum(left: T::Accumulator, right: T::Accumulator) -> T::Accumulator;
+    /// `left * right` in this mode, of products of many elements.
+    fn accumulate_product(left: T::Accumulator, right: T::Accumulator) -> T::Accumulator;
+    /// A sum or product of many elements, rounded in this mode.
+    fn from_accumulator(total: T::Accumulator) -> T;
 }
 
 /// A mode of the fused multiply-add of elements of type `T`.
@@ -31,7 +38,7 @@ pub trait ArithmeticMode<T>: Copy + Send + Sync + 'static {
     note = "floats have `NearestEven`, `TowardZero`, `TowardNegative` and `TowardPositive`",
     note = "f32 has also `FlushToZero`, alone or in a tuple with one of these"
 )]
-pub trait FusedMode<T>: Copy + Send + Sync + 'static {
+pub trait FusedMode<T: Element>: Sealed + Copy + Send + Sync + 'static {
     /// `left * factor + summand` in this mode, rounded once.
     fn fma(left: T, factor: T, summand: T) -> T;
 }
@@ -44,7 +51,7 @@ pub trait FusedMode<T>: Copy + Send + Sync + 'static {
     note = "f32 has also `Approximate` and `Full`, and `FlushToZero`, alone or in a tuple with one of these",
     note = "integers have `/`, `floor_div` and `ceil_div`"
 )]
-pub trait DivisionMode<T>: Copy + Send + Sync + 'static {
+pub trait DivisionMode<T: Element>: Sealed + Copy + Send + Sync + 'static {
     /// `left / right` in this mode.
     fn div(left: T, right: T) -> T;
 }
@@ -56,7 +63,7 @@ pub trait DivisionMode<T>: Copy + Send + Sync + 'static {
     note = "floats have `NearestEven`, `TowardZero`, `TowardNegative` and `TowardPositive`",
     note = "f32 has also `Approximate`, and `FlushToZero`, alone or in a tuple with one of these"
 )]
-pub trait RootMode<T>: Copy + Send + Sync + 'static {
+pub trait RootMode<T: Element>: Sealed + Copy + Send + Sync + 'static {
     /// The square root in this mode.
     fn sqrt(value: T) -> T;
 }
@@ -74,6 +81,18 @@ impl<T: Number> ArithmeticMode<T> for () {
     #[inline(always)]
     fn mul(left: T, right: T) -> T {
         Number::mul(left, right)
+    }
+    #[inline(always)]
+    fn accumulate_sum(left: T::Accumulator, right: T::Accumulator) -> T::Accumulator {
+        Number::add(left, right)
+    }
+    #[inline(always)]
+    fn accumulate_product(left: T::Accumulator, right: T::Accumulator) -> T::Accumulator {
+        Number::mul(left, right)
+    }
+    #[inline(always)]
+    fn from_accumulator(total: T::Accumulator) -> T {
+        T::from_accumulator(total)
     }
 }
 
@@ -98,33 +117,39 @@ impl<T: Float> RootMode<T> for () {
     }
 }
 
-/// One function of a trait of modes, for each spelling of a mode.
+/// One function of a trait of modes, for each spelling of a mode. Operands and results are of `$type` where nothing else
+/// is said.
 macro_rules! modes {
-    ($type:ident, [$($mode:ty),*]: $($trait:ident { $($name:ident($($operand:ident),*) = $value:expr;)* })*) => {
-        modes!(@each $type, [$($mode),*], { $($trait { $($name($($operand),*) = $value;)* })* });
+    ($type:ident, [$($mode:ty),*]: $($trait:ident { $($name:ident($($operand:ident $(: $given:ident)?),*) $(-> $result:ident)? = $value:expr;)* })*) => {
+        modes!(@each $type, [$($mode),*], { $($trait { $($name($($operand $(: $given)?),*) $(-> $result)? = $value;)* })* });
     };
     (@each $type:ident, [], $traits:tt) => {};
-    (@each $type:ident, [$mode:ty $(, $more:ty)*], { $($trait:ident { $($name:ident($($operand:ident),*) = $value:expr;)* })* }) => {
+    (@each $type:ident, [$mode:ty $(, $more:ty)*], { $($trait:ident { $($name:ident($($operand:ident $(: $given:ident)?),*) $(-> $result:ident)? = $value:expr;)* })* }) => {
         $( impl $trait<$type> for $mode {
             $(
                 #[inline(always)]
-                fn $name($($operand: $type),*) -> $type {
+                fn $name($($operand: modes!(@type $type $($given)?)),*) -> modes!(@type $type $($result)?) {
                     $value
                 }
             )*
         } )*
-        modes!(@each $type, [$($more),*], { $($trait { $($name($($operand),*) = $value;)* })* });
+        modes!(@each $type, [$($more),*], { $($trait { $($name($($operand $(: $given)?),*) $(-> $result)? = $value;)* })* });
     };
+    (@type $type:ident) => { $type };
+    (@type $type:ident $given:ident) => { $given };
 }
 
 /// A mode that is the operators' own.
 macro_rules! nearest_even {
-    ($($type:ident)*) => { $(
+    ($($type:ident in $accumulator:ident),*) => { $(
         modes! { $type, [NearestEven]:
             ArithmeticMode {
                 add(left, right) = Number::add(left, right);
                 sub(left, right) = Number::sub(left, right);
                 mul(left, right) = Number::mul(left, right);
+                accumulate_sum(left: $accumulator, right: $accumulator) -> $accumulator = Number::add(left, right);
+                accumulate_product(left: $accumulator, right: $accumulator) -> $accumulator = Number::mul(left, right);
+                from_accumulator(total: $accumulator) = Number::from_accumulator(total);
             }
             FusedMode { fma(left, factor, summand) = Float::fma(left, factor, summand); }
             DivisionMode { div(left, right) = Number::div(left, right); }
@@ -132,7 +157,7 @@ macro_rules! nearest_even {
         }
     )* };
 }
-nearest_even!(f16 bf16 f32 f64);
+nearest_even!(f16 in f32, bf16 in f32, f32 in f32, f64 in f64);
 
 /// A mode for which the machine has instructions.
 macro_rules! native {
@@ -142,6 +167,9 @@ macro_rules! native {
                 add(left, right) = machine::$module::$add(left, right);
                 sub(left, right) = machine::$module::$sub(left, right);
                 mul(left, right) = machine::$module::$mul(left, right);
+                accumulate_sum(left, right) = machine::$module::$add(left, right);
+                accumulate_product(left, right) = machine::$module::$mul(left, right);
+                from_accumulator(total) = total;
             }
             FusedMode { fma(left, factor, summand) = machine::$module::$fma(left, factor, summand); }
             DivisionMode { div(left, right) = machine::$module::$div(left, right); }
@@ -158,6 +186,9 @@ macro_rules! through_f32 {
                 add(left, right) = through_f32!(@ $type $module $round add_f32 left right);
                 sub(left, right) = through_f32!(@ $type $module $round subtract_f32 left right);
                 mul(left, right) = through_f32!(@ $type $module $round multiply_f32 left right);
+                accumulate_sum(left: f32, right: f32) -> f32 = machine::$module::add_f32(left, right);
+                accumulate_product(left: f32, right: f32) -> f32 = machine::$module::multiply_f32(left, right);
+                from_accumulator(total: f32) = $type::from_bits(machine::$module::$round(total));
             }
             FusedMode { fma(left, factor, summand) = through_f32!(@ $type $module $round fma_f32 left factor summand); }
             DivisionMode { div(left, right) = through_f32!(@ $type $module $round divide_f32 left right); }

@@ -1,7 +1,8 @@
 //! The modes of mathematical functions: how accurate they are, and whether subnormal numbers count.
 
 use super::{Approximate, FlushToZero, Full};
-use crate::element::{ApproximateFloat, Float};
+use crate::element::{ApproximateFloat, Element, Float};
+use crate::sealed::Sealed;
 
 /// A mode of exponentials, logarithms, trigonometric and hyperbolic functions of elements of type `T`.
 #[diagnostic::on_unimplemented(
@@ -10,7 +11,7 @@ use crate::element::{ApproximateFloat, Float};
     note = "floats have `Full`, which is the default, and those with approximate instructions `Approximate`",
     note = "the function is not rounded correctly: only `sqrt` and arithmetic have modes of rounding"
 )]
-pub trait FunctionMode<T>: Copy + Send + Sync + 'static {
+pub trait FunctionMode<T: Element>: Sealed + Copy + Send + Sync + 'static {
     /// e to the power `value`.
     fn exp(value: T) -> T;
     /// Natural logarithm.
@@ -30,9 +31,9 @@ pub trait FunctionMode<T>: Copy + Send + Sync + 'static {
     message = "this function of `{T}` has no mode `{Self}`",
     label = "not a mode of this function of `{T}`",
     note = "floats have `Full`, which is the default, and those with approximate instructions `Approximate`",
-    note = "f32 has also `FlushToZero`; the function is not rounded correctly, and has no modes of rounding"
+    note = "f32 has also `FlushToZero`, alone or in a tuple with `Approximate`; the function is not rounded correctly, and has no modes of rounding"
 )]
-pub trait FlushMode<T>: Copy + Send + Sync + 'static {
+pub trait FlushMode<T: Element>: Sealed + Copy + Send + Sync + 'static {
     /// 2 to the power `value`.
     fn exp2(value: T) -> T;
     /// Reciprocal of the square root.
@@ -78,3 +79,20 @@ impl FlushMode<f32> for FlushToZero {
         value.rsqrt_approximate()
     }
 }
+
+/// They are the approximate ones, whatever they are called.
+macro_rules! both {
+    ($($mode:ty),*) => { $(
+        impl FlushMode<f32> for $mode {
+            #[inline(always)]
+            fn exp2(value: f32) -> f32 {
+                FlushToZero::exp2(value)
+            }
+            #[inline(always)]
+            fn rsqrt(value: f32) -> f32 {
+                FlushToZero::rsqrt(value)
+            }
+        }
+    )* };
+}
+both!((Approximate, FlushToZero), (FlushToZero, Approximate));

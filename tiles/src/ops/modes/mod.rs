@@ -43,6 +43,8 @@
 //! Flushing means that subnormal operands and results become zeros of their sign. A fused multiply-add and the rounding
 //! of `f16` and `bf16` round once, whatever the mode.
 
+use crate::sealed::sealed;
+
 mod arithmetic_mode;
 mod function_mode;
 mod nan;
@@ -54,3 +56,16 @@ pub use nan::{NanChoice, NanMode, PropagateNan, SuppressNan};
 pub use rounding::{
     Approximate, FlushToZero, Full, NearestEven, TiesAway, TowardNegative, TowardPositive, TowardZero,
 };
+
+sealed! {
+    [] NearestEven;
+    [] TowardZero;
+    [] TowardNegative;
+    [] TowardPositive;
+    [] TiesAway;
+    [] Approximate;
+    [] Full;
+    [] FlushToZero;
+    [] SuppressNan;
+    [] PropagateNan;
+}

@@ -2,7 +2,8 @@
 
 use super::FlushToZero;
 use crate::arch::rounding as machine;
-use crate::element::Number;
+use crate::element::{Comparable, Element};
+use crate::sealed::Sealed;
 
 /// What minimum and maximum of elements of type `T` do with a NaN, and with subnormal numbers.
 #[diagnostic::on_unimplemented(
@@ -10,7 +11,7 @@ use crate::element::Number;
     label = "not a mode of this operation on `{T}`",
     note = "modes are `SuppressNan` and `PropagateNan`, and for f32 also `FlushToZero`, alone or in a tuple with one of them"
 )]
-pub trait NanMode<T>: Copy + Send + Sync + 'static {
+pub trait NanMode<T: Element>: Sealed + Copy + Send + Sync + 'static {
     /// The smaller of two numbers in this mode.
     fn minimum(left: T, right: T) -> T;
     /// The larger of two numbers in this mode.
@@ -22,7 +23,7 @@ pub trait NanMode<T>: Copy + Send + Sync + 'static {
     message = "`{Self}` does not say what to do with a NaN",
     label = "expected `SuppressNan` or `PropagateNan`"
 )]
-pub trait NanChoice: Copy + Send + Sync + 'static {
+pub trait NanChoice: Sealed + Copy + Send + Sync + 'static {
     /// Whether a NaN is preferred to every number.
     const PROPAGATES: bool;
 }
@@ -43,30 +44,30 @@ impl NanChoice for PropagateNan {
     const PROPAGATES: bool = true;
 }
 
-impl<T: Number> NanMode<T> for SuppressNan {
+impl<T: Comparable> NanMode<T> for SuppressNan {
     #[inline(always)]
     fn minimum(left: T, right: T) -> T {
-        Number::minimum(left, right)
+        Comparable::minimum(left, right)
     }
     #[inline(always)]
     fn maximum(left: T, right: T) -> T {
-        Number::maximum(left, right)
+        Comparable::maximum(left, right)
     }
 }
 
 /// No mode: a NaN loses.
-impl<T: Number> NanMode<T> for () {
+impl<T: Comparable> NanMode<T> for () {
     #[inline(always)]
     fn minimum(left: T, right: T) -> T {
-        Number::minimum(left, right)
+        Comparable::minimum(left, right)
     }
     #[inline(always)]
     fn maximum(left: T, right: T) -> T {
-        Number::maximum(left, right)
+        Comparable::maximum(left, right)
     }
 }
 
-impl<T: Number> NanMode<T> for PropagateNan {
+impl<T: Comparable> NanMode<T> for PropagateNan {
     #[inline(always)]
     fn minimum(left: T, right: T) -> T {
         left.min_propagate_nan(right)

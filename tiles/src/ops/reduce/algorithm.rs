@@ -3,6 +3,7 @@
 use crate::arch;
 use crate::context::barrier;
 use crate::layout::{Block, Layout, Reduction, ReductionPlan, Slice};
+use crate::ops::accumulate;
 use crate::ops::travel::Travel;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Axis;
@@ -52,6 +53,23 @@ pub(in crate::ops) fn reduce<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
         });
     }
     if plan.warps != 0 { across_warps::<V, S, L, A>(left, combine) } else { left }
+}
+
+/// Adds up or multiplies, after `begin` of each element, with an error that grows slowly where one thread holds the whole
+/// tile; `combine` is associative and commutative.
+#[inline(always)]
+pub(super) fn total<T: Copy + 'static, V: Travel, S: Axis<A>, L: Layout, const A: usize>(
+    values: &Registers<T, L::Registers<S>>,
+    begin: impl Fn(T) -> V,
+    combine: impl Fn(V, V) -> V,
+) -> Registers<V, Left<S, L, A>> {
+    if arch::TILES_IN_REGISTERS {
+        return reduce::<V, S, L, A>(|i| begin(values.get(i)), |first| first, combine);
+    }
+    let plan = const { &Reduction::<S, L, A>::PLAN };
+    let mut left = Registers::from_fn(|_| begin(values.get(0)));
+    accumulate::total(values.as_slice(), plan.registers, &plan.register, left.as_mut_slice(), begin, combine);
+    left
 }
 
 /// The part of a reduction between warps: each warp's results go to shared memory, and every thread folds those of

@@ -4,20 +4,38 @@
 //! they came from; the element type stays too: a sum of `i8` wraps, convert first to widen. Tuples of tiles reduce together
 //! by [`TileTuple::reduce`](super::tuple::TileTuple::reduce), several axes by the methods ending in `_over`.
 //!
-//! Order: each thread folds its own elements in row-major order; lanes of a warp, then warps, combine in pairs. For a
-//! given block size the order is fixed, hence results are reproducible; between the CPU and a GPU, or two block sizes,
-//! float sums and products may differ by rounding, each within the bound `n u sum |x|` of any order of summation (N.
-//! Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2).
+//! # Order
+//!
+//! Each thread folds its own elements in row-major order; lanes of a warp, then warps, combine in pairs. On the CPU one
+//! thread has all elements. It folds those of a closure in row-major order, and adds up or multiplies in pairs. For a given
+//! block size the order is fixed, hence results are reproducible; between the CPU and a GPU, or two block sizes, float sums
+//! and products may differ by rounding, each within the bounds below.
+//!
+//! # Accuracy
+//!
+//! Sums, means and products of `f16` and `bf16` are computed in `f32`, across threads too, and rounded once at the end:
+//! partial results neither round to 16 bits nor overflow there. For `f32` and `f64` the type is their own. With the unit
+//! roundoff `u` of that type (2⁻²⁴ for `f32`, 2⁻⁵³ for `f64`) and `n` elements along the axis, the error
+//!
+//! - of a sum is at most `h u Σ|x|`, to first order, where on the CPU `h = log2 n + 4`. On a GPU it is at most the number of
+//!   registers in which a thread holds elements of the axis, plus the number of warps that share the axis, plus 3: a thread
+//!   adds up its own elements one after the other (N. Higham, "The accuracy of floating point summation", 1993);
+//! - of a product is at most `(n - 1) u |Πx|`, to first order, if no partial product overflows or is subnormal;
+//! - and `f16` and `bf16` add the one rounding to their type, half a unit in the last place.
+//!
+//! Modes of directed rounding double these. A closure computes in the type that it is given: `reduce` of `f16` by `a + b`
+//! rounds to `f16` at each step, and so do tuples of tiles. Widen first: `.cast::<f32>()`.
 
 mod algorithm;
 mod position;
 mod several;
 
 pub(super) use algorithm::reduce;
+use algorithm::total;
 pub use several::AxisList;
 
 use super::modes::{ArithmeticMode, NanMode, SuppressNan};
-use crate::element::{Cast, Element, Float, Logical, Number};
+use crate::element::{Cast, Comparable, Element, Float, Logical, Number};
 use crate::layout::{Layout, Slice};
 use crate::registers::PowerOfTwo;
 use crate::shape::{Axis, Shape};
@@ -25,6 +43,14 @@ use crate::tile::Tile;
 
 /// The result of reducing a tile over axis `A`.
 pub type Reduced<T, S, L, const A: usize> = Tile<T, <S as Axis<A>>::Reduced, Slice<L, S, A>>;
+
+/// Totals in the element type, rounded in a mode.
+#[inline(always)]
+fn rounded<T: Number, M: ArithmeticMode<T>, S: Shape, L: Layout>(
+    total: Tile<T::Accumulator, S, L>,
+) -> Tile<T, S, L> {
+    Tile::from_registers_fn(|i| M::from_accumulator(total.registers().get(i)))
+}
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Combines the elements along axis `A` (or all, with [`ALL`](crate::shape::ALL)) by `combine`.
@@ -66,10 +92,27 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     {
         Tile::from_registers(reduce::<T, S, L, A>(|i| self.registers().get(i), |first| first, combine))
     }
+
+    /// Adds up or multiplies, after `begin` of each element.
+    #[inline(always)]
+    fn total<V: Element, const A: usize>(
+        self,
+        begin: impl Fn(T) -> V,
+        combine: impl Fn(V, V) -> V,
+    ) -> Reduced<V, S, L, A>
+    where
+        S: Axis<A>,
+    {
+        Tile::from_registers(total::<T, V, S, L, A>(self.registers(), begin, combine))
+    }
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// Sums along axis `A`; integers wrap.
+    /// Sums along axis `A`; integers wrap. `f16` and `bf16` are added up in `f32` and rounded once.
+    ///
+    /// The error of `n` floats is at most `h u Σ|x|` to first order, plus half a unit in the last place of a 16-bit
+    /// result; `u` is 2⁻⁵³ for `f64` and 2⁻²⁴ for the others, and `h` on the CPU `log2 n + 4`. The [module](self#accuracy)
+    /// has `h` on a GPU.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -77,6 +120,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     let t = cx.iota::<i32, _>(shape![2, 4]).cast::<f32>();
     ///     let centred = t - t.sum::<1>() / 4.0;
     ///     assert_eq!(centred.at([1, 0]), -1.5);
+    ///     assert_eq!(cx.full(shape![8192], bf16::from_f32(0.5)).sum::<0>().item().to_f32(), 4096.0);
     /// });
     /// ```
     #[inline(always)]
@@ -85,20 +129,24 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
         S: Axis<A>,
     {
-        self.fold::<A>(Number::add)
+        self.sum_with::<A, _>(())
     }
 
-    /// Products along axis `A`; integers wrap.
+    /// Products along axis `A`; integers wrap. `f16` and `bf16` are multiplied in `f32` and rounded once.
+    ///
+    /// The relative error of `n` floats is at most `(n - 1) u` to first order, with `u` as for [`sum`](Self::sum), plus half
+    /// a unit in the last place of a 16-bit result. A partial product may overflow where the whole product does not.
     #[inline(always)]
     pub fn prod<const A: usize>(self) -> Reduced<T, S, L, A>
     where
         T: Number,
         S: Axis<A>,
     {
-        self.fold::<A>(Number::mul)
+        self.prod_with::<A, _>(())
     }
 
-    /// Sums along axis `A` in a mode of arithmetic, such as [`TowardZero`](super::modes::TowardZero), for every sum.
+    /// Sums along axis `A` in a mode of arithmetic, such as [`TowardZero`](super::modes::TowardZero), for every sum
+    /// and the rounding to 16 bits.
     ///
     /// ```
     /// use cuda_tiles::ops::modes::{TowardNegative, TowardPositive};
@@ -111,21 +159,34 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn sum_with<const A: usize, M: ArithmeticMode<T>>(self, _mode: M) -> Reduced<T, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
-        self.fold::<A>(M::add)
+        rounded::<T, M, _, _>(self.total::<_, A>(T::to_accumulator, M::accumulate_sum))
     }
 
-    /// Products along axis `A` in a mode of arithmetic for every product.
+    /// Products along axis `A` in a mode of arithmetic for every product and the rounding to 16 bits.
     #[inline(always)]
     pub fn prod_with<const A: usize, M: ArithmeticMode<T>>(self, _mode: M) -> Reduced<T, S, L, A>
     where
+        T: Number,
         S: Axis<A>,
     {
-        self.fold::<A>(M::mul)
+        rounded::<T, M, _, _>(self.total::<_, A>(T::to_accumulator, M::accumulate_product))
     }
 
     /// Means along axis `A`: the sum, times the reciprocal of the axis' length, a power of two.
+    ///
+    /// The error is that of the [`sum`](Self::sum), divided by the length. Means of `f16` and `bf16` are rounded once, and
+    /// overflow nowhere on the way:
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let large = cx.full(shape![4, 64], f16::MAX);
+    ///     assert_eq!(large.mean::<1>().at([0, 0]), f16::MAX);
+    /// });
+    /// ```
     #[inline(always)]
     pub fn mean<const A: usize>(self) -> Reduced<T, S, L, A>
     where
@@ -133,15 +194,16 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         S: Axis<A>,
         f32: Cast<T>,
     {
-        let share = Cast::<T>::cast(1.0 / <S::Length as PowerOfTwo>::COUNT as f32);
-        self.sum::<A>() * share
+        let share = Cast::<T>::cast(1.0 / <S::Length as PowerOfTwo>::COUNT as f32).to_accumulator();
+        let sums = self.total::<_, A>(T::to_accumulator, Number::add);
+        Tile::from_registers_fn(|i| T::from_accumulator(Number::mul(sums.registers().get(i), share)))
     }
 
     /// The largest elements along axis `A`; NaN only where all are.
     #[inline(always)]
     pub fn max<const A: usize>(self) -> Reduced<T, S, L, A>
     where
-        T: Number,
+        T: Comparable,
         S: Axis<A>,
     {
         self.max_with::<A, _>(SuppressNan)
@@ -151,7 +213,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn max_with<const A: usize, N: NanMode<T>>(self, _mode: N) -> Reduced<T, S, L, A>
     where
-        T: Number,
+        T: Comparable,
         S: Axis<A>,
     {
         self.fold::<A>(N::maximum)
@@ -161,7 +223,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn min<const A: usize>(self) -> Reduced<T, S, L, A>
     where
-        T: Number,
+        T: Comparable,
         S: Axis<A>,
     {
         self.min_with::<A, _>(SuppressNan)
@@ -171,7 +233,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn min_with<const A: usize, N: NanMode<T>>(self, _mode: N) -> Reduced<T, S, L, A>
     where
-        T: Number,
+        T: Comparable,
         S: Axis<A>,
     {
         self.fold::<A>(N::minimum)

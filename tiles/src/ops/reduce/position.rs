@@ -3,7 +3,7 @@
 use super::Reduced;
 use super::algorithm::reduce;
 use crate::arch;
-use crate::element::{Element, Number};
+use crate::element::{Comparable, Element};
 use crate::layout::Layout;
 use crate::ops::modes::{NanChoice, SuppressNan};
 use crate::ops::sort::coordinate;
@@ -24,7 +24,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmax<const A: usize>(self) -> Reduced<u32, S, L, A>
     where
-        T: Number,
+        T: Comparable,
         S: Axis<A>,
     {
         self.argmax_with::<A, _>(SuppressNan)
@@ -34,7 +34,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmax_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
-        T: Number,
+        T: Comparable,
         S: Axis<A>,
     {
         self.locate::<A, N>(|a, b| b.less(a))
@@ -44,7 +44,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmin<const A: usize>(self) -> Reduced<u32, S, L, A>
     where
-        T: Number,
+        T: Comparable,
         S: Axis<A>,
     {
         self.argmin_with::<A, _>(SuppressNan)
@@ -54,7 +54,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn argmin_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
     where
-        T: Number,
+        T: Comparable,
         S: Axis<A>,
     {
         self.locate::<A, N>(|a, b| a.less(b))
@@ -64,7 +64,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     fn locate<const A: usize, N: NanChoice>(self, better: impl Fn(T, T) -> bool) -> Reduced<u32, S, L, A>
     where
-        T: Number,
+        T: Comparable,
         S: Axis<A>,
     {
         let thread = arch::execution::thread();

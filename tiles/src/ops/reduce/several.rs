@@ -1,8 +1,10 @@
 //! Reductions along several axes at once.
 
-use crate::element::{Element, Logical, Number};
+use super::rounded;
+use crate::element::{Comparable, Element, Logical, Number};
 use crate::layout::{Layout, Slice};
 use crate::ops::modes::{NanMode, SuppressNan};
+use crate::sealed::Sealed;
 use crate::shape::{Axis, D, Shape};
 use crate::tile::Tile;
 
@@ -12,27 +14,44 @@ use crate::tile::Tile;
     label = "not axes of this tile",
     note = "`axes![0, 2]` names one to four axes of the tile, each below its rank"
 )]
-pub trait AxisList<S: Shape, L: Layout>: Copy {
+pub trait AxisList<S: Shape, L: Layout>: Sealed + Copy {
     /// The shape with these axes at size 1.
     type Shape: Shape;
     /// Every thread keeps the results of its own elements.
     type Layout: Layout;
+    /// The axes.
+    const AXES: &'static [usize];
     #[doc(hidden)]
     fn fold<T: Element>(
         tile: Tile<T, S, L>,
         combine: impl Fn(T, T) -> T,
     ) -> Tile<T, Self::Shape, Self::Layout>;
+    #[doc(hidden)]
+    fn total<T: Element, V: Element>(
+        tile: Tile<T, S, L>,
+        begin: impl Fn(T) -> V,
+        combine: impl Fn(V, V) -> V,
+    ) -> Tile<V, Self::Shape, Self::Layout>;
 }
 
 impl<S: Axis<A>, L: Layout, const A: usize> AxisList<S, L> for (D<A>,) {
     type Shape = S::Reduced;
     type Layout = Slice<L, S, A>;
+    const AXES: &'static [usize] = &[A];
     #[inline(always)]
     fn fold<T: Element>(
         tile: Tile<T, S, L>,
         combine: impl Fn(T, T) -> T,
     ) -> Tile<T, Self::Shape, Self::Layout> {
         tile.fold::<A>(combine)
+    }
+    #[inline(always)]
+    fn total<T: Element, V: Element>(
+        tile: Tile<T, S, L>,
+        begin: impl Fn(T) -> V,
+        combine: impl Fn(V, V) -> V,
+    ) -> Tile<V, Self::Shape, Self::Layout> {
+        tile.total::<V, A>(begin, combine)
     }
 }
 
@@ -46,12 +65,21 @@ macro_rules! lists {
         {
             type Shape = <($(D<$rest>,)*) as AxisList<S::Reduced, Slice<L, S, $first>>>::Shape;
             type Layout = <($(D<$rest>,)*) as AxisList<S::Reduced, Slice<L, S, $first>>>::Layout;
+            const AXES: &'static [usize] = &[$first, $($rest),*];
             #[inline(always)]
             fn fold<T: Element>(
                 tile: Tile<T, S, L>,
                 combine: impl Fn(T, T) -> T,
             ) -> Tile<T, Self::Shape, Self::Layout> {
                 <($(D<$rest>,)*)>::fold(tile.fold::<$first>(&combine), combine)
+            }
+            #[inline(always)]
+            fn total<T: Element, V: Element>(
+                tile: Tile<T, S, L>,
+                begin: impl Fn(T) -> V,
+                combine: impl Fn(V, V) -> V,
+            ) -> Tile<V, Self::Shape, Self::Layout> {
+                <($(D<$rest>,)*)>::total(tile.total::<V, $first>(begin, &combine), |total| total, combine)
             }
         }
     )* };
@@ -62,7 +90,21 @@ lists! { A B; A B C; A B C E; }
 type Over<T, S, L, X> = Tile<T, <X as AxisList<S, L>>::Shape, <X as AxisList<S, L>>::Layout>;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// Sums along several axes, each of which stays with size 1; integers wrap.
+    /// Each axis is there once.
+    const fn are_different(axes: &[usize]) {
+        let mut later = 0;
+        while later < axes.len() {
+            let mut earlier = 0;
+            while earlier < later {
+                assert!(axes[earlier] != axes[later], "the axes of a reduction are different ones");
+                earlier += 1;
+            }
+            later += 1;
+        }
+    }
+
+    /// Sums along several axes, each of which stays with size 1; integers wrap. `f16` and `bf16` are added up in `f32` and
+    /// rounded once, after the last axis; the [errors](super#accuracy) of the axes add up.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -77,24 +119,28 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         T: Number,
     {
-        X::fold(self, Number::add)
+        const { Self::are_different(X::AXES) };
+        rounded::<T, (), _, _>(X::total(self, T::to_accumulator, Number::add))
     }
 
-    /// Products along several axes, each of which stays with size 1; integers wrap.
+    /// Products along several axes, each of which stays with size 1; integers wrap. `f16` and `bf16` are multiplied in `f32`
+    /// and rounded once.
     #[inline(always)]
     pub fn prod_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
     where
         T: Number,
     {
-        X::fold(self, Number::mul)
+        const { Self::are_different(X::AXES) };
+        rounded::<T, (), _, _>(X::total(self, T::to_accumulator, Number::mul))
     }
 
     /// The largest elements along several axes, each of which stays with size 1; NaN only where all are.
     #[inline(always)]
     pub fn max_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
     where
-        T: Number,
+        T: Comparable,
     {
+        const { Self::are_different(X::AXES) };
         X::fold(self, SuppressNan::maximum)
     }
 
@@ -102,8 +148,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     #[inline(always)]
     pub fn min_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
     where
-        T: Number,
+        T: Comparable,
     {
+        const { Self::are_different(X::AXES) };
         X::fold(self, SuppressNan::minimum)
     }
 }
@@ -126,6 +173,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         _axes: X,
         combine: impl Fn(T, T) -> T + Send + Sync + 'static,
     ) -> Over<T, S, L, X> {
+        const { Self::are_different(X::AXES) };
         X::fold(self, combine)
     }
 }
@@ -134,12 +182,14 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// Whether any element along several axes is true.
     #[inline(always)]
     pub fn any_over<X: AxisList<S, L>>(self, _axes: X) -> Over<bool, S, L, X> {
+        const { Self::are_different(X::AXES) };
         X::fold(self, Logical::or)
     }
 
     /// Whether all elements along several axes are true.
     #[inline(always)]
     pub fn all_over<X: AxisList<S, L>>(self, _axes: X) -> Over<bool, S, L, X> {
+        const { Self::are_different(X::AXES) };
         X::fold(self, Logical::and)
     }
 }

@@ -11,6 +11,7 @@ use super::ScanForm;
 use crate::arch;
 use crate::context::barrier;
 use crate::layout::{Block, Blocked, Layout, Scan, ScanPlan};
+use crate::ops::accumulate;
 use crate::ops::travel::Travel;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Axis;
@@ -19,10 +20,55 @@ use core::marker::PhantomData;
 /// The registers of a tile of shape `S`.
 type Of<S, B> = <Blocked<B> as Layout>::Registers<S>;
 
-/// Scans values given by register; `combine` is associative.
+/// Scans values given by register; `combine` is associative. Each thread combines its own elements one after the other.
 #[inline(always)]
 pub(in crate::ops) fn scan<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
     values: Registers<V, Of<S, B>>,
+    identity: V,
+    combine: impl Fn(V, V) -> V,
+) -> Registers<V, Of<S, B>> {
+    scan_from::<V, S, B, F, A>(one_after_the_other::<V, S, B, F, A>(values, &combine), identity, combine)
+}
+
+/// The same for sums and products of floats, with an error that grows slowly where one thread holds the whole tile.
+#[inline(always)]
+pub(super) fn running<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
+    values: Registers<V, Of<S, B>>,
+    identity: V,
+    combine: impl Fn(V, V) -> V,
+) -> Registers<V, Of<S, B>> {
+    if arch::TILES_IN_REGISTERS {
+        return scan::<V, S, B, F, A>(values, identity, combine);
+    }
+    let mut own = values;
+    let axis = const { Scan::<S, B, A>::PLAN.near };
+    accumulate::running(own.as_mut_slice(), axis, F::BACKWARD, &combine);
+    scan_from::<V, S, B, F, A>(own, identity, combine)
+}
+
+/// The scans of each thread's neighbouring elements.
+#[inline(always)]
+fn one_after_the_other<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
+    values: Registers<V, Of<S, B>>,
+    combine: impl Fn(V, V) -> V,
+) -> Registers<V, Of<S, B>> {
+    let plan = const { &Scan::<S, B, A>::PLAN };
+    let registers = const { if F::BACKWARD { plan_mask(&Scan::<S, B, A>::PLAN) } else { 0 } };
+    let near = const { Scan::<S, B, A>::PLAN.near.mask() };
+    let mut own = values;
+    <Of<S, B>>::unroll(0, 1, &mut |i| {
+        if i & near != 0 {
+            let so_far = own.get((i - (1 << plan.near.first)) ^ registers);
+            own.set(i ^ registers, combine(so_far, own.get(i ^ registers)));
+        }
+    });
+    own
+}
+
+/// Scans `own`, the scans of each thread's neighbouring elements.
+#[inline(always)]
+fn scan_from<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
+    own: Registers<V, Of<S, B>>,
     identity: V,
     combine: impl Fn(V, V) -> V,
 ) -> Registers<V, Of<S, B>> {
@@ -30,13 +76,6 @@ pub(in crate::ops) fn scan<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A
     let registers = const { if F::BACKWARD { plan_mask(&Scan::<S, B, A>::PLAN) } else { 0 } };
     let near = const { Scan::<S, B, A>::PLAN.near.mask() };
     let step = 1 << plan.near.first;
-    let mut own = values;
-    <Of<S, B>>::unroll(0, 1, &mut |i| {
-        if i & near != 0 {
-            let so_far = own.get((i - step) ^ registers);
-            own.set(i ^ registers, combine(so_far, own.get(i ^ registers)));
-        }
-    });
     let place = Coordinates::<S, B, F, A>::here();
     let across = const { has_before(&Scan::<S, B, A>::PLAN) };
     // What lies before a group within its warp, in the group's first register, and within the block in the second.

@@ -1,5 +1,7 @@
 //! What a scan takes in, and from which end: values without size.
 
+use crate::sealed::{Sealed, sealed};
+
 /// The form of a scan: one of [`Inclusive`] (default) and [`Exclusive`], one of [`Forward`] (default) and [`Backward`], or
 /// a pair of both kinds in any order.
 #[diagnostic::on_unimplemented(
@@ -7,7 +9,7 @@
     label = "not a form of a scan",
     note = "forms are `Inclusive` or `Exclusive`, `Forward` or `Backward`, and pairs such as `(Exclusive, Backward)`"
 )]
-pub trait ScanForm: Copy + Send + Sync + 'static {
+pub trait ScanForm: Sealed + Copy + Send + Sync + 'static {
     /// Whether an element leaves itself out.
     const EXCLUSIVE: bool;
     /// Whether the last element comes first.
@@ -52,4 +54,11 @@ forms! {
     (Backward, Inclusive): false true;
     (Forward, Exclusive): true false;
     (Backward, Exclusive): true true;
+}
+
+sealed! {
+    [] Inclusive;
+    [] Exclusive;
+    [] Forward;
+    [] Backward;
 }

@@ -51,25 +51,28 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         _part: P,
         index: [u32; R],
     ) -> Tile<T, P, Blocked<L::Block>> {
+        const { Self::has_parts::<P, R>() };
         let (_, first) = Self::part_offset::<P, R>(index);
         self.moved_at::<P, Extraction>(first)
+    }
+
+    /// `R` numbers name a part of shape `P`.
+    pub(super) const fn has_parts<P: Shape, const R: usize>() {
+        assert!(R == S::DESCRIPTION.rank, "a part is named by one index for each dimension of the tile");
+        let mut axis = 0;
+        while axis < S::DESCRIPTION.rank {
+            assert!(
+                P::DESCRIPTION.log[axis] <= S::DESCRIPTION.log[axis],
+                "a part of a tile is along no axis longer than the tile"
+            );
+            axis += 1;
+        }
     }
 
     /// The bits of the flat index that tell parts of shape `P` apart, and their value in part `index`.
     #[inline(always)]
     #[track_caller]
     pub(super) fn part_offset<P: Shape, const R: usize>(index: [u32; R]) -> (usize, usize) {
-        const {
-            assert!(R == S::DESCRIPTION.rank, "a part is named by one index for each dimension of the tile");
-            let mut axis = 0;
-            while axis < S::DESCRIPTION.rank {
-                assert!(
-                    P::DESCRIPTION.log[axis] <= S::DESCRIPTION.log[axis],
-                    "a part of a tile is along no axis longer than the tile"
-                );
-                axis += 1;
-            }
-        }
         let mut offset = 0;
         let mut axis = 0;
         while axis < R {

@@ -2,7 +2,8 @@
 
 use crate::element::Element;
 use crate::layout::movement::{Joining, Repetition, Stacking, Tiling};
-use crate::layout::{Blocked, Layout};
+use crate::layout::{Block, Blocked, Layout};
+use crate::sealed::Sealed;
 use crate::shape::{InsertAxis, Lengthen, Shape};
 use crate::tile::Tile;
 
@@ -12,7 +13,7 @@ use crate::tile::Tile;
     label = "of another shape or element type",
     note = "`cat` and `stack` join two tiles of the same shape, element type and block"
 )]
-pub trait Joins<T: Element, S: Shape, B> {
+pub trait Joins<T: Element, S: Shape, B: Block>: Sealed {
     /// Its layout.
     type Layout: Layout<Block = B>;
     /// The tile itself.
@@ -126,6 +127,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         part: Tile<T, P, M>,
         index: [u32; R],
     ) -> Self {
+        const { Self::has_parts::<P, R>() };
         let (mask, first) = Self::part_offset::<P, R>(index);
         let part = part.moved::<S, L, Tiling>();
         let own = Self::thread_index();

@@ -12,6 +12,7 @@ mod reshape;
 
 use crate::element::Element;
 use crate::layout::Layout;
+use crate::sealed::Sealed;
 use crate::shape::Shape;
 use crate::tile::Tile;
 
@@ -21,7 +22,7 @@ pub use pick::{Diagonal, IndexTile, Taken};
 
 /// Any tile: what operations take whose results do not depend on all of its type.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a tile", label = "expected a tile")]
-pub trait AnyTile: Copy {
+pub trait AnyTile: Sealed + Copy {
     /// Its element type.
     type Element: Element;
     /// Its shape.

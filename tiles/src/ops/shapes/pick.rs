@@ -3,7 +3,7 @@
 use crate::arch;
 use crate::element::{Cast, Element, Integer};
 use crate::layout::movement::Along;
-use crate::layout::{Blocked, Layout};
+use crate::layout::{Block, Blocked, Layout};
 use crate::ops::shapes::AnyTile;
 use crate::registers::PowerOfTwo;
 use crate::shape::{AxisDimension, Shape};
@@ -15,9 +15,9 @@ use crate::tile::Tile;
     label = "expected a tile of integers",
     note = "indices are integers of any type; convert others with `.cast::<...>()`"
 )]
-pub trait IndexTile<B>: AnyTile<Element: Integer + Cast<i64>, Layout: Layout<Block = B>> {}
+pub trait IndexTile<B: Block>: AnyTile<Element: Integer + Cast<i64>, Layout: Layout<Block = B>> {}
 
-impl<B, X: AnyTile<Element: Integer + Cast<i64>, Layout: Layout<Block = B>>> IndexTile<B> for X {}
+impl<B: Block, X: AnyTile<Element: Integer + Cast<i64>, Layout: Layout<Block = B>>> IndexTile<B> for X {}
 
 /// A tile with the dimension along axis `A` of a vector of shape `R`.
 pub type Taken<T, S, L, R, const A: usize> =
@@ -47,6 +47,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         S: AxisDimension<A>,
         X: IndexTile<L::Block>,
     {
+        const { Self::picked_by::<A, X::Shape>() };
         self.pick::<A, _, _, _>(index.tile(), None)
     }
 
@@ -71,6 +72,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         S: AxisDimension<A>,
         X: IndexTile<L::Block>,
     {
+        const { Self::picked_by::<A, X::Shape>() };
         self.pick::<A, _, _, _>(index.tile(), Some(padding))
     }
 
@@ -94,6 +96,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         S: AxisDimension<A>,
         X: IndexTile<L::Block, Shape: AxisDimension<0>>,
     {
+        const { Self::taken_by::<X::Shape>() };
         self.take_along_axis::<A, _>(Self::along::<A, _, _, _>(index.tile()))
     }
 
@@ -104,7 +107,13 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         S: AxisDimension<A>,
         X: IndexTile<L::Block, Shape: AxisDimension<0>>,
     {
+        const { Self::taken_by::<X::Shape>() };
         self.take_along_axis_masked::<A, _>(Self::along::<A, _, _, _>(index.tile()), padding)
+    }
+
+    /// Indices of shape `R` are a vector.
+    const fn taken_by<R: Shape>() {
+        assert!(R::DESCRIPTION.rank == 1, "take: the indices are a tile of rank 1");
     }
 
     /// The vector `index` along axis `A`, the same for all other coordinates.
@@ -115,8 +124,23 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         S: AxisDimension<A>,
     {
-        const { assert!(R::DESCRIPTION.rank == 1, "take: the indices are a tile of rank 1") };
         index.moved::<S::With<R::Dimension>, Blocked<L::Block>, Along<A>>()
+    }
+
+    /// Indices of shape `R` pick elements along axis `A`.
+    const fn picked_by<const A: usize, R: Shape>() {
+        assert!(
+            S::DESCRIPTION.rank == R::DESCRIPTION.rank,
+            "take_along_axis: the index tile has as many axes as the tile"
+        );
+        let mut axis = 0;
+        while axis < S::DESCRIPTION.rank {
+            assert!(
+                axis == A || S::DESCRIPTION.log[axis] == R::DESCRIPTION.log[axis],
+                "take_along_axis: the index tile has the dimensions of the tile, but for the axis of the indices"
+            );
+            axis += 1;
+        }
     }
 
     /// The elements that `index` names along axis `A`, or `padding` for an index outside, which without one is a misuse.
@@ -128,20 +152,6 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         R: Shape,
         M: Layout,
     {
-        const {
-            assert!(
-                S::DESCRIPTION.rank == R::DESCRIPTION.rank,
-                "take_along_axis: the index tile has as many axes as the tile"
-            );
-            let mut axis = 0;
-            while axis < S::DESCRIPTION.rank {
-                assert!(
-                    axis == A || S::DESCRIPTION.log[axis] == R::DESCRIPTION.log[axis],
-                    "take_along_axis: the index tile has the dimensions of the tile, but for the axis of the indices"
-                );
-                axis += 1;
-            }
-        }
         let low = const { S::DESCRIPTION.low_bit(A) };
         let (length, wanted) = const { (S::DESCRIPTION.log[A], R::DESCRIPTION.log[A]) };
         let at = |i: usize| -> i64 { index.registers().get(i).cast() };

@@ -1,13 +1,14 @@
 //! Which way a sort goes: values without size.
 
 use crate::element::{Logical, Ordered};
+use crate::sealed::{Sealed, sealed};
 
 /// The order of a sort: [`Ascending`] or [`Descending`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the order of a sort",
     label = "expected `Ascending` or `Descending`"
 )]
-pub trait SortOrder: Copy + Send + Sync + 'static {
+pub trait SortOrder: Sealed + Copy + Send + Sync + 'static {
     /// A number that ascends as elements do in this order.
     #[doc(hidden)]
     fn key<T: Ordered>(value: T) -> T::Key;
@@ -44,4 +45,9 @@ impl SortOrder for Descending {
     fn value<T: Ordered>(key: T::Key) -> T {
         T::from_key(Logical::not(key))
     }
+}
+
+sealed! {
+    [] Ascending;
+    [] Descending;
 }

@@ -21,6 +21,7 @@ use crate::view::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder, asser
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// The elements at `index`, loaded atomically; zero (`false`) for those outside the tensor.
     #[inline(always)]
+    #[track_caller]
     pub fn atomic_gather<I, O, C>(&self, index: I, order: O, scope: C) -> Gathered<T, E, I>
     where
         A: Concurrent,
@@ -28,12 +29,15 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         O: ReadOrder,
         C: Scope,
     {
-        self.atomic_gather_masked(T::ZERO, index, true, order, scope)
+        const { assert_shared_scope::<C>() };
+        let _ = (order, scope);
+        self.gather_atomically::<_, _, _, O, C>(T::ZERO, index, true)
     }
 
     /// The elements at `index`, loaded atomically, where `mask` is true and they lie inside the tensor; `padding`
     /// elsewhere.
     #[inline(always)]
+    #[track_caller]
     pub fn atomic_gather_masked<P, I, K, O, C>(
         &self,
         padding: P,
@@ -52,6 +56,20 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     {
         const { assert_shared_scope::<C>() };
         let _ = (order, scope);
+        self.gather_atomically::<_, _, _, O, C>(padding, index, mask)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn gather_atomically<P, I, K, O, C>(&self, padding: P, index: I, mask: K) -> Gathered<T, E, I>
+    where
+        A: Concurrent,
+        I: ElementIndex<E::Rank>,
+        P: Operand<T, I::Shape, I::Layout, Element = T, Shape: FitsShape<I::Shape>>,
+        K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
+        O: ReadOrder,
+        C: Scope,
+    {
         let chosen = Chosen::new(self, index.prepare());
         let (padding, mask) =
             (padding.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
@@ -66,6 +84,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// Stores `value` atomically at `index`; nothing outside the tensor. Which of several values for one element stays is
     /// unspecified.
     #[inline(always)]
+    #[track_caller]
     pub fn atomic_scatter<V, I, O, C>(&self, value: V, index: I, order: O, scope: C)
     where
         A: Concurrent,
@@ -75,11 +94,14 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         O: WriteOrder,
         C: Scope,
     {
-        self.atomic_scatter_masked(value, index, true, order, scope)
+        const { assert_shared_scope::<C>() };
+        let _ = (order, scope);
+        self.scatter_atomically::<_, _, _, O, C>(value, index, true);
     }
 
     /// Stores `value` atomically at `index` where `mask` is true; nothing outside the tensor.
     #[inline(always)]
+    #[track_caller]
     pub fn atomic_scatter_masked<V, I, K, O, C>(&self, value: V, index: I, mask: K, order: O, scope: C)
     where
         A: Concurrent,
@@ -92,6 +114,21 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     {
         const { assert_shared_scope::<C>() };
         let _ = (order, scope);
+        self.scatter_atomically::<_, _, _, O, C>(value, index, mask);
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn scatter_atomically<V, I, K, O, C>(&self, value: V, index: I, mask: K)
+    where
+        A: Concurrent,
+        I: ElementIndex<E::Rank>,
+        V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
+        O: WriteOrder,
+        C: Scope,
+    {
         let chosen = Chosen::new(self, index.prepare());
         let (value, mask) = (value.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
         let target = |i| {
@@ -113,13 +150,15 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// /// Takes free slots: those that hold 0 get this block's number; 1 where that succeeded.
     /// #[kernel]
     /// fn take(cx: Cx, slots: SpanAtomic<u32, (u32,)>, taken: SpanMut<u32, (u32, D<32>)>) {
+    ///     let taken = taken.partition(cx, shape![1, 32]);
     ///     let own = *cx.bid::<0>() + 1;
     ///     let slot = cx.iota::<u32, _>(shape![1, 32]);
     ///     let before = slots.atomic_compare_exchange(0, own, slot, AcquireRelease, scope::Device);
-    ///     taken.partition(cx, shape![1, 32]).store(before.eq(0), (cx.bid::<0>(), 0));
+    ///     taken.store(before.eq(0), (cx.bid::<0>(), 0));
     /// }
     /// ```
     #[inline(always)]
+    #[track_caller]
     pub fn atomic_compare_exchange<X, V, I, O, C>(
         &self,
         expected: X,
@@ -139,11 +178,14 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         O: UpdateOrder,
         C: Scope,
     {
-        self.atomic_compare_exchange_masked(expected, desired, index, true, order, scope)
+        const { assert_shared_scope::<C>() };
+        let _ = (order, scope);
+        self.compare_exchange_each::<_, _, _, _, O, C>(expected, desired, index, true)
     }
 
     /// [`TensorSpan::atomic_compare_exchange`] where `mask` is true; elsewhere the result is `expected`.
     #[inline(always)]
+    #[track_caller]
     pub fn atomic_compare_exchange_masked<X, V, I, K, O, C>(
         &self,
         expected: X,
@@ -167,6 +209,30 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     {
         const { assert_shared_scope::<C>() };
         let _ = (order, scope);
+        self.compare_exchange_each::<_, _, _, _, O, C>(expected, desired, index, mask)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn compare_exchange_each<X, V, I, K, O, C>(
+        &self,
+        expected: X,
+        desired: V,
+        index: I,
+        mask: K,
+    ) -> Gathered<T, E, I>
+    where
+        A: Concurrent,
+        T: AtomicExchange,
+        I: ElementIndex<E::Rank>,
+        X: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+        X::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
+        O: UpdateOrder,
+        C: Scope,
+    {
         let chosen = Chosen::new(self, index.prepare());
         let (expected, desired, mask) = (
             expected.prepare::<I::Shape, I::Layout>(),
@@ -189,6 +255,40 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     }
 }
 
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
+    /// Changes the elements at `index` where `mask` is true and they lie inside the tensor; `change` gets the value and the
+    /// address, which lies inside.
+    #[inline(always)]
+    #[track_caller]
+    fn update_each<V, I, K, O, C>(
+        &self,
+        value: V,
+        index: I,
+        mask: K,
+        change: impl Fn(T, *mut T::Bits) -> T,
+    ) -> Gathered<T, E, I>
+    where
+        A: Concurrent,
+        I: ElementIndex<E::Rank>,
+        V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
+        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
+        O: UpdateOrder,
+        C: Scope,
+    {
+        let chosen = Chosen::new(self, index.prepare());
+        let (value, mask) = (value.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
+        each::update::<T, _, _, O, C>(
+            |i| {
+                let (address, inside) = chosen.target(i);
+                (address, inside & mask.get(i))
+            },
+            |i, address| change(value.get(i).cast(), address),
+            |_| T::ZERO,
+        )
+    }
+}
+
 /// For each operation the method, and the masked one.
 macro_rules! updates {
     ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident $(::<$wanted:literal>)?;)*) => {
@@ -197,6 +297,7 @@ macro_rules! updates {
         impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> { $(
             $(#[$attribute])*
             #[inline(always)]
+            #[track_caller]
             pub fn $name<V, I, O, C>(&self, value: V, index: I, order: O, scope: C) -> Gathered<T, E, I>
             where
                 A: Concurrent,
@@ -207,11 +308,17 @@ macro_rules! updates {
                 O: UpdateOrder,
                 C: Scope,
             {
-                self.$masked(value, index, true, order, scope)
+                const { assert_shared_scope::<C>() };
+                let _ = (order, scope);
+                self.update_each::<_, _, _, O, C>(value, index, true, |value, address| {
+                    // SAFETY: the element lies inside the tensor, to which all blocks have atomic access only.
+                    unsafe { value.$name$(::<$wanted>)?(address, C::NUMBER) }
+                })
             }
 
             #[doc = concat!("[`TensorSpan::", stringify!($name), "`] where `mask` is true.")]
             #[inline(always)]
+            #[track_caller]
             pub fn $masked<V, I, K, O, C>(&self, value: V, index: I, mask: K, order: O, scope: C) -> Gathered<T, E, I>
             where
                 A: Concurrent,
@@ -225,21 +332,10 @@ macro_rules! updates {
             {
                 const { assert_shared_scope::<C>() };
                 let _ = (order, scope);
-                let chosen = Chosen::new(self, index.prepare());
-                let (value, mask) =
-                    (value.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
-                each::update::<T, _, _, O, C>(
-                    |i| {
-                        let (address, inside) = chosen.target(i);
-                        (address, inside & mask.get(i))
-                    },
-                    |i, address| {
-                        let value: T = value.get(i).cast();
-                        // SAFETY: the element lies inside the tensor, to which all blocks have atomic access only.
-                        unsafe { value.$name$(::<$wanted>)?(address, C::NUMBER) }
-                    },
-                    |_| T::ZERO,
-                )
+                self.update_each::<_, _, _, O, C>(value, index, mask, |value, address| {
+                    // SAFETY: as above.
+                    unsafe { value.$name$(::<$wanted>)?(address, C::NUMBER) }
+                })
             }
         )* }
     };

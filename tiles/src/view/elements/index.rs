@@ -3,16 +3,17 @@
 use crate::element::{Cast, Element, Integer};
 use crate::layout::{Join, Layout};
 use crate::ops::operand::{Fetch, Uniform};
+use crate::sealed::{Sealed, sealed};
 use crate::shape::{Broadcast, MAXIMUM_RANK, Rank, Shape};
 use crate::tile::{Spread, Tile};
 use crate::view::IndexNumber;
 use core::marker::PhantomData;
 
-/// What one entry of an index contributes to the common shape: a tile its own.
-pub struct Placed<S, L>(PhantomData<(S, L)>);
+/// What an entry of an index that is a tile contributes to the common shape: its own.
+pub struct TileEntry<S, L>(PhantomData<(S, L)>);
 
-/// A number contributes nothing: it fits every shape.
-pub struct Anywhere;
+/// What an entry that is a number contributes to the common shape: nothing, it fits every shape.
+pub struct NumberEntry;
 
 /// The common shape of two entries.
 #[diagnostic::on_unimplemented(
@@ -24,14 +25,14 @@ pub trait Meet<Other> {
     type Output;
 }
 
-impl<K> Meet<K> for Anywhere {
+impl<K> Meet<K> for NumberEntry {
     type Output = K;
 }
-impl<S, L> Meet<Anywhere> for Placed<S, L> {
+impl<S, L> Meet<NumberEntry> for TileEntry<S, L> {
     type Output = Self;
 }
-impl<S: Broadcast<R>, L: Join<M>, R, M> Meet<Placed<R, M>> for Placed<S, L> {
-    type Output = Placed<S::Output, L::Output>;
+impl<S: Broadcast<R>, L: Join<M>, R: Sealed, M: Sealed> Meet<TileEntry<R, M>> for TileEntry<S, L> {
+    type Output = TileEntry<S::Output, L::Output>;
 }
 
 /// The shape that the tiles of an index have in common.
@@ -40,14 +41,14 @@ impl<S: Broadcast<R>, L: Join<M>, R, M> Meet<Placed<R, M>> for Placed<S, L> {
     label = "numbers alone name one element, but of no block's tile",
     note = "make one of the numbers a tile of rank 0: `cx.scalar(i)`"
 )]
-pub trait Common {
+pub trait IndexShape: Sealed {
     /// The shape.
     type Shape: Shape;
     /// The layout.
     type Layout: Layout;
 }
 
-impl<S: Shape, L: Layout> Common for Placed<S, L> {
+impl<S: Shape, L: Layout> IndexShape for TileEntry<S, L> {
     type Shape = S;
     type Layout = L;
 }
@@ -58,7 +59,7 @@ impl<S: Shape, L: Layout> Common for Placed<S, L> {
     label = "expected a tile of integers, or a number",
     note = "numbers are u32, i32, u64, usize or a block index; convert tiles of floats or bool with `.cast::<i32>()`"
 )]
-pub trait IndexEntry: Copy {
+pub trait IndexEntry: Sealed + Copy {
     /// What it contributes to the common shape.
     type Kind;
     /// The entry as the common shape sees it.
@@ -79,7 +80,7 @@ impl<I: Cast<u64>, P: Fetch<I>> Fetch<u64> for Widened<P, I> {
 }
 
 impl<I: Integer + Cast<u64>, R: Shape, M: Layout> IndexEntry for Tile<I, R, M> {
-    type Kind = Placed<R, M>;
+    type Kind = TileEntry<R, M>;
     type Prepared<S: Shape, L: Layout> = Widened<Spread<I, R, M, S, L>, I>;
     #[inline(always)]
     fn prepare<S: Shape, L: Layout>(self) -> Self::Prepared<S, L> {
@@ -88,7 +89,7 @@ impl<I: Integer + Cast<u64>, R: Shape, M: Layout> IndexEntry for Tile<I, R, M> {
 }
 
 impl<N: IndexNumber> IndexEntry for N {
-    type Kind = Anywhere;
+    type Kind = NumberEntry;
     type Prepared<S: Shape, L: Layout> = Uniform<u64>;
     #[inline(always)]
     fn prepare<S: Shape, L: Layout>(self) -> Uniform<u64> {
@@ -101,13 +102,14 @@ impl<N: IndexNumber> IndexEntry for N {
 ///
 /// The tiles broadcast together by NumPy's rules; their common shape is that of the result. The element of the result at
 /// `(a, b)` is the tensor's at `(i[a, b], j[a, b])`. Negative indices are outside the tensor.
+/// A tensor of rank 0 has one element and no axis to index: `partition(cx, shape![]).load(())` has it.
 #[diagnostic::on_unimplemented(
     message = "an index of elements needs one entry for each axis of the tensor",
     label = "this is not an index of elements of a tensor of this rank",
     note = "entries are tiles of integers that broadcast together, and numbers, at least one of them a tile: `(i, j)` for \
             rank 2, `i` or `(i,)` for rank 1"
 )]
-pub trait ElementIndex<R>: Copy {
+pub trait ElementIndex<R: Sealed>: Sealed + Copy {
     /// The common shape of the tiles.
     type Shape: Shape;
     /// Their common layout.
@@ -146,8 +148,8 @@ macro_rules! element_indices {
         where
             $($bounds)*
         {
-            type Shape = <$kind as Common>::Shape;
-            type Layout = <$kind as Common>::Layout;
+            type Shape = <$kind as IndexShape>::Shape;
+            type Layout = <$kind as IndexShape>::Layout;
             type Prepared = ($($name::Prepared<Self::Shape, Self::Layout>,)*);
             #[inline(always)]
             #[allow(non_snake_case, reason = "an entry goes by the name of its type")]
@@ -168,10 +170,12 @@ macro_rules! element_indices {
 }
 type Both<A, B> = <A as Meet<B>>::Output;
 element_indices! {
-    1: [A] A::Kind, { A::Kind: Common, }, [0 0 0];
-    2: [A B] Both<A::Kind, B::Kind>, { A::Kind: Meet<B::Kind, Output: Common>, }, [0 0];
+    1: [A] A::Kind, { A::Kind: IndexShape, }, [0 0 0];
+    2: [A B] Both<A::Kind, B::Kind>, { A::Kind: Meet<B::Kind, Output: IndexShape>, }, [0 0];
     3: [A B C] Both<Both<A::Kind, B::Kind>, C::Kind>,
-        { A::Kind: Meet<B::Kind, Output: Meet<C::Kind, Output: Common>>, }, [0];
+        { A::Kind: Meet<B::Kind, Output: Meet<C::Kind, Output: IndexShape>>, }, [0];
     4: [A B C F] Both<Both<Both<A::Kind, B::Kind>, C::Kind>, F::Kind>,
-        { A::Kind: Meet<B::Kind, Output: Meet<C::Kind, Output: Meet<F::Kind, Output: Common>>>, }, [];
+        { A::Kind: Meet<B::Kind, Output: Meet<C::Kind, Output: Meet<F::Kind, Output: IndexShape>>>, }, [];
 }
+
+sealed! { [S, L] TileEntry<S, L>; }

@@ -4,7 +4,7 @@ mod atomic;
 mod index;
 mod plain;
 
-pub use index::{ElementIndex, IndexEntry};
+pub use index::{ElementIndex, IndexEntry, IndexShape, NumberEntry, TileEntry};
 
 use crate::element::Element;
 use crate::shape::MAXIMUM_RANK;
@@ -22,8 +22,12 @@ struct Chosen<T: Element, E: Extents, P> {
 }
 
 impl<T: Element, E: Extents, P: Positions> Chosen<T, E, P> {
+    /// # Panics
+    /// If the span is not of the block that this thread runs.
     #[inline(always)]
+    #[track_caller]
     fn new<A: Access, M: Mapping, G: Alignment>(span: &TensorSpan<T, E, A, M, G>, positions: P) -> Self {
+        span.assert_lent();
         Self { first: span.pointer, lengths: span.extents.get(), strides: span.strides(), positions }
     }
 

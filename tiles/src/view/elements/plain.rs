@@ -43,8 +43,11 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// });
     /// ```
     #[inline(always)]
+    #[track_caller]
     pub fn gather<I: ElementIndex<E::Rank>>(&self, index: I) -> Gathered<T, E, I> {
-        self.gather_masked(T::ZERO, index, true)
+        const { Self::plain_gather_is_legal() };
+        // SAFETY: nothing writes the tensor.
+        unsafe { self.gather_where(T::ZERO, index, true) }
     }
 
     /// The elements at `index` where `mask` is true and they lie inside the tensor, `padding` elsewhere.
@@ -59,19 +62,37 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// });
     /// ```
     #[inline(always)]
+    #[track_caller]
     pub fn gather_masked<P, I, K>(&self, padding: P, index: I, mask: K) -> Gathered<T, E, I>
     where
         I: ElementIndex<E::Rank>,
         P: Operand<T, I::Shape, I::Layout, Element = T, Shape: FitsShape<I::Shape>>,
         K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
     {
-        const {
-            assert!(
-                A::CONSTANT,
-                "gathered elements of a writable span may be written by other blocks: declare the argument as Span to read it, \
-                 or as SpanAtomic to share it and use atomic_gather; gather_unchecked is for kernels that rule conflicts out"
-            )
-        };
+        const { Self::plain_gather_is_legal() };
+        // SAFETY: nothing writes the tensor.
+        unsafe { self.gather_where(padding, index, mask) }
+    }
+
+    /// Plain gathers are safe where nothing writes.
+    const fn plain_gather_is_legal() {
+        assert!(
+            A::CONSTANT,
+            "gathered elements of a writable span may be written by other blocks: declare the argument as Span to read it, \
+             or as SpanAtomic to share it and use atomic_gather; gather_unchecked is for kernels that rule conflicts out"
+        );
+    }
+
+    /// # Safety
+    /// No other block writes the elements inside the tensor during the kernel.
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn gather_where<P, I, K>(&self, padding: P, index: I, mask: K) -> Gathered<T, E, I>
+    where
+        I: ElementIndex<E::Rank>,
+        P: Operand<T, I::Shape, I::Layout, Element = T, Shape: FitsShape<I::Shape>>,
+        K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
+    {
         let chosen = Chosen::new(self, index.prepare());
         let (padding, mask) =
             (padding.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
@@ -79,7 +100,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
             let (address, inside) = chosen.target(i);
             (address, inside & mask.get(i))
         };
-        // SAFETY: only elements inside the tensor are touched, which nothing writes.
+        // SAFETY: only elements inside the tensor are touched; the caller vouches for the rest.
         unsafe { each::load(Self::CACHE, target, |i| padding.get(i)) }
     }
 
@@ -90,6 +111,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Safety
     /// The elements lie inside the tensor, and no other block writes them during the kernel.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn gather_unchecked<I: ElementIndex<E::Rank>>(&self, index: I) -> Gathered<T, E, I> {
         // SAFETY: the same contract.
         unsafe { self.gather_masked_unchecked(T::ZERO, index, true) }
@@ -100,6 +122,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Safety
     /// As for [`TensorSpan::gather_unchecked`], of the elements where `mask` is true.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn gather_masked_unchecked<P, I, K>(&self, padding: P, index: I, mask: K) -> Gathered<T, E, I>
     where
         I: ElementIndex<E::Rank>,
@@ -136,6 +159,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Safety
     /// The indices inside the tensor name different elements, which no other block accesses during the kernel.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn scatter<V, I>(&self, value: V, index: I)
     where
         A: Writable,
@@ -152,6 +176,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Safety
     /// As for [`TensorSpan::scatter`], of the elements where `mask` is true.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn scatter_masked<V, I, K>(&self, value: V, index: I, mask: K)
     where
         A: Writable,
@@ -175,6 +200,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Safety
     /// As for [`TensorSpan::scatter`], and the elements lie inside the tensor.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn scatter_unchecked<V, I>(&self, value: V, index: I)
     where
         A: Writable,
@@ -191,6 +217,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Safety
     /// As for [`TensorSpan::scatter_unchecked`], of the elements where `mask` is true.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn scatter_masked_unchecked<V, I, K>(&self, value: V, index: I, mask: K)
     where
         A: Writable,

@@ -40,6 +40,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 
     /// Loads the elements of the tile at `index` atomically, with `padding` in place of those outside the tensor.
     #[inline(always)]
+    #[track_caller]
     pub fn atomic_load_masked<P, I, O, C>(
         &self,
         padding: P,
@@ -55,7 +56,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         C: Scope,
     {
         const { assert_shared_scope::<C>() };
-        let _ = (padding, order, scope);
+        let _ = (padding, const { P::VALUE }, order, scope);
         let gathered = self.locate(index);
         let part = GatheredPart::new::<S, B>(&gathered);
         // SAFETY: only elements inside the tensor are touched, to which all blocks have atomic access only.
@@ -101,6 +102,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 
     /// Stores atomically those elements of `value` as the tile at `index` that lie inside the tensor.
     #[inline(always)]
+    #[track_caller]
     pub fn atomic_store_masked<U, R, L, I, O, C>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
         A: Concurrent,

@@ -2,6 +2,7 @@
 
 use crate::element::{Cast, Element, Integer};
 use crate::layout::{Block, Blocked, Layout, Slice};
+use crate::sealed::Sealed;
 use crate::shape::{Axis, D, Dimension, MAXIMUM_RANK, Shape};
 use crate::tile::{Spread, Tile};
 use crate::view::IndexNumber;
@@ -9,22 +10,25 @@ use crate::view::IndexNumber;
 /// Where a gathered tile of shape `S` lies: a tuple with a number for each axis, of which one is a tile.
 ///
 /// The tile has one dimension, as long as the axis of `S` at its place, of any integer type: its elements say where each
-/// slice along that axis lies. The other numbers are the *element* offsets at which the gathered tile begins.
+/// slice along that axis lies. The other numbers are the *element* offsets at which the gathered tile begins; they may be
+/// negative, or reach over the tensor's end.
 #[diagnostic::on_unimplemented(
     message = "this is not an index of gathered tiles of shape `{S}`",
     label = "expected one tile of integers and an element offset for each other axis",
     note = "for rows of 1024 elements, 4 at a time: `(rows, 0)`, with `rows` a tile of integers of shape `Shape1<4>`"
 )]
-pub trait GatherIndex<S, B>: Copy {
+pub trait GatherIndex<S: Shape, B: Block>: Sealed + Copy {
     /// The axis whose place is a tile's.
     const AXIS: usize;
+    /// Whether an offset may be negative.
+    const SIGNED: bool;
     /// The type of the tile's elements.
     type Integer: Integer + Cast<u64>;
     /// What each thread keeps of the tile: the elements for its own slices.
     type Kept: Rows<Self::Integer>;
     /// The elements as the threads want them, and the offsets; 0 for the tile's axis.
     #[doc(hidden)]
-    fn prepare(self) -> (Self::Kept, [u64; MAXIMUM_RANK]);
+    fn prepare(self) -> (Self::Kept, [i64; MAXIMUM_RANK]);
 }
 
 /// Positions along the gathered axis, by register of the gathered tile.
@@ -63,14 +67,15 @@ macro_rules! gather_indices {
             $($after: Dimension, $j: IndexNumber,)*
         {
             const AXIS: usize = $axis;
+            const SIGNED: bool = false $(| $i::SIGNED)* $(| $j::SIGNED)*;
             type Integer = T;
             type Kept = Spread<T, ($(gather_indices!(@one $before),)* N, $(gather_indices!(@one $after),)*), $kept, ($($before,)* N, $($after,)*), Blocked<B>>;
             #[inline(always)]
             #[allow(non_snake_case, reason = "a number goes by the name of its type")]
-            fn prepare(self) -> (Self::Kept, [u64; MAXIMUM_RANK]) {
+            fn prepare(self) -> (Self::Kept, [i64; MAXIMUM_RANK]) {
                 let ($($i,)* rows, $($j,)*) = self;
                 let rows = rows.reshape(<($(gather_indices!(@one $before),)* N, $(gather_indices!(@one $after),)*)>::default());
-                let given = [$($i.get(),)* 0, $($j.get(),)*];
+                let given = [$($i.signed(),)* 0, $($j.signed(),)*];
                 let mut offsets = [0; MAXIMUM_RANK];
                 offsets[..given.len()].copy_from_slice(&given);
                 (Spread::new(rows.spread::<_, $kept>()), offsets)

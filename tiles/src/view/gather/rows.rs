@@ -14,7 +14,7 @@ use crate::span::extents::OffsetInteger;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 use crate::view::Padding;
-use crate::view::locate::{Located, Part};
+use crate::view::locate::{Located, Part, reach};
 use crate::view::transfer::{self, Cache};
 use core::marker::PhantomData;
 
@@ -23,8 +23,10 @@ use core::marker::PhantomData;
 /// An index is a tuple: a one-dimensional tile of integers (any integer type) at the place of the gathered axis, as long
 /// as the tile's shape is there, and for each other axis the *element* offset at which the tile begins. So
 /// `view.load((rows, 0))` is the tile whose row `k` is row `rows[k]` of the tensor, from its first column on. Any axis can
-/// be the gathered one; spans have rank 2 to 4. Negative indices and offsets are outside, and so are those that reach
-/// beyond the tensor: plain loads and stores refuse them, masked ones pad or leave them out.
+/// be the gathered one; spans have rank 2 to 4. A slice whose index is negative or beyond the tensor lies outside. A tile
+/// may begin before the tensor and reach over its end along the other axes, as that of a
+/// [`WindowView`](crate::view::WindowView) may: `(rows, -1)` has one column outside. Plain loads and stores refuse tiles
+/// with elements outside, masked ones pad or leave out just these.
 ///
 /// The same row may be loaded many times. Which of several stores to one row wins is unspecified; as nothing keeps blocks
 /// from storing to the same row, plain stores are `unsafe`, and the safe ones are those of [`SpanAtomic`](crate::span::SpanAtomic).
@@ -126,14 +128,19 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 
     /// Finds the tile at `index`.
+    ///
+    /// # Panics
+    /// If the view is not of the block that this thread runs.
     #[inline(always)]
+    #[track_caller]
     pub(super) fn locate<I: GatherIndex<S, B>>(&self, index: I) -> Gathered<T, E, I::Kept> {
+        self.span.assert_lent();
         let (rows, offsets) = index.prepare();
         let (lengths, mut strides) = (self.span.extents.get(), self.span.strides());
         let vector = const { Self::vector(I::AXIS) } as u64;
         let none = E::Offset::from_u64(0);
-        let mut remaining = [none; MAXIMUM_RANK];
-        let mut offset = none;
+        let (mut missing, mut remaining) = ([none; MAXIMUM_RANK], [none; MAXIMUM_RANK]);
+        let mut origin = self.span.pointer;
         let (mut whole, mut aligned) = (true, true);
         let mut axis = 0;
         while axis < E::RANK {
@@ -141,14 +148,17 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
             if axis == I::AXIS {
                 remaining[axis] = E::Offset::from_u64(size);
             } else {
-                let left = lengths[axis].saturating_sub(offsets[axis]);
-                whole &= left >= size;
-                remaining[axis] = E::Offset::from_u64(left);
-                offset = offset.plus(E::Offset::from_u64(offsets[axis]).times(strides[axis]));
+                if let Some((before, left)) = reach(offsets[axis], size, lengths[axis]) {
+                    missing[axis] = E::Offset::from_u64(before);
+                    remaining[axis] = E::Offset::from_u64(left);
+                    let distance = (offsets[axis] as u64).wrapping_mul(strides[axis].to_u64());
+                    origin = origin.wrapping_add(distance as usize);
+                }
+                whole &= (missing[axis] == none) & (remaining[axis].to_u64() == size);
             }
             if vector > 1 {
                 aligned &= if axis + 1 == E::RANK {
-                    offsets[axis].is_multiple_of(vector)
+                    (offsets[axis] as u64).is_multiple_of(vector)
                 } else {
                     M::pitch_multiple(E::MULTIPLES[E::RANK - 1]).is_multiple_of(vector)
                         || strides[axis].to_u64().is_multiple_of(vector)
@@ -160,9 +170,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         aligned &=
             vector == 1 || G::BYTES.is_multiple_of(bytes) || self.span.pointer.addr().is_multiple_of(bytes);
         let stride = core::mem::replace(&mut strides[I::AXIS], none);
-        let origin = self.span.pointer.wrapping_add(offset.to_u64() as usize);
-        let missing = [none; MAXIMUM_RANK];
-        let located = Located { origin, missing, remaining, strides, whole, aligned, wide: false };
+        let located = Located { origin, missing, remaining, strides, whole, aligned, wide: I::SIGNED };
         Gathered { located, rows, length: lengths[I::AXIS], stride }
     }
 
@@ -179,7 +187,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     #[inline(always)]
     #[track_caller]
     pub fn load<I: GatherIndex<S, B>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
-        Self::assert_plain_load();
+        const { Self::plain_load_is_legal() };
         let gathered = self.locate(index);
         let part = GatheredPart::new::<S, B>(&gathered);
         self.check::<I>("load", &part);
@@ -189,13 +197,14 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 
     /// Loads the tile at `index`, with `padding` in place of elements outside the tensor.
     #[inline(always)]
+    #[track_caller]
     pub fn load_masked<P: Padding<T>, I: GatherIndex<S, B>>(
         &self,
         padding: P,
         index: I,
     ) -> Tile<T, S, Blocked<B>> {
-        Self::assert_plain_load();
-        let _ = padding;
+        const { Self::plain_load_is_legal() };
+        let _ = (padding, const { P::VALUE });
         let gathered = self.locate(index);
         let part = GatheredPart::new::<S, B>(&gathered);
         let vector = const { Self::vector(I::AXIS) };
@@ -215,6 +224,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// # Safety
     /// The tile lies wholly inside the tensor with all its slices, and no other block writes it during the kernel.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn load_unchecked<I: GatherIndex<S, B>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
         let gathered = self.locate(index);
         let part = GatheredPart::new::<S, B>(&gathered);
@@ -290,15 +300,12 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 
     /// Plain loads are safe where nothing writes.
-    #[inline(always)]
-    fn assert_plain_load() {
-        const {
-            assert!(
-                A::CONSTANT,
-                "gathered tiles of a writable span may be written by other blocks: declare the argument as Span to read it, \
-                 or as SpanAtomic to share it and use atomic_load; load_unchecked is for kernels that rule conflicts out"
-            )
-        };
+    const fn plain_load_is_legal() {
+        assert!(
+            A::CONSTANT,
+            "gathered tiles of a writable span may be written by other blocks: declare the argument as Span to read it, \
+             or as SpanAtomic to share it and use atomic_load; load_unchecked is for kernels that rule conflicts out"
+        );
     }
 }
 
@@ -349,6 +356,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// # Safety
     /// The indices name different slices, and no other block accesses those elements during the kernel.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn store_masked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
         A: Writable,
@@ -376,6 +384,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// The tile lies wholly inside the tensor with all its slices, the indices name different slices, and no other
     /// block accesses the tile during the kernel.
     #[inline(always)]
+    #[track_caller]
     pub unsafe fn store_unchecked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
         A: Writable,

@@ -1,0 +1,167 @@
+//! Kernels in loaded code: which entry is a kernel's.
+//!
+//! A kernel is known by where it is defined. What its handle and an entry say about its launch must be the same besides: an
+//! entry of another build may take other arguments.
+
+use cuda_tiles::launch::Description;
+
+use crate::artifact::Image;
+use crate::error::{Error, Result, quoted};
+
+/// An entry of compiled code: a kernel, or an instance of a generic one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Where the kernel is defined, [`Description::path`].
+    pub path: &'static str,
+    /// What it is called in PTX, and by profilers.
+    pub symbol: &'static str,
+    /// The hash of what a launch relies on, [`Description::fingerprint`].
+    pub fingerprint: u64,
+    /// The function as it is declared, [`Description::declaration`].
+    pub declaration: &'static str,
+}
+
+impl Entry {
+    /// The kernel's name: the end of its path.
+    fn name(&self) -> &'static str {
+        self.path.rsplit_once("::").map_or(self.path, |(_, name)| name)
+    }
+}
+
+/// Looks for a kernel in all that is loaded on a device, artifacts by their names: which of them has it, as what.
+///
+/// Two that have it are an error, although both take the kernel's arguments: the fingerprint does not tell what the code does,
+/// which may differ, as when one was built with other features of the crate.
+///
+/// # Errors
+/// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`] and [`Error::AmbiguousKernel`].
+pub(crate) fn find(
+    kernel: &Description,
+    loaded: &[(&'static str, &'static Image)],
+    device: impl ToString,
+) -> Result<(usize, &'static Entry)> {
+    let entries = || {
+        let numbered = loaded.iter().enumerate();
+        numbered.flat_map(|(number, (_, image))| image.entries().iter().map(move |entry| (number, entry)))
+    };
+    let of_path = || entries().filter(|(_, entry)| entry.path == kernel.path);
+    let found: Vec<_> = of_path().filter(|(_, entry)| entry.fingerprint == kernel.fingerprint).collect();
+    match found[..] {
+        [one] => return Ok(one),
+        [] => {}
+        _ => {
+            let artifacts: Vec<_> = found.iter().map(|&(number, _)| loaded[number].0).collect();
+            return Err(Error::AmbiguousKernel {
+                kernel: kernel.name,
+                device: device.to_string(),
+                artifacts: quoted(&artifacts),
+            });
+        }
+    }
+    if let Some((number, other)) = of_path().next() {
+        return Err(Error::KernelMismatch {
+            kernel: kernel.name,
+            path: kernel.path,
+            declared: kernel.declaration,
+            artifact: loaded[number].0,
+            loaded: other.declaration,
+        });
+    }
+    let mut names = match loaded.iter().map(|&(name, _)| name).collect::<Vec<_>>()[..] {
+        [] => "none is loaded".to_owned(),
+        ref names => quoted(names),
+    };
+    if let Some((_, other)) = entries().find(|(_, entry)| entry.name() == kernel.name) {
+        names += &format!("; `{}` is another kernel", other.path);
+    }
+    Err(Error::KernelNotLoaded {
+        kernel: kernel.name,
+        path: kernel.path,
+        device: device.to_string(),
+        loaded: names,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(path: &'static str, fingerprint: u64) -> Description {
+        Description {
+            name: path.rsplit_once("::").unwrap().1,
+            path,
+            declaration: "fn add(x: Span<f32, (u32,)>)",
+            fingerprint,
+            threads: 128,
+            copy_threads: 0,
+            grid_rank: 1,
+            shared_bytes: [0; 3],
+            cluster: [1; 3],
+            dependent: false,
+            arguments: &["x"],
+            file: file!(),
+            line: line!(),
+        }
+    }
+
+    const fn image(entries: &'static [Entry]) -> Image {
+        // SAFETY: nobody loads it.
+        unsafe { Image::new("sm_80", (8, 0), false, "", entries) }
+    }
+
+    const fn entry(path: &'static str, fingerprint: u64) -> Entry {
+        Entry { path, symbol: path, fingerprint, declaration: "fn add(x: Span<u64, (u32,)>)" }
+    }
+
+    static FIRST: Image = image(&[entry("first::a::add", 1), entry("first::b::add", 2)]);
+    static SECOND: Image = image(&[entry("second::add", 3), entry("first::b::add", 4)]);
+
+    fn found(kernel: &Description, loaded: &[(&'static str, &'static Image)]) -> Result<(usize, u64)> {
+        find(kernel, loaded, "GPU 0").map(|(number, entry)| (number, entry.fingerprint))
+    }
+
+    const BOTH: [(&str, &Image); 2] = [("first", &FIRST), ("second", &SECOND)];
+
+    #[test]
+    fn kernels_of_one_name_are_found_by_their_modules_and_crates() {
+        assert_eq!(found(&kernel("first::a::add", 1), &BOTH).unwrap(), (0, 1));
+        assert_eq!(found(&kernel("second::add", 3), &BOTH).unwrap(), (1, 3));
+    }
+
+    #[test]
+    fn a_build_with_other_arguments_does_not_stand_in_the_way_of_the_right_one() {
+        assert_eq!(found(&kernel("first::b::add", 2), &BOTH).unwrap(), (0, 2));
+        assert_eq!(found(&kernel("first::b::add", 4), &BOTH).unwrap(), (1, 4));
+    }
+
+    #[test]
+    fn code_of_other_arguments_is_refused_with_both_declarations() {
+        let message = found(&kernel("first::a::add", 7), &BOTH).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "kernel `add` is not what the artifact `first` holds under its path `first::a::add`: the program calls \
+             `fn add(x: Span<f32, (u32,)>)`, and the artifact was built from `fn add(x: Span<u64, (u32,)>)`; build both from \
+             the same sources (is CUDA_TILES_PREBUILT_PTX out of date?)"
+        );
+    }
+
+    #[test]
+    fn a_kernel_of_the_same_name_is_not_taken_for_it() {
+        let message = found(&kernel("third::add", 1), &BOTH).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "kernel `add` (`third::add`) is in none of the artifacts loaded on GPU 0 (`first`, `second`; \
+             `first::a::add` is another kernel): call `device.load(&KERNELS)` with the artifact that `include_kernels!` made \
+             of its crate"
+        );
+        let message = found(&kernel("third::add", 1), &[]).unwrap_err().to_string();
+        assert!(message.contains("loaded on GPU 0 (none is loaded): call"), "{message}");
+    }
+
+    #[test]
+    fn a_kernel_that_two_artifacts_hold_is_ambiguous() {
+        let twice = [("one", &FIRST), ("other", &FIRST)];
+        let message = found(&kernel("first::a::add", 1), &twice).unwrap_err().to_string();
+        assert!(message.contains("more than one artifact loaded on GPU 0 (`one`, `other`)"), "{message}");
+    }
+}

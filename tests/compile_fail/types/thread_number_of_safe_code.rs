@@ -1,0 +1,5 @@
+//! module `arch` is private
+
+fn main() {
+    println!("{}", cuda_tiles::arch::execution::thread());
+}
