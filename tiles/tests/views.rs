@@ -277,8 +277,7 @@ fn static_extents_and_multiples() {
 #[test]
 fn paddings() {
     fn floats<T: Float>(same: impl Fn(T, f64) -> bool) {
-        let cx = context(0);
-        cuda_tiles::cpu::block_on(&[T::ONE; 3], [3], |_, span: Span<T, (u32,)>| {
+        cuda_tiles::cpu::block_on(&[T::ONE; 3], [3], |cx, span: Span<T, (u32,)>| {
             let view = span.partition(cx, shape![4]);
             let padded = |tile: Tile<T, Shape1<4>, Blocked<CpuBlock>>, padding: f64| {
                 assert!(same(tile.at([3]), padding), "{:?} is not {padding}", tile.at([3]));

@@ -120,6 +120,13 @@ mod tests {
     }
 
     #[test]
+    fn outside_of_all_blocks_nothing_is_learnt() {
+        reveals_index();
+        assert!(may_cut());
+        assert_eq!([number_of_cut(), number_of_cut()], [Some(0), Some(0)]);
+    }
+
+    #[test]
     fn an_author_may_vouch() {
         let _block = enter();
         assert_eq!([number_of_cut(), number_of_cut()], [Some(0), Some(1)]);

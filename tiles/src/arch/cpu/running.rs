@@ -43,12 +43,14 @@ impl Running {
         RUNNING.get()
     }
 
-    /// Changes what is known of it.
+    /// Changes what is known of it. Outside of all blocks nothing is, since there no block ends that would take it along.
     #[inline(always)]
     pub(super) fn update(change: impl FnOnce(&mut Self)) {
         let mut running = RUNNING.get();
-        change(&mut running);
-        RUNNING.set(running);
+        if running.run != Run::NONE {
+            change(&mut running);
+            RUNNING.set(running);
+        }
     }
 }
 

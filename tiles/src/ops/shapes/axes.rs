@@ -18,7 +18,7 @@ impl<T: Element, S: Shape, B: Block> Tile<T, S, Accumulators<B>> {
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
     ///     let (a, b) = (cx.full(shape![16, 8], f16::ONE), cx.full(shape![8, 32], f16::ONE));
-    ///     let sums = mma(a, b, cx.zeros::<f32, _>(shape![16, 32]));
+    ///     let sums = mma(a, b, cx.accumulators::<f32, _>(shape![16, 32]));
     ///     let turned: Tile<f32, Shape2<32, 16>, _> = sums.turned();
     ///     assert_eq!(turned.at([31, 15]), 8.0);
     /// });
