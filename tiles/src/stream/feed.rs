@@ -18,6 +18,7 @@ impl Iterator for Numbers {
     type Item = u32;
     #[inline(always)]
     fn next(&mut self) -> Option<u32> {
+        order::reveals_index();
         let number = self.next.filter(|&number| number < self.total)?;
         self.next = number.checked_add(self.step);
         Some(number)
@@ -33,12 +34,6 @@ impl Numbers {
             execution::fail(|text| text.write_str("a sink has fewer than 2^32 tiles; use larger ones"))
         }
         Self { next: Some(first), step, total: total as u32 }
-    }
-
-    /// The number of blocks that share the tiles.
-    #[inline(always)]
-    pub(super) fn blocks(&self) -> u32 {
-        self.step
     }
 
     /// The first `count` of them.
@@ -69,8 +64,7 @@ impl<O: Order> Iterator for TileIndices<O> {
     type Item = [u32; 3];
     #[inline(always)]
     fn next(&mut self) -> Option<[u32; 3]> {
-        order::reveals_index();
-        let blocks = self.numbers.blocks();
+        let blocks = self.numbers.step;
         self.numbers.next().map(|number| locate(&self.order, number, blocks, self.counts))
     }
 }

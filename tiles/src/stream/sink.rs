@@ -10,7 +10,7 @@ use super::split::Split;
 use super::staged::{CHUNK_BYTES, Geometry};
 use crate::arch::matrix::{WARPGROUPS, store_matrices_4};
 use crate::arch::threads::{self, Address};
-use crate::arch::{barriers, bulk, execution, order};
+use crate::arch::{barriers, bulk, execution};
 use crate::context::Cx;
 use crate::element::{Cast, Element, Number};
 use crate::layout::{Accumulators, Block, Layout, LayoutDescription, Map, MatrixPart};
@@ -76,7 +76,11 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
     /// a kernel is not built.
     #[inline(always)]
     #[track_caller]
-    pub fn deal<B: Block, O: Order>(self, cx: Cx<B>, order: O) -> SinkTiles<T, S, O> {
+    pub fn deal<B: Block, O: Order>(
+        self,
+        cx: Cx<B>,
+        order: O,
+    ) -> SinkTiles<impl Fn(u32) -> SinkTile<T, S> + use<T, S, B, O>> {
         const {
             assert!(
                 B::GRID_RANK == 1,
@@ -87,7 +91,18 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
         self.matrix.assert_lent();
         assert_same_order(&self, cx, order);
         let (counts, blocks) = (self.tile_counts(), cx.num_blocks(0));
-        SinkTiles { sink: self, numbers: Numbers::new(cx.block_index(0), blocks, counts), order, counts }
+        let tile = move |number| {
+            // SAFETY: all threads of the warp run this alike. The assembler cannot know that a loop over tiles keeps warps together;
+            // behind a barrier it does, and computes addresses once for a warp.
+            unsafe { threads::warp_barrier() };
+            SinkTile {
+                // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers and a launch's one number of
+                // blocks.
+                sink: unsafe { core::ptr::read(&self) },
+                index: locate(&order, number, blocks, counts),
+            }
+        };
+        SinkTiles { numbers: Numbers::new(cx.block_index(0), blocks, counts), tile }
     }
 
     /// The first `count` tiles of those that [`deal`](Self::deal) gives; the others are left as they are.
@@ -97,7 +112,12 @@ impl<T: Element, S: MatrixShape> TileSink<T, S> {
     /// As [`deal`](Self::deal).
     #[inline(always)]
     #[track_caller]
-    pub fn deal_first<B: Block, O: Order>(self, cx: Cx<B>, order: O, count: u32) -> SinkTiles<T, S, O> {
+    pub fn deal_first<B: Block, O: Order>(
+        self,
+        cx: Cx<B>,
+        order: O,
+        count: u32,
+    ) -> SinkTiles<impl Fn(u32) -> SinkTile<T, S> + use<T, S, B, O>> {
         self.deal(cx, order).take(count)
     }
 }
@@ -139,20 +159,20 @@ impl<B: Block> Split<B> {
         &self,
         sink: TileSink<T, S>,
         order: O,
-    ) -> SinkTiles<T, S, O> {
+    ) -> SinkTiles<impl Fn(u32) -> SinkTile<T, S> + use<T, S, B, O>> {
         sink.deal(self.context(), order)
     }
 }
 
 /// The tiles of a sink that are this block's, from [`TileSink::deal`].
-pub struct SinkTiles<T: Element, S: MatrixShape, O> {
-    sink: TileSink<T, S>,
+///
+/// What makes a tile of its number is a closure: of a struct of the same fields LLVM makes loops that take up to 56 registers more.
+pub struct SinkTiles<F> {
     numbers: Numbers,
-    order: O,
-    counts: [u32; 3],
+    tile: F,
 }
 
-impl<T: Element, S: MatrixShape, O: Order> SinkTiles<T, S, O> {
+impl<F> SinkTiles<F> {
     /// The first `count` of them, as [`Iterator::take`]; the others are left as they are.
     #[inline(always)]
     pub fn take(self, count: u32) -> Self {
@@ -160,22 +180,11 @@ impl<T: Element, S: MatrixShape, O: Order> SinkTiles<T, S, O> {
     }
 }
 
-impl<T: Element, S: MatrixShape, O: Order> Iterator for SinkTiles<T, S, O> {
+impl<T: Element, S: MatrixShape, F: Fn(u32) -> SinkTile<T, S>> Iterator for SinkTiles<F> {
     type Item = SinkTile<T, S>;
     #[inline(always)]
     fn next(&mut self) -> Option<SinkTile<T, S>> {
-        order::reveals_index();
-        let blocks = self.numbers.blocks();
-        let number = self.numbers.next()?;
-        // SAFETY: all threads of the warp run this alike. The assembler cannot know that a loop over tiles keeps warps together;
-        // behind a barrier it does, and computes addresses once for a warp.
-        unsafe { threads::warp_barrier() };
-        Some(SinkTile {
-            // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers and a launch's one number of
-            // blocks.
-            sink: unsafe { core::ptr::read(&self.sink) },
-            index: locate(&self.order, number, blocks, self.counts),
-        })
+        self.numbers.next().map(&self.tile)
     }
 }
 
