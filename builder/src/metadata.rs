@@ -19,6 +19,7 @@ use std::fmt::Write as _;
 
 use crate::Arch;
 use crate::ptx::order::{self, late_cut};
+use crate::ptx::repair::repaired;
 use crate::ptx::statics::written_static;
 use crate::ptx::{Entry, Module, ParseError, rename};
 
@@ -303,7 +304,7 @@ fn check(text: &str, kernels: &[KernelMetadata]) -> Result<(), MetadataError> {
 }
 
 /// Names entries as their markers in `text` say, writes what else these say into the heads of the entries, and returns the new text and the
-/// metadata in the order of the markers. Directives that an entry already has are left as they are, so that
+/// metadata in the order of the markers; what assemblers get wrong is repaired. Directives that an entry already has are left as they are, so that
 /// the result of this function can be put through it again. An entry without a marker is not changed.
 pub(crate) fn apply(text: &str, arch: Arch) -> Result<(String, Vec<KernelMetadata>), MetadataError> {
     let text = &with_readable_names(text)?;
@@ -338,7 +339,7 @@ pub(crate) fn apply(text: &str, arch: Arch) -> Result<(String, Vec<KernelMetadat
         copied = range.end;
     }
     result.push_str(&text[copied..]);
-    Ok((order::without_marks(&result), kernels))
+    Ok((repaired(&order::without_marks(&result)), kernels))
 }
 
 /// The alignment of a by-value parameter, and where its digits stand in the module's text. Scalars and pointers

@@ -27,6 +27,7 @@
 
 mod code;
 pub(crate) mod order;
+pub(crate) mod repair;
 pub(crate) mod statics;
 
 use std::collections::HashMap;
