@@ -174,6 +174,53 @@ fn every_pair_of_types() {
     for_types!(check_casts, kernels::casts: bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
 }
 
+type UnsignedToFloats<T> = Kernel<(Operand<T>, Rows<f32, 3>, Rows<f64, 3>)>;
+
+fn check_unsigned_to_floats<T: Convert>(kernel: &UnsignedToFloats<T>) {
+    let x = values::<T>(34, 1000);
+    let n = x.len();
+    let mut failures = Failures::new::<T>("unsigned numbers to floats");
+    for device in devices() {
+        let operand = Tensor::from_slice(device, [n], &x).unwrap();
+        let mut singles = Tensor::poisoned(device, [3, n]).unwrap();
+        let mut doubles = Tensor::poisoned(device, [3, n]).unwrap();
+        kernel.launch(device, Grid::cover([n], [TILE]), (&operand, &mut singles, &mut doubles)).unwrap();
+        let (singles, doubles) = (singles.to_vec().unwrap(), doubles.to_vec().unwrap());
+        macro_rules! through {
+            ($($number:literal $type:ident)*) => { $(
+                let between = |i: usize| $type::convert(x[i].exact()).exact();
+                let of_row = $number * n..($number + 1) * n;
+                failures.exact(device, concat!(stringify!($type), " to f32"), &singles[of_row.clone()], |i| {
+                    f32::convert(between(i))
+                });
+                failures.exact(device, concat!(stringify!($type), " to f64"), &doubles[of_row], |i| {
+                    f64::convert(between(i))
+                });
+            )* };
+        }
+        through!(0 u16 1 u32 2 u64);
+    }
+}
+
+/// Seed 2250 of the random kernels.
+#[test]
+fn signed_numbers_by_way_of_unsigned_ones_to_floats() {
+    for_types!(check_unsigned_to_floats, kernels::unsigned_to_floats: i8 i16);
+}
+
+/// Seed 213 of the random kernels.
+#[test]
+fn bytes_of_a_progression() {
+    let mut failures = Failures::new::<i8>("arange");
+    for device in devices() {
+        let mut results = Tensor::<f16, 1>::poisoned(device, [TILE]).unwrap();
+        kernels::progression.launch(device, Grid::cover([TILE], [TILE]), (&mut results,)).unwrap();
+        failures.exact(device, "as f16", &results.to_vec().unwrap(), |i| {
+            f16::from_f32(f32::from((8 + 3 * i as i32) as i8))
+        });
+    }
+}
+
 fn check_bitcast<T: Value, U: Value>(kernel: &Kernel<(Operand<T>, Row<U>)>, expected: impl Fn(T) -> U) {
     let x = values::<T>(33, 1000);
     let n = x.len();

@@ -47,6 +47,33 @@ pub fn casts<T>(
     doubles.store_masked(x.cast::<f64>().bitcast::<u64>(), (2, i));
 }
 
+/// `x` as unsigned numbers of 16, 32 and 64 bits, and these as floats. Assemblers have converted such numbers as signed ones.
+#[kernel(threads = 256, min_blocks = 1, instances(<i8>, <i16>))]
+pub fn unsigned_to_floats<T: Cast<u16> + Cast<u32> + Cast<u64>>(
+    cx: Cx,
+    x: Operand<T>,
+    singles: Rows<f32, 3>,
+    doubles: Rows<f64, 3>,
+) {
+    let singles = singles.partition(cx, shape![1, TILE]);
+    let doubles = doubles.partition(cx, shape![1, TILE]);
+    let i = cx.bid::<0>();
+    let x = x.partition(cx, shape![TILE]).load_masked(Zero, i);
+    singles.store_masked(x.cast::<u16>().cast::<f32>(), (0, i));
+    singles.store_masked(x.cast::<u32>().cast::<f32>(), (1, i));
+    singles.store_masked(x.cast::<u64>().cast::<f32>(), (2, i));
+    doubles.store_masked(x.cast::<u16>().cast::<f64>(), (0, i));
+    doubles.store_masked(x.cast::<u32>().cast::<f64>(), (1, i));
+    doubles.store_masked(x.cast::<u64>().cast::<f64>(), (2, i));
+}
+
+/// 8, 11, 14, ... as bytes that wrap, eight of a thread in one word. Assemblers have mixed up the words' upper halves.
+#[kernel(threads = 256, vector = 8, min_blocks = 1)]
+pub fn progression(cx: Cx, results: Row<f16>) {
+    let results = results.partition(cx, shape![TILE]);
+    results.store_masked(cx.arange(shape![TILE], 8_i8, 3_i8).cast::<f16>(), cx.bid::<0>());
+}
+
 /// Reads the bits of `T` as `U`.
 #[kernel(
     threads = 32, min_blocks = 1,
