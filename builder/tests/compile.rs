@@ -207,6 +207,24 @@ fn a_safe_kernel_that_cuts_too_late_is_an_error() {
 }
 
 #[test]
+fn a_safe_kernel_that_writes_a_static_is_an_error() {
+    let flag = "static FLAG: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);\n\n#[unsafe(no_mangle)]";
+    let write = "FLAG.store(1, core::sync::atomic::Ordering::Relaxed);\n    let factor";
+    let source = KERNEL.replace("#[unsafe(no_mangle)]", flag).replace("let factor", write);
+    match Crate::new(&source).builder().arch(Arch::Sm80).try_build() {
+        Ok(built) => assert!(is_skipped(&built), "the kernel must be refused"),
+        Err(error) => {
+            let message = error.to_string();
+            assert!(message.contains("kernel `double`") && message.contains("FLAG"), "{message}");
+        }
+    }
+    // Its author vouches for one that is an `unsafe fn`.
+    let vouched = source.replace("maxntid=256", "maxntid=256 contract=unsafe");
+    let built = Crate::new(&vouched).builder().arch(Arch::Sm80).try_build().unwrap();
+    assert!(is_skipped(&built) || built.images.len() == 1);
+}
+
+#[test]
 fn a_marker_without_its_kernel_is_an_error() {
     let stray = Crate::new(&KERNEL.replace("entry double", "entry triple"));
     match stray.builder().arch(Arch::Sm80).try_build() {
