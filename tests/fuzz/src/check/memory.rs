@@ -195,6 +195,7 @@ pub(crate) fn view_steps(view: &View, shape: &[usize]) -> Vec<usize> {
         View::Window => vec![1; shape.len()],
     }
 }
+
 /// Whether the block's indices stand where those of the tensor's first access stand.
 fn same_place(program: &Program, argument: usize, index: &[Index]) -> bool {
     fn first(statements: &[Statement], argument: usize) -> Option<Vec<Index>> {

@@ -95,6 +95,7 @@ fn part_of(whole: &[usize], part: &[usize], index: &[usize]) -> Result<(), Probl
             .all(|axis| part[axis] <= whole[axis] && (index[axis] + 1) * part[axis] <= whole[axis]);
     if fits { Ok(()) } else { Err("a part of the tile".into()) }
 }
+
 pub(super) fn cat(given: &Given<'_>, axis: usize) -> Results {
     given.count(2)?;
     let tile = given.tile()?;
