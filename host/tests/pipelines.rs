@@ -11,6 +11,8 @@ const SIDE: usize = 8;
 type Page = Shape2<SIDE, SIDE>;
 /// Stages of the rings.
 const STAGES: usize = 3;
+/// Random sequences of acts.
+const CASES: usize = if cfg!(miri) { 12 } else { 3000 };
 
 /// What a kernel does with the messages of its feed, in a number of four bits for each act.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -279,7 +281,7 @@ fn acts_in_any_order() {
         (state >> 33) as usize % end
     };
     let (mut finished, mut refused) = (0, 0);
-    for _ in 0..3000 {
+    for _ in 0..CASES {
         let (mut acts, mut held) = (Vec::new(), 0_usize);
         // Mostly such as are legal, so that errors come late.
         for _ in 0..below(17) {
@@ -301,5 +303,6 @@ fn acts_in_any_order() {
         check(&acts, messages);
         *(if outcome(&acts, messages).is_ok() { &mut finished } else { &mut refused }) += 1;
     }
-    assert!(finished > 500 && refused > 500, "{finished} finished, {refused} refused");
+    let enough = CASES / 6;
+    assert!(finished > enough && refused > enough, "{finished} finished, {refused} refused");
 }
