@@ -12,7 +12,9 @@ type Page = Shape2<SIDE, SIDE>;
 /// Stages of the rings.
 const STAGES: usize = 3;
 /// Random sequences of acts.
-const CASES: usize = if cfg!(miri) { 12 } else { 3000 };
+const CASES: usize = if cfg!(miri) { 3 } else { 3000 };
+/// Of the orders of two rings every so many.
+const SHARE: usize = if cfg!(miri) { 200 } else { 1 };
 
 /// What a kernel does with the messages of its feed, in a number of four bits for each act.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -252,7 +254,7 @@ fn rings_are_received_from_in_any_order() {
     let element = |row: usize, column: usize, i: usize| {
         numbers[(row * SIDE + i / SIDE) * 2 * SIDE + column * SIDE + i % SIDE]
     };
-    for turns in (0..1 << 9).chain([0xff00, 0x00ff, 0x5555, 0x3333]) {
+    for turns in (0..1 << 9).step_by(SHARE).chain([0xff00, 0x00ff, 0x5555, 0x3333]) {
         let count = if turns < 1 << 9 { 8 } else { 16 };
         let mut y = Tensor::<f32, 2>::poisoned(&device, [SIDE, SIDE]).unwrap();
         follow_both.launch(&device, 1, (&x, &mut y, turns, count)).unwrap();
@@ -304,5 +306,5 @@ fn acts_in_any_order() {
         *(if outcome(&acts, messages).is_ok() { &mut finished } else { &mut refused }) += 1;
     }
     let enough = CASES / 6;
-    assert!(finished > enough && refused > enough, "{finished} finished, {refused} refused");
+    assert!(finished >= enough && refused >= enough, "{finished} finished, {refused} refused");
 }

@@ -23,8 +23,10 @@ enum Group {
     Consumer,
     /// The same on a machine without device toolchain.
     WithoutToolchain,
-    /// The core's tests under Miri.
+    /// Tests of views, of what belongs to a block, and of streams, under Miri.
     Miri,
+    /// More under Miri, for every night; not among all groups.
+    MiriNightly,
     /// Cargo's tests of the workspace, but for the next groups.
     Workspace,
     /// Products of matrices.
@@ -49,6 +51,7 @@ impl Group {
             Self::Consumer => "a user's crate",
             Self::WithoutToolchain => "a machine without device toolchain",
             Self::Miri => "undefined behaviour, by Miri",
+            Self::MiriNightly => "undefined behaviour, by Miri, every night",
             Self::Workspace => "workspace",
             Self::Products => "products of matrices",
             Self::Operations => "operations",
@@ -58,7 +61,10 @@ impl Group {
 
 /// Runs the tests, all of them even if one group fails.
 pub(crate) fn run(options: &Options) -> Result {
-    let is_meant = |group: Group| options.groups.is_empty() || options.groups.contains(&group);
+    let is_meant = |group: Group| match group {
+        Group::MiriNightly => options.groups.contains(&group),
+        _ => options.groups.is_empty() || options.groups.contains(&group),
+    };
     let mut steps = Steps::new("groups of tests");
     let mut step = |group: Group, run: &mut dyn FnMut() -> Result<Outcome>| {
         if is_meant(group) {
@@ -74,6 +80,7 @@ pub(crate) fn run(options: &Options) -> Result {
         Some(running) => running.finish(),
         None => Ok(Outcome::Skipped("no `ptxas`: type `cargo xtask setup --checks`".to_owned())),
     });
+    step(Group::MiriNightly, &mut || interpreted(&MIRI_NIGHTLY));
     // Cargo's results come last in the output.
     step(Group::Operations, &mut || operations());
     steps.finish()
@@ -126,15 +133,44 @@ fn consumer_test() -> Result<Outcome> {
     run_all([command])
 }
 
-/// Interprets a subset of the core's tests, those that reach every kind of unsafe code on the CPU, and reports any
-/// undefined behaviour.
+/// The tests of a package that Miri interprets, and the flags of Miri.
+struct Interpreted {
+    package: &'static str,
+    tests: &'static [&'static str],
+    flags: &'static str,
+}
+
+/// rayon's threads run the host's blocks. By its default model Miri finds fault with the lists of crossbeam that these are queued in, and
+/// with threads that are there to the end.
+const WITH_THREADS: &str = "-Zmiri-tree-borrows -Zmiri-ignore-leaks";
+
+/// In every run: those that reach every kind of unsafe code of the CPU path, with few random cases.
+const MIRI: [Interpreted; 2] = [
+    Interpreted { package: "cuda-tiles", tests: &["views", "blocks", "spans"], flags: "" },
+    Interpreted { package: "cuda-tiles-host", tests: &["pipelines", "streamed"], flags: WITH_THREADS },
+];
+
+/// Every night besides. What is left out takes days (all values of a type, products, operations), or is inline assembly, which Miri does
+/// not know.
+const MIRI_NIGHTLY: [Interpreted; 2] = [
+    Interpreted { package: "cuda-tiles", tests: &["shapes"], flags: "-Zmiri-disable-isolation" },
+    Interpreted { package: "cuda-tiles-host", tests: &["cuts", "launch"], flags: WITH_THREADS },
+];
+
 fn miri() -> Result<Outcome> {
+    interpreted(&MIRI)
+}
+
+/// Interprets tests, and reports any undefined behaviour.
+fn interpreted(tests: &[Interpreted]) -> Result<Outcome> {
     if !process::succeeds(&mut toolchain::nightly_cargo(["miri", "--version"])) {
         return Ok(Outcome::Skipped("no Miri: type `cargo xtask setup --miri`".to_owned()));
     }
-    let mut command =
-        toolchain::nightly_cargo(["miri", "test", "--package", "cuda-tiles", "--test", "views"]);
-    command.arg("--target-dir").arg(target().join("miri"));
-    process::run(&mut command)?;
-    Ok(Outcome::Done)
+    run_all(tests.iter().map(|interpreted| {
+        let mut command =
+            toolchain::nightly_cargo(["miri", "test", "--no-fail-fast", "--package", interpreted.package]);
+        command.args(interpreted.tests.iter().flat_map(|test| ["--test", test]));
+        command.arg("--target-dir").arg(target().join("miri")).env("MIRIFLAGS", interpreted.flags);
+        command
+    }))
 }
