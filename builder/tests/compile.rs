@@ -209,8 +209,9 @@ fn a_safe_kernel_that_cuts_too_late_is_an_error() {
 #[test]
 fn a_safe_kernel_that_writes_a_static_is_an_error() {
     let flag = "static FLAG: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);\n\n#[unsafe(no_mangle)]";
-    let write = "FLAG.store(1, core::sync::atomic::Ordering::Relaxed);\n    let factor";
-    let source = KERNEL.replace("#[unsafe(no_mangle)]", flag).replace("let factor", write);
+    // It is read as well, or the compiler would leave it out.
+    let count = "FLAG.fetch_add(1, core::sync::atomic::Ordering::Relaxed) as u64 + map[index] * 0";
+    let source = KERNEL.replace("#[unsafe(no_mangle)]", flag).replace("map[index] * 0", count);
     match Crate::new(&source).builder().arch(Arch::Sm80).try_build() {
         Ok(built) => assert!(is_skipped(&built), "the kernel must be refused"),
         Err(error) => {
