@@ -12,9 +12,9 @@ type Page = Shape2<SIDE, SIDE>;
 /// Stages of the rings.
 const STAGES: usize = 3;
 /// Random sequences of acts.
-const CASES: usize = if cfg!(miri) { 3 } else { 3000 };
+const CASES: usize = if cfg!(miri) { 2 } else { 3000 };
 /// Of the orders of two rings every so many.
-const SHARE: usize = if cfg!(miri) { 200 } else { 1 };
+const SHARE: usize = if cfg!(miri) { 512 } else { 1 };
 
 /// What a kernel does with the messages of its feed, in a number of four bits for each act.
 #[derive(Clone, Copy, Debug, PartialEq)]
