@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use crate::Arch;
+use crate::ptx::code::functions;
 use crate::ptx::order::{self, late_cut};
 use crate::ptx::repair::repaired;
 use crate::ptx::statics::written_static;
@@ -292,11 +293,13 @@ fn check(text: &str, kernels: &[KernelMetadata]) -> Result<(), MetadataError> {
         let line = kernel.and_then(|kernel| kernel.line).map(|line| format!(" (line {line} of its file)"));
         (kernel.map_or_else(|| entry.to_owned(), |kernel| kernel.name.clone()), line.unwrap_or_default())
     };
-    if let Some((entry, learnt)) = late_cut(text, safe()) {
+    let code = order::with_marks_as_statements(text);
+    let (functions, between) = functions(&code);
+    if let Some((entry, learnt)) = late_cut(&functions, safe()) {
         let (kernel, line) = place(entry);
         return Err(MetadataError::LateCut { kernel, line, learnt: learnt.to_string() });
     }
-    if let Some((entry, variable)) = written_static(text, safe()) {
+    if let Some((entry, variable)) = written_static(&functions, &between, safe()) {
         let (kernel, line) = place(entry);
         return Err(MetadataError::WrittenStatic { kernel, line, variable });
     }

@@ -25,7 +25,7 @@
 //! # Ok::<(), cuda_tiles_builder::ptx::ParseError>(())
 //! ```
 
-mod code;
+pub(crate) mod code;
 pub(crate) mod order;
 pub(crate) mod repair;
 pub(crate) mod statics;

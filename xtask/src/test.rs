@@ -40,7 +40,7 @@ impl Group {
     const BESIDE_PTX: [(Self, fn() -> Result<Outcome>); 5] = [
         (Self::Consumer, consumer_test),
         (Self::WithoutToolchain, without_toolchain::run),
-        (Self::Miri, miri),
+        (Self::Miri, || interpreted(&MIRI)),
         (Self::Workspace, workspace),
         (Self::Products, products),
     ];
@@ -156,10 +156,6 @@ const MIRI_NIGHTLY: [Interpreted; 2] = [
     Interpreted { package: "cuda-tiles", tests: &["shapes"], flags: "-Zmiri-disable-isolation" },
     Interpreted { package: "cuda-tiles-host", tests: &["cuts", "launch"], flags: WITH_THREADS },
 ];
-
-fn miri() -> Result<Outcome> {
-    interpreted(&MIRI)
-}
 
 /// Interprets tests, and reports any undefined behaviour.
 fn interpreted(tests: &[Interpreted]) -> Result<Outcome> {

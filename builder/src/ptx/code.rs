@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{closing, find_word, is_identifier, leading_space};
+use super::{callee, closing, find_word, is_identifier, leading_space};
 
 /// A function or entry that has a body.
 pub(crate) struct Function<'a> {
@@ -25,6 +25,13 @@ pub(crate) struct Statement<'a> {
     pub(crate) operation: &'a str,
     pub(crate) operands: &'a str,
     scope: usize,
+}
+
+impl<'a> Statement<'a> {
+    /// What an instruction does: its operation without modifiers.
+    pub(crate) fn kind(&self) -> &'a str {
+        self.operation.split('.').next().unwrap_or_default()
+    }
 }
 
 /// The functions of a module without comments, and what stands between them.
@@ -105,12 +112,20 @@ impl<'a> Code<'a> {
         self.statements.push(Statement { is_guarded: guard.is_some(), operation, operands, scope });
     }
 
+    /// The functions that the body calls, by name; a register for one that it has the address of.
+    pub(crate) fn callees(&self) -> impl Iterator<Item = &'a str> {
+        self.statements
+            .iter()
+            .filter(|statement| statement.kind() == "call")
+            .map(|call| callee(call.operands))
+    }
+
     /// Calls `visit` for each statement that may come after this one.
     pub(crate) fn for_successors(&self, number: usize, mut visit: impl FnMut(usize)) {
-        let Statement { operation, operands, scope, .. } = self.statements[number];
-        match operation.split('.').next() {
-            Some("bra") => self.visit_labels([operands], scope, &mut visit),
-            Some("brx") => {
+        let Statement { operands, scope, .. } = self.statements[number];
+        match self.statements[number].kind() {
+            "bra" => self.visit_labels([operands], scope, &mut visit),
+            "brx" => {
                 let list = operands.rsplit(',').next().unwrap_or_default().trim();
                 let targets = self.find(list, scope).map(|at| &self.statements[at]);
                 match targets.filter(|targets| targets.operation == ".branchtargets") {
@@ -127,14 +142,14 @@ impl<'a> Code<'a> {
 
     /// Whether the statement behind this one may come next.
     fn goes_on(&self, number: usize) -> bool {
-        let Statement { is_guarded, operation, .. } = self.statements[number];
-        is_guarded || !matches!(operation.split('.').next(), Some("ret" | "exit" | "trap" | "bra" | "brx"))
+        let statement = &self.statements[number];
+        statement.is_guarded || !matches!(statement.kind(), "ret" | "exit" | "trap" | "bra" | "brx")
     }
 
     /// Whether the function may return here.
     pub(crate) fn is_return(&self, number: usize) -> bool {
         let is_end = number + 1 == self.statements.len() && self.goes_on(number);
-        is_end || self.statements[number].operation.split('.').next() == Some("ret")
+        is_end || self.statements[number].kind() == "ret"
     }
 
     /// Calls `visit` for the places of these labels; for all that there are if one of them is not to be found.

@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use super::code::{Code, Function, functions};
+use super::code::{Code, Function};
 use super::{callee, without_comments};
 
 /// What each mark begins with.
@@ -80,18 +80,21 @@ struct Summary {
     late: Learnt,
 }
 
-/// The first of the `kernels` that is not in order, and what it has learnt too early.
-pub(crate) fn late_cut<'k>(text: &str, kernels: impl Iterator<Item = &'k str>) -> Option<(&'k str, Learnt)> {
-    if !text.contains("//@cuda-tiles cuts") {
-        return None;
-    }
+/// The text without comments, but for the marks, which are statements.
+pub(crate) fn with_marks_as_statements(text: &str) -> String {
     let mut code = text.to_owned();
     for (mark, statement) in MARKS {
         code = code.replace(mark, statement);
     }
-    let code = without_comments(&code);
-    let (functions, _) = functions(&code);
-    let summaries = summaries(&functions);
+    without_comments(&code)
+}
+
+/// The first of the `kernels` that is not in order, and what it has learnt too early; of a module with these `functions`.
+pub(crate) fn late_cut<'k>(
+    functions: &[Function<'_>],
+    kernels: impl Iterator<Item = &'k str>,
+) -> Option<(&'k str, Learnt)> {
+    let summaries = summaries(functions);
     let mut kernels = kernels.filter_map(|name| {
         let at = functions.iter().position(|function| function.name == name)?;
         Some((name, summaries[at][0].late))
@@ -103,7 +106,7 @@ pub(crate) fn late_cut<'k>(text: &str, kernels: impl Iterator<Item = &'k str>) -
 fn summaries(functions: &[Function<'_>]) -> Vec<[Summary; 2]> {
     let mut summaries = vec![[Summary::default(); 2]; functions.len()];
     let has_calls: Vec<bool> =
-        functions.iter().map(|function| calls(&function.code).next().is_some()).collect();
+        functions.iter().map(|function| function.code.callees().next().is_some()).collect();
     let mut is_first = true;
     loop {
         let mut is_changed = false;
@@ -123,15 +126,6 @@ fn summaries(functions: &[Function<'_>]) -> Vec<[Summary; 2]> {
         }
         is_first = false;
     }
-}
-
-/// The functions that a body calls, by name; a register for one that it has the address of.
-fn calls<'a>(code: &Code<'a>) -> impl Iterator<Item = &'a str> {
-    let is_call = |operation: &str| operation.split('.').next() == Some("call");
-    code.statements
-        .iter()
-        .filter(move |statement| is_call(statement.operation))
-        .map(|call| callee(call.operands))
 }
 
 fn summary(
@@ -164,7 +158,7 @@ fn summary(
                 summary.late = summary.late.and(merged([outside, inside]).unwrap_or_default());
                 before[number]
             }
-            operation if operation.split('.').next() == Some("call") => {
+            _ if statement.kind() == "call" => {
                 called(before[number], callee(statement.operands), functions, summaries, &mut summary)
             }
             _ => before[number],
@@ -243,6 +237,7 @@ pub(crate) fn without_marks(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::code::functions;
     use super::*;
 
     const INDEX: &str = "// begin inline asm\n//@cuda-tiles reveals index\n// end inline asm\n";
@@ -251,11 +246,15 @@ mod tests {
     const FEEDS: &str = "// begin inline asm\n//@cuda-tiles feeds\n// end inline asm\n";
     const FED: &str = "// begin inline asm\n//@cuda-tiles fed\n// end inline asm\n";
 
+    fn first_late<'k>(text: &str, kernels: impl Iterator<Item = &'k str>) -> Option<(&'k str, Learnt)> {
+        late_cut(&functions(&with_marks_as_statements(text)).0, kernels)
+    }
+
     /// What the kernel `k` with this body has learnt before it cuts a tensor.
     fn late_beside(body: &str, functions: &str) -> Option<Learnt> {
         let text =
             format!(".version 8.0\n.target sm_80\n{functions}\n.visible .entry k()\n{{\n{body}\nret;\n}}\n");
-        late_cut(&text, ["k"].into_iter()).map(|(_, learnt)| learnt)
+        first_late(&text, ["k"].into_iter()).map(|(_, learnt)| learnt)
     }
 
     fn late(body: &str) -> Option<Learnt> {
@@ -331,8 +330,8 @@ mod tests {
     #[test]
     fn other_kernels_are_not_asked_for() {
         let text = format!(".version 8.0\n.target sm_80\n.entry k()\n{{\n{INDEX}{CUTS}ret;\n}}\n");
-        assert_eq!(late_cut(&text, std::iter::empty()), None);
-        assert_eq!(late_cut(&text, ["k"].into_iter()), Some(("k", Learnt::INDEX)));
+        assert_eq!(first_late(&text, std::iter::empty()), None);
+        assert_eq!(first_late(&text, ["k"].into_iter()), Some(("k", Learnt::INDEX)));
     }
 
     #[test]

@@ -6,8 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::code::{Function, Statement, functions};
-use super::{callee, without_comments};
+use super::code::{Function, Statement};
 
 /// The module's own variable, through which kernels speak to the host.
 const MESSAGES: &str = "cuda_tiles_messages";
@@ -26,13 +25,13 @@ struct Static<'a> {
     mentions: Vec<&'a str>,
 }
 
-/// The first of the `kernels` that may write a static, and the static's name as Rust's source has it.
+/// The first of the `kernels` that may write a static, and the static's name as Rust's source has it; of a module with these
+/// `functions`, and this text `between` them.
 pub(crate) fn written_static<'k>(
-    text: &str,
+    functions: &[Function<'_>],
+    between: &[&str],
     kernels: impl Iterator<Item = &'k str>,
 ) -> Option<(&'k str, String)> {
-    let code = without_comments(text);
-    let (functions, between) = functions(&code);
     let statics: Vec<_> = between.iter().flat_map(|text| text.split(';')).filter_map(read).collect();
     if statics.is_empty() {
         return None;
@@ -41,7 +40,7 @@ pub(crate) fn written_static<'k>(
         functions.iter().enumerate().map(|(at, function)| (function.name, at)).collect();
     let calls: Vec<Vec<usize>> = functions.iter().map(|function| called(function, &numbers)).collect();
     let writers: Vec<_> =
-        statics.iter().map(|one| (one.name, writers(one, &statics, &functions, &calls))).collect();
+        statics.iter().map(|one| (one.name, writers(one, &statics, functions, &calls))).collect();
     for kernel in kernels {
         let Some(&entry) = numbers.get(kernel) else { continue };
         let reached = reachable(entry, &calls);
@@ -84,11 +83,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// The functions of the module that a function may call.
 fn called(function: &Function<'_>, numbers: &HashMap<&str, usize>) -> Vec<usize> {
     let mut called = Vec::new();
-    for statement in &function.code.statements {
-        if kind(statement) != "call" {
-            continue;
-        }
-        match callee(statement.operands) {
+    for name in function.code.callees() {
+        match name {
             name if name.starts_with('%') => called.extend(0..numbers.len()),
             name => called.extend(numbers.get(name)),
         }
@@ -106,11 +102,6 @@ fn reachable(from: usize, calls: &[Vec<usize>]) -> Vec<bool> {
         }
     }
     reached
-}
-
-/// What an instruction does: its operation without modifiers.
-fn kind<'a>(statement: &Statement<'a>) -> &'a str {
-    statement.operation.split('.').next().unwrap_or_default()
 }
 
 /// What is known about the whole module when one static is followed.
@@ -212,7 +203,7 @@ impl Followed<'_> {
         };
         let (first, others) = split(statement.operands);
         let is_of_call = statement.operation.split('.').any(|part| part == "param");
-        match kind(statement) {
+        match statement.kind() {
             "ld" | "ldu" if is_of_call => (first, self.arguments[number] | results),
             "ld" | "ldu" => {
                 let loaded = if held(others) & CARRIER != 0 { ADDRESS | CARRIER } else { 0 };
@@ -295,6 +286,7 @@ fn rust_name(symbol: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{code, without_comments};
     use super::*;
 
     const STATICS: &str = ".visible .global .align 8 .u64 cuda_tiles_messages[2];\n\
@@ -310,7 +302,9 @@ mod tests {
         let text = format!(
             ".version 8.0\n.target sm_80\n{STATICS}{functions}\n.visible .entry k(.param .u64 p)\n{{\n{body}\nret;\n}}\n"
         );
-        written_static(&text, ["k"].into_iter()).map(|(_, name)| name)
+        let text = without_comments(&text);
+        let (functions, between) = code::functions(&text);
+        written_static(&functions, &between, ["k"].into_iter()).map(|(_, name)| name)
     }
 
     fn written(body: &str) -> Option<String> {
