@@ -1,4 +1,4 @@
-"""The drawings of docs/tensor-cores.md, made from the layouts' formulas. docs/plot.py writes them.
+"""The drawings of docs/book/src/tensor-cores.md, made from the layouts' formulas. docs/plot.py writes them.
 
 A layout says of which bits of an element's coordinates the number of its register and of its thread are made, as
 `tiles/src/layout/matrix.rs` does. `checked()` compares the formulas with those that the PTX ISA prints beside its own
@@ -72,7 +72,7 @@ class Drawing:
     def text(self, x, y, text, anchor="start", ink="#111", size=12, weight="normal"):
         self.parts.append(f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{ink}" font-size="{size}" '
                           f'font-weight="{weight}">{html.escape(text)}</text>')
-        self.reach(x + (0.56 * size * len(text) if anchor == "start" else 0), y)
+        self.reach(x + ((0.64 if weight == "bold" else 0.56) * size * len(text) if anchor == "start" else 0), y)
 
     def arrow(self, x, y, to_x, to_y, dashed=False):
         dash = ' stroke-dasharray="3 3"' if dashed else ""
@@ -99,12 +99,12 @@ def fragment(drawing, x, y, layout, rows, columns, axes, watched, cell=(30, 18))
 
 
 def fragments():
-    """One mma.sync m16n8k16: A on the left, B above, the accumulators where they meet."""
+    """One mma.sync m16n8k16: A on the left, B above, the accumulators where both meet."""
     drawing, watched, (wide, high) = Drawing("Fragments of mma.sync.m16n8k16"), 5, (30, 18)
     left, top, gap = 16, 78, 30
     across, down = left + 16 * wide + gap, top + 16 * high + gap
     drawing.text(left, 28, "mma.sync m16n8k16, 16-bit operands", size=14, weight="bold")
-    drawing.text(left, 48, f"Each cell: lane : register. All that lane {watched} has is dark; of one tint are four lanes of a group.")
+    drawing.text(left, 48, f"Each cell: lane : register. The dark cells are lane {watched}'s. Four lanes of a group share a tint.")
     fragment(drawing, across, top, B, 16, 8, ("k", "column"), watched)
     fragment(drawing, left, down, A, 16, 16, ("row", "k"), watched)
     fragment(drawing, across, down, ACCUMULATOR, 16, 8, ("row", "column"), watched)
@@ -118,7 +118,7 @@ def warpgroup():
     """The accumulators of wgmma m64nN: the same 16 x 8 pieces, a warp for each 16 rows."""
     drawing, (wide, high), pieces = Drawing("Accumulators of wgmma.m64nN"), (112, 58), 5
     drawing.text(16, 28, "wgmma m64nN: accumulators of four warps", size=14, weight="bold")
-    drawing.text(16, 48, "Each piece is a 16 x 8 piece as of mma.sync; registers go on to the right, warps go down.")
+    drawing.text(16, 48, "Each piece is 16 x 8, as for mma.sync. Register numbers grow to the right, warp numbers downwards.")
     for piece in range(pieces):
         drawing.text(96 + (piece + 0.5) * wide, 76, f"columns {8 * piece} .. {8 * piece + 7}", "middle", size=11)
     for warp in range(4):
@@ -158,8 +158,8 @@ def stage():
                 watched = chunk == 2
                 drawing.box(x + place * wide, 162 + row * high, wide, high, STRONG if watched else TINTS[chunk],
                             str(chunk), "#fff", "#fff" if watched else "#111")
-    drawing.text(16, 386, "chunk in memory = chunk ^ (row % 8): rows 8 .. 15 lie as rows 0 .. 7 do. The dark chunks are one column of the tile:")
-    drawing.text(16, 404, "straight down they would all be in the same four banks; swizzled, eight rows are in eight different groups of four.")
+    drawing.text(16, 386, "chunk in memory = chunk ^ (row % 8), the same for every eight rows. The dark chunks are one column of the tile.")
+    drawing.text(16, 404, "Without the swizzle all eight would lie in the same four banks. With it they lie in eight different groups of four banks.")
     return drawing.svg()
 
 
@@ -179,12 +179,12 @@ def schedule(stages, steps, copy, product):
 def ring():
     """The ring of stages with its barriers and roles, and a schedule that the rules give."""
     drawing, stages, steps, scale = Drawing("A ring of stages"), 4, 9, 27
-    drawing.text(16, 28, "A ring of four stages between a copy warp and the warps that multiply", size=14, weight="bold")
+    drawing.text(16, 28, "A ring of four stages between the producer warp and the consumer warps", size=14, weight="bold")
     drawing.box(16, 48, 150, 150, TINTS[1])
     drawing.box(634, 48, 160, 150, TINTS[2])
-    for k, line in enumerate(("copy warp", "", "wait empty[s]", "expect bytes of A, B", "copy A to stage s", "copy B to stage s")):
+    for k, line in enumerate(("producer warp", "", "wait empty[s]", "expect bytes of A, B", "load A into stage s", "load B into stage s")):
         drawing.text(28, 70 + 20 * k, line, size=12, weight="bold" if k == 0 else "normal")
-    for k, line in enumerate(("256 threads", "", "wait full[s]", "acc += A(s) B(s)", "step before is done:", "arrive at its empty")):
+    for k, line in enumerate(("consumers", "(256 threads)", "wait full[s]", "acc += A(s) B(s)", "wait for step before,", "arrive at its empty")):
         drawing.text(646, 70 + 20 * k, line, size=12, weight="bold" if k == 0 else "normal")
     for s in range(stages):
         x = 216 + s * 96
@@ -192,14 +192,14 @@ def ring():
         drawing.text(x + 42, 108, f"stage {s}", "middle", weight="bold")
         drawing.text(x + 42, 128, "A and B tile", "middle", size=11)
     drawing.arrow(168, 72, 632, 72)
-    drawing.text(400, 64, "full[s]: the copied bytes have arrived", "middle", size=12)
+    drawing.text(400, 64, "full[s]: the loaded bytes have arrived", "middle", size=12)
     drawing.arrow(632, 166, 168, 166)
     drawing.text(400, 186, "empty[s]: nobody reads the stage any more", "middle", size=12)
 
     copies, products = schedule(stages, steps, 1.6, 2.4)
     left, top = 110, 236
-    drawing.text(16, top - 10, "In time, where a product takes longer than a copy (numbers are steps along k):")
-    for lane, (name, spans, tint) in enumerate((("copies", copies, TINTS[1]), ("products", products, TINTS[2]))):
+    drawing.text(16, top - 10, "In time, where a product takes longer than a load (the numbers are steps along k):")
+    for lane, (name, spans, tint) in enumerate((("loads", copies, TINTS[1]), ("products", products, TINTS[2]))):
         y = top + lane * 30
         drawing.text(left - 10, y + 16, name, "end")
         for step, (begin, end) in enumerate(spans):
@@ -213,7 +213,7 @@ def ring():
             drawing.box(left + copies[step][1] * scale, y, (end - copies[step][1]) * scale, 20, TINTS[4], str(step))
     assert all(later[0] == earlier[1] for earlier, later in zip(products, products[1:]))
     drawing.text(16, top + 72 + stages * 26 + 18,
-                 "A copy into a stage begins when the product that read the stage is done. After the first, no product waits for a copy.")
+                 "A load into a stage begins when the product that read the stage is done. After the first, no product waits for a load.")
     return drawing.svg()
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The tables, plots and drawings of docs/performance.md and docs/tensor-cores.md.
+"""The tables, plots and drawings of the book's pages performance.md and tensor-cores.md.
 
     python3 docs/plot.py [--results FILE] [--matrix FILE] [--check]
 
-Writes, from the measurements in benches/results/, docs/performance.svg, docs/tensor-cores.svg, and the tables between the
-two marker comments of the pages; and the drawings of docs/diagrams.py. --check writes nothing and fails if any of them is
-not what it would write.
+Writes into docs/book/src, from the measurements in benches/results/, performance.svg, tensor-cores.svg, and the tables
+between the two marker comments of the pages; and the drawings of docs/diagrams.py. --check writes nothing and fails if any
+of them is not what it would write.
 
 The measurements are what benches/peers.py wrote: a list with workload, unit, ours, rival, rival_name, ratio, ceiling,
 commit, driver, date, and optionally others (every peer's best) and gpu; and what benches/matrix.py wrote, which has
@@ -19,7 +19,8 @@ import sys
 
 from diagrams import drawings
 
-DOCS = pathlib.Path(__file__).resolve().parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs/book/src"
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 TITLES = {
     "vadd_f32_2^28": "vector add, f32, 2^28",
@@ -43,8 +44,8 @@ MATRIX_TITLES = {
     "gemm_bf16_8192": "bf16, 8192^3", "gemm_bf16_4096": "bf16, 4096^3",
     "gemm_bf16_8192_bt": "bf16, 8192^3, B column-major", "gemm_bf16_4096_bt": "bf16, 4096^3, B column-major",
     "gemm_tf32_8192": "TF32, 8192^3", "gemm_tf32_8192_bt": "TF32, 8192^3, B column-major",
-    "gemm_f8e4m3_8192_fast": "FP8 E4M3, 8192^3, sums of the hardware",
-    "gemm_f8e4m3_8192_precise": "FP8 E4M3, 8192^3, sums in f32",
+    "gemm_f8e4m3_8192_fast": "FP8 E4M3, 8192^3, accumulated by the tensor cores",
+    "gemm_f8e4m3_8192_precise": "FP8 E4M3, 8192^3, promoted accumulation",
     "gemm_i8_8192_bt": "i8, 8192^3", "gemm_f64_4096": "f64, 4096^3",
     "gemm_f16_ragged": "f16, 4097 x 4093 x 4091, packed",
     "gemm_f16_ragged_pitch": "f16, 4097 x 4093 x 4091, rows of 64",
@@ -55,7 +56,7 @@ MATRIX_TITLES = {
     "gemm_streamed_gelu_8192": "3. streamed, with bias and GELU, f16, 8192^3",
     "gemm_streamed_gelu_4096": "streamed, bias and GELU, f16, 4096^3",
     "grouped_f16_16": "16 unequal products, f16", "grouped_bf16_experts": "16 experts, bf16",
-    "attention_f16": "attention, f16, 4 x 32 x 4096 x 128", "attention_f16_causal": "the same, causal",
+    "attention_f16": "attention, f16, 4 x 32 x 4096 x 128", "attention_f16_causal": "attention, causal, f16, 4 x 32 x 4096 x 128",
     **{f"decode_f16_{rows}": f"{rows} x 8192 by 8192 x 8192, f16" for rows in (1, 8, 16, 32, 64)},
 }
 MATRIX_PEERS = ["cuBLAS", "cuDNN", "CUDA Tile C++", "Triton", "PyTorch"]
@@ -66,7 +67,11 @@ STEPS = {
     "gemm_f16_gelu_8192": "gemm, with bias and GELU",
 }
 LINE = "gemm_f16_8192"
-WIDTH, LABELS, BAR, GAP, TOP = 800, 210, 16, 22, 46
+WIDTH, BAR, GAP, SIZE = 840, 15, 18, 12
+STYLE = (
+    "<style>.number{font-size:11px;fill:#fff}.tick{font-size:11px;fill:#4b5563;text-anchor:middle}.title{font-size:14px;font-weight:bold}"
+    ".grid{stroke:#e5e7eb;fill:none}.ceiling{stroke:#111;stroke-width:1.5;stroke-dasharray:4 3;fill:none}</style>\n"
+)
 
 
 def peer_rates(row):
@@ -99,35 +104,61 @@ def table(rows):
     return "\n".join(lines)
 
 
-def plot(rows):
-    most = max(max(row["ours"], row["ceiling"], *peer_rates(row).values()) for row in rows)
-    scale = (WIDTH - LABELS - 30) / most
-    parts, y = [], TOP
-    for row in rows:
-        bars = {OURS: row["ours"], **peer_rates(row)}
-        height = BAR * len(bars)
-        parts.append(f'<text x="{LABELS - 10}" y="{y + height / 2 + 4}" text-anchor="end">{html.escape(title(row))}</text>')
-        for k, (name, rate) in enumerate(bars.items()):
-            top = y + k * BAR
-            parts.append(
-                f'<rect x="{LABELS}" y="{top}" width="{rate * scale:.1f}" height="{BAR - 2}" '
-                f'fill="{COLOURS.get(name, "#9ca3af")}"/>'
-                f'<text class="number" x="{LABELS + rate * scale - 6:.1f}" y="{top + 11}">{rate:,.0f}</text>'
-            )
-        line = LABELS + row["ceiling"] * scale
-        parts.append(f'<path class="ceiling" d="M{line:.1f} {y - 4}V{y + height + 2}"/>')
-        y += height + GAP
-    legend, x = [], LABELS
-    for name in [OURS] + [peer for peer in PEERS if any(peer in peer_rates(row) for row in rows)]:
-        legend.append(f'<rect x="{x}" y="14" width="11" height="11" fill="{COLOURS[name]}"/><text x="{x + 16}" y="24">{name}</text>')
-        x += 32 + 8 * len(name)
-    legend.append(f'<path class="ceiling" d="M{x + 4} 12V28"/><text x="{x + 12}" y="24">a copy\'s rate</text>')
+def text_width(text, size=SIZE):
+    """The width of a text in a wide sans-serif font, at least."""
+    return 0.64 * size * len(text)
+
+
+def axis(left, scale, most, step, top, bottom):
+    """Grid lines and the numbers below them."""
+    ticks = range(0, int(most) + 1, step)
+    return [
+        f'<path class="grid" d="M{left + tick * scale:.1f} {top}V{bottom}"/>'
+        f'<text class="tick" x="{left + tick * scale:.1f}" y="{bottom + 15}">{tick:,}</text>'
+        for tick in ticks
+    ]
+
+
+def bar(left, top, rate, scale, height, colour):
+    """A bar with its figure at the left end, where no other line runs."""
+    return (f'<rect x="{left}" y="{top}" width="{rate * scale:.1f}" height="{height - 1}" fill="{colour}"/>'
+            f'<text class="number" x="{left + 6}" y="{top + height / 2 + 3.5:g}">{rate:,.0f}</text>')
+
+
+def svg(heading, height, parts):
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" font-family="sans-serif" font-size="12">\n'
-        "<title>Rate of memory-bound kernels in GB/s</title>\n"
-        "<style>.number{font-size:11px;fill:#fff;text-anchor:end}.ceiling{stroke:#111;stroke-width:1.5;stroke-dasharray:4 3;fill:none}</style>\n"
-        f'<rect width="{WIDTH}" height="{y}" fill="#fff"/>\n' + "\n".join(legend + parts) + "\n</svg>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" font-family="sans-serif" font-size="{SIZE}">\n'
+        f"<title>{html.escape(heading)}</title>\n{STYLE}"
+        f'<rect width="{WIDTH}" height="{height:g}" fill="#fff"/>\n<text class="title" x="16" y="24">{html.escape(heading)}</text>\n'
+        + "\n".join(parts) + "\n</svg>\n"
     )
+
+
+def plot(rows):
+    left = max(text_width(title(row)) for row in rows) + 24
+    most = max(max(row["ours"], row["ceiling"], *peer_rates(row).values()) for row in rows)
+    scale, first = (WIDTH - left - 30) / most, 88
+    bars, y = [], first
+    for row in rows:
+        rates = {OURS: row["ours"], **peer_rates(row)}
+        height = BAR * len(rates)
+        bars.append(f'<text x="{left - 10:g}" y="{y + height / 2 + 4:g}" text-anchor="end">{html.escape(title(row))}</text>')
+        for k, (name, rate) in enumerate(rates.items()):
+            bars.append(bar(left, y + k * BAR, rate, scale, BAR, COLOURS.get(name, "#9ca3af")))
+        line = left + row["ceiling"] * scale
+        bars.append(f'<path class="ceiling" d="M{line:.1f} {y - 5}V{y + height + 4}"/>')
+        y += height + GAP
+    legend, x = [], 16
+    for name in [OURS] + [peer for peer in PEERS if any(peer in peer_rates(row) for row in rows)]:
+        legend.append(f'<rect x="{x:g}" y="40" width="11" height="11" fill="{COLOURS[name]}"/><text x="{x + 17:g}" y="50">{name}</text>')
+        x += 17 + text_width(name) + 16
+    ceilings = sorted({round(row["ceiling"]) for row in rows})
+    copy = f"rate of a copy by PyTorch, {' to '.join(f'{rate:,}' for rate in {ceilings[0]: 0, ceilings[-1]: 0})} GB/s"
+    legend.append(f'<path class="ceiling" d="M{x + 4:g} 37V54"/><text x="{x + 13:g}" y="50">{copy}</text>')
+    gpus = " and ".join(sorted({row.get("gpu", "NVIDIA H200") for row in rows}))
+    unit = f'<text class="tick" x="{left + (WIDTH - left - 30) / 2:.1f}" y="{y + 32}">GB/s: bytes of inputs and outputs per time. More is better.</text>'
+    return svg(f"Memory-bound kernels on one {gpus}, in GB/s", y + 46,
+               legend + axis(left, scale, most, 1000, first - 10, y - 4) + bars + [unit])
 
 
 def matrix_table(rows):
@@ -161,25 +192,20 @@ def steps_plot(rows):
     rates = {row["workload"]: row for row in rows}
     steps = {name: rates[name]["ours"] for name in STEPS if rates.get(name, {}).get("ours")}
     line = rates.get(LINE, {}).get("others", {}).get("cuBLAS")
-    scale, high = (WIDTH - LABELS - 30) / max([*steps.values(), line or 0]), 22
-    parts, y = [], TOP
+    most, high, first = max([*steps.values(), line or 0]), 22, 66
+    left = max(text_width(STEPS[name]) for name in steps) + 24
+    scale, bars, y = (WIDTH - left - 30) / most, [], first
     for name, rate in steps.items():
-        parts.append(
-            f'<text x="{LABELS - 10}" y="{y + 15}" text-anchor="end">{html.escape(STEPS[name])}</text>'
-            f'<rect x="{LABELS}" y="{y}" width="{rate * scale:.1f}" height="{high - 2}" fill="{COLOURS[OURS]}"/>'
-            f'<text class="number" x="{LABELS + 8}" y="{y + 14}">{rate:,.0f}</text>'
-        )
+        bars.append(f'<text x="{left - 10:g}" y="{y + 15}" text-anchor="end">{html.escape(STEPS[name])}</text>')
+        bars.append(bar(left, y, rate, scale, high, COLOURS[OURS]))
         y += high + 8
     if line:
-        x = LABELS + line * scale
-        parts.append(f'<path class="ceiling" d="M{x:.1f} {TOP - 8}V{y}"/>'
-                     f'<text x="{x:.1f}" y="{TOP - 14}" text-anchor="end">cuBLAS: {line:,.0f} TFLOP/s</text>')
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 10}" font-family="sans-serif" font-size="12">\n'
-        "<title>Matrix product of 8192 x 8192 f16, step by step, in TFLOP/s</title>\n"
-        "<style>.number{font-size:11px;fill:#fff}.ceiling{stroke:#111;stroke-width:1.5;stroke-dasharray:4 3;fill:none}</style>\n"
-        f'<rect width="{WIDTH}" height="{y + 10}" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n"
-    )
+        x = left + line * scale
+        bars.append(f'<path class="ceiling" d="M{x:.1f} {first - 8}V{y - 2}"/>'
+                    f'<text x="{x:.1f}" y="{first - 13}" text-anchor="end">cuBLAS without an epilogue: {line:,.0f} TFLOP/s</text>')
+    unit = f'<text class="tick" x="{left + (WIDTH - left - 30) / 2:.1f}" y="{y + 32}">TFLOP/s in short bursts. More is better.</text>'
+    return svg("Product of 8192 x 8192 matrices of f16, step by step, in TFLOP/s", y + 46,
+               axis(left, scale, most, 100, first - 4, y - 4) + bars + [unit])
 
 
 def with_table(page, table):
@@ -191,25 +217,25 @@ def with_table(page, table):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    results = DOCS.parent / "benches/results"
+    results = ROOT / "benches/results"
     parser.add_argument("--results", type=pathlib.Path, default=results / "h200.json")
     parser.add_argument("--matrix", type=pathlib.Path, default=results / "h200_matrix.json")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    rows, page, chapter = json.loads(options.results.read_text()), DOCS / "performance.md", DOCS / "tensor-cores.md"
+    rows, page, chapter = json.loads(options.results.read_text()), PAGES / "performance.md", PAGES / "tensor-cores.md"
     measured = {}
     if options.matrix.is_file():
         matrix = json.loads(options.matrix.read_text())
         picture = "![The rate of each step, beside that of cuBLAS](tensor-cores.svg)"
         measured = {
             chapter: with_table(chapter, f"{matrix_table(matrix)}\n\n{picture}"),
-            DOCS / "tensor-cores.svg": steps_plot(matrix),
+            PAGES / "tensor-cores.svg": steps_plot(matrix),
         }
     wanted = {
         page: with_table(page, table(rows)),
-        DOCS / "performance.svg": plot(rows),
+        PAGES / "performance.svg": plot(rows),
         **measured,
-        **{DOCS / name: drawing for name, drawing in drawings().items()},
+        **{PAGES / name: drawing for name, drawing in drawings().items()},
     }
     stale = [path for path, text in wanted.items() if not path.is_file() or path.read_text() != text]
     if options.check:

@@ -6,9 +6,9 @@
 //! tiles it will want, in order; they are copied into a ring of stages while it computes on earlier ones. `each` lends
 //! the stage of a step, `receive` and `release` hand one out for longer:
 //!
-//!     let feed = block.indices(RowMajor, [1, rows, 1]).flat_map(move |[_, i, _]| x.row(i).chain(x.row(i)));
-//!     block.pipeline(ring, feed, move |cx, mut receiver| {
-//!         receiver.steps(columns).each(|stage| ...);
+//!     let feed = roles.tile_indices(RowMajor, [1, rows, 1]).flat_map(move |[_, i, _]| x.row(i).chain(x.row(i)));
+//!     roles.pipeline(ring, feed, move |cx, mut receiver| {
+//!         receiver.k_loop(columns).for_each(|stage| ...);
 //!     });
 
 use cuda_tiles_host::{Device, Launch, Result, Tensor};

@@ -4,7 +4,7 @@
 //! is a comment:
 //!
 //! ```text
-//! //@cuda-tiles entry kernels::gemm maxntid=256 copy=128 minnctapersm=1 maxnreg=168 cluster=2,1,1 paramalign=3:64
+//! //@cuda-tiles entry kernels::gemm maxntid=256 producer=128 minnctapersm=1 maxnreg=168 cluster=2,1,1 paramalign=3:64
 //!     line=12 fingerprint=3254236 is fn gemm(a: Span<f32, (u32, u32)>, ...)
 //! ```
 //!
@@ -45,7 +45,7 @@ pub struct KernelMetadata {
     pub threads: Option<[u32; 3]>,
     /// Threads along x besides those, which do nothing but copy. Architectures before `sm_90` have no copy engine for
     /// them to drive; kernels are launched without them there.
-    pub copy_threads: Option<u32>,
+    pub producer_threads: Option<u32>,
     /// How many blocks should fit on a multiprocessor at a time (`.minnctapersm`).
     pub min_blocks: Option<u32>,
     /// The most registers that a thread may take (`.maxnreg`).
@@ -157,8 +157,8 @@ impl KernelMetadata {
         if let (Some(_), None) = (metadata.min_blocks, metadata.threads) {
             return Err(metadata.refuse("minnctapersm", "it has no meaning without `maxntid`"));
         }
-        if let (Some(_), None) = (metadata.copy_threads, metadata.threads) {
-            return Err(metadata.refuse("copy", "it has no meaning without `maxntid`"));
+        if let (Some(_), None) = (metadata.producer_threads, metadata.threads) {
+            return Err(metadata.refuse("producer", "it has no meaning without `maxntid`"));
         }
         Ok(Some(metadata))
     }
@@ -172,7 +172,7 @@ impl KernelMetadata {
         let (key, value) = setting.split_once('=').ok_or("it has no value")?;
         match key {
             "maxntid" => once(&mut self.threads, three(value)?)?,
-            "copy" => once(&mut self.copy_threads, positive(value)?)?,
+            "producer" => once(&mut self.producer_threads, positive(value)?)?,
             "minnctapersm" => once(&mut self.min_blocks, positive(value)?)?,
             "maxnreg" => once(&mut self.max_registers, positive(value)?)?,
             "cluster" => once(&mut self.cluster, three(value)?)?,
@@ -194,7 +194,7 @@ impl KernelMetadata {
             _ => return Err("this setting is unknown"),
         }
         let threads = self.threads.map_or(0, |[x, ..]| x);
-        match threads.checked_add(self.copy_threads.unwrap_or(0)) {
+        match threads.checked_add(self.producer_threads.unwrap_or(0)) {
             Some(_) => Ok(()),
             None => Err("with the other threads it is more than can be counted"),
         }
@@ -211,8 +211,8 @@ impl KernelMetadata {
         let number = |value: Option<u32>| value.map(|value| format!(" {value}"));
         let triple = |value: Option<[u32; 3]>| value.map(|[x, y, z]| format!(" {x}, {y}, {z}"));
         let cluster = self.cluster.filter(|_| arch >= Arch::Sm90);
-        let copying = self.copy_threads.filter(|_| arch >= Arch::Sm90).unwrap_or(0);
-        add(".maxntid", triple(self.threads.map(|[x, y, z]| [x + copying, y, z])));
+        let producers = self.producer_threads.filter(|_| arch >= Arch::Sm90).unwrap_or(0);
+        add(".maxntid", triple(self.threads.map(|[x, y, z]| [x + producers, y, z])));
         add(".minnctapersm", number(self.min_blocks));
         add(".maxnreg", number(self.max_registers));
         add(".explicitcluster", cluster.map(|_| String::new()));
@@ -445,7 +445,7 @@ mod tests {
 
     #[test]
     fn threads_that_copy_count_where_there_is_a_copy_engine() {
-        let text = module("//@cuda-tiles entry first maxntid=256 copy=32 minnctapersm=1");
+        let text = module("//@cuda-tiles entry first maxntid=256 producer=32 minnctapersm=1");
         for (arch, directive) in [
             (Arch::Sm80, ".maxntid 256, 1, 1\n"),
             (Arch::Sm89, ".maxntid 256, 1, 1\n"),
@@ -454,7 +454,7 @@ mod tests {
         ] {
             let (result, kernels) = apply(&text, arch).unwrap();
             assert!(result.contains(directive), "{arch}: {result}");
-            assert_eq!((kernels[0].threads, kernels[0].copy_threads), (Some([256, 1, 1]), Some(32)));
+            assert_eq!((kernels[0].threads, kernels[0].producer_threads), (Some([256, 1, 1]), Some(32)));
         }
     }
 
@@ -538,7 +538,7 @@ mod tests {
             "speed=11",
             "maxntid=64 maxntid=128",
             "paramalign=1:64 paramalign=1:64",
-            "maxntid=4294967295 copy=1",
+            "maxntid=4294967295 producer=1",
         ] {
             let message = error(&format!("//@cuda-tiles entry first {setting}")).to_string();
             let refused = setting.rsplit(' ').next().unwrap();
@@ -546,7 +546,7 @@ mod tests {
         }
         let message = error("//@cuda-tiles entry first minnctapersm=2").to_string();
         assert!(message.contains("without `maxntid`"), "{message}");
-        let message = error("//@cuda-tiles entry first copy=32").to_string();
+        let message = error("//@cuda-tiles entry first producer=32").to_string();
         assert!(message.contains("`copy`") && message.contains("without `maxntid`"), "{message}");
     }
 
@@ -554,7 +554,7 @@ mod tests {
     fn setting() -> impl Strategy<Value = String> {
         let key = prop::sample::select(vec![
             "maxntid",
-            "copy",
+            "producer",
             "minnctapersm",
             "maxnreg",
             "cluster",

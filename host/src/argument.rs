@@ -8,7 +8,7 @@ use cuda_tiles::span::{
 };
 
 #[allow(unused_imports, reason = "for links in the documentation")]
-use cuda_tiles::stream::{TileSink, TileSource};
+use cuda_tiles::memory::{TmaLoad, TmaStore};
 
 use crate::error::{ArgumentError, Error, Result};
 use crate::stream::Stream;
@@ -21,8 +21,8 @@ use crate::tensor_maps::MapKeeper;
 /// |---|---|
 /// | read-only span | `&tensor`, or a [`TensorView`] |
 /// | writable or atomic span | `&mut tensor`, or a [`TensorViewMut`] |
-/// | [`TileSource`] | `&tensor`, or a [`TensorView`], of two axes or three |
-/// | [`TileSink`] | `&mut tensor`, or a [`TensorViewMut`], of two axes or three |
+/// | [`TmaLoad`] | `&tensor`, or a [`TensorView`], of two axes or three |
+/// | [`TmaStore`] | `&mut tensor`, or a [`TensorViewMut`], of two axes or three |
 /// | number or `bool` | a value of just this type |
 /// | [`Divisible`], [`Bounded`] | the number itself, which must be as they say |
 ///
@@ -76,8 +76,8 @@ use crate::tensor_maps::MapKeeper;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for the kernel's parameter `{P}`",
     label = "the kernel's parameter is `{P}`",
-    note = "pass `&tensor` or `tensor.view()` for a read-only span or a `TileSource`, `&mut tensor` or `tensor.view_mut()` for a \
-            writable span or a `TileSink`",
+    note = "pass `&tensor` or `tensor.view()` for a read-only span or a `TmaLoad`, `&mut tensor` or `tensor.view_mut()` for a \
+            writable span or a `TmaStore`",
     note = "element type and rank must be the parameter's own; a number must have just the parameter's type, as in `1.0_f32`"
 )]
 pub trait Argument<P, S = Stream> {

@@ -153,9 +153,9 @@ impl Image {
     }
 
     /// The threads of a block of a kernel in its code: those that copy are there where the target has a copy engine for them.
-    // As `COPY_WARP` in `cuda_tiles::arch::barriers`.
+    // As `PRODUCER_WARP` in `cuda_tiles::arch::barriers`.
     pub fn threads(&self, kernel: &Description) -> u32 {
-        kernel.threads + if self.major >= FIRST_WITH_COPY_ENGINE { kernel.copy_threads } else { 0 }
+        kernel.threads + if self.major >= FIRST_WITH_COPY_ENGINE { kernel.producer_threads } else { 0 }
     }
 
     /// The version of the PTX language that the image is written in, from its `.version` line.
@@ -257,7 +257,7 @@ mod tests {
             declaration: "fn product()",
             fingerprint: 0,
             threads: 256,
-            copy_threads: 32,
+            producer_threads: 32,
             grid_rank: 1,
             shared_bytes: [0; 3],
             cluster: [1; 3],

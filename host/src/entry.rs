@@ -93,7 +93,7 @@ mod tests {
             declaration: "fn add(x: Span<f32, (u32,)>)",
             fingerprint,
             threads: 128,
-            copy_threads: 0,
+            producer_threads: 0,
             grid_rank: 1,
             shared_bytes: [0; 3],
             cluster: [1; 3],

@@ -160,7 +160,7 @@ mod tests {
             name: "scale",
             threads: 128,
             grid_rank,
-            copy_threads: 0,
+            producer_threads: 0,
             shared_bytes: [0; 3],
             cluster,
             dependent: false,

@@ -4,7 +4,7 @@
 //! a kernel reads so must be like that, on every device alike; where it only writes one, the kernel has another way.
 
 use cuda_tiles::element::Element;
-use cuda_tiles::stream::{MatrixLayout, MatrixShape, TensorBox, TensorMap, TileSink, TileSource};
+use cuda_tiles::memory::{MatrixLayout, MatrixShape, TensorBox, TensorMap, TmaLoad, TmaStore};
 
 use crate::argument::{Argument, Launching};
 use crate::error::ArgumentError;
@@ -164,7 +164,7 @@ pub(crate) fn parts<T: Element, const RANK: usize>(
 macro_rules! streamed {
     ($($rank:literal)*) => { $(
         impl<T: Element> TensorView<'_, T, $rank> {
-            /// Whether a kernel can read the elements as a [`TileSource`]: the columns are neighbours in memory, and rows and
+            /// Whether a kernel can read the elements as a [`TmaLoad`]: the columns are neighbours in memory, and rows and
             /// matrices start at multiples of 16 bytes.
             pub fn is_streamable(&self) -> bool {
                 let Ok(matrices) = layout_of::<T, $rank>(&self.layout) else { return false };
@@ -174,40 +174,40 @@ macro_rules! streamed {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<T: Element, S: MatrixShape> Argument<TileSource<T, S>> for &Tensor<T, $rank> {
-            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSource<T, S>, ArgumentError> {
+        impl<T: Element, S: MatrixShape> Argument<TmaLoad<T, S>> for &Tensor<T, $rank> {
+            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TmaLoad<T, S>, ArgumentError> {
                 self.view().resolve(launch)
             }
         }
 
         #[diagnostic::do_not_recommend]
-        impl<T: Element, S: MatrixShape> Argument<TileSource<T, S>> for TensorView<'_, T, $rank> {
-            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSource<T, S>, ArgumentError> {
+        impl<T: Element, S: MatrixShape> Argument<TmaLoad<T, S>> for TensorView<'_, T, $rank> {
+            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TmaLoad<T, S>, ArgumentError> {
                 let memory = self.storage.lend(launch.stream)?;
                 let Parts { map, pointer, layout } =
-                    parts::<T, $rank>(memory, &self.layout, Use::Source, TileSource::<T, S>::BOX, launch.maps)?;
+                    parts::<T, $rank>(memory, &self.layout, Use::Source, TmaLoad::<T, S>::BOX, launch.maps)?;
                 // SAFETY: the layout stays within the storage, which the kernel may read from now on: on the CPU it ends
                 // before this borrow does, on the GPU the storage's account knows of it. The map says the same.
-                Ok(unsafe { TileSource::new(map, pointer, layout) })
+                Ok(unsafe { TmaLoad::new(map, pointer, layout) })
             }
         }
 
         #[diagnostic::do_not_recommend]
-        impl<T: Element, S: MatrixShape> Argument<TileSink<T, S>> for &mut Tensor<T, $rank> {
-            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSink<T, S>, ArgumentError> {
+        impl<T: Element, S: MatrixShape> Argument<TmaStore<T, S>> for &mut Tensor<T, $rank> {
+            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TmaStore<T, S>, ArgumentError> {
                 self.view_mut().resolve(launch)
             }
         }
 
         #[diagnostic::do_not_recommend]
-        impl<T: Element, S: MatrixShape> Argument<TileSink<T, S>> for TensorViewMut<'_, T, $rank> {
-            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSink<T, S>, ArgumentError> {
+        impl<T: Element, S: MatrixShape> Argument<TmaStore<T, S>> for TensorViewMut<'_, T, $rank> {
+            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TmaStore<T, S>, ArgumentError> {
                 let memory = self.storage.lend_mut(launch.stream)?;
                 let Parts { map, pointer, layout } =
-                    parts::<T, $rank>(memory, &self.layout, Use::Sink, TileSink::<T, S>::BOX, launch.maps)?;
+                    parts::<T, $rank>(memory, &self.layout, Use::Sink, TmaStore::<T, S>::BOX, launch.maps)?;
                 // SAFETY: as for reading, and the borrow is the only one: nothing else reads or writes the storage while
                 // the kernel uses it. No two indices of a writable view share an element.
-                Ok(unsafe { TileSink::new(map, pointer, layout) })
+                Ok(unsafe { TmaStore::new(map, pointer, layout) })
             }
         }
     )* };

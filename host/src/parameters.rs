@@ -49,7 +49,7 @@ pub(crate) fn total_shared(declared: u32, asked: u32) -> u32 {
     if asked == 0 {
         declared
     } else {
-        declared.next_multiple_of(cuda_tiles::stream::shared::ALIGNMENT) + asked
+        declared.next_multiple_of(cuda_tiles::memory::shared::ALIGNMENT) + asked
     }
 }
 

@@ -96,7 +96,7 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
     }
 
     /// A tensor of zeros whose rows begin at multiples of 16 bytes, as kernels want that stream it: see
-    /// [`TileSource`](cuda_tiles::stream::TileSource). Between the rows there may be elements that belong to nobody, so that
+    /// [`TmaLoad`](cuda_tiles::memory::TmaLoad). Between the rows there may be elements that belong to nobody, so that
     /// it cannot be [reshaped](Tensor::reshape) or copied from and to pinned buffers.
     ///
     /// ```

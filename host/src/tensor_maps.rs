@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use cuda_tiles::element::{Element, bf16, f16, tf32};
-use cuda_tiles::stream::{MatrixLayout, TensorBox, TensorMap};
+use cuda_tiles::memory::{MatrixLayout, TensorBox, TensorMap};
 
 use crate::error::Result;
 

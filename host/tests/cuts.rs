@@ -56,63 +56,63 @@ mod late {
         y.partition(cx, shape![4]).store_masked(bins.cast::<f32>(), cx.bid::<0>());
     }
 
-    #[kernel(copy = 32)]
+    #[kernel(producer = 32)]
     fn by_message(
-        block: Split,
-        x: TileSource<u32, Page>,
-        y: TileSink<u32, Page>,
-        #[shared] ring: Ring<Staged<u32, Page>, 2>,
-        #[shared] stash: Stash<0>,
+        roles: WarpRoles,
+        x: TmaLoad<u32, Page>,
+        y: TmaStore<u32, Page>,
+        #[shared] ring: Ring<SharedTile<u32, Page>, 2>,
+        #[shared] buffer: EpilogueBuffer<0>,
     ) {
-        let feed = block.indices(RowMajor, x_counts(&x)).map(move |[_, i, j]| x.tile(i, j));
-        block.pipeline(ring, feed, move |cx, mut receiver| {
-            let (mut stash, held) = (stash, receiver.receive());
-            let tile = held.stages().load(cx);
-            receiver.release(held);
+        let feed = roles.tile_indices(RowMajor, x_counts(&x)).map(move |[_, i, j]| x.tile(i, j));
+        roles.pipeline(ring, feed, move |cx, mut consumer| {
+            let (mut buffer, held) = (buffer, consumer.wait());
+            let tile = held.tiles().load(cx);
+            consumer.release(held);
             if tile.at([0, 0]) == 0 {
-                y.deal(cx, RowMajor).for_each(|place| place.store(&mut stash, tile));
+                y.schedule(cx, RowMajor).for_each(|place| place.store(&mut buffer, tile));
             } else {
-                y.deal(cx, ColumnMajor).for_each(|place| place.store(&mut stash, tile));
+                y.schedule(cx, ColumnMajor).for_each(|place| place.store(&mut buffer, tile));
             }
         });
     }
 
-    #[kernel(copy = 32)]
+    #[kernel(producer = 32)]
     fn by_order(
-        block: Split,
-        x: TileSource<u32, Page>,
-        y: TileSink<u32, Page>,
-        #[shared] ring: Ring<Staged<u32, Page>, 2>,
-        #[shared] stash: Stash<0>,
+        roles: WarpRoles,
+        x: TmaLoad<u32, Page>,
+        y: TmaStore<u32, Page>,
+        #[shared] ring: Ring<SharedTile<u32, Page>, 2>,
+        #[shared] buffer: EpilogueBuffer<0>,
     ) {
-        let number = *block.bid::<0>();
-        block.pipeline(ring, [x.tile(0, 0)], move |cx, _| {
-            let (mut stash, tile) = (stash, cx.full(shape![16, 16], number));
+        let number = *roles.bid::<0>();
+        roles.pipeline(ring, [x.tile(0, 0)], move |cx, _| {
+            let (mut buffer, tile) = (buffer, cx.full(shape![16, 16], number));
             if number == 0 {
-                y.deal(cx, RowMajor).for_each(|place| place.store(&mut stash, tile));
+                y.schedule(cx, RowMajor).for_each(|place| place.store(&mut buffer, tile));
             } else {
-                y.deal(cx, ColumnMajor).for_each(|place| place.store(&mut stash, tile));
+                y.schedule(cx, ColumnMajor).for_each(|place| place.store(&mut buffer, tile));
             }
         });
     }
 
     /// A sink that is dealt out when the tiles of another one have been.
-    #[kernel(copy = 32)]
+    #[kernel(producer = 32)]
     fn by_sink(
-        block: Split,
-        x: TileSource<u32, Page>,
-        y: TileSink<u32, Page>,
-        z: TileSink<u32, Page>,
-        #[shared] ring: Ring<Staged<u32, Page>, 2>,
+        roles: WarpRoles,
+        x: TmaLoad<u32, Page>,
+        y: TmaStore<u32, Page>,
+        z: TmaStore<u32, Page>,
+        #[shared] ring: Ring<SharedTile<u32, Page>, 2>,
     ) {
-        block.pipeline(ring, [x.tile(0, 0)], move |cx, _| {
-            if y.deal(cx, RowMajor).next().is_some() {
-                z.deal(cx, RowMajor).for_each(drop);
+        roles.pipeline(ring, [x.tile(0, 0)], move |cx, _| {
+            if y.schedule(cx, RowMajor).next().is_some() {
+                z.schedule(cx, RowMajor).for_each(drop);
             }
         });
     }
 
-    fn x_counts(x: &TileSource<u32, Page>) -> [u32; 3] {
+    fn x_counts(x: &TmaLoad<u32, Page>) -> [u32; 3] {
         let (rows, columns) = x.tile_counts();
         [1, rows, columns]
     }
@@ -148,26 +148,26 @@ mod early {
     use super::*;
 
     /// Both sinks are dealt out before the first tile; the block's index is known to feed and tiles.
-    #[kernel(copy = 32)]
+    #[kernel(producer = 32)]
     fn two_sinks(
-        block: Split,
-        x: TileSource<u32, Page>,
-        y: TileSink<u32, Page>,
-        z: TileSink<u32, Page>,
-        #[shared] ring: Ring<Staged<u32, Page>, 2>,
-        #[shared] stash: Stash<0>,
+        roles: WarpRoles,
+        x: TmaLoad<u32, Page>,
+        y: TmaStore<u32, Page>,
+        z: TmaStore<u32, Page>,
+        #[shared] ring: Ring<SharedTile<u32, Page>, 2>,
+        #[shared] buffer: EpilogueBuffer<0>,
     ) {
-        let feed = block.indices(RowMajor, y.tile_counts()).flat_map(move |[_, i, j]| [x.tile(i, j)]);
-        let (y, z) = (block.deal(y, RowMajor), block.deal(z, ColumnMajor));
-        let own = *block.bid::<0>();
-        block.pipeline(ring, feed, move |cx, mut receiver| {
-            let mut stash = stash;
+        let feed = roles.tile_indices(RowMajor, y.tile_counts()).flat_map(move |[_, i, j]| [x.tile(i, j)]);
+        let (y, z) = (roles.schedule(y, RowMajor), roles.schedule(z, ColumnMajor));
+        let own = *roles.bid::<0>();
+        roles.pipeline(ring, feed, move |cx, mut consumer| {
+            let mut buffer = buffer;
             for (y, z) in y.zip(z) {
-                let held = receiver.receive();
-                let tile = held.stages().load(cx);
-                receiver.release(held);
-                y.store(&mut stash, tile);
-                z.store(&mut stash, tile + own);
+                let held = consumer.wait();
+                let tile = held.tiles().load(cx);
+                consumer.release(held);
+                y.store(&mut buffer, tile);
+                z.store(&mut buffer, tile + own);
             }
         });
     }
@@ -279,26 +279,26 @@ mod differently {
             y.store(cx.ones::<f32, _>(shape![1, 4]), (cx.bid::<0>(), 0));
         }
         two_orders(cx, y: SpanMut<f32, (u32, u32)>) {
-            let tiles = y.partition(cx, shape![4, 4]).deal(cx, RowMajor);
+            let tiles = y.partition(cx, shape![4, 4]).schedule(cx, RowMajor);
             tiles.tiles().for_each(|tile| tile.store_masked(cx.zeros::<f32, _>(shape![4, 4])));
         } else {
-            let tiles = y.partition(cx, shape![4, 4]).deal(cx, Swizzled::<2>);
+            let tiles = y.partition(cx, shape![4, 4]).schedule(cx, Grouped::<2>);
             tiles.tiles().for_each(|tile| tile.store_masked(cx.ones::<f32, _>(shape![4, 4])));
         }
     }
 
     /// As the others, of a sink.
-    #[kernel(copy = 32)]
+    #[kernel(producer = 32)]
     fn orders_of_a_sink(
-        block: Split,
-        x: TileSource<f32, Page>,
-        y: TileSink<f32, Page>,
-        #[shared] ring: Ring<Staged<f32, Page>, 2>,
+        roles: WarpRoles,
+        x: TmaLoad<f32, Page>,
+        y: TmaStore<f32, Page>,
+        #[shared] ring: Ring<SharedTile<f32, Page>, 2>,
     ) {
         static TURNS: AtomicU32 = AtomicU32::new(0);
-        block.pipeline(ring, [x.tile(0, 0)], move |cx, _| match is_first(&TURNS) {
-            true => y.deal(cx, Triangular).for_each(drop),
-            false => y.deal(cx, FromLastRow::<2>).for_each(drop),
+        roles.pipeline(ring, [x.tile(0, 0)], move |cx, _| match is_first(&TURNS) {
+            true => y.schedule(cx, CausalBalanced).for_each(drop),
+            false => y.schedule(cx, FromLastRow::<2>).for_each(drop),
         });
     }
 
@@ -328,11 +328,11 @@ mod differently {
         case!(two_slices, [100], "of extents [63]", "with strides [1]"),
         case!(two_walks, [100], "tiles of [32] at steps of [40]", "tiles of [32] at steps of [32]"),
         case!(two_extents, [32], "of extents [8, 4]", "of extents [4, 8]"),
-        case!(two_orders, [8, 8], "in the order RowMajor", "in the order Swizzled::<2>"),
+        case!(two_orders, [8, 8], "in the order RowMajor", "in the order Grouped::<2>"),
         (
             "orders_of_a_sink",
             launch_orders_of_a_sink,
-            ["in the order Triangular", "in the order FromLastRow::<2>"],
+            ["in the order CausalBalanced", "in the order FromLastRow::<2>"],
         ),
     ];
 

@@ -5,12 +5,12 @@ mod kernels;
 
 use cuda_tiles::launch::{Description, Kernel};
 use cuda_tiles::shape::Shape2;
-use cuda_tiles::stream::{TileSink, TileSource};
+use cuda_tiles::memory::{TmaLoad, TmaStore};
 use cuda_tiles_host::{Artifact, Device, Image, Launch, Tensor, TensorView};
 use kernels::{SpanMut, description, entry};
 
-type Source = TileSource<f32, Shape2<8, 4>>;
-type Sink = TileSink<f32, Shape2<8, 4>>;
+type Source = TmaLoad<f32, Shape2<8, 4>>;
+type Sink = TmaStore<f32, Shape2<8, 4>>;
 
 // SAFETY: the entries do what the kernels of the same names declare.
 static IMAGES: [Image; 1] = unsafe {

@@ -2,7 +2,8 @@
 //! should not be.
 
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::{Held, Stage};
+use cuda_tiles::memory::SharedTileRef;
+use cuda_tiles::pipeline::StageGuard;
 use cuda_tiles_host::{Device, Error, Launch, Tensor};
 use std::collections::VecDeque;
 
@@ -41,78 +42,78 @@ impl Act {
 
 /// Acts upon the tiles of the first column of `x`, one below the other, and stores the sum of all that are read, each
 /// multiplied by its place in the sequence of reads.
-#[kernel(copy = 32)]
+#[kernel(producer = 32)]
 fn follow(
-    block: Split,
-    x: TileSource<f32, Page>,
-    y: TileSink<f32, Page>,
+    roles: WarpRoles,
+    x: TmaLoad<f32, Page>,
+    y: TmaStore<f32, Page>,
     acts: u64,
-    #[shared] ring: Ring<Staged<f32, Page>, STAGES>,
-    #[shared] stash: Stash<0>,
+    #[shared] ring: Ring<SharedTile<f32, Page>, STAGES>,
+    #[shared] buffer: EpilogueBuffer<0>,
 ) {
-    block.pipeline(ring, x.column(0), move |cx, mut receiver| {
-        let tiles = y.deal(cx, RowMajor);
-        let (mut stash, mut acts, mut reads) = (stash, acts, 0.0);
-        let mut held: Vec<Held<'_, _>> = Vec::new();
+    roles.pipeline(ring, x.column(0), move |cx, mut consumer| {
+        let tiles = y.schedule(cx, RowMajor);
+        let (mut buffer, mut acts, mut reads) = (buffer, acts, 0.0);
+        let mut held: Vec<StageGuard<'_, _>> = Vec::new();
         let mut sum = cx.zeros::<f32, _>(shape![SIDE, SIDE]);
-        let mut read = |stage: Stage<'_, f32, Page>| {
+        let mut read = |stage: SharedTileRef<'_, f32, Page>| {
             reads += 1.0;
             sum += stage.load(cx) * reads;
         };
         while acts != 0 {
             match Act::ALL[(acts & 15) as usize - 1] {
-                Act::Receive => held.push(receiver.receive()),
+                Act::Receive => held.push(consumer.wait()),
                 Act::ReleaseOldest => {
                     let message = held.remove(0);
-                    read(message.stages());
-                    receiver.release(message);
+                    read(message.tiles());
+                    consumer.release(message);
                 }
                 Act::ReleaseNewest => {
                     let message = held.pop().unwrap();
-                    read(message.stages());
-                    receiver.release(message);
+                    read(message.tiles());
+                    consumer.release(message);
                 }
                 Act::Drop => drop(held.pop()),
-                Act::Step => receiver.steps(1).each(&mut read),
+                Act::Step => consumer.k_loop(1).for_each(&mut read),
             }
             acts >>= 4;
         }
         for tile in tiles {
-            tile.store(&mut stash, sum);
+            tile.store(&mut buffer, sum);
         }
     });
 }
 
 /// Takes the tiles of two columns of `x` from rings of their own, from the second ring where a bit of `turns` is one, and stores the
 /// sum of all, each multiplied by its place in the sequence. The first tile of `x` stays, and is added for each.
-#[kernel(copy = 96)]
+#[kernel(producer = 96)]
 fn follow_both(
-    block: Split,
-    x: TileSource<f32, Page>,
-    y: TileSink<f32, Page>,
+    roles: WarpRoles,
+    x: TmaLoad<f32, Page>,
+    y: TmaStore<f32, Page>,
     turns: u32,
     count: u32,
-    #[shared] kept: Ring<Staged<f32, Page>, 1>,
-    #[shared] left: Ring<Staged<f32, Page>, STAGES>,
-    #[shared] right: Ring<Staged<f32, Page>, 2>,
-    #[shared] stash: Stash<0>,
+    #[shared] kept: Ring<SharedTile<f32, Page>, 1>,
+    #[shared] left: Ring<SharedTile<f32, Page>, STAGES>,
+    #[shared] right: Ring<SharedTile<f32, Page>, 2>,
+    #[shared] buffer: EpilogueBuffer<0>,
 ) {
     let feeds = (x.column(0), x.column(0), x.column(1));
-    block.pipelines((kept, left, right), feeds, move |cx, (mut kept, mut left, mut right)| {
-        let tiles = y.deal(cx, RowMajor);
-        let (mut stash, kept) = (stash, kept.receive());
+    roles.pipelines((kept, left, right), feeds, move |cx, (mut kept, mut left, mut right)| {
+        let tiles = y.schedule(cx, RowMajor);
+        let (mut buffer, kept) = (buffer, kept.wait());
         let mut sum = cx.zeros::<f32, _>(shape![SIDE, SIDE]);
         for turn in 0..count {
-            let mut read = |stage: Stage<'_, f32, Page>| {
-                sum += stage.load(cx) * (turn + 1) as f32 + kept.stages().load(cx);
+            let mut read = |stage: SharedTileRef<'_, f32, Page>| {
+                sum += stage.load(cx) * (turn + 1) as f32 + kept.tiles().load(cx);
             };
             match turns >> turn & 1 {
-                0 => left.steps(1).each(&mut read),
-                _ => right.steps(1).each(&mut read),
+                0 => left.k_loop(1).for_each(&mut read),
+                _ => right.k_loop(1).for_each(&mut read),
             }
         }
         for tile in tiles {
-            tile.store(&mut stash, sum);
+            tile.store(&mut buffer, sum);
         }
     });
 }

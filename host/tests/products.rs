@@ -5,25 +5,25 @@ use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Result, Tensor, TensorView, TensorViewMut};
 
 /// `y = a b'` in tiles of 16 by 8 and by 16.
-#[kernel(threads = 32, copy = 32)]
+#[kernel(threads = 32, producer = 32)]
 fn product(
-    block: Split,
-    a: TileSource<f16, Shape2<16, 16>>,
-    b: TileSource<f16, Shape2<8, 16>>,
-    y: TileSink<f32, Shape2<16, 8>>,
-    #[shared] ring: Ring<(Staged<f16, Shape2<16, 16>>, Staged<f16, Shape2<8, 16>>), 3>,
-    #[shared] stash: Stash<0>,
+    roles: WarpRoles,
+    a: TmaLoad<f16, Shape2<16, 16>>,
+    b: TmaLoad<f16, Shape2<8, 16>>,
+    y: TmaStore<f32, Shape2<16, 8>>,
+    #[shared] ring: Ring<(SharedTile<f16, Shape2<16, 16>>, SharedTile<f16, Shape2<8, 16>>), 3>,
+    #[shared] buffer: EpilogueBuffer<0>,
 ) {
     let steps = a.tile_counts().1;
-    let feed = block
-        .indices(RowMajor, y.tile_counts())
+    let feed = roles
+        .tile_indices(RowMajor, y.tile_counts())
         .flat_map(move |[batch, i, j]| a.row_of(batch, i).zip(b.row_of(batch, j)));
-    block.pipeline(ring, feed, move |cx, mut receiver| {
-        let mut stash = stash;
-        for tile in y.deal(cx, RowMajor) {
+    roles.pipeline(ring, feed, move |cx, mut consumer| {
+        let mut buffer = buffer;
+        for tile in y.schedule(cx, RowMajor) {
             let mut sums = Accumulator::<f32, _, _>::zero(cx);
-            receiver.steps(steps).each(|(a, b)| sums.mma(a, b.transposed()));
-            tile.store(&mut stash, sums.finish());
+            consumer.k_loop(steps).for_each(|(a, b)| sums.mma(a, b.transposed()));
+            tile.store(&mut buffer, sums.finish());
         }
     });
 }
@@ -186,40 +186,40 @@ fn factors_that_do_not_go_together_end_the_feed() {
 const DROPS: [&str; 4] = ["nothing", "an accumulator", "the last product", "a product before others"];
 
 /// `y = a b'` of one tile, whose product is begun more often than it is finished.
-#[kernel(threads = 32, copy = 32)]
+#[kernel(threads = 32, producer = 32)]
 fn dropping(
-    block: Split,
-    a: TileSource<f16, Shape2<16, 16>>,
-    b: TileSource<f16, Shape2<8, 16>>,
-    y: TileSink<f32, Shape2<16, 8>>,
+    roles: WarpRoles,
+    a: TmaLoad<f16, Shape2<16, 16>>,
+    b: TmaLoad<f16, Shape2<8, 16>>,
+    y: TmaStore<f32, Shape2<16, 8>>,
     what: u32,
-    #[shared] ring: Ring<(Staged<f16, Shape2<16, 16>>, Staged<f16, Shape2<8, 16>>), 3>,
-    #[shared] stash: Stash<0>,
+    #[shared] ring: Ring<(SharedTile<f16, Shape2<16, 16>>, SharedTile<f16, Shape2<8, 16>>), 3>,
+    #[shared] buffer: EpilogueBuffer<0>,
 ) {
     let feed = (0..3).map(move |_| (a.tile(0, 0), b.tile(0, 0)));
-    block.pipeline(ring, feed, move |cx, mut receiver| {
-        let tiles = y.deal(cx, RowMajor);
-        let mut stash = stash;
+    roles.pipeline(ring, feed, move |cx, mut consumer| {
+        let tiles = y.schedule(cx, RowMajor);
+        let mut buffer = buffer;
         let zero = || Accumulator::<f32, Shape2<16, 8>, _>::zero(cx);
         if what == 3 {
-            let held = receiver.receive();
-            drop(receiver.start(zero(), held, |sums, (a, b)| sums.mma(a, b.transposed())));
+            let held = consumer.wait();
+            drop(consumer.start(zero(), held, |sums, (a, b)| sums.mma(a, b.transposed())));
         }
-        let held = receiver.receive();
+        let held = consumer.wait();
         if what == 1 {
             let mut lost = zero();
-            let (a, b) = held.stages();
+            let (a, b) = held.tiles();
             lost.mma(a, b.transposed());
             drop(lost);
         }
         let tile =
-            receiver.start(zero(), held, |sums, (a, b)| sums.mma(a, b.transposed())).finish(&mut receiver);
+            consumer.start(zero(), held, |sums, (a, b)| sums.mma(a, b.transposed())).finish(&mut consumer);
         if what == 2 {
-            let held = receiver.receive();
-            drop(receiver.start(zero(), held, |sums, (a, b)| sums.mma(a, b.transposed())));
+            let held = consumer.wait();
+            drop(consumer.start(zero(), held, |sums, (a, b)| sums.mma(a, b.transposed())));
         }
         for part in tiles {
-            part.store(&mut stash, tile);
+            part.store(&mut buffer, tile);
         }
     });
 }
@@ -246,25 +246,25 @@ fn products_that_are_dropped_leave_others_alone() {
 }
 
 /// Reads a tile that the launch names, which may lie outside of the matrices.
-#[kernel(threads = 32, copy = 32)]
+#[kernel(threads = 32, producer = 32)]
 fn read_anywhere(
-    block: Split,
-    x: TileSource<f32, Shape2<8, 16>>,
-    y: TileSink<f32, Shape2<8, 16>>,
+    roles: WarpRoles,
+    x: TmaLoad<f32, Shape2<8, 16>>,
+    y: TmaStore<f32, Shape2<8, 16>>,
     batch: u32,
     i: u32,
     j: u32,
-    #[shared] ring: Ring<Staged<f32, Shape2<8, 16>>, 2>,
-    #[shared] stash: Stash<0>,
+    #[shared] ring: Ring<SharedTile<f32, Shape2<8, 16>>, 2>,
+    #[shared] buffer: EpilogueBuffer<0>,
 ) {
-    block.pipeline(ring, [x.tile_of(batch, i, j)], move |cx, mut receiver| {
-        let tiles = y.deal(cx, RowMajor);
-        let mut stash = stash;
-        let held = receiver.receive();
+    roles.pipeline(ring, [x.tile_of(batch, i, j)], move |cx, mut consumer| {
+        let tiles = y.schedule(cx, RowMajor);
+        let mut buffer = buffer;
+        let held = consumer.wait();
         for tile in tiles {
-            tile.store(&mut stash, held.stages().load(cx));
+            tile.store(&mut buffer, held.tiles().load(cx));
         }
-        receiver.release(held);
+        consumer.release(held);
     });
 }
 
@@ -289,9 +289,9 @@ fn tiles_outside_of_the_matrices_are_zero() {
 }
 
 /// Counts the tiles of a sink that the launch makes up.
-#[kernel(threads = 32, copy = 32)]
-fn counting(block: Split, counts: u32, y: SpanMut<u32, (u32,)>) {
-    let tiles = block.indices(RowMajor, [counts, counts, 1]);
+#[kernel(threads = 32, producer = 32)]
+fn counting(roles: WarpRoles, counts: u32, y: SpanMut<u32, (u32,)>) {
+    let tiles = roles.tile_indices(RowMajor, [counts, counts, 1]);
     let _ = (tiles.count(), y);
 }
 
@@ -306,24 +306,24 @@ fn more_tiles_than_can_be_numbered_are_an_error() {
 }
 
 /// `y = a b` as the transpose of `b' a'`, plus a number for each column and what was there, in tiles of 16 by 32.
-#[kernel(threads = 64, copy = 32)]
+#[kernel(threads = 64, producer = 32)]
 fn turned(
-    block: Split,
-    a: TileSource<tf32, Shape2<16, 8>>,
-    b: TileSource<tf32, Shape2<8, 32>>,
-    y: TileSink<f32, Shape2<16, 32>>,
+    roles: WarpRoles,
+    a: TmaLoad<tf32, Shape2<16, 8>>,
+    b: TmaLoad<tf32, Shape2<8, 32>>,
+    y: TmaStore<f32, Shape2<16, 32>>,
     bias: Span<f32, (u32,)>,
-    #[shared] ring: Ring<(Staged<tf32, Shape2<16, 8>>, Staged<tf32, Shape2<8, 32>>), 3>,
-    #[shared] stash: Stash<0>,
+    #[shared] ring: Ring<(SharedTile<tf32, Shape2<16, 8>>, SharedTile<tf32, Shape2<8, 32>>), 3>,
+    #[shared] buffer: EpilogueBuffer<0>,
 ) {
     let steps = a.tile_counts().1;
-    let feed = block.indices(RowMajor, y.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
-    block.pipeline(ring, feed, move |cx, mut receiver| {
-        let mut stash = stash;
-        for tile in y.deal(cx, RowMajor) {
-            let sums = receiver.steps(steps).sum(cx, |sums, (a, b)| sums.mma(b.transposed(), a.transposed()));
-            let result = tile.add_row(cx, tile.add_present(cx, sums.turned(), 2.0), bias);
-            tile.store(&mut stash, result);
+    let feed = roles.tile_indices(RowMajor, y.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
+    roles.pipeline(ring, feed, move |cx, mut consumer| {
+        let mut buffer = buffer;
+        for tile in y.schedule(cx, RowMajor) {
+            let sums = consumer.k_loop(steps).accumulate(cx, |sums, (a, b)| sums.mma(b.transposed(), a.transposed()));
+            let result = tile.add_row(cx, tile.add_previous(cx, sums.transposed_accumulators(), 2.0), bias);
+            tile.store(&mut buffer, result);
         }
     });
 }

@@ -2,8 +2,8 @@
 
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::SharedMemory;
-use cuda_tiles::stream::shared::Address;
+use cuda_tiles::memory::SharedMemory;
+use cuda_tiles::memory::shared::Address;
 use cuda_tiles_host::{Device, Launch, Tensor};
 
 /// So many KiB in the first class, twice and three times as many in the others.
@@ -30,17 +30,17 @@ impl<const KIB: u32> Pad<KIB> {
     }
 }
 
-#[kernel(threads = 256, copy = 32, grid = 2)]
-fn roles(
-    block: Split,
+#[kernel(threads = 256, producer = 32, grid = 2)]
+fn with_roles(
+    roles: WarpRoles,
     #[shared] first: Pad<4>,
-    x: TileSource<f16, Shape2<128, 64>>,
+    x: TmaLoad<f16, Shape2<128, 64>>,
     #[shared] second: Pad<1>,
-    y: TileSink<f32, Shape2<64, 64>>,
+    y: TmaStore<f32, Shape2<64, 64>>,
     scale: f32,
 ) {
-    let (i, j) = (block.bid::<0>(), block.bid::<1>());
-    let number = *j * block.num_blocks(0) + *i;
+    let (i, j) = (roles.bid::<0>(), roles.bid::<1>());
+    let number = *j * roles.num_blocks(0) + *i;
     assert_eq!((first.put(number), second.put(number + 1)), (number, number + 1));
     assert_eq!(first.0.addr() % 1024 + second.0.addr() % 1024, 0);
     assert!(first.0.addr().abs_diff(second.0.addr()) >= 4096);
@@ -48,16 +48,16 @@ fn roles(
     assert_eq!((y.rows(), y.columns(), y.batches(), scale), (300, 7, 2, 0.5));
 }
 
-#[kernel(copy = 128, instances(<f16, 64>, <f8e4m3, 32>))]
+#[kernel(producer = 128, instances(<f16, 64>, <f8e4m3, 32>))]
 fn sizes<B: Block, T: Element, const N: usize>(
-    block: Split<B>,
-    x: TileSource<T, (D<16>, D<N>)>,
+    roles: WarpRoles<B>,
+    x: TmaLoad<T, (D<16>, D<N>)>,
     #[shared] memory: Pad<2>,
 ) where
     D<N>: Dimension,
     (D<16>, D<N>): MatrixShape,
 {
-    let _ = (block, x.batches(), memory.put(B::COPY_THREADS));
+    let _ = (roles, x.batches(), memory.put(B::PRODUCER_THREADS));
 }
 
 #[kernel]
@@ -72,14 +72,14 @@ fn shared_bytes<P: cuda_tiles::launch::Parameters>(kernel: &Kernel<P>) -> [u32; 
 
 #[test]
 fn a_kernel_with_roles_states_its_threads_and_its_memory() {
-    let description = roles.description();
-    assert_eq!((description.threads, description.copy_threads, description.grid_rank), (256, 32, 2));
+    let description = with_roles.description();
+    assert_eq!((description.threads, description.producer_threads, description.grid_rank), (256, 32, 2));
     assert_eq!(description.arguments, ["x", "y", "scale"]);
     assert_eq!(description.shared_bytes, [5 << 10, 10 << 10, 15 << 10]);
-    assert_eq!(sizes::<f16, 64>().description().copy_threads, 128);
+    assert_eq!(sizes::<f16, 64>().description().producer_threads, 128);
     assert_eq!(shared_bytes(sizes::<f8e4m3, 32>()), [2 << 10, 4 << 10, 6 << 10]);
     assert_eq!(
-        (shared_bytes(&without_roles), without_roles.description().copy_threads),
+        (shared_bytes(&without_roles), without_roles.description().producer_threads),
         ([3 << 10, 6 << 10, 9 << 10], 0)
     );
 }
@@ -89,8 +89,8 @@ fn each_block_has_memory_of_its_own_and_the_matrices() {
     let device = Device::cpu();
     let x = Tensor::<f16, 2>::zeros(&device, [300, 72]).unwrap();
     let mut y = Tensor::<f32, 3>::zeros(&device, [2, 300, 7]).unwrap();
-    roles.launch(&device, (16, 8), (&x, &mut y, 0.5)).unwrap();
-    roles.launch(&device, 1, (x.view(), y.view_mut(), 0.5)).unwrap();
+    with_roles.launch(&device, (16, 8), (&x, &mut y, 0.5)).unwrap();
+    with_roles.launch(&device, 1, (x.view(), y.view_mut(), 0.5)).unwrap();
     sizes::<f16, 64>().launch(&device, 2, (&Tensor::<f16, 3>::zeros(&device, [2, 4, 8]).unwrap(),)).unwrap();
     let mut numbers = Tensor::<u32, 1>::zeros(&device, [100]).unwrap();
     without_roles.launch(&device, 100, (&mut numbers,)).unwrap();
@@ -102,7 +102,7 @@ fn a_tensor_that_cannot_be_streamed_is_told_what_to_do() {
     let device = Device::cpu();
     let mut y = Tensor::<f32, 3>::zeros(&device, [2, 300, 7]).unwrap();
     let ragged = Tensor::<f16, 2>::zeros(&device, [8, 4093]).unwrap();
-    let message = roles.launch(&device, 1, (&ragged, &mut y, 0.5)).unwrap_err().to_string();
+    let message = with_roles.launch(&device, 1, (&ragged, &mut y, 0.5)).unwrap_err().to_string();
     assert_eq!(
         message,
         "kernel `roles`, argument 1 (`x`): a tensor of shape [8, 4093] and strides [4093, 1] cannot be streamed: rows of a \
@@ -110,9 +110,9 @@ fn a_tensor_that_cannot_be_streamed_is_told_what_to_do() {
          `Tensor::padded`"
     );
     let x = Tensor::<f16, 2>::zeros(&device, [72, 304]).unwrap();
-    let message = roles.launch(&device, 1, (x.view().transpose(), &mut y, 0.5)).unwrap_err().to_string();
+    let message = with_roles.launch(&device, 1, (x.view().transpose(), &mut y, 0.5)).unwrap_err().to_string();
     assert!(message.contains("pass the transposed matrix (`view.transpose()`)"), "{message}");
     let mut turned = Tensor::<f32, 2>::zeros(&device, [7, 300]).unwrap();
-    let message = roles.launch(&device, 1, (&x, turned.view_mut().transpose(), 0.5)).unwrap_err().to_string();
+    let message = with_roles.launch(&device, 1, (&x, turned.view_mut().transpose(), 0.5)).unwrap_err().to_string();
     assert!(message.starts_with("kernel `roles`, argument 2 (`y`): a tensor of shape [300, 7]"), "{message}");
 }

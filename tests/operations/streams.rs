@@ -191,7 +191,7 @@ type Product<
     const S: usize,
     const M: usize,
     const N: usize,
-> = Kernel<(TileSource<T, Shape2<P, Q>>, TileSource<U, Shape2<R, S>>, TileSink<O, Shape2<M, N>>)>;
+> = Kernel<(TmaLoad<T, Shape2<P, Q>>, TmaLoad<U, Shape2<R, S>>, TmaStore<O, Shape2<M, N>>)>;
 
 /// Checks a kernel whose factors are transposed or not.
 fn check_product<
@@ -305,7 +305,7 @@ fn precise_products() {
 }
 
 type Ordered =
-    Kernel<(TileSource<f16, Shape2<64, 16>>, TileSource<f16, Shape2<16, 16>>, TileSink<f32, Shape2<64, 16>>)>;
+    Kernel<(TmaLoad<f16, Shape2<64, 16>>, TmaLoad<f16, Shape2<16, 16>>, TmaStore<f32, Shape2<64, 16>>)>;
 
 fn check_order(kernel: &Ordered) {
     for device in devices() {
@@ -334,13 +334,13 @@ fn check_order(kernel: &Ordered) {
 fn every_order_meets_each_tile_once() {
     check_order(add_in_order::<RowMajor>());
     check_order(add_in_order::<ColumnMajor>());
-    check_order(add_in_order::<Swizzled<3>>());
+    check_order(add_in_order::<Grouped<3>>());
     check_order(add_in_order::<FromLastRow<2>>());
-    check_order(add_in_order::<Triangular>());
+    check_order(add_in_order::<CausalBalanced>());
 }
 
 /// `(q k') v` of random matrices. `T` has all elements of `q k'`, which are sums of at most 32 products of ones.
-fn check_chained<T: Whole>(kernel: &Kernel<(TileSource<T, Shape2<64, 32>>, TileSink<f32, Shape2<64, 32>>)>) {
+fn check_chained<T: Whole>(kernel: &Kernel<(TmaLoad<T, Shape2<64, 32>>, TmaStore<f32, Shape2<64, 32>>)>) {
     for device in devices() {
         let mut random = Random::new(93);
         let (count, most) = if device.is_gpu() { (30, 500) } else { (5, 200) };
@@ -369,9 +369,9 @@ fn products_under_way_while_others_are() {
     check_chained(chained_by_rings::<bf16>());
 }
 
-type Square<T> = TileSource<T, Shape2<64, 64>>;
+type Square<T> = TmaLoad<T, Shape2<64, 64>>;
 
-fn check_linear<T: Whole>(kernel: &Kernel<(Square<T>, Square<T>, TileSink<f32, Shape2<64, 64>>)>) {
+fn check_linear<T: Whole>(kernel: &Kernel<(Square<T>, Square<T>, TmaStore<f32, Shape2<64, 64>>)>) {
     for device in devices() {
         let mut random = Random::new(95);
         let (count, most) = if device.is_gpu() { (30, 3000) } else { (5, 300) };
@@ -396,16 +396,16 @@ fn operands_that_stay_while_others_stream() {
     check_linear(linear::<bf16>());
 }
 
-type Third = TileSource<f16, Shape2<32, 32>>;
+type Third = TmaLoad<f16, Shape2<32, 32>>;
 
 fn check_gated<O: Whole>(
     kernel: &Kernel<(
-        TileSource<f16, Shape2<64, 32>>,
+        TmaLoad<f16, Shape2<64, 32>>,
         Third,
         Third,
         Span<O, (u32,)>,
         f32,
-        TileSink<O, Shape2<64, 32>>,
+        TmaStore<O, Shape2<64, 32>>,
     )>,
 ) {
     for device in devices() {

@@ -13,6 +13,14 @@ use serde_json::Value;
 /// The packages whose items have rows.
 const PACKAGES: [&str; 4] = ["cuda-tiles", "cuda-tiles-macros", "cuda-tiles-builder", "cuda-tiles-host"];
 
+/// Where an item stands.
+pub(crate) struct Place<'a> {
+    /// Relative to the root.
+    pub(crate) file: &'a str,
+    /// The first and the last line, counted from 1: the item's without attributes, or the whole call of a macro that makes it.
+    pub(crate) lines: [usize; 2],
+}
+
 /// The documentation of the library's crates, by their names.
 pub(crate) struct Items(HashMap<String, Value>);
 
@@ -47,6 +55,14 @@ impl Items {
     /// is where ours does so.
     pub(crate) fn file(&self, path: &str) -> Option<&str> {
         self.item(path)?["span"]["filename"].as_str()
+    }
+
+    /// Where the library defines the item of this path.
+    pub(crate) fn place(&self, path: &str) -> Option<Place<'_>> {
+        let span = &self.item(path)?["span"];
+        let line =
+            |end: &str| Some(usize::try_from(span[end][0].as_u64()?).expect("a line's number is small"));
+        Some(Place { file: span["filename"].as_str()?, lines: [line("begin")?, line("end")?] })
     }
 
     /// Whether a program that uses the item of this path writes its name: functions, macros, constants and types that are

@@ -1,11 +1,15 @@
-//! The parity table and the semantic details in `docs/` are made from data, and say nothing that is not there.
+//! The parity table and the semantic details in `docs/book/` are made from data, and say nothing that is not there.
 //!
 //! `docs/parity.toml` has one row for each capability of CUDA Tile C++, cuTile Python and cutile-rs, and one for each
 //! detail of their semantics that is easy to get wrong. Each names our items and the tests that show them, or the reason
 //! why there is none. rustdoc looks the items up, and the tests are looked up in their files.
 //!
-//! `PARITY=overwrite cargo test --test parity` writes the pages anew.
+//! `docs/aliases.toml` has the neighbours' words by which rustdoc's search finds our items; `aliases.rs` writes them into the
+//! sources.
+//!
+//! `PARITY=overwrite cargo test --test parity` writes the pages and the aliases anew.
 
+mod aliases;
 mod items;
 mod reach;
 
@@ -15,9 +19,17 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use aliases::{Words, searched, words};
 use items::Items;
 use reach::Reach;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// The folder of both pages.
+const PAGES: &str = "docs/book/src";
+
+/// The way back from there.
+const ROOT_FROM_PAGES: &str = "../../..";
 
 /// What `docs/parity.toml` holds.
 #[derive(Deserialize)]
@@ -81,9 +93,21 @@ fn items() -> &'static Items {
 }
 
 fn data() -> Data {
-    let path = root().join("docs/parity.toml");
-    toml::from_str(&fs::read_to_string(path).unwrap())
-        .unwrap_or_else(|error| panic!("docs/parity.toml: {error}"))
+    parsed("docs/parity.toml")
+}
+
+fn aliases() -> Words {
+    parsed("docs/aliases.toml")
+}
+
+fn parsed<T: DeserializeOwned>(file: &str) -> T {
+    toml::from_str(&fs::read_to_string(root().join(file)).unwrap())
+        .unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// Whether pages and sources are to be written anew.
+fn overwrites() -> bool {
+    std::env::var_os("PARITY").is_some_and(|value| value == "overwrite")
 }
 
 fn all_tests(data: &Data) -> impl Iterator<Item = &String> {
@@ -98,13 +122,13 @@ fn test_link(test: &str) -> String {
         Some((_, program)) => program,
         None => function,
     };
-    format!("[{name}](../{file})")
+    format!("[{name}]({ROOT_FROM_PAGES}/{file})")
 }
 
 /// An item as a link to the file that defines it.
 fn item_link(item: &str, items: &Items) -> String {
     match items.file(item) {
-        Some(file) => format!("[`{}`](../{file})", short(item)),
+        Some(file) => format!("[`{}`]({ROOT_FROM_PAGES}/{file})", short(item)),
         None => panic!("docs/parity.toml: there is no {item}"),
     }
 }
@@ -172,13 +196,13 @@ fn pages_say_what_the_data_say() {
     let unknown: Vec<&String> = named.filter(|item| items.file(item).is_none()).collect();
     assert!(unknown.is_empty(), "docs/parity.toml names items that do not exist: {unknown:#?}");
     for (name, text) in [("parity.md", parity_page(&data, items)), ("semantics.md", semantics_page(&data))] {
-        let path = root().join("docs").join(name);
-        if std::env::var_os("PARITY").is_some_and(|value| value == "overwrite") {
+        let path = root().join(PAGES).join(name);
+        if overwrites() {
             fs::write(&path, &text).unwrap();
         }
         assert!(
             fs::read_to_string(&path).is_ok_and(|page| page == text),
-            "docs/{name} is out of date: PARITY=overwrite cargo test --test parity"
+            "{PAGES}/{name} is out of date: PARITY=overwrite cargo test --test parity"
         );
     }
 }
@@ -259,4 +283,43 @@ fn named_tests_hold_their_items() {
         }
     }
     assert!(problems.is_empty(), "docs/parity.toml:\n{}", problems.join("\n"));
+}
+
+#[test]
+fn neighbours_words_lead_to_our_items() {
+    let (data, aliases) = (data(), aliases());
+    let rows = || data.section.iter().flat_map(|section| &section.row);
+    let name = |item: &String| searched(item.rsplit("::").next().unwrap().trim_end_matches('!'));
+    let own: BTreeSet<String> = rows().flat_map(|row| &row.items).map(name).collect();
+    let found: BTreeSet<String> = aliases.alias.values().flatten().map(|word| searched(word)).collect();
+    let mut problems = Vec::new();
+    let mut without = BTreeSet::new();
+    for row in rows().filter(|row| !row.items.is_empty()) {
+        for word in [&row.cpp, &row.python, &row.rs].into_iter().flat_map(|cell| words(cell)) {
+            if aliases.without.contains_key(word) {
+                without.insert(word);
+            } else if !own.contains(&searched(word)) && !found.contains(&searched(word)) {
+                problems.push(format!("{}: no item has the alias `{word}`", row.capability));
+            }
+        }
+    }
+    let said = |word: &&String| !without.contains(word.as_str());
+    problems.extend(aliases.without.keys().filter(said).map(|word| format!("no row has `{word}`")));
+    for (item, words) in &aliases.alias {
+        let names: BTreeSet<String> = words.iter().map(|word| searched(word)).collect();
+        if names.len() < words.len() || names.contains(&name(item)) {
+            problems.push(format!("{item}: an alias is there twice, or is the item's own name"));
+        }
+    }
+    assert!(problems.is_empty(), "docs/aliases.toml:\n{}", problems.join("\n"));
+}
+
+#[test]
+fn sources_have_the_aliases() {
+    let problems = aliases::differences(root(), &aliases(), items(), overwrites());
+    assert!(
+        problems.is_empty(),
+        "PARITY=overwrite cargo test --test parity writes what is missing:\n{}",
+        problems.join("\n")
+    );
 }

@@ -11,9 +11,9 @@ use crate::arch::running;
 use crate::context::Cx;
 use crate::element::Element;
 use crate::layout::Block;
+use crate::pipeline::WarpRoles;
 use crate::sealed::Sealed;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
-use crate::stream::Split;
 use core::alloc::Layout;
 use core::marker::PhantomData;
 pub use fingerprint::Fingerprint;
@@ -33,11 +33,11 @@ pub struct Description {
     /// Threads of a block that hold tiles.
     pub threads: u32,
     /// Threads of a block besides, which copy, in code for a target that has a copy engine: compute capability 9.0 and later.
-    pub copy_threads: u32,
+    pub producer_threads: u32,
     /// The number of grid axes that tell blocks apart, 1 to 3; further axes of a launch must have length 1.
     pub grid_rank: u32,
     /// Dynamic shared memory of a block, in bytes, in code for a target of each of the
-    /// [`CLASSES`](crate::stream::shared::CLASSES).
+    /// [`CLASSES`](crate::memory::shared::CLASSES).
     pub shared_bytes: [u32; 3],
     /// Blocks of a cluster along each axis; all 1 where the kernel uses none.
     pub cluster: [u32; 3],
@@ -108,22 +108,22 @@ mod sealed {
     /// A token says that a block is there: this crate's alone do.
     pub trait RunningBlock {}
     impl<B> RunningBlock for crate::context::Cx<B> {}
-    impl<B> RunningBlock for crate::stream::Split<B> {}
+    impl<B> RunningBlock for crate::pipeline::WarpRoles<B> {}
 }
 
 /// The running block as the first argument of a kernel whose blocks are `B`: [`Cx<B>`](crate::context::Cx) or
-/// [`Split<B>`](crate::stream::Split).
+/// [`WarpRoles<B>`](crate::pipeline::WarpRoles).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the running block of this kernel",
     label = "the kernel's blocks are `{B}`",
     note = "a kernel's first argument is `cx: Cx`, or `cx: Cx<B>` with `B: Block` as its first generic parameter; with threads that copy, \
-            `block: Split`"
+            `roles: WarpRoles`"
 )]
 pub trait Token<B: Block>: sealed::RunningBlock {
     /// The token of the block at `place`.
     ///
     /// # Safety
-    /// As for [`Cx::new`](crate::context::Cx::new) and [`Split::new`](crate::stream::Split::new).
+    /// As for [`Cx::new`](crate::context::Cx::new) and [`WarpRoles::new`](crate::pipeline::WarpRoles::new).
     #[doc(hidden)]
     unsafe fn new(place: Place) -> Self;
 }
@@ -136,7 +136,7 @@ impl<B: Block> Token<B> for Cx<B> {
     }
 }
 
-impl<B: Block> Token<B> for Split<B> {
+impl<B: Block> Token<B> for WarpRoles<B> {
     #[inline(always)]
     unsafe fn new(place: Place) -> Self {
         // SAFETY: the same contract.
@@ -166,7 +166,7 @@ pub struct BlockPosition {
     message = "`{Self}` cannot be an argument of a kernel",
     label = "not a kernel argument",
     note = "arguments are scalars of an element type, and spans: `Span<f32, (u32, D<64>)>`, `SpanMut<...>`, `SpanAtomic<...>`; \
-            streamed matrices: `TileSource<f16, Shape2<128, 64>>`, `TileSink<...>`; and memory of the block, marked `#[shared]`"
+            streamed matrices: `TmaLoad<f16, Shape2<128, 64>>`, `TmaStore<...>`; and memory of the block, marked `#[shared]`"
 )]
 pub unsafe trait Parameter: Sized + 'static {
     /// The first part.
@@ -330,5 +330,19 @@ parameters! {
 /// The parameters of an instance of a generic kernel, as a type: `T` is the tuple of its types and [`Constant`]s.
 pub struct Instance<T>(PhantomData<T>);
 
-/// A const parameter of an instance.
-pub struct Constant<const N: usize>;
+/// Types that stand for the constants of an instance.
+#[doc(hidden)]
+pub mod constant {
+    macro_rules! constants {
+        ($($name:ident $kind:ty;)*) => { $(
+            /// A constant.
+            pub struct $name<const VALUE: $kind>;
+        )* };
+    }
+    constants! {
+        Usize usize;
+        U32 u32;
+        I32 i32;
+        Bool bool;
+    }
+}

@@ -43,7 +43,7 @@
 //!
 //! What things are: [`shape`](mod@shape), [`element`], [`tile`], [`layout`], [`span`], [`view`]. What is done with tiles: [`ops`], and
 //! [`math`] with its error bounds. [`context`] is the running block, [`launch`] the contract with the host; [`random`],
-//! [`mod@debug`] and [`simt`] are random numbers, printing and thread-level code; [`stream`] is tiles through shared memory; [`target`]
+//! [`mod@debug`] and [`simt`] are random numbers, printing and thread-level code; [`memory`], [`mma`], [`pipeline`], [`epilogue`] and [`schedule`] are products of matrices and tiles that stream through shared memory; [`target`]
 //! says what a kernel is compiled for. Everything that kernels need is in the [`prelude`].
 
 #![no_std]
@@ -63,17 +63,23 @@ mod arch;
 #[doc(hidden)]
 pub mod __private;
 pub mod context;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod cpu;
 pub mod debug;
 pub mod element;
+pub mod epilogue;
 pub mod launch;
 pub mod layout;
 pub mod math;
+pub mod memory;
+pub mod mma;
 pub mod ops;
+pub mod pipeline;
 pub mod random;
+pub mod schedule;
 pub mod shape;
 pub mod simt;
 pub mod span;
-pub mod stream;
 pub mod target;
 pub mod tile;
 pub mod view;
@@ -83,7 +89,6 @@ pub mod registers;
 
 mod sealed;
 
-pub use arch::run as cpu;
 pub use cuda_tiles_macros::kernel;
 
 /// Everything that kernels need: `use cuda_tiles::prelude::*;`.
@@ -94,9 +99,13 @@ pub mod prelude {
         Element, Float, Integer, Logical, Number, Ordered, Pointer, Promote, Repack, Unsaturated,
         WholeExponent, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
     };
+    pub use crate::epilogue::EpilogueBuffer;
     pub use crate::kernel;
-    pub use crate::layout::{Accumulators, Block, Blocked, Join, Layout, Slice, TurnedAccumulators};
-    pub use crate::ops::matrix::{FastAccumulation, MultiplyAccumulate, matmul, mma, mma_with, scaled_mma};
+    pub use crate::layout::{Accumulators, Block, Blocked, Join, Layout, Slice, TransposedAccumulators};
+    pub use crate::memory::{MatrixShape, SharedTile, TmaLoad, TmaStore};
+    pub use crate::mma::{
+        Accumulator, FastAccumulation, MultiplyAccumulate, matmul, mma, mma_with, scaled_mma,
+    };
     pub use crate::ops::modes::{
         Approximate, FlushToZero, Full, NearestEven, PropagateNan, SuppressNan, TiesAway, TowardNegative,
         TowardPositive, TowardZero,
@@ -106,7 +115,9 @@ pub mod prelude {
     pub use crate::ops::shapes::AnyTile;
     pub use crate::ops::sort::{Ascending, Descending};
     pub use crate::ops::tuple::TileTuple;
+    pub use crate::pipeline::{Ring, WarpRoles};
     pub use crate::random::Philox;
+    pub use crate::schedule::{CausalBalanced, ColumnMajor, FromLastRow, Grouped, RowMajor, TileOrder};
     pub use crate::shape::{
         ALL, Axis, Broadcast, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4,
     };
@@ -116,13 +127,12 @@ pub mod prelude {
         OrderF, PaddedLeft, PaddedRight, Permuted, Pitched, PitchedLeft, Right, Span, SpanAtomic, SpanMut,
         Strided, TensorSpan,
     };
-    pub use crate::stream::{Accumulator, MatrixShape, Ring, Split, Staged, Stash, TileSink, TileSource};
     pub use crate::tile::Tile;
     pub use crate::view::memory_order::order::{Acquire, AcquireRelease, Relaxed, Release};
     pub use crate::view::memory_order::scope;
     pub use crate::view::{
-        ColumnMajor, FromLastRow, GatherScatterView, Nan, NegativeInfinity, NegativeZero, Order, Padding,
-        PartitionView, PositiveInfinity, RowMajor, StridedView, Swizzled, Triangular, WindowView, Zero,
+        GatherScatterView, Nan, NegativeInfinity, NegativeZero, Padding, PartitionView, PositiveInfinity,
+        StridedView, WindowView, Zero,
     };
     pub use crate::{axes, shape, steps, tile_assert, tile_print};
 }

@@ -50,7 +50,7 @@ fn a_span_ends_with_its_block() {
     refused(SPAN, || cpu::block(|cx| span.permute(OrderF).partition(cx, shape![1])));
     refused(SPAN, || cpu::block(|_| view.load(0)));
     refused(SPAN, || cpu::block(|_| view.load_masked(Zero, 0)));
-    refused(SPAN, || cpu::block(|cx| view.deal(cx, RowMajor)));
+    refused(SPAN, || cpu::block(|cx| view.schedule(cx, RowMajor)));
     refused(SPAN, || cpu::block(|cx| rows.load((cx.iota::<u32, _>(shape![2]), 0))));
     // Nor is it of use in no block at all.
     refused(SPAN, || view.load(0));
@@ -65,7 +65,7 @@ fn a_writable_span_ends_with_its_block() {
         view
     });
     let dealt = cpu::block_on_mut(&mut numbers, [4], |cx, span: SpanMut<u32, (u32,)>| {
-        span.partition(cx, shape![4]).deal(cx, RowMajor)
+        span.partition(cx, shape![4]).schedule(cx, RowMajor)
     });
     drop(numbers);
     refused(SPAN, || cpu::block(|cx| view.store(cx.zeros::<u32, _>(shape![4]), cx.bid::<0>())));

@@ -4,7 +4,7 @@ mod common;
 
 use common::{elements, tile};
 use cuda_tiles::cpu;
-use cuda_tiles::ops::matrix::{BatchOf, Multiply, MultiplyShapes, ScaledMultiply};
+use cuda_tiles::mma::{BatchOf, Multiply, MultiplyShapes, ScaledMultiply};
 use cuda_tiles::prelude::*;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -5,6 +5,7 @@ use std::process::Command;
 use crate::error::Result;
 use crate::process::{self, Outcome, Steps, run_all};
 use crate::workspace::{self, consumer, target};
+use crate::{book, imports};
 
 /// Runs all checks, and names those that fail.
 pub(crate) fn run() -> Result {
@@ -13,7 +14,9 @@ pub(crate) fn run() -> Result {
     steps.step("lints", || run_all([host_lints(), cust_lints()]));
     steps.step("lints of device code", || run_all([device_lints()]));
     steps.step("documentation", || run_all([documentation()]));
+    steps.step("imports", imports::check);
     steps.step("performance page", || run_all([performance_page()]));
+    steps.step("book", book::build);
     steps.step("dependencies", dependencies);
     steps.finish()
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::error::{Error, Result};
 use crate::toolchain::{self, Running};
-use crate::{process, setup, workspace};
+use crate::{book, process, setup, workspace};
 
 /// How to get what `setup` installs.
 const BY_SETUP: &str = "type `cargo xtask setup`";
@@ -60,6 +60,8 @@ pub(crate) fn run() -> Result {
         let found = tool(&format!("cargo {subcommand}"), &mut workspace::cargo([subcommand, "--version"]));
         report.optional(&format!("cargo {subcommand}, for `check`"), found);
     }
+    let mdbook = if book::is_installed() { Ok("installed".to_owned()) } else { Err(by_checks()) };
+    report.optional("mdBook, for `book` and `check`", mdbook);
     let assembler = toolchain::assembler().map(|program| program.display().to_string());
     report.optional("ptxas, for `ptx` and `test`", assembler.ok_or_else(by_checks));
     let pip = ["-m", "pip", "--version"];

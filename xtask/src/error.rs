@@ -26,6 +26,9 @@ pub(crate) enum Error {
     /// Checks ran, and some failed. Each has been printed on its own line.
     #[error("{failed} of {all} {what} failed")]
     Checks { failed: usize, all: usize, what: &'static str },
+    /// Modules import one another in circles, each of which has been printed.
+    #[error("{0} circles of imports; `cargo xtask imports` lists all imports between their parts")]
+    Circles(usize),
     /// A file's content is not what the command can work with.
     #[error("{path}: {reason}", path = .path.display())]
     Content { path: PathBuf, reason: String },

@@ -1,11 +1,13 @@
 //! The project's own commands: `cargo xtask <command>`. `cargo xtask help` lists them.
 
 mod bench;
+mod book;
 mod bundle;
 mod check;
 mod doctor;
 mod error;
 mod fuzz;
+mod imports;
 mod process;
 mod ptx;
 mod quickstart;
@@ -34,7 +36,7 @@ enum Command {
     Setup(setup::Options),
     /// Reports each prerequisite, and how to get the ones that are missing.
     Doctor,
-    /// Checks format, lints, documentation and dependencies.
+    /// Checks format, lints, documentation, imports, the book and dependencies.
     Check,
     /// Runs all tests: those that need no GPU, and the GPU's where there is one.
     Test(test::Options),
@@ -48,6 +50,10 @@ enum Command {
     Tune(tune::Options),
     /// Runs random kernels, and compares with an interpreter that shares no code with the library.
     Fuzz(fuzz::Options),
+    /// Builds the book of `docs/book` with mdBook.
+    Book,
+    /// Lists the parts of each crate that use one another in a circle.
+    Imports,
     /// Collects GPU tests and benchmarks in a folder for a machine without Rust.
     Bundle,
 }
@@ -63,6 +69,8 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&options),
         Command::Tune(options) => tune::run(&options),
         Command::Fuzz(options) => fuzz::run(&options),
+        Command::Book => book::run(),
+        Command::Imports => imports::list(),
         Command::Bundle => bundle::run(),
     };
     match result {

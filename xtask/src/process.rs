@@ -23,6 +23,18 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Err(Error::Command { command: command_line(command), status: output.status })
 }
 
+/// Prints the command, runs it and returns its messages for people, which are shown too.
+pub(crate) fn messages(command: &mut Command) -> Result<String> {
+    eprintln!("$ {}", command_line(command));
+    let output = command.stdin(Stdio::null()).output().map_err(|source| start_error(command, source))?;
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+    eprint!("{messages}");
+    if output.status.success() {
+        return Ok(messages);
+    }
+    Err(Error::Command { command: command_line(command), status: output.status })
+}
+
 /// A program that runs beside others. What it prints is kept until it has ended.
 pub(crate) struct Beside {
     command: String,

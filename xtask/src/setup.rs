@@ -7,7 +7,7 @@ use cuda_tiles_builder::{Arch, CudaBuilder};
 
 use crate::error::{Context, Error, Result};
 use crate::toolchain::{self, Running};
-use crate::{process, workspace};
+use crate::{book, process, workspace};
 
 /// The Debian packages that together can compile kernels, for machines without rustup.
 const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "cargo-web"];
@@ -18,7 +18,7 @@ const ASSEMBLER_PACKAGE: &str = "nvidia-cuda-nvcc==13.*";
 /// What to install.
 #[derive(clap::Args, Default)]
 pub(crate) struct Options {
-    /// Also what `check`, `test` and `ptx` need: rustfmt, clippy, cargo-deny and NVIDIA's assembler.
+    /// Also what `check`, `test` and `ptx` need: rustfmt, clippy, cargo-deny, mdBook and NVIDIA's assembler.
     #[arg(long)]
     checks: bool,
     /// Also Miri, for rustup's nightly if that is installed.
@@ -33,6 +33,7 @@ pub(crate) fn run(options: &Options) -> Result {
     if options.checks {
         install_lints(&running)?;
         install_deny()?;
+        install_mdbook()?;
         install_assembler()?;
     }
     if options.miri {
@@ -106,6 +107,18 @@ fn install_deny() -> Result {
     eprintln!("cargo-deny: is compiled now, which takes a minute or two");
     // Without optimisation: it runs for a second or two a check, and is compiled anew on every machine.
     let install = ["install", "cargo-deny", "--version", "^0.20", "--locked", "--debug"];
+    process::run(workspace::cargo(install).env("CARGO_PROFILE_DEV_DEBUG", "false"))
+}
+
+fn install_mdbook() -> Result {
+    if book::is_installed() {
+        eprintln!("mdBook: there already");
+        return Ok(());
+    }
+    eprintln!("mdBook: is compiled now, which takes a minute");
+    // Without optimisation, as cargo-deny. None of its features is needed: search, a server, watching for changes.
+    let install =
+        ["install", "mdbook", "--version", "^0.5.4", "--no-default-features", "--locked", "--debug"];
     process::run(workspace::cargo(install).env("CARGO_PROFILE_DEV_DEBUG", "false"))
 }
 

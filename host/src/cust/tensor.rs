@@ -9,7 +9,7 @@ use cuda_tiles::element::Element;
 use cuda_tiles::element::{bf16, f16};
 use cuda_tiles::shape::{OfRank, Rank};
 use cuda_tiles::span::{Alignment, Atomic, Exclusive, Extents, Mapping, ReadOnly, TensorSpan};
-use cuda_tiles::stream::{MatrixShape, TileSink, TileSource};
+use cuda_tiles::memory::{MatrixShape, TmaLoad, TmaStore};
 
 use crate::argument::{Argument, Launching, span};
 use crate::error::{ArgumentError, Result};
@@ -119,25 +119,25 @@ macro_rules! argument {
 macro_rules! streamed {
     ($($rank:literal)*) => { $(
         #[diagnostic::do_not_recommend]
-        impl<T: Element, S: MatrixShape> Argument<TileSource<T, S>, Stream> for CustTensor<'_, T, $rank> {
-            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSource<T, S>, ArgumentError> {
-                let piece = TileSource::<T, S>::BOX;
+        impl<T: Element, S: MatrixShape> Argument<TmaLoad<T, S>, Stream> for CustTensor<'_, T, $rank> {
+            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TmaLoad<T, S>, ArgumentError> {
+                let piece = TmaLoad::<T, S>::BOX;
                 let Parts { map, pointer, layout } =
                     parts::<T, $rank>(self.address as *mut u8, &self.layout, Use::Source, piece, launch.maps)?;
                 // SAFETY: the buffer is as long as the layout, and borrowed as long as this argument lives. The map says
                 // the same.
-                Ok(unsafe { TileSource::new(map, pointer, layout) })
+                Ok(unsafe { TmaLoad::new(map, pointer, layout) })
             }
         }
 
         #[diagnostic::do_not_recommend]
-        impl<T: Element, S: MatrixShape> Argument<TileSink<T, S>, Stream> for CustTensorMut<'_, T, $rank> {
-            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TileSink<T, S>, ArgumentError> {
-                let piece = TileSink::<T, S>::BOX;
+        impl<T: Element, S: MatrixShape> Argument<TmaStore<T, S>, Stream> for CustTensorMut<'_, T, $rank> {
+            fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TmaStore<T, S>, ArgumentError> {
+                let piece = TmaStore::<T, S>::BOX;
                 let Parts { map, pointer, layout } =
                     parts::<T, $rank>(self.address as *mut u8, &self.layout, Use::Sink, piece, launch.maps)?;
                 // SAFETY: as for reading, mutably; the layout is row-major.
-                Ok(unsafe { TileSink::new(map, pointer, layout) })
+                Ok(unsafe { TmaStore::new(map, pointer, layout) })
             }
         }
     )* };

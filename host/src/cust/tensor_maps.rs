@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError, RwLockReadGuard};
 
 use ::cust::context::CurrentContext;
 use ::cust::memory::{CopyDestination, DeviceBuffer};
-use cuda_tiles::stream::TensorMap;
+use cuda_tiles::memory::TensorMap;
 
 use super::failure;
 use crate::error::{Error, Result};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use cuda_tiles::launch::Description;
-use cuda_tiles::stream::TensorMap;
+use cuda_tiles::memory::TensorMap;
 
 use crate::artifact::{Artifact, Image};
 use crate::error::{Error, Result};

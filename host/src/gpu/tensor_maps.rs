@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::RwLockReadGuard;
 
-use cuda_tiles::stream::TensorMap;
+use cuda_tiles::memory::TensorMap;
 use cudarc::driver::sys::{
     CUtensorMap, CUtensorMapDataType as DataType, CUtensorMapFloatOOBfill as Fill,
     CUtensorMapInterleave as Interleave, CUtensorMapL2promotion as Promotion, CUtensorMapSwizzle as Swizzle,

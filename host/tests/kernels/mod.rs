@@ -43,7 +43,7 @@ pub(crate) const fn description(name: &'static str, arguments: &'static [&'stati
         fingerprint: 0,
         threads: THREADS,
         grid_rank: 1,
-        copy_threads: 0,
+        producer_threads: 0,
         shared_bytes: [0; 3],
         cluster: [1; 3],
         dependent: false,

@@ -2,7 +2,8 @@
 
 use core::iter::once;
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::{SourceTile, StagedProduct};
+use cuda_tiles::mma::SharedMma;
+use cuda_tiles::pipeline::LoadTile;
 use cuda_tiles::target::{TILES_IN_REGISTERS, WARPGROUPS};
 
 /// Maxima of rows are followed where they have grown by more than this power of two; the weights of others are larger than 1
@@ -65,7 +66,7 @@ impl<const SIDE: usize, const CAUSAL: usize> Visible<SIDE, CAUSAL> {
 /// This one is for GPUs whose warpgroups multiply (compute capability 9.0); [`attention_by_warps`] is for others.
 #[kernel(
     threads = 256,
-    copy = 128,
+    producer = 128,
     min_blocks = 1,
     instances(
         <f16, 128, 64, 0>, <f16, 128, 64, 1>, <f16, 128, 128, 0>, <f16, 128, 128, 1>,
@@ -74,19 +75,19 @@ impl<const SIDE: usize, const CAUSAL: usize> Visible<SIDE, CAUSAL> {
 )]
 pub fn attention<
     B: Block,
-    T: StagedProduct<T, f32>,
+    T: SharedMma<T, f32>,
     const SIDE: usize,
     const HEAD: usize,
     const CAUSAL: usize,
 >(
-    block: Split<B>,
-    q: TileSource<T, Shape2<SIDE, HEAD>>,
-    k: TileSource<T, Shape2<SIDE, HEAD>>,
-    v: TileSource<T, Shape2<SIDE, HEAD>>,
-    o: TileSink<T, Shape2<SIDE, HEAD>>,
+    roles: WarpRoles<B>,
+    q: TmaLoad<T, Shape2<SIDE, HEAD>>,
+    k: TmaLoad<T, Shape2<SIDE, HEAD>>,
+    v: TmaLoad<T, Shape2<SIDE, HEAD>>,
+    o: TmaStore<T, Shape2<SIDE, HEAD>>,
     scale: f32,
-    #[shared] ring: Ring<Staged<T, Shape2<SIDE, HEAD>>>,
-    #[shared] stash: Stash<2>,
+    #[shared] ring: Ring<SharedTile<T, Shape2<SIDE, HEAD>>>,
+    #[shared] buffer: EpilogueBuffer<2>,
 ) where
     D<SIDE>: Dimension,
     D<HEAD>: Dimension,
@@ -96,20 +97,20 @@ pub fn attention<
         panic!("attention: this GPU has no warpgroups; launch attention_by_warps");
     }
     let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
-    let rows = block.indices(Triangular, o.tile_counts());
-    block.pipeline(ring, feed(rows, visible, q, k, v), move |cx, mut receiver| {
-        let mut stash = stash;
-        let mut tiles = o.deal(cx, Triangular);
+    let rows = roles.tile_indices(CausalBalanced, o.tile_counts());
+    roles.pipeline(ring, feed(rows, visible, q, k, v), move |cx, mut consumer| {
+        let mut buffer = buffer;
+        let mut tiles = o.schedule(cx, CausalBalanced);
         let Some(mut tile) = tiles.next() else { return };
-        let held = receiver.receive();
-        let mut query = held.stages().load_left(cx);
-        receiver.release(held);
-        let key = receiver.receive();
-        let scores = receiver
+        let held = consumer.wait();
+        let mut query = held.tiles().load_operand_a(cx);
+        consumer.release(held);
+        let key = consumer.wait();
+        let scores = consumer
             .start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
                 s.mma(query, k.transposed())
             })
-            .finish(&mut receiver);
+            .finish(&mut consumer);
         let [_, mut i, _] = tile.index();
         let scores = visible.mask(scores, i, visible.blocks(i) - 1);
         let mut top = scores.max::<1>().maximum(LOWEST) * scale;
@@ -120,19 +121,19 @@ pub fn attention<
             let mut sums = Accumulator::<f32, Shape2<SIDE, HEAD>, _>::zero(cx);
             for block in (0..visible.blocks(i) - 1).rev() {
                 // The next scores are computed while the values of the last ones are summed up.
-                let key = receiver.receive();
+                let key = consumer.wait();
                 let scores =
-                    receiver.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
+                    consumer.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
                         s.mma(query, k.transposed())
                     });
-                let value = receiver.receive();
-                let product = receiver.start(sums, value, |o, v| o.mma(probabilities, v));
-                let mut scores = scores.finish(&mut receiver);
+                let value = consumer.wait();
+                let product = consumer.start(sums, value, |o, v| o.mma(probabilities, v));
+                let mut scores = scores.finish(&mut consumer);
                 if CAUSAL == 1 && visible.hides(i, block) {
                     scores = visible.mask(scores, i, block);
                 }
                 let highest = scores.max::<1>() * scale;
-                let output = product.finish(&mut receiver);
+                let output = product.finish(&mut consumer);
                 let next = highest.gt(top + SLACK).select(highest, top);
                 let factor = (top - next).exp2_with(FlushToZero);
                 let weights = scores.fma(scale, -next).exp2_with(FlushToZero);
@@ -142,25 +143,25 @@ pub fn attention<
                 sums = Accumulator::from_tile(cx, output.mul_unless_one(factor));
             }
             let Some(next) = tiles.next() else {
-                let value = receiver.receive();
+                let value = consumer.wait();
                 let output =
-                    receiver.start(sums, value, |o, v| o.mma(probabilities, v)).finish(&mut receiver);
-                tile.store(&mut stash, (output * sum.reciprocal()).cast());
+                    consumer.start(sums, value, |o, v| o.mma(probabilities, v)).finish(&mut consumer);
+                tile.store(&mut buffer, (output * sum.reciprocal()).cast());
                 return;
             };
             // So are the first scores of the next tile.
-            let held = receiver.receive();
-            query = held.stages().load_left(cx);
-            receiver.release(held);
-            let key = receiver.receive();
-            let scores = receiver.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
+            let held = consumer.wait();
+            query = held.tiles().load_operand_a(cx);
+            consumer.release(held);
+            let key = consumer.wait();
+            let scores = consumer.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
                 s.mma(query, k.transposed())
             });
-            let value = receiver.receive();
-            let product = receiver.start(sums, value, |o, v| o.mma(probabilities, v));
-            let scores = scores.finish(&mut receiver);
-            let output = product.finish(&mut receiver);
-            tile.store(&mut stash, (output * sum.reciprocal()).cast());
+            let value = consumer.wait();
+            let product = consumer.start(sums, value, |o, v| o.mma(probabilities, v));
+            let scores = scores.finish(&mut consumer);
+            let output = product.finish(&mut consumer);
+            tile.store(&mut buffer, (output * sum.reciprocal()).cast());
             [_, i, _] = next.index();
             let scores = visible.mask(scores, i, visible.blocks(i) - 1);
             top = scores.max::<1>().maximum(LOWEST) * scale;
@@ -175,7 +176,7 @@ pub fn attention<
 /// The same by single warps, for GPUs without warpgroups: one block of keys after the other, with its values.
 #[kernel(
     threads = 32,
-    copy = 32,
+    producer = 32,
     instances(
         <f16, 16, 64, 0>, <f16, 16, 64, 1>, <f16, 16, 128, 0>, <f16, 16, 128, 1>,
         <bf16, 16, 64, 0>, <bf16, 16, 64, 1>, <bf16, 16, 128, 0>, <bf16, 16, 128, 1>,
@@ -183,19 +184,19 @@ pub fn attention<
 )]
 pub fn attention_by_warps<
     B: Block,
-    T: StagedProduct<T, f32>,
+    T: SharedMma<T, f32>,
     const SIDE: usize,
     const HEAD: usize,
     const CAUSAL: usize,
 >(
-    block: Split<B>,
+    roles: WarpRoles<B>,
     q: Span<T, (u32, u32, u32)>,
-    k: TileSource<T, Shape2<SIDE, HEAD>>,
-    v: TileSource<T, Shape2<SIDE, HEAD>>,
-    o: TileSink<T, Shape2<SIDE, HEAD>>,
+    k: TmaLoad<T, Shape2<SIDE, HEAD>>,
+    v: TmaLoad<T, Shape2<SIDE, HEAD>>,
+    o: TmaStore<T, Shape2<SIDE, HEAD>>,
     scale: f32,
-    #[shared] ring: Ring<(Staged<T, Shape2<SIDE, HEAD>>, Staged<T, Shape2<SIDE, HEAD>>), 3>,
-    #[shared] stash: Stash<0>,
+    #[shared] ring: Ring<(SharedTile<T, Shape2<SIDE, HEAD>>, SharedTile<T, Shape2<SIDE, HEAD>>), 3>,
+    #[shared] buffer: EpilogueBuffer<0>,
 ) where
     D<SIDE>: Dimension,
     D<HEAD>: Dimension,
@@ -205,13 +206,13 @@ pub fn attention_by_warps<
         panic!("attention_by_warps: this GPU has warpgroups; launch attention");
     }
     let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
-    let feed = block.indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
+    let feed = roles.tile_indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
         (0..visible.blocks(i)).map(move |block| (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)))
     });
-    block.pipeline(ring, feed, move |cx, mut receiver| {
-        let mut stash = stash;
+    roles.pipeline(ring, feed, move |cx, mut consumer| {
+        let mut buffer = buffer;
         let queries = q.partition(cx, shape![1, SIDE, HEAD]);
-        for tile in o.deal(cx, RowMajor) {
+        for tile in o.schedule(cx, RowMajor) {
             let [batch, i, _] = tile.index();
             let query = queries.load_masked(Zero, (batch, i, 0)).reshape(shape![SIDE, HEAD]);
             // In the layout of left factors, which is that of sums.
@@ -219,7 +220,7 @@ pub fn attention_by_warps<
             let mut output = Accumulator::<f32, Shape2<SIDE, HEAD>, _>::zero(cx).finish();
             let mut sum = output.sum::<1>();
             let (mut top, mut block) = (sum + LOWEST, 0);
-            receiver.steps(visible.blocks(i)).each(|(key, value)| {
+            consumer.k_loop(visible.blocks(i)).for_each(|(key, value)| {
                 let mut scores = Accumulator::<f32, Shape2<SIDE, SIDE>, _>::zero(cx);
                 scores.mma(query, key.transposed());
                 let mut scores = scores.finish();
@@ -235,7 +236,7 @@ pub fn attention_by_warps<
                 output = sums.finish();
                 (top, block) = (next, block + 1);
             });
-            tile.store(&mut stash, (output * sum.reciprocal()).cast());
+            tile.store(&mut buffer, (output * sum.reciprocal()).cast());
         }
     });
 }
@@ -246,10 +247,10 @@ pub fn attention_by_warps<
 fn feed<T: Element, const SIDE: usize, const HEAD: usize, const CAUSAL: usize>(
     rows: impl Iterator<Item = [u32; 3]> + Send,
     visible: Visible<SIDE, CAUSAL>,
-    q: TileSource<T, Shape2<SIDE, HEAD>>,
-    k: TileSource<T, Shape2<SIDE, HEAD>>,
-    v: TileSource<T, Shape2<SIDE, HEAD>>,
-) -> impl Iterator<Item = SourceTile<T, Shape2<SIDE, HEAD>>> + Send
+    q: TmaLoad<T, Shape2<SIDE, HEAD>>,
+    k: TmaLoad<T, Shape2<SIDE, HEAD>>,
+    v: TmaLoad<T, Shape2<SIDE, HEAD>>,
+) -> impl Iterator<Item = LoadTile<T, Shape2<SIDE, HEAD>>> + Send
 where
     D<SIDE>: Dimension,
     D<HEAD>: Dimension,

@@ -1,10 +1,10 @@
 //! The one body of all streamed products.
 
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::{
-    Fills, LeftFactor, Message, SinkTile, SourceTile, Stage, StagedFactor, StagedProduct,
-    Transposed as TransposedStage,
-};
+use cuda_tiles::epilogue::StoreTile;
+use cuda_tiles::memory::{SharedOperand, SharedTileRef, StageLayout, Transposed as TransposedStage};
+use cuda_tiles::mma::{KLoopElement, OperandA};
+use cuda_tiles::pipeline::{LoadTile, StageLoad};
 
 use super::work::{Portion, Share, Work};
 
@@ -12,7 +12,7 @@ use super::work::{Portion, Share, Work};
 /// as much of `a` as of `b`. This is for tiles of 128 rows. *Measured:* bands twice as high cost 4 % of TF32 products of 8192^3.
 pub(super) const BAND: u32 = 16;
 /// The order in which those tiles are dealt out to the blocks.
-pub(super) const ORDER: Swizzled<BAND> = Swizzled;
+pub(super) const ORDER: Grouped<BAND> = Grouped;
 
 /// How a kernel multiplies, for its constants.
 ///
@@ -25,20 +25,20 @@ pub(super) struct Way<const TURNED: bool, const PRECISE: usize, const BAND: u32>
 #[derive(Clone, Copy)]
 pub struct Transposed<X>(pub X);
 
-/// A left factor in memory for blocks `B`, M x K in tiles of `(M, K)`: a [`TileSource`] of such tiles, or [`Transposed`] of one of `(K, M)`.
+/// A left factor in memory for blocks `B`, M x K in tiles of `(M, K)`: a [`TmaLoad`] of such tiles, or [`Transposed`] of one of `(K, M)`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no left factor in tiles of ({M}, {K})",
-    label = "expected a `TileSource` of these tiles, or `Transposed` of one of the transposed tiles"
+    label = "expected a `TmaLoad` of these tiles, or `Transposed` of one of the transposed tiles"
 )]
 pub trait LeftSource<M: Dimension, K: Dimension, B: Block>: Copy + Send + 'static {
     /// Its elements.
     type Element: Element;
     /// A tile's stage.
-    type Stage: Message;
+    type Stage: StageLayout;
     /// A tile, named and not loaded.
-    type Tile: Fills<Self::Stage>;
+    type Tile: StageLoad<Self::Stage>;
     /// A tile as a product takes it.
-    type Factor<'k>: LeftFactor<'k, M, K, B, Element = Self::Element>;
+    type Factor<'k>: OperandA<'k, M, K, B, Element = Self::Element>;
     /// Matrices.
     fn batches(&self) -> u32;
     /// Tiles along M, a partial one included.
@@ -48,23 +48,23 @@ pub trait LeftSource<M: Dimension, K: Dimension, B: Block>: Copy + Send + 'stati
     /// Tile `k` along K of row `i` of tiles of matrix `batch`.
     fn tile(&self, batch: u32, i: u32, k: u32) -> Self::Tile;
     /// The factor in a stage.
-    fn factor<'k>(stage: <Self::Stage as Message>::Stages<'k>) -> Self::Factor<'k>;
+    fn factor<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Factor<'k>;
 }
 
-/// A right factor in memory, K x N in tiles of `(K, N)`: a [`TileSource`] of such tiles, or [`Transposed`] of one of `(N, K)`.
+/// A right factor in memory, K x N in tiles of `(K, N)`: a [`TmaLoad`] of such tiles, or [`Transposed`] of one of `(N, K)`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no right factor in tiles of ({K}, {N})",
-    label = "expected a `TileSource` of these tiles, or `Transposed` of one of the transposed tiles"
+    label = "expected a `TmaLoad` of these tiles, or `Transposed` of one of the transposed tiles"
 )]
 pub trait RightSource<K: Dimension, N: Dimension>: Copy + Send + 'static {
     /// Its elements.
     type Element: Repack;
     /// A tile's stage.
-    type Stage: Message;
+    type Stage: StageLayout;
     /// A tile, named and not loaded.
-    type Tile: Fills<Self::Stage>;
+    type Tile: StageLoad<Self::Stage>;
     /// A tile as a product takes it.
-    type Factor<'k>: StagedFactor<'k, K, N, Element = Self::Element>;
+    type Factor<'k>: SharedOperand<'k, K, N, Element = Self::Element>;
     /// Matrices.
     fn batches(&self) -> u32;
     /// Tiles along N, a partial one included.
@@ -72,15 +72,15 @@ pub trait RightSource<K: Dimension, N: Dimension>: Copy + Send + 'static {
     /// Tile `k` along K of column `j` of tiles of matrix `batch`.
     fn tile(&self, batch: u32, j: u32, k: u32) -> Self::Tile;
     /// The factor in a stage.
-    fn factor<'k>(stage: <Self::Stage as Message>::Stages<'k>) -> Self::Factor<'k>;
+    fn factor<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Factor<'k>;
 }
 
 macro_rules! left {
     ($source:ty, $shape:ty, $factor:ty, |$self:ident| $tiles:expr, $rows:tt $steps:tt, |$i:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
         impl<T: Element, M: Dimension, K: Dimension, B: Block> LeftSource<M, K, B> for $source {
             type Element = T;
-            type Stage = Staged<T, $shape>;
-            type Tile = SourceTile<T, $shape>;
+            type Stage = SharedTile<T, $shape>;
+            type Tile = LoadTile<T, $shape>;
             type Factor<'k> = $factor;
             #[inline(always)]
             fn batches(&$self) -> u32 {
@@ -95,33 +95,33 @@ macro_rules! left {
                 $tiles.tile_counts().$steps
             }
             #[inline(always)]
-            fn tile(&$self, batch: u32, $i: u32, $k: u32) -> SourceTile<T, $shape> {
+            fn tile(&$self, batch: u32, $i: u32, $k: u32) -> LoadTile<T, $shape> {
                 $tiles.tile_of(batch, $row, $column)
             }
             #[inline(always)]
-            fn factor<'k>(stage: <Self::Stage as Message>::Stages<'k>) -> Self::Factor<'k> {
+            fn factor<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Factor<'k> {
                 ($wrap)(stage)
             }
         }
     };
 }
-left!(TileSource<T, (M, K)>, (M, K), Stage<'k, T, (M, K)>, |self| self, 0 1, |i, k| (i, k), |stage| stage);
+left!(TmaLoad<T, (M, K)>, (M, K), SharedTileRef<'k, T, (M, K)>, |self| self, 0 1, |i, k| (i, k), |stage| stage);
 left!(
-    Transposed<TileSource<T, (K, M)>>,
+    Transposed<TmaLoad<T, (K, M)>>,
     (K, M),
-    TransposedStage<Stage<'k, T, (K, M)>>,
+    TransposedStage<SharedTileRef<'k, T, (K, M)>>,
     |self| self.0,
     1 0,
     |i, k| (k, i),
-    Stage::transposed
+    SharedTileRef::transposed
 );
 
 macro_rules! right {
     ($source:ty, $shape:ty, $factor:ty, |$self:ident| $tiles:expr, $columns:tt, |$j:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
         impl<T: Repack, K: Dimension, N: Dimension> RightSource<K, N> for $source {
             type Element = T;
-            type Stage = Staged<T, $shape>;
-            type Tile = SourceTile<T, $shape>;
+            type Stage = SharedTile<T, $shape>;
+            type Tile = LoadTile<T, $shape>;
             type Factor<'k> = $factor;
             #[inline(always)]
             fn batches(&$self) -> u32 {
@@ -132,56 +132,56 @@ macro_rules! right {
                 $tiles.tile_counts().$columns
             }
             #[inline(always)]
-            fn tile(&$self, batch: u32, $j: u32, $k: u32) -> SourceTile<T, $shape> {
+            fn tile(&$self, batch: u32, $j: u32, $k: u32) -> LoadTile<T, $shape> {
                 $tiles.tile_of(batch, $row, $column)
             }
             #[inline(always)]
-            fn factor<'k>(stage: <Self::Stage as Message>::Stages<'k>) -> Self::Factor<'k> {
+            fn factor<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Factor<'k> {
                 ($wrap)(stage)
             }
         }
     };
 }
-right!(TileSource<T, (K, N)>, (K, N), Stage<'k, T, (K, N)>, |self| self, 1, |j, k| (k, j), |stage| stage);
+right!(TmaLoad<T, (K, N)>, (K, N), SharedTileRef<'k, T, (K, N)>, |self| self, 1, |j, k| (k, j), |stage| stage);
 right!(
-    Transposed<TileSource<T, (N, K)>>,
+    Transposed<TmaLoad<T, (N, K)>>,
     (N, K),
-    TransposedStage<Stage<'k, T, (N, K)>>,
+    TransposedStage<SharedTileRef<'k, T, (N, K)>>,
     |self| self.0,
     0,
     |j, k| (j, k),
-    Stage::transposed
+    SharedTileRef::transposed
 );
 
 /// `c = epilogue(a b)`: the body of a kernel of 128 or 256 threads and a copying warp.
 ///
 /// The blocks share the tiles of `c`. The epilogue gets each block's tile of sums, in the layout of tensor cores, and the
-/// tile of `c` that its result goes to: [`SinkTile::index`] says which it is, [`SinkTile::load`] has what was there before.
+/// tile of `c` that its result goes to: [`StoreTile::index`] says which it is, [`StoreTile::load`] has what was there before.
 /// `a` and `b` are a matrix each, or a batch of as many as `c`; one matrix serves all of a batch. Sums are of type `C`.
 ///
 /// The module's [example](super) is a kernel with an epilogue of its own.
 #[inline(always)]
 pub fn product<B, X, Y, C, O, M, N, K, E, const STAGES: usize, const GROUPS: usize>(
-    block: Split<B>,
+    roles: WarpRoles<B>,
     a: X,
     b: Y,
-    c: TileSink<O, (M, N)>,
+    c: TmaStore<O, (M, N)>,
     ring: Ring<(X::Stage, Y::Stage), STAGES>,
-    stash: Stash<GROUPS>,
+    buffer: EpilogueBuffer<GROUPS>,
     epilogue: E,
 ) where
     B: Block,
-    X: LeftSource<M, K, B, Element: StagedProduct<Y::Element, C>>,
+    X: LeftSource<M, K, B, Element: KLoopElement<Y::Element, Accumulator = C>>,
     Y: RightSource<K, N>,
     C: Number,
     O: Element,
     M: Dimension,
     N: Dimension,
     K: Dimension,
-    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>
+    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &StoreTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>
         + 'static,
 {
-    parts_of_product(block, a, b, c, Portion::ALL, Way::<false, 0, BAND>, ring, stash, epilogue);
+    parts_of_product(roles, a, b, c, Portion::ALL, Way::<false, 0, BAND>, ring, buffer, epilogue);
 }
 
 /// As [`product`], of which a launch computes the `portion`, in this `way`.
@@ -206,18 +206,18 @@ pub(super) fn parts_of_product<
     const PRECISE: usize,
     const BAND: u32,
 >(
-    block: Split<B>,
+    roles: WarpRoles<B>,
     a: X,
     b: Y,
-    c: TileSink<O, (P, Q)>,
+    c: TmaStore<O, (P, Q)>,
     portion: Portion,
     way: Way<TURNED, PRECISE, BAND>,
     ring: Ring<(X::Stage, Y::Stage), STAGES>,
-    stash: Stash<GROUPS>,
+    buffer: EpilogueBuffer<GROUPS>,
     epilogue: E,
 ) where
     B: Block,
-    X: LeftSource<M, K, B, Element: StagedProduct<Y::Element, C>>,
+    X: LeftSource<M, K, B, Element: KLoopElement<Y::Element, Accumulator = C>>,
     Y: RightSource<K, N>,
     C: Number,
     O: Element,
@@ -227,37 +227,37 @@ pub(super) fn parts_of_product<
     Q: Dimension,
     K: Dimension,
     L: Layout<Block = B>,
-    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &SinkTile<O, (P, Q)>) -> Tile<O, (P, Q), L> + 'static,
+    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &StoreTile<O, (P, Q)>) -> Tile<O, (P, Q), L> + 'static,
 {
     let Way = way;
-    let order = Swizzled::<BAND>;
+    let order = Grouped::<BAND>;
     let portion = portion.of_kernel::<C, O>();
     let (a_batches, b_batches) = (a.batches(), b.batches());
     let tile_counts = c.tile_counts();
-    let tiles = block.deal(c, order);
-    let (steps, blocks, own) = (a.steps(), block.num_blocks(0), *block.bid::<0>());
+    let tiles = roles.schedule(c, order);
+    let (steps, blocks, own) = (a.steps(), roles.num_blocks(0), *roles.bid::<0>());
     let counts = move || {
         let (rows, columns) = (a.tile_rows(), b.tile_columns());
         if TURNED { [columns, rows] } else { [rows, columns] }
     };
     let work = Work::new(portion, order, counts, steps, [own, blocks]);
-    let feed = block.indices(order, tile_counts).take(work.tiles).flat_map(move |index| {
+    let feed = roles.tile_indices(order, tile_counts).take(work.tiles).flat_map(move |index| {
         let Share { tile: [batch, i, j], first, count } = work.share(index);
         let (i, j) = if TURNED { (j, i) } else { (i, j) };
         // One matrix serves the whole batch.
         let (of_a, of_b) = (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
         (first..first + count).map(move |k| (a.tile(of_a, i, k), b.tile(of_b, j, k)))
     });
-    block.pipeline(ring, feed, move |cx, mut receiver| {
-        let mut stash = stash;
+    roles.pipeline(ring, feed, move |cx, mut consumer| {
+        let mut buffer = buffer;
         for tile in tiles.take(work.tiles) {
             let [matrix, ..] = tile.index();
-            let sums = receiver.steps(work.steps(matrix)).sum(cx, |sums, (a, b)| {
+            let sums = consumer.k_loop(work.steps(matrix)).accumulate(cx, |sums, (a, b)| {
                 let (a, b) = (X::factor(a), Y::factor(b));
-                if const { PRECISE == 1 } { sums.mma_precisely(a, b) } else { sums.mma(a, b) }
+                if const { PRECISE == 1 } { sums.mma_promoted(a, b) } else { sums.mma(a, b) }
             });
             let result = epilogue(cx, sums, &tile);
-            tile.store(&mut stash, result);
+            tile.store(&mut buffer, result);
         }
     });
 }

@@ -2,7 +2,7 @@
 
 use cuda_tiles::element::{ApproximateFloat, Float};
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::SinkTile;
+use cuda_tiles::epilogue::StoreTile;
 
 /// A function of each element of a product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +104,7 @@ const fn has_beta<M: Dimension, N: Dimension>() -> bool {
 pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimension, N: Dimension>(
     cx: Cx<L::Block>,
     sums: Tile<C, (M, N), L>,
-    tile: &SinkTile<O, (M, N)>,
+    tile: &StoreTile<O, (M, N)>,
     bias: Span<O, (u32,)>,
     [alpha, beta]: [C; 2],
     activation: u32,
@@ -115,7 +115,7 @@ pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimen
         sums = sums.map(move |sum| Number::mul(sum, alpha));
     }
     if const { has_beta::<M, N>() } && beta != C::ZERO {
-        sums = tile.add_present(cx, sums, beta);
+        sums = tile.add_previous(cx, sums, beta);
     }
     if bias.extent(0) != 0 {
         sums = tile.add_row(cx, sums, bias);

@@ -4,7 +4,7 @@
 //! multiplied, `t` as its transpose, always row by row.
 
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::StagedProduct;
+use cuda_tiles::mma::KLoopElement;
 
 use super::body::{BAND, Transposed, Way, parts_of_product};
 use super::epilogue::{Sum, finish};
@@ -17,7 +17,7 @@ use super::work::Portion;
 /// `batches` say what a launch computes: 1, `u32::MAX` and the number of matrices of `c` for all of it.
 #[kernel(
     threads = 256,
-    copy = 128,
+    producer = 128,
     min_blocks = 1,
     dependent,
     instances(
@@ -33,7 +33,7 @@ use super::work::Portion;
 )]
 pub fn gemm_nn<
     B: Block,
-    T: StagedProduct<U, C>,
+    T: KLoopElement<U, Accumulator = C>,
     U: Repack,
     C: Sum + Cast<O>,
     O: Element + Cast<C>,
@@ -42,10 +42,10 @@ pub fn gemm_nn<
     const K: usize,
     const PRECISE: usize,
 >(
-    block: Split<B>,
-    a: TileSource<T, Shape2<M, K>>,
-    b: TileSource<U, Shape2<K, N>>,
-    c: TileSink<O, Shape2<M, N>>,
+    roles: WarpRoles<B>,
+    a: TmaLoad<T, Shape2<M, K>>,
+    b: TmaLoad<U, Shape2<K, N>>,
+    c: TmaStore<O, Shape2<M, N>>,
     bias: Span<O, (u32,)>,
     alpha: C,
     beta: C,
@@ -53,8 +53,8 @@ pub fn gemm_nn<
     splits: u32,
     whole: u32,
     batches: u32,
-    #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<U, Shape2<K, N>>)>,
-    #[shared] stash: Stash<2>,
+    #[shared] ring: Ring<(SharedTile<T, Shape2<M, K>>, SharedTile<U, Shape2<K, N>>)>,
+    #[shared] buffer: EpilogueBuffer<2>,
 ) where
     D<M>: Dimension,
     D<N>: Dimension,
@@ -62,7 +62,7 @@ pub fn gemm_nn<
 {
     let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
-    parts_of_product(block, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, stash, epilogue);
+    parts_of_product(roles, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, buffer, epilogue);
 }
 
 /// `c = activation(alpha a b + beta c + bias)`, of `a` as it is (M x K) and `b` stored transposed (N x K).
@@ -72,7 +72,7 @@ pub fn gemm_nn<
 /// `batches` say what a launch computes: 1, `u32::MAX` and the number of matrices of `c` for all of it.
 #[kernel(
     threads = 256,
-    copy = 128,
+    producer = 128,
     min_blocks = 1,
     dependent,
     instances(
@@ -108,7 +108,7 @@ pub fn gemm_nn<
 )]
 pub fn gemm_nt<
     B: Block,
-    T: StagedProduct<U, C>,
+    T: KLoopElement<U, Accumulator = C>,
     U: Repack,
     C: Sum + Cast<O>,
     O: Element + Cast<C>,
@@ -117,10 +117,10 @@ pub fn gemm_nt<
     const K: usize,
     const PRECISE: usize,
 >(
-    block: Split<B>,
-    a: TileSource<T, Shape2<M, K>>,
-    b: TileSource<U, Shape2<N, K>>,
-    c: TileSink<O, Shape2<M, N>>,
+    roles: WarpRoles<B>,
+    a: TmaLoad<T, Shape2<M, K>>,
+    b: TmaLoad<U, Shape2<N, K>>,
+    c: TmaStore<O, Shape2<M, N>>,
     bias: Span<O, (u32,)>,
     alpha: C,
     beta: C,
@@ -128,8 +128,8 @@ pub fn gemm_nt<
     splits: u32,
     whole: u32,
     batches: u32,
-    #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<U, Shape2<N, K>>)>,
-    #[shared] stash: Stash<2>,
+    #[shared] ring: Ring<(SharedTile<T, Shape2<M, K>>, SharedTile<U, Shape2<N, K>>)>,
+    #[shared] buffer: EpilogueBuffer<2>,
 ) where
     D<M>: Dimension,
     D<N>: Dimension,
@@ -138,7 +138,7 @@ pub fn gemm_nt<
     let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (a, Transposed(b));
-    parts_of_product(block, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, stash, epilogue);
+    parts_of_product(roles, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, buffer, epilogue);
 }
 
 /// `c = activation(alpha a b + beta c + bias)`, of `a` stored transposed (K x M) and `b` as it is (K x N).
@@ -148,7 +148,7 @@ pub fn gemm_nt<
 /// `batches` say what a launch computes: 1, `u32::MAX` and the number of matrices of `c` for all of it.
 #[kernel(
     threads = 256,
-    copy = 128,
+    producer = 128,
     min_blocks = 1,
     dependent,
     instances(
@@ -164,7 +164,7 @@ pub fn gemm_nt<
 )]
 pub fn gemm_tn<
     B: Block,
-    T: StagedProduct<U, C>,
+    T: KLoopElement<U, Accumulator = C>,
     U: Repack,
     C: Sum + Cast<O>,
     O: Element + Cast<C>,
@@ -173,10 +173,10 @@ pub fn gemm_tn<
     const K: usize,
     const PRECISE: usize,
 >(
-    block: Split<B>,
-    a: TileSource<T, Shape2<K, M>>,
-    b: TileSource<U, Shape2<K, N>>,
-    c: TileSink<O, Shape2<M, N>>,
+    roles: WarpRoles<B>,
+    a: TmaLoad<T, Shape2<K, M>>,
+    b: TmaLoad<U, Shape2<K, N>>,
+    c: TmaStore<O, Shape2<M, N>>,
     bias: Span<O, (u32,)>,
     alpha: C,
     beta: C,
@@ -184,8 +184,8 @@ pub fn gemm_tn<
     splits: u32,
     whole: u32,
     batches: u32,
-    #[shared] ring: Ring<(Staged<T, Shape2<K, M>>, Staged<U, Shape2<K, N>>)>,
-    #[shared] stash: Stash<2>,
+    #[shared] ring: Ring<(SharedTile<T, Shape2<K, M>>, SharedTile<U, Shape2<K, N>>)>,
+    #[shared] buffer: EpilogueBuffer<2>,
 ) where
     D<M>: Dimension,
     D<N>: Dimension,
@@ -194,7 +194,7 @@ pub fn gemm_tn<
     let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), b);
-    parts_of_product(block, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, stash, epilogue);
+    parts_of_product(roles, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, buffer, epilogue);
 }
 
 /// `c = activation(alpha a b + beta c + bias)`, of `a` stored transposed (K x M) and `b` stored transposed (N x K).
@@ -204,7 +204,7 @@ pub fn gemm_tn<
 /// `batches` say what a launch computes: 1, `u32::MAX` and the number of matrices of `c` for all of it.
 #[kernel(
     threads = 256,
-    copy = 128,
+    producer = 128,
     min_blocks = 1,
     dependent,
     instances(
@@ -218,7 +218,7 @@ pub fn gemm_tn<
 )]
 pub fn gemm_tt<
     B: Block,
-    T: StagedProduct<U, C>,
+    T: KLoopElement<U, Accumulator = C>,
     U: Repack,
     C: Sum + Cast<O>,
     O: Element + Cast<C>,
@@ -227,10 +227,10 @@ pub fn gemm_tt<
     const K: usize,
     const PRECISE: usize,
 >(
-    block: Split<B>,
-    a: TileSource<T, Shape2<K, M>>,
-    b: TileSource<U, Shape2<N, K>>,
-    c: TileSink<O, Shape2<M, N>>,
+    roles: WarpRoles<B>,
+    a: TmaLoad<T, Shape2<K, M>>,
+    b: TmaLoad<U, Shape2<N, K>>,
+    c: TmaStore<O, Shape2<M, N>>,
     bias: Span<O, (u32,)>,
     alpha: C,
     beta: C,
@@ -238,8 +238,8 @@ pub fn gemm_tt<
     splits: u32,
     whole: u32,
     batches: u32,
-    #[shared] ring: Ring<(Staged<T, Shape2<K, M>>, Staged<U, Shape2<N, K>>)>,
-    #[shared] stash: Stash<2>,
+    #[shared] ring: Ring<(SharedTile<T, Shape2<K, M>>, SharedTile<U, Shape2<N, K>>)>,
+    #[shared] buffer: EpilogueBuffer<2>,
 ) where
     D<M>: Dimension,
     D<N>: Dimension,
@@ -248,5 +248,5 @@ pub fn gemm_tt<
     let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums, tile: &_| finish(cx, sums, tile, bias, [alpha, beta], activation);
     let (a, b) = (Transposed(a), Transposed(b));
-    parts_of_product(block, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, stash, epilogue);
+    parts_of_product(roles, a, b, c, portion, Way::<false, PRECISE, BAND>, ring, buffer, epilogue);
 }

@@ -10,16 +10,16 @@
 //! use cuda_tiles_kernels::gemm::{Transposed, product};
 //!
 //! /// `c = max(a b' / 8, 0)`, of tiles of 64 x 64 and 32 columns at a time.
-//! #[kernel(threads = 128, copy = 32)]
+//! #[kernel(threads = 128, producer = 32)]
 //! pub fn scaled(
-//!     block: Split,
-//!     a: TileSource<f16, Shape2<64, 32>>,
-//!     b: TileSource<f16, Shape2<64, 32>>,
-//!     c: TileSink<f16, Shape2<64, 64>>,
-//!     #[shared] ring: Ring<(Staged<f16, Shape2<64, 32>>, Staged<f16, Shape2<64, 32>>)>,
-//!     #[shared] stash: Stash<1>,
+//!     roles: WarpRoles,
+//!     a: TmaLoad<f16, Shape2<64, 32>>,
+//!     b: TmaLoad<f16, Shape2<64, 32>>,
+//!     c: TmaStore<f16, Shape2<64, 64>>,
+//!     #[shared] ring: Ring<(SharedTile<f16, Shape2<64, 32>>, SharedTile<f16, Shape2<64, 32>>)>,
+//!     #[shared] buffer: EpilogueBuffer<1>,
 //! ) {
-//!     product::<_, _, _, f32, _, _, _, _, _, _, _>(block, a, Transposed(b), c, ring, stash, |_cx, sums, _tile| {
+//!     product::<_, _, _, f32, _, _, _, _, _, _, _>(block, a, Transposed(b), c, ring, buffer, |_cx, sums, _tile| {
 //!         (sums * 0.125).maximum(0.0).cast::<f16>()
 //!     });
 //! }

@@ -4,7 +4,7 @@
 //! so that 8,192 columns are tiles enough to keep 128 multiprocessors reading. A tile of the result is the transpose.
 
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::StagedProduct;
+use cuda_tiles::mma::KLoopElement;
 
 use super::body::{BAND, Transposed, Way, parts_of_product};
 use super::epilogue::{Sum, finish};
@@ -16,7 +16,7 @@ use super::work::Portion;
 /// for 8-bit floats.
 #[kernel(
     threads = 128,
-    copy = 32,
+    producer = 32,
     dependent,
     instances(
         <f16, f32, f16, 16, 64, 0>, <f16, f32, f16, 32, 64, 0>, <f16, f32, f16, 64, 64, 0>,
@@ -32,17 +32,17 @@ use super::work::Portion;
 )]
 pub fn gemm_narrow_nt<
     B: Block,
-    T: StagedProduct<T, C>,
+    T: KLoopElement<T, Accumulator = C>,
     C: Sum + Cast<O>,
     O: Element + Cast<C>,
     const M: usize,
     const K: usize,
     const PRECISE: usize,
 >(
-    block: Split<B>,
-    a: TileSource<T, Shape2<M, K>>,
-    b: TileSource<T, Shape2<64, K>>,
-    c: TileSink<O, Shape2<M, 64>>,
+    roles: WarpRoles<B>,
+    a: TmaLoad<T, Shape2<M, K>>,
+    b: TmaLoad<T, Shape2<64, K>>,
+    c: TmaStore<O, Shape2<M, 64>>,
     bias: Span<O, (u32,)>,
     alpha: C,
     beta: C,
@@ -50,8 +50,8 @@ pub fn gemm_narrow_nt<
     splits: u32,
     whole: u32,
     batches: u32,
-    #[shared] ring: Ring<(Staged<T, Shape2<64, K>>, Staged<T, Shape2<M, K>>)>,
-    #[shared] stash: Stash<0>,
+    #[shared] ring: Ring<(SharedTile<T, Shape2<64, K>>, SharedTile<T, Shape2<M, K>>)>,
+    #[shared] buffer: EpilogueBuffer<0>,
 ) where
     D<M>: Dimension,
     D<K>: Dimension,
@@ -68,14 +68,14 @@ pub fn gemm_narrow_nt<
         )
     };
     let (a, b) = (Transposed(a), b);
-    parts_of_product(block, b, a, c, portion, Way::<true, PRECISE, BAND>, ring, stash, epilogue);
+    parts_of_product(roles, b, a, c, portion, Way::<true, PRECISE, BAND>, ring, buffer, epilogue);
 }
 
 /// As [`gemm_nn`](super::kernels::gemm_nn), of tiles of `M` rows and 64 columns of `c`. Parameters: the factors' type, that of the
 /// sums and that of `c`; rows and depth of a tile.
 #[kernel(
     threads = 128,
-    copy = 32,
+    producer = 32,
     dependent,
     instances(
         <f16, f32, f16, 16, 64>, <f16, f32, f16, 32, 64>, <f16, f32, f16, 64, 64>,
@@ -87,16 +87,16 @@ pub fn gemm_narrow_nt<
 )]
 pub fn gemm_narrow_nn<
     B: Block,
-    T: StagedProduct<T, C>,
+    T: KLoopElement<T, Accumulator = C>,
     C: Sum + Cast<O>,
     O: Element + Cast<C>,
     const M: usize,
     const K: usize,
 >(
-    block: Split<B>,
-    a: TileSource<T, Shape2<M, K>>,
-    b: TileSource<T, Shape2<K, 64>>,
-    c: TileSink<O, Shape2<M, 64>>,
+    roles: WarpRoles<B>,
+    a: TmaLoad<T, Shape2<M, K>>,
+    b: TmaLoad<T, Shape2<K, 64>>,
+    c: TmaStore<O, Shape2<M, 64>>,
     bias: Span<O, (u32,)>,
     alpha: C,
     beta: C,
@@ -104,8 +104,8 @@ pub fn gemm_narrow_nn<
     splits: u32,
     whole: u32,
     batches: u32,
-    #[shared] ring: Ring<(Staged<T, Shape2<K, 64>>, Staged<T, Shape2<M, K>>)>,
-    #[shared] stash: Stash<0>,
+    #[shared] ring: Ring<(SharedTile<T, Shape2<K, 64>>, SharedTile<T, Shape2<M, K>>)>,
+    #[shared] buffer: EpilogueBuffer<0>,
 ) where
     D<M>: Dimension,
     D<K>: Dimension,
@@ -122,5 +122,5 @@ pub fn gemm_narrow_nn<
         )
     };
     let (a, b) = (Transposed(a), Transposed(b));
-    parts_of_product(block, b, a, c, portion, Way::<true, 0, BAND>, ring, stash, epilogue);
+    parts_of_product(roles, b, a, c, portion, Way::<true, 0, BAND>, ring, buffer, epilogue);
 }

@@ -4,7 +4,7 @@
 //! `b` are the rows of a tile of sums, the rows of `a` are its columns, and a tile of the result is the transpose.
 
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::StagedProduct;
+use cuda_tiles::mma::KLoopElement;
 
 use super::body::{Transposed, Way, parts_of_product};
 use super::epilogue::{Sum, finish};
@@ -18,24 +18,24 @@ const BAND: u32 = 6;
 /// of a tile.
 #[kernel(
     threads = 256,
-    copy = 128,
+    producer = 128,
     min_blocks = 1,
     dependent,
     instances(<tf32, f32, f32, 256, 128, 32>, <tf32, f32, f32, 128, 128, 32>)
 )]
-pub fn gemm_turned_nn<
+pub fn gemm_swap_ab_nn<
     B: Block,
-    T: StagedProduct<T, C>,
+    T: KLoopElement<T, Accumulator = C>,
     C: Sum + Cast<O>,
     O: Element + Cast<C>,
     const M: usize,
     const N: usize,
     const K: usize,
 >(
-    block: Split<B>,
-    a: TileSource<T, Shape2<M, K>>,
-    b: TileSource<T, Shape2<K, N>>,
-    c: TileSink<O, Shape2<M, N>>,
+    roles: WarpRoles<B>,
+    a: TmaLoad<T, Shape2<M, K>>,
+    b: TmaLoad<T, Shape2<K, N>>,
+    c: TmaStore<O, Shape2<M, N>>,
     bias: Span<O, (u32,)>,
     alpha: C,
     beta: C,
@@ -43,8 +43,8 @@ pub fn gemm_turned_nn<
     splits: u32,
     whole: u32,
     batches: u32,
-    #[shared] ring: Ring<(Staged<T, Shape2<K, N>>, Staged<T, Shape2<M, K>>)>,
-    #[shared] stash: Stash<0>,
+    #[shared] ring: Ring<(SharedTile<T, Shape2<K, N>>, SharedTile<T, Shape2<M, K>>)>,
+    #[shared] buffer: EpilogueBuffer<0>,
 ) where
     D<M>: Dimension,
     D<N>: Dimension,
@@ -52,8 +52,8 @@ pub fn gemm_turned_nn<
 {
     let portion = Portion { splits, whole, batches };
     let epilogue = move |cx, sums: Tile<C, _, _>, tile: &_| {
-        finish(cx, sums.turned(), tile, bias, [alpha, beta], activation)
+        finish(cx, sums.transposed_accumulators(), tile, bias, [alpha, beta], activation)
     };
     let (a, b) = (Transposed(a), Transposed(b));
-    parts_of_product(block, b, a, c, portion, Way::<true, 0, BAND>, ring, stash, epilogue);
+    parts_of_product(roles, b, a, c, portion, Way::<true, 0, BAND>, ring, buffer, epilogue);
 }

@@ -73,7 +73,7 @@ impl Work {
     #[inline(always)]
     pub(super) fn new(
         portion: Portion,
-        order: impl Order,
+        order: impl TileOrder,
         counts: impl FnOnce() -> [u32; 2],
         steps: u32,
         [block, blocks]: [u32; 2],
@@ -151,7 +151,7 @@ mod tests {
         [rows, columns, steps, blocks]: [u32; 4],
         c: [u32; 3],
     ) -> BTreeMap<[u32; 3], Vec<u32>> {
-        let order = Swizzled::<2>;
+        let order = Grouped::<2>;
         let mut added = BTreeMap::new();
         for block in 0..blocks {
             let work = Work::new(portion, order, || [rows, columns], steps, [block, blocks]);

@@ -1,4 +1,4 @@
-//! Products of matrices, step by step: `docs/tensor-cores.md` tells what each of them adds.
+//! Products of matrices, step by step: `docs/book/src/tensor-cores.md` tells what each of them adds.
 
 use cuda_tiles::prelude::*;
 use cuda_tiles::target::{TILES_IN_REGISTERS, WARPGROUPS};
@@ -18,52 +18,52 @@ pub fn gemm_loads(cx: Cx, a: Span<f16, (u32, u32)>, b: Span<f16, (u32, u32)>, c:
 
 /// `c = a b` of operands that stream: they are copied into a ring of stages ahead of their use. Any number of blocks shares
 /// the tiles of `c`, of 128 x `N`: `N` is 256 on GPUs whose warpgroups multiply (compute capability 9.0), and 128 on others.
-#[kernel(threads = 256, copy = 32, min_blocks = 1, instances(<128>, <256>))]
+#[kernel(threads = 256, producer = 32, min_blocks = 1, instances(<128>, <256>))]
 pub fn gemm_streamed<B: Block, const N: usize>(
-    block: Split<B>,
-    a: TileSource<f16, Shape2<128, 64>>,
-    b: TileSource<f16, Shape2<64, N>>,
-    c: TileSink<f16, Shape2<128, N>>,
-    #[shared] ring: Ring<(Staged<f16, Shape2<128, 64>>, Staged<f16, Shape2<64, N>>)>,
-    #[shared] mut stash: Stash<2>,
+    roles: WarpRoles<B>,
+    a: TmaLoad<f16, Shape2<128, 64>>,
+    b: TmaLoad<f16, Shape2<64, N>>,
+    c: TmaStore<f16, Shape2<128, N>>,
+    #[shared] ring: Ring<(SharedTile<f16, Shape2<128, 64>>, SharedTile<f16, Shape2<64, N>>)>,
+    #[shared] mut buffer: EpilogueBuffer<2>,
 ) where
     D<N>: Dimension,
 {
     assert!(fits(N), "gemm_streamed: this GPU has no warpgroups; launch gemm_streamed::<128>");
-    let (order, steps) = (Swizzled::<16>, a.tile_counts().1);
-    let tiles = block.indices(order, c.tile_counts());
+    let (order, steps) = (Grouped::<16>, a.tile_counts().1);
+    let tiles = roles.tile_indices(order, c.tile_counts());
     let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
-    block.pipeline(ring, feed, move |cx, mut receiver| {
-        for tile in c.deal(cx, order) {
-            let sums = receiver.steps(steps).sum::<f32, _, _, _>(cx, |sums, (a, b)| sums.mma(a, b));
-            tile.store(&mut stash, sums.cast());
+    roles.pipeline(ring, feed, move |cx, mut consumer| {
+        for tile in c.schedule(cx, order) {
+            let sums = consumer.k_loop(steps).accumulate(cx, |sums, (a, b)| sums.mma(a, b));
+            tile.store(&mut buffer, sums.cast());
         }
     });
 }
 
 /// `c = gelu(a b + bias)`: the same, and what happens to the sums before they are stored. The bias is as long as a row of `c`. Where
 /// warpgroups multiply, this takes registers, which a whole warpgroup that copies hands over.
-#[kernel(threads = 256, copy = 128, min_blocks = 1, instances(<128>, <256>))]
+#[kernel(threads = 256, producer = 128, min_blocks = 1, instances(<128>, <256>))]
 pub fn gemm_streamed_gelu<B: Block, const N: usize>(
-    block: Split<B>,
-    a: TileSource<f16, Shape2<128, 64>>,
-    b: TileSource<f16, Shape2<64, N>>,
+    roles: WarpRoles<B>,
+    a: TmaLoad<f16, Shape2<128, 64>>,
+    b: TmaLoad<f16, Shape2<64, N>>,
     bias: Span<f16, (u32,)>,
-    c: TileSink<f16, Shape2<128, N>>,
-    #[shared] ring: Ring<(Staged<f16, Shape2<128, 64>>, Staged<f16, Shape2<64, N>>)>,
-    #[shared] mut stash: Stash<2>,
+    c: TmaStore<f16, Shape2<128, N>>,
+    #[shared] ring: Ring<(SharedTile<f16, Shape2<128, 64>>, SharedTile<f16, Shape2<64, N>>)>,
+    #[shared] mut buffer: EpilogueBuffer<2>,
 ) where
     D<N>: Dimension,
 {
     assert!(fits(N), "gemm_streamed_gelu: this GPU has no warpgroups; launch gemm_streamed_gelu::<128>");
-    let (order, steps) = (Swizzled::<16>, a.tile_counts().1);
-    let tiles = block.indices(order, c.tile_counts());
+    let (order, steps) = (Grouped::<16>, a.tile_counts().1);
+    let tiles = roles.tile_indices(order, c.tile_counts());
     let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
-    block.pipeline(ring, feed, move |cx, mut receiver| {
-        for tile in c.deal(cx, order) {
-            let sums = receiver.steps(steps).sum::<f32, _, _, _>(cx, |sums, (a, b)| sums.mma(a, b));
+    roles.pipeline(ring, feed, move |cx, mut consumer| {
+        for tile in c.schedule(cx, order) {
+            let sums = consumer.k_loop(steps).accumulate(cx, |sums, (a, b)| sums.mma(a, b));
             let sums = tile.add_row(cx, sums, bias);
-            tile.store(&mut stash, sums.gelu_tanh_approximate().cast());
+            tile.store(&mut buffer, sums.gelu_tanh_approximate().cast());
         }
     });
 }

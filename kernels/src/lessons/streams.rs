@@ -6,21 +6,21 @@ use cuda_tiles::prelude::*;
 ///
 /// A row passes twice, in tiles of 256 columns: once for its maximum and its sum, and once more to be scaled. The tiles are copied
 /// while others are computed on, those of the next rows included.
-#[kernel(threads = 256, copy = 32)]
+#[kernel(threads = 256, producer = 32)]
 pub fn softmax_streamed(
-    block: Split,
-    x: TileSource<f32, Shape2<8, 256>>,
+    roles: WarpRoles,
+    x: TmaLoad<f32, Shape2<8, 256>>,
     y: SpanMut<f32, (u32, u32)>,
-    #[shared] ring: Ring<Staged<f32, Shape2<8, 256>>>,
+    #[shared] ring: Ring<SharedTile<f32, Shape2<8, 256>>>,
 ) {
     let (rows, columns, length) = (x.tile_counts().0, x.tile_counts().1, x.columns());
-    let feed = block.indices(RowMajor, [1, rows, 1]).flat_map(move |[_, i, _]| x.row(i).chain(x.row(i)));
-    block.pipeline(ring, feed, move |cx, mut receiver| {
+    let feed = roles.tile_indices(RowMajor, [1, rows, 1]).flat_map(move |[_, i, _]| x.row(i).chain(x.row(i)));
+    roles.pipeline(ring, feed, move |cx, mut consumer| {
         let y = y.partition(cx, shape![8, 256]);
         for row in cx.tiles::<0>(rows) {
             let (mut top, mut sums) = (cx.full(shape![8, 256], f32::MIN), cx.zeros::<f32, _>(shape![8, 256]));
             let mut column = cx.coordinate::<1, _>(shape![8, 256]);
-            receiver.steps(columns).each(|stage| {
+            consumer.k_loop(columns).for_each(|stage| {
                 // Beyond the edge a stage is zero.
                 let tile = column.lt(length).select(stage.load(cx), f32::NEG_INFINITY);
                 let next = top.maximum(tile);
@@ -30,9 +30,9 @@ pub fn softmax_streamed(
             let largest = top.max::<1>();
             let scale = 1.0 / (sums * (top - largest).exp_approximate()).sum::<1>();
             for column in 0..columns {
-                let message = receiver.receive();
-                let tile = message.stages().load(cx);
-                receiver.release(message);
+                let message = consumer.wait();
+                let tile = message.tiles().load(cx);
+                consumer.release(message);
                 y.store_masked((tile - largest).exp_approximate() * scale, (row, column));
             }
         }

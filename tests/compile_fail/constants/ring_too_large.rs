@@ -5,23 +5,23 @@
 
 use cuda_tiles::prelude::*;
 
-#[kernel(copy = 32)]
-fn too_large(block: Split, #[shared] ring: Ring<Staged<f16, Shape2<128, 128>>, 8>) {
+#[kernel(producer = 32)]
+fn too_large(roles: WarpRoles, #[shared] ring: Ring<SharedTile<f16, Shape2<128, 128>>, 8>) {
     let _ = (block, ring);
 }
 
-#[kernel(copy = 32)]
-fn too_many(block: Split, #[shared] ring: Ring<Staged<f16, Shape2<16, 16>>, 17>) {
+#[kernel(producer = 32)]
+fn too_many(roles: WarpRoles, #[shared] ring: Ring<SharedTile<f16, Shape2<16, 16>>, 17>) {
     let _ = (block, ring);
 }
 
-#[kernel(copy = 32)]
-fn too_flat(block: Split, #[shared] ring: Ring<Staged<f16, Shape2<4, 16>>>) {
+#[kernel(producer = 32)]
+fn too_flat(roles: WarpRoles, #[shared] ring: Ring<SharedTile<f16, Shape2<4, 16>>>) {
     let _ = (block, ring);
 }
 
-#[kernel(copy = 32)]
-fn too_narrow(block: Split, #[shared] ring: Ring<Staged<f16, Shape2<16, 8>>>) {
+#[kernel(producer = 32)]
+fn too_narrow(roles: WarpRoles, #[shared] ring: Ring<SharedTile<f16, Shape2<16, 8>>>) {
     let _ = (block, ring);
 }
 

@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};
 
 #[kernel]
-fn rows(cx: Cx, x: TileSource<f16, Shape2<64, 4>>) {
+fn rows(cx: Cx, x: TmaLoad<f16, Shape2<64, 4>>) {
     let _ = (cx, x.rows());
 }
 

@@ -4,9 +4,9 @@ use cuda_tiles::prelude::*;
 
 type Page = Shape2<16, 16>;
 
-#[kernel(copy = 32)]
-fn steps_of_one_stage(block: Split, x: TileSource<f16, Page>, #[shared] ring: Ring<Staged<f16, Page>, 1>) {
-    block.pipeline(ring, x.row(0), |cx, mut receiver| receiver.steps(1).each(|stage| drop(stage.load(cx))));
+#[kernel(producer = 32)]
+fn steps_of_one_stage(roles: WarpRoles, x: TmaLoad<f16, Page>, #[shared] ring: Ring<SharedTile<f16, Page>, 1>) {
+    roles.pipeline(ring, x.row(0), |cx, mut consumer| consumer.k_loop(1).for_each(|stage| drop(stage.load(cx))));
 }
 
 fn main() {}

@@ -1,8 +1,8 @@
-//! the first argument of a kernel with threads that copy is its block before the roles part: `block: Split`
+//! the first argument of a kernel with threads that copy is its block before the roles part: `roles: WarpRoles`
 
 use cuda_tiles::prelude::*;
 
-#[kernel(threads = 256, copy = 32)]
+#[kernel(threads = 256, producer = 32)]
 fn nothing(cx: Cx) {
     let _ = cx;
 }

@@ -4,28 +4,28 @@ use cuda_tiles::prelude::*;
 
 type Page = Shape2<16, 16>;
 
-#[kernel(copy = 32)]
+#[kernel(producer = 32)]
 fn by_view(
-    block: Split,
-    x: TileSource<f16, Page>,
+    roles: WarpRoles,
+    x: TmaLoad<f16, Page>,
     order: SpanMut<u32, (u32,)>,
-    #[shared] ring: Ring<Staged<f16, Page>, 3>,
+    #[shared] ring: Ring<SharedTile<f16, Page>, 3>,
 ) {
     let feed = (0..4).map(move |i| {
         let _ = &order;
         x.tile(i, 0)
     });
-    block.pipeline(ring, feed, |cx, mut receiver| {
-        receiver.steps(4).each(|stage| _ = stage.load(cx));
+    roles.pipeline(ring, feed, |cx, mut consumer| {
+        consumer.k_loop(4).for_each(|stage| _ = stage.load(cx));
     });
 }
 
-#[kernel(copy = 32)]
-fn by_block(block: Split, x: TileSource<f16, Page>, #[shared] ring: Ring<Staged<f16, Page>, 3>) {
-    let row = block.bid::<0>();
+#[kernel(producer = 32)]
+fn by_block(roles: WarpRoles, x: TmaLoad<f16, Page>, #[shared] ring: Ring<SharedTile<f16, Page>, 3>) {
+    let row = roles.bid::<0>();
     let feed = (0..4).map(move |i| x.tile(*row, i));
-    block.pipeline(ring, feed, |cx, mut receiver| {
-        receiver.steps(4).each(|stage| _ = stage.load(cx));
+    roles.pipeline(ring, feed, |cx, mut consumer| {
+        consumer.k_loop(4).for_each(|stage| _ = stage.load(cx));
     });
 }
 

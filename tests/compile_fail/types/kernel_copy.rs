@@ -2,8 +2,8 @@
 
 use cuda_tiles::prelude::*;
 
-#[kernel(threads = 256, copy = 48)]
-fn nothing(block: Split) {
+#[kernel(threads = 256, producer = 48)]
+fn nothing(roles: WarpRoles) {
     let _ = block;
 }
 

@@ -2,8 +2,8 @@
 
 use cuda_tiles::prelude::*;
 
-#[kernel(threads = 1024, copy = 32)]
-fn nothing(block: Split) {
+#[kernel(threads = 1024, producer = 32)]
+fn nothing(roles: WarpRoles) {
     let _ = block;
 }
 

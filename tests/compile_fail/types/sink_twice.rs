@@ -2,12 +2,12 @@
 
 use cuda_tiles::prelude::*;
 
-fn write(y: TileSink<f16, Shape2<64, 64>>) {
+fn write(y: TmaStore<f16, Shape2<64, 64>>) {
     let _ = y;
 }
 
 #[kernel]
-fn twice(cx: Cx, y: TileSink<f16, Shape2<64, 64>>) {
+fn twice(cx: Cx, y: TmaStore<f16, Shape2<64, 64>>) {
     let _ = cx;
     write(y);
     write(y);

@@ -3,7 +3,7 @@
 use cuda_tiles::prelude::*;
 
 #[kernel]
-fn rows(cx: Cx, x: TileSource<f16, Shape1<64>>) {
+fn rows(cx: Cx, x: TmaLoad<f16, Shape1<64>>) {
     let _ = (cx, x);
 }
 

@@ -2,12 +2,12 @@
 
 use cuda_tiles::prelude::*;
 
-fn part<B: Block>(block: Split<B>) {
+fn part<B: Block>(roles: WarpRoles<B>) {
     let _ = block;
 }
 
-#[kernel(copy = 32)]
-fn twice(block: Split) {
+#[kernel(producer = 32)]
+fn twice(roles: WarpRoles) {
     part(block);
     part(block);
 }

@@ -1,9 +1,9 @@
-//! `Split` is the block of a kernel with threads that copy: state `copy = 32` in #[kernel(...)], or take `cx: Cx`
+//! `WarpRoles` is the block of a kernel with threads that copy: state `producer = 32` in #[kernel(...)], or take `cx: Cx`
 
 use cuda_tiles::prelude::*;
 
 #[kernel(threads = 256)]
-fn nothing(block: Split) {
+fn nothing(roles: WarpRoles) {
     let _ = block;
 }
 

@@ -6,32 +6,32 @@ use cuda_tiles::prelude::*;
 
 type Page = Shape2<16, 16>;
 
-#[kernel(copy = 32)]
-fn keeps(block: Split, x: TileSource<f16, Page>, #[shared] ring: Ring<Staged<f16, Page>, 3>) {
-    block.pipeline(ring, x.row(0), |cx, mut receiver| {
+#[kernel(producer = 32)]
+fn keeps(roles: WarpRoles, x: TmaLoad<f16, Page>, #[shared] ring: Ring<SharedTile<f16, Page>, 3>) {
+    roles.pipeline(ring, x.row(0), |cx, mut consumer| {
         let mut kept = None;
-        receiver.steps(1).each(|stage| kept = Some(stage));
+        consumer.k_loop(1).for_each(|stage| kept = Some(stage));
         let _ = (cx, kept);
     });
 }
 
-#[kernel(copy = 32)]
-fn reads_late(block: Split, x: TileSource<f16, Page>, #[shared] ring: Ring<Staged<f16, Page>, 3>) {
-    block.pipeline(ring, x.row(0), |cx, mut receiver| {
-        let held = receiver.receive();
-        let stage = held.stages();
-        receiver.release(held);
+#[kernel(producer = 32)]
+fn reads_late(roles: WarpRoles, x: TmaLoad<f16, Page>, #[shared] ring: Ring<SharedTile<f16, Page>, 3>) {
+    roles.pipeline(ring, x.row(0), |cx, mut consumer| {
+        let held = consumer.wait();
+        let stage = held.tiles();
+        consumer.release(held);
         let _ = stage.load(cx);
     });
 }
 
-#[kernel(copy = 32)]
-fn releases_twice(block: Split, x: TileSource<f16, Page>, #[shared] ring: Ring<Staged<f16, Page>, 3>) {
-    block.pipeline(ring, x.row(0), |cx, mut receiver| {
+#[kernel(producer = 32)]
+fn releases_twice(roles: WarpRoles, x: TmaLoad<f16, Page>, #[shared] ring: Ring<SharedTile<f16, Page>, 3>) {
+    roles.pipeline(ring, x.row(0), |cx, mut consumer| {
         let _ = cx;
-        let held = receiver.receive();
-        receiver.release(held);
-        receiver.release(held);
+        let held = consumer.wait();
+        consumer.release(held);
+        consumer.release(held);
     });
 }
 

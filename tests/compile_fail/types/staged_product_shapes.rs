@@ -1,19 +1,19 @@
 //! is no factor of shape
 
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::Stage;
+use cuda_tiles::memory::SharedTileRef;
 
-fn inner<B: Block>(cx: Cx<B>, a: Stage<'_, f16, Shape2<16, 32>>, b: Stage<'_, f16, Shape2<16, 8>>) {
+fn inner<B: Block>(cx: Cx<B>, a: SharedTileRef<'_, f16, Shape2<16, 32>>, b: SharedTileRef<'_, f16, Shape2<16, 8>>) {
     let mut sums = Accumulator::<f32, Shape2<16, 8>, _>::zero(cx);
     sums.mma(a, b);
 }
 
-fn columns<B: Block>(cx: Cx<B>, a: Stage<'_, f16, Shape2<16, 32>>, b: Stage<'_, f16, Shape2<32, 16>>) {
+fn columns<B: Block>(cx: Cx<B>, a: SharedTileRef<'_, f16, Shape2<16, 32>>, b: SharedTileRef<'_, f16, Shape2<32, 16>>) {
     let mut sums = Accumulator::<f32, Shape2<16, 8>, _>::zero(cx);
     sums.mma(a, b);
 }
 
-fn rows<B: Block>(cx: Cx<B>, a: Stage<'_, f16, Shape2<16, 32>>, b: Stage<'_, f16, Shape2<32, 8>>) {
+fn rows<B: Block>(cx: Cx<B>, a: SharedTileRef<'_, f16, Shape2<16, 32>>, b: SharedTileRef<'_, f16, Shape2<32, 8>>) {
     let mut sums = Accumulator::<f32, Shape2<32, 8>, _>::zero(cx);
     sums.mma(a.transposed(), b);
 }

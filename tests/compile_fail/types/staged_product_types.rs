@@ -3,9 +3,9 @@
 //! products of `f32` and `f32` are not accumulated in `f32`
 
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::Stage;
+use cuda_tiles::memory::SharedTileRef;
 
-type Square<'k, T> = Stage<'k, T, Shape2<16, 16>>;
+type Square<'k, T> = SharedTileRef<'k, T, Shape2<16, 16>>;
 
 fn mixed<B: Block>(cx: Cx<B>, a: Square<'_, f16>, b: Square<'_, bf16>) {
     let mut sums = Accumulator::<f32, Shape2<16, 16>, _>::zero(cx);

@@ -5,7 +5,7 @@ use cuda_tiles::prelude::*;
 #[kernel]
 fn fill(cx: Cx, y: SpanMut<f32, (u32, u32)>) {
     let y = y.partition(cx, shape![16, 16]);
-    let dealt = y.deal(cx, RowMajor);
+    let dealt = y.schedule(cx, RowMajor);
     y.store_masked(cx.zeros::<f32, _>(shape![16, 16]), (cx.bid::<0>(), 0));
     dealt.tiles().for_each(|tile| tile.store_masked(cx.ones::<f32, _>(shape![16, 16])));
 }

@@ -9,7 +9,7 @@ macro_rules! dealt {
         /// Adds the block's number times 1000 and the turn of its loop to each element.
         #[kernel(threads = 32, min_blocks = 1, vector = 1)]
         pub fn $name(cx: Cx, y: SpanMut<u32, $extents>) {
-            let y = y.partition(cx, $tile).deal(cx, $order);
+            let y = y.partition(cx, $tile).schedule(cx, $order);
             for (turn, tile) in y.tiles().enumerate() {
                 tile.store_masked(cx.full($tile, *cx.bid::<0>() * 1000 + turn as u32));
             }
@@ -22,16 +22,16 @@ macro_rules! dealt {
 dealt! {
     deal_rows: RowMajor, (u32, u32), shape![2, 4];
     deal_columns: ColumnMajor, (u32, u32), shape![2, 4];
-    deal_bands: Swizzled::<2>, (u32, u32), shape![2, 4];
-    deal_line: Swizzled::<2>, (u32,), shape![8];
-    deal_batches: Swizzled::<2>, (u32, u32, u32), shape![1, 2, 4];
+    deal_bands: Grouped::<2>, (u32, u32), shape![2, 4];
+    deal_line: Grouped::<2>, (u32,), shape![8];
+    deal_batches: Grouped::<2>, (u32, u32, u32), shape![1, 2, 4];
 }
 
 /// Writes the tiles' own indices: a transposed copy of a tensor of tiles by plain numbers.
 #[kernel(threads = 32, min_blocks = 1, vector = 1)]
 pub fn transpose_dealt(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
     let x = x.partition(cx, shape![1, 16]);
-    let y = y.partition(cx, shape![16, 1]).deal(cx, Swizzled::<4>);
+    let y = y.partition(cx, shape![16, 1]).schedule(cx, Grouped::<4>);
     for tile in y.tiles() {
         let row = x.load_masked(Zero, (tile.axis::<1>(), tile.axis::<0>()));
         tile.store_masked(row.reshape(shape![16, 1]));
@@ -42,7 +42,7 @@ pub fn transpose_dealt(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u
 #[kernel(threads = 64, min_blocks = 1)]
 pub fn copy_dealt(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
     let x = x.partition(cx, shape![4, 16]);
-    let y = y.partition(cx, shape![4, 16]).deal(cx, ColumnMajor);
+    let y = y.partition(cx, shape![4, 16]).schedule(cx, ColumnMajor);
     for tile in y.tiles() {
         tile.store_masked(x.load_masked(Zero, &tile));
     }

@@ -2,7 +2,7 @@
 //! what is done with sums.
 
 use crate::{Input, Output};
-use cuda_tiles::ops::matrix::ScaledMultiply;
+use cuda_tiles::mma::ScaledMultiply;
 use cuda_tiles::prelude::*;
 
 /// A matrix that is an operand.

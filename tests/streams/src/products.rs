@@ -1,26 +1,28 @@
 //! Products of matrices: every combination of types, and both ways in which either factor can lie in memory.
 
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::{Accumulation, Fills, Message, StagedProduct};
+use cuda_tiles::memory::StageLayout;
+use cuda_tiles::mma::{Accumulation, KLoopElement};
+use cuda_tiles::pipeline::StageLoad;
 
 /// `c = result(product(a, b))`: the body of all these kernels. `steps` are the tiles along the contracted axis, and `tiles` are both
 /// factors' for a tile of `c`.
 #[inline(always)]
 #[allow(clippy::too_many_arguments, reason = "what a streamed kernel is made of")]
 fn multiply<B, R, I, T, U, C, S, O, P, Q, L, const STAGES: usize, const GROUPS: usize>(
-    block: Split<B>,
+    roles: WarpRoles<B>,
     ring: Ring<R, STAGES>,
-    stash: Stash<GROUPS>,
+    buffer: EpilogueBuffer<GROUPS>,
     steps: u32,
     tiles: impl Fn(u32, u32) -> I + Send + 'static,
-    c: TileSink<O, (P, Q)>,
-    product: impl for<'k> Fn(&mut Accumulation<'_, T, U, C, S, B>, R::Stages<'k>) + Send + 'static,
+    c: TmaStore<O, (P, Q)>,
+    product: impl for<'k> Fn(&mut Accumulation<'_, T, U, C, S, B>, R::Tiles<'k>) + Send + 'static,
     result: impl Fn(Tile<C, S, Accumulators<B>>) -> Tile<O, (P, Q), L> + Send + 'static,
 ) where
     B: Block,
-    R: Message,
-    I: IntoIterator<Item: Fills<R>>,
-    T: StagedProduct<U, C>,
+    R: StageLayout,
+    I: IntoIterator<Item: StageLoad<R>>,
+    T: KLoopElement<U, Accumulator = C>,
     U: Repack,
     C: Number,
     S: Shape,
@@ -29,12 +31,12 @@ fn multiply<B, R, I, T, U, C, S, O, P, Q, L, const STAGES: usize, const GROUPS: 
     Q: Dimension,
     L: Layout<Block = B>,
 {
-    let feed = block.indices(Swizzled::<8>, c.tile_counts()).flat_map(move |[_, i, j]| tiles(i, j));
-    block.pipeline(ring, feed, move |cx, mut receiver| {
-        let mut stash = stash;
-        for tile in c.deal(cx, Swizzled::<8>) {
-            let sums = receiver.steps(steps).sum(cx, |sums, stages| product(sums, stages));
-            tile.store(&mut stash, result(sums));
+    let feed = roles.tile_indices(Grouped::<8>, c.tile_counts()).flat_map(move |[_, i, j]| tiles(i, j));
+    roles.pipeline(ring, feed, move |cx, mut consumer| {
+        let mut buffer = buffer;
+        for tile in c.schedule(cx, Grouped::<8>) {
+            let sums = consumer.k_loop(steps).accumulate(cx, |sums, stages| product(sums, stages));
+            tile.store(&mut buffer, result(sums));
         }
     });
 }
@@ -48,10 +50,10 @@ macro_rules! products {
         $instances:tt;
     )*) => { $(
         $(#[$documentation])*
-        #[kernel(threads = 128, copy = 32, min_blocks = 1, instances $instances)]
+        #[kernel(threads = 128, producer = 32, min_blocks = 1, instances $instances)]
         pub fn $name<
             B: Block,
-            T: StagedProduct<U, C>,
+            T: KLoopElement<U, Accumulator = C>,
             U: Repack,
             C: Number + Cast<O>,
             O: Element,
@@ -60,24 +62,24 @@ macro_rules! products {
             const K: usize,
             const S: usize,
         >(
-            block: Split<B>,
-            a: TileSource<T, Shape2<$left_rows, $left_columns>>,
-            b: TileSource<U, Shape2<$right_rows, $right_columns>>,
-            c: TileSink<O, Shape2<M, N>>,
+            roles: WarpRoles<B>,
+            a: TmaLoad<T, Shape2<$left_rows, $left_columns>>,
+            b: TmaLoad<U, Shape2<$right_rows, $right_columns>>,
+            c: TmaStore<O, Shape2<M, N>>,
             #[shared] ring: Ring<
-                (Staged<T, Shape2<$left_rows, $left_columns>>, Staged<U, Shape2<$right_rows, $right_columns>>),
+                (SharedTile<T, Shape2<$left_rows, $left_columns>>, SharedTile<U, Shape2<$right_rows, $right_columns>>),
                 S,
             >,
-            #[shared] stash: Stash<1>,
+            #[shared] buffer: EpilogueBuffer<1>,
         ) where
             D<M>: Dimension,
             D<N>: Dimension,
             D<K>: Dimension,
         {
             multiply(
-                block,
+                roles,
                 ring,
-                stash,
+                buffer,
                 a.tile_counts().$depth,
                 move |i, j| a.$left(i).zip(b.$right(j)),
                 c,
@@ -112,7 +114,7 @@ products! {
 /// `c = a b` as the transpose of `b' a'`: both factors row-major.
 #[kernel(
     threads = 128,
-    copy = 32,
+    producer = 32,
     min_blocks = 1,
     instances(
         <tf32, f32, f32, 128, 64, 32, 3>, <tf32, f32, f16, 64, 128, 16, 2>, <f16, f32, f16, 64, 64, 64, 3>,
@@ -121,7 +123,7 @@ products! {
 )]
 pub fn streamed_turned<
     B: Block,
-    T: StagedProduct<T, C>,
+    T: KLoopElement<T, Accumulator = C>,
     C: Number + Cast<O>,
     O: Element,
     const M: usize,
@@ -129,63 +131,63 @@ pub fn streamed_turned<
     const K: usize,
     const S: usize,
 >(
-    block: Split<B>,
-    a: TileSource<T, Shape2<M, K>>,
-    b: TileSource<T, Shape2<K, N>>,
-    c: TileSink<O, Shape2<M, N>>,
-    #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<T, Shape2<K, N>>), S>,
-    #[shared] stash: Stash<0>,
+    roles: WarpRoles<B>,
+    a: TmaLoad<T, Shape2<M, K>>,
+    b: TmaLoad<T, Shape2<K, N>>,
+    c: TmaStore<O, Shape2<M, N>>,
+    #[shared] ring: Ring<(SharedTile<T, Shape2<M, K>>, SharedTile<T, Shape2<K, N>>), S>,
+    #[shared] buffer: EpilogueBuffer<0>,
 ) where
     D<M>: Dimension,
     D<N>: Dimension,
     D<K>: Dimension,
 {
     multiply(
-        block,
+        roles,
         ring,
-        stash,
+        buffer,
         a.tile_counts().1,
         move |i, j| a.row(i).zip(b.column(j)),
         c,
         |sums, (a, b)| sums.mma(b.transposed(), a.transposed()),
-        |sums: Tile<C, (D<N>, D<M>), _>| sums.turned().cast::<O>(),
+        |sums: Tile<C, (D<N>, D<M>), _>| sums.transposed_accumulators().cast::<O>(),
     );
 }
 
 /// `c = a b'` with sums of all bits of `f32`.
 #[kernel(
     threads = 128,
-    copy = 32,
+    producer = 32,
     min_blocks = 1,
     instances(<f8e4m3, 64, 64, 64, 3>, <f8e4m3, 64, 32, 64, 2>, <f8e5m2, 128, 32, 32, 0>, <bf16, 64, 64, 64, 2>)
 )]
 pub fn streamed_precise<
     B: Block,
-    T: StagedProduct<T, f32>,
+    T: KLoopElement<T, Accumulator = f32>,
     const M: usize,
     const N: usize,
     const K: usize,
     const S: usize,
 >(
-    block: Split<B>,
-    a: TileSource<T, Shape2<M, K>>,
-    b: TileSource<T, Shape2<N, K>>,
-    c: TileSink<f32, Shape2<M, N>>,
-    #[shared] ring: Ring<(Staged<T, Shape2<M, K>>, Staged<T, Shape2<N, K>>), S>,
-    #[shared] stash: Stash<1>,
+    roles: WarpRoles<B>,
+    a: TmaLoad<T, Shape2<M, K>>,
+    b: TmaLoad<T, Shape2<N, K>>,
+    c: TmaStore<f32, Shape2<M, N>>,
+    #[shared] ring: Ring<(SharedTile<T, Shape2<M, K>>, SharedTile<T, Shape2<N, K>>), S>,
+    #[shared] buffer: EpilogueBuffer<1>,
 ) where
     D<M>: Dimension,
     D<N>: Dimension,
     D<K>: Dimension,
 {
     multiply(
-        block,
+        roles,
         ring,
-        stash,
+        buffer,
         a.tile_counts().1,
         move |i, j| a.row(i).zip(b.row(j)),
         c,
-        |sums, (a, b)| sums.mma_precisely(a, b.transposed()),
+        |sums, (a, b)| sums.mma_promoted(a, b.transposed()),
         |sums| sums,
     );
 }

@@ -2,25 +2,25 @@
 
 use core::iter::once;
 use cuda_tiles::prelude::*;
-use cuda_tiles::stream::StagedProduct;
+use cuda_tiles::mma::KLoopElement;
 
 /// `y = x w` for a matrix `w` of 64 x 64, which stays in shared memory while the rows of `x` stream.
-#[kernel(threads = 128, copy = 64, min_blocks = 1, instances(<f16>, <bf16>))]
-pub fn linear<T: StagedProduct<T, f32>>(
-    block: Split,
-    x: TileSource<T, Shape2<64, 64>>,
-    w: TileSource<T, Shape2<64, 64>>,
-    y: TileSink<f32, Shape2<64, 64>>,
-    #[shared] weights: Ring<Staged<T, Shape2<64, 64>>, 1>,
-    #[shared] rows: Ring<Staged<T, Shape2<64, 64>>, 3>,
-    #[shared] stash: Stash<1>,
+#[kernel(threads = 128, producer = 64, min_blocks = 1, instances(<f16>, <bf16>))]
+pub fn linear<T: KLoopElement<T, Accumulator = f32>>(
+    roles: WarpRoles,
+    x: TmaLoad<T, Shape2<64, 64>>,
+    w: TmaLoad<T, Shape2<64, 64>>,
+    y: TmaStore<f32, Shape2<64, 64>>,
+    #[shared] weights: Ring<SharedTile<T, Shape2<64, 64>>, 1>,
+    #[shared] rows: Ring<SharedTile<T, Shape2<64, 64>>, 3>,
+    #[shared] buffer: EpilogueBuffer<1>,
 ) {
-    let tiles = block.indices(RowMajor, y.tile_counts()).map(move |[batch, i, _]| x.tile_of(batch, i, 0));
-    block.pipelines((weights, rows), ([w.tile(0, 0)], tiles), move |cx, (mut weights, mut rows)| {
-        let (mut stash, tiles) = (stash, y.deal(cx, RowMajor));
-        let w = weights.receive();
+    let tiles = roles.tile_indices(RowMajor, y.tile_counts()).map(move |[batch, i, _]| x.tile_of(batch, i, 0));
+    roles.pipelines((weights, rows), ([w.tile(0, 0)], tiles), move |cx, (mut weights, mut rows)| {
+        let (mut buffer, tiles) = (buffer, y.schedule(cx, RowMajor));
+        let w = weights.wait();
         for tile in tiles {
-            tile.store(&mut stash, rows.steps(1).sum(cx, |sums, x| sums.mma(x, w.stages())));
+            tile.store(&mut buffer, rows.k_loop(1).accumulate(cx, |sums, x| sums.mma(x, w.tiles())));
         }
         weights.release(w);
     });
@@ -28,20 +28,20 @@ pub fn linear<T: StagedProduct<T, f32>>(
 
 /// As [`chained`](crate::pipelines::chained), with rings of their own for queries, which stay while a row of tiles is worked on,
 /// keys and values.
-#[kernel(threads = 128, copy = 96, min_blocks = 1, instances(<f16>, <bf16>))]
-pub fn chained_by_rings<B: Block, T: StagedProduct<T, f32>>(
-    block: Split<B>,
-    x: TileSource<T, Shape2<64, 32>>,
-    y: TileSink<f32, Shape2<64, 32>>,
-    #[shared] queries: Ring<Staged<T, Shape2<64, 32>>, 1>,
-    #[shared] keys: Ring<Staged<T, Shape2<64, 32>>, 2>,
-    #[shared] values: Ring<Staged<T, Shape2<64, 32>>, 3>,
-    #[shared] stash: Stash<1>,
+#[kernel(threads = 128, producer = 96, min_blocks = 1, instances(<f16>, <bf16>))]
+pub fn chained_by_rings<B: Block, T: KLoopElement<T, Accumulator = f32>>(
+    roles: WarpRoles<B>,
+    x: TmaLoad<T, Shape2<64, 32>>,
+    y: TmaStore<f32, Shape2<64, 32>>,
+    #[shared] queries: Ring<SharedTile<T, Shape2<64, 32>>, 1>,
+    #[shared] keys: Ring<SharedTile<T, Shape2<64, 32>>, 2>,
+    #[shared] values: Ring<SharedTile<T, Shape2<64, 32>>, 3>,
+    #[shared] buffer: EpilogueBuffer<1>,
 ) where
     f32: Cast<T>,
 {
     let blocks = x.tile_counts().0;
-    let tiles = block.indices(RowMajor, y.tile_counts());
+    let tiles = roles.tile_indices(RowMajor, y.tile_counts());
     let of_queries = tiles.clone().flat_map(move |[batch, i, _]| once(x.tile_of(3 * batch, i, 0)));
     let of_keys = tiles
         .clone()
@@ -49,30 +49,30 @@ pub fn chained_by_rings<B: Block, T: StagedProduct<T, f32>>(
     let of_values =
         tiles.flat_map(move |[batch, ..]| (0..blocks).map(move |row| x.tile_of(3 * batch + 2, row, 0)));
     let feeds = (of_queries, of_keys, of_values);
-    block.pipelines((queries, keys, values), feeds, move |cx, (mut queries, mut keys, mut values)| {
-        let mut stash = stash;
-        for tile in y.deal(cx, RowMajor) {
-            let query = queries.receive();
-            let key = keys.receive();
+    roles.pipelines((queries, keys, values), feeds, move |cx, (mut queries, mut keys, mut values)| {
+        let mut buffer = buffer;
+        for tile in y.schedule(cx, RowMajor) {
+            let query = queries.wait();
+            let key = keys.wait();
             let scores = keys.start(Accumulator::unset(cx), key, |scores, key| {
-                scores.mma(query.stages(), key.transposed());
+                scores.mma(query.tiles(), key.transposed());
             });
             let mut weights = scores.finish(&mut keys).cast::<T>();
             let mut sums = Accumulator::<f32, Shape2<64, 32>, _>::zero(cx);
             for _ in 1..blocks {
-                let value = values.receive();
+                let value = values.wait();
                 let product = values.start(sums, value, |sums, v| sums.mma(weights, v));
-                let key = keys.receive();
+                let key = keys.wait();
                 let scores = keys.start(Accumulator::unset(cx), key, |scores, key| {
-                    scores.mma(query.stages(), key.transposed());
+                    scores.mma(query.tiles(), key.transposed());
                 });
                 sums = Accumulator::from_tile(cx, product.finish(&mut values));
                 weights = scores.finish(&mut keys).cast();
             }
             queries.release(query);
-            let value = values.receive();
+            let value = values.wait();
             let product = values.start(sums, value, |sums, v| sums.mma(weights, v));
-            tile.store(&mut stash, product.finish(&mut values));
+            tile.store(&mut buffer, product.finish(&mut values));
         }
     });
 }

@@ -4,10 +4,10 @@ use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Result, Token, parenthesized};
 
-/// `#[kernel(threads = 256, copy = 32, vector = 4, grid = 2, min_blocks = 2, registers = 64, cluster = (2, 1, 1), instances(<f32>))]`
+/// `#[kernel(threads = 256, producer = 32, vector = 4, grid = 2, min_blocks = 2, registers = 64, cluster = (2, 1, 1), instances(<f32>))]`
 pub(crate) struct Attribute {
     pub(crate) threads: u32,
-    pub(crate) copy: Option<u32>,
+    pub(crate) producer: Option<u32>,
     pub(crate) vector: u32,
     pub(crate) grid: u32,
     pub(crate) min_blocks: Option<u32>,
@@ -37,7 +37,7 @@ impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut attribute = Self {
             threads: 128,
-            copy: None,
+            producer: None,
             vector: 4,
             grid: 1,
             min_blocks: None,
@@ -65,11 +65,11 @@ impl Parse for Attribute {
                             "a block has 32, 64, 128, 256, 512 or 1024 threads",
                         )?;
                     }
-                    "copy" => {
-                        attribute.copy = Some(number(
+                    "producer" => {
+                        attribute.producer = Some(number(
                             input,
                             |n| n % 32 == 0 && (32..=128).contains(&n),
-                            "`copy` is how many threads do nothing but copy: 32, a warp for one ring, 64 or 96 for more, or 128, a warpgroup",
+                            "`producer` is the number of producer threads: 32, a warp for one ring, 64 or 96 for more rings, or 128, a warpgroup",
                         )?);
                     }
                     "vector" => {
@@ -124,7 +124,7 @@ impl Parse for Attribute {
                     _ => {
                         return Err(Error::new(
                             key.span(),
-                            "expected threads, copy, vector, grid, min_blocks, registers, cluster, dependent or instances",
+                            "expected threads, producer, vector, grid, min_blocks, registers, cluster, dependent or instances",
                         ));
                     }
                 }
@@ -133,8 +133,8 @@ impl Parse for Attribute {
                 input.parse::<Token![,]>()?;
             }
         }
-        if attribute.threads + attribute.copy.unwrap_or(0) > 1024 {
-            let problem = "a block has at most 1024 threads, those that copy among them";
+        if attribute.threads + attribute.producer.unwrap_or(0) > 1024 {
+            let problem = "a block has at most 1024 threads, producer threads included";
             return Err(Error::new(Span::call_site(), problem));
         }
         Ok(attribute)
@@ -145,9 +145,9 @@ impl Attribute {
     /// What the builder finds in the PTX and turns into directives of the entry.
     pub(crate) fn settings(&self) -> String {
         let mut line = format!(" maxntid={}", self.threads);
-        if let Some(threads) = self.copy {
+        if let Some(threads) = self.producer {
             // They count on targets that have them, which the builder knows.
-            line += &format!(" copy={threads}");
+            line += &format!(" producer={threads}");
         }
         if let Some(blocks) = self.min_blocks {
             line += &format!(" minnctapersm={blocks}");
@@ -166,7 +166,7 @@ impl Attribute {
     pub(crate) fn numbers(&self) -> Vec<u64> {
         let Self {
             threads,
-            copy,
+            producer,
             vector,
             grid,
             min_blocks: _,
@@ -181,7 +181,7 @@ impl Attribute {
             Some(Dependent::Early) => 2,
         };
         let [x, y, z] = *cluster;
-        [*threads, copy.unwrap_or(0), *vector, *grid, x, y, z, dependent].map(u64::from).to_vec()
+        [*threads, producer.unwrap_or(0), *vector, *grid, x, y, z, dependent].map(u64::from).to_vec()
     }
 }
 
@@ -196,16 +196,16 @@ mod tests {
     #[test]
     fn threads_that_copy_stand_beside_the_launch_bounds() {
         assert_eq!(parse("threads = 256").unwrap().settings(), " maxntid=256");
-        let settings = parse("threads = 256, copy = 32, min_blocks = 2").unwrap().settings();
-        assert_eq!(settings, " maxntid=256 copy=32 minnctapersm=2");
-        assert_eq!(parse("copy = 128").unwrap().settings(), " maxntid=128 copy=128");
+        let settings = parse("threads = 256, producer = 32, min_blocks = 2").unwrap().settings();
+        assert_eq!(settings, " maxntid=256 producer=32 minnctapersm=2");
+        assert_eq!(parse("producer = 128").unwrap().settings(), " maxntid=128 producer=128");
     }
 
     #[test]
     fn what_a_launch_relies_on_is_in_the_numbers() {
         let numbers = |text| parse(text).unwrap().numbers();
         let all =
-            ["", "threads = 64", "copy = 32", "vector = 8", "grid = 2", "cluster = (1, 2, 1)", "dependent"];
+            ["", "threads = 64", "producer = 32", "vector = 8", "grid = 2", "cluster = (1, 2, 1)", "dependent"];
         for (k, text) in all.iter().enumerate() {
             assert_eq!(all.iter().position(|other| numbers(other) == numbers(text)), Some(k), "{text}");
         }
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn blocks_that_are_too_large_are_refused() {
         let message = |text| parse(text).err().unwrap().to_string();
-        assert!(message("copy = 48").starts_with("`copy` is how many threads do nothing but copy"));
-        assert!(message("threads = 1024, copy = 32").starts_with("a block has at most 1024 threads"));
+        assert!(message("producer = 48").starts_with("`producer` is the number of producer threads"));
+        assert!(message("threads = 1024, producer = 32").starts_with("a block has at most 1024 threads"));
     }
 }

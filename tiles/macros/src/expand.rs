@@ -165,8 +165,8 @@ impl Function {
     /// The size of the first `count` shared arguments in the block's memory, which is the offset of the next one.
     fn shared_bytes(&self, count: usize) -> TokenStream {
         let kinds = self.shared().take(count).map(|argument| &argument.kind);
-        quote!(::cuda_tiles::stream::shared::total(&[
-            #(<#kinds as ::cuda_tiles::stream::shared::SharedMemory>::BYTES),*
+        quote!(::cuda_tiles::memory::shared::total(&[
+            #(<#kinds as ::cuda_tiles::memory::shared::SharedMemory>::BYTES),*
         ]))
     }
 
@@ -275,7 +275,7 @@ impl Function {
             |kind| quote_spanned!(kind.span()=> <#kind as ::cuda_tiles::launch::Parameter>::FINGERPRINT),
         );
         let shared = self.shared().map(|Argument { kind, .. }| {
-            quote_spanned!(kind.span()=> <#kind as ::cuda_tiles::stream::shared::SharedMemory>::BYTES)
+            quote_spanned!(kind.span()=> <#kind as ::cuda_tiles::memory::shared::SharedMemory>::BYTES)
         });
         quote!(::cuda_tiles::launch::Fingerprint::of_kernel(
             #path,
@@ -299,11 +299,11 @@ impl Function {
 
     /// The device's entry, with the marker by which the builder gives it its directives.
     fn entry(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
-        let (threads, vector, grid, copy) = (
+        let (threads, vector, grid, producer) = (
             attribute.threads as usize,
             attribute.vector as usize,
             attribute.grid as usize,
-            attribute.copy.unwrap_or(0) as usize,
+            attribute.producer.unwrap_or(0) as usize,
         );
         let aliases = self.aliases(instance);
         let marker = self.marker(attribute, instance);
@@ -323,10 +323,10 @@ impl Function {
             .enumerate()
             .map(|(index, Argument { kind, .. })| {
                 let offset = self.shared_bytes(index);
-                quote!(::cuda_tiles::stream::shared::at::<#kind>(const { #offset }))
+                quote!(::cuda_tiles::memory::shared::at::<#kind>(const { #offset }))
             })
             .collect();
-        let block = quote!(::cuda_tiles::layout::Cta<#threads, #vector, #grid, #copy>);
+        let block = quote!(::cuda_tiles::layout::Cta<#threads, #vector, #grid, #producer>);
         let token = self.token(&block, &quote!(::cuda_tiles::__private::Place));
         let call = self.call(instance, &block, &token, &parts, &places);
         let wait = (attribute.dependent == Some(Dependent::AtEntry))
@@ -361,7 +361,7 @@ impl Function {
         let (path, declaration, fingerprint) =
             (Self::path(instance), self.declaration(instance), self.fingerprint(attribute, instance));
         let Attribute { threads, grid, cluster: [x, y, z], .. } = attribute;
-        let copy = attribute.copy.unwrap_or(0);
+        let producer = attribute.producer.unwrap_or(0);
         let (vector, rank) = (attribute.vector as usize, *grid as usize);
         let dependent = attribute.dependent.is_some();
         let names = self.passed().map(|argument| &argument.name);
@@ -379,8 +379,8 @@ impl Function {
             places.push(quote!(::cuda_tiles::cpu::in_room::<#kind>(&mut #room)));
         }
         let shared_bytes = self.shared_bytes(places.len());
-        let copying = copy as usize;
-        let block = quote!(::cuda_tiles::layout::Cta<1, #vector, #rank, #copying>);
+        let producers = producer as usize;
+        let block = quote!(::cuda_tiles::layout::Cta<1, #vector, #rank, #producers>);
         let token = self.token(&block, &quote!(::cuda_tiles::cpu::place(position)));
         let call = self.call(instance, &block, &token, &parts, &places);
         let kind = self.kind();
@@ -404,7 +404,7 @@ impl Function {
                     declaration: #declaration,
                     fingerprint: #fingerprint,
                     threads: #threads,
-                    copy_threads: #copy,
+                    producer_threads: #producer,
                     grid_rank: #grid,
                     shared_bytes: #shared_bytes,
                     cluster: [#x, #y, #z],
@@ -444,18 +444,13 @@ impl Function {
                     generics.push(quote!(#name: 'static));
                     markers.push(quote!(#name));
                 }
-                GenericParam::Const(parameter) if matches!(&parameter.ty, Type::Path(kind) if kind.path.is_ident("usize")) =>
-                {
-                    let name = &parameter.ident;
-                    generics.push(quote!(const #name: usize));
-                    markers.push(quote!(::cuda_tiles::launch::Constant<#name>));
+                GenericParam::Const(parameter) => {
+                    let (name, kind) = (&parameter.ident, &parameter.ty);
+                    let marker = constant_marker(kind)?;
+                    generics.push(quote!(const #name: #kind));
+                    markers.push(quote!(::cuda_tiles::launch::constant::#marker<#name>));
                 }
-                other => {
-                    return Err(Error::new_spanned(
-                        other,
-                        "a kernel's generic parameters are types and `const N: usize`",
-                    ));
-                }
+                GenericParam::Lifetime(_) => {}
             }
         }
         let handles = instances.iter().map(|instance| {
@@ -496,4 +491,26 @@ impl Function {
             }
         })
     }
+}
+
+/// The type that stands for the value of a constant of this type in [`Instance`](::cuda_tiles::launch::Instance).
+fn constant_marker(kind: &Type) -> Result<Ident> {
+    let name = match kind {
+        Type::Path(path) => path.path.get_ident().map(ToString::to_string),
+        _ => None,
+    };
+    let marker = match name.as_deref() {
+        Some("usize") => "Usize",
+        Some("u32") => "U32",
+        Some("i32") => "I32",
+        Some("bool") => "Bool",
+        _ => {
+            return Err(Error::new_spanned(
+                kind,
+                "the constants of a kernel are of type `usize`, `u32`, `i32` or `bool`; for a choice among more, take a type parameter \
+                 with a trait of yours",
+            ));
+        }
+    };
+    Ok(format_ident!("{marker}", span = kind.span()))
 }

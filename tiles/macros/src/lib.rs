@@ -18,7 +18,7 @@ use syn::parse_macro_input;
 /// | key | meaning | default |
 /// |---|---|---|
 /// | `threads` | threads of a block: 32 to 1024, a power of two | 128 |
-/// | `copy` | threads besides that do nothing but copy: 32, a warp; 64 or 96 for more rings than one; 128, a warpgroup. The first argument is then `block: Split` | none |
+/// | `producer` | producer threads beside the others: 32, a warp; 64 or 96 for two or three rings; 128, a warpgroup. The first argument is then `roles: WarpRoles` | none |
 /// | `vector` | neighbouring elements that a thread holds: 1 to 16 | 4 |
 /// | `grid` | grid axes that tell blocks apart: 1 to 3 | 1 |
 /// | `min_blocks` | blocks that a multiprocessor should hold at least | left to the assembler |

@@ -77,18 +77,18 @@ fn check_generics(generics: &Generics) -> Result<()> {
     }
 }
 
-/// The type of the token without its block, as the user names it: `Cx` or `Split`. One that states no block is given the
+/// The type of the token without its block, as the user names it: `Cx` or `WarpRoles`. One that states no block is given the
 /// parameter that the function then has first.
 pub(crate) fn take_token(attribute: &Attribute, signature: &mut Signature) -> Result<Path> {
-    let (name, problem) = match attribute.copy {
+    let (name, problem) = match attribute.producer {
         None => (
             "Cx",
             "a kernel's first argument is the running block: `cx: Cx`, or `cx: Cx<B>` with `B: Block` as the kernel's first generic parameter",
         ),
         Some(_) => (
-            "Split",
-            "the first argument of a kernel with threads that copy is its block before the roles part: `block: Split`, or \
-             `block: Split<B>` with `B: Block` as the kernel's first generic parameter",
+            "WarpRoles",
+            "the first argument of a kernel with producer threads is `roles: WarpRoles`, or \
+             `roles: WarpRoles<B>` with `B: Block` as the kernel's first generic parameter",
         ),
     };
     let Some(FnArg::Typed(token)) = signature.inputs.first_mut() else {
@@ -100,10 +100,10 @@ pub(crate) fn take_token(attribute: &Attribute, signature: &mut Signature) -> Re
     let Some(last) = path.segments.last_mut() else {
         return Err(Error::new_spanned(path, problem));
     };
-    if last.ident == "Split" && attribute.copy.is_none() {
+    if last.ident == "WarpRoles" && attribute.producer.is_none() {
         return Err(Error::new_spanned(
             last,
-            "`Split` is the block of a kernel with threads that copy: state `copy = 32` in #[kernel(...)], or take `cx: Cx`",
+            "`WarpRoles` belongs to kernels with producer threads: state `producer = 32` in #[kernel(...)], or take `cx: Cx`",
         ));
     }
     if last.ident != name {
@@ -246,8 +246,8 @@ mod tests {
                 "{other}: {text}"
             );
         }
-        let text = refusal("copy = 32", "fn k<B: Block>(block: Split<Cta<1, 4, 1, 32>>) {}");
-        assert!(text.starts_with("the first argument of a kernel with threads that copy"), "{text}");
+        let text = refusal("producer = 32", "fn k<B: Block>(roles: WarpRoles<Cta<1, 4, 1, 32>>) {}");
+        assert!(text.starts_with("the first argument of a kernel with producer threads"), "{text}");
     }
 
     #[test]

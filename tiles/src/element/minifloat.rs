@@ -91,7 +91,7 @@ formats! {
     /// TF32: the range of `f32` with 10 bits of mantissa. It takes 32 bits, of which the low 13 are ignored.
     ///
     /// Converted numbers have zeros there. Memory that was written as `f32` has other bits: a copy engine rounds to the
-    /// nearest number, see [`TileSource`](crate::stream::TileSource).
+    /// nearest number, see [`TmaLoad`](crate::pipeline::TmaLoad).
     tf32: u32, 19 bits, 0xffff_e000, has zero true;
     /// FP8 E4M3 of the Open Compute Project (`e4m3fn`): sign, 4 bits of exponent, 3 of mantissa. Up to 448; no infinity.
     ///

@@ -29,6 +29,7 @@ mod float;
 mod minifloat;
 mod number;
 mod order;
+pub(crate) mod packed;
 mod pointer;
 mod promote;
 mod repack;

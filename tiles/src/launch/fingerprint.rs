@@ -86,9 +86,9 @@ mod tests {
     use super::*;
     use crate::element::{bf16, f16};
     use crate::launch::Parameter;
+    use crate::memory::{TmaLoad, TmaStore};
     use crate::shape::{D, Shape2};
     use crate::span::*;
-    use crate::stream::{TileSink, TileSource};
 
     fn of<P: Parameter>() -> u64 {
         P::FINGERPRINT.get()
@@ -138,10 +138,10 @@ mod tests {
             of::<Rows<f32, (u32, u32), ReadOnly, Strided>>(),
             of::<Rows<f32, (u32, u32), ReadOnly, Right, Aligned<16>>>(),
             of::<Rows<f32, (u32, u32), ReadOnly, Right, Aligned<32>>>(),
-            of::<TileSource<f16, Shape2<64, 32>>>(),
-            of::<TileSource<f16, Shape2<32, 64>>>(),
-            of::<TileSource<bf16, Shape2<32, 64>>>(),
-            of::<TileSink<bf16, Shape2<32, 64>>>(),
+            of::<TmaLoad<f16, Shape2<64, 32>>>(),
+            of::<TmaLoad<f16, Shape2<32, 64>>>(),
+            of::<TmaLoad<bf16, Shape2<32, 64>>>(),
+            of::<TmaStore<bf16, Shape2<32, 64>>>(),
         ];
         for (k, one) in all.iter().enumerate() {
             assert_eq!(all.iter().position(|other| other == one), Some(k), "argument {k} is another one");

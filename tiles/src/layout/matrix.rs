@@ -27,34 +27,34 @@ pub struct Accumulators<B>(PhantomData<B>);
 ///
 /// It is what [`Tile::turned`](crate::tile::Tile::turned) gives, and otherwise behaves as accumulators do.
 #[derive(Clone, Copy, Debug)]
-pub struct TurnedAccumulators<B>(PhantomData<B>);
+pub struct TransposedAccumulators<B>(PhantomData<B>);
 
 /// The left operand (.., M, K) of elements of `E` bytes, as tensor cores take it for accumulators of `N` columns: each warp holds
 /// the rows of its own accumulators, so that warps side by side hold copies.
 ///
 /// Where the accumulators lie as [`Blocked`], or K has less than 16 bytes (4 elements of 8 bytes), so does the operand.
 #[derive(Clone, Copy, Debug)]
-pub struct LeftOperand<B, E, N>(PhantomData<(B, E, N)>);
+pub struct OperandALayout<B, E, N>(PhantomData<(B, E, N)>);
 
 /// The right operand (.., K, N), for accumulators of `M` rows: the same with columns.
 #[derive(Clone, Copy, Debug)]
-pub struct RightOperand<B, E, M>(PhantomData<(B, E, M)>);
+pub struct OperandBLayout<B, E, M>(PhantomData<(B, E, M)>);
 
 /// The parts of a product of matrices, as data.
 #[derive(Clone, Copy, Debug)]
 pub enum MatrixPart {
     /// See [`Accumulators`].
     Accumulators,
-    /// See [`TurnedAccumulators`].
-    Turned,
-    /// See [`LeftOperand`].
+    /// See [`TransposedAccumulators`].
+    TransposedAccumulators,
+    /// See [`OperandALayout`].
     Left {
         /// Base-2 logarithm of the bytes of an element.
         bytes: u32,
         /// Base-2 logarithm of the columns of the accumulators.
         columns: u32,
     },
-    /// See [`RightOperand`].
+    /// See [`OperandBLayout`].
     Right {
         /// Base-2 logarithm of the bytes of an element.
         bytes: u32,
@@ -168,7 +168,7 @@ impl MatrixPart {
                     .threads(3, 3 + across)
                     .map(threads)
             }
-            Self::Turned => {
+            Self::TransposedAccumulators => {
                 let Some((down, across)) = warps(columns, rows, threads, warpgroups) else { return blocked };
                 let (n, end) = (columns, columns + rows);
                 Places::new()
@@ -313,19 +313,19 @@ impl<B: Block> Layout for Accumulators<B> {
     };
 }
 
-impl<B: Block> Layout for TurnedAccumulators<B> {
+impl<B: Block> Layout for TransposedAccumulators<B> {
     type Block = B;
     type Registers<S: Shape> = Sums<B, S, S::Columns, S::Rows>;
     type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo> =
         SumsWithin<B, S, S::Columns, S::Rows, U1, S::Columns, Low, High>;
     const DESCRIPTION: LayoutDescription = LayoutDescription::Matrix {
-        part: MatrixPart::Turned,
+        part: MatrixPart::TransposedAccumulators,
         vector: <B::Vector as PowerOfTwo>::LOG,
         threads: <B::Threads as PowerOfTwo>::LOG,
     };
 }
 
-impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Layout for LeftOperand<B, E, N> {
+impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Layout for OperandALayout<B, E, N> {
     type Block = B;
     type Registers<S: Shape> = IfOperand<
         B,
@@ -359,7 +359,7 @@ impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Layout for LeftOperand<B, E, N> {
     };
 }
 
-impl<B: Block, E: PowerOfTwo, M: PowerOfTwo> Layout for RightOperand<B, E, M> {
+impl<B: Block, E: PowerOfTwo, M: PowerOfTwo> Layout for OperandBLayout<B, E, M> {
     type Block = B;
     type Registers<S: Shape> = IfOperand<
         B,
@@ -416,19 +416,23 @@ macro_rules! joins_of_accumulators {
     )* };
 }
 joins_of_accumulators! {
-    Accumulators, TurnedAccumulators;
-    TurnedAccumulators, Accumulators;
+    Accumulators, TransposedAccumulators;
+    TransposedAccumulators, Accumulators;
 }
-impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Join<Self> for LeftOperand<B, E, N> {
+impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Join<Self> for OperandALayout<B, E, N> {
     type Output = Self;
 }
-impl<B: Block, E: PowerOfTwo, M: PowerOfTwo> Join<Self> for RightOperand<B, E, M> {
+impl<B: Block, E: PowerOfTwo, M: PowerOfTwo> Join<Self> for OperandBLayout<B, E, M> {
     type Output = Self;
 }
 
 sealed! {
     [B] Accumulators<B>;
-    [B] TurnedAccumulators<B>;
-    [B, E, N] LeftOperand<B, E, N>;
-    [B, E, M] RightOperand<B, E, M>;
+    [B] TransposedAccumulators<B>;
+    [B, E, N] OperandALayout<B, E, N>;
+    [B, E, M] OperandBLayout<B, E, M>;
+}
+/// Whether tiles of this layout are transposes of what tensor cores summed up.
+pub(crate) const fn is_transposed<L: Layout>() -> bool {
+    matches!(L::DESCRIPTION, LayoutDescription::Matrix { part: MatrixPart::TransposedAccumulators, .. })
 }

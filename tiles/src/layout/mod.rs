@@ -24,10 +24,10 @@ sealed! {
 mod tests;
 
 pub(crate) use map::{BitMap, LinearMap, ReductionPlan, THREAD_BITS};
-pub use matrix::{Accumulators, MatrixPart, TurnedAccumulators};
-pub(crate) use matrix::{Across, Down, warps};
+pub use matrix::{Accumulators, MatrixPart, TransposedAccumulators};
+pub(crate) use matrix::{Across, Down, is_transposed, warps};
 #[doc(hidden)]
-pub use matrix::{LeftOperand, RightOperand};
+pub use matrix::{OperandALayout, OperandBLayout};
 pub(crate) use movement::{Broadcasting, Conversion, Movement, Pair, Passage, Single, Source};
 pub(crate) use scan::{Carrier, Field, Scan, ScanPlan};
 
@@ -56,7 +56,7 @@ pub trait Block: Sealed + Copy + Send + Sync + 'static {
     /// How many axes of the grid tell blocks apart: 1 to 3.
     const GRID_RANK: u32;
     /// Threads that the block has besides, which hold no tiles: they copy. None on the CPU.
-    const COPY_THREADS: u32;
+    const PRODUCER_THREADS: u32;
 }
 
 /// A block of `THREADS` threads holding pieces of `VECTOR` elements, in a grid of rank `GRID_RANK`, with `COPY` more threads
@@ -78,7 +78,7 @@ where
     type Threads = <Const<THREADS> as ToUInt>::Output;
     type Vector = <Const<VECTOR> as ToUInt>::Output;
     const GRID_RANK: u32 = GRID_RANK as u32;
-    const COPY_THREADS: u32 = COPY as u32;
+    const PRODUCER_THREADS: u32 = COPY as u32;
 }
 
 /// How the elements of a tile are spread over threads and registers.

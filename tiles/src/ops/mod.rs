@@ -5,7 +5,6 @@ pub mod compare;
 pub mod division;
 pub mod integers;
 pub mod math;
-pub mod matrix;
 pub mod modes;
 pub mod promote;
 pub mod reduce;
@@ -18,6 +17,6 @@ pub mod with_modes;
 
 mod accumulate;
 pub(crate) mod operand;
-mod travel;
+mod warp_exchange;
 
 pub use operand::Operand;

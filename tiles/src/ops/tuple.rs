@@ -3,7 +3,7 @@
 use super::reduce::reduce;
 use super::scan::{Inclusive, ScanForm, scan};
 use super::sort::{Ascending, SortOrder, coordinate, sort};
-use super::travel::Travel;
+use super::warp_exchange::WarpExchange;
 use crate::arch;
 use crate::element::{Element, Ordered};
 use crate::layout::{Blocked, Layout, Slice};
@@ -26,7 +26,7 @@ pub trait TileTuple: Sealed + Copy {
     /// The element type of the first.
     type Key: Element;
     /// One element of each.
-    type Values: Travel;
+    type Values: WarpExchange;
     /// Tiles of the same element types in another shape and layout.
     type Tiles<S: Shape, L: Layout>;
 

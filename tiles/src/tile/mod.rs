@@ -119,12 +119,12 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         }
         Tile::from_registers_fn(|i| {
             if i.is_multiple_of(TURN) {
-                arch::warpgroup::here();
+                arch::warpgroup::schedule_fence();
             }
             let bits = self.registers.get(i).to_bits();
             // SAFETY: the bits are a word, as was asked above, of the element that they are read as again.
             let element = unsafe {
-                let word = arch::execution::anew(core::ptr::from_ref(&bits).cast::<u32>().read());
+                let word = arch::execution::rematerialise(core::ptr::from_ref(&bits).cast::<u32>().read());
                 T::from_bits(core::ptr::from_ref(&word).cast::<T::Bits>().read())
             };
             function(element)

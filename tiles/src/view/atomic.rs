@@ -1,14 +1,14 @@
 //! Atomic access through a view: each element is a separate atomic operation, in no particular order.
 
 use super::TiledView;
-use super::each;
+use super::element_wise;
 use super::index::TileIndex;
 use super::locate::{InMemory, Located, Part};
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder, assert_shared_scope};
-use super::naming::TakesNames;
+use super::ownership::TakesNames;
 use super::padding::Padding;
 use super::transfer;
-use super::walk::Walk;
+use super::traversal::Traversal;
 use crate::element::{AtomicAdd, AtomicLogical, AtomicMinMax, Cast, Element, FitsElement, Number, Promote};
 use crate::layout::{Block, Blocked, Join, Layout};
 use crate::shape::{Broadcast, FitsShape, Shape};
@@ -25,7 +25,7 @@ where
     G: Alignment,
     S: Shape,
     B: Block,
-    W: Walk<S>,
+    W: Traversal<S>,
 {
     /// Loads the elements of tile `index` atomically; the tile must lie wholly inside the tensor.
     ///
@@ -81,7 +81,7 @@ where
         // SAFETY: wanted elements lie inside the tensor, whose elements are aligned and valid for the kernel; the access
         // mode and the scope keep conflicts atomic.
         transfer::ordered::<B, A, _>(|| unsafe {
-            each::atomic_load::<T, S, Blocked<B>, O, C>(
+            element_wise::atomic_load::<T, S, Blocked<B>, O, C>(
                 |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i)),
                 |_| padding,
             )
@@ -107,7 +107,7 @@ where
     G: Alignment,
     S: Shape,
     B: Block,
-    W: Walk<S>,
+    W: Traversal<S>,
 {
     /// Stores the elements of `value` atomically as tile `index`, which must lie wholly inside the tensor.
     ///
@@ -167,7 +167,7 @@ where
         let part = Part::new::<S, Blocked<B>>(located);
         // SAFETY: as for loads; the span is writable.
         transfer::ordered::<B, A, _>(|| unsafe {
-            each::atomic_store::<T, S, Blocked<B>, O, C>(
+            element_wise::atomic_store::<T, S, Blocked<B>, O, C>(
                 |i| (part.address::<S, Blocked<B>>(i), wanted(&part, i)),
                 |i| value.registers().get(i),
             )
@@ -189,7 +189,7 @@ where
     G: Alignment,
     S: Shape,
     B: Block,
-    W: Walk<S>,
+    W: Traversal<S>,
 {
     /// Changes each element by `one`, or two neighbours at a time by `two`, if that is given and vectors are aligned.
     #[inline(always)]
@@ -210,11 +210,11 @@ where
                 && located.aligned
                 && (Self::vectors_are_whole() || located.whole)
             {
-                each::change_pairs::<T, S, Blocked<B>, O, C>(target, |i, address| {
+                element_wise::change_pairs::<T, S, Blocked<B>, O, C>(target, |i, address| {
                     two([element(i), element(i + 1)], address);
                 });
             } else {
-                each::change::<T, S, Blocked<B>, O, C>(target, |i, address| one(element(i), address));
+                element_wise::change::<T, S, Blocked<B>, O, C>(target, |i, address| one(element(i), address));
             }
         });
     }
@@ -232,7 +232,7 @@ macro_rules! changes {
             G: Alignment,
             S: Shape,
             B: Block,
-            W: Walk<S>,
+            W: Traversal<S>,
         { $(
             $(#[$attribute])*
             ///

@@ -14,7 +14,7 @@
 use super::TiledView;
 use super::locate::{InMemory, Located, Part, coordinate};
 use super::transfer::{self, Words};
-use super::walk::Walk;
+use super::traversal::Traversal;
 use crate::arch;
 use crate::context::barrier;
 use crate::element::Element;
@@ -79,7 +79,7 @@ where
     G: Alignment,
     S: Shape,
     B: Block,
-    W: Walk<S>,
+    W: Traversal<S>,
 {
     /// Bytes of a vector, and of a chunk.
     const CHUNK_BYTES: usize = Self::VECTOR * size_of::<T::Bits>();

@@ -1,6 +1,6 @@
 //! Tile indices: which tile of a view.
 
-use super::naming::{AnyNumber, IndexKind, Naming};
+use super::ownership::{AnyNumber, IndexKind, Naming};
 use crate::context::BlockIndex;
 use crate::sealed::Sealed;
 use crate::shape::{MAXIMUM_RANK, Rank};

@@ -2,7 +2,7 @@
 
 use super::TiledView;
 use super::index::TileIndex;
-use super::walk::Walk;
+use super::traversal::Traversal;
 use crate::arch;
 use crate::element::Element;
 use crate::layout::{Block, Layout, Map, Movement};
@@ -130,7 +130,7 @@ where
     G: Alignment,
     S: Shape,
     B: Block,
-    W: Walk<S>,
+    W: Traversal<S>,
 {
     /// The axis along which elements are neighbours in memory, if any are.
     pub(super) const FASTEST: usize = InMemory::<S, M>::FASTEST;

@@ -1,6 +1,6 @@
 //! Access to memory through tiles of pointers.
 
-use super::each;
+use super::element_wise;
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::transfer::{self, Cache};
 use crate::element::{
@@ -85,7 +85,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
         transfer::ordered::<L::Block, Exclusive, _>(|| {
             // SAFETY: the caller vouches for it.
             unsafe {
-                each::load(
+                element_wise::load(
                     Cache::Ordinary,
                     |i| (self.registers().get(i).get(), mask.get(i)),
                     |i| padding.get(i),
@@ -123,7 +123,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
         let (value, mask) = (value.prepare::<S, L>(), mask.prepare::<S, L>());
         // SAFETY: the caller vouches for it.
         unsafe {
-            each::store::<T, S, L>(|i| (self.registers().get(i).get(), mask.get(i)), |i| value.get(i).cast())
+            element_wise::store::<T, S, L>(
+                |i| (self.registers().get(i).get(), mask.get(i)),
+                |i| value.get(i).cast(),
+            )
         }
     }
 
@@ -160,7 +163,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
         let (padding, mask) = (padding.prepare::<S, L>(), mask.prepare::<S, L>());
         // SAFETY: the caller vouches for it.
         unsafe {
-            each::atomic_load::<T, S, L, O, C>(
+            element_wise::atomic_load::<T, S, L, O, C>(
                 |i| (self.registers().get(i).get(), mask.get(i)),
                 |i| padding.get(i),
             )
@@ -201,7 +204,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
         let (value, mask) = (value.prepare::<S, L>(), mask.prepare::<S, L>());
         // SAFETY: the caller vouches for it.
         unsafe {
-            each::atomic_store::<T, S, L, O, C>(
+            element_wise::atomic_store::<T, S, L, O, C>(
                 |i| (self.registers().get(i).get(), mask.get(i)),
                 |i| value.get(i).cast(),
             )
@@ -260,7 +263,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
         let (expected, desired, mask) =
             (expected.prepare::<S, L>(), desired.prepare::<S, L>(), mask.prepare::<S, L>());
         let expected = |i| Cast::<T>::cast(expected.get(i));
-        each::update::<T, S, L, O, C>(
+        element_wise::update::<T, S, L, O, C>(
             |i| (self.registers().get(i).get(), mask.get(i)),
             |i, address| {
                 let desired: T = desired.get(i).cast();
@@ -310,7 +313,7 @@ macro_rules! updates {
             {
                 let _ = (order, scope);
                 let (value, mask) = (value.prepare::<S, L>(), mask.prepare::<S, L>());
-                each::update::<T, S, L, O, C>(
+                element_wise::update::<T, S, L, O, C>(
                     |i| (self.registers().get(i).get(), mask.get(i)),
                     |i, address| {
                         let value: T = value.get(i).cast();

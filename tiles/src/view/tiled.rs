@@ -2,11 +2,11 @@
 
 use super::index::TileIndex;
 use super::locate::{FromMemory, InMemory, IntoMemory, Located, Part};
-use super::naming::{NamedBy, TakesNames};
+use super::ownership::{NamedBy, TakesNames};
 use super::padding::Padding;
-use super::same::assert_same_partition;
+use super::partition_check::assert_same_partition;
 use super::transfer::{self, Cache};
-use super::walk::{AtElements, AtSteps, SideBySide, Walk};
+use super::traversal::{AtElements, AtSteps, SideBySide, Traversal};
 use crate::arch;
 use crate::arch::messages::Failure;
 use crate::context::Cx;
@@ -92,7 +92,7 @@ where
     G: Alignment,
     S: Shape,
     B: Block,
-    W: Walk<S>,
+    W: Traversal<S>,
 {
     pub(super) const CACHE: Cache = if A::CONSTANT { Cache::Constant } else { Cache::Ordinary };
 
@@ -376,7 +376,7 @@ where
     G: Alignment,
     S: Shape,
     B: Block,
-    W: Walk<S>,
+    W: Traversal<S>,
 {
     /// Stores `value` as tile `index`, which must lie wholly inside the tensor.
     ///

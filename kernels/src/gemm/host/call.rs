@@ -21,7 +21,7 @@ use crate::gemm::epilogue::{Activation, LARGEST_WITH_BETA};
 /// begin at multiples of 16 bytes, or neither rows nor columns are neighbours, or, for types of 8 bits, the axis that is summed over
 /// is not contiguous, are first copied to scratch memory; so is one of two factors of `tf32` of which neither has that axis
 /// contiguous, and on GPUs before 9.0 any that has not. The columns of `c` are neighbours. Memory of `f32` that is passed as `tf32` is
-/// rounded on its way where the GPU has a copy engine, see [`TileSource`](cuda_tiles::stream::TileSource).
+/// rounded on its way where the GPU has a copy engine, see [`TmaLoad`](cuda_tiles::memory::TmaLoad).
 ///
 /// Which types multiply to which says [`Multiply`]; [`Gemm`] has scales, a bias, activations and the stream. On a GPU the kernels
 /// must have been loaded, see [`Device::load`](cuda_tiles_host::Device::load).

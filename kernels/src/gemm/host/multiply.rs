@@ -10,7 +10,7 @@ use crate::gemm::epilogue::Sum;
 use crate::gemm::kernels::{gemm_nn, gemm_nt, gemm_tn, gemm_tt};
 use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
 use crate::gemm::parts::sum_parts;
-use crate::gemm::turned::gemm_turned_nn;
+use crate::gemm::turned::gemm_swap_ab_nn;
 use crate::gemm::work::Portion;
 
 /// What a kernel of products is passed: factors as they are stored, and what happens to the sums.
@@ -133,9 +133,9 @@ macro_rules! candidates {
         ),] $left $right $sum $result: $($rest)*)
     };
     (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
-        gemm_turned_nn $rows:literal x $columns:literal $depth:literal; $($rest:tt)*) => {
+        gemm_swap_ab_nn $rows:literal x $columns:literal $depth:literal; $($rest:tt)*) => {
         candidates!(@ [$($done)* candidate!(
-            $left $right $sum $result: gemm_turned_nn Rows Rows $rows $columns $depth 0,
+            $left $right $sum $result: gemm_swap_ab_nn Rows Rows $rows $columns $depth 0,
             $left, $sum, $result, $rows, $columns, $depth
         ),] $left $right $sum $result: $($rest)*)
     };
@@ -255,14 +255,14 @@ products! {
     tf32 tf32 f32 f32:
         direct {
             gemm_nt Rows Columns 256 32 0; gemm_nt Rows Columns 128 32 0;
-            gemm_turned_nn 256 x 128 32; gemm_turned_nn 128 x 128 32;
+            gemm_swap_ab_nn 256 x 128 32; gemm_swap_ab_nn 128 x 128 32;
             gemm_tt Columns Columns 256 32 0; gemm_tt Columns Columns 128 32 0;
             gemm_narrow_nt 16 32 0; gemm_narrow_nt 64 32 0;
             gemm_narrow_nn 16 32; gemm_narrow_nn 64 32;
         }
         parts passes {
             gemm_nt Rows Columns 256 32 0; gemm_nt Rows Columns 128 32 0;
-            gemm_turned_nn 256 x 128 32; gemm_turned_nn 128 x 128 32;
+            gemm_swap_ab_nn 256 x 128 32; gemm_swap_ab_nn 128 x 128 32;
             gemm_tt Columns Columns 256 32 0; gemm_tt Columns Columns 128 32 0;
             gemm_narrow_nt 16 32 0; gemm_narrow_nt 64 32 0;
             gemm_narrow_nn 16 32; gemm_narrow_nn 64 32;

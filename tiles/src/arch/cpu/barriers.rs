@@ -3,7 +3,7 @@
 use super::threads::Address;
 
 /// Whether a warp of the block copies for the others.
-pub const COPY_WARP: bool = false;
+pub const PRODUCER_WARP: bool = false;
 
 macro_rules! never {
     ($($name:ident $(<const $parameter:ident: $of:ty>)? ($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => { $(
@@ -22,18 +22,18 @@ never! {
     arrive_expecting(barrier: Address, bytes: u32);
     try_wait(barrier: Address, parity: u32) -> bool;
     test_wait(barrier: Address, parity: u32) -> bool;
-    elect() -> bool;
-    take_registers<const REGISTERS: u32>();
-    give_registers<const REGISTERS: u32>();
-    peek(address: Address) -> u32;
-    poke(address: Address, value: u32);
+    elect_sync() -> bool;
+    setmaxnreg_inc<const REGISTERS: u32>();
+    setmaxnreg_dec<const REGISTERS: u32>();
+    load_volatile(address: Address) -> u32;
+    store_volatile(address: Address, value: u32);
 }
 
 /// Nobody else sees the memory.
-pub fn publish_initialised() {}
+pub fn fence_mbarrier_init() {}
 
 /// Nobody else sees the memory.
-pub fn publish_to_engines() {}
+pub fn fence_proxy_async() {}
 
 /// Copies 16 bytes, of which all but the first `bytes` become zero.
 ///

@@ -88,7 +88,7 @@ pub fn opaque(value: u32) -> u32 {
 
 /// The value.
 #[inline(always)]
-pub fn anew(value: u32) -> u32 {
+pub fn rematerialise(value: u32) -> u32 {
     value
 }
 

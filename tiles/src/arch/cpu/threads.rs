@@ -77,7 +77,7 @@ pub fn word(_address: Address) -> u32 {
 
 /// The address.
 #[inline(always)]
-pub fn anew(address: Address) -> Address {
+pub fn rematerialise(address: Address) -> Address {
     address
 }
 

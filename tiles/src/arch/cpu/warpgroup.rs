@@ -15,12 +15,12 @@ never! {
     fence();
     commit();
     wait<const PENDING: u64>();
-    arise(usize, *mut u32);
-    settle<const WAIT: bool>(usize, *mut u32);
+    undef(usize, *mut u32);
+    pin<const WAIT: bool>(usize, *mut u32);
 }
 
 /// For GPUs.
-pub fn here() {}
+pub fn schedule_fence() {}
 
 macro_rules! products {
     ($($name:ident)*) => { $(

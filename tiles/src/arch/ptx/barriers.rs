@@ -12,19 +12,19 @@ struct Elected {
 
 unsafe extern "unadjusted" {
     #[link_name = "llvm.nvvm.elect.sync"]
-    fn elect_sync(members: u32) -> Elected;
+    fn elect(members: u32) -> Elected;
     #[link_name = "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32"]
-    fn setmaxnreg_inc(registers: u32);
+    fn inc(registers: u32);
     #[link_name = "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32"]
-    fn setmaxnreg_dec(registers: u32);
+    fn dec(registers: u32);
     #[link_name = "llvm.nvvm.fence.mbarrier_init.release.cluster"]
-    fn fence_mbarrier_init();
+    fn mbarrier_init_release();
     #[link_name = "llvm.nvvm.fence.proxy.async.shared_cta"]
     fn fence_proxy_async_shared();
 }
 
 /// Whether a warp of the block copies for the others, by the copy engine; elsewhere the threads copy for themselves.
-pub const COPY_WARP: bool = cfg!(target_feature = "sm_90");
+pub const PRODUCER_WARP: bool = cfg!(target_feature = "sm_90");
 
 /// `mbarrier.init`: a phase is complete when `arrivals` threads have arrived and all expected bytes are there.
 ///
@@ -40,17 +40,17 @@ pub unsafe fn initialise(barrier: Address, arrivals: u32) {
 
 /// `fence.mbarrier_init`: the barriers that this thread initialised are seen so by the copy engine.
 #[inline(always)]
-pub fn publish_initialised() {
+pub fn fence_mbarrier_init() {
     // SAFETY: a fence has no precondition.
     unsafe {
         asm!("", options(nomem, nostack, preserves_flags));
-        fence_mbarrier_init();
+        mbarrier_init_release();
     }
 }
 
 /// `fence.proxy.async`: what this thread wrote to shared memory is seen by the copy engine and the tensor cores.
 #[inline(always)]
-pub fn publish_to_engines() {
+pub fn fence_proxy_async() {
     // SAFETY: a fence has no precondition.
     unsafe {
         asm!("", options(nomem, nostack, preserves_flags));
@@ -116,11 +116,11 @@ phase_waits! {
 /// # Safety
 /// All 32 lanes of the warp execute this same call.
 #[inline(always)]
-pub unsafe fn elect() -> bool {
+pub unsafe fn elect_sync() -> bool {
     // SAFETY: the empty asm has no effect; the caller vouches for the members.
     unsafe {
         asm!("", options(nomem, nostack, preserves_flags));
-        elect_sync(u32::MAX).is_this
+        elect(u32::MAX).is_this
     }
 }
 
@@ -146,11 +146,11 @@ macro_rules! set_registers {
 }
 set_registers!(
     /// `setmaxnreg.inc`: each thread may use this many registers from now on.
-    take_registers = setmaxnreg_inc: 152 160 168 176 184 192 200 208 216 224 232 240
+    setmaxnreg_inc = inc: 152 160 168 176 184 192 200 208 216 224 232 240
 );
 set_registers!(
     /// `setmaxnreg.dec`: each thread gives back all but this many registers.
-    give_registers = setmaxnreg_dec: 24 32 40 48 56 64
+    setmaxnreg_dec = dec: 24 32 40 48 56 64
 );
 
 /// `cp.async`: copies 16 bytes from global to shared memory, of which all but the first `bytes` become zero.
@@ -196,7 +196,7 @@ pub fn wait_for_copies<const PENDING: usize>() {
 /// # Safety
 /// `address` lies in shared memory of this block, aligned to 4.
 #[inline(always)]
-pub unsafe fn peek(address: Address) -> u32 {
+pub unsafe fn load_volatile(address: Address) -> u32 {
     let value;
     // SAFETY: the caller vouches for the address.
     unsafe {
@@ -208,9 +208,9 @@ pub unsafe fn peek(address: Address) -> u32 {
 /// `st.volatile.shared.u32`: a word that another warp may be reading.
 ///
 /// # Safety
-/// As for [`peek`].
+/// As for [`load_volatile`].
 #[inline(always)]
-pub unsafe fn poke(address: Address, value: u32) {
+pub unsafe fn store_volatile(address: Address, value: u32) {
     // SAFETY: the caller vouches for the address.
     unsafe {
         asm!("st.volatile.shared.u32 [{0}], {1};", in(reg32) address, in(reg32) value, options(nostack))

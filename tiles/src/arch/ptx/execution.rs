@@ -170,13 +170,13 @@ pub fn opaque(mut value: u32) -> u32 {
 /// The value, of which the optimiser learns that it may be another one at each time: what is computed from it is computed
 /// after this place, and takes no register before.
 #[inline(always)]
-pub fn anew(mut value: u32) -> u32 {
+pub fn rematerialise(mut value: u32) -> u32 {
     // SAFETY: the empty asm leaves the register as it is. Not `pure`: it stays where it is.
     unsafe { asm!("/* {0} */", inout(reg32) value, options(nomem, nostack, preserves_flags)) };
     value
 }
 
-/// [`anew`] for a pointer.
+/// [`rematerialise`] for a pointer.
 #[allow(clippy::pointers_in_nomem_asm_block, reason = "nothing is read or written through it")]
 #[inline(always)]
 pub fn anew_pointer<T>(mut pointer: *const T) -> *const T {

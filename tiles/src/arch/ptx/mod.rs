@@ -17,7 +17,6 @@ pub mod messages;
 pub mod order;
 pub mod partitions;
 pub mod rounding;
-pub mod run;
 pub mod running;
 pub mod shared;
 pub mod threads;

@@ -107,10 +107,10 @@ pub fn word(address: Address) -> u32 {
     address
 }
 
-/// [`super::execution::anew`] for an address.
+/// [`super::execution::rematerialise`] for an address.
 #[inline(always)]
-pub fn anew(address: Address) -> Address {
-    super::execution::anew(address)
+pub fn rematerialise(address: Address) -> Address {
+    super::execution::rematerialise(address)
 }
 
 /// The address `bytes` further.

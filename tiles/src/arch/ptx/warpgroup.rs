@@ -72,7 +72,7 @@ macro_rules! with_registers {
 /// stands in, ahead of what was to be done while the products run.
 #[inline(always)]
 #[allow(named_asm_labels, reason = "the braces around them make labels local")]
-pub fn here() {
+pub fn schedule_fence() {
     // SAFETY: the loop ends at once, since the constant is zero. It lies in the constant bank, so that it costs next to nothing,
     // and is the same for all threads as far as the assembler can tell.
     unsafe {
@@ -83,7 +83,7 @@ pub fn here() {
     }
 }
 
-macro_rules! settle {
+macro_rules! pin {
     ($name:ident, [$($index:literal)*]) => {
         #[inline(always)]
         unsafe fn $name<const WAIT: bool>(d: *mut u32) {
@@ -99,16 +99,16 @@ macro_rules! settle {
         }
     };
 }
-with_registers!(1, settle!(settle_1,));
-with_registers!(2, settle!(settle_2,));
-with_registers!(4, settle!(settle_4,));
-with_registers!(8, settle!(settle_8,));
-with_registers!(16, settle!(settle_16,));
-with_registers!(32, settle!(settle_32,));
-with_registers!(64, settle!(settle_64,));
-with_registers!(128, settle!(settle_128,));
+with_registers!(1, pin!(pin_1,));
+with_registers!(2, pin!(pin_2,));
+with_registers!(4, pin!(pin_4,));
+with_registers!(8, pin!(pin_8,));
+with_registers!(16, pin!(pin_16,));
+with_registers!(32, pin!(pin_32,));
+with_registers!(64, pin!(pin_64,));
+with_registers!(128, pin!(pin_128,));
 
-macro_rules! arise {
+macro_rules! undef {
     ($name:ident, [$($index:literal)*]) => {
         #[inline(always)]
         unsafe fn $name(d: *mut u32) {
@@ -117,35 +117,35 @@ macro_rules! arise {
         }
     };
 }
-with_registers!(1, arise!(arise_1,));
-with_registers!(2, arise!(arise_2,));
-with_registers!(4, arise!(arise_4,));
-with_registers!(8, arise!(arise_8,));
-with_registers!(16, arise!(arise_16,));
-with_registers!(32, arise!(arise_32,));
-with_registers!(64, arise!(arise_64,));
-with_registers!(128, arise!(arise_128,));
+with_registers!(1, undef!(undef_1,));
+with_registers!(2, undef!(undef_2,));
+with_registers!(4, undef!(undef_4,));
+with_registers!(8, undef!(undef_8,));
+with_registers!(16, undef!(undef_16,));
+with_registers!(32, undef!(undef_32,));
+with_registers!(64, undef!(undef_64,));
+with_registers!(128, undef!(undef_128,));
 
 /// Gives `count` accumulators some value, by no instruction.
 ///
 /// # Safety
 /// `count` is a power of two, and `d` valid for writing as many registers.
 #[inline(always)]
-pub unsafe fn arise(count: usize, d: *mut u32) {
+pub unsafe fn undef(count: usize, d: *mut u32) {
     // SAFETY: the same contract; powers of two above 64 are multiples of 128.
     unsafe {
         match count {
-            1 => arise_1(d),
-            2 => arise_2(d),
-            4 => arise_4(d),
-            8 => arise_8(d),
-            16 => arise_16(d),
-            32 => arise_32(d),
-            64 => arise_64(d),
+            1 => undef_1(d),
+            2 => undef_2(d),
+            4 => undef_4(d),
+            8 => undef_8(d),
+            16 => undef_16(d),
+            32 => undef_32(d),
+            64 => undef_64(d),
             _ => {
                 let mut first = 0;
                 while first < count {
-                    arise_128(d.add(first));
+                    undef_128(d.add(first));
                     first += 128;
                 }
             }
@@ -159,21 +159,21 @@ pub unsafe fn arise(count: usize, d: *mut u32) {
 /// `count` is a power of two, and `d` valid for as many registers. With `WAIT`, all threads of the warpgroup execute this same
 /// call.
 #[inline(always)]
-pub unsafe fn settle<const WAIT: bool>(count: usize, d: *mut u32) {
+pub unsafe fn pin<const WAIT: bool>(count: usize, d: *mut u32) {
     // SAFETY: the same contract; powers of two above 64 are multiples of 128, and several settlements wait for the same groups.
     unsafe {
         match count {
-            1 => settle_1::<WAIT>(d),
-            2 => settle_2::<WAIT>(d),
-            4 => settle_4::<WAIT>(d),
-            8 => settle_8::<WAIT>(d),
-            16 => settle_16::<WAIT>(d),
-            32 => settle_32::<WAIT>(d),
-            64 => settle_64::<WAIT>(d),
+            1 => pin_1::<WAIT>(d),
+            2 => pin_2::<WAIT>(d),
+            4 => pin_4::<WAIT>(d),
+            8 => pin_8::<WAIT>(d),
+            16 => pin_16::<WAIT>(d),
+            32 => pin_32::<WAIT>(d),
+            64 => pin_64::<WAIT>(d),
             _ => {
                 let mut first = 0;
                 while first < count {
-                    settle_128::<WAIT>(d.add(first));
+                    pin_128::<WAIT>(d.add(first));
                     first += 128;
                 }
             }

@@ -6,7 +6,8 @@ use crate::layout::bits::broadcast_bits;
 use crate::layout::map::{LinearMap, Plan};
 use crate::layout::matrix::{MatrixPart, WarpColumns, WarpRows, warps};
 use crate::layout::{
-    Accumulators, Blocked, Cta, Join, Layout, LeftOperand, Map, RightOperand, Slice, TurnedAccumulators,
+    Accumulators, Blocked, Cta, Join, Layout, Map, OperandALayout, OperandBLayout, Slice,
+    TransposedAccumulators,
 };
 use crate::registers::PowerOfTwo;
 use crate::shape::{ALL, Shape, Shape1, Shape2, Shape3, ShapeDescription};
@@ -47,7 +48,7 @@ fn every_accumulator_has_one_holder() {
 #[test]
 fn threads_hold_the_transposes_of_their_accumulators() {
     for (shape, threads, groups) in geometries() {
-        let turned = MatrixPart::Turned.map(&shape, VECTOR, threads, groups);
+        let turned = MatrixPart::TransposedAccumulators.map(&shape, VECTOR, threads, groups);
         assert_bijection(&turned, shape.bits(), threads);
         let (m, n) = (shape.log[shape.rank - 2], shape.log[shape.rank - 1]);
         if n < 4 || m < 3 || threads < 5 {
@@ -298,7 +299,7 @@ fn register_counts_of_types_and_maps_agree() {
             check::<A, Shape2<64, 32>>();
             check::<A, Shape2<128, 128>>();
             check::<A, Shape3<4, 32, 16>>();
-            type T = TurnedAccumulators<B>;
+            type T = TransposedAccumulators<B>;
             check::<T, Shape1<64>>();
             check::<T, Shape2<8, 64>>();
             check::<T, Shape2<64, 16>>();
@@ -307,16 +308,16 @@ fn register_counts_of_types_and_maps_agree() {
             check::<Slice<T, Shape2<128, 64>, 0>, Shape2<1, 64>>();
             check::<Slice<T, Shape2<128, 64>, 1>, Shape2<128, 1>>();
             check::<Slice<T, Shape3<4, 32, 16>, 0>, Shape3<1, 32, 16>>();
-            check::<LeftOperand<B, U2, U64>, Shape2<64, 32>>();
-            check::<LeftOperand<B, U1, U8>, Shape2<128, 64>>();
-            check::<LeftOperand<B, U4, U128>, Shape2<32, 4>>();
-            check::<LeftOperand<B, U8, U16>, Shape3<2, 16, 16>>();
-            check::<LeftOperand<B, U2, U16>, Shape2<64, 4>>();
-            check::<RightOperand<B, U2, U64>, Shape2<32, 64>>();
-            check::<RightOperand<B, U1, U16>, Shape2<64, 128>>();
-            check::<RightOperand<B, U4, U128>, Shape2<4, 32>>();
-            check::<RightOperand<B, U8, U32>, Shape3<2, 16, 8>>();
-            check::<RightOperand<B, U2, U8>, Shape2<32, 64>>();
+            check::<OperandALayout<B, U2, U64>, Shape2<64, 32>>();
+            check::<OperandALayout<B, U1, U8>, Shape2<128, 64>>();
+            check::<OperandALayout<B, U4, U128>, Shape2<32, 4>>();
+            check::<OperandALayout<B, U8, U16>, Shape3<2, 16, 16>>();
+            check::<OperandALayout<B, U2, U16>, Shape2<64, 4>>();
+            check::<OperandBLayout<B, U2, U64>, Shape2<32, 64>>();
+            check::<OperandBLayout<B, U1, U16>, Shape2<64, 128>>();
+            check::<OperandBLayout<B, U4, U128>, Shape2<4, 32>>();
+            check::<OperandBLayout<B, U8, U32>, Shape3<2, 16, 8>>();
+            check::<OperandBLayout<B, U2, U8>, Shape2<32, 64>>();
             check::<Slice<A, Shape2<128, 128>, 0>, Shape2<1, 128>>();
             check::<Slice<A, Shape2<128, 128>, 1>, Shape2<128, 1>>();
             check::<Slice<A, Shape2<64, 32>, ALL>, ()>();

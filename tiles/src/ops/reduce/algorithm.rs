@@ -4,7 +4,7 @@ use crate::arch;
 use crate::context::barrier;
 use crate::layout::{Block, Layout, Reduction, ReductionPlan, Slice};
 use crate::ops::accumulate;
-use crate::ops::travel::Travel;
+use crate::ops::warp_exchange::WarpExchange;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Axis;
 
@@ -15,7 +15,7 @@ pub(in crate::ops) type Left<S, L, const A: usize> =
 /// Reduces values given by register number, after `begin` of the first of each thread; `combine` is associative and
 /// commutative.
 #[inline(always)]
-pub(in crate::ops) fn reduce<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
+pub(in crate::ops) fn reduce<V: WarpExchange, S: Axis<A>, L: Layout, const A: usize>(
     value: impl Fn(usize) -> V,
     begin: impl Fn(V) -> V,
     combine: impl Fn(V, V) -> V,
@@ -58,7 +58,7 @@ pub(in crate::ops) fn reduce<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
 /// Adds up or multiplies, after `begin` of each element, with an error that grows slowly where one thread holds the whole
 /// tile; `combine` is associative and commutative.
 #[inline(always)]
-pub(super) fn total<T: Copy + 'static, V: Travel, S: Axis<A>, L: Layout, const A: usize>(
+pub(super) fn total<T: Copy + 'static, V: WarpExchange, S: Axis<A>, L: Layout, const A: usize>(
     values: &Registers<T, L::Registers<S>>,
     begin: impl Fn(T) -> V,
     combine: impl Fn(V, V) -> V,
@@ -75,7 +75,7 @@ pub(super) fn total<T: Copy + 'static, V: Travel, S: Axis<A>, L: Layout, const A
 /// The part of a reduction between warps: each warp's results go to shared memory, and every thread folds those of
 /// its own rows, in as many rounds as the scratch needs.
 #[inline(always)]
-fn across_warps<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
+fn across_warps<V: WarpExchange, S: Axis<A>, L: Layout, const A: usize>(
     left: Registers<V, Left<S, L, A>>,
     combine: impl Fn(V, V) -> V,
 ) -> Registers<V, Left<S, L, A>> {
@@ -153,7 +153,7 @@ fn across_warps<V: Travel, S: Axis<A>, L: Layout, const A: usize>(
 }
 
 /// Bytes of scratch that the values of one register need.
-const fn register_bytes<V: Travel, S: Axis<A>, L: Layout, const A: usize>() -> usize {
+const fn register_bytes<V: WarpExchange, S: Axis<A>, L: Layout, const A: usize>() -> usize {
     (<<L::Block as Block>::Threads as PowerOfTwo>::COUNT >> Reduction::<S, L, A>::PLAN.lanes.count_ones())
         * V::BYTES
 }

@@ -12,7 +12,7 @@ use crate::arch;
 use crate::context::barrier;
 use crate::layout::{Block, Blocked, Layout, Scan, ScanPlan};
 use crate::ops::accumulate;
-use crate::ops::travel::Travel;
+use crate::ops::warp_exchange::WarpExchange;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Axis;
 use core::marker::PhantomData;
@@ -22,7 +22,7 @@ type Of<S, B> = <Blocked<B> as Layout>::Registers<S>;
 
 /// Scans values given by register; `combine` is associative. Each thread combines its own elements one after the other.
 #[inline(always)]
-pub(in crate::ops) fn scan<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
+pub(in crate::ops) fn scan<V: WarpExchange, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
     values: Registers<V, Of<S, B>>,
     identity: V,
     combine: impl Fn(V, V) -> V,
@@ -32,7 +32,7 @@ pub(in crate::ops) fn scan<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A
 
 /// The same for sums and products of floats, with an error that grows slowly where one thread holds the whole tile.
 #[inline(always)]
-pub(super) fn running<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
+pub(super) fn running<V: WarpExchange, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
     values: Registers<V, Of<S, B>>,
     identity: V,
     combine: impl Fn(V, V) -> V,
@@ -48,7 +48,7 @@ pub(super) fn running<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usi
 
 /// The scans of each thread's neighbouring elements.
 #[inline(always)]
-fn one_after_the_other<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
+fn one_after_the_other<V: WarpExchange, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
     values: Registers<V, Of<S, B>>,
     combine: impl Fn(V, V) -> V,
 ) -> Registers<V, Of<S, B>> {
@@ -67,7 +67,7 @@ fn one_after_the_other<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: us
 
 /// Scans `own`, the scans of each thread's neighbouring elements.
 #[inline(always)]
-fn scan_from<V: Travel, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
+fn scan_from<V: WarpExchange, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
     own: Registers<V, Of<S, B>>,
     identity: V,
     combine: impl Fn(V, V) -> V,
@@ -174,7 +174,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
 
     /// The value of the lane whose coordinate is lower by `distance`; any value where there is none.
     #[inline(always)]
-    fn shifted<V: Travel>(&self, value: V, distance: u32) -> V {
+    fn shifted<V: WarpExchange>(&self, value: V, distance: u32) -> V {
         let distance = distance << const { Scan::<S, B, A>::PLAN.lane.first };
         value.words(|word| {
             // SAFETY: tile operations run on all threads of the block alike.
@@ -189,13 +189,13 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
     }
 
     #[inline(always)]
-    fn of_previous_lane<V: Travel>(&self, value: V) -> V {
+    fn of_previous_lane<V: WarpExchange>(&self, value: V) -> V {
         self.shifted(value, 1)
     }
 
     /// The value of the lane with this coordinate and the same other bits.
     #[inline(always)]
-    fn of_lane<V: Travel>(&self, value: V, coordinate: usize) -> V {
+    fn of_lane<V: WarpExchange>(&self, value: V, coordinate: usize) -> V {
         let field = const { &Scan::<S, B, A>::PLAN.lane };
         let place = if F::BACKWARD { coordinate ^ (field.values() - 1) } else { coordinate };
         let lane = (self.thread & !field.mask() | place << field.first) as u32;
@@ -205,7 +205,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
 
     /// Scans one value a lane, over runs of `2^bits` coordinates.
     #[inline(always)]
-    fn scan_lanes<V: Travel>(&self, mut value: V, bits: u32, combine: impl Fn(V, V) -> V) -> V {
+    fn scan_lanes<V: WarpExchange>(&self, mut value: V, bits: u32, combine: impl Fn(V, V) -> V) -> V {
         let coordinate = self.lane & ((1 << bits) - 1);
         let mut bit = 0;
         while bit < bits {
@@ -221,7 +221,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
     /// What lies before each group, but in its own warp: nothing for the first, where the value means nothing. Here the
     /// axis stays within the warp and registers.
     #[inline(always)]
-    fn before_in_warp<V: Travel>(
+    fn before_in_warp<V: WarpExchange>(
         &self,
         totals: Registers<V, Of<S, B>>,
         combine: impl Fn(V, V) -> V,
@@ -249,7 +249,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
     /// The same where the axis goes on from warp to warp, and has more warps than lanes: each thread folds the totals
     /// of its row.
     #[inline(always)]
-    fn before_by_threads<V: Travel>(
+    fn before_by_threads<V: WarpExchange>(
         &self,
         totals: Registers<V, Of<S, B>>,
         combine: impl Fn(V, V) -> V,
@@ -280,7 +280,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
 
     /// The same with as many lanes as warps along the axis or more: the lanes scan the totals of some warps together.
     #[inline(always)]
-    fn before_by_lanes<V: Travel>(
+    fn before_by_lanes<V: WarpExchange>(
         &self,
         totals: Registers<V, Of<S, B>>,
         combine: impl Fn(V, V) -> V,
@@ -319,7 +319,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
     /// Lets `visit` see each group with the address of its warps' totals, in order of the warps. In the same round
     /// the totals of the far steps of the group's row lie one behind the other.
     #[inline(always)]
-    fn in_rounds<V: Travel>(&self, totals: &Registers<V, Of<S, B>>, mut visit: impl FnMut(usize, u32)) {
+    fn in_rounds<V: WarpExchange>(&self, totals: &Registers<V, Of<S, B>>, mut visit: impl FnMut(usize, u32)) {
         let plan = const { &Scan::<S, B, A>::PLAN };
         let rounds = const { &Rounds::new::<V, S, B, A>() };
         let address = arch::shared::scratch_of(const { Rounds::new::<V, S, B, A>().bytes });
@@ -383,7 +383,7 @@ struct Rounds {
 }
 
 impl Rounds {
-    const fn new<V: Travel, S: Axis<A>, B: Block, const A: usize>() -> Self {
+    const fn new<V: WarpExchange, S: Axis<A>, B: Block, const A: usize>() -> Self {
         let plan = &Scan::<S, B, A>::PLAN;
         let rows = 1 << (plan.lane.first + plan.warps - plan.warp.count);
         let all = <Of<S, B> as PowerOfTwo>::COUNT / plan.near.values();

@@ -3,14 +3,14 @@
 use crate::arch;
 use crate::element::Element;
 use crate::layout::movement::{Flip, Permuting};
-use crate::layout::{Accumulators, Block, Blocked, Layout, Map, TurnedAccumulators};
+use crate::layout::{Accumulators, Block, Blocked, Layout, Map, TransposedAccumulators};
 use crate::registers::PowerOfTwo;
 use crate::shape::{Axis, AxisOrder, Shape, Swap, Transpose, is_permutation};
 use crate::tile::Tile;
 use core::hint::select_unpredictable;
 
 impl<T: Element, S: Shape, B: Block> Tile<T, S, Accumulators<B>> {
-    /// The transpose of a matrix that tensor cores summed up. Moves nothing: it lies as [`TurnedAccumulators`].
+    /// The transpose of a matrix that tensor cores summed up. Moves nothing: it lies as [`TransposedAccumulators`].
     ///
     /// Of `A B` it may be that tensor cores take neither factor as it lies, and both of `Bᵀ Aᵀ`, the transpose.
     ///
@@ -19,16 +19,16 @@ impl<T: Element, S: Shape, B: Block> Tile<T, S, Accumulators<B>> {
     /// cuda_tiles::cpu::block(|cx| {
     ///     let (a, b) = (cx.full(shape![16, 8], f16::ONE), cx.full(shape![8, 32], f16::ONE));
     ///     let sums = mma(a, b, cx.accumulators::<f32, _>(shape![16, 32]));
-    ///     let turned: Tile<f32, Shape2<32, 16>, _> = sums.turned();
+    ///     let turned: Tile<f32, Shape2<32, 16>, _> = sums.transposed_accumulators();
     ///     assert_eq!(turned.at([31, 15]), 8.0);
     /// });
     /// ```
     #[inline(always)]
-    pub fn turned(self) -> Tile<T, S::Transposed, TurnedAccumulators<B>>
+    pub fn transposed_accumulators(self) -> Tile<T, S::Transposed, TransposedAccumulators<B>>
     where
         S: Transpose<0, 1>,
     {
-        self.moved::<S::Transposed, TurnedAccumulators<B>, Permuting<Swap<0, 1>>>()
+        self.moved::<S::Transposed, TransposedAccumulators<B>, Permuting<Swap<0, 1>>>()
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::arch;
 use crate::context::barrier;
 use crate::layout::{Block, Blocked, Carrier, Layout, Scan};
-use crate::ops::travel::Travel;
+use crate::ops::warp_exchange::WarpExchange;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::{Axis, Shape};
 
@@ -16,7 +16,7 @@ type Of<S, B> = <Blocked<B> as Layout>::Registers<S>;
 
 /// Sorts values along axis `A` so that of two neighbours the second is not `less` than the first.
 #[inline(always)]
-pub(in crate::ops) fn sort<V: Travel, S: Axis<A>, B: Block, const A: usize>(
+pub(in crate::ops) fn sort<V: WarpExchange, S: Axis<A>, B: Block, const A: usize>(
     mut values: Registers<V, Of<S, B>>,
     less: impl Fn(V, V) -> bool,
 ) -> Registers<V, Of<S, B>> {
@@ -63,14 +63,14 @@ pub(in crate::ops) fn sort<V: Travel, S: Axis<A>, B: Block, const A: usize>(
 
 /// The larger or the smaller of both; its own for both threads where they are equal.
 #[inline(always)]
-fn chosen<V: Travel>(own: V, other: V, larger: bool, less: impl Fn(V, V) -> bool) -> V {
+fn chosen<V: WarpExchange>(own: V, other: V, larger: bool, less: impl Fn(V, V) -> bool) -> V {
     let swap = if larger { less(own, other) } else { less(other, own) };
     V::select(swap, other, own)
 }
 
 /// The registers of the thread whose warp number differs in bit `place`, in as many rounds as the scratch needs.
 #[inline(always)]
-fn exchange_warps<V: Travel, S: Shape, B: Block>(
+fn exchange_warps<V: WarpExchange, S: Shape, B: Block>(
     values: &Registers<V, Of<S, B>>,
     thread: usize,
     place: u32,

@@ -14,7 +14,7 @@ use crate::ops::operand::Fetch;
 use crate::shape::FitsShape;
 use crate::span::access::Concurrent;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
-use crate::view::each;
+use crate::view::element_wise;
 use crate::view::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder, assert_shared_scope};
 
 /// Atomic loads and stores by indices; masks, padding and values as for [`TensorSpan::gather_masked`].
@@ -78,7 +78,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
             (address, inside & mask.get(i))
         };
         // SAFETY: only elements inside the tensor are touched, to which all blocks have atomic access only.
-        unsafe { each::atomic_load::<T, _, _, O, C>(target, |i| padding.get(i)) }
+        unsafe { element_wise::atomic_load::<T, _, _, O, C>(target, |i| padding.get(i)) }
     }
 
     /// Stores `value` atomically at `index`; nothing outside the tensor. Which of several values for one element stays is
@@ -137,7 +137,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         };
         // SAFETY: only elements inside the tensor are touched, to which all blocks have atomic access only.
         unsafe {
-            each::atomic_store::<T, I::Shape, I::Layout, O, C>(target, |i| value.get(i).cast());
+            element_wise::atomic_store::<T, I::Shape, I::Layout, O, C>(target, |i| value.get(i).cast());
         }
     }
 
@@ -240,7 +240,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
             mask.prepare::<I::Shape, I::Layout>(),
         );
         let expected = |i| Cast::<T>::cast(expected.get(i));
-        each::update::<T, _, _, O, C>(
+        element_wise::update::<T, _, _, O, C>(
             |i| {
                 let (address, inside) = chosen.target(i);
                 (address, inside & mask.get(i))
@@ -278,7 +278,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     {
         let chosen = Chosen::new(self, index.prepare());
         let (value, mask) = (value.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
-        each::update::<T, _, _, O, C>(
+        element_wise::update::<T, _, _, O, C>(
             |i| {
                 let (address, inside) = chosen.target(i);
                 (address, inside & mask.get(i))

@@ -10,7 +10,7 @@ use crate::element::Element;
 use crate::shape::MAXIMUM_RANK;
 use crate::span::extents::OffsetInteger;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
-use crate::view::each::Target;
+use crate::view::element_wise::Target;
 use index::Positions;
 
 /// The elements of a tensor that an index names, by register of the common shape.

@@ -10,7 +10,7 @@ use crate::shape::FitsShape;
 use crate::span::access::Writable;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
-use crate::view::each;
+use crate::view::element_wise;
 use crate::view::transfer::{self, Cache};
 
 /// The tile that an index of type `I` gathers.
@@ -101,7 +101,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
             (address, inside & mask.get(i))
         };
         // SAFETY: only elements inside the tensor are touched; the caller vouches for the rest.
-        unsafe { each::load(Self::CACHE, target, |i| padding.get(i)) }
+        unsafe { element_wise::load(Self::CACHE, target, |i| padding.get(i)) }
     }
 
     /// The elements at `index`, without a check of bounds.
@@ -134,7 +134,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
             (padding.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
         transfer::ordered::<<I::Layout as Layout>::Block, A, _>(|| {
             // SAFETY: the caller vouches for it; the access mode says whether memory is constant.
-            unsafe { each::load(Self::CACHE, |i| (chosen.target(i).0, mask.get(i)), |i| padding.get(i)) }
+            unsafe {
+                element_wise::load(Self::CACHE, |i| (chosen.target(i).0, mask.get(i)), |i| padding.get(i))
+            }
         })
     }
 }
@@ -192,7 +194,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
             (address, inside & mask.get(i))
         };
         // SAFETY: only elements inside the tensor are touched; the caller vouches for the rest.
-        unsafe { each::store::<T, I::Shape, I::Layout>(target, |i| value.get(i).cast()) }
+        unsafe { element_wise::store::<T, I::Shape, I::Layout>(target, |i| value.get(i).cast()) }
     }
 
     /// Stores `value` at `index`, without a check of bounds.
@@ -230,7 +232,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         let (value, mask) = (value.prepare::<I::Shape, I::Layout>(), mask.prepare::<I::Shape, I::Layout>());
         // SAFETY: the caller vouches for it.
         unsafe {
-            each::store::<T, I::Shape, I::Layout>(
+            element_wise::store::<T, I::Shape, I::Layout>(
                 |i| (chosen.target(i).0, mask.get(i)),
                 |i| value.get(i).cast(),
             )

@@ -9,7 +9,7 @@ use crate::span::access::Concurrent;
 use crate::span::{Access, Alignment, Extents, Mapping};
 use crate::tile::Tile;
 use crate::view::memory_order::{ReadOrder, Scope, WriteOrder, assert_shared_scope};
-use crate::view::{Padding, each};
+use crate::view::{Padding, element_wise};
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
     GatherScatterView<T, E, A, M, G, S, B>
@@ -34,7 +34,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         self.check::<I>("atomic load", &part);
         // SAFETY: the elements lie inside the tensor, as just checked, to which all blocks have atomic access only.
         unsafe {
-            each::atomic_load::<T, S, Blocked<B>, O, C>(|i| (part.address::<S, B, I>(i), true), |_| T::ZERO)
+            element_wise::atomic_load::<T, S, Blocked<B>, O, C>(
+                |i| (part.address::<S, B, I>(i), true),
+                |_| T::ZERO,
+            )
         }
     }
 
@@ -61,7 +64,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         let part = GatheredPart::new::<S, B>(&gathered);
         // SAFETY: only elements inside the tensor are touched, to which all blocks have atomic access only.
         unsafe {
-            each::atomic_load::<T, S, Blocked<B>, O, C>(
+            element_wise::atomic_load::<T, S, Blocked<B>, O, C>(
                 |i| (part.address::<S, B, I>(i), part.contains::<S, B, I>(i)),
                 |_| P::VALUE,
             )
@@ -93,7 +96,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         let value: Tile<T, S, Blocked<B>> = value.cast::<T>().spread();
         // SAFETY: the elements lie inside the tensor, as just checked, to which all blocks have atomic access only.
         unsafe {
-            each::atomic_store::<T, S, Blocked<B>, O, C>(
+            element_wise::atomic_store::<T, S, Blocked<B>, O, C>(
                 |i| (part.address::<S, B, I>(i), true),
                 |i| value.registers().get(i),
             )
@@ -120,7 +123,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         let value: Tile<T, S, Blocked<B>> = value.cast::<T>().spread();
         // SAFETY: only elements inside the tensor are touched, to which all blocks have atomic access only.
         unsafe {
-            each::atomic_store::<T, S, Blocked<B>, O, C>(
+            element_wise::atomic_store::<T, S, Blocked<B>, O, C>(
                 |i| (part.address::<S, B, I>(i), part.contains::<S, B, I>(i)),
                 |i| value.registers().get(i),
             )

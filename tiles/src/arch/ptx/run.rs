@@ -1,1 +1,0 @@
-//! Nothing: on the device blocks are run by the launch alone.

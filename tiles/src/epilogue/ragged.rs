@@ -1,0 +1,198 @@
+//! Rows of a matrix that begin anywhere in memory, stored out of a panel by words.
+//!
+//! The copy engine writes rows that begin at multiples of 16 bytes. Others are written by threads. Single elements are too many
+//! accesses: memory takes aligned words, each of which has the bytes of two neighbouring words of the panel's row. What is left are
+//! the first and the last elements of a row, in words that belong to other tiles as well; they go alone, those of all rows at once.
+
+use crate::arch::threads::{self, Address};
+use crate::arch::{convert, execution, global};
+use crate::element::Element;
+use crate::memory::shared_tile::Geometry;
+use crate::simt::shared::load_element;
+use crate::view::transfer;
+use core::marker::PhantomData;
+
+/// Bytes of a word.
+const WORD: u32 = 4;
+/// Lanes of a warp.
+const LANES: usize = 32;
+/// Rows of a panel that a warp stores.
+const ROWS: usize = 16;
+/// The most steps whose words are loaded before the first one is stored, to hide the time of a load.
+const STEPS_AT_ONCE: usize = 8;
+
+/// How a row of a panel lies among the words of memory. All are numbers of bytes.
+#[derive(Clone, Copy)]
+struct Span {
+    /// Those in front of the first whole word of memory, fewer than a word has.
+    head: u32,
+    /// Those inside the matrix.
+    length: u32,
+}
+
+impl Span {
+    /// The row that begins at `address`, with `length` bytes inside the matrix.
+    #[inline(always)]
+    fn new(address: usize, length: u32) -> Self {
+        Self { head: (address as u32).wrapping_neg() % WORD, length }
+    }
+
+    /// Whether memory's word number `word` behind the head lies inside.
+    #[inline(always)]
+    fn has_word(&self, word: u32) -> bool {
+        self.head + WORD * word + WORD <= self.length
+    }
+
+    /// Element `k`, of `size` bytes, of the head or of the tail, which whole words leave: the byte where it begins, if it is there.
+    #[inline(always)]
+    fn alone(&self, of_tail: bool, k: u32, size: u32) -> (u32, bool) {
+        let head = if self.head < self.length { self.head } else { self.length };
+        let tail = head + (self.length - head) / WORD * WORD;
+        let (first, end) = if of_tail { (tail, self.length) } else { (0, head) };
+        let byte = first + k * size;
+        (byte, byte < end)
+    }
+}
+
+/// Sixteen rows of a panel in shared memory, and where in memory they go.
+pub(crate) struct RaggedRows<'g, T: Element> {
+    /// How the panel lies at `buffer`.
+    pub(crate) geometry: &'g Geometry,
+    pub(crate) buffer: Address,
+    /// The panel's row that is the first of these.
+    pub(crate) first: usize,
+    /// Where that one goes.
+    pub(crate) target: *mut T::Bits,
+    /// Elements from a row of the matrix to the next.
+    pub(crate) pitch: u64,
+    /// How many of these rows and of the panel's columns lie inside the matrix, if not all.
+    pub(crate) inside: [u32; 2],
+    pub(crate) element: PhantomData<T>,
+}
+
+impl<T: Element> RaggedRows<'_, T> {
+    const SIZE: u32 = size_of::<T::Bits>() as u32;
+    /// KLoop at once: few where the tile's other panels take many registers.
+    const AT_ONCE: usize = if Self::SIZE < WORD { STEPS_AT_ONCE } else { 2 };
+
+    /// Where row `row` of these goes, and how it lies there.
+    #[inline(always)]
+    fn row(&self, row: usize) -> (*mut T::Bits, Span) {
+        let target = self.target.wrapping_add((row as u64 * self.pitch) as usize);
+        let columns = (self.geometry.panel_bytes as u32 / Self::SIZE).min(self.inside[1]);
+        let length = if (row as u32) < self.inside[0] { columns * Self::SIZE } else { 0 };
+        // Elements of whole words begin where words do.
+        (target, Span::new(if Self::SIZE < WORD { target.addr() } else { 0 }, length))
+    }
+
+    /// The place of a byte of row `row` of these.
+    #[inline(always)]
+    fn place(&self, row: usize, byte: usize) -> Address {
+        threads::offset(self.buffer, self.geometry.offset(self.first + row, byte))
+    }
+
+    /// Stores what lies inside the matrix, by the lanes of a warp.
+    ///
+    /// # Safety
+    /// All lanes of the warp execute this same call. The rows are in the buffer, and nothing writes them. `target` is the place of
+    /// their first element in a matrix of this pitch, aligned for elements; nothing else accesses those inside.
+    #[inline(always)]
+    pub(crate) unsafe fn store(&self, lane: usize) {
+        // What is computed from it must not take registers while other panels wait for their turn.
+        let lane = execution::rematerialise(lane as u32) as usize;
+        let words = self.geometry.panel_bytes / WORD as usize;
+        // A narrow panel's rows are several at a time.
+        let (own, word, rows) = (lane / words, lane % words, LANES / words);
+        let at_once = Self::AT_ONCE.min(ROWS / rows);
+        // A loop, not copies of its body for each panel of the tile.
+        let (mut first, count) = (0, execution::opaque((ROWS / rows / at_once) as u32) as usize);
+        while first < count {
+            let row = |k: usize| (first * at_once + k) * rows + own;
+            let mut pairs = [[0; 2]; STEPS_AT_ONCE];
+            let mut k = 0;
+            while k < at_once {
+                // The last word's successor is the first one, of which no byte is used.
+                let next = (word + 1) % words;
+                let place = |word: usize| self.place(row(k), word * WORD as usize);
+                // SAFETY: the words are in the panel. Where elements are words, no word has bytes of two.
+                pairs[k] = unsafe {
+                    let low = threads::load_4(place(word));
+                    [low, if Self::SIZE < WORD { threads::load_4(place(next)) } else { low }]
+                };
+                k += 1;
+            }
+            k = 0;
+            while k < at_once {
+                let (target, span) = self.row(row(k));
+                let [low, high] = pairs[k];
+                let bits = if Self::SIZE < WORD {
+                    convert::funnel_shift_right(low, high, 8 * span.head)
+                } else {
+                    low
+                };
+                let address = target.cast::<u8>().wrapping_add(span.head as usize + WORD as usize * word);
+                // SAFETY: the word is aligned, as the head ends where one begins; where the condition holds it lies inside the matrix.
+                unsafe { global::store_4_if(span.has_word(word as u32), address, bits) };
+                k += 1;
+            }
+            first += 1;
+        }
+        // Two lanes for each row: one for its head, one for its tail.
+        let (row, of_tail) = (lane / 2, lane % 2 == 1);
+        let mut k = 0;
+        while k + 1 < WORD / Self::SIZE.min(WORD) {
+            let (target, span) = self.row(row);
+            let (byte, is_there) = span.alone(of_tail, k, Self::SIZE);
+            let within = if is_there { byte as usize } else { 0 };
+            // SAFETY: the place is in the panel, and where the condition holds the element lies inside the matrix.
+            unsafe {
+                let element: T = load_element(self.place(row, within));
+                let target = target.wrapping_add((byte / Self::SIZE) as usize);
+                transfer::store(target, 1, Some(is_there), |_| element);
+            }
+            k += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every element inside is stored once, and no byte outside, wherever a row begins and however long it is.
+    #[test]
+    fn words_and_single_elements_are_the_row() {
+        for size in [1, 2, 4, 8] {
+            for (begin, elements) in (0..8).flat_map(|begin| (0..=16).map(move |elements| (begin, elements)))
+            {
+                let span = Span::new(1024 + begin * size as usize, elements * size);
+                let mut stored = [0; 16 * 8 + 4];
+                let mut store = |first: u32, bytes: u32| {
+                    (first..first + bytes).for_each(|byte| stored[byte as usize] += 1)
+                };
+                for word in (0..32).filter(|&word| span.has_word(word)) {
+                    assert!(
+                        (1024 + begin * size as usize + (span.head + WORD * word) as usize).is_multiple_of(4)
+                    );
+                    store(span.head + WORD * word, WORD);
+                }
+                for k in 0..(WORD / size.min(WORD)) - 1 {
+                    for (byte, is_there) in [span.alone(false, k, size), span.alone(true, k, size)] {
+                        if is_there {
+                            store(byte, size);
+                        }
+                    }
+                }
+                let inside = (elements * size) as usize;
+                assert!(
+                    stored[..inside].iter().all(|&times| times == 1),
+                    "{size} bytes from {begin}, {elements}"
+                );
+                assert!(
+                    stored[inside..].iter().all(|&times| times == 0),
+                    "{size} bytes from {begin}, {elements}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,494 @@
+//! A stage that a step is lent: a tile in shared memory, as a factor of products and for ordinary loads.
+
+use crate::arch::TILES_IN_REGISTERS;
+use crate::arch::barriers::{self, PRODUCER_WARP};
+use crate::arch::matrix::{
+    load_matrices_2, load_matrices_2_transposed, load_matrices_4, load_matrices_4_transposed, load_matrix,
+    load_matrix_transposed,
+};
+use crate::arch::threads::{self, Address};
+use crate::element::Element;
+use crate::layout::{Accumulators, Block, Blocked, Layout, LinearMap, Map, THREAD_BITS};
+use crate::memory::reads::Reads;
+use crate::memory::shared_tile::{Geometry, SharedTile, SharedTileShape};
+use crate::memory::swizzle::SwizzledAddress;
+use crate::registers::{PowerOfTwo, Registers};
+use crate::sealed::{Sealed, sealed};
+use crate::shape::Dimension;
+use crate::simt::shared::load_element;
+use crate::tile::Tile;
+use core::marker::PhantomData;
+
+/// A tile of elements `T` and shape `S` in shared memory, lent for `'k`.
+pub struct SharedTileRef<'k, T, S> {
+    address: Address,
+    reads: &'k Reads,
+    tile: PhantomData<(T, S)>,
+}
+
+impl<T, S> Clone for SharedTileRef<'_, T, S> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, S> Copy for SharedTileRef<'_, T, S> {}
+
+/// A stage read as its transpose.
+pub struct Transposed<X>(X);
+
+impl<X: Copy> Clone for Transposed<X> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<X: Copy> Copy for Transposed<X> {}
+
+impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
+    const GEOMETRY: Geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
+
+    /// # Safety
+    /// At `address` lies a tile of this kind, which nobody writes for `'k`.
+    #[inline(always)]
+    pub(crate) unsafe fn new(address: Address, reads: &'k Reads) -> Self {
+        Self { address, reads, tile: PhantomData }
+    }
+
+    /// The stage as the transposed tile, of shape `(C, R)`. Moves nothing.
+    #[inline(always)]
+    pub fn transposed(self) -> Transposed<Self> {
+        Transposed(self)
+    }
+
+    /// The tile in registers, in the layout of loads.
+    #[inline(always)]
+    pub fn load<B: Block>(self, _cx: crate::context::Cx<B>) -> Tile<T, (R, C), Blocked<B>> {
+        self.load_in()
+    }
+
+    /// The tile in registers, in the layout of left factors: products with it read no shared memory for it, and the stage can be
+    /// released.
+    #[inline(always)]
+    pub fn load_operand_a<B: Block>(self, _cx: crate::context::Cx<B>) -> Tile<T, (R, C), Accumulators<B>> {
+        let map = const { &Map::<Accumulators<B>, (R, C)>::MAP };
+        let column_bits = const { <C::Count as PowerOfTwo>::LOG };
+        // Whether eight registers are what one instruction loads: two columns, of both eights of rows, of two eights of columns.
+        let by_matrices = const {
+            let [a, b, c] = first_bits(&Map::<Accumulators<B>, (R, C)>::MAP);
+            size_of::<T::Bits>() == 2 && a == 0 && b == <C::Count as PowerOfTwo>::LOG as i8 + 3 && c == 3
+        };
+        if !by_matrices || !TILES_IN_REGISTERS {
+            return self.load_in();
+        }
+        // Addresses must not take registers elsewhere.
+        let thread = crate::arch::execution::rematerialise(crate::arch::execution::thread() as u32) as usize;
+        let (warp, lane) = (map.of_thread.apply(thread & !31), thread % 32);
+        let mut registers = Registers::from_fn(|_| T::ZERO);
+        <<Accumulators<B> as Layout>::Registers<(R, C)>>::unroll(0, 8, &mut |i| {
+            let flat = warp | map.of_register.apply(i);
+            let (row, column) = (flat >> column_bits, flat & ((1 << column_bits) - 1));
+            let place = const { Self::GEOMETRY }.offset(row + lane % 16, (column + lane / 16 * 8) * 2);
+            // SAFETY: all lanes of the warp run this alike; the rows lie within the stage, which nobody writes.
+            let words = unsafe { load_matrices_4(threads::word(threads::offset(self.address, place))) };
+            for (k, word) in words.into_iter().enumerate() {
+                registers.set(i + 2 * k, part_of(word));
+                registers.set(i + 2 * k + 1, part_of(word >> 16));
+            }
+        });
+        reads_are_done();
+        Tile::from_registers(registers)
+    }
+
+    /// The tile in registers, in layout `L`.
+    #[inline(always)]
+    pub(crate) fn load_in<L: Layout>(self) -> Tile<T, (R, C), L> {
+        // SAFETY: the stage is lent for as long as this is, and nobody writes it meanwhile. The tile is all of it.
+        let registers = unsafe {
+            by_elements::<T, R, C, L>(self.address, [0, 0], |row, column| {
+                const { Self::GEOMETRY }.offset(row, column * const { size_of::<T::Bits>() })
+            })
+        };
+        reads_are_done();
+        Tile::from_registers(registers)
+    }
+}
+
+/// How a factor is read from its stage.
+pub(crate) struct Reading {
+    geometry: Geometry,
+    /// Whether the stage holds the factor's transpose.
+    transposed: bool,
+    /// Whether the contracted axis runs along the rows of the stage.
+    contiguous: bool,
+}
+
+impl Reading {
+    /// The row and column of the stage at which an element of the factor is.
+    #[inline(always)]
+    const fn place(&self, row: usize, column: usize) -> (usize, usize) {
+        if self.transposed { (column, row) } else { (row, column) }
+    }
+
+    /// Where an element of the factor lies in the stage. Linear: each bit of row and column changes bits of its own.
+    #[inline(always)]
+    const fn offset(&self, row: usize, column: usize) -> usize {
+        let (row, column) = self.place(row, column);
+        self.geometry.offset(row, column * self.geometry.element_bytes)
+    }
+
+    /// The part of an offset that the number of a thread decides when matrices of eight rows are loaded, `count` at once, each as
+    /// `packed` registers of a tile that has `2^column_bits` columns. Linear as well.
+    #[inline(always)]
+    const fn of_thread(
+        &self,
+        map: &LinearMap,
+        column_bits: u32,
+        (count, packed): (usize, usize),
+        thread: usize,
+    ) -> usize {
+        let lane = thread % 32;
+        // Each eighth of the lanes names the rows of one matrix.
+        let flat = map.of_thread.apply(thread & !31) | map.of_register.apply(lane / 8 % count * packed);
+        self.offset(flat >> column_bits, flat & ((1 << column_bits) - 1)) ^ self.geometry.offset(lane % 8, 0)
+    }
+
+    /// The bits of an offset that the number of a thread decides.
+    const fn touched(&self, map: &LinearMap, column_bits: u32, at_once: (usize, usize)) -> usize {
+        let (mut touched, mut bit) = (0, 0);
+        while bit < THREAD_BITS {
+            touched |= self.of_thread(map, column_bits, at_once, 1 << bit);
+            bit += 1;
+        }
+        touched
+    }
+}
+
+/// What [`fragments`] knows at compile time: how the factor is read.
+pub(crate) trait Read {
+    /// How.
+    const READING: Reading;
+}
+
+/// Reading of a factor `X` of shape `(A, B)`, along whose axis `ALONG` is contracted.
+struct ReadAlong<X, A, B, const ALONG: usize>(PhantomData<(X, A, B)>);
+
+impl<'k, X: SharedOperand<'k, A, B>, A: Dimension, B: Dimension, const ALONG: usize> Read
+    for ReadAlong<(X, &'k ()), A, B, ALONG>
+{
+    const READING: Reading = Reading {
+        geometry: X::GEOMETRY,
+        transposed: X::TRANSPOSED,
+        contiguous: ALONG == if X::TRANSPOSED { 0 } else { 1 },
+    };
+}
+
+/// Elements in a word, and the words of which fragments of layout `L` consist, up to what is loaded at once.
+const fn at_once<T: Element, P: Dimension, Q: Dimension, L: Layout>() -> (usize, usize) {
+    let size = size_of::<T::Bits>();
+    let packed = if size < 4 { 4 / size } else { 1 };
+    let words = <L::Registers<(P, Q)> as PowerOfTwo>::COUNT / packed;
+    (if words < 4 { words } else { 4 }, packed)
+}
+
+/// A part of a stage as the fragments of layout `L`; `reorder` says whether elements of 64 bits come in the order of [`reordered`]
+/// along the contracted axis.
+///
+/// The caller says [`reads_are_done`] before the stage is given back.
+///
+/// # Safety
+/// At `address` lies a stage that nobody writes, as `R` reads it, of elements `T`. From the first row and column on, the factor has
+/// `P` rows and `Q` columns.
+#[inline(always)]
+unsafe fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout, R: Read>(
+    address: Address,
+    reorder: bool,
+    [first_row, first_column]: [usize; 2],
+) -> Tile<T, (P, Q), L> {
+    let size = const { size_of::<T::Bits>() };
+    let reading = const { &R::READING };
+    let (count, packed) = const { at_once::<T, P, Q, L>() };
+    // `ldmatrix` moves words of four bytes along rows, and transposes elements of two.
+    let by_matrices =
+        TILES_IN_REGISTERS && count > 0 && (size == 2 || (size < 8 && const { R::READING.contiguous }));
+    let map = const { &Map::<L, (P, Q)>::MAP };
+    let column_bits = const { <Q::Count as PowerOfTwo>::LOG };
+    if !by_matrices {
+        let offset = |row, column| {
+            let (row, column) = reading.place(row, column);
+            let (row, column) = match (reorder && size == 8, reading.contiguous) {
+                (false, _) => (row, column),
+                (true, true) => (row, reordered(column)),
+                (true, false) => (reordered(row), column),
+            };
+            reading.geometry.offset(row, column * size)
+        };
+        // SAFETY: the same contract: places are those of the factor's elements, and linear. `reordered` exchanges each 16 elements,
+        // of which factors have whole ones where it is asked for.
+        return Tile::from_registers(unsafe {
+            by_elements::<T, P, Q, L>(address, [first_row, first_column], offset)
+        });
+    }
+    let own = reading.of_thread(map, column_bits, (count, packed), crate::arch::execution::thread());
+    let place = SwizzledAddress {
+        stage: threads::word(address),
+        own: once_for_all(own),
+        touched: const {
+            let at_once = at_once::<T, P, Q, L>();
+            if at_once.0 == 0 {
+                0
+            } else {
+                R::READING.touched(&Map::<L, (P, Q)>::MAP, <Q::Count as PowerOfTwo>::LOG, at_once)
+            }
+        },
+    };
+    let mut registers = Registers::from_fn(|_| T::ZERO);
+    <L::Registers<(P, Q)>>::unroll(0, count * packed, &mut |i| {
+        let flat = map.of_register.apply(i);
+        let (row, column) = (flat >> column_bits, flat & ((1 << column_bits) - 1));
+        let offset = reading.offset(first_row + row, first_column + column);
+        // SAFETY: all lanes of the warp run this alike; the rows lie within the stage, which nobody writes.
+        let loaded = unsafe { load_words(place.at(offset), count, reading.contiguous) };
+        let mut word = 0;
+        while word < count {
+            let mut part = 0;
+            while part < packed {
+                registers.set(i + word * packed + part, part_of(loaded[word] >> (part * size * 8)));
+                part += 1;
+            }
+            word += 1;
+        }
+    });
+    Tile::from_registers(registers)
+}
+
+/// Which element along the contracted axis stands for element `k`, of elements of 64 bits: the same exchange among each 16 of both
+/// factors leaves their product as it is.
+///
+/// A lane has elements `q`, `q + 4`, `q + 8` and `q + 12`, for `q` from 0 to 3, of a row or column that is its number's other bits.
+/// In this order the 16 lanes of half a warp, which load at once, meet all banks whether the axis runs along the stage's rows
+/// or across them.
+const fn reordered(k: usize) -> usize {
+    k & !15 | (k & 2) << 2 | ((k >> 1) ^ (k << 2)) & 4 | ((k >> 1) ^ k) & 2 | k & 1
+}
+
+/// The elements of a tile of shape `(P, Q)` in layout `L`, each of which is loaded from where `offset` says that it lies in the
+/// stage: linear in the bits of row and column. The tile's first one has the row and column `first`.
+///
+/// # Safety
+/// At `address` lies a stage that nobody writes. For the rows and columns of the tile, `offset` gives places of elements within it.
+#[inline(always)]
+unsafe fn by_elements<T: Element, P: Dimension, Q: Dimension, L: Layout>(
+    address: Address,
+    first: [usize; 2],
+    offset: impl Fn(usize, usize) -> usize,
+) -> Registers<T, L::Registers<(P, Q)>> {
+    let map = const { &Map::<L, (P, Q)>::MAP };
+    let column_bits = const { <Q::Count as PowerOfTwo>::LOG };
+    let offset = |flat: usize, [row, column]: [usize; 2]| {
+        offset(row + (flat >> column_bits), column + (flat & ((1 << column_bits) - 1)))
+    };
+    // The thread's part and the register's share some bits. The others are part of the instruction.
+    let own = once_for_all(offset(map.of_thread.apply(crate::arch::execution::thread()), [0, 0]));
+    let mut shared = 0;
+    let mut bit = 0;
+    while bit < const { <<L::Block as Block>::Threads as PowerOfTwo>::LOG } {
+        shared |= offset(map.of_thread.apply(1 << bit), [0, 0]);
+        bit += 1;
+    }
+    Registers::from_fn(|i| {
+        let part = offset(map.of_register.apply(i), first);
+        let at = threads::offset(address, own ^ (part & shared));
+        // SAFETY: `offset` is linear, so that both parts together are the place of an element of the tile: within the stage, which
+        // nobody writes, by the same contract.
+        unsafe { load_element(threads::offset(at, part & !shared)) }
+    })
+}
+
+/// A thread's part of offsets in a stage, of which one register is kept and nothing that follows from it where the threads that
+/// compute also copy: their products need the registers.
+#[inline(always)]
+fn once_for_all(own: usize) -> usize {
+    if PRODUCER_WARP { own } else { crate::arch::execution::rematerialise(own as u32) as usize }
+}
+
+/// One, two or four matrices of eight rows of 16 bytes, transposed unless the contracted axis is contiguous.
+///
+/// # Safety
+/// As for [`load_matrices_4`].
+#[inline(always)]
+unsafe fn load_words(address: u32, count: usize, contiguous: bool) -> [u32; 4] {
+    // SAFETY: the same contract.
+    unsafe {
+        match (count, contiguous) {
+            (1, true) => [load_matrix(address)[0], 0, 0, 0],
+            (1, false) => [load_matrix_transposed(address)[0], 0, 0, 0],
+            (2, _) => {
+                let [a, b] =
+                    if contiguous { load_matrices_2(address) } else { load_matrices_2_transposed(address) };
+                [a, b, 0, 0]
+            }
+            (_, true) => load_matrices_4(address),
+            (_, false) => load_matrices_4_transposed(address),
+        }
+    }
+}
+
+/// Orders this thread's reads of a stage before what the copy engine writes to it next. Arriving at a barrier alone does not:
+/// the engine writes through another proxy (PTX ISA, "Async proxy"), and was seen to overtake loads that had been issued.
+#[inline(always)]
+pub(crate) fn reads_are_done() {
+    if PRODUCER_WARP {
+        barriers::fence_proxy_async();
+    }
+}
+
+/// The bits of flat indices that are the lowest three of register numbers.
+const fn first_bits(map: &LinearMap) -> [i8; 3] {
+    [map.register[0], map.register[1], map.register[2]]
+}
+
+/// The element of at most 32 bits whose bits are the low ones of a word.
+#[inline(always)]
+fn part_of<T: Element>(word: u32) -> T {
+    let mut bits = T::ZERO.to_bits();
+    let target = core::ptr::from_mut(&mut bits).cast::<u8>();
+    // SAFETY: elements have 1, 2, 4 or 8 bytes, of which the match writes no more than there are; any bits of them are valid.
+    unsafe {
+        match size_of::<T::Bits>() {
+            1 => target.write(word as u8),
+            2 => target.cast::<u16>().write(word as u16),
+            _ => target.cast::<u32>().write(word),
+        }
+    }
+    T::from_bits(bits)
+}
+
+/// A factor of a product that lies in a stage: a [`SharedTileRef`], or one [`transposed`](SharedTileRef::transposed). `A` and `B` are the
+/// dimensions of the factor as the product sees it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no factor of shape ({A}, {B})",
+    label = "expected a stage of this shape, or the transpose of one",
+    note = "the product of an (M, K) and a (K, N) stage is added to (M, N) accumulators; `.transposed()` turns a stage"
+)]
+pub trait SharedOperand<'k, A: Dimension, B: Dimension>: Sealed + Copy {
+    /// Its elements.
+    type Element: Element;
+    /// Whether the first of the factor's dimensions runs along the rows of the stage.
+    const TRANSPOSED: bool;
+    /// How the stage lies.
+    #[doc(hidden)]
+    const GEOMETRY: Geometry;
+    /// Where it lies.
+    #[doc(hidden)]
+    fn address(self) -> Address;
+    /// Who reads its message.
+    #[doc(hidden)]
+    fn reads(self) -> &'k Reads;
+    /// The tile in registers, in layout `L`.
+    #[doc(hidden)]
+    fn tile<L: Layout>(self) -> Tile<Self::Element, (A, B), L>;
+
+    /// A part of the factor, from these coordinates on, as the fragments that layout `L` is: of a left operand or of a right one,
+    /// for which `ALONG` is the axis that is contracted, 1 or 0. With `reorder`, elements of 64 bits come in another order along
+    /// it, which is the same for both operands and loads them faster.
+    ///
+    /// # Safety
+    /// From these coordinates on the factor has `P` rows and `Q` columns; with `reorder` and elements of 64 bits, its contracted axis
+    /// has a multiple of 16.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn fragments<const ALONG: usize, P: Dimension, Q: Dimension, L: Layout>(
+        self,
+        reorder: bool,
+        from: [usize; 2],
+    ) -> Tile<Self::Element, (P, Q), L> {
+        // SAFETY: the stage of a factor is lent for `'k`, and nobody writes it as long. Where its elements lie is what `ReadAlong`
+        // takes from this implementation. The part lies within it by the same contract.
+        unsafe {
+            fragments::<Self::Element, P, Q, L, ReadAlong<(Self, &'k ()), A, B, ALONG>>(
+                self.address(),
+                reorder,
+                from,
+            )
+        }
+    }
+}
+
+impl<'k, T: Element, A: Dimension, B: Dimension> SharedOperand<'k, A, B> for SharedTileRef<'k, T, (A, B)> {
+    type Element = T;
+    const TRANSPOSED: bool = false;
+    const GEOMETRY: Geometry = <SharedTile<T, (A, B)> as SharedTileShape>::GEOMETRY;
+    #[inline(always)]
+    fn address(self) -> Address {
+        self.address
+    }
+    #[inline(always)]
+    fn reads(self) -> &'k Reads {
+        self.reads
+    }
+    #[inline(always)]
+    fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
+        self.load_in()
+    }
+}
+
+impl<'k, T: Element, A: Dimension, B: Dimension> SharedOperand<'k, A, B>
+    for Transposed<SharedTileRef<'k, T, (B, A)>>
+{
+    type Element = T;
+    const TRANSPOSED: bool = true;
+    const GEOMETRY: Geometry = <SharedTile<T, (B, A)> as SharedTileShape>::GEOMETRY;
+    #[inline(always)]
+    fn address(self) -> Address {
+        self.0.address
+    }
+    #[inline(always)]
+    fn reads(self) -> &'k Reads {
+        self.0.reads
+    }
+    #[inline(always)]
+    fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
+        // SAFETY: the stage is lent for `'k`, and nobody writes it as long. The tile is all of it, transposed.
+        let registers = unsafe {
+            by_elements::<T, A, B, L>(self.0.address, [0, 0], |row, column| {
+                const { <Self as SharedOperand<'k, A, B>>::GEOMETRY }
+                    .offset(column, row * const { size_of::<T::Bits>() })
+            })
+        };
+        reads_are_done();
+        Tile::from_registers(registers)
+    }
+}
+
+sealed! {
+    ['k, T, S] SharedTileRef<'k, T, S>;
+    [X] Transposed<X>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_that_load_at_once_meet_different_banks() {
+        let mut seen = [false; 64];
+        for k in 0..64 {
+            assert!(reordered(k) / 16 == k / 16 && !core::mem::replace(&mut seen[reordered(k)], true));
+        }
+        let geometry = Geometry::new(128, 64, 8);
+        for (register, half, contiguous) in
+            (0..16).flat_map(|i| [(i % 4, i / 4, true), (i % 4, i / 4, false)])
+        {
+            let mut banks = [false; 16];
+            for lane in 16 * (half % 2)..16 * (half % 2) + 16 {
+                let (k, other) = (reordered((lane % 4) | (register << 2)), (lane / 4) | ((half / 2) << 3));
+                let (row, column) = if contiguous { (other, k) } else { (k, other) };
+                let bank = geometry.offset(row, column * 8) / 8 % 16;
+                assert!(!core::mem::replace(&mut banks[bank], true), "lane {lane}, register {register}");
+            }
+        }
+    }
+}

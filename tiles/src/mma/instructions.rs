@@ -1,0 +1,108 @@
+//! Element types that tensor cores multiply from shared memory, and the `wgmma` instruction of each.
+
+use crate::arch::matrix::{FP8_PRODUCTS, WARPGROUPS};
+use crate::arch::warpgroup;
+use crate::element::{Element, Number, Repack, bf16, f8e4m3, f8e5m2, f16, tf32};
+use crate::mma::types::MultiplyAccumulate;
+use crate::shape::{D, Dimension};
+
+/// Elements that `mma` multiplies by elements `U` in shared memory, and accumulates in `C`.
+#[diagnostic::on_unimplemented(
+    message = "products of `{Self}` and `{U}` are not accumulated in `{C}`",
+    label = "no such product",
+    note = "f16, bf16, tf32, f8e4m3, f8e5m2 with themselves into f32, i8 and u8 into i32, f64 into f64"
+)]
+pub trait SharedMma<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
+    /// How much of the contracted axis one instruction of a warp takes.
+    #[doc(hidden)]
+    type Step: Dimension;
+    /// Whether warpgroups have the product.
+    #[doc(hidden)]
+    const WARPGROUPS: bool = false;
+    /// Whether tensor cores sum it up to fewer bits than `C` has.
+    #[doc(hidden)]
+    const SHORT: bool = false;
+    /// The instruction on factors in shared memory.
+    ///
+    /// # Safety
+    /// As for `arch::warpgroup::f16_f32::shared`.
+    #[doc(hidden)]
+    unsafe fn shared<const TA: i32, const TB: i32>(
+        _columns: usize,
+        _sums: *mut u32,
+        _add: u32,
+        _a: u64,
+        _b: u64,
+    ) {
+    }
+    /// The instruction on a left factor in registers.
+    ///
+    /// # Safety
+    /// As for `arch::warpgroup::f16_f32::registers`.
+    #[doc(hidden)]
+    unsafe fn registers<const TB: i32>(_columns: usize, _sums: *mut u32, _add: u32, _a: [u32; 4], _b: u64) {}
+}
+
+macro_rules! warpgroup_products {
+    ($($left:ident $right:ident $sum:ident $instruction:ident $step:literal $short:expr;)*) => { $(
+        impl SharedMma<$right, $sum> for $left {
+            type Step = D<$step>;
+            const WARPGROUPS: bool = true;
+            const SHORT: bool = $short;
+            #[inline(always)]
+            unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, sums: *mut u32, add: u32, a: u64, b: u64) {
+                // SAFETY: the same contract.
+                unsafe { warpgroup::$instruction::shared::<TA, TB>(columns, sums, add, a, b) }
+            }
+            #[inline(always)]
+            unsafe fn registers<const TB: i32>(columns: usize, sums: *mut u32, add: u32, a: [u32; 4], b: u64) {
+                // SAFETY: the same contract.
+                unsafe { warpgroup::$instruction::registers::<TB>(columns, sums, add, a, b) }
+            }
+        }
+    )*
+    };
+}
+warpgroup_products! {
+    f16 f16 f32 f16_f32 16 false;
+    bf16 bf16 f32 bf16_f32 16 false;
+    tf32 tf32 f32 tf32_f32 8 false;
+    f8e4m3 f8e4m3 f32 e4m3_f32 32 FP8_PRODUCTS || WARPGROUPS;
+    f8e5m2 f8e5m2 f32 e5m2_f32 32 FP8_PRODUCTS || WARPGROUPS;
+    i8 i8 i32 i8_i8 32 false;
+    u8 u8 i32 u8_u8 32 false;
+}
+impl SharedMma<f64, f64> for f64 {
+    type Step = D<16>;
+}
+// Warpgroups have these products from PTX ISA 8.4 on, which is newer than the oldest driver that kernels are built for.
+impl SharedMma<u8, i32> for i8 {
+    type Step = D<32>;
+}
+impl SharedMma<i8, i32> for u8 {
+    type Step = D<32>;
+}
+
+/// Elements that a [k loop](crate::pipeline::KLoop::accumulate) multiplies by elements `U`.
+#[diagnostic::on_unimplemented(
+    message = "a k loop does not multiply `{Self}` by `{U}`",
+    label = "no such product",
+    note = "f16, bf16, tf32, f8e4m3, f8e5m2 with themselves accumulate in f32, i8 and u8 in i32, f64 in f64"
+)]
+pub trait KLoopElement<U: Repack>: SharedMma<U, Self::Accumulator> {
+    /// The type of the accumulators.
+    type Accumulator: Number;
+}
+
+macro_rules! accumulators {
+    ($($accumulator:ident: $($left:ident $right:ident),*;)*) => { $($(
+        impl KLoopElement<$right> for $left {
+            type Accumulator = $accumulator;
+        }
+    )*)* };
+}
+accumulators! {
+    f32: f16 f16, bf16 bf16, tf32 tf32, f8e4m3 f8e4m3, f8e5m2 f8e5m2;
+    i32: i8 i8, i8 u8, u8 i8, u8 u8;
+    f64: f64 f64;
+}

@@ -1,0 +1,119 @@
+//! Operands of products: A from shared memory or from registers, B from shared memory.
+
+use crate::arch::threads::Address;
+use crate::element::Element;
+use crate::element::packed::packed_pair;
+use crate::layout::{Accumulators, Block, Layout};
+use crate::memory::reads::Reads;
+use crate::memory::shared_tile::Geometry;
+use crate::memory::shared_tile_ref::{SharedOperand, SharedTileRef, Transposed};
+use crate::registers::PowerOfTwo;
+use crate::sealed::Sealed;
+use crate::shape::Dimension;
+use crate::tile::Tile;
+
+/// The left factor of a product whose right one is a stage: a stage as well, or a tile in registers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no left factor of shape ({M}, {K})",
+    label = "expected a stage or a tile of this shape",
+    note = "the product of an (M, K) factor and a (K, N) stage is added to (M, N) accumulators"
+)]
+pub trait OperandA<'k, M: Dimension, K: Dimension, B: Block>: Sealed + Copy {
+    /// Its elements.
+    type Element: Element;
+    /// Whether it is read across the rows of its stage.
+    #[doc(hidden)]
+    const TRANSPOSED: bool;
+    /// How its stage lies, if it has one.
+    #[doc(hidden)]
+    const GEOMETRY: Option<Geometry>;
+    /// Where its stage lies.
+    #[doc(hidden)]
+    fn address(self) -> Option<Address>;
+    /// Who reads the message of its stage.
+    #[doc(hidden)]
+    fn reads(self) -> Option<&'k Reads>;
+    /// Registers of a tile in the accumulators' layout, from number `first` on, as words.
+    ///
+    /// # Safety
+    /// Of a tile the elements have 16 bits.
+    #[doc(hidden)]
+    unsafe fn words(self, first: usize) -> [u32; 4];
+    /// The tile in registers, in layout `L`.
+    #[doc(hidden)]
+    fn tile<L: Layout<Block = B>>(self) -> Tile<Self::Element, (M, K), L>;
+    /// Its columns from `k` on, as the fragments that layout `L` is.
+    ///
+    /// # Safety
+    /// From `k` on there are `P` columns, and `k` is a multiple of as many; of elements of 64 bits the columns are a multiple of 16.
+    #[doc(hidden)]
+    unsafe fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<Self::Element, (M, P), L>;
+}
+
+macro_rules! staged_left_factors {
+    ($(($($factor:tt)*) ($rows:ident, $columns:ident);)*) => { $(
+        impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> OperandA<'k, M, K, B> for $($factor)* {
+            type Element = T;
+            const TRANSPOSED: bool = <Self as SharedOperand<'k, M, K>>::TRANSPOSED;
+            const GEOMETRY: Option<Geometry> = Some(<Self as SharedOperand<'k, M, K>>::GEOMETRY);
+            #[inline(always)]
+            fn address(self) -> Option<Address> {
+                Some(SharedOperand::<'k, M, K>::address(self))
+            }
+            #[inline(always)]
+            fn reads(self) -> Option<&'k Reads> {
+                Some(SharedOperand::<'k, M, K>::reads(self))
+            }
+            #[inline(always)]
+            unsafe fn words(self, _first: usize) -> [u32; 4] {
+                [0; 4]
+            }
+            #[inline(always)]
+            fn tile<L: Layout<Block = B>>(self) -> Tile<T, (M, K), L> {
+                SharedOperand::<'k, M, K>::tile(self)
+            }
+            #[inline(always)]
+            unsafe fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<T, (M, P), L> {
+                // SAFETY: the same contract.
+                unsafe { SharedOperand::<'k, M, K>::fragments::<1, M, P, L>(self, true, [0, k]) }
+            }
+        }
+    )* };
+}
+staged_left_factors! {
+    (SharedTileRef<'k, T, (M, K)>) (M, K);
+    (Transposed<SharedTileRef<'k, T, (K, M)>>) (K, M);
+}
+
+impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> OperandA<'k, M, K, B>
+    for Tile<T, (M, K), Accumulators<B>>
+{
+    type Element = T;
+    const TRANSPOSED: bool = false;
+    const GEOMETRY: Option<Geometry> = None;
+    #[inline(always)]
+    fn address(self) -> Option<Address> {
+        None
+    }
+    #[inline(always)]
+    fn reads(self) -> Option<&'k Reads> {
+        None
+    }
+    #[inline(always)]
+    unsafe fn words(self, first: usize) -> [u32; 4] {
+        // The accumulators' fragment of a tile of 16-bit elements is the instruction's fragment of a left factor: its registers
+        // hold pairs of columns, of both eights of rows, of the next eight columns.
+        let own = self.registers();
+        // SAFETY: the elements have 16 bits by the same contract.
+        [0, 2, 4, 6].map(|k| unsafe { packed_pair(own.get(first + k), own.get(first + k + 1)) })
+    }
+    #[inline(always)]
+    fn tile<L: Layout<Block = B>>(self) -> Tile<T, (M, K), L> {
+        self.spread()
+    }
+    #[inline(always)]
+    unsafe fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<T, (M, P), L> {
+        let number = k / const { <P::Count as PowerOfTwo>::COUNT };
+        self.extract::<(M, P), 2>(Default::default(), [0, number as u32]).spread()
+    }
+}

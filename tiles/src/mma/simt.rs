@@ -1,0 +1,282 @@
+//! Products without tensor cores, for tiles that are too small for them and for `f32`: operands go through shared memory, and
+//! each thread adds up its own sums.
+
+use crate::arch;
+use crate::context::barrier;
+use crate::element::bits_transport::Transport;
+use crate::element::{Element, Repack};
+use crate::layout::{Accumulators, Block, Layout, Map};
+use crate::mma::types::ProductOf;
+use crate::registers::{PowerOfTwo, Registers};
+use crate::shape::Shape;
+use crate::tile::Tile;
+use core::marker::PhantomData;
+use typenum::U4;
+
+/// The rows, columns and `k` that are in shared memory at once, as base-2 logarithms.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    rows: u32,
+    columns: u32,
+    depth: u32,
+}
+
+impl Window {
+    /// As much of `k` as fits, then as many rows and columns; elements of `2^size` bytes.
+    const fn new(rows: u32, columns: u32, depth: u32, size: u32) -> Self {
+        let mut window = Self { rows, columns, depth };
+        while window.bytes(size) > arch::shared::SCRATCH_BYTES {
+            if window.depth > 0 {
+                window.depth -= 1;
+            } else if window.rows > window.columns {
+                window.rows -= 1;
+            } else {
+                window.columns -= 1;
+            }
+        }
+        window
+    }
+
+    /// The bytes of both operands.
+    const fn bytes(&self, size: u32) -> usize {
+        ((1 << self.rows) + (1 << self.columns)) << (self.depth + size)
+    }
+
+    /// Where the element of the left operand stands: rows side by side for each `k`, moved about so that lanes that store
+    /// different `k` use different banks.
+    #[inline(always)]
+    const fn left(&self, row: usize, depth: usize) -> usize {
+        let row = row & ((1 << self.rows) - 1);
+        let depth = depth & ((1 << self.depth) - 1);
+        depth << self.rows | row ^ (depth & 7 & ((1 << self.rows) - 1))
+    }
+
+    /// Where the element of the right operand stands, behind the left one.
+    #[inline(always)]
+    const fn right(&self, depth: usize, column: usize) -> usize {
+        let column = column & ((1 << self.columns) - 1);
+        let depth = depth & ((1 << self.depth) - 1);
+        (1 << (self.rows + self.depth)) + (depth << self.columns | column)
+    }
+}
+
+/// The numbers of a product of tiles.
+struct Numbers<W, SA, SB, S, B>(PhantomData<(W, SA, SB, S, B)>);
+
+impl<W: Element, SA: Shape, SB: Shape, S: Shape, B: Block> Numbers<W, SA, SB, S, B> {
+    const ROWS: u32 = <S::Rows as PowerOfTwo>::LOG;
+    const COLUMNS: u32 = <S::Columns as PowerOfTwo>::LOG;
+    const DEPTH: u32 = <SA::Columns as PowerOfTwo>::LOG;
+    const WINDOW: Window = Window::new(Self::ROWS, Self::COLUMNS, Self::DEPTH, size_of::<W::Bits>().ilog2());
+    const BYTES: usize = Self::WINDOW.bytes(size_of::<W::Bits>().ilog2());
+    /// The bits of the number of a sum's register that are bits of its row.
+    const ROW_REGISTERS: usize = registers_between::<S, B>(Self::COLUMNS, Self::COLUMNS + Self::ROWS);
+    /// Those that are bits of its column.
+    const COLUMN_REGISTERS: usize = registers_between::<S, B>(0, Self::COLUMNS);
+}
+
+/// The bits of a register number of the sums that are flat bits `low..high`.
+const fn registers_between<S: Shape, B: Block>(low: u32, high: u32) -> usize {
+    let map = &Map::<Accumulators<B>, S>::MAP;
+    let (mut mask, mut bit) = (0, 0);
+    while bit < map.register_bits() {
+        if low as i8 <= map.register[bit] && map.register[bit] < high as i8 {
+            mask |= 1 << bit;
+        }
+        bit += 1;
+    }
+    mask
+}
+
+/// Which part of the operands is in shared memory.
+#[derive(Clone, Copy)]
+struct Round {
+    batch: usize,
+    row: usize,
+    column: usize,
+    depth: usize,
+}
+
+impl Round {
+    #[inline(always)]
+    const fn has_row(&self, row: usize, window: &Window) -> bool {
+        row >> window.rows == self.row >> window.rows
+    }
+
+    #[inline(always)]
+    const fn has_column(&self, column: usize, window: &Window) -> bool {
+        column >> window.columns == self.column >> window.columns
+    }
+
+    #[inline(always)]
+    const fn has_depth(&self, depth: usize, window: &Window) -> bool {
+        depth >> window.depth == self.depth >> window.depth
+    }
+}
+
+/// Adds the products of two tiles to sums.
+#[inline(always)]
+pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
+    left: &Tile<T, SA, L>,
+    right: &Tile<U, SB, M>,
+    sums: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
+) where
+    T: ProductOf<U, C>,
+    U: Repack,
+    C: Element,
+    SA: Shape,
+    SB: Shape,
+    S: Shape,
+    B: Block,
+    L: Layout<Block = B>,
+    M: Layout<Block = B>,
+{
+    let mut wide = Registers::from_fn(|i| T::widen_sum(sums.get(i)));
+    let window = const { Numbers::<T::Wide, SA, SB, S, B>::WINDOW };
+    let (rows, columns, depth) = const {
+        (
+            <S::Rows as PowerOfTwo>::COUNT,
+            <S::Columns as PowerOfTwo>::COUNT,
+            <SA::Columns as PowerOfTwo>::COUNT,
+        )
+    };
+    for batch in 0..S::LEN / (rows * columns) {
+        for row in (0..rows).step_by(1 << window.rows) {
+            for column in (0..columns).step_by(1 << window.columns) {
+                for depth in (0..depth).step_by(1 << window.depth) {
+                    let round = Round { batch, row, column, depth };
+                    add_round::<T, U, C, SA, SB, S, B, L, M>(left, right, &mut wide, round);
+                }
+            }
+        }
+    }
+    *sums = Registers::from_fn(|i| T::narrow(wide.get(i)));
+}
+
+/// Brings a part of the operands to shared memory, and adds their product to the sums that it belongs to.
+#[inline(always)]
+fn add_round<T, U, C, SA, SB, S, B, L, M>(
+    left: &Tile<T, SA, L>,
+    right: &Tile<U, SB, M>,
+    wide: &mut Registers<T::Wide, <Accumulators<B> as Layout>::Registers<S>>,
+    round: Round,
+) where
+    T: ProductOf<U, C>,
+    U: Repack,
+    C: Element,
+    SA: Shape,
+    SB: Shape,
+    S: Shape,
+    B: Block,
+    L: Layout<Block = B>,
+    M: Layout<Block = B>,
+{
+    let window = const { Numbers::<T::Wide, SA, SB, S, B>::WINDOW };
+    let size = const { size_of::<<T::Wide as Element>::Bits>() };
+    let address = arch::shared::scratch_of(const { Numbers::<T::Wide, SA, SB, S, B>::BYTES });
+    let at = |element: usize| address + (element * size) as u32;
+    let (m, n, k) = const {
+        (<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG, <SA::Columns as PowerOfTwo>::LOG)
+    };
+    // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`).
+    unsafe { barrier::<B>() };
+    let thread = arch::execution::thread();
+    let own = Tile::<T, SA, L>::thread_index();
+    if thread & const { Map::<L, SA>::MAP.replicas } == 0 {
+        <L::Registers<SA>>::unroll(0, 1, &mut |i| {
+            let flat = Tile::<T, SA, L>::flat_index(own, i);
+            let (row, depth) = (flat >> k & ((1 << m) - 1), flat & ((1 << k) - 1));
+            let of_batch = SA::LEN >> (m + k) == 1 || flat >> (m + k) == round.batch;
+            if of_batch && round.has_row(row, &window) && round.has_depth(depth, &window) {
+                // SAFETY: the window of both operands fits the scratch; its elements have a place and a writer each, between
+                // two barriers.
+                unsafe {
+                    left.registers().get(i).widen_left().to_bits().store_shared(at(window.left(row, depth)))
+                }
+            }
+        });
+    }
+    let own = Tile::<U, SB, M>::thread_index();
+    if thread & const { Map::<M, SB>::MAP.replicas } == 0 {
+        <M::Registers<SB>>::unroll(0, 1, &mut |i| {
+            let flat = Tile::<U, SB, M>::flat_index(own, i);
+            let (depth, column) = (flat >> n & ((1 << k) - 1), flat & ((1 << n) - 1));
+            let of_batch = SB::LEN >> (k + n) == 1 || flat >> (k + n) == round.batch;
+            if of_batch && round.has_column(column, &window) && round.has_depth(depth, &window) {
+                let element = T::widen_right(right.registers().get(i));
+                // SAFETY: as above.
+                unsafe { element.to_bits().store_shared(at(window.right(depth, column))) }
+            }
+        });
+    }
+    // SAFETY: as above.
+    unsafe { barrier::<B>() };
+    // A loop that stays one: unrolled as a whole, its loads would all come first and take all registers.
+    let together = if window.depth < 2 { 1 << window.depth } else { 4 };
+    let mut depth = 0;
+    while depth < arch::execution::opaque(1 << window.depth) as usize {
+        U4::unroll(depth, 1, &mut |step| {
+            if step - depth < together {
+                // SAFETY: the window lies at `address`, and the barrier has ended the stores.
+                unsafe { add_products::<T, U, C, SA, SB, S, B>(address, wide, round, step) }
+            }
+        });
+        depth += together;
+    }
+}
+
+/// Adds the products of the elements with number `depth` along `k` of the window.
+///
+/// # Safety
+/// The window of the operands lies at `address` in shared memory of this block, and nobody stores to it.
+#[inline(always)]
+unsafe fn add_products<T, U, C, SA, SB, S, B>(
+    address: u32,
+    wide: &mut Registers<T::Wide, <Accumulators<B> as Layout>::Registers<S>>,
+    round: Round,
+    depth: usize,
+) where
+    T: ProductOf<U, C>,
+    U: Repack,
+    C: Element,
+    SA: Shape,
+    SB: Shape,
+    S: Shape,
+    B: Block,
+{
+    let window = const { Numbers::<T::Wide, SA, SB, S, B>::WINDOW };
+    let at = |element: usize| address + (element * const { size_of::<<T::Wide as Element>::Bits>() }) as u32;
+    let (m, n) = const { (<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG) };
+    let own = Tile::<C, S, Accumulators<B>>::thread_index();
+    let flat = |i: usize| Tile::<C, S, Accumulators<B>>::flat_index(own, i);
+    let (of_rows, of_columns) = const {
+        (Numbers::<T::Wide, SA, SB, S, B>::ROW_REGISTERS, Numbers::<T::Wide, SA, SB, S, B>::COLUMN_REGISTERS)
+    };
+    type Sums<S, B> = <Accumulators<B> as Layout>::Registers<S>;
+    // Each row and each column that the thread has is loaded once, in the register that has no other bits.
+    let rows = Registers::<T::Wide, Sums<S, B>>::from_fn(|i| {
+        if i & !of_rows != 0 {
+            return T::Wide::ZERO;
+        }
+        // SAFETY: the window lies at `address` by the same contract. `left` takes row and depth modulo the window's, so that the place
+        // is in it.
+        T::Wide::from_bits(unsafe { Transport::load_shared(at(window.left(flat(i) >> n, depth))) })
+    });
+    let columns = Registers::<T::Wide, Sums<S, B>>::from_fn(|i| {
+        if i & !of_columns != 0 {
+            return T::Wide::ZERO;
+        }
+        // SAFETY: as above, of `right`.
+        T::Wide::from_bits(unsafe { Transport::load_shared(at(window.right(depth, flat(i)))) })
+    });
+    <Sums<S, B>>::unroll(0, 1, &mut |i| {
+        let sum = T::multiply_add(rows.get(i & of_rows), columns.get(i & of_columns), wide.get(i));
+        let (row, column) = (flat(i) >> n & ((1 << m) - 1), flat(i) & ((1 << n) - 1));
+        if flat(i) >> (m + n) == round.batch
+            && round.has_row(row, &window)
+            && round.has_column(column, &window)
+        {
+            wide.set(i, sum);
+        }
+    });
+}

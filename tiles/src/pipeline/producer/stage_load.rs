@@ -1,0 +1,424 @@
+//! How tiles of tensors get into stages.
+
+use crate::arch::threads::{self, Address};
+use crate::arch::{barriers, bulk, execution};
+use crate::element::Element;
+use crate::layout::Block;
+use crate::memory::shared_tile::ALIGNMENT;
+use crate::memory::shared_tile::{
+    CHUNK_BYTES, Geometry, MOST_COPIED_ROWS, SharedTile, SharedTileShape, StageLayout,
+};
+use crate::memory::tensor_map::{Matrix, TmaLoad};
+use crate::registers::PowerOfTwo;
+use crate::sealed::{Sealed, sealed};
+use crate::shape::Dimension;
+use core::marker::PhantomData;
+
+/// A tile of a [`TmaLoad`], named and not loaded.
+pub struct LoadTile<T: Element, S> {
+    pub(crate) matrix: Matrix<T>,
+    pub(crate) batch: u32,
+    /// Its first row and column, in elements.
+    pub(crate) row: u32,
+    pub(crate) column: u32,
+    pub(crate) shape: PhantomData<S>,
+}
+
+impl<T: Element, S> Clone for LoadTile<T, S> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Element, S> Copy for LoadTile<T, S> {}
+
+// SAFETY: it names memory that nothing writes while the kernel runs.
+unsafe impl<T: Element, S> Send for LoadTile<T, S> {}
+
+/// What fills a message `P`: a tile of a [`TmaLoad`] for a [`SharedTile`] of its element type and shape, a tuple of them for a
+/// tuple.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fill the message `{P}` of the ring",
+    label = "not the tiles that the ring has stages for",
+    note = "the feed gives one tile for each `SharedTile<T, S>` of the ring, of the same element type and shape: `a.row(i).zip(b.column(j))`"
+)]
+pub trait StageLoad<P: StageLayout>: Sealed + Copy + Send {
+    /// Lets the copy engine copy the tiles to `target`; their bytes count towards the barrier `full`.
+    ///
+    /// # Safety
+    /// At `target` is room for the message, which nobody accesses before the barrier's phase is complete.
+    #[doc(hidden)]
+    unsafe fn copy_by_tma(self, target: Address, full: Address);
+
+    /// Where each thread begins to copy whole tiles.
+    #[doc(hidden)]
+    type Start: Copy;
+
+    /// Whether all of the tiles are whole: inside their tensors, and as [`copy_from`](Self::copy_from) copies them.
+    #[doc(hidden)]
+    fn are_whole<B: Block>(&self) -> bool;
+
+    /// Where the copies to `target` begin. Arithmetic alone, computed where this stands, so that it goes along with products that
+    /// come next.
+    #[doc(hidden)]
+    fn start<B: Block>(self, target: Address) -> Self::Start;
+
+    /// Begins to copy tiles that are all whole.
+    ///
+    /// # Safety
+    /// They [are whole](Self::are_whole). There is room for the message where the copies begin, and nobody accesses it before they
+    /// are waited for.
+    #[doc(hidden)]
+    unsafe fn copy_from<B: Block>(start: Self::Start);
+
+    /// Begins to copy tiles to `target` that are not all whole.
+    ///
+    /// # Safety
+    /// At `target` is room for the message, which nobody accesses before the copies are waited for.
+    #[doc(hidden)]
+    unsafe fn copy_with_edges<B: Block>(self, target: Address);
+}
+
+/// Where a thread begins to copy a tile.
+#[derive(Clone, Copy)]
+pub struct CopyStart {
+    source: *const u8,
+    target: Address,
+    /// Bytes from a row of the tensor to the next.
+    pitch: usize,
+}
+
+impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> for LoadTile<T, (R, C)> {
+    #[inline(always)]
+    unsafe fn copy_by_tma(self, target: Address, full: Address) {
+        let geometry = const { <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY };
+        let map = self.matrix.map.cast::<u8>();
+        let mut panel = 0;
+        while panel < geometry.panels {
+            let mut row = 0;
+            while row < geometry.rows {
+                let offset = panel * geometry.panel_stride() + row * geometry.panel_bytes;
+                let column = self.column + (panel * geometry.panel_columns()) as u32;
+                // SAFETY: the map's box is a panel of at most `MOST_COPIED_ROWS` rows, for which there is room by the caller's
+                // contract; stages are aligned for any swizzle, and columns are multiples of a panel's bytes, 16 at least.
+                unsafe {
+                    bulk::load(
+                        threads::offset(target, offset),
+                        map,
+                        full,
+                        [column, self.row + row as u32, self.batch],
+                    )
+                };
+                row += MOST_COPIED_ROWS;
+            }
+            panel += 1;
+        }
+    }
+
+    type Start = CopyStart;
+
+    #[inline(always)]
+    fn are_whole<B: Block>(&self) -> bool {
+        let by_columns = const { by_columns::<T, R, C, B>() };
+        by_columns && self.is_inside()
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn start<B: Block>(self, target: Address) -> CopyStart {
+        self.matrix.assert_lent();
+        let row_chunks = const { chunks::<T, R, C>() }.0;
+        let size = const { size_of::<T::Bits>() };
+        let place = const { Self::GEOMETRY }
+            .offset(execution::thread() / row_chunks, execution::thread() % row_chunks * CHUNK_BYTES);
+        // The products need the registers: of the thread's number one is kept, and what else follows is computed for each tile.
+        let own = execution::rematerialise(place as u32) as usize;
+        let thread = execution::rematerialise(execution::thread() as u32);
+        let (row, chunk) = (thread / row_chunks as u32, thread % row_chunks as u32);
+        let pitch = self.matrix.layout.row_pitch as usize * size;
+        let byte = self.column as usize * size + chunk as usize * CHUNK_BYTES;
+        let source = self.matrix().wrapping_add(self.row.wrapping_add(row) as usize * pitch + byte);
+        CopyStart {
+            source: execution::anew_pointer(source),
+            target: threads::rematerialise(threads::offset(target, own)),
+            pitch,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_from<B: Block>(start: CopyStart) {
+        if const { !by_columns::<T, R, C, B>() } {
+            return;
+        }
+        let (row_chunks, all) = const { chunks::<T, R, C>() };
+        let rows = const { <B::Threads as PowerOfTwo>::COUNT } / row_chunks;
+        let mut source = start.source;
+        let mut first = 0;
+        while first < all / row_chunks {
+            // The pattern of a stage repeats after `ALIGNMENT` bytes of a panel.
+            let target = if const { rows_repeat::<T, R, C, B>() } {
+                threads::offset(start.target, first * const { Self::GEOMETRY.panel_bytes })
+            } else {
+                let (row, chunk) = (execution::thread() / row_chunks, execution::thread() % row_chunks);
+                let place = |row| const { Self::GEOMETRY }.offset(row, chunk * CHUNK_BYTES);
+                threads::offset(start.target, place(first + row).wrapping_sub(place(row)))
+            };
+            // SAFETY: the chunk is inside the tensor, as the tile is whole; rows and pitches are multiples of 16 bytes, which the launch has checked.
+            // The target has room by the caller's contract; each chunk has one thread.
+            unsafe { barriers::copy_16_whole(target, source) };
+            source = source.wrapping_add(start.pitch * rows);
+            first += rows;
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_with_edges<B: Block>(self, target: Address) {
+        // SAFETY: the same contract.
+        unsafe { self.copy_what_is_inside::<B>(target) }
+    }
+}
+
+/// 16-byte chunks in a row of a tile, and in the tile.
+const fn chunks<T: Element, R: Dimension, C: Dimension>() -> (usize, usize) {
+    let row = <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / CHUNK_BYTES;
+    (row, row * <R::Count as PowerOfTwo>::COUNT)
+}
+
+/// Whether the threads of a block take whole rows at once, so that each thread copies a column of chunks.
+const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
+    let ((row, all), threads) = (chunks::<T, R, C>(), <B::Threads as PowerOfTwo>::COUNT);
+    row <= threads && threads <= all
+}
+
+impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
+    const GEOMETRY: Geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
+
+    /// Whether all of the tile is inside the tensor.
+    #[inline(always)]
+    fn is_inside(&self) -> bool {
+        let (rows, columns) =
+            const { (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32) };
+        let layout = &self.matrix.layout;
+        // Coordinates are at most a tile above `BEYOND`.
+        self.row.wrapping_add(rows) <= layout.rows
+            && self.column.wrapping_add(columns) <= layout.columns
+            && self.batch < layout.batches
+    }
+
+    /// The address of its matrix.
+    #[inline(always)]
+    fn matrix(&self) -> *const u8 {
+        let size = const { size_of::<T::Bits>() as u64 };
+        let offset = u64::from(self.batch) * self.matrix.layout.batch_pitch * size;
+        self.matrix.pointer.cast::<u8>().cast_const().wrapping_add(offset as usize)
+    }
+
+    /// Begins to copy a tile of which not all is inside the tensor, chunk by chunk.
+    ///
+    /// # Safety
+    /// As for [`StageLoad::copy_with_edges`].
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn copy_what_is_inside<B: Block>(self, target: Address) {
+        self.matrix.assert_lent();
+        let (row_chunks, all) = const { chunks::<T, R, C>() };
+        let threads = const { <B::Threads as PowerOfTwo>::COUNT };
+        let layout = &self.matrix.layout;
+        let size = const { size_of::<T::Bits>() as u64 };
+        let row_bytes = u64::from(layout.columns) * size;
+        let matrix = self.matrix();
+        // A loop that stays one, and of which nothing is kept in registers elsewhere: it runs for tiles at edges.
+        let mut number = execution::rematerialise(execution::thread() as u32) as usize;
+        while number < execution::rematerialise(all as u32) as usize {
+            let (row, chunk) = (number / row_chunks, number % row_chunks);
+            let (source_row, byte) = (
+                self.row.saturating_add(row as u32),
+                u64::from(self.column) * size + (chunk * CHUNK_BYTES) as u64,
+            );
+            let inside = if source_row < layout.rows && self.batch < layout.batches {
+                row_bytes.saturating_sub(byte).min(CHUNK_BYTES as u64) as u32
+            } else {
+                0
+            };
+            // A chunk outside is zeros from an address that is one.
+            let offset = if inside == 0 { 0 } else { u64::from(source_row) * layout.row_pitch * size + byte };
+            let place = const { Self::GEOMETRY }.offset(row, chunk * CHUNK_BYTES);
+            // SAFETY: the first `inside` bytes are elements of the tensor; rows and pitches are multiples of 16 bytes, which the
+            // launch has checked. The target has room by the caller's contract; each chunk has one thread.
+            unsafe {
+                barriers::copy_16(
+                    threads::offset(target, place),
+                    matrix.wrapping_add(offset as usize),
+                    inside,
+                )
+            };
+            number += threads;
+        }
+    }
+}
+
+/// Whether the rows that the threads of a block take at once are as many as those after which the pattern of a stage repeats.
+const fn rows_repeat<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
+    let rows = <B::Threads as PowerOfTwo>::COUNT / chunks::<T, R, C>().0;
+    (rows * LoadTile::<T, (R, C)>::GEOMETRY.panel_bytes).is_multiple_of(ALIGNMENT)
+}
+
+macro_rules! fills {
+    ($($($message:ident $tile:ident $index:tt)*;)*) => { $(
+        impl<$($message: StageLayout, $tile: StageLoad<$message>),*> StageLoad<($($message,)*)> for ($($tile,)*) {
+            #[inline(always)]
+            unsafe fn copy_by_tma(self, target: Address, full: Address) {
+                let mut next = 0;
+                $(
+                    // SAFETY: the parts of a message lie one behind the other.
+                    unsafe { self.$index.copy_by_tma(threads::offset(target, next), full) };
+                    next += $message::ROOM;
+                )*
+                let _ = next;
+            }
+            type Start = ($($tile::Start,)*);
+            #[inline(always)]
+            fn are_whole<BL: Block>(&self) -> bool {
+                true $(& self.$index.are_whole::<BL>())*
+            }
+            #[inline(always)]
+            fn start<BL: Block>(self, target: Address) -> Self::Start {
+                let mut next = 0;
+                ($({
+                    let own = threads::offset(target, next);
+                    next += $message::ROOM;
+                    let _ = next;
+                    self.$index.start::<BL>(own)
+                },)*)
+            }
+            #[inline(always)]
+            unsafe fn copy_from<BL: Block>(start: Self::Start) {
+                $(
+                    // SAFETY: as above.
+                    unsafe { $tile::copy_from::<BL>(start.$index) };
+                )*
+            }
+            #[inline(always)]
+            unsafe fn copy_with_edges<BL: Block>(self, target: Address) {
+                let mut next = 0;
+                $(
+                    let own = threads::offset(target, next);
+                    // SAFETY: as above.
+                    unsafe {
+                        if self.$index.are_whole::<BL>() {
+                            $tile::copy_from::<BL>(self.$index.start::<BL>(own));
+                        } else {
+                            self.$index.copy_with_edges::<BL>(own);
+                        }
+                    }
+                    next += $message::ROOM;
+                )*
+                let _ = next;
+            }
+        }
+    )* };
+}
+fills! { A X 0; A X 0 B Y 1; A X 0 B Y 1 C Z 2; A X 0 B Y 1 C Z 2 E W 3; }
+
+/// Coordinates from which on no element of a source lies, far from the largest number: the copy engine's have a sign.
+const BEYOND: u32 = 1 << 31;
+
+/// Tiles side by side along one axis of a source.
+pub struct LoadTiles<T: Element, S> {
+    tile: LoadTile<T, S>,
+    row_step: u32,
+    column_step: u32,
+    count: u32,
+}
+
+impl<T: Element, S> Clone for LoadTiles<T, S> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<T: Element, S> Iterator for LoadTiles<T, S> {
+    type Item = LoadTile<T, S>;
+    #[inline(always)]
+    fn next(&mut self) -> Option<LoadTile<T, S>> {
+        if self.count == 0 {
+            return None;
+        }
+        self.count -= 1;
+        let tile = self.tile;
+        self.tile.row = tile.row.wrapping_add(self.row_step);
+        self.tile.column = tile.column.wrapping_add(self.column_step);
+        Some(tile)
+    }
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.count as usize, Some(self.count as usize))
+    }
+}
+
+impl<T: Element, S> ExactSizeIterator for LoadTiles<T, S> {}
+
+impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
+    const TILE: (u32, u32) = (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32);
+
+    /// The number of tiles along the rows' axis and along the columns', partial ones at the edges included.
+    #[inline(always)]
+    pub fn tile_counts(&self) -> (u32, u32) {
+        let (rows, columns) = const { Self::TILE };
+        (self.rows().div_ceil(rows), self.columns().div_ceil(columns))
+    }
+
+    /// The tile in row `i` and column `j` of tiles of matrix `batch`. What of it lies outside the tensor is zero.
+    #[inline(always)]
+    pub fn tile_of(&self, batch: u32, i: u32, j: u32) -> LoadTile<T, (R, C)> {
+        let (rows, columns) = const { Self::TILE };
+        // A matrix has fewer rows and columns than `BEYOND`.
+        let (row, column) = (i.min(BEYOND / rows) * rows, j.min(BEYOND / columns) * columns);
+        LoadTile { matrix: self.matrix, batch, row, column, shape: PhantomData }
+    }
+
+    /// The tile in row `i` and column `j` of tiles. What of it lies outside the tensor is zero.
+    #[inline(always)]
+    pub fn tile(&self, i: u32, j: u32) -> LoadTile<T, (R, C)> {
+        self.tile_of(0, i, j)
+    }
+
+    /// The tiles of row `i` of matrix `batch`, from left to right.
+    #[inline(always)]
+    pub fn row_of(&self, batch: u32, i: u32) -> LoadTiles<T, (R, C)> {
+        let step = const { Self::TILE }.1;
+        LoadTiles {
+            tile: self.tile_of(batch, i, 0),
+            row_step: 0,
+            column_step: step,
+            count: self.tile_counts().1,
+        }
+    }
+
+    /// The tiles of row `i`, from left to right.
+    #[inline(always)]
+    pub fn row(&self, i: u32) -> LoadTiles<T, (R, C)> {
+        self.row_of(0, i)
+    }
+
+    /// The tiles of column `j` of matrix `batch`, from top to bottom.
+    #[inline(always)]
+    pub fn column_of(&self, batch: u32, j: u32) -> LoadTiles<T, (R, C)> {
+        let step = const { Self::TILE }.0;
+        LoadTiles {
+            tile: self.tile_of(batch, 0, j),
+            row_step: step,
+            column_step: 0,
+            count: self.tile_counts().0,
+        }
+    }
+
+    /// The tiles of column `j`, from top to bottom.
+    #[inline(always)]
+    pub fn column(&self, j: u32) -> LoadTiles<T, (R, C)> {
+        self.column_of(0, j)
+    }
+}
+
+sealed! { [T: Element, S] LoadTile<T, S>; }

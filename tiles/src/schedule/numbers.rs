@@ -1,0 +1,52 @@
+//! The numbers of the tiles of one block, and the tile of each number.
+
+use crate::arch::barriers::PRODUCER_WARP;
+use crate::arch::{execution, order};
+use crate::schedule::order::TileOrder;
+
+/// The numbers of the tiles that fall to a block.
+#[derive(Clone)]
+pub(crate) struct Numbers {
+    next: Option<u32>,
+    pub(crate) step: u32,
+    total: u32,
+}
+
+impl Iterator for Numbers {
+    type Item = u32;
+    #[inline(always)]
+    fn next(&mut self) -> Option<u32> {
+        order::reveals_index();
+        let number = self.next.filter(|&number| number < self.total)?;
+        self.next = number.checked_add(self.step);
+        Some(number)
+    }
+}
+
+impl Numbers {
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn new(first: u32, step: u32, [a, b, c]: [u32; 3]) -> Self {
+        let total = u64::from(a).saturating_mul(u64::from(b)).saturating_mul(u64::from(c));
+        if total > u64::from(u32::MAX) {
+            execution::fail(|text| text.write_str("a sink has fewer than 2^32 tiles; use larger ones"))
+        }
+        Self { next: Some(first), step, total: total as u32 }
+    }
+
+    /// The first `count` of them.
+    #[inline(always)]
+    pub(crate) fn first(self, count: u32) -> Self {
+        let end = self.next.map_or(0, |next| next.saturating_add(self.step.saturating_mul(count)));
+        Self { total: self.total.min(end), ..self }
+    }
+}
+
+/// Where tile `number` of these is in an order, computed where it is used and from nothing kept in advance where the threads that
+/// compute deal out the tiles: their products need the registers.
+#[inline(always)]
+pub(crate) fn locate(order: &impl TileOrder, number: u32, blocks: u32, counts: [u32; 3]) -> [u32; 3] {
+    let rematerialise =
+        |numbers: [u32; 3]| if PRODUCER_WARP { numbers } else { numbers.map(execution::rematerialise) };
+    rematerialise(order.locate_among(number, blocks, rematerialise(counts)))
+}

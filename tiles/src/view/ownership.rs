@@ -1,0 +1,128 @@
+//! How the tiles of a writable view are named, as a type: at which places of an index the block's own indices stand.
+//!
+//! Blocks own different tiles if all of them name theirs in one way. `(cx.bid::<0>(), 0)` and `(1, cx.bid::<0>())`
+//! both contain the block's index, yet block 1 calls the tile by the first that block 0 calls by the second. So the
+//! naming is a parameter of the view's type, which the compiler infers from the first index and holds against all
+//! others. Views that are not exclusive have the naming `()` and take any index.
+
+use crate::context::BlockIndex;
+use crate::schedule::order::TileOrder;
+use crate::sealed::{Sealed, sealed};
+use crate::span::{Access, Atomic, Exclusive, ReadOnly};
+use core::marker::PhantomData;
+
+/// The kind of a number that any block may know.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AnyNumber;
+
+/// The naming of tiles that are dealt out in order `O`: [`PartitionView::deal`](super::PartitionView::deal).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InOrder<O>(PhantomData<O>);
+
+/// The kind of a number in an index.
+pub trait IndexKind: Sealed + SameKind<Self> + Sized + 'static {
+    /// 0 for any number, and 1 more than the grid axis for a block's own index.
+    const NUMBER: u64;
+}
+
+impl IndexKind for AnyNumber {
+    const NUMBER: u64 = 0;
+}
+
+impl<const AXIS: usize> IndexKind for BlockIndex<AXIS> {
+    const NUMBER: u64 = 1 + AXIS as u64;
+}
+
+/// Kinds that are one and the same, a trait for the sake of the message.
+#[diagnostic::on_unimplemented(
+    message = "the tiles of a writable view are named by the block's index at the same place every time",
+    label = "`{Self}` stands where another index of the same view has `{K}`",
+    note = "what block 0 calls (cx.bid::<0>(), 1) block 1 may call (0, cx.bid::<0>()): both would store it",
+    note = "a block's index at a place where it proves nothing is written as a number, `*cx.bid::<0>()`"
+)]
+pub trait SameKind<K: Sealed>: Sealed {}
+impl SameKind<Self> for AnyNumber {}
+impl<const AXIS: usize> SameKind<Self> for BlockIndex<AXIS> {}
+
+/// A way to name tiles: the kinds of an index's numbers, as a tuple; or [`InOrder`].
+pub trait Naming: Sealed + SameNaming<Self> + Sized + 'static {
+    /// A number that no other way has: two bits for each place, the first one lowest, or above these the number of an order.
+    const NUMBER: u64;
+}
+
+/// Ways that are one and the same.
+#[diagnostic::on_unimplemented(
+    message = "the tiles of a writable view are named by the block's index at the same place every time",
+    label = "tiles named in the way `{Self}` in a view that names them in the way `{N}`",
+    note = "a view whose tiles are dealt out is used through `deal` alone; a block may have dealt another one's tile"
+)]
+pub trait SameNaming<N: Sealed>: Sealed {}
+
+macro_rules! namings {
+    ($(($($name:ident $other:ident $place:literal),*))*) => { $(
+        impl<$($name: IndexKind),*> Naming for ($($name,)*) {
+            const NUMBER: u64 = 0 $(| $name::NUMBER << (2 * $place))*;
+        }
+        impl<$($name: SameKind<$other>, $other: Sealed),*> SameNaming<($($other,)*)> for ($($name,)*) {}
+    )* };
+}
+namings! { () (A P 0) (A P 0, B Q 1) (A P 0, B Q 1, C R 2) (A P 0, B Q 1, C R 2, D S 3) }
+
+/// An index of which every number is any block's, whatever its rank.
+impl Naming for AnyNumber {
+    const NUMBER: u64 = 0;
+}
+impl SameNaming<Self> for AnyNumber {}
+
+/// Numbers from here on are orders.
+pub(super) const FIRST_ORDER: u64 = 1 << 8;
+
+impl<O: TileOrder> Naming for InOrder<O> {
+    const NUMBER: u64 = FIRST_ORDER + O::NUMBER;
+}
+impl<O> SameNaming<Self> for InOrder<O> {}
+
+/// The access modes that implement [`NamedBy`] and [`TakesNames`] for a way `N`: nobody else may say whose a tile is.
+#[diagnostic::on_unimplemented(
+    message = "`{N}` is not a type of cuda-tiles, and its traits are for no others",
+    label = "views of a span with access `{Self}` do not name their tiles in the way `{N}`",
+    note = "unsafe code trusts what this trait says, so that all of its implementations are in the library"
+)]
+pub trait NamesBy<N> {}
+
+impl NamesBy<()> for ReadOnly {}
+impl NamesBy<()> for Atomic {}
+#[diagnostic::do_not_recommend]
+impl<N: Naming> NamesBy<N> for Exclusive {}
+
+/// Access modes whose views can name tiles in way `N`.
+#[diagnostic::on_unimplemented(
+    message = "views of a span with access `{Self}` do not name their tiles in the way `{N}`",
+    label = "their indices are free",
+    note = "only writable views know how their tiles are named"
+)]
+pub trait NamedBy<N>: Access + NamesBy<N> {
+    /// The number of the way; 0 where indices are free.
+    const NAMING: u64 = 0;
+}
+
+/// Access modes whose views, with tiles named in way `N`, take an index that names them in way `I`.
+#[diagnostic::on_unimplemented(
+    message = "views of a span with access `{Self}` take no index of the kind `{I}` where tiles are named in the way `{N}`",
+    label = "not an index of this view"
+)]
+pub trait TakesNames<I: Sealed, N>: NamedBy<N> {}
+
+impl NamedBy<()> for ReadOnly {}
+impl NamedBy<()> for Atomic {}
+impl<N: Naming> NamedBy<N> for Exclusive {
+    const NAMING: u64 = N::NUMBER;
+}
+impl<I: Sealed> TakesNames<I, ()> for ReadOnly {}
+impl<I: Sealed> TakesNames<I, ()> for Atomic {}
+impl<I: Sealed + SameNaming<N>, N: Naming> TakesNames<I, N> for Exclusive {}
+
+sealed! {
+    [] AnyNumber;
+    [O] InOrder<O>;
+}

@@ -1,0 +1,242 @@
+//! Tiles of a view dealt out to the blocks of a grid: loops over more tiles than blocks, in an order of choice.
+
+use super::PartitionView;
+use super::index::TileIndex;
+use super::ownership::{AnyNumber, InOrder, TakesNames};
+use super::padding::Padding;
+use crate::context::Cx;
+use crate::element::{Cast, Element, FitsElement, Promote};
+use crate::layout::{Block, Blocked, Join, Layout};
+use crate::schedule::indices::total;
+use crate::schedule::order::TileOrder;
+use crate::sealed::{Sealed, sealed};
+use crate::shape::{Broadcast, FitsShape, MAXIMUM_RANK, Shape};
+use crate::span::access::Writable;
+use crate::span::extents::OffsetInteger;
+use crate::span::{Access, Alignment, Extents, Mapping};
+use crate::tile::Tile;
+use core::marker::PhantomData;
+
+/// A view whose tiles are dealt out to the blocks of a one-dimensional grid, from [`PartitionView::schedule`].
+///
+/// Number `n` in the order belongs to block `n % num_blocks`: whatever the size of the grid, each tile is one block's.
+/// The view is consumed, so that there is no other way to its tiles.
+pub struct ScheduledTiles<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N = InOrder<O>> {
+    view: PartitionView<T, E, A, M, G, S, B, N>,
+    cx: Cx<B>,
+    order: O,
+}
+
+/// One of the tiles that fall to this block, from [`ScheduledTiles::tiles`].
+///
+/// As an index of another view, `&tile`, it is plain numbers.
+pub struct ScheduledTile<'a, T: Element, E: Extents, A, M: Mapping, G, S, B, O, N = InOrder<O>> {
+    // A copy under the view's borrow: a pointer that the loop carries along would put the view into memory.
+    view: PartitionView<T, E, A, M, G, S, B, N>,
+    index: [u32; MAXIMUM_RANK],
+    borrow: PhantomData<(&'a (), O)>,
+}
+
+/// The index of a tile that was dealt to this block in order `O`, for use within its own view.
+#[derive(Clone, Copy)]
+struct Own<O>([u32; MAXIMUM_RANK], PhantomData<O>);
+
+/// The numbers of an index in 64 bits.
+#[inline(always)]
+fn wide([a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u64; MAXIMUM_RANK] {
+    [a.into(), b.into(), c.into(), d.into()]
+}
+
+impl<R: Sealed, O: TileOrder> TileIndex<R> for Own<O> {
+    const OWNED_AXES: u32 = u32::MAX;
+    type Naming = InOrder<O>;
+    #[inline(always)]
+    fn get(self) -> [u64; MAXIMUM_RANK] {
+        wide(self.0)
+    }
+    #[inline(always)]
+    fn signed(self) -> [i64; MAXIMUM_RANK] {
+        self.0.map(i64::from)
+    }
+    // It is used with the view that it was made of, which is checked itself.
+    #[inline(always)]
+    fn assert_current(self) {}
+}
+
+sealed! {
+    [O] Own<O>;
+    ['k, T: Element, E: Extents, A, M: Mapping, G, S, B, O, N] &ScheduledTile<'k, T, E, A, M, G, S, B, O, N>;
+}
+
+impl<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N> TileIndex<E::Rank>
+    for &ScheduledTile<'_, T, E, A, M, G, S, B, O, N>
+{
+    const OWNED_AXES: u32 = 0;
+    type Naming = AnyNumber;
+    #[inline(always)]
+    fn get(self) -> [u64; MAXIMUM_RANK] {
+        wide(self.index)
+    }
+    #[inline(always)]
+    fn signed(self) -> [i64; MAXIMUM_RANK] {
+        self.index.map(i64::from)
+    }
+    #[inline(always)]
+    fn assert_current(self) {}
+}
+
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block, N>
+    PartitionView<T, E, A, M, G, S, B, N>
+{
+    /// Deals the tiles out to the blocks of a one-dimensional grid of any length: a *persistent* kernel is launched with
+    /// as many blocks as run at the same time, and each goes through its share.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// #[kernel]
+    /// fn transpose(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
+    ///     let x = x.partition(cx, shape![1, 32]);
+    ///     let y = y.partition(cx, shape![32, 1]).schedule(cx, Grouped::<8>);
+    ///     for tile in y.tiles() {
+    ///         let row = x.load_masked(Zero, (tile.axis::<1>(), tile.axis::<0>()));
+    ///         tile.store_masked(row.reshape(shape![32, 1]));
+    ///     }
+    /// }
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    pub fn schedule<O: TileOrder>(self, cx: Cx<B>, order: O) -> ScheduledTiles<T, E, A, M, G, S, B, O, N>
+    where
+        A: TakesNames<InOrder<O>, N>,
+    {
+        const {
+            assert!(
+                B::GRID_RANK == 1,
+                "tiles are dealt out along grid axis 0: state no `grid` in #[kernel(...)], the order takes the place of further axes"
+            )
+        };
+        cx.assert_current();
+        self.span.assert_lent();
+        ScheduledTiles { view: self, cx, order }
+    }
+}
+
+impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block, O: TileOrder, N>
+    ScheduledTiles<T, E, A, M, G, S, B, O, N>
+{
+    /// The tiles that fall to this block, edge tiles included.
+    ///
+    /// Loops over two views that are cut into the same numbers of tiles and dealt out in one order go together:
+    /// `for (y, z) in y.tiles().zip(z.tiles())`.
+    ///
+    /// # Panics
+    /// If the view has 2³² tiles or more (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn tiles(&self) -> impl Iterator<Item = ScheduledTile<'_, T, E, A, M, G, S, B, O, N>> {
+        let counts = self.counts();
+        let (total, step) = (total(counts), self.cx.num_blocks(0));
+        let [a, b, c, d] = counts;
+        let counts = [a as u32, b as u32, c as u32, d as u32];
+        let mut next = Some(*self.cx.bid::<0>());
+        core::iter::from_fn(move || {
+            let number = next.filter(|&number| number < total)?;
+            next = number.checked_add(step);
+            // SAFETY: a view owns nothing, so that a copy has nothing to give back; of a writable span it is used in the tile's
+            // methods alone, on the tile's own elements.
+            let view = unsafe { core::ptr::read(&self.view) };
+            Some(ScheduledTile { view, index: self.locate(number, step, counts), borrow: PhantomData })
+        })
+    }
+
+    /// The numbers of tiles along the axes; 1 beyond the rank.
+    #[inline(always)]
+    fn counts(&self) -> [u64; MAXIMUM_RANK] {
+        let count = |axis| if axis < E::RANK { self.view.num_tiles(axis).to_u64() } else { 1 };
+        [count(0), count(1), count(2), count(3)]
+    }
+
+    /// The order, applied to as many axes as the view has: an order tells the first and the last one apart.
+    #[inline(always)]
+    fn locate(&self, number: u32, blocks: u32, [a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u32; MAXIMUM_RANK] {
+        match E::RANK {
+            0 => [0; MAXIMUM_RANK],
+            1 => [number, 0, 0, 0],
+            2 => {
+                let [i, j] = self.order.locate_among(number, blocks, [a, b]);
+                [i, j, 0, 0]
+            }
+            3 => {
+                let [i, j, k] = self.order.locate_among(number, blocks, [a, b, c]);
+                [i, j, k, 0]
+            }
+            _ => self.order.locate_among(number, blocks, [a, b, c, d]),
+        }
+    }
+}
+
+impl<T: Element, E: Extents, A, M: Mapping, G: Alignment, S: Shape, B: Block, O: TileOrder, N>
+    ScheduledTile<'_, T, E, A, M, G, S, B, O, N>
+where
+    A: TakesNames<InOrder<O>, N>,
+{
+    /// The number of the tile along axis `AXIS` of the view.
+    #[inline(always)]
+    pub fn axis<const AXIS: usize>(&self) -> u32 {
+        const { assert!(AXIS < E::RANK, "this view has fewer axes") };
+        self.index[AXIS]
+    }
+
+    /// The index for use within the view.
+    #[inline(always)]
+    fn own(&self) -> Own<O> {
+        Own(self.index, PhantomData)
+    }
+
+    /// Loads the tile, which must lie wholly inside the tensor: [`PartitionView::load`].
+    ///
+    /// # Panics
+    /// If it does not (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn load(&self) -> Tile<T, S, Blocked<B>> {
+        self.view.load(self.own())
+    }
+
+    /// Loads the tile, with `padding` outside the tensor: [`PartitionView::load_masked`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn load_masked<P: Padding<T>>(&self, padding: P) -> Tile<T, S, Blocked<B>> {
+        self.view.load_masked(padding, self.own())
+    }
+
+    /// Stores the tile, which must lie wholly inside the tensor: [`PartitionView::store`].
+    ///
+    /// # Panics
+    /// If it does not (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn store<U, R, L>(&self, value: Tile<U, R, L>)
+    where
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
+        L: Layout<Block = B> + Join<Blocked<B>>,
+    {
+        self.view.store(value, self.own())
+    }
+
+    /// Stores what of the tile lies inside the tensor: [`PartitionView::store_masked`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn store_masked<U, R, L>(&self, value: Tile<U, R, L>)
+    where
+        A: Writable,
+        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        R: Shape + Broadcast<S, Output: FitsShape<S>>,
+        L: Layout<Block = B> + Join<Blocked<B>>,
+    {
+        self.view.store_masked(value, self.own())
+    }
+}
