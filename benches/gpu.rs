@@ -10,6 +10,7 @@
 
 use cuda_tiles_host::{Device, Grid, Launch, Result, Stream, Tensor};
 use cuda_tiles_kernels::{reductions::row_sum, softmax::softmax, softmax::softmax_half, vector};
+use cuda_tiles_suite::random::Random;
 use half::f16;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -41,15 +42,10 @@ struct Row {
     error: f64,
 }
 
-/// Numbers between -4 and 4 in no order, from a 64-bit linear congruential generator (Knuth's MMIX constants).
+/// Random numbers between -4 and 4.
 fn numbers(count: usize, seed: u64) -> Vec<f32> {
-    let mut state = seed;
-    (0..count)
-        .map(|_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            ((state >> 40) as f32 / (1 << 24) as f32 - 0.5) * 8.0
-        })
-        .collect()
+    let mut random = Random::new(seed);
+    (0..count).map(|_| 4.0 * random.unit() as f32).collect()
 }
 
 fn seed() -> u64 {

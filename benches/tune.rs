@@ -174,8 +174,8 @@ struct Best {
 
 impl Best {
     fn line(&self) -> String {
-        let Plan { rows, columns, cut } = self.plan;
-        format!("{},{rows},{columns},{cut},{:.2}", self.key, self.microseconds)
+        let Plan { rows, columns, decomposition } = self.plan;
+        format!("{},{rows},{columns},{decomposition},{:.2}", self.key, self.microseconds)
     }
 }
 
@@ -210,10 +210,9 @@ fn random<T: Random>(
     transposed: bool,
 ) -> Result<Tensor<T, 3>> {
     // The clock depends on how many bits change: a sum of four uniform numbers is normal enough.
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut generator = cuda_tiles_suite::random::Random::new(1);
     let mut number = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let bytes = (state >> 32).to_le_bytes();
+        let bytes = generator.bits().to_le_bytes();
         (bytes[..4].iter().map(|&byte| f32::from(byte)).sum::<f32>() - 510.0) / 148.0
     };
     // The numbers repeat, with a period that is no multiple of a row.

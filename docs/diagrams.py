@@ -1,7 +1,7 @@
 """The drawings of docs/book/src/tensor-cores.md, made from the layouts' formulas. docs/plot.py writes them.
 
 A layout says of which bits of an element's coordinates the number of its register and of its thread are made, as
-`tiles/src/layout/matrix.rs` does. `checked()` compares the formulas with those that the PTX ISA prints beside its own
+`tiles/src/layout/matrix_part.rs` does. `checked()` compares the formulas with those that the PTX ISA prints beside its own
 figures ("Matrix Fragments for mma.m16n8k16", "Register Fragments and Shared Memory Matrix Layouts" of wgmma, and
 "Swizzling Modes" of tensors).
 """

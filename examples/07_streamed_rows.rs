@@ -1,14 +1,14 @@
-//! Lesson 7: tiles that stream, for rows that no tile holds.
+//! Lesson 7: a pipeline, for rows that no tile holds.
 //!
 //!     cargo run --release --example 07_streamed_rows
 //!
-//! A softmax of long rows reads each of them twice. The kernel, in `kernels/src/lessons/streams.rs`, says in a *feed* which
-//! tiles it will want, in order; they are copied into a ring of stages while it computes on earlier ones. `each` lends
-//! the stage of a step, `receive` and `release` hand one out for longer:
+//! A softmax of long rows reads each of them twice. The kernel, in `kernels/src/lessons/streams.rs`, has a *producer* warp: it loads
+//! tiles into a ring of stages while the *consumer* warps compute on earlier stages. `k_loop` lends the consumers each stage for one
+//! step; `wait` and `release` let them hold a stage longer:
 //!
-//!     let feed = roles.tile_indices(RowMajor, [1, rows, 1]).flat_map(move |[_, i, _]| x.row(i).chain(x.row(i)));
-//!     roles.pipeline(ring, feed, move |cx, mut receiver| {
-//!         receiver.k_loop(columns).for_each(|stage| ...);
+//!     let loads = roles.tile_indices(RowMajor, [1, rows, 1]).flat_map(move |[_, i, _]| x.row(i).chain(x.row(i)));
+//!     roles.pipeline(ring, loads, move |cx, mut consumer| {
+//!         consumer.k_loop(columns).for_each(|stage| ...);
 //!     });
 
 use cuda_tiles_host::{Device, Launch, Result, Tensor};
@@ -23,11 +23,11 @@ fn main() -> Result<()> {
     device.load(&KERNELS)?;
 
     let scores: Vec<f32> = (0..ROWS * COLUMNS).map(|i| ((i * 7919) % 10_007) as f32 / 1000.0).collect();
-    // What streams has rows that begin at multiples of 16 bytes.
+    // TMA loads rows that begin at multiples of 16 bytes.
     let mut x = Tensor::padded(&device, [ROWS, COLUMNS])?;
     x.copy_from_slice(&scores)?;
     let mut y = Tensor::poisoned(&device, [ROWS, COLUMNS])?;
-    // The blocks share the rows: as many as run at once are enough.
+    // The kernel is persistent: the blocks share the rows, and as many blocks as run at once are enough.
     streams::softmax_streamed.launch(&device, device.multiprocessors(), (&x, &mut y))?;
 
     for (scores, found) in scores.chunks(COLUMNS).zip(y.to_vec()?.chunks(COLUMNS)) {
@@ -39,7 +39,7 @@ fn main() -> Result<()> {
     }
     println!("softmax of {ROWS} rows of {COLUMNS} numbers, streamed, on {device}");
 
-    // Rows that begin anywhere cannot be streamed, which the launch says.
+    // TMA cannot load rows that begin anywhere. The launch says so.
     let packed = Tensor::<f32, 2>::zeros(&device, [ROWS, COLUMNS])?;
     let error = streams::softmax_streamed.launch(&device, 1, (&packed, &mut y)).unwrap_err();
     println!("packed rows: {error}");

@@ -3,7 +3,7 @@
 
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Result, Tensor, TensorView, TensorViewMut};
-use cuda_tiles_kernels::gemm::{Activation, Bits, Cut, Gemm, Multiply, Plan, gemm, kernels};
+use cuda_tiles_kernels::gemm::{Activation, Bits, Decomposition, Gemm, Multiply, Plan, gemm, kernels};
 use cuda_tiles_suite::testing::{Random, check_repeated, devices, repeats};
 
 /// An element type of the tests.
@@ -299,9 +299,9 @@ fn random_products() {
     }
 }
 
-/// The plan with a last wave that is cut, if there is one.
+/// The stream-K plan, if there is one.
 fn with_last_wave(_random: &mut Random, plans: &[Plan]) -> Option<Plan> {
-    plans.iter().copied().find(|plan| plan.cut == Cut::LastWave)
+    plans.iter().copied().find(|plan| plan.decomposition == Decomposition::StreamK)
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn last_waves_are_cut_evenly() {
     }
 }
 
-/// Waves before the one that is cut, of one matrix and of several, against products that are not cut. The sums are exact.
+/// Stream-K behind full waves, of one matrix and of several, against data-parallel products. The sums are exact.
 #[test]
 fn whole_waves_come_before_the_last_one() {
     for device in devices() {
@@ -343,21 +343,23 @@ fn whole_waves_come_before_the_last_one() {
                 Matrices::<f16>::random(device, &mut random, [batches, m, k], false),
                 Matrices::<f16>::random(device, &mut random, [batches, k, n], false),
             );
-            let [whole, cut] = [Cut::None, Cut::LastWave].map(|cut| {
-                let mut c = Tensor::<i32, 3>::poisoned(device, [batches, m, n]).unwrap();
-                let plan = Plan { rows: 128, columns: 256, cut };
-                Gemm::new().plan(plan).multiply(a.view(), b.view(), &mut c).unwrap();
-                c.to_vec().unwrap()
-            });
-            assert!(whole == cut, "{device}: {batches} x {m} x {n} of i8");
-            let [whole, cut] = [Cut::None, Cut::LastWave].map(|cut| {
-                let mut c = Tensor::<f16, 3>::poisoned(device, [batches, m, n]).unwrap();
-                let plan = Plan { rows: 128, columns: 256, cut };
-                let gemm = Gemm::new().plan(plan).alpha(0.5).activation(Activation::Relu);
-                gemm.multiply(x.view(), y.view(), &mut c).unwrap();
-                c.to_vec().unwrap()
-            });
-            let differ = whole.iter().zip(&cut).position(|(x, y)| x.to_bits() != y.to_bits());
+            let [whole, last_wave] =
+                [Decomposition::DataParallel, Decomposition::StreamK].map(|decomposition| {
+                    let mut c = Tensor::<i32, 3>::poisoned(device, [batches, m, n]).unwrap();
+                    let plan = Plan { rows: 128, columns: 256, decomposition };
+                    Gemm::new().plan(plan).multiply(a.view(), b.view(), &mut c).unwrap();
+                    c.to_vec().unwrap()
+                });
+            assert!(whole == last_wave, "{device}: {batches} x {m} x {n} of i8");
+            let [whole, last_wave] =
+                [Decomposition::DataParallel, Decomposition::StreamK].map(|decomposition| {
+                    let mut c = Tensor::<f16, 3>::poisoned(device, [batches, m, n]).unwrap();
+                    let plan = Plan { rows: 128, columns: 256, decomposition };
+                    let gemm = Gemm::new().plan(plan).alpha(0.5).activation(Activation::Relu);
+                    gemm.multiply(x.view(), y.view(), &mut c).unwrap();
+                    c.to_vec().unwrap()
+                });
+            let differ = whole.iter().zip(&last_wave).position(|(x, y)| x.to_bits() != y.to_bits());
             assert_eq!(differ, None, "{device}: {batches} x {m} x {n} of f16");
         }
     }
@@ -374,14 +376,14 @@ fn products_repeat_to_the_bit() {
             Tensor::from_vec(device, [rows, columns], fractions.collect()).unwrap()
         };
         let larger = if device.is_gpu() { 900 } else { 200 };
-        let mut cut = 0;
+        let mut stream_k = 0;
         for [rows, depth, columns] in [[300, 1000, 260], [20, 2100, 130], [larger, 1300, larger]] {
             let (a, b) = (operand(rows, depth), operand(depth, columns));
             let times = repeats(device, 1000);
             let c = Tensor::<f16, 2>::zeros(device, [rows, columns]).unwrap();
             let (_, plans) = Gemm::<f16, f32>::new().plans(&a, &b, &c).unwrap();
-            let last_wave = plans.into_iter().find(|plan| plan.cut == Cut::LastWave);
-            cut += last_wave.iter().count();
+            let last_wave = plans.into_iter().find(|plan| plan.decomposition == Decomposition::StreamK);
+            stream_k += last_wave.iter().count();
             for plan in [None].into_iter().chain(last_wave.map(Some)) {
                 check_repeated(times, || {
                     let mut c = Tensor::<f16, 2>::poisoned(device, [rows, columns]).unwrap();
@@ -391,7 +393,7 @@ fn products_repeat_to_the_bit() {
                 });
             }
         }
-        assert!(cut > 0, "{device}: no last wave was cut");
+        assert!(stream_k > 0, "{device}: no plan with stream-K");
     }
 }
 
@@ -439,7 +441,7 @@ fn what_was_poison_is_not_read_without_beta() {
 
 #[test]
 fn bits_that_tf32_lacks_are_rounded_by_copy_engines_and_cut_off_elsewhere() {
-    let kernel = kernels::gemm_nt::<tf32, tf32, f32, f32, 128, 128, 32, 0>();
+    let kernel = kernels::gemm_nt::<tf32, tf32, f32, f32, 128, 128, 32, false>();
     for device in devices() {
         let image = device.image_of(kernel.description()).unwrap();
         let has_engine = image.is_some_and(|image| image.capability().0 >= 9);
@@ -492,7 +494,7 @@ fn operands_that_do_not_go_together_are_refused() {
         message(gemm(&three, &half([4, 6]), &mut two)),
         "gemm: the result is a batch of 2 matrices, and the first factor of 3: a factor has as many, or one for all"
     );
-    let plan = Plan { rows: 128, columns: 512, cut: Cut::None };
+    let plan = Plan { rows: 128, columns: 512, decomposition: Decomposition::DataParallel };
     let told = message(Gemm::new().plan(plan).multiply(&a, &half([4, 6]), &mut c));
     assert!(told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, cut: 0`"), "{told}");
 }

@@ -1,7 +1,7 @@
 //! The ready-made kernels against plain Rust in `f64`, on every device: random data, poisoned outputs, sizes that no tile
 //! divides, tensors that start anywhere.
 
-use std::sync::{LazyLock, Mutex};
+use std::cell::RefCell;
 
 use cuda_tiles::launch::Description;
 use cuda_tiles::prelude::*;
@@ -12,11 +12,14 @@ use cuda_tiles_kernels::{gather, image, normalisation, reductions, scan, softmax
 use cuda_tiles_suite::kernels::KERNELS;
 use cuda_tiles_suite::testing::{Random, devices, repeats};
 
-/// Numbers between -2 and 2, other ones in each run.
+/// Numbers between -2 and 2. They differ from run to run; each test has a sequence of its own, whatever runs beside it.
 fn random(count: usize) -> Vec<f32> {
-    static RANDOM: LazyLock<Mutex<Random>> = LazyLock::new(Mutex::default);
-    let mut random = RANDOM.lock().unwrap();
-    (0..count).map(|_| random.below(1 << 24) as f32 / (1 << 22) as f32 - 2.0).collect()
+    thread_local! {
+        static RANDOM: RefCell<Random> = RefCell::default();
+    }
+    RANDOM.with_borrow_mut(|random| {
+        (0..count).map(|_| random.below(1 << 24) as f32 / (1 << 22) as f32 - 2.0).collect()
+    })
 }
 
 fn to_f16(values: &[f32]) -> Vec<f16> {
@@ -327,7 +330,7 @@ fn medians_of_pictures() {
 const PRODUCTS: [[usize; 3]; 5] =
     [[1, 1, 1], [128, 64, 256], [130, 72, 264], [300, 201, 517], [257, 1031, 133]];
 
-/// The factors of a product and a bias.
+/// The operands of a product and a bias.
 struct Product {
     size: [usize; 3],
     a: Vec<f16>,
@@ -353,7 +356,7 @@ impl Product {
         sums.iter().enumerate().map(|(at, &sum)| epilogue(sum, self.bias[at % n].to_f64())).collect()
     }
 
-    /// The factors, of which a kernel may stream the rows, and the bias.
+    /// The operands, with rows that TMA can load, and the bias.
     fn to_tensors(&self, device: &Device) -> (Tensor<f16, 2>, Tensor<f16, 2>, Tensor<f16, 1>) {
         let [m, k, n] = self.size;
         let bias = Tensor::from_slice(device, [n], &self.bias).unwrap();
@@ -509,7 +512,7 @@ fn a_million_launches_add_up() {
     }
 }
 
-/// Both compilers come to the same fingerprints: of spans, of streamed matrices, and of shared memory, whose size depends on the target.
+/// Both compilers come to the same fingerprints: of spans, of tensor map operands, and of shared memory, whose size depends on the target.
 #[test]
 fn the_code_for_gpus_has_the_kernels_that_programs_launch() {
     let launched = [
@@ -517,8 +520,8 @@ fn the_code_for_gpus_has_the_kernels_that_programs_launch() {
         softmax::softmax::<1024>().description(),
         streams::softmax_streamed.description(),
         products::gemm_streamed::<128>().description(),
-        attention::attention::<f16, 128, 64, 0>().description(),
-        attention::attention_by_warps::<bf16, 16, 128, 1>().description(),
+        attention::attention::<f16, 128, 64, false>().description(),
+        attention::attention_by_warps::<bf16, 16, 128, true>().description(),
     ];
     for image in KERNELS.images() {
         for kernel in launched {

@@ -28,7 +28,7 @@ const OPEN: [(&str, &str); 4] = [
         "tiles::element::cast::rounding::CastWith",
         "with a mode of one's own it is a function of one element, as `map` takes",
     ),
-    ("tiles::stream::pipeline::ProducerSafe", "says no more than its supertrait `Send`, which is `unsafe`"),
+    ("tiles::pipeline::producer::ProducerSafe", "says no more than its supertrait `Send`, which is `unsafe`"),
     (
         "host::launch::Launch",
         "a name for methods of kernels: no function takes just any implementation of it",
@@ -223,7 +223,7 @@ impl Crate {
                 }
                 matches!(of, Type::Path(of) if self.is_unnamed_type(&last(&of.path)))
             }
-            syn::FnArg::Consumer(_) => false,
+            syn::FnArg::Receiver(_) => false,
         })
     }
 

@@ -3,7 +3,19 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::{Arch, BuiltImage, Error};
+use crate::{Arch, Error, KernelMetadata};
+
+/// The PTX for one architecture.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BuiltImage {
+    /// The architecture.
+    pub arch: Arch,
+    /// The file.
+    pub path: PathBuf,
+    /// What the kernels state about their launch. Entries without a marker are not among them.
+    pub kernels: Vec<KernelMetadata>,
+}
 
 /// The name of the PTX file for an architecture.
 pub(crate) fn ptx_file(name: &str, arch: Arch) -> String {
@@ -74,7 +86,6 @@ fn source(name: &str, images: &[BuiltImage], missing: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::KernelMetadata;
 
     fn image(arch: Arch, kernels: Vec<KernelMetadata>) -> BuiltImage {
         BuiltImage { arch, path: PathBuf::new(), kernels }

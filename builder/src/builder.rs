@@ -8,7 +8,7 @@ use std::thread;
 use crate::cargo::{self, Compilation};
 use crate::metadata;
 use crate::toolchain::{self, Toolchain, ToolchainMissing};
-use crate::{Arch, Diagnostics, Error, KernelMetadata, artifact};
+use crate::{Arch, BuiltImage, Diagnostics, Error, artifact};
 
 /// The variable that makes a missing toolchain an error.
 const REQUIRE_PTX: &str = "CUDA_TILES_REQUIRE_PTX";
@@ -29,6 +29,7 @@ const DOCS_RS: &str = "DOCS_RS";
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "nothing is compiled before `build`"]
+#[doc(alias("nvcc", "export_kernel"))]
 pub struct CudaBuilder {
     folder: PathBuf,
     archs: Vec<Arch>,
@@ -53,18 +54,6 @@ pub struct Built {
     pub images: Vec<BuiltImage>,
     /// Why there is no PTX, and what to type to get it.
     pub missing: Option<String>,
-}
-
-/// The PTX for one architecture.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct BuiltImage {
-    /// The architecture.
-    pub arch: Arch,
-    /// The file.
-    pub path: PathBuf,
-    /// What the kernels state about their launch. Entries without a marker are not among them.
-    pub kernels: Vec<KernelMetadata>,
 }
 
 impl CudaBuilder {

@@ -66,7 +66,8 @@ pub mod ptx;
 mod toolchain;
 
 pub use arch::{Arch, UnknownArch};
-pub use builder::{Built, BuiltImage, CudaBuilder};
+pub use artifact::BuiltImage;
+pub use builder::{Built, CudaBuilder};
 pub use diagnostics::Diagnostics;
 pub use error::Error;
 pub use metadata::{KernelMetadata, MetadataError};

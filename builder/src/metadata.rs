@@ -43,8 +43,8 @@ pub struct KernelMetadata {
     pub declaration: String,
     /// The largest block that the kernel may be launched with, in threads along x, y and z (`.maxntid`).
     pub threads: Option<[u32; 3]>,
-    /// Threads along x besides those, which do nothing but copy. Architectures before `sm_90` have no copy engine for
-    /// them to drive; kernels are launched without them there.
+    /// Threads of producer warps, along x and in addition to `threads`. Architectures before `sm_90` have no TMA;
+    /// kernels are launched without producer warps there.
     pub producer_threads: Option<u32>,
     /// How many blocks should fit on a multiprocessor at a time (`.minnctapersm`).
     pub min_blocks: Option<u32>,
@@ -113,8 +113,8 @@ pub enum MetadataError {
     #[error(
         "kernel `{kernel}`{line} cuts a writable tensor into tiles after it has {learnt}: its blocks may know different things \
          by then, and cut the tensor in different ways, so that two of them own the same elements. Call `partition`, \
-         `strided` and `window` of writable tensors, and `deal` of sinks, at the top of the kernel; or declare the kernel \
-         as an `unsafe fn` and state why its blocks own different elements"
+         `strided` and `window` of writable tensors, and `schedule` of a `TmaStore`, at the top of the kernel; or declare the \
+         kernel as an `unsafe fn` and state why its blocks own different elements"
     )]
     LateCut {
         /// The kernel's path.
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_copy_count_where_there_is_a_copy_engine() {
+    fn producer_warps_count_where_there_is_tma() {
         let text = module("//@cuda-tiles entry first maxntid=256 producer=32 minnctapersm=1");
         for (arch, directive) in [
             (Arch::Sm80, ".maxntid 256, 1, 1\n"),
@@ -547,7 +547,7 @@ mod tests {
         let message = error("//@cuda-tiles entry first minnctapersm=2").to_string();
         assert!(message.contains("without `maxntid`"), "{message}");
         let message = error("//@cuda-tiles entry first producer=32").to_string();
-        assert!(message.contains("`copy`") && message.contains("without `maxntid`"), "{message}");
+        assert!(message.contains("`producer`") && message.contains("without `maxntid`"), "{message}");
     }
 
     /// What a marker may say, and much that it may not.

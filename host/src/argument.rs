@@ -1,7 +1,7 @@
 //! What can be passed to a kernel for each of its parameters.
 
 use cuda_tiles::element::Element;
-use cuda_tiles::launch::Description;
+use cuda_tiles::launch::{ByValue, Description, Plain};
 use cuda_tiles::shape::{OfRank, Rank};
 use cuda_tiles::span::{
     Access, Alignment, Atomic, Bounded, Divisible, Exclusive, Extents, Fact, Mapping, ReadOnly, TensorSpan,
@@ -100,6 +100,12 @@ pub struct Launching<'launch, S> {
 impl<T: Element, S> Argument<T, S> for T {
     fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<T, ArgumentError> {
         Ok(*self)
+    }
+}
+
+impl<T: Plain, S> Argument<ByValue<T>, S> for T {
+    fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<ByValue<T>, ArgumentError> {
+        Ok(ByValue(*self))
     }
 }
 

@@ -2,14 +2,13 @@
 
 use cuda_tiles::launch::Description;
 
-use crate::entry::Entry;
 use crate::error::{Error, Result};
 
 /// The oldest compute capability that the builder compiles for.
 const OLDEST_CAPABILITY: (u32, u32) = (8, 0);
 
-/// The major number of the first compute capability with a copy engine for tensors (PTX ISA, "cp.async.bulk.tensor").
-const FIRST_WITH_COPY_ENGINE: u32 = 9;
+/// The major number of the first compute capability with TMA (PTX ISA, "cp.async.bulk.tensor").
+const FIRST_WITH_TMA: u32 = 9;
 
 /// The kernels of one crate, compiled for one or several GPU architectures.
 ///
@@ -31,6 +30,26 @@ pub struct Image {
     exact: bool,
     ptx: &'static str,
     entries: &'static [Entry],
+}
+
+/// An entry of compiled code: a kernel, or an instance of a generic one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Where the kernel is defined, [`Description::path`].
+    pub path: &'static str,
+    /// What it is called in PTX, and by profilers.
+    pub symbol: &'static str,
+    /// The hash of what a launch relies on, [`Description::fingerprint`].
+    pub fingerprint: u64,
+    /// The function as it is declared, [`Description::declaration`].
+    pub declaration: &'static str,
+}
+
+impl Entry {
+    /// The kernel's name: the end of its path.
+    pub(crate) fn name(&self) -> &'static str {
+        self.path.rsplit_once("::").map_or(self.path, |(_, name)| name)
+    }
 }
 
 impl Artifact {
@@ -152,10 +171,10 @@ impl Image {
         }
     }
 
-    /// The threads of a block of a kernel in its code: those that copy are there where the target has a copy engine for them.
+    /// The threads of a block of a kernel in this image's code. Producer warps are there where the target has TMA.
     // As `PRODUCER_WARP` in `cuda_tiles::arch::barriers`.
     pub fn threads(&self, kernel: &Description) -> u32 {
-        kernel.threads + if self.major >= FIRST_WITH_COPY_ENGINE { kernel.producer_threads } else { 0 }
+        kernel.threads + if self.major >= FIRST_WITH_TMA { kernel.producer_threads } else { 0 }
     }
 
     /// The version of the PTX language that the image is written in, from its `.version` line.
@@ -250,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_copy_are_there_with_a_copy_engine() {
+    fn producer_warps_are_there_with_tma() {
         let kernel = Description {
             name: "product",
             path: "kernels::product",

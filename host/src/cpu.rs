@@ -16,7 +16,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::error::{Error, Result};
 use crate::printer;
 
-pub(crate) use memory::HostMemory;
+pub(crate) use memory::{HostMemory, host_memory};
 
 /// Stack of a kernel thread, in bytes: tiles live there, dozens of them in a large kernel, each up to a few megabytes.
 /// It is address space; memory is taken only as far as a kernel uses it. How much a kernel needs, the compiler alone knows: what

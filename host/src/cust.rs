@@ -48,6 +48,7 @@
 //! `CUDA_LIBRARY_PATH` at it in `.cargo/config.toml`, as this repository does. A program built so starts without a driver
 //! too; `cust::init` then returns an error.
 
+mod failure;
 mod module;
 mod tensor;
 mod tensor_maps;
@@ -69,6 +70,7 @@ use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::parameters::{EntryParameters, total_shared};
 
+use failure::{describe, failure};
 use tensor_maps::Maps;
 
 pub use tensor::{CustTensor, CustTensorMut};
@@ -319,14 +321,6 @@ fn is_trap(error: CudaError) -> bool {
             | CudaError::InvalidProgramCounter
             | CudaError::LaunchFailed
     )
-}
-
-fn failure(device: &str, operation: &'static str, error: CudaError) -> Error {
-    Error::Driver { device: device.to_owned(), operation, code: describe(error) }
-}
-
-fn describe(error: CudaError) -> String {
-    format!("{error:?}: {error}")
 }
 
 #[cfg(test)]

@@ -5,28 +5,8 @@
 
 use cuda_tiles::launch::Description;
 
-use crate::artifact::Image;
+use crate::artifact::{Entry, Image};
 use crate::error::{Error, Result, quoted};
-
-/// An entry of compiled code: a kernel, or an instance of a generic one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// Where the kernel is defined, [`Description::path`].
-    pub path: &'static str,
-    /// What it is called in PTX, and by profilers.
-    pub symbol: &'static str,
-    /// The hash of what a launch relies on, [`Description::fingerprint`].
-    pub fingerprint: u64,
-    /// The function as it is declared, [`Description::declaration`].
-    pub declaration: &'static str,
-}
-
-impl Entry {
-    /// The kernel's name: the end of its path.
-    fn name(&self) -> &'static str {
-        self.path.rsplit_once("::").map_or(self.path, |(_, name)| name)
-    }
-}
 
 /// Looks for a kernel in all that is loaded on a device, artifacts by their names: which of them has it, as what.
 ///

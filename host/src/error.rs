@@ -11,6 +11,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[doc(alias("TileError"))]
 pub enum Error {
     /// No NVIDIA driver answers.
     #[error(

@@ -6,10 +6,12 @@
 
 mod device;
 mod failure;
+mod loaded;
 mod memory;
 mod messages;
 mod module;
 mod pinned;
+mod reports;
 mod stream;
 mod tensor_maps;
 

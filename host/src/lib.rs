@@ -69,6 +69,7 @@ mod matrix;
 mod parameters;
 mod pinned;
 mod printer;
+mod size;
 mod slow;
 mod stream;
 mod tensor;
@@ -80,9 +81,8 @@ mod tensor_maps;
 mod workspace;
 
 pub use argument::{Argument, Arguments};
-pub use artifact::{Artifact, Image};
+pub use artifact::{Artifact, Entry, Image};
 pub use device::Device;
-pub use entry::Entry;
 pub use error::{ArgumentError, Dimensions, Error, Report, Result};
 pub use grid::{BlockCount, Grid};
 pub use launch::{Launch, LaunchUnsafe};

@@ -1,7 +1,7 @@
-//! Tensors as streamed matrices.
+//! Tensors as tensor map operands.
 //!
-//! The copy engine of a GPU wants rows whose elements are neighbours and that begin at multiples of 16 bytes. A tensor that
-//! a kernel reads so must be like that, on every device alike; where it only writes one, the kernel has another way.
+//! TMA loads and stores matrices whose rows are contiguous and begin at multiples of 16 bytes. A tensor for a `TmaLoad` must be like
+//! that, on every device alike. A tensor for a `TmaStore` may be otherwise: the kernel then stores it without TMA.
 
 use cuda_tiles::element::Element;
 use cuda_tiles::memory::{MatrixLayout, MatrixShape, TensorBox, TensorMap, TmaLoad, TmaStore};
@@ -12,13 +12,13 @@ use crate::stream::Stream;
 use crate::tensor::{Layout, Tensor, TensorView, TensorViewMut};
 use crate::tensor_maps::{MapDescription, MapKeeper};
 
-/// The copy engine's granularity, in bytes.
+/// The granularity of TMA, in bytes.
 const GRANULE: u64 = 16;
 
-/// The most rows, columns or matrices: the engine's coordinates are signed.
+/// The most rows, columns or matrices: the coordinates of TMA are signed.
 const MOST: usize = i32::MAX as usize;
 
-/// Rows and matrices are less than this far apart, in bytes, for the engine.
+/// TMA wants rows and matrices less than this far apart, in bytes.
 const MOST_PITCH: u64 = 1 << 40;
 
 /// Columns, rows and matrices of a tensor, and the elements between neighbours of each.
@@ -38,8 +38,8 @@ impl Axes {
         Self { names: ["columns", "rows", "matrices"], extents, strides }
     }
 
-    /// The layout of the matrices, if their columns are contiguous. Strides that no second element uses are as in a tensor
-    /// whose rows the engine can read.
+    /// The layout of the matrices, if their columns are contiguous. The stride of an axis of one element is replaced by one that
+    /// suits TMA.
     fn layout(&self, element_bytes: u64) -> Result<MatrixLayout, String> {
         let Self { extents: [columns, rows, batches], strides, .. } = *self;
         for (name, extent) in self.names.into_iter().zip(self.extents) {
@@ -69,7 +69,7 @@ impl Axes {
     }
 }
 
-/// Why the copy engine cannot reach the elements, if it cannot.
+/// Why TMA cannot reach the elements, if it cannot.
 fn unreachable(address: u64, layout: &MatrixLayout, element_bytes: u64) -> Option<String> {
     let (row_bytes, batch_bytes) = (layout.row_pitch * element_bytes, layout.batch_pitch * element_bytes);
     let pitches =
@@ -107,10 +107,10 @@ pub(crate) struct Parts<T: Element> {
 /// How a kernel uses a matrix.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// It reads it, by the copy engine.
-    Source,
-    /// It writes it, by the copy engine where that can.
-    Sink,
+    /// It loads the matrix by TMA.
+    Load,
+    /// It stores the matrix, by TMA where that is possible.
+    Store,
 }
 
 /// The layout of a tensor's matrices.
@@ -142,12 +142,12 @@ pub(crate) fn parts<T: Element, const RANK: usize>(
         _ => unreachable(address, &matrices, size_of::<T>() as u64),
     };
     let map = match (wanted, problem) {
-        (Use::Source, Some(problem)) => return Err(refusal(layout, problem)),
-        (Use::Sink, Some(_)) => std::ptr::null(),
-        (Use::Sink, None) if layout.len() == 0 => std::ptr::null(),
-        (Use::Sink, None) => {
-            // The engine writes 16 bytes at a time, also where a row ends within them, as was seen on an H200: what lies behind
-            // the row would be overwritten. The last columns are left to the kernel's threads.
+        (Use::Load, Some(problem)) => return Err(refusal(layout, problem)),
+        (Use::Store, Some(_)) => std::ptr::null(),
+        (Use::Store, None) if layout.len() == 0 => std::ptr::null(),
+        (Use::Store, None) => {
+            // TMA writes 16 bytes at a time, also where a row ends within them (seen on an H200): it would overwrite the bytes behind
+            // the row. The kernel's threads store the last columns.
             let granule = GRANULE as u32 / size_of::<T>() as u32;
             let MatrixLayout { rows, columns, batches, row_pitch, batch_pitch, .. } = matrices;
             let whole = MatrixLayout::new(rows, columns / granule * granule, batches, row_pitch, batch_pitch);
@@ -156,7 +156,7 @@ pub(crate) fn parts<T: Element, const RANK: usize>(
                 _ => maps.tensor_map(&MapDescription::new::<T>(address, whole, piece))?,
             }
         }
-        (Use::Source, None) => maps.tensor_map(&MapDescription::new::<T>(address, matrices, piece))?,
+        (Use::Load, None) => maps.tensor_map(&MapDescription::new::<T>(address, matrices, piece))?,
     };
     Ok(Parts { map, pointer: pointer.cast(), layout: matrices })
 }
@@ -185,7 +185,7 @@ macro_rules! streamed {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TmaLoad<T, S>, ArgumentError> {
                 let memory = self.storage.lend(launch.stream)?;
                 let Parts { map, pointer, layout } =
-                    parts::<T, $rank>(memory, &self.layout, Use::Source, TmaLoad::<T, S>::BOX, launch.maps)?;
+                    parts::<T, $rank>(memory, &self.layout, Use::Load, TmaLoad::<T, S>::BOX, launch.maps)?;
                 // SAFETY: the layout stays within the storage, which the kernel may read from now on: on the CPU it ends
                 // before this borrow does, on the GPU the storage's account knows of it. The map says the same.
                 Ok(unsafe { TmaLoad::new(map, pointer, layout) })
@@ -204,7 +204,7 @@ macro_rules! streamed {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TmaStore<T, S>, ArgumentError> {
                 let memory = self.storage.lend_mut(launch.stream)?;
                 let Parts { map, pointer, layout } =
-                    parts::<T, $rank>(memory, &self.layout, Use::Sink, TmaStore::<T, S>::BOX, launch.maps)?;
+                    parts::<T, $rank>(memory, &self.layout, Use::Store, TmaStore::<T, S>::BOX, launch.maps)?;
                 // SAFETY: as for reading, and the borrow is the only one: nothing else reads or writes the storage while
                 // the kernel uses it. No two indices of a writable view share an element.
                 Ok(unsafe { TmaStore::new(map, pointer, layout) })
@@ -233,46 +233,46 @@ mod tests {
     #[test]
     fn packed_and_pitched_matrices_are_streamed() {
         let packed = Layout::row_major([30, 64]);
-        assert_eq!(resolve(packed, Use::Source), Ok(MatrixLayout::new(30, 64, 1, 64, 1920)));
+        assert_eq!(resolve(packed, Use::Load), Ok(MatrixLayout::new(30, 64, 1, 64, 1920)));
         let batch = Layout::row_major([4, 30, 64]).slice(2, 8..17).unwrap();
-        assert_eq!(resolve(batch, Use::Source), Ok(MatrixLayout::new(30, 9, 4, 64, 1920)));
+        assert_eq!(resolve(batch, Use::Load), Ok(MatrixLayout::new(30, 9, 4, 64, 1920)));
         let heads = Layout::row_major([30, 4, 64]).permute([1, 0, 2]).unwrap();
-        assert_eq!(resolve(heads, Use::Source), Ok(MatrixLayout::new(30, 64, 4, 256, 64)));
+        assert_eq!(resolve(heads, Use::Load), Ok(MatrixLayout::new(30, 64, 4, 256, 64)));
     }
 
     #[test]
     fn strides_that_lead_nowhere_do_not_matter() {
         let row = Layout { offset: 0, shape: [1, 9], strides: [9, 1] };
-        assert_eq!(resolve(row, Use::Source), Ok(MatrixLayout::new(1, 9, 1, 16, 16)));
+        assert_eq!(resolve(row, Use::Load), Ok(MatrixLayout::new(1, 9, 1, 16, 16)));
         let column = Layout { offset: 0, shape: [9, 1], strides: [8, 3] };
-        assert_eq!(resolve(column, Use::Source), Ok(MatrixLayout::new(9, 1, 1, 8, 72)));
+        assert_eq!(resolve(column, Use::Load), Ok(MatrixLayout::new(9, 1, 1, 8, 72)));
         let empty = Layout { offset: 1, shape: [9, 0], strides: [3, 1] };
-        assert_eq!(resolve(empty, Use::Source).map(|layout| layout.rows), Ok(9));
+        assert_eq!(resolve(empty, Use::Load).map(|layout| layout.rows), Ok(9));
     }
 
     #[test]
     fn what_cannot_be_streamed_says_why_and_what_to_do() {
-        let ragged = resolve(Layout::row_major([8, 4093]), Use::Source).unwrap_err();
+        let ragged = resolve(Layout::row_major([8, 4093]), Use::Load).unwrap_err();
         assert_eq!(
             ragged,
             "a tensor of shape [8, 4093] and strides [4093, 1] cannot be streamed: rows of a streamed tensor start at \
              multiples of 16 bytes; its row pitch is 8186 bytes: pad the rows, for example with `Tensor::padded`"
         );
         let batch = Layout { offset: 0, shape: [2, 3, 8], strides: [27, 8, 1] };
-        let batch = resolve(batch, Use::Source).unwrap_err();
+        let batch = resolve(batch, Use::Load).unwrap_err();
         assert!(
             batch.contains(
                 "matrices of a streamed tensor start at multiples of 16 bytes; its matrix pitch is 54"
             ),
             "{batch}"
         );
-        let shifted = resolve(Layout::row_major([8, 64]).slice(1, 3..64).unwrap(), Use::Source).unwrap_err();
+        let shifted = resolve(Layout::row_major([8, 64]).slice(1, 3..64).unwrap(), Use::Load).unwrap_err();
         assert!(
             shifted.ends_with("starts 6 bytes behind one: cut views at columns that are multiples of 8"),
             "{shifted}"
         );
         let transposed = Layout::row_major([64, 32]).permute([1, 0]).unwrap();
-        for wanted in [Use::Source, Use::Sink] {
+        for wanted in [Use::Load, Use::Store] {
             let transposed = resolve(transposed, wanted).unwrap_err();
             assert!(transposed.contains("here the rows are: pass the transposed matrix"), "{transposed}");
             let every_second = Layout { offset: 0, shape: [8, 8], strides: [64, 2] };
@@ -283,26 +283,22 @@ mod tests {
             );
         }
         let long =
-            resolve(Layout { offset: 0, shape: [1 << 31, 8], strides: [0, 1] }, Use::Source).unwrap_err();
+            resolve(Layout { offset: 0, shape: [1 << 31, 8], strides: [0, 1] }, Use::Load).unwrap_err();
         assert!(long.ends_with("a streamed tensor has at most 2147483647 rows"), "{long}");
-        let far =
-            resolve(Layout { offset: 0, shape: [2, 8], strides: [1 << 39, 1] }, Use::Source).unwrap_err();
+        let far = resolve(Layout { offset: 0, shape: [2, 8], strides: [1 << 39, 1] }, Use::Load).unwrap_err();
         assert!(far.contains("less than 2^40 bytes apart; its row pitch is 1099511627776 bytes"), "{far}");
     }
 
     #[test]
-    fn a_sink_may_have_any_pitch() {
+    fn an_output_may_have_any_pitch() {
         let ragged = Layout::row_major([8, 4093]);
-        assert_eq!(resolve(ragged, Use::Sink), Ok(MatrixLayout::new(8, 4093, 1, 4093, 32_744)));
-        assert!(resolve(Layout::row_major([8, 64]).slice(1, 3..64).unwrap(), Use::Sink).is_ok());
+        assert_eq!(resolve(ragged, Use::Store), Ok(MatrixLayout::new(8, 4093, 1, 4093, 32_744)));
+        assert!(resolve(Layout::row_major([8, 64]).slice(1, 3..64).unwrap(), Use::Store).is_ok());
     }
 
     #[test]
     fn padded_tensors_can_be_streamed() {
         let tensor = Tensor::<f16, 2>::padded(&Device::cpu(), [8, 4093]).unwrap();
-        assert_eq!(
-            resolve(tensor.view().layout, Use::Source),
-            Ok(MatrixLayout::new(8, 4093, 1, 4096, 32_768))
-        );
+        assert_eq!(resolve(tensor.view().layout, Use::Load), Ok(MatrixLayout::new(8, 4093, 1, 4096, 32_768)));
     }
 }

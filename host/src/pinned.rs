@@ -5,11 +5,11 @@ use std::marker::PhantomData;
 
 use cuda_tiles::element::Element;
 
-use crate::cpu::HostMemory;
+use crate::cpu::{HostMemory, host_memory};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gpu::GpuPinned;
-use crate::tensor::{byte_count, host_memory};
+use crate::size::byte_count;
 
 /// A buffer of `T` in page-locked memory of the host, between which and a GPU copies are asynchronous:
 /// [`Tensor::copy_from_pinned`](crate::Tensor::copy_from_pinned) and

@@ -13,10 +13,11 @@ use cuda_tiles::element::Element;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::pinned::PinnedBuffer;
+use crate::size::{byte_count, too_large};
 use crate::stream::Stream;
 
 pub(crate) use layout::Layout;
-pub(crate) use storage::{Storage, host_memory, host_vec};
+pub(crate) use storage::{Storage, host_vec};
 pub use view::{TensorView, TensorViewMut};
 
 /// Rows of padded tensors begin at multiples of this many bytes.
@@ -295,19 +296,6 @@ impl<T, const RANK: usize> fmt::Debug for Tensor<T, RANK> {
 /// Number of elements of a shape, if their bytes can be counted.
 fn element_count<T, const RANK: usize>(shape: [usize; RANK]) -> Result<usize> {
     byte_count::<T, RANK>(shape).map(|bytes| bytes / size_of::<T>())
-}
-
-/// Number of bytes of a tensor. Extents of 0 are counted as 1 for the limit, so that strides cannot overflow either.
-pub(crate) fn byte_count<T, const RANK: usize>(shape: [usize; RANK]) -> Result<usize> {
-    let bytes = shape.iter().try_fold(size_of::<T>(), |bytes, &extent| bytes.checked_mul(extent.max(1)));
-    match bytes {
-        Some(bytes) if bytes <= isize::MAX as usize => Ok(if shape.contains(&0) { 0 } else { bytes }),
-        _ => Err(too_large::<T, RANK>(shape)),
-    }
-}
-
-fn too_large<T, const RANK: usize>(shape: [usize; RANK]) -> Error {
-    Error::TooLarge { shape: shape.into(), element_bytes: size_of::<T>() }
 }
 
 pub(crate) fn check_len<const RANK: usize>(

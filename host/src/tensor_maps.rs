@@ -1,8 +1,7 @@
-//! What the copy engine of a GPU is told of the tensors that kernels stream.
+//! The tensor maps of TMA.
 //!
-//! The engine reads a description of each tensor from memory of the device: a tensor map, which the driver encodes. A
-//! launch finds the maps of its arguments by what they say, so that a program which launches on the same tensors over and
-//! over makes each of them once.
+//! TMA reads a description of each tensor from memory of the device: a tensor map. The driver encodes it. A launch looks the maps of
+//! its arguments up by their content, so that a program that launches on the same tensors again makes each map once.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -25,8 +24,8 @@ const MOST_MAPS: usize = 4096;
 /// The words of a tensor map.
 pub(crate) type Words = [u64; MAP_BYTES / 8];
 
-/// An element type as tensor maps name it. The engine moves bits, so that types of one size differ for sums in memory only; but for
-/// `tf32`, which it rounds numbers to.
+/// An element type as tensor maps name it. TMA moves bits: types of one size differ only in reductions to memory. `tf32` is the
+/// exception; TMA rounds numbers to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum MapElement {
     U8,
@@ -50,13 +49,13 @@ impl MapElement {
             2 if is(TypeId::of::<f16>()) => Self::F16,
             2 if is(TypeId::of::<bf16>()) => Self::Bf16,
             4 if is(TypeId::of::<f32>()) => Self::F32,
-            // Numbers that are tf32 stay as they are. Where memory has all bits of an `f32`, the engine rounds, and what it hands to
-            // tensor cores has zeros in the bits that they ignore, which take no power.
+            // Numbers that are tf32 stay as they are. Where memory has all bits of an `f32`, TMA rounds. Tensor cores then read zeros in
+            // the bits that they ignore, and zeros take no power.
             4 if is(TypeId::of::<tf32>()) => Self::Tf32,
             4 if is(TypeId::of::<i32>()) => Self::I32,
             8 if is(TypeId::of::<f64>()) => Self::F64,
             8 if is(TypeId::of::<i64>()) => Self::I64,
-            // The engine has no other names of this size: those of eight bits are one, 16-bit integers have no sign.
+            // Tensor maps have one name for all types of eight bits, and one for all 16-bit integers.
             1 => Self::U8,
             2 => Self::U16,
             4 => Self::U32,
@@ -84,14 +83,14 @@ pub(crate) struct Encoding {
     pub(crate) extents: [u64; 3],
     /// Of rows and of matrices, in bytes.
     pub(crate) pitches: [u64; 2],
-    /// What one command moves, in elements.
+    /// The box of one TMA instruction, in elements.
     pub(crate) piece: [u32; 3],
     /// Bytes of a row of a piece.
     pub(crate) swizzle_bytes: u32,
 }
 
 impl MapDescription {
-    /// The map of elements at this address, which pieces of this size are moved of.
+    /// The map of elements at this address, with boxes of this size.
     pub(crate) fn new<T: Element>(address: u64, layout: MatrixLayout, piece: TensorBox) -> Self {
         let (element, element_bytes) = (MapElement::of::<T>(), size_of::<T>() as u64);
         let is_empty = [layout.rows, layout.columns, layout.batches].contains(&0);
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn element_types_have_the_engines_names() {
+    fn element_types_have_the_names_of_tensor_maps() {
         assert_eq!(
             [MapElement::of::<f8e4m3>(), MapElement::of::<f8e8m0>(), MapElement::of::<i8>()],
             [MapElement::U8; 3]

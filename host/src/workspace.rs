@@ -10,8 +10,9 @@ use cuda_tiles::element::Element;
 
 use crate::error::Result;
 use crate::gpu::GpuStream;
+use crate::size::byte_count;
 use crate::stream::Stream;
-use crate::tensor::{Layout, Storage, TensorViewMut, byte_count};
+use crate::tensor::{Layout, Storage, TensorViewMut};
 
 /// How many pieces of memory are kept for later.
 const MOST_KEPT: usize = 8;

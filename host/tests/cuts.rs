@@ -57,18 +57,18 @@ mod late {
     }
 
     #[kernel(producer = 32)]
-    fn by_message(
+    fn by_stage(
         roles: WarpRoles,
         x: TmaLoad<u32, Page>,
         y: TmaStore<u32, Page>,
         #[shared] ring: Ring<SharedTile<u32, Page>, 2>,
         #[shared] buffer: EpilogueBuffer<0>,
     ) {
-        let feed = roles.tile_indices(RowMajor, x_counts(&x)).map(move |[_, i, j]| x.tile(i, j));
-        roles.pipeline(ring, feed, move |cx, mut consumer| {
-            let (mut buffer, held) = (buffer, consumer.wait());
-            let tile = held.tiles().load(cx);
-            consumer.release(held);
+        let loads = roles.tile_indices(RowMajor, x_counts(&x)).map(move |[_, i, j]| x.tile(i, j));
+        roles.pipeline(ring, loads, move |cx, mut consumer| {
+            let (mut buffer, guard) = (buffer, consumer.wait());
+            let tile = guard.tiles().load(cx);
+            consumer.release(guard);
             if tile.at([0, 0]) == 0 {
                 y.schedule(cx, RowMajor).for_each(|place| place.store(&mut buffer, tile));
             } else {
@@ -96,9 +96,9 @@ mod late {
         });
     }
 
-    /// A sink that is dealt out when the tiles of another one have been.
+    /// Schedules the tiles of one output after the block has seen its scheduled tiles of another output.
     #[kernel(producer = 32)]
-    fn by_sink(
+    fn by_schedule(
         roles: WarpRoles,
         x: TmaLoad<u32, Page>,
         y: TmaStore<u32, Page>,
@@ -129,9 +129,13 @@ mod late {
             ("by_part", "read its index", by_part.launch(&device, 2, (&mut y,))),
             ("by_turn", "read atomically what other", by_turn.launch(&device, 2, (&mut turns, &mut y))),
             ("by_shared", "read shared memory", by_shared.launch(&device, 1, (&mut y,))),
-            ("by_message", "received tiles", by_message.launch(&device, 2, (&x, &mut pages()))),
+            ("by_stage", "received tiles", by_stage.launch(&device, 2, (&x, &mut pages()))),
             ("by_order", "read its index", by_order.launch(&device, 2, (&x, &mut pages()))),
-            ("by_sink", "read its index", by_sink.launch(&device, 1, (&x, &mut pages(), &mut pages()))),
+            (
+                "by_schedule",
+                "read its index",
+                by_schedule.launch(&device, 1, (&x, &mut pages(), &mut pages())),
+            ),
         ];
         for (kernel, learnt, result) in results {
             let message = message(kernel, result);
@@ -147,9 +151,9 @@ mod late {
 mod early {
     use super::*;
 
-    /// Both sinks are dealt out before the first tile; the block's index is known to feed and tiles.
+    /// Both outputs are scheduled before the first tile. Producer and consumers know the block's index.
     #[kernel(producer = 32)]
-    fn two_sinks(
+    fn two_outputs(
         roles: WarpRoles,
         x: TmaLoad<u32, Page>,
         y: TmaStore<u32, Page>,
@@ -157,15 +161,15 @@ mod early {
         #[shared] ring: Ring<SharedTile<u32, Page>, 2>,
         #[shared] buffer: EpilogueBuffer<0>,
     ) {
-        let feed = roles.tile_indices(RowMajor, y.tile_counts()).flat_map(move |[_, i, j]| [x.tile(i, j)]);
+        let loads = roles.tile_indices(RowMajor, y.tile_counts()).flat_map(move |[_, i, j]| [x.tile(i, j)]);
         let (y, z) = (roles.schedule(y, RowMajor), roles.schedule(z, ColumnMajor));
         let own = *roles.bid::<0>();
-        roles.pipeline(ring, feed, move |cx, mut consumer| {
+        roles.pipeline(ring, loads, move |cx, mut consumer| {
             let mut buffer = buffer;
             for (y, z) in y.zip(z) {
-                let held = consumer.wait();
-                let tile = held.tiles().load(cx);
-                consumer.release(held);
+                let guard = consumer.wait();
+                let tile = guard.tiles().load(cx);
+                consumer.release(guard);
                 y.store(&mut buffer, tile);
                 z.store(&mut buffer, tile + own);
             }
@@ -195,7 +199,7 @@ mod early {
         let x = Tensor::from_slice(&device, [32, 64], &numbers).unwrap();
         let mut y = Tensor::poisoned(&device, [32, 64]).unwrap();
         let mut z = Tensor::poisoned(&device, [64, 32]).unwrap();
-        two_sinks.launch(&device, 3, (&x, &mut y, &mut z)).unwrap();
+        two_outputs.launch(&device, 3, (&x, &mut y, &mut z)).unwrap();
         assert_eq!(y.to_vec().unwrap(), numbers);
         // Tile (i, j) of the second one has the number of tile (j, i) of the first.
         let z = z.to_vec().unwrap();
@@ -278,7 +282,7 @@ mod differently {
             let y = y.reshape((4_u32, D::<8>)).partition(cx, shape![1, 4]);
             y.store(cx.ones::<f32, _>(shape![1, 4]), (cx.bid::<0>(), 0));
         }
-        two_orders(cx, y: SpanMut<f32, (u32, u32)>) {
+        two_tile_orders(cx, y: SpanMut<f32, (u32, u32)>) {
             let tiles = y.partition(cx, shape![4, 4]).schedule(cx, RowMajor);
             tiles.tiles().for_each(|tile| tile.store_masked(cx.zeros::<f32, _>(shape![4, 4])));
         } else {
@@ -287,9 +291,9 @@ mod differently {
         }
     }
 
-    /// As the others, of a sink.
+    /// As the others, for a `TmaStore`.
     #[kernel(producer = 32)]
-    fn orders_of_a_sink(
+    fn orders_of_a_store(
         roles: WarpRoles,
         x: TmaLoad<f32, Page>,
         y: TmaStore<f32, Page>,
@@ -315,9 +319,9 @@ mod differently {
         };
     }
 
-    fn launch_orders_of_a_sink(device: &Device) -> Result<()> {
+    fn launch_orders_of_a_store(device: &Device) -> Result<()> {
         let x = Tensor::zeros(device, [16, 16])?;
-        orders_of_a_sink.launch(device, 3, (&x, &mut Tensor::zeros(device, [32, 32])?))
+        orders_of_a_store.launch(device, 3, (&x, &mut Tensor::zeros(device, [32, 32])?))
     }
 
     const CASES: [Case; 9] = [
@@ -328,10 +332,10 @@ mod differently {
         case!(two_slices, [100], "of extents [63]", "with strides [1]"),
         case!(two_walks, [100], "tiles of [32] at steps of [40]", "tiles of [32] at steps of [32]"),
         case!(two_extents, [32], "of extents [8, 4]", "of extents [4, 8]"),
-        case!(two_orders, [8, 8], "in the order RowMajor", "in the order Grouped::<2>"),
+        case!(two_tile_orders, [8, 8], "in the order RowMajor", "in the order Grouped::<2>"),
         (
-            "orders_of_a_sink",
-            launch_orders_of_a_sink,
+            "orders_of_a_store",
+            launch_orders_of_a_store,
             ["in the order CausalBalanced", "in the order FromLastRow::<2>"],
         ),
     ];

@@ -4,13 +4,13 @@
 mod kernels;
 
 use cuda_tiles::launch::{Description, Kernel};
-use cuda_tiles::shape::Shape2;
 use cuda_tiles::memory::{TmaLoad, TmaStore};
+use cuda_tiles::shape::Shape2;
 use cuda_tiles_host::{Artifact, Device, Image, Launch, Tensor, TensorView};
 use kernels::{SpanMut, description, entry};
 
-type Source = TmaLoad<f32, Shape2<8, 4>>;
-type Sink = TmaStore<f32, Shape2<8, 4>>;
+type Load = TmaLoad<f32, Shape2<8, 4>>;
+type Store = TmaStore<f32, Shape2<8, 4>>;
 
 // SAFETY: the entries do what the kernels of the same names declare.
 static IMAGES: [Image; 1] = unsafe {
@@ -25,7 +25,7 @@ const fn with_memory(name: &'static str, arguments: &'static [&'static str]) -> 
 
 /// Copies a piece.
 // SAFETY: the entries do what the kernels of the same names declare.
-static FETCH: Kernel<(Source, SpanMut, u32, u32, u32)> = unsafe {
+static FETCH: Kernel<(Load, SpanMut, u32, u32, u32)> = unsafe {
     Kernel::new(with_memory("fetch", &["x", "y", "batch", "row", "column"]), |_, _| {
         unreachable!("it runs on the GPU")
     })
@@ -33,21 +33,21 @@ static FETCH: Kernel<(Source, SpanMut, u32, u32, u32)> = unsafe {
 
 /// Writes numbers to a piece.
 // SAFETY: the entries do what the kernels of the same names declare.
-static PUT: Kernel<(Sink, u32, u32, u32)> = unsafe {
+static PUT: Kernel<(Store, u32, u32, u32)> = unsafe {
     Kernel::new(with_memory("put", &["y", "batch", "row", "column"]), |_, _| {
         unreachable!("it runs on the GPU")
     })
 };
 
-/// Whether a sink has a map.
+/// Whether the argument has a tensor map.
 // SAFETY: the entries do what the kernels of the same names declare.
-static IS_NULL: Kernel<(Sink, SpanMut)> =
+static IS_NULL: Kernel<(Store, SpanMut)> =
     unsafe { Kernel::new(with_memory("is_null", &["x", "y"]), |_, _| unreachable!("it runs on the GPU")) };
 
 fn gpu() -> Option<Device> {
     let device = kernels::gpu()?;
     if device.capability() < Some((9, 0)) {
-        eprintln!("skipped: {device} has no copy engine that reads tensor maps");
+        eprintln!("skipped: {device} has no TMA");
         return None;
     }
     device.load(&KERNELS).unwrap();
@@ -73,7 +73,7 @@ fn fetch(device: &Device, x: TensorView<'_, f32, 3>, [batch, row, column]: [u32;
     y
 }
 
-/// What [`fetch`] has to find in a tensor of this shape.
+/// The expected result of [`fetch`] in a tensor of this shape.
 fn expected([batches, rows, columns]: [usize; 3], [batch, row, column]: [usize; 3]) -> Vec<f32> {
     let at = |i: usize| match (row + i / 4, column + i % 4) {
         (row, column) if batch < batches && row < rows && column < columns => value(batch, row, column),
@@ -83,12 +83,12 @@ fn expected([batches, rows, columns]: [usize; 3], [batch, row, column]: [usize; 
 }
 
 #[test]
-fn the_copy_engine_reads_what_the_map_says() {
+fn tma_loads_what_the_map_says() {
     let Some(device) = gpu() else { return };
     let shape = [3, 13, 6];
     let mut x = Tensor::<f32, 3>::padded(&device, shape).unwrap();
     x.copy_from_slice(&numbered(shape)).unwrap();
-    // Columns are multiples of 16 bytes: the engine calls others an illegal instruction.
+    // Columns are multiples of 16 bytes. Other columns are an illegal instruction for TMA.
     for at in [[0, 0, 0], [1, 0, 4], [2, 8, 0], [2, 8, 4], [1, 12, 4], [2, 16, 0], [3, 0, 0]] {
         assert_eq!(fetch(&device, x.view(), at), expected(shape, at.map(|index| index as usize)), "{at:?}");
     }
@@ -131,7 +131,7 @@ fn a_tensor_without_elements_reads_as_zero() {
 }
 
 #[test]
-fn the_copy_engine_writes_within_the_tensor() {
+fn tma_stores_within_the_tensor() {
     let Some(device) = gpu() else { return };
     let mut y = Tensor::<f32, 3>::zeros(&device, [2, 12, 8]).unwrap();
     PUT.launch(&device, 1, (y.view_mut().slice(1, 1..11).unwrap(), 1, 8, 4)).unwrap();
@@ -145,7 +145,7 @@ fn the_copy_engine_writes_within_the_tensor() {
 }
 
 #[test]
-fn a_sink_that_the_engine_cannot_reach_has_no_map() {
+fn an_output_that_tma_cannot_reach_has_no_map() {
     let Some(device) = gpu() else { return };
     let is_null = |x: &mut Tensor<f32, 2>| {
         let mut y = Tensor::poisoned(&device, [1]).unwrap();

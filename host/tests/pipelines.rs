@@ -1,10 +1,14 @@
-//! Pipelines on the CPU: what may be done with messages in which order, what is reported, and that nothing is stored which
-//! should not be.
+//! Pipelines on the CPU: which sequences of calls are allowed, which are reported as errors, and that a kernel that fails stores
+//! nothing.
 
-use cuda_tiles::prelude::*;
+#[path = "../../tests/support/random.rs"]
+mod random;
+
 use cuda_tiles::memory::SharedTileRef;
 use cuda_tiles::pipeline::StageGuard;
+use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Error, Launch, Tensor};
+use random::Random;
 use std::collections::VecDeque;
 
 /// Rows and columns of a tile of numbers.
@@ -14,33 +18,33 @@ type Page = Shape2<SIDE, SIDE>;
 const STAGES: usize = 3;
 /// Random sequences of acts.
 const CASES: usize = if cfg!(miri) { 2 } else { 3000 };
-/// Of the orders of two rings every so many.
+/// Of all sequences of two rings, every so many are tested.
 const SHARE: usize = if cfg!(miri) { 512 } else { 1 };
 
-/// What a kernel does with the messages of its feed, in a number of four bits for each act.
+/// A call of the consumers. A sequence of acts is one number, with four bits for each act.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Act {
-    /// Receives a message and holds it.
-    Receive = 1,
-    /// Reads and releases the message that has been held longest.
+    /// Waits for a stage and holds its guard.
+    Wait = 1,
+    /// Reads and releases the stage that has been held longest.
     ReleaseOldest,
-    /// The one that has been held shortest.
+    /// Reads and releases the stage that has been held shortest.
     ReleaseNewest,
-    /// Drops the message that has been held shortest.
+    /// Drops the guard that has been held shortest.
     Drop,
-    /// Reads the next message as a step.
+    /// Reads the next stage in a k loop of one step.
     Step,
 }
 
 impl Act {
-    const ALL: [Self; 5] = [Self::Receive, Self::ReleaseOldest, Self::ReleaseNewest, Self::Drop, Self::Step];
+    const ALL: [Self; 5] = [Self::Wait, Self::ReleaseOldest, Self::ReleaseNewest, Self::Drop, Self::Step];
 
     fn encode(acts: &[Self]) -> u64 {
         acts.iter().rev().fold(0, |code, &act| code << 4 | act as u64)
     }
 }
 
-/// Acts upon the tiles of the first column of `x`, one below the other, and stores the sum of all that are read, each
+/// Carries out `acts` on the tiles of the first column of `x`, from top to bottom. Stores the sum of all tiles that it reads, each
 /// multiplied by its place in the sequence of reads.
 #[kernel(producer = 32)]
 fn follow(
@@ -54,7 +58,7 @@ fn follow(
     roles.pipeline(ring, x.column(0), move |cx, mut consumer| {
         let tiles = y.schedule(cx, RowMajor);
         let (mut buffer, mut acts, mut reads) = (buffer, acts, 0.0);
-        let mut held: Vec<StageGuard<'_, _>> = Vec::new();
+        let mut guards: Vec<StageGuard<'_, _>> = Vec::new();
         let mut sum = cx.zeros::<f32, _>(shape![SIDE, SIDE]);
         let mut read = |stage: SharedTileRef<'_, f32, Page>| {
             reads += 1.0;
@@ -62,18 +66,18 @@ fn follow(
         };
         while acts != 0 {
             match Act::ALL[(acts & 15) as usize - 1] {
-                Act::Receive => held.push(consumer.wait()),
+                Act::Wait => guards.push(consumer.wait()),
                 Act::ReleaseOldest => {
-                    let message = held.remove(0);
-                    read(message.tiles());
-                    consumer.release(message);
+                    let guard = guards.remove(0);
+                    read(guard.tiles());
+                    consumer.release(guard);
                 }
                 Act::ReleaseNewest => {
-                    let message = held.pop().unwrap();
-                    read(message.tiles());
-                    consumer.release(message);
+                    let guard = guards.pop().unwrap();
+                    read(guard.tiles());
+                    consumer.release(guard);
                 }
-                Act::Drop => drop(held.pop()),
+                Act::Drop => drop(guards.pop()),
                 Act::Step => consumer.k_loop(1).for_each(&mut read),
             }
             acts >>= 4;
@@ -84,8 +88,8 @@ fn follow(
     });
 }
 
-/// Takes the tiles of two columns of `x` from rings of their own, from the second ring where a bit of `turns` is one, and stores the
-/// sum of all, each multiplied by its place in the sequence. The first tile of `x` stays, and is added for each.
+/// Reads the tiles of two columns of `x` from two rings: from the second ring where a bit of `turns` is one. Stores the sum of all
+/// tiles, each multiplied by its place in the sequence. The first tile of `x` stays in a third ring and is added at each turn.
 #[kernel(producer = 96)]
 fn follow_both(
     roles: WarpRoles,
@@ -98,8 +102,8 @@ fn follow_both(
     #[shared] right: Ring<SharedTile<f32, Page>, 2>,
     #[shared] buffer: EpilogueBuffer<0>,
 ) {
-    let feeds = (x.column(0), x.column(0), x.column(1));
-    roles.pipelines((kept, left, right), feeds, move |cx, (mut kept, mut left, mut right)| {
+    let loads = (x.column(0), x.column(0), x.column(1));
+    roles.pipelines((kept, left, right), loads, move |cx, (mut kept, mut left, mut right)| {
         let tiles = y.schedule(cx, RowMajor);
         let (mut buffer, kept) = (buffer, kept.wait());
         let mut sum = cx.zeros::<f32, _>(shape![SIDE, SIDE]);
@@ -118,24 +122,23 @@ fn follow_both(
     });
 }
 
-/// What comes of acts on a feed of so many messages: the messages that are read, in order, or words of the error.
-fn outcome(acts: &[Act], messages: usize) -> Result<Vec<usize>, &'static str> {
+/// The outcome of acts on a pipeline of so many stages: the stages that are read, in order, or the call that fails and
+/// a part of the reason.
+fn outcome(acts: &[Act], stages: usize) -> Result<Vec<usize>, [&'static str; 2]> {
     let (mut reads, mut next) = (Vec::new(), 0);
-    // Messages that were not released, and those of them that the kernel can still release.
+    // The stages that were not released, and the stages among them whose guards still exist.
     let (mut unreleased, mut held) = (VecDeque::new(), VecDeque::new());
     for act in acts {
         match act {
-            Act::Receive if unreleased.len() == STAGES => {
-                return Err(
-                    "receive: all stages of the ring are held; release one before the next is received",
-                );
+            Act::Wait if unreleased.len() == STAGES => {
+                return Err(["wait: ", "all stages of the ring are held; release one before"]);
             }
             Act::Step if !unreleased.is_empty() => {
-                return Err("steps: messages are held that were received before; release them before");
+                return Err(["k_loop: ", "still held; release"]);
             }
-            Act::Receive if next == messages => return Err("receive: the feed of the pipeline has ended"),
-            Act::Step if next == messages => return Err("each: the feed of the pipeline has ended"),
-            Act::Receive => {
+            Act::Wait if next == stages => return Err(["wait: ", "has ended"]),
+            Act::Step if next == stages => return Err(["for_each: ", "has ended"]),
+            Act::Wait => {
                 unreleased.push_back(next);
                 held.push_back(next);
                 next += 1;
@@ -146,51 +149,50 @@ fn outcome(acts: &[Act], messages: usize) -> Result<Vec<usize>, &'static str> {
             }
             Act::Drop => drop(held.pop_back()),
             Act::ReleaseOldest | Act::ReleaseNewest => {
-                let message = if *act == Act::ReleaseOldest { held.pop_front() } else { held.pop_back() };
-                let message = message.expect("acts release what is held");
-                if unreleased.pop_front() != Some(message) {
-                    return Err(
-                        "release: a message that was received before is still held; release messages in the order",
-                    );
+                let stage = if *act == Act::ReleaseOldest { held.pop_front() } else { held.pop_back() };
+                let stage = stage.expect("acts release what is held");
+                if unreleased.pop_front() != Some(stage) {
+                    return Err(["release: ", "is still held; release"]);
                 }
-                reads.push(message);
+                reads.push(stage);
             }
         }
     }
     Ok(reads)
 }
 
-/// The number of an element of message `message`.
-fn number(message: usize, element: usize) -> f32 {
-    (message * 100 + element) as f32
+/// An element of a stage's tile.
+fn number(stage: usize, element: usize) -> f32 {
+    (stage * 100 + element) as f32
 }
 
-/// Runs the acts on a feed of so many messages, and demands what [`outcome`] says.
-fn check(acts: &[Act], messages: usize) {
+/// Runs the acts on a pipeline of so many stages, and demands what [`outcome`] says.
+fn check(acts: &[Act], stages: usize) {
     let device = Device::cpu();
-    let numbers = (0..messages * SIDE * SIDE).map(|i| number(i / (SIDE * SIDE), i % (SIDE * SIDE)));
-    let x = Tensor::from_vec(&device, [messages * SIDE, SIDE], numbers.collect()).unwrap();
+    let numbers = (0..stages * SIDE * SIDE).map(|i| number(i / (SIDE * SIDE), i % (SIDE * SIDE)));
+    let x = Tensor::from_vec(&device, [stages * SIDE, SIDE], numbers.collect()).unwrap();
     let mut y = Tensor::<f32, 2>::full(&device, [SIDE, SIDE], -1.0).unwrap();
     let result = follow.launch(&device, 1, (&x, &mut y, Act::encode(acts)));
     let y = y.to_vec().unwrap();
-    match outcome(acts, messages) {
+    match outcome(acts, stages) {
         Ok(reads) => {
-            result.unwrap_or_else(|error| panic!("{acts:?} of {messages}: {error}"));
+            result.unwrap_or_else(|error| panic!("{acts:?} of {stages}: {error}"));
             let sum = |element| {
                 let terms = reads.iter().enumerate().map(|(k, &read)| (k + 1) as f32 * number(read, element));
                 terms.sum::<f32>()
             };
-            assert_eq!(y, (0..SIDE * SIDE).map(sum).collect::<Vec<_>>(), "{acts:?} of {messages}");
+            assert_eq!(y, (0..SIDE * SIDE).map(sum).collect::<Vec<_>>(), "{acts:?} of {stages}");
         }
-        Err(text) => {
-            let what = format!("{acts:?} of {messages}");
+        Err([call, reason]) => {
+            let what = format!("{acts:?} of {stages}");
             let error = result.expect_err(&what);
             assert!(
                 matches!(error, Error::Panicked { kernel: "follow", block: [0, 0, 0], .. }),
                 "{what}: {error:?}"
             );
             let error = error.to_string();
-            assert!(error.starts_with("kernel `follow` panicked") && error.contains(text), "{what}: {error}");
+            let start = format!("kernel `follow` panicked in block (0, 0, 0): {call}");
+            assert!(error.starts_with(&start) && error.contains(reason), "{what}: {error}");
             assert!(error.contains("pipelines.rs:"), "{what}: {error}");
             assert_eq!(y, [-1.0; SIDE * SIDE], "{what}: what was not finished is not stored");
         }
@@ -198,56 +200,56 @@ fn check(acts: &[Act], messages: usize) {
 }
 
 #[test]
-fn a_feed_that_ends_too_early_is_an_error() {
-    use Act::{Receive, ReleaseOldest, Step};
+fn a_producer_that_ends_too_early_is_an_error() {
+    use Act::{ReleaseOldest, Step, Wait};
     check(&[Step], 0);
-    check(&[Receive], 0);
+    check(&[Wait], 0);
     check(&[Step, Step, Step], 2);
-    check(&[Receive, Receive], 1);
-    check(&[Receive, Receive, ReleaseOldest, ReleaseOldest, Receive], 2);
-    // Two of three stages are held, and the feed is what has ended.
-    check(&[Receive, Receive, Receive], 2);
+    check(&[Wait, Wait], 1);
+    check(&[Wait, Wait, ReleaseOldest, ReleaseOldest, Wait], 2);
+    // Two of three stages are held. The error is that the producer has ended.
+    check(&[Wait, Wait, Wait], 2);
 }
 
 #[test]
-fn a_feed_that_goes_on_too_long_is_left_alone() {
-    use Act::{Receive, ReleaseOldest, Step};
-    for messages in [1, 2, 3, 4, 9] {
-        check(&[], messages);
-        check(&[Step], messages);
-        check(&[Receive, ReleaseOldest], messages);
-        // Nor need the last message be released.
-        check(&[Receive], messages);
+fn a_producer_with_loads_left_is_left_alone() {
+    use Act::{ReleaseOldest, Step, Wait};
+    for stages in [1, 2, 3, 4, 9] {
+        check(&[], stages);
+        check(&[Step], stages);
+        check(&[Wait, ReleaseOldest], stages);
+        // The last stage need not be released either.
+        check(&[Wait], stages);
     }
 }
 
 #[test]
 fn stages_that_are_all_held_are_an_error() {
-    use Act::{Drop, Receive, ReleaseOldest};
-    check(&[Receive, Receive, Receive], 9);
-    check(&[Receive, Receive, Receive, Receive], 9);
-    check(&[Receive, Receive, Receive, ReleaseOldest, Receive, ReleaseOldest, Receive], 9);
-    check(&[Receive, Drop, Receive, Drop, Receive, Drop, Receive], 9);
+    use Act::{Drop, ReleaseOldest, Wait};
+    check(&[Wait, Wait, Wait], 9);
+    check(&[Wait, Wait, Wait, Wait], 9);
+    check(&[Wait, Wait, Wait, ReleaseOldest, Wait, ReleaseOldest, Wait], 9);
+    check(&[Wait, Drop, Wait, Drop, Wait, Drop, Wait], 9);
 }
 
 #[test]
-fn messages_are_released_in_order() {
-    use Act::{Drop, Receive, ReleaseNewest, ReleaseOldest};
-    check(&[Receive, Receive, ReleaseOldest, ReleaseOldest], 2);
-    check(&[Receive, Receive, ReleaseNewest], 9);
-    check(&[Receive, Drop, Receive, ReleaseOldest], 9);
+fn stages_are_released_in_order() {
+    use Act::{Drop, ReleaseNewest, ReleaseOldest, Wait};
+    check(&[Wait, Wait, ReleaseOldest, ReleaseOldest], 2);
+    check(&[Wait, Wait, ReleaseNewest], 9);
+    check(&[Wait, Drop, Wait, ReleaseOldest], 9);
 }
 
 #[test]
-fn steps_are_taken_while_nothing_is_held() {
-    use Act::{Drop, Receive, ReleaseOldest, Step};
-    check(&[Step, Receive, Step], 9);
-    check(&[Receive, Drop, Step], 9);
-    check(&[Receive, Receive, ReleaseOldest, ReleaseOldest, Step, Step, Step, Receive], 9);
+fn k_loops_run_while_no_stage_is_held() {
+    use Act::{Drop, ReleaseOldest, Step, Wait};
+    check(&[Step, Wait, Step], 9);
+    check(&[Wait, Drop, Step], 9);
+    check(&[Wait, Wait, ReleaseOldest, ReleaseOldest, Step, Step, Step, Wait], 9);
 }
 
 #[test]
-fn rings_are_received_from_in_any_order() {
+fn consumers_wait_for_rings_in_any_order() {
     let device = Device::cpu();
     let rows = 8;
     let numbers = (0..rows * SIDE * 2 * SIDE).map(|i| (i % 977) as f32).collect::<Vec<_>>();
@@ -270,41 +272,38 @@ fn rings_are_received_from_in_any_order() {
         };
         assert_eq!(y.to_vec().unwrap(), (0..SIDE * SIDE).map(expected).collect::<Vec<_>>(), "{turns:b}");
     }
-    // One ring's feed ends, whatever the others have.
+    // The loads of one ring end, whatever the others have left.
     let mut y = Tensor::<f32, 2>::zeros(&device, [SIDE, SIDE]).unwrap();
     let error = follow_both.launch(&device, 1, (&x, &mut y, 0x1ff, 9)).unwrap_err().to_string();
-    assert!(error.contains("the feed of the pipeline has ended"), "{error}");
+    assert!(error.contains(": for_each: ") && error.contains("has ended"), "{error}");
 }
 
 #[test]
 fn acts_in_any_order() {
-    let mut state = 1_u64;
-    let mut below = |end: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % end
-    };
+    let mut random = Random::new(1);
+    let mut below = |end: u64| random.below(end) as usize;
     let (mut finished, mut refused) = (0, 0);
     for _ in 0..CASES {
         let (mut acts, mut held) = (Vec::new(), 0_usize);
-        // Mostly such as are legal, so that errors come late.
+        // Most acts are legal, so that errors come late.
         for _ in 0..below(17) {
             let act = match below(20) {
-                0..7 => Act::Receive,
+                0..7 => Act::Wait,
                 7..13 => Act::ReleaseOldest,
                 13 => Act::ReleaseNewest,
                 14 if below(4) == 0 => Act::Drop,
                 _ => Act::Step,
             };
-            let takes = !matches!(act, Act::Receive | Act::Step);
+            let takes = !matches!(act, Act::Wait | Act::Step);
             if (takes && held == 0) || (act == Act::Step && held > 0 && below(9) > 0) {
                 continue;
             }
-            held = if act == Act::Receive { held + 1 } else { held - usize::from(takes) };
+            held = if act == Act::Wait { held + 1 } else { held - usize::from(takes) };
             acts.push(act);
         }
-        let messages = below(12);
-        check(&acts, messages);
-        *(if outcome(&acts, messages).is_ok() { &mut finished } else { &mut refused }) += 1;
+        let stages = below(12);
+        check(&acts, stages);
+        *(if outcome(&acts, stages).is_ok() { &mut finished } else { &mut refused }) += 1;
     }
     let enough = CASES / 6;
     assert!(finished >= enough && refused >= enough, "{finished} finished, {refused} refused");

@@ -1,5 +1,5 @@
-//! Streamed products on the CPU whose operands, sinks or sequence of calls are unusual: results are right, or an error says
-//! what to do and nothing wrong is stored.
+//! Pipelined matrix products on the CPU, with unusual operands, outputs and sequences of calls. Results are right, or an error says
+//! what to do and the kernel stores nothing wrong.
 
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Result, Tensor, TensorView, TensorViewMut};
@@ -15,15 +15,15 @@ fn product(
     #[shared] buffer: EpilogueBuffer<0>,
 ) {
     let steps = a.tile_counts().1;
-    let feed = roles
+    let loads = roles
         .tile_indices(RowMajor, y.tile_counts())
         .flat_map(move |[batch, i, j]| a.row_of(batch, i).zip(b.row_of(batch, j)));
-    roles.pipeline(ring, feed, move |cx, mut consumer| {
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
         let mut buffer = buffer;
         for tile in y.schedule(cx, RowMajor) {
-            let mut sums = Accumulator::<f32, _, _>::zero(cx);
-            consumer.k_loop(steps).for_each(|(a, b)| sums.mma(a, b.transposed()));
-            tile.store(&mut buffer, sums.finish());
+            let mut acc = Accumulator::<f32, _, _>::zero(cx);
+            consumer.k_loop(steps).for_each(|(a, b)| acc.mma(a, b.transposed()));
+            tile.store(&mut buffer, acc.finish());
         }
     });
 }
@@ -105,7 +105,7 @@ fn sizes_from_nothing_on() {
 }
 
 #[test]
-fn sinks_may_begin_and_end_anywhere() {
+fn outputs_may_begin_and_end_anywhere() {
     let (a, b) = (tensor(3, [2, 19, 20]), tensor(4, [2, 11, 20]));
     for (room, first) in
         [([2, 19, 11], [0, 0]), ([2, 25, 13], [5, 1]), ([2, 19, 16], [0, 3]), ([2, 20, 16], [1, 4])]
@@ -117,7 +117,7 @@ fn sinks_may_begin_and_end_anywhere() {
 #[test]
 fn parts_of_tensors_are_streamed() {
     let (a, b) = (tensor(5, [4, 50, 40]), tensor(6, [4, 30, 64]));
-    // What lies beyond the views, in the same rows, is not read.
+    // Elements beyond the views, in the same rows, are not read.
     let a = a.view().slice(0, 1..3).unwrap().slice(1, 7..40).unwrap().slice(2, 8..33).unwrap();
     let b = b.view().slice(0, 2..4).unwrap().slice(1, 3..20).unwrap().slice(2, 16..41).unwrap();
     check(a, b, [2, 33, 17], [0, 0], 2);
@@ -156,7 +156,7 @@ fn tensors_whose_rows_cannot_be_streamed_are_refused() {
         assert!(told.starts_with("kernel `product`, argument 1 (`a`): a tensor of shape [2, 6, 2"), "{told}");
         assert!(told.contains("cannot be streamed: ") && told.contains(text), "{told}");
     }
-    // What the message advises.
+    // The advice of the messages works.
     assert!(launch(wide.view().slice(2, 8..32).unwrap()).is_ok());
     let mut padded = Tensor::<f16, 3>::padded(&device, [2, 6, 23]).unwrap();
     padded.copy_from_slice(&ragged.to_vec().unwrap()).unwrap();
@@ -165,27 +165,23 @@ fn tensors_whose_rows_cannot_be_streamed_are_refused() {
 }
 
 #[test]
-fn factors_that_do_not_go_together_end_the_feed() {
+fn operands_of_different_depths_end_the_producer() {
     let device = Device::cpu();
     let (a, b) = (tensor(8, [1, 20, 70]), tensor(9, [1, 9, 40]));
     let mut y = Tensor::<f32, 3>::full(&device, [1, 20, 9], -0.5).unwrap();
     let told = product.launch(&device, 1, (&a, &b, &mut y)).unwrap_err().to_string();
-    assert!(
-        told.starts_with(
-            "kernel `product` panicked in block (0, 0, 0): each: the feed of the pipeline has ended"
-        ),
-        "{told}"
-    );
+    assert!(told.starts_with("kernel `product` panicked in block (0, 0, 0): for_each: "), "{told}");
+    assert!(told.contains("has ended; "), "{told}");
     assert!(told.contains("let both count the same tiles (at ") && told.contains("products.rs:"), "{told}");
-    // Each of four tiles takes five steps, and the feed has three for each: the third tile misses some.
+    // Each of four tiles takes five steps. The producer loads three steps for each tile, so that it ends during the third tile.
     let y = y.to_vec().unwrap();
     assert!(y[16 * 9..].iter().all(|&x| x == -0.5), "{y:?}");
 }
 
-/// What is done with a product that is under way instead of finishing it.
+/// What the kernel drops instead of finishing it.
 const DROPS: [&str; 4] = ["nothing", "an accumulator", "the last product", "a product before others"];
 
-/// `y = a b'` of one tile, whose product is begun more often than it is finished.
+/// `y = a b'` of one tile. The kernel starts more multiplications than it finishes.
 #[kernel(threads = 32, producer = 32)]
 fn dropping(
     roles: WarpRoles,
@@ -196,27 +192,27 @@ fn dropping(
     #[shared] ring: Ring<(SharedTile<f16, Shape2<16, 16>>, SharedTile<f16, Shape2<8, 16>>), 3>,
     #[shared] buffer: EpilogueBuffer<0>,
 ) {
-    let feed = (0..3).map(move |_| (a.tile(0, 0), b.tile(0, 0)));
-    roles.pipeline(ring, feed, move |cx, mut consumer| {
+    let loads = (0..3).map(move |_| (a.tile(0, 0), b.tile(0, 0)));
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
         let tiles = y.schedule(cx, RowMajor);
         let mut buffer = buffer;
         let zero = || Accumulator::<f32, Shape2<16, 8>, _>::zero(cx);
         if what == 3 {
-            let held = consumer.wait();
-            drop(consumer.start(zero(), held, |sums, (a, b)| sums.mma(a, b.transposed())));
+            let guard = consumer.wait();
+            drop(consumer.start(zero(), guard, |acc, (a, b)| acc.mma(a, b.transposed())));
         }
-        let held = consumer.wait();
+        let guard = consumer.wait();
         if what == 1 {
             let mut lost = zero();
-            let (a, b) = held.tiles();
+            let (a, b) = guard.tiles();
             lost.mma(a, b.transposed());
             drop(lost);
         }
         let tile =
-            consumer.start(zero(), held, |sums, (a, b)| sums.mma(a, b.transposed())).finish(&mut consumer);
+            consumer.start(zero(), guard, |acc, (a, b)| acc.mma(a, b.transposed())).finish(&mut consumer);
         if what == 2 {
-            let held = consumer.wait();
-            drop(consumer.start(zero(), held, |sums, (a, b)| sums.mma(a, b.transposed())));
+            let guard = consumer.wait();
+            drop(consumer.start(zero(), guard, |acc, (a, b)| acc.mma(a, b.transposed())));
         }
         for part in tiles {
             part.store(&mut buffer, tile);
@@ -233,9 +229,9 @@ fn products_that_are_dropped_leave_others_alone() {
         let mut y = Tensor::<f32, 3>::poisoned(&device, [1, 16, 8]).unwrap();
         let result = dropping.launch(&device, 1, (&a, &b, &mut y, number as u32));
         if number == 3 {
-            // The message of a product that is dropped stays held, and others cannot be released before it.
+            // The stage of a multiplication that is dropped stays held. Later stages cannot be released before it.
             let told = result.expect_err(what).to_string();
-            assert!(told.contains("release: a message that was received before is still held"), "{told}");
+            assert!(told.contains(": release: ") && told.contains("is still held"), "{told}");
             assert!(told.contains("products.rs:"), "{told}");
             assert!(y.to_vec().unwrap().iter().all(|x| x.is_nan()));
         } else {
@@ -245,7 +241,7 @@ fn products_that_are_dropped_leave_others_alone() {
     }
 }
 
-/// Reads a tile that the launch names, which may lie outside of the matrices.
+/// Reads the tile at indices of the launch. The tile may lie outside of the matrices.
 #[kernel(threads = 32, producer = 32)]
 fn read_anywhere(
     roles: WarpRoles,
@@ -260,11 +256,11 @@ fn read_anywhere(
     roles.pipeline(ring, [x.tile_of(batch, i, j)], move |cx, mut consumer| {
         let tiles = y.schedule(cx, RowMajor);
         let mut buffer = buffer;
-        let held = consumer.wait();
+        let guard = consumer.wait();
         for tile in tiles {
-            tile.store(&mut buffer, held.tiles().load(cx));
+            tile.store(&mut buffer, guard.tiles().load(cx));
         }
-        consumer.release(held);
+        consumer.release(guard);
     });
 }
 
@@ -288,7 +284,7 @@ fn tiles_outside_of_the_matrices_are_zero() {
     }
 }
 
-/// Counts the tiles of a sink that the launch makes up.
+/// Counts the tiles of an output whose size the launch states.
 #[kernel(threads = 32, producer = 32)]
 fn counting(roles: WarpRoles, counts: u32, y: SpanMut<u32, (u32,)>) {
     let tiles = roles.tile_indices(RowMajor, [counts, counts, 1]);
@@ -305,9 +301,9 @@ fn more_tiles_than_can_be_numbered_are_an_error() {
     assert!(told.contains("products.rs:"), "{told}");
 }
 
-/// `y = a b` as the transpose of `b' a'`, plus a number for each column and what was there, in tiles of 16 by 32.
+/// `y = a b + 2 y + bias` with A and B swapped, in tiles of 16 by 32. `bias` has a number for each column.
 #[kernel(threads = 64, producer = 32)]
-fn turned(
+fn swap_ab(
     roles: WarpRoles,
     a: TmaLoad<tf32, Shape2<16, 8>>,
     b: TmaLoad<tf32, Shape2<8, 32>>,
@@ -317,11 +313,13 @@ fn turned(
     #[shared] buffer: EpilogueBuffer<0>,
 ) {
     let steps = a.tile_counts().1;
-    let feed = roles.tile_indices(RowMajor, y.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
-    roles.pipeline(ring, feed, move |cx, mut consumer| {
+    let loads =
+        roles.tile_indices(RowMajor, y.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
         let mut buffer = buffer;
         for tile in y.schedule(cx, RowMajor) {
-            let sums = consumer.k_loop(steps).accumulate(cx, |sums, (a, b)| sums.mma(b.transposed(), a.transposed()));
+            let sums =
+                consumer.k_loop(steps).accumulate(cx, |acc, (a, b)| acc.mma(b.transposed(), a.transposed()));
             let result = tile.add_row(cx, tile.add_previous(cx, sums.transposed_accumulators(), 2.0), bias);
             tile.store(&mut buffer, result);
         }
@@ -329,22 +327,22 @@ fn turned(
 }
 
 #[test]
-fn turned_sums_are_stored_as_the_product() {
+fn transposed_accumulators_are_stored_as_the_product() {
     let device = Device::cpu();
     let number = |seed: usize, i: usize| ((i * 7 + seed) * 31 % 13) as f32 - 6.0;
     for [rows, depth, columns] in [[1, 1, 1], [16, 8, 32], [37, 21, 70], [5, 0, 40]] {
-        let factor = |seed, shape: [usize; 2]| {
+        let operand = |seed, shape: [usize; 2]| {
             let mut tensor = Tensor::<tf32, 2>::padded(&device, shape).unwrap();
             let numbers: Vec<_> = (0..shape[0] * shape[1]).map(|i| tf32::from_f32(number(seed, i))).collect();
             tensor.copy_from_slice(&numbers).unwrap();
             tensor
         };
-        let (a, b) = (factor(1, [rows, depth]), factor(2, [depth, columns]));
+        let (a, b) = (operand(1, [rows, depth]), operand(2, [depth, columns]));
         let before: Vec<f32> = (0..rows * columns).map(|i| number(3, i)).collect();
         let bias: Vec<f32> = (0..columns).map(|j| number(4, j)).collect();
         let mut y = Tensor::from_slice(&device, [rows, columns], &before).unwrap();
         let bias_tensor = Tensor::from_slice(&device, [columns], &bias).unwrap();
-        turned.launch(&device, 3, (&a, &b, &mut y, &bias_tensor)).unwrap();
+        swap_ab.launch(&device, 3, (&a, &b, &mut y, &bias_tensor)).unwrap();
         for (at, found) in y.to_vec().unwrap().into_iter().enumerate() {
             let (i, j) = (at / columns, at % columns);
             let sum: f32 = (0..depth).map(|k| number(1, i * depth + k) * number(2, k * columns + j)).sum();

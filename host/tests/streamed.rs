@@ -1,15 +1,15 @@
-//! Kernels with streamed matrices, shared memory and roles, as launches see them.
+//! Launches of kernels with tensor map operands, shared memory and warp roles.
 
 use cuda_tiles::launch::Kernel;
-use cuda_tiles::prelude::*;
 use cuda_tiles::memory::SharedMemory;
 use cuda_tiles::memory::shared::Address;
+use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};
 
-/// So many KiB in the first class, twice and three times as many in the others.
+/// Shared memory of `KIB` KiB on GPUs of the first class, and of twice and three times as many on GPUs of the others.
 struct Pad<const KIB: u32>(Address);
 
-// SAFETY: it claims nothing but the storage's beginning.
+// SAFETY: it claims only the beginning of the storage.
 unsafe impl<const KIB: u32> SharedMemory for Pad<KIB> {
     const BYTES: [u32; 3] = [KIB << 10, KIB << 11, 3 * (KIB << 10)];
     type Storage = [u8; 4096];
@@ -19,7 +19,7 @@ unsafe impl<const KIB: u32> SharedMemory for Pad<KIB> {
 }
 
 impl<const KIB: u32> Pad<KIB> {
-    /// What has been put into the memory last: a number that is put there by one block alone.
+    /// Writes a number that one block alone writes, and reads it again.
     fn put(&self, number: u32) -> u32 {
         let cell = self.0.cast::<u32>();
         // SAFETY: the memory is this block's, aligned, and long enough.
@@ -105,14 +105,18 @@ fn a_tensor_that_cannot_be_streamed_is_told_what_to_do() {
     let message = with_roles.launch(&device, 1, (&ragged, &mut y, 0.5)).unwrap_err().to_string();
     assert_eq!(
         message,
-        "kernel `roles`, argument 1 (`x`): a tensor of shape [8, 4093] and strides [4093, 1] cannot be streamed: rows of a \
+        "kernel `with_roles`, argument 1 (`x`): a tensor of shape [8, 4093] and strides [4093, 1] cannot be streamed: rows of a \
          streamed tensor start at multiples of 16 bytes; its row pitch is 8186 bytes: pad the rows, for example with \
          `Tensor::padded`"
     );
     let x = Tensor::<f16, 2>::zeros(&device, [72, 304]).unwrap();
     let message = with_roles.launch(&device, 1, (x.view().transpose(), &mut y, 0.5)).unwrap_err().to_string();
     assert!(message.contains("pass the transposed matrix (`view.transpose()`)"), "{message}");
-    let mut turned = Tensor::<f32, 2>::zeros(&device, [7, 300]).unwrap();
-    let message = with_roles.launch(&device, 1, (&x, turned.view_mut().transpose(), 0.5)).unwrap_err().to_string();
-    assert!(message.starts_with("kernel `roles`, argument 2 (`y`): a tensor of shape [300, 7]"), "{message}");
+    let mut transposed = Tensor::<f32, 2>::zeros(&device, [7, 300]).unwrap();
+    let message =
+        with_roles.launch(&device, 1, (&x, transposed.view_mut().transpose(), 0.5)).unwrap_err().to_string();
+    assert!(
+        message.starts_with("kernel `with_roles`, argument 2 (`y`): a tensor of shape [300, 7]"),
+        "{message}"
+    );
 }

@@ -1,11 +1,12 @@
 //! The quickstart's classifier: nearest class centroid, on standardised columns.
 //!
-//! Four kernels, launched one after the other on `n` rows of 64 pixels. The tiles' sizes divide neither `n` nor the
-//! number of classes: edges are masked.
+//! The program launches four kernels, one after the other, on `n` rows of 64 pixels. The sizes of the tiles divide neither `n` nor the
+//! number of classes, so the kernels mask the edges.
 
 use cuda_tiles::prelude::*;
 
-/// Which rows of a tile of `ROWS` rows, the `tile`-th one, are among the first `rows`: a column that broadcasts.
+/// For each of the `ROWS` rows of tile `tile`: whether the row is among the first `rows` rows of the tensor. The result is a column, which
+/// broadcasts.
 fn inside<B: Block, const ROWS: usize>(
     cx: Cx<B>,
     tile: u32,
@@ -19,7 +20,7 @@ where
 
 /// Mean and standard deviation of each column. Each block takes 16 columns.
 ///
-/// The deviations are taken from the mean in a second pass, so that nothing cancels.
+/// A second pass over the rows sums the squared deviations from the mean. So large terms never cancel.
 #[kernel(threads = 256)]
 pub fn column_statistics(
     cx: Cx,
@@ -46,7 +47,7 @@ pub fn column_statistics(
     deviation.store_masked(spread.reshape(shape![16]), column);
 }
 
-/// `z = (x - mean) / deviation` by columns; a column without deviation becomes 0. Each block takes 32 rows.
+/// Standardised columns: `z = (x - mean) / deviation`. A column without deviation becomes 0. Each block takes 32 rows.
 #[kernel(threads = 256)]
 pub fn standardise(
     cx: Cx,
@@ -63,7 +64,7 @@ pub fn standardise(
     z.store_masked((x.load_masked(Zero, row) - mean) / scale, row);
 }
 
-/// The mean of the rows of each class; 0 for a class without rows. Each block takes one class.
+/// The mean of the rows of each class. A class without rows has the mean 0. Each block takes one class.
 #[kernel(threads = 256)]
 pub fn class_centroids(
     cx: Cx,
@@ -86,10 +87,10 @@ pub fn class_centroids(
     centroids.store(centroid, (class, 0));
 }
 
-/// For each row the softmax of the negative distances to the centroids, and the nearest centroid. Each block takes 8
-/// rows; there are at most 16 centroids.
+/// For each row, the softmax of the negative distances to the centroids, and the nearest centroid. Each block takes 8 rows.
 ///
-/// Centroids beyond the last one are loaded as infinitely far away: they have probability 0 and are never the nearest.
+/// There are at most 16 centroids. Centroids beyond the last one load as infinitely far away. They have probability 0 and are never the
+/// nearest.
 #[kernel(threads = 256)]
 pub fn classify(
     cx: Cx,

@@ -1,11 +1,12 @@
-//! Rows of a table by their numbers.
+//! Gathered rows of a table.
 
 use cuda_tiles::prelude::*;
 
-/// `y[i, ..] = table[rows[i], ..]`: an embedding. Each block copies `K` rows of `N` elements.
+/// Embedding: `y[i, ..] = table[rows[i], ..]`. Each block copies `K` rows of `N` elements.
 ///
 /// # Panics
-/// If a number is not below the table's length (on the device: traps).
+///
+/// If the number of a row is not below the table's length (on the device: traps).
 #[kernel(threads = 64, vector = 8, instances(<f16, 1, 1024>, <bf16, 1, 1024>, <f32, 1, 1024>))]
 pub fn gather_rows<B: Block, T: Number, const K: usize, const N: usize>(
     cx: Cx<B>,

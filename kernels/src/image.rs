@@ -1,23 +1,22 @@
-//! Filters of images by overlapping tiles.
+//! Filters of images, with overlapping tiles.
 //!
-//! An image is a tensor of planes, rows and columns. Its filtered version is smaller by the filter's reach on every side: the
-//! caller gives the original a border, in whatever way suits (the example `picture` repeats the outermost pixels). A
-//! window of the original is loaded for each tap of the filter, one element further each time; neighbouring windows come
-//! from the cache.
+//! An image is a tensor of planes, rows and columns. The filtered image is smaller by the filter's reach on every side. So the caller
+//! gives the original a border (the example `picture` repeats the outermost pixels). For each tap of the filter a kernel loads a window of
+//! the original, one element further each time. Neighbouring windows come from the cache.
 
 use cuda_tiles::prelude::*;
 
 /// Rows and columns of a block's tile.
 pub const TILE: [usize; 2] = [16, 64];
 
-/// Elements by which [`blur_rows`] and [`blur_columns`] reach beyond an element along their axis, on each side.
+/// The number of elements that [`blur_rows`] and [`blur_columns`] read on each side of an element, along their axis.
 pub const BLUR_REACH: usize = 4;
-/// Elements by which [`sobel`] reaches beyond an element on every side.
+/// The number of elements that [`sobel`] reads on every side of an element.
 pub const SOBEL_REACH: usize = 1;
-/// Elements by which [`median`] reaches beyond an element on every side.
+/// The number of elements that [`median`] reads on every side of an element.
 pub const MEDIAN_REACH: usize = 2;
 
-/// The binomial coefficients of 8, which sum to 256: nearly a Gaussian of standard deviation 1.4.
+/// The binomial coefficients of 8. Their sum is 256, and they are nearly a Gaussian of standard deviation 1.4.
 const WEIGHTS: [f32; 2 * BLUR_REACH + 1] = [1.0, 8.0, 28.0, 56.0, 70.0, 56.0, 28.0, 8.0, 1.0];
 
 /// The first pass of a blur: each element becomes a weighted mean of its row's elements around it.
@@ -60,7 +59,7 @@ pub fn sobel(cx: Cx, x: Span<u8, (u32, u32, u32)>, y: SpanMut<u8, (u32, u32, u32
     y.store_masked((magnitude + 0.5).cast::<u8>(), (plane, i, j));
 }
 
-/// Sorts pairs of tiles by element, one after the other.
+/// Sorts pairs of tiles element by element, one pair after the other.
 macro_rules! sort_pairs {
     ($tiles:ident: $($low:literal $high:literal),*) => { $(
         ($tiles[$low], $tiles[$high]) = ($tiles[$low].minimum($tiles[$high]), $tiles[$low].maximum($tiles[$high]));
@@ -69,7 +68,7 @@ macro_rules! sort_pairs {
 
 /// The median of the 25 elements around each element, which removes specks and keeps edges.
 ///
-/// The network of 99 exchanges is that of N. Devillard, "Fast median search: an ANSI C implementation" (1998).
+/// The network of 99 exchanges comes from N. Devillard, "Fast median search: an ANSI C implementation" (1998).
 #[kernel(threads = 256, grid = 3)]
 pub fn median(cx: Cx, x: Span<u8, (u32, u32, u32)>, y: SpanMut<u8, (u32, u32, u32)>) {
     let y = y.partition(cx, shape![1, 16, 64]);

@@ -2,10 +2,9 @@
 
 use cuda_tiles::prelude::*;
 
-/// Layer normalisation of each row of `N` elements: `y = (x - mean) / sqrt(variance + epsilon) * weight + bias`, in `f32`
-/// arithmetic. Each block takes one row.
+/// Layer normalisation of each row of `N` elements: `y = (x - mean) / sqrt(variance + epsilon) * weight + bias`, in `f32` arithmetic.
 ///
-/// The mean and the reciprocal deviation of each row are stored too: the backward pass wants them.
+/// Each block takes one row. It also stores the mean and the reciprocal deviation of the row, because the backward pass needs them.
 #[kernel(
     threads = 256,
     min_blocks = 4,

@@ -11,7 +11,7 @@ where
     softmax_row(cx, x, y);
 }
 
-/// The same for 16-bit floats, in `f32` arithmetic.
+/// As [`softmax`], for 16-bit floats, in `f32` arithmetic.
 #[kernel(threads = 256, instances(<f16, 1024>, <f16, 8192>, <bf16, 1024>, <bf16, 8192>))]
 pub fn softmax_half<B: Block, T: Number + Cast<f32>, const N: usize>(
     cx: Cx<B>,
@@ -27,6 +27,7 @@ pub fn softmax_half<B: Block, T: Number + Cast<f32>, const N: usize>(
 /// Softmax of each row of any length up to `N`. Each block takes one row.
 ///
 /// # Panics
+///
 /// If a row has more than `N` elements (on the device: traps).
 #[kernel(threads = 512, min_blocks = 3, instances(<1024>, <8192>))]
 pub fn softmax_any<B: Block, const N: usize>(cx: Cx<B>, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>)
@@ -36,9 +37,10 @@ where
     softmax_row_of_any_length::<B, f32, N>(cx, x, y);
 }
 
-/// The same for 16-bit floats, in `f32` arithmetic.
+/// As [`softmax_any`], for 16-bit floats, in `f32` arithmetic.
 ///
 /// # Panics
+///
 /// If a row has more than `N` elements (on the device: traps).
 #[kernel(threads = 256, vector = 8, instances(<f16, 8192>, <bf16, 8192>))]
 pub fn softmax_any_half<B: Block, T: Float + Cast<f32>, const N: usize>(
@@ -52,8 +54,9 @@ pub fn softmax_any_half<B: Block, T: Float + Cast<f32>, const N: usize>(
     softmax_row_of_any_length::<B, T, N>(cx, x, y);
 }
 
-/// The block's row, of at most `N` elements. The hardware's exponential is good to six digits, which is what a sum of
-/// `f32` leaves anyway.
+/// Softmax of the block's row, of at most `N` elements.
+///
+/// The hardware's exponential is accurate to six digits. A sum of `f32` is no more accurate.
 fn softmax_row_of_any_length<B: Block, T: Float + Cast<f32>, const N: usize>(
     cx: Cx<B>,
     x: Span<T, (u32, u32)>,
@@ -70,7 +73,7 @@ fn softmax_row_of_any_length<B: Block, T: Float + Cast<f32>, const N: usize>(
     y.store_masked((e * (1.0 / e.sum::<1>())).cast::<T>(), row);
 }
 
-/// The block's row, whole as one tile.
+/// Softmax of the block's row, which is one tile of `N` elements.
 fn softmax_row<B: Block, T: Number + Cast<f32>, const N: usize>(
     cx: Cx<B>,
     x: Span<T, (u32, D<N>)>,

@@ -1,5 +1,5 @@
-//! Compiles `tests/kernels/` and `tests/streams/` to PTX. Of five hundred small kernels one image serves every GPU; streamed ones
-//! take other instructions where warpgroups multiply.
+//! Compiles `tests/kernels/` and `tests/streams/` to PTX. One image of the five hundred small kernels serves every GPU. Pipelined
+//! kernels have a second image, with warpgroup instructions.
 
 use cuda_tiles_builder::{Arch, CudaBuilder};
 

@@ -3,7 +3,7 @@
 use crate::devices::devices;
 use crate::failures::Failures;
 use crate::reference::{Reference, round_integer, round_to_bf16, round_to_f16};
-use crate::value::{Random, Value, for_types, values};
+use crate::test_values::{Random, Value, for_types, values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};

@@ -3,7 +3,7 @@
 use crate::devices::devices;
 use crate::failures::Failures;
 use crate::reference::Reference;
-use crate::value::{Value, for_types, random_values};
+use crate::test_values::{Value, for_types, random_values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};

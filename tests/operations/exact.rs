@@ -1,6 +1,6 @@
 //! Whether a result is the right rounding of an exact value, decided in integers of any length.
 
-use crate::value::Value;
+use crate::test_values::Value;
 use cuda_tiles::prelude::*;
 use std::cmp::Ordering;
 

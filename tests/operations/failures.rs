@@ -1,6 +1,6 @@
 //! Collects the differences of a test, so that one run shows all of them.
 
-use crate::value::Value;
+use crate::test_values::Value;
 use cuda_tiles_host::Device;
 use std::fmt::Debug;
 

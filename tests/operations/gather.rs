@@ -2,7 +2,7 @@
 
 use crate::devices::devices;
 use crate::failures::Failures;
-use crate::value::{Random, Value, for_types, random_values};
+use crate::test_values::{Random, Value, for_types, random_values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles::shape::{OfRank, Rank};

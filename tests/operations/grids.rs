@@ -10,25 +10,25 @@ use cuda_tiles_test_kernels::grids as kernels;
 /// The tile at a row and column of `rows` x `columns` tiles, by an order's own definition.
 type Number = fn(usize, usize, usize, usize) -> usize;
 
-/// In bands of two rows, column by column.
-fn by_bands(i: usize, j: usize, rows: usize, columns: usize) -> usize {
-    let band = i / 2;
-    let height = (rows - 2 * band).min(2);
-    2 * band * columns + j * height + i % 2
+/// In groups of two rows, column by column.
+fn by_groups(i: usize, j: usize, rows: usize, columns: usize) -> usize {
+    let group = i / 2;
+    let height = (rows - 2 * group).min(2);
+    2 * group * columns + j * height + i % 2
 }
 
-/// What element has after both loops.
-fn dealt(number: usize, blocks: usize) -> u32 {
+/// The element of a tile with this number, after both loops.
+fn scheduled(number: usize, blocks: usize) -> u32 {
     (number % blocks * 1000 + number / blocks + 1_000_000) as u32
 }
 
 #[test]
-fn tiles_are_dealt_out_once_in_the_order_asked_for() {
-    let mut failures = Failures::new::<u32>("deal");
+fn tiles_are_scheduled_once_in_tile_order() {
+    let mut failures = Failures::new::<u32>("schedule");
     let cases: [(&str, &Kernel<(SpanMut<u32, (u32, u32)>,)>, Number); 3] = [
-        ("rows", &kernels::deal_rows, |i, j, _, columns| i * columns + j),
-        ("columns", &kernels::deal_columns, |i, j, rows, _| j * rows + i),
-        ("bands", &kernels::deal_bands, by_bands),
+        ("rows", &kernels::schedule_rows, |i, j, _, columns| i * columns + j),
+        ("columns", &kernels::schedule_columns, |i, j, rows, _| j * rows + i),
+        ("groups", &kernels::schedule_groups, by_groups),
     ];
     for device in devices() {
         for [rows, columns] in [[9usize, 14], [1, 1], [6, 8], [2, 33]] {
@@ -39,7 +39,7 @@ fn tiles_are_dealt_out_once_in_the_order_asked_for() {
                     kernel.launch(device, blocks as u32, (&mut y,)).unwrap();
                     let operation = format!("{name} of {rows} x {columns} over {blocks} blocks");
                     failures.exact(device, &operation, &y.to_vec().unwrap(), |k| {
-                        dealt(number(k / columns / 2, k % columns / 4, tall, wide), blocks)
+                        scheduled(number(k / columns / 2, k % columns / 4, tall, wide), blocks)
                     });
                 }
             }
@@ -48,32 +48,32 @@ fn tiles_are_dealt_out_once_in_the_order_asked_for() {
 }
 
 #[test]
-fn lines_and_batches_are_dealt_out_too() {
-    let mut failures = Failures::new::<u32>("deal");
+fn lines_and_batches_are_scheduled_too() {
+    let mut failures = Failures::new::<u32>("schedule");
     for device in devices() {
         let mut line = Tensor::poisoned(device, [61]).unwrap();
-        kernels::deal_line.launch(device, 3, (&mut line,)).unwrap();
-        failures.exact(device, "line", &line.to_vec().unwrap(), |k| dealt(k / 8, 3));
+        kernels::schedule_line.launch(device, 3, (&mut line,)).unwrap();
+        failures.exact(device, "line", &line.to_vec().unwrap(), |k| scheduled(k / 8, 3));
         let mut batches = Tensor::poisoned(device, [3, 7, 10]).unwrap();
-        kernels::deal_batches.launch(device, 5, (&mut batches,)).unwrap();
+        kernels::schedule_batches.launch(device, 5, (&mut batches,)).unwrap();
         failures.exact(device, "batches", &batches.to_vec().unwrap(), |k| {
             let (batch, i, j) = (k / 70, k / 10 % 7, k % 10);
-            dealt(batch * 12 + by_bands(i / 2, j / 4, 4, 3), 5)
+            scheduled(batch * 12 + by_groups(i / 2, j / 4, 4, 3), 5)
         });
     }
 }
 
 #[test]
-fn a_dealt_tile_is_an_index_of_other_views() {
-    let mut failures = Failures::new::<f32>("transpose_dealt");
+fn a_scheduled_tile_is_an_index_of_other_views() {
+    let mut failures = Failures::new::<f32>("transpose_scheduled");
     let values: Vec<f32> = (0..50 * 37).map(|i| i as f32).collect();
     for device in devices() {
         let x = Tensor::from_slice(device, [50, 37], &values).unwrap();
         let mut y = Tensor::poisoned(device, [37, 50]).unwrap();
-        kernels::transpose_dealt.launch(device, 7, (&x, &mut y)).unwrap();
+        kernels::transpose_scheduled.launch(device, 7, (&x, &mut y)).unwrap();
         failures.exact(device, "transpose", &y.to_vec().unwrap(), |k| values[k % 50 * 37 + k / 50]);
         let mut y = Tensor::poisoned(device, [50, 37]).unwrap();
-        kernels::copy_dealt.launch(device, 7, (&x, &mut y)).unwrap();
+        kernels::copy_scheduled.launch(device, 7, (&x, &mut y)).unwrap();
         failures.exact(device, "copy", &y.to_vec().unwrap(), |k| values[k]);
     }
 }

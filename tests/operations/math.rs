@@ -3,7 +3,7 @@
 use crate::devices::devices;
 use crate::failures::Failures;
 use crate::reference::Reference;
-use crate::value::{Random, Value, for_types, pairs, values};
+use crate::test_values::{Random, Value, for_types, pairs, values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::math::double;
 use cuda_tiles::prelude::*;

@@ -5,7 +5,7 @@
 
 use crate::devices::devices;
 use crate::failures::Failures;
-use crate::value::{Random, Value};
+use crate::test_values::{Random, Value};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};
@@ -66,7 +66,7 @@ impl Numbers {
     }
 }
 
-/// A product: the batches of the factors and of the sums, rows, `k` and columns.
+/// A product: the batches of the operands and of the accumulators, rows, `k` and columns.
 #[derive(Clone, Copy, Debug)]
 struct Product {
     batches: [usize; 3],
@@ -381,7 +381,7 @@ type Scaled<T, X, const M: usize, const K: usize, const N: usize, const J: usize
     Sums<f32, M, N>,
 )>;
 
-/// The factors with their scales: element `i` of a factor of `columns` columns has scale `scale(row, column)`.
+/// The operands with their scales: element `i` of an operand of `columns` columns has scale `scale(row, column)`.
 fn with_scales<X: Cast<f32>>(
     x: &[f64],
     columns: usize,

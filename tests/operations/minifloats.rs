@@ -6,7 +6,7 @@ mod formats;
 use crate::casts::{Convert, Exact};
 use crate::devices::devices;
 use crate::failures::Failures;
-use crate::value::{Random, values};
+use crate::test_values::{Random, values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};

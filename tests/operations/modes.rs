@@ -4,7 +4,7 @@ use crate::devices::devices;
 use crate::exact::{Direction, Exact, Format, is_rounded};
 use crate::failures::Failures;
 use crate::reference::Reference;
-use crate::value::{Random, pairs, random_values};
+use crate::test_values::{Random, pairs, random_values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};

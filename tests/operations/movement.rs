@@ -5,7 +5,7 @@
 use crate::devices::devices;
 use crate::failures::Failures;
 use crate::reference::Reference;
-use crate::value::{Random, Value, for_types, random_values, values};
+use crate::test_values::{Random, Value, for_types, random_values, values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};

@@ -6,8 +6,8 @@
 //! operands, the result and what it should be. Exact operations must agree to the bit on both devices, so that GPU
 //! and CPU agree with each other; elementary functions keep the error bounds that their documentation states.
 
-mod along;
 mod arithmetic;
+mod atomic_updates;
 mod atomics;
 mod casts;
 mod compare;
@@ -18,6 +18,8 @@ mod exact;
 mod execution;
 mod failures;
 mod gather;
+#[path = "../support/random.rs"]
+mod generator;
 mod grids;
 mod integers;
 mod math;
@@ -28,6 +30,7 @@ mod movement;
 mod ownership;
 mod promotions;
 mod random;
+mod reduction_operands;
 mod reductions;
 mod reference;
 mod repacking;
@@ -37,9 +40,8 @@ mod simt;
 mod sorts;
 mod spans;
 mod streams;
+mod test_values;
 mod traps;
 mod tuples;
-mod updates;
-mod value;
 mod views;
 mod windows;

@@ -4,7 +4,7 @@ use crate::casts::Convert;
 use crate::devices::devices;
 use crate::failures::Failures;
 use crate::reference::Reference;
-use crate::value::{pairs, values};
+use crate::test_values::{pairs, values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};
@@ -40,30 +40,38 @@ fn check_promotion<T: Convert, U: Convert, V: Convert + Reference>(kernel: &Prom
     }
 }
 
-/// Each type with each other that it goes with, and their common type.
+/// Checks a pair of types in both orders. The type on the right is the common one.
+macro_rules! check_pairs {
+    ([$($lower:ident)*] $higher:tt) => { $( check_pairs!(@row $lower $higher); )* };
+    (@row $lower:ident [$($higher:ident)*]) => { $(
+        check_promotion::<$lower, $higher, $higher>(kernels::promotion::<$lower, $higher>());
+        check_promotion::<$higher, $lower, $higher>(kernels::promotion::<$higher, $lower>());
+    )* };
+}
+
+/// Checks all pairs of types that are listed from the narrowest to the widest.
+macro_rules! check_widths {
+    () => {};
+    ($narrow:ident $($wider:ident)*) => {
+        check_promotion::<$narrow, $narrow, $narrow>(kernels::promotion::<$narrow, $narrow>());
+        check_pairs!([$narrow] [$($wider)*]);
+        check_widths!($($wider)*);
+    };
+}
+
+/// The rules of `docs/book/src/semantics.md`, details 2 to 4.
 #[test]
-#[rustfmt::skip]
 fn every_pair_of_types_that_go_together() {
-    macro_rules! check {
-        ($($left:ident: $($right:ident $common:ident),*;)*) => { $($(
-            check_promotion::<$left, $right, $common>(kernels::promotion::<$left, $right>());
-        )*)* };
-    }
-    check! {
-        bool: i8 i8, i16 i16, i32 i32, i64 i64, u8 u8, u16 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-        i8: bool i8, i8 i8, i16 i16, i32 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-        i16: bool i16, i8 i16, i16 i16, i32 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-        i32: bool i32, i8 i32, i16 i32, i32 i32, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-        i64: bool i64, i8 i64, i16 i64, i32 i64, i64 i64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-        u8: bool u8, u8 u8, u16 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-        u16: bool u16, u8 u16, u16 u16, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-        u32: bool u32, u8 u32, u16 u32, u32 u32, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-        u64: bool u64, u8 u64, u16 u64, u32 u64, u64 u64, f16 f16, bf16 bf16, f32 f32, f64 f64;
-        f16: bool f16, i8 f16, i16 f16, i32 f16, i64 f16, u8 f16, u16 f16, u32 f16, u64 f16, f16 f16, f32 f32, f64 f64;
-        bf16: bool bf16, i8 bf16, i16 bf16, i32 bf16, i64 bf16, u8 bf16, u16 bf16, u32 bf16, u64 bf16, bf16 bf16, f32 f32, f64 f64;
-        f32: bool f32, i8 f32, i16 f32, i32 f32, i64 f32, u8 f32, u16 f32, u32 f32, u64 f32, f16 f32, bf16 f32, f32 f32, f64 f64;
-        f64: bool f64, i8 f64, i16 f64, i32 f64, i64 f64, u8 f64, u16 f64, u32 f64, u64 f64, f16 f64, bf16 f64, f32 f64, f64 f64;
-    }
+    // `bool` goes to the other type.
+    check_pairs!([bool] [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64]);
+    // An integer goes to the float, however short that is.
+    check_pairs!([i8 i16 i32 i64 u8 u16 u32 u64] [f16 bf16 f32 f64]);
+    // Integers of one signedness go to the wider one, and so do floats. `f16` and `bf16` are equally wide and do not go together.
+    check_widths!(i8 i16 i32 i64);
+    check_widths!(u8 u16 u32 u64);
+    check_widths!(f16 f32 f64);
+    check_widths!(bf16);
+    check_pairs!([bf16] [f32 f64]);
 }
 
 fn check_widening_store<T: Convert, U: Convert>(kernel: &Kernel<(Operand<T>, Row<U>)>) {

@@ -2,7 +2,7 @@
 
 use crate::devices::devices;
 use crate::failures::Failures;
-use crate::value::Value;
+use crate::test_values::Value;
 use cuda_tiles::launch::{Kernel, Parameter};
 use cuda_tiles::prelude::*;
 use cuda_tiles::random::{RandomFloat, RandomInteger};

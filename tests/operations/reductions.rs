@@ -1,13 +1,13 @@
 //! Reductions along every axis.
 //!
-//! Sums and products of floats are compared on operands on which they are exact, see [`crate::along`], and within a bound.
+//! Sums and products of floats are compared on operands on which they are exact, see [`crate::reduction_operands`], and within a bound.
 //! Maxima, minima and positions are exact always, and get NaN, infinities, zeros of both signs and ties.
 
-use crate::along::{Operands, error_of_sum, group, roundoff, roundoff_of_sums, wraps};
 use crate::devices::devices;
 use crate::failures::Failures;
+use crate::reduction_operands::{Operands, error_of_sum, group, roundoff, roundoff_of_sums, wraps};
 use crate::reference::Reference;
-use crate::value::{Random, Value, for_types, random_values};
+use crate::test_values::{Random, Value, for_types, random_values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};

@@ -1,6 +1,6 @@
 //! The meaning of the operations, written down a second time: integers through 128 bits, floats through f64.
 
-use crate::value::Value;
+use crate::test_values::Value;
 use cuda_tiles::prelude::*;
 
 /// `x` rounded to nearest even with `digits` significant bits, none of them below 2^`least`, and infinite from

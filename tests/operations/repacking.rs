@@ -1,7 +1,7 @@
 //! Bits of elements as other elements: the order of memory, along every axis.
 
 use crate::devices::devices;
-use crate::value::Random;
+use crate::test_values::Random;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch, Tensor};
 use cuda_tiles_test_kernels::repacking as kernels;

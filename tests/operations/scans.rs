@@ -1,12 +1,12 @@
 //! Scans along every axis, in every form.
 //!
-//! Sums and products of floats are compared on operands on which they are exact, see [`crate::along`], and within a bound.
+//! Sums and products of floats are compared on operands on which they are exact, see [`crate::reduction_operands`], and within a bound.
 
-use crate::along::{Operands, error_of_sum, group, wraps};
 use crate::devices::devices;
 use crate::failures::Failures;
+use crate::reduction_operands::{Operands, error_of_sum, group, wraps};
 use crate::reference::Reference;
-use crate::value::{Random, for_types, random_values};
+use crate::test_values::{Random, for_types, random_values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Launch, Tensor};

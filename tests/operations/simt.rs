@@ -3,7 +3,7 @@
 use crate::devices::devices;
 use crate::failures::Failures;
 use crate::reference::Reference;
-use crate::value::{Random, random_values};
+use crate::test_values::{Random, random_values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles::simt::SharedSum;

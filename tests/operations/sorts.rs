@@ -1,9 +1,9 @@
 //! Sorts along every axis, against the stable sort of the standard library.
 
-use crate::along::group;
 use crate::devices::devices;
 use crate::failures::Failures;
-use crate::value::{Random, Value, for_types};
+use crate::reduction_operands::group;
+use crate::test_values::{Random, Value, for_types};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Launch, Tensor};

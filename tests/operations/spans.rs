@@ -2,7 +2,7 @@
 
 use crate::devices::devices;
 use crate::failures::Failures;
-use crate::value::{Value, for_types, random_values};
+use crate::test_values::{Value, for_types, random_values};
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles::span::{Exclusive, Mapping, ReadOnly};

@@ -1,16 +1,16 @@
-//! Streamed kernels, against exact sums: whole numbers so small that every type has all of their sums of products.
+//! Pipelined kernels, against exact sums: the elements are whole numbers so small that every type holds all sums of products.
 //!
-//! A GPU whose warpgroups multiply runs them twice: with the code for these, and, in a process of its own, with the code for
-//! older GPUs, in which threads copy and warps multiply for themselves.
+//! A GPU with warpgroup instructions runs the kernels twice: with the code for these instructions and, in a process of its own, with
+//! the code for older GPUs. In that code each thread issues `cp.async`, and each warp multiplies by itself.
 
-use crate::value::Random;
+use crate::test_values::Random;
 use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Artifact, Device, Grid, Launch, Tensor};
 use cuda_tiles_operation_tests::streams::KERNELS;
 use cuda_tiles_test_streams::pipelines::{self, add_in_order, chained, gated, two_products};
 use cuda_tiles_test_streams::products::{
-    streamed_nn, streamed_nt, streamed_precise, streamed_tn, streamed_tt, streamed_turned,
+    streamed_nn, streamed_nt, streamed_promoted, streamed_swap_ab, streamed_tn, streamed_tt,
 };
 use cuda_tiles_test_streams::rings::{chained_by_rings, linear};
 use std::fmt::Debug;
@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 /// The variable that asks for the code for older GPUs.
 const OLDER: &str = "CUDA_TILES_TEST_OLDER_CODE";
 
-/// The same kernels without their image for GPUs whose warpgroups multiply.
+/// The same kernels without their image for GPUs with warpgroup instructions.
 fn older() -> &'static Artifact {
     static ARTIFACT: OnceLock<Artifact> = OnceLock::new();
     ARTIFACT.get_or_init(|| {
@@ -63,9 +63,9 @@ fn older_code_on_newer_gpus() {
     );
 }
 
-/// Elements of factors, and of sums.
+/// Elements of operands and of accumulators.
 trait Whole: Element + Debug + PartialEq {
-    /// A whole number that the type has.
+    /// A whole number that the type holds.
     fn of(number: i64) -> Self;
 }
 
@@ -87,7 +87,7 @@ wholes! {
     f32: |x| x as f32;
     f64: |x| x as f64;
     i8: |x| x as i8;
-    // There are no negative ones.
+    // `u8` has no negative numbers.
     u8: |x| x as u8;
     i32: |x| x as i32;
 }
@@ -140,7 +140,7 @@ impl Matrices {
         self.numbers.iter().map(|&number| T::of(number)).collect()
     }
 
-    /// As a tensor whose rows are padded, so that it can be streamed.
+    /// As a tensor whose rows are padded, so that TMA can load it.
     fn padded<T: Whole>(&self, device: &Device) -> Tensor<T, 3> {
         let mut tensor = Tensor::padded(device, self.shape).unwrap();
         tensor.copy_from_slice(&self.elements()).unwrap();
@@ -173,7 +173,7 @@ fn size(random: &mut Random, most: u64) -> usize {
     if random.below(3) > 0 && edge as u64 <= most { edge } else { random.below(most + 1) as usize }
 }
 
-/// Rows, columns, and the length of sums: edges of tiles, then random ones, fewer on the CPU.
+/// Rows, columns and depths: edges of tiles, then random sizes, fewer on the CPU.
 fn sizes(device: &Device, random: &mut Random) -> Vec<[usize; 3]> {
     let mut sizes = vec![[64, 64, 64], [1, 1, 1], [0, 5, 3], [3, 0, 5], [65, 70, 0], [130, 67, 129]];
     let (count, most) = if device.is_gpu() { (25, 400) } else { (4, 140) };
@@ -193,7 +193,7 @@ type Product<
     const N: usize,
 > = Kernel<(TmaLoad<T, Shape2<P, Q>>, TmaLoad<U, Shape2<R, S>>, TmaStore<O, Shape2<M, N>>)>;
 
-/// Checks a kernel whose factors are transposed or not.
+/// Checks a kernel whose operands are transposed or not.
 fn check_product<
     T: Whole,
     U: Whole,
@@ -206,7 +206,7 @@ fn check_product<
     const N: usize,
 >(
     kernel: &Product<T, U, O, P, Q, R, S, M, N>,
-    [turn_a, turn_b]: [bool; 2],
+    [transpose_a, transpose_b]: [bool; 2],
 ) where
     D<P>: Dimension,
     D<Q>: Dimension,
@@ -224,9 +224,9 @@ fn check_product<
             let a = Matrices::random(&mut random, [1, rows, depth], least(T::of(-1) != T::of(255)));
             let b = Matrices::random(&mut random, [1, depth, columns], least(U::of(-1) != U::of(255)));
             let sums = a.times(&b);
-            let a = if turn_a { a.transposed() } else { a }.padded::<T>(device);
-            let b = if turn_b { b.transposed() } else { b }.padded::<U>(device);
-            // Through shared memory where rows are padded, and past it.
+            let a = if transpose_a { a.transposed() } else { a }.padded::<T>(device);
+            let b = if transpose_b { b.transposed() } else { b }.padded::<U>(device);
+            // Padded rows are stored through shared memory, others directly.
             for is_padded in [false, true] {
                 let mut c = if is_padded {
                     Tensor::padded(device, sums.shape).unwrap()
@@ -256,7 +256,7 @@ fn products_of_every_combination_of_types() {
 }
 
 #[test]
-fn products_of_factors_that_lie_either_way() {
+fn products_of_operands_of_either_major() {
     let (tn, tt) = ([true, false], [true, true]);
     check_product(streamed_tn::<f16, f16, f32, f32, 128, 64, 16, 5>(), tn);
     check_product(streamed_tn::<tf32, tf32, f32, f32, 64, 32, 32, 2>(), tn);
@@ -267,23 +267,23 @@ fn products_of_factors_that_lie_either_way() {
 }
 
 #[test]
-fn products_that_are_summed_up_as_their_transposes() {
+fn products_with_a_and_b_swapped() {
     let nn = [false, false];
-    check_product(streamed_turned::<tf32, f32, f32, 128, 64, 32, 3>(), nn);
-    check_product(streamed_turned::<tf32, f32, f16, 64, 128, 16, 2>(), nn);
-    check_product(streamed_turned::<f16, f32, f16, 64, 64, 64, 3>(), nn);
-    check_product(streamed_turned::<bf16, f32, f32, 32, 64, 32, 0>(), nn);
-    check_product(streamed_turned::<f64, f64, f64, 64, 64, 16, 2>(), nn);
+    check_product(streamed_swap_ab::<tf32, f32, f32, 128, 64, 32, 3>(), nn);
+    check_product(streamed_swap_ab::<tf32, f32, f16, 64, 128, 16, 2>(), nn);
+    check_product(streamed_swap_ab::<f16, f32, f16, 64, 64, 64, 3>(), nn);
+    check_product(streamed_swap_ab::<bf16, f32, f32, 32, 64, 32, 0>(), nn);
+    check_product(streamed_swap_ab::<f64, f64, f64, 64, 64, 16, 2>(), nn);
 }
 
 #[test]
-fn precise_products() {
+fn promoted_accumulation() {
     let nt = [false, true];
-    check_product(streamed_precise::<f8e4m3, 64, 64, 64, 3>(), nt);
-    check_product(streamed_precise::<f8e4m3, 64, 32, 64, 2>(), nt);
-    check_product(streamed_precise::<f8e5m2, 128, 32, 32, 0>(), nt);
-    check_product(streamed_precise::<bf16, 64, 64, 64, 2>(), nt);
-    // Sums that 14 bits do not have: 256 x 256 in the first step, and 1 in each of 20 others.
+    check_product(streamed_promoted::<f8e4m3, 64, 64, 64, 3>(), nt);
+    check_product(streamed_promoted::<f8e4m3, 64, 32, 64, 2>(), nt);
+    check_product(streamed_promoted::<f8e5m2, 128, 32, 32, 0>(), nt);
+    check_product(streamed_promoted::<bf16, 64, 64, 64, 2>(), nt);
+    // Sums that need more than 14 bits: 256 x 256 in the first step, and 1 in each of 20 others.
     let (rows, columns, depth) = (70, 300, 21 * 64);
     let number = |k: usize| match k {
         0 => 256,
@@ -299,8 +299,8 @@ fn precise_products() {
             launch(&mut c);
             sums.check(&c, &describe(device));
         };
-        check(&|c| streamed_precise::<f8e4m3, 64, 64, 64, 3>().launch(device, 3, (&a, &b, c)).unwrap());
-        check(&|c| streamed_precise::<f8e4m3, 64, 32, 64, 2>().launch(device, 3, (&a, &b, c)).unwrap());
+        check(&|c| streamed_promoted::<f8e4m3, 64, 64, 64, 3>().launch(device, 3, (&a, &b, c)).unwrap());
+        check(&|c| streamed_promoted::<f8e4m3, 64, 32, 64, 2>().launch(device, 3, (&a, &b, c)).unwrap());
     }
 }
 
@@ -331,7 +331,7 @@ fn check_order(kernel: &Ordered) {
 }
 
 #[test]
-fn every_order_meets_each_tile_once() {
+fn every_tile_order_visits_each_tile_once() {
     check_order(add_in_order::<RowMajor>());
     check_order(add_in_order::<ColumnMajor>());
     check_order(add_in_order::<Grouped<3>>());
@@ -339,7 +339,7 @@ fn every_order_meets_each_tile_once() {
     check_order(add_in_order::<CausalBalanced>());
 }
 
-/// `(q k') v` of random matrices. `T` has all elements of `q k'`, which are sums of at most 32 products of ones.
+/// `(q k') v` of random matrices. `T` holds all elements of `q k'`: they are sums of at most 32 products of ones.
 fn check_chained<T: Whole>(kernel: &Kernel<(TmaLoad<T, Shape2<64, 32>>, TmaStore<f32, Shape2<64, 32>>)>) {
     for device in devices() {
         let mut random = Random::new(93);
@@ -362,7 +362,7 @@ fn check_chained<T: Whole>(kernel: &Kernel<(TmaLoad<T, Shape2<64, 32>>, TmaStore
 }
 
 #[test]
-fn products_under_way_while_others_are() {
+fn multiplications_in_flight_at_the_same_time() {
     check_chained(chained::<f16, 4>());
     check_chained(chained::<bf16, 0>());
     check_chained(chained_by_rings::<f16>());
@@ -391,7 +391,7 @@ fn check_linear<T: Whole>(kernel: &Kernel<(Square<T>, Square<T>, TmaStore<f32, S
 }
 
 #[test]
-fn operands_that_stay_while_others_stream() {
+fn an_operand_that_stays_in_its_ring() {
     check_linear(linear::<f16>());
     check_linear(linear::<bf16>());
 }
@@ -411,12 +411,12 @@ fn check_gated<O: Whole>(
     for device in devices() {
         let mut random = Random::new(94);
         for [rows, columns, depth] in sizes(device, &mut random) {
-            // Products of two sums are no larger than numbers that f16 has.
+            // `f16` holds products of two sums of this depth.
             let depth = depth.min(40);
             let a = Matrices::random(&mut random, [2, rows, depth], -1);
             let b = Matrices::random(&mut random, [2, columns, depth], -1);
             let c = Matrices::random(&mut random, [2, columns, depth], -1);
-            // A row that is too short is zero where it has ended.
+            // A row that is too short reads as zero behind its end.
             let length = columns - random.below(2).min(columns as u64) as usize;
             let r = Matrices::random(&mut random, [1, 1, length], -50);
             let before = Matrices::random(&mut random, [2, rows, columns], -50);
@@ -437,13 +437,13 @@ fn check_gated<O: Whole>(
 }
 
 #[test]
-fn stages_of_two_products_and_sinks_that_are_read() {
+fn two_products_of_one_stage_and_epilogues_that_read() {
     check_gated(gated::<f16>());
     check_gated(gated::<f32>());
 }
 
 #[test]
-fn messages_of_four_tiles_of_which_two_are_held() {
+fn stages_of_four_tiles_two_held_at_a_time() {
     for device in devices() {
         let mut random = Random::new(95);
         for [rows, columns, depth] in sizes(device, &mut random) {
@@ -463,7 +463,7 @@ fn messages_of_four_tiles_of_which_two_are_held() {
 }
 
 #[test]
-fn feeds_that_go_on_too_long_are_left_alone() {
+fn producers_with_loads_left_are_left_alone() {
     for device in devices() {
         let x = Matrices::filled([1, 20 * 64, 8], |_, i, j| (i * 8 + j) as i64).padded(device);
         for count in [0, 1, 2, 3, 19, 20] {
@@ -475,7 +475,7 @@ fn feeds_that_go_on_too_long_are_left_alone() {
     }
 }
 
-/// Launches so often, and demands the same bits each time.
+/// Launches repeatedly, and demands the same bits each time.
 fn check_repeated<T: Element<Bits: PartialEq>>(what: &str, mut launch: impl FnMut(&Device) -> Tensor<T, 3>) {
     for device in devices() {
         let asked = std::env::var("CUDA_TILES_TEST_REPEATS").ok().and_then(|times| times.parse().ok());
@@ -489,7 +489,7 @@ fn check_repeated<T: Element<Bits: PartialEq>>(what: &str, mut launch: impl FnMu
     }
 }
 
-/// A thousand launches, each to the bit like the first, with sums that depend on their order.
+/// A thousand launches give the same bits, although the sums depend on their order.
 #[test]
 fn launches_repeat_to_the_bit() {
     let mut random = Random::new(96);
@@ -524,7 +524,7 @@ fn launches_repeat_to_the_bit() {
     check_repeated("chained", |device| {
         let (_, _, x, _) = of(device);
         let mut y = poisoned(device, [1, 106, 32]);
-        // Parts of one matrix, which overlap.
+        // Overlapping parts of one matrix.
         let x = x.view().strided(0, [3, 106, 32], [136 * 100, 136, 1]).unwrap();
         chained::<f16, 4>().launch(device, 2, (x, &mut y)).unwrap();
         y

@@ -141,41 +141,41 @@ const CASES: [Case; 14] = [
         &["kernel `assert_plain`", "element [] is false: cx.num_blocks(0) <= limit", "debug.rs:"],
     ),
     (
-        "more messages than the feed has",
+        "more stages than the producer loads",
         |device| {
-            let (x, mut y) = streamed(device)?;
+            let (x, mut y) = stages(device)?;
             pipelines::read_some.launch(device, 1, (&x, &mut y, 5))?;
             y.to_vec().map(drop)
         },
         &[
             "kernel `read_some`",
-            "the feed of the pipeline has ended",
+            "the producer of the pipeline has ended",
             "let both count the same tiles",
             "pipelines.rs:",
         ],
     ),
     (
-        "more messages held than there are stages",
+        "more waits than there are stages",
         |device| {
-            let (x, mut y) = streamed(device)?;
+            let (x, mut y) = stages(device)?;
             pipelines::forget_some.launch(device, 1, (&x, &mut y, 4, 0))?;
             y.to_vec().map(drop)
         },
-        &["kernel `forget_some`", "receive: all stages of the ring are held", "pipelines.rs:"],
+        &["kernel `forget_some`", "wait: all stages of the ring are held", "pipelines.rs:"],
     ),
     (
-        "steps while a message is held",
+        "a k loop while a stage is held",
         |device| {
-            let (x, mut y) = streamed(device)?;
+            let (x, mut y) = stages(device)?;
             pipelines::forget_some.launch(device, 1, (&x, &mut y, 1, 1))?;
             y.to_vec().map(drop)
         },
-        &["kernel `forget_some`", "steps: messages are held", "pipelines.rs:"],
+        &["kernel `forget_some`", "k_loop: stages are still held", "pipelines.rs:"],
     ),
 ];
 
-/// What kernels that read streams are passed: four messages, and a place for their sum.
-fn streamed(device: &Device) -> Result<(Tensor<f32, 2>, Tensor<f32, 2>)> {
+/// The arguments of a pipelined kernel: four stages, and room for their sum.
+fn stages(device: &Device) -> Result<(Tensor<f32, 2>, Tensor<f32, 2>)> {
     if device.is_gpu() {
         device.load(&cuda_tiles_operation_tests::streams::KERNELS)?;
     }

@@ -1,9 +1,9 @@
 //! Reductions of tuples of tiles.
 
-use crate::along::{Operands, group};
 use crate::devices::devices;
 use crate::failures::Failures;
-use crate::value::random_values;
+use crate::reduction_operands::{Operands, group};
+use crate::test_values::random_values;
 use cuda_tiles_host::{Launch, Tensor};
 use cuda_tiles_test_kernels::reductions as kernels;
 

@@ -3,7 +3,7 @@
 //! rustdoc resolves paths as users write them, through re-exports, and notes the source of each item. Its JSON output is
 //! unstable; the few fields that are read here have had their names for years.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -72,6 +72,23 @@ impl Items {
         let is = |kind: &str| !inner[kind].is_null();
         ["function", "macro", "proc_macro", "constant", "assoc_const"].into_iter().any(is)
             || inner["struct"]["kind"] == "unit"
+    }
+
+    /// The documentation of the item of this path.
+    pub(crate) fn documentation(&self, path: &str) -> Option<&str> {
+        self.item(path)?["docs"].as_str()
+    }
+
+    /// The names of the public methods and constants of this type's own that its page shows.
+    pub(crate) fn members(&self, path: &str) -> BTreeSet<String> {
+        let name = path.split("::").next().expect("a path begins with a crate");
+        let (Some(root), Some(item)) = (self.0.get(name), self.item(path)) else { return BTreeSet::new() };
+        let blocks = listed(root, &item["inner"]["struct"]["impls"]);
+        let own = blocks.filter(|block| block["inner"]["impl"]["trait"].is_null());
+        let shown =
+            |item: &&Value| item["visibility"] == "public" && !item["attrs"].to_string().contains("hidden");
+        let members = own.flat_map(|block| listed(root, &block["inner"]["impl"]["items"])).filter(shown);
+        members.filter_map(|member| Some(member["name"].as_str()?.to_owned())).collect()
     }
 
     /// What rustdoc knows of the item of this path.

@@ -7,11 +7,14 @@
 //! `docs/aliases.toml` has the neighbours' words by which rustdoc's search finds our items; `aliases.rs` writes them into the
 //! sources.
 //!
+//! The documentation of the types that users live in has tables of all their operations, which `tables.rs` checks.
+//!
 //! `PARITY=overwrite cargo test --test parity` writes the pages and the aliases anew.
 
 mod aliases;
 mod items;
 mod reach;
+mod tables;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -322,4 +325,11 @@ fn sources_have_the_aliases() {
         "PARITY=overwrite cargo test --test parity writes what is missing:\n{}",
         problems.join("\n")
     );
+}
+
+#[test]
+fn tables_of_operations_have_every_method_once() {
+    let problems: Vec<String> =
+        tables::TYPES.iter().flat_map(|path| tables::problems(items(), path)).collect();
+    assert!(problems.is_empty(), "tables of operations in the documentation:\n{}", problems.join("\n"));
 }

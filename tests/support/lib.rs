@@ -1,5 +1,6 @@
 //! What tests, examples and benchmarks share: the compiled kernels, and what tests on every device need.
 
+pub mod random;
 pub mod testing;
 
 /// `kernels/`, compiled.

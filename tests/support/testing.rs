@@ -21,8 +21,26 @@ pub fn devices() -> &'static [Device] {
     })
 }
 
-/// Random numbers (Marsaglia, "Xorshift RNGs", 2003).
-pub struct Random(u64);
+/// The seed of this run: `CUDA_TILES_SEED`, or else the time. A test that fails prints it.
+fn seed() -> u64 {
+    static SEED: OnceLock<u64> = OnceLock::new();
+    *SEED.get_or_init(|| {
+        let asked = std::env::var("CUDA_TILES_SEED").ok();
+        let seed = match asked {
+            Some(seed) => seed.parse().expect("CUDA_TILES_SEED is a number"),
+            None => std::time::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_nanos() as u64),
+        };
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            report(panic);
+            eprintln!("CUDA_TILES_SEED={seed} makes the same random numbers again");
+        }));
+        seed
+    })
+}
+
+/// Random numbers that differ from run to run.
+pub struct Random(crate::random::Random);
 
 impl Default for Random {
     fn default() -> Self {
@@ -31,21 +49,17 @@ impl Default for Random {
 }
 
 impl Random {
-    /// Other numbers in each run; the seed is printed, for who wants to repeat it.
+    /// The sequence of this run's seed.
+    ///
+    /// # Panics
+    /// If `CUDA_TILES_SEED` is set and no number.
     pub fn new() -> Self {
-        let seed = std::env::var("CUDA_TILES_SEED").ok().and_then(|seed| seed.parse().ok());
-        let now = || std::time::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_nanos() as u64);
-        let seed = seed.unwrap_or_else(now) | 1;
-        println!("CUDA_TILES_SEED={seed}");
-        Self(seed)
+        Self(crate::random::Random::new(seed()))
     }
 
     /// A number below a limit.
     pub fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) as usize % limit
+        self.0.below(limit as u64) as usize
     }
 
     /// One of the choices.

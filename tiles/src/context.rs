@@ -14,10 +14,74 @@ use core::ops::{Add, Deref, Div, Mul, Range, Rem, Sub};
 
 /// Proof of being inside a kernel, made by its entry and passed along by value.
 ///
-/// Every thread of the block runs the kernel's function; nothing that safe code can learn differs between
-/// them, so that control flow is the same on all threads and operations of the whole block (reductions,
-/// exchanges through shared memory) are safe functions. Statics with interior mutability would break
-/// this: for a GPU no safe kernel is built that writes one.
+/// ```
+/// use cuda_tiles::prelude::*;
+/// #[kernel]
+/// fn fill(cx: Cx, y: SpanMut<f32, (u32,)>, value: f32) {
+///     let y = y.partition(cx, shape![64]);
+///     y.store_masked(cx.full(shape![64], value), cx.bid::<0>());
+/// }
+/// ```
+///
+/// Every thread of the block runs the kernel's function. Safe code learns nothing that differs between the threads, so that control flow
+/// is the same on all of them. Operations of the whole block, such as reductions and exchanges through shared memory, are therefore
+/// safe functions. They have their barriers inside. Statics with interior mutability would break this: no safe kernel that writes one is
+/// built for a GPU.
+///
+/// # Operations
+///
+/// ## Blocks and the grid
+///
+/// | | |
+/// |---|---|
+/// | the index of the block | [`bid`](Self::bid) |
+/// | the number of blocks | [`num_blocks`](Self::num_blocks) |
+///
+/// ## Schedules
+///
+/// A persistent grid has fewer blocks than tiles. [`PartitionView::schedule`](crate::view::PartitionView::schedule) schedules tiles that the blocks store.
+///
+/// | | |
+/// |---|---|
+/// | tiles along one axis of the grid | [`tiles`](Self::tiles) |
+/// | tiles in an order of choice | [`indices`](Self::indices) |
+///
+/// ## Creating tiles
+///
+/// | | |
+/// |---|---|
+/// | one value | [`full`](Self::full) [`zeros`](Self::zeros) [`ones`](Self::ones) [`scalar`](Self::scalar) |
+/// | numbers | [`iota`](Self::iota) [`arange`](Self::arange) [`coordinate`](Self::coordinate) |
+/// | given elements | [`tile_of`](Self::tile_of) |
+/// | matrices | [`eye`](Self::eye) [`accumulators`](Self::accumulators) |
+/// | random numbers | [`Philox::new`](crate::random::Philox::new) |
+///
+/// ## Thread-level code
+///
+/// [`simt`](crate::simt) has the rules.
+///
+/// | | |
+/// |---|---|
+/// | a closure of each thread | [`simt`](Self::simt) |
+/// | a tile of what the threads compute | [`tile_by_threads`](Self::tile_by_threads) |
+/// | shared memory | [`shared`](Self::shared) |
+///
+/// ## Dependencies
+///
+/// Kernels declared `#[kernel(dependent)]` use programmatic dependent launch (PDL).
+///
+/// | | |
+/// |---|---|
+/// | wait for the kernels before | [`wait_for_dependencies`](Self::wait_for_dependencies) |
+/// | let the kernels behind start | [`launch_dependents`](Self::launch_dependents) |
+///
+/// ## Debugging
+///
+/// | | |
+/// |---|---|
+/// | printing | [`tile_print!`](crate::tile_print) |
+/// | assertions | [`tile_assert!`](crate::tile_assert) |
+#[doc(alias("__tile__", "__device__"))]
 pub struct Cx<B> {
     place: Place,
     block: PhantomData<B>,
@@ -62,6 +126,7 @@ impl<B: Block> Cx<B> {
     /// before this is called, while all blocks know the same, so that all cut them alike: see
     /// [`partition`](crate::span::TensorSpan::partition).
     #[inline(always)]
+    #[doc(alias("get_tile_block_id", "program_id", "blockIdx"))]
     pub fn bid<const AXIS: usize>(self) -> BlockIndex<AXIS> {
         const {
             assert!(
@@ -94,6 +159,7 @@ impl<B: Block> Cx<B> {
 
     /// The number of blocks along grid axis `axis` (0, 1 or 2).
     #[inline(always)]
+    #[doc(alias("num_programs", "gridDim"))]
     pub fn num_blocks(self, axis: usize) -> u32 {
         self.place.block_count(axis)
     }
@@ -109,6 +175,7 @@ impl<B: Block> Cx<B> {
     /// });
     /// ```
     #[inline(always)]
+    #[doc(alias("grid_stride"))]
     pub fn tiles<const AXIS: usize>(self, count: u32) -> impl Iterator<Item = BlockIndex<AXIS>> {
         let (first, step) = (*self.bid::<AXIS>(), self.num_blocks(AXIS));
         let (mut next, run) = (Some(first), self.place.run());
@@ -126,6 +193,7 @@ impl<B: Block> Cx<B> {
     /// `#[kernel(dependent = early)]`, which is an `unsafe fn`, has to call it itself. Elsewhere, on the CPU, and on GPUs
     /// before compute capability 9.0 there is nothing to wait for.
     #[inline(always)]
+    #[doc(alias("grid_dependency_control_wait", "gdc_wait", "cudaGridDependencySynchronize"))]
     pub fn wait_for_dependencies(self) {
         execution::wait_for_dependencies();
     }
@@ -148,6 +216,7 @@ impl<B: Block> Cx<B> {
     /// }
     /// ```
     #[inline(always)]
+    #[doc(alias("gdc_launch_dependents", "cudaTriggerProgrammaticLaunchCompletion"))]
     pub fn launch_dependents(self) {
         execution::launch_dependents();
     }
@@ -169,6 +238,7 @@ impl<B: Block> Cx<B> {
 /// If `step` is not positive (on the device: traps).
 #[inline(always)]
 #[track_caller]
+#[doc(alias("irange", "range"))]
 pub fn steps<T: Integer>(range: Range<T>, step: T) -> impl Iterator<Item = T> {
     if step.less_equal(T::ZERO) {
         execution::fail(|text| text.write_str("the step of a loop is positive"));

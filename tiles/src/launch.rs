@@ -5,15 +5,12 @@
 mod fingerprint;
 
 use crate::arch::execution::Place;
-use crate::arch::partitions::Origin;
 pub use crate::arch::partitions::Partitions;
 use crate::arch::running;
 use crate::context::Cx;
 use crate::element::Element;
 use crate::layout::Block;
-use crate::pipeline::WarpRoles;
 use crate::sealed::Sealed;
-use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use core::alloc::Layout;
 use core::marker::PhantomData;
 pub use fingerprint::Fingerprint;
@@ -104,11 +101,10 @@ impl<P: Parameters> UnsafeKernel<P> {
     }
 }
 
-mod sealed {
+pub(crate) mod sealed {
     /// A token says that a block is there: this crate's alone do.
     pub trait RunningBlock {}
     impl<B> RunningBlock for crate::context::Cx<B> {}
-    impl<B> RunningBlock for crate::pipeline::WarpRoles<B> {}
 }
 
 /// The running block as the first argument of a kernel whose blocks are `B`: [`Cx<B>`](crate::context::Cx) or
@@ -129,14 +125,6 @@ pub trait Token<B: Block>: sealed::RunningBlock {
 }
 
 impl<B: Block> Token<B> for Cx<B> {
-    #[inline(always)]
-    unsafe fn new(place: Place) -> Self {
-        // SAFETY: the same contract.
-        unsafe { Self::new(place) }
-    }
-}
-
-impl<B: Block> Token<B> for WarpRoles<B> {
     #[inline(always)]
     unsafe fn new(place: Place) -> Self {
         // SAFETY: the same contract.
@@ -168,6 +156,7 @@ pub struct BlockPosition {
     note = "arguments are scalars of an element type, and spans: `Span<f32, (u32, D<64>)>`, `SpanMut<...>`, `SpanAtomic<...>`; \
             streamed matrices: `TmaLoad<f16, Shape2<128, 64>>`, `TmaStore<...>`; and memory of the block, marked `#[shared]`"
 )]
+#[doc(alias("ScalarInt64"))]
 pub unsafe trait Parameter: Sized + 'static {
     /// The first part.
     type First: Copy + 'static;
@@ -245,38 +234,59 @@ unsafe impl<T: Element> Parameter for T {
     }
 }
 
-// SAFETY: the parts are all of the span's fields; extents and strides are packed in `repr(C)`.
-unsafe impl<T, E, A, M, G> Parameter for TensorSpan<T, E, A, M, G>
-where
-    T: Element,
-    E: Extents,
-    A: Access,
-    M: Mapping,
-    G: Alignment,
-{
-    type First = *mut T::Bits;
-    type Second = E::Packed;
-    type Third = M::Data<E>;
-    const FINGERPRINT: Fingerprint = Fingerprint::EMPTY
-        .word("span")
-        .word(T::NAME)
-        .then(E::FINGERPRINT)
-        .word(A::NAME)
-        .then(M::FINGERPRINT)
-        .number(G::BYTES as u64);
+/// A struct of numbers as one argument of a kernel, such as the description of an epilogue. A launch is given the struct itself.
+///
+/// ```
+/// use cuda_tiles::launch::{ByValue, Fingerprint, Plain};
+/// use cuda_tiles::prelude::*;
+///
+/// /// `scale x + offset`.
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// pub struct Line {
+///     scale: f32,
+///     offset: f32,
+/// }
+///
+/// // SAFETY: two floats, in the order of C.
+/// unsafe impl Plain for Line {
+///     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("Line");
+/// }
+///
+/// #[kernel]
+/// pub fn along(cx: Cx, line: ByValue<Line>, x: SpanMut<f32, (u32,)>) {
+///     let (x, ByValue(line)) = (x.partition(cx, shape![256]), line);
+///     let i = cx.bid::<0>();
+///     x.store_masked(x.load_masked(Zero, i) * line.scale + line.offset, i);
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct ByValue<T>(pub T);
+
+/// Structs of numbers, for [`ByValue`].
+///
+/// # Safety
+/// The struct is `repr(C)`, and its fields are integers, floats, or such structs: no pointer, no reference. No other struct of other
+/// fields has the same `FINGERPRINT`.
+pub unsafe trait Plain: Copy + Send + 'static {
+    /// The struct's name and the types that it is made of.
+    const FINGERPRINT: Fingerprint;
+}
+
+// SAFETY: the part is the struct, whose fields have the same places on host and device.
+unsafe impl<T: Plain> Parameter for ByValue<T> {
+    type First = T;
+    type Second = ();
+    type Third = ();
+    const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("by value").then(T::FINGERPRINT);
     #[inline(always)]
     fn into_parts(self) -> Parts<Self> {
-        const { Self::IN_MEMORY };
-        Parts { first: self.pointer, second: self.extents.pack(), third: self.mapping }
+        Parts { first: self.0, second: (), third: () }
     }
     #[inline(always)]
     unsafe fn from_parts(parts: Parts<Self>) -> Self {
-        const { Self::IN_MEMORY };
-        // SAFETY: the parts come from a checked span.
-        unsafe {
-            let origin = Origin::new(parts.first.addr());
-            TensorSpan::from_checked(parts.first, E::unpack(parts.second), parts.third, origin)
-        }
+        Self(parts.first)
     }
 }
 
@@ -327,22 +337,19 @@ parameters! {
     (A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11);
 }
 
-/// The parameters of an instance of a generic kernel, as a type: `T` is the tuple of its types and [`Constant`]s.
+/// The parameters of an instance of a generic kernel, as a type: `T` is the tuple of its types and of the types that stand for its constants.
+#[doc(alias("static_eval", "constexpr"))]
 pub struct Instance<T>(PhantomData<T>);
 
-/// Types that stand for the constants of an instance.
-#[doc(hidden)]
-pub mod constant {
-    macro_rules! constants {
-        ($($name:ident $kind:ty;)*) => { $(
-            /// A constant.
-            pub struct $name<const VALUE: $kind>;
-        )* };
-    }
-    constants! {
-        Usize usize;
-        U32 u32;
-        I32 i32;
-        Bool bool;
-    }
+macro_rules! constants {
+    ($($name:ident $kind:ty;)*) => { $(
+        /// A const parameter of an instance.
+        pub struct $name<const VALUE: $kind>;
+    )* };
+}
+constants! {
+    Constant usize;
+    ConstantU32 u32;
+    ConstantI32 i32;
+    ConstantBool bool;
 }

@@ -87,6 +87,7 @@ pub mod view;
 #[doc(hidden)]
 pub mod registers;
 
+mod protocol;
 mod sealed;
 
 pub use cuda_tiles_macros::kernel;

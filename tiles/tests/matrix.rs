@@ -1,6 +1,8 @@
 //! Products of matrices on the CPU, against sums in f64.
 
 mod common;
+#[path = "../../tests/support/random.rs"]
+mod random;
 
 use common::{elements, tile};
 use cuda_tiles::cpu;
@@ -60,7 +62,7 @@ entries! {
     f64: |bits| (bits >> 11) as f64 * power(-50) - 4.0, |x| x, power(-53), 0.0;
 }
 
-/// The lengths of a product: batches of the factors and of the sums, rows, columns and `k`.
+/// The lengths of a product: batches of the operands and of the accumulators, rows, columns and `k`.
 #[derive(Clone, Copy, Debug)]
 struct Lengths {
     batches: [usize; 3],
@@ -114,14 +116,10 @@ fn random<T: Entry>(bits: &mut impl Iterator<Item = u64>, count: usize) -> Vec<T
     bits.take(count).map(T::of_bits).collect()
 }
 
-/// An endless sequence of bits from a seed (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
-fn bits(mut seed: u64) -> impl Iterator<Item = u64> {
-    std::iter::repeat_with(move || {
-        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    })
+/// An endless sequence of bits from a seed.
+fn bits(seed: u64) -> impl Iterator<Item = u64> {
+    let mut random = random::Random::new(seed);
+    std::iter::repeat_with(move || random.bits())
 }
 
 /// Multiplies random tiles of these shapes.

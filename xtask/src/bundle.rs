@@ -15,11 +15,10 @@ const LARGEST: u64 = 64 << 20;
 /// The packages with tests, examples and benchmarks that use a GPU.
 const PACKAGES: [&str; 3] = ["cuda-tiles-suite", "cuda-tiles-operation-tests", "cuda-tiles-host"];
 
-/// Tests of the source and of the compiler's messages, and tests of files in the source tree: they have no place on
-/// a machine that has neither.
-const NEED_SOURCE: [&str; 4] = ["compile_fail", "documents", "parity", "quickstart"];
+/// How a program names the folder of its package. A test that does so reads the source tree, and the other machine has none.
+const SOURCE_TREE: &str = "env!(\"CARGO_MANIFEST_DIR\")";
 
-/// Benchmarks of the CPU, which is not what the other machine is for.
+/// The benchmark of the CPU. The other machine is there for its GPU.
 const CPU_BENCHMARK: &str = "cpu";
 
 /// The library that `benches/matrix.py` loads, which goes into the bundle beside that.
@@ -46,14 +45,14 @@ impl Kind {
     }
 
     /// What kind of program an artifact of cargo is, if it belongs into the bundle.
-    fn of(artifact: &Artifact) -> Option<Self> {
-        let name = artifact.target.name.as_str();
-        match artifact.target.kind.first()? {
-            TargetKind::Test if !NEED_SOURCE.contains(&name) => Some(Self::Test),
-            TargetKind::Example => Some(Self::Example),
-            TargetKind::Bench if name != CPU_BENCHMARK => Some(Self::Bench),
+    fn of(artifact: &Artifact) -> Result<Option<Self>> {
+        let target = &artifact.target;
+        Ok(match target.kind.first() {
+            Some(TargetKind::Test) if !reads_source(target.src_path.as_std_path())? => Some(Self::Test),
+            Some(TargetKind::Example) => Some(Self::Example),
+            Some(TargetKind::Bench) if target.name != CPU_BENCHMARK => Some(Self::Bench),
             _ => None,
-        }
+        })
     }
 }
 
@@ -69,7 +68,7 @@ pub(crate) fn run() -> Result {
         command.args(PACKAGES.into_iter().flat_map(|package| ["--package", package]));
         command.args(["--features", "cuda-tiles-suite/cust"]);
     }
-    // By themselves: the kernels of products would be in all other programs as well.
+    // By themselves: otherwise all other programs would hold the kernels of `gemm` too.
     let mut products = workspace::cargo(["test", "--no-run", "--package", "cuda-tiles-suite"]);
     products.args(["--features", "gemm", "--test", "gemm", "--bench", "tune"]);
     for mut command in [tests, examples, products] {
@@ -77,7 +76,7 @@ pub(crate) fn run() -> Result {
             .args(["--release", "--message-format=json-render-diagnostics"])
             .env("CUDA_TILES_REQUIRE_PTX", "1");
         for artifact in built(&mut command)? {
-            if let (Some(kind), Some(program)) = (Kind::of(&artifact), &artifact.executable) {
+            if let (Some(kind), Some(program)) = (Kind::of(&artifact)?, &artifact.executable) {
                 let folder = bundle.join(kind.folder());
                 std::fs::create_dir_all(&folder).about(&folder, "created")?;
                 strip(program.as_std_path(), &folder.join(name(&artifact)))?;
@@ -120,6 +119,20 @@ pub(crate) fn run() -> Result {
         return Err(Error::Content { path: archive, reason });
     }
     Ok(())
+}
+
+/// Whether the test with this root file reads the source tree. Files beside a `main.rs` are its modules.
+fn reads_source(root: &Path) -> Result<bool> {
+    let modules = match (root.ends_with("main.rs"), root.parent()) {
+        (true, Some(folder)) => files(folder)?,
+        _ => vec![root.to_owned()],
+    };
+    for file in modules.iter().filter(|file| file.is_file()) {
+        if std::fs::read_to_string(file).about(file, "read")?.contains(SOURCE_TREE) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Makes an archive of a folder.
@@ -183,6 +196,17 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tests_that_read_the_source_tree_stay_here() {
+        let reads = |test: &str| reads_source(&workspace::root().join("tests").join(test)).unwrap();
+        for test in ["documents.rs", "parity/main.rs", "quickstart.rs", "traits.rs"] {
+            assert!(reads(test), "{test}");
+        }
+        for test in ["attention.rs", "launch.rs", "operations/operations.rs", "ready_made.rs"] {
+            assert!(!reads(test), "{test}");
+        }
+    }
 
     #[test]
     fn the_archive_holds_the_folder() {

@@ -5,7 +5,7 @@
 //! others do not know, and those that cut a writable tensor, leave a mark in the PTX, a comment. A kernel is in order if no path
 //! leads from a mark of the first kind to one of the second.
 //!
-//! What the feed of a pipeline learns does not count: its iterator has nothing by which it could tell the kernel.
+//! What the producer of a pipeline learns does not count: the iterator over its loads cannot tell the kernel anything.
 
 use std::fmt;
 
@@ -33,13 +33,13 @@ pub(crate) struct Learnt(u8);
 impl Learnt {
     const INDEX: Self = Self(1);
     const MEMORY: Self = Self(2);
-    const MESSAGE: Self = Self(4);
+    const STAGE: Self = Self(4);
     const SHARED: Self = Self(8);
 
     fn of(name: &str) -> Self {
         match name {
             "index" => Self::INDEX,
-            "message" => Self::MESSAGE,
+            "message" => Self::STAGE,
             "shared" => Self::SHARED,
             _ => Self::MEMORY,
         }
@@ -56,10 +56,10 @@ impl fmt::Display for Learnt {
         let names = [
             (
                 Self::INDEX,
-                "read its block's index (`bid`, `tiles`, `indices`, or the tiles that it was dealt)",
+                "read its block's index (`bid`, `tiles`, `indices`, `tile_indices`, or its scheduled tiles)",
             ),
             (Self::MEMORY, "read atomically what other blocks may have written"),
-            (Self::MESSAGE, "received tiles from its pipeline"),
+            (Self::STAGE, "received tiles from its pipeline"),
             (Self::SHARED, "read shared memory"),
         ];
         let learnt = names.iter().filter(|(one, _)| self.0 & one.0 != 0).map(|(_, name)| *name);
@@ -67,10 +67,10 @@ impl fmt::Display for Learnt {
     }
 }
 
-/// Where a kernel may be: in the feed of a pipeline or not, and what it has learnt there; `None` where it cannot be.
+/// Where a kernel may be: in the producer of a pipeline or not, and what it has learnt there; `None` where it cannot be.
 type State = [Option<Learnt>; 2];
 
-/// What a function does, for a caller outside of a feed and for one inside.
+/// What a function does, for a caller outside of a producer and for one inside.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Summary {
     ends: State,
@@ -114,10 +114,10 @@ fn summaries(functions: &[Function<'_>]) -> Vec<[Summary; 2]> {
             if !is_first && !has_calls[number] {
                 continue;
             }
-            for in_feed in [false, true] {
-                let new = summary(&function.code, in_feed, functions, &summaries);
-                is_changed |= has_calls[number] && new != summaries[number][usize::from(in_feed)];
-                summaries[number][usize::from(in_feed)] = new;
+            for in_producer in [false, true] {
+                let new = summary(&function.code, in_producer, functions, &summaries);
+                is_changed |= has_calls[number] && new != summaries[number][usize::from(in_producer)];
+                summaries[number][usize::from(in_producer)] = new;
             }
         }
         // They only grow, and have few bits.
@@ -130,7 +130,7 @@ fn summaries(functions: &[Function<'_>]) -> Vec<[Summary; 2]> {
 
 fn summary(
     code: &Code<'_>,
-    in_feed: bool,
+    in_producer: bool,
     functions: &[Function<'_>],
     summaries: &[[Summary; 2]],
 ) -> Summary {
@@ -138,7 +138,7 @@ fn summary(
     let mut before: Vec<State> = vec![[None; 2]; code.statements.len()];
     let mut to_visit = Vec::new();
     if let Some(first) = before.first_mut() {
-        first[usize::from(in_feed)] = Some(Learnt::default());
+        first[usize::from(in_producer)] = Some(Learnt::default());
         to_visit.push(0);
     }
     while let Some(number) = to_visit.pop() {
@@ -153,7 +153,7 @@ fn summary(
             "cuda_tiles.cuts" => {
                 summary.cuts = true;
                 let [outside, inside] = before[number];
-                // A feed has nothing to cut.
+                // A producer has nothing to cut.
                 let inside = inside.map(|learnt| learnt.and(Learnt::INDEX));
                 summary.late = summary.late.and(merged([outside, inside]).unwrap_or_default());
                 before[number]
@@ -317,14 +317,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_feed_learns_it_keeps() {
+    fn what_a_producer_learns_it_keeps() {
         assert_eq!(late(&format!("{FEEDS}{INDEX}{FED}{CUTS}")), None);
         assert_eq!(late(&format!("{FEEDS}{INDEX}{FED}{MEMORY}{CUTS}")), Some(Learnt::MEMORY));
         assert_eq!(late(&format!("{INDEX}{FEEDS}{FED}{CUTS}")), Some(Learnt::INDEX));
         assert_eq!(late(&format!("{FEEDS}{INDEX}{CUTS}{FED}")), Some(Learnt::INDEX));
-        let functions = format!(".func feed()\n{{\n{INDEX}ret;\n}}\n");
-        assert_eq!(late_beside(&format!("{FEEDS}call feed;\n{FED}{CUTS}"), &functions), None);
-        assert_eq!(late_beside(&format!("{FEEDS}{FED}call feed;\n{CUTS}"), &functions), Some(Learnt::INDEX));
+        let functions = format!(".func loads()\n{{\n{INDEX}ret;\n}}\n");
+        assert_eq!(late_beside(&format!("{FEEDS}call loads;\n{FED}{CUTS}"), &functions), None);
+        assert_eq!(late_beside(&format!("{FEEDS}{FED}call loads;\n{CUTS}"), &functions), Some(Learnt::INDEX));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
+use crate::error::{Error, Result};
+
 /// Alignment of a GPU's allocations, which kernels may count on, in bytes.
 const ALIGNMENT: usize = 256;
 
@@ -71,6 +73,11 @@ impl Drop for HostMemory {
             unsafe { dealloc(self.address(), self.layout) }
         }
     }
+}
+
+/// Zeroed memory of the host.
+pub(crate) fn host_memory(bytes: usize) -> Result<HostMemory> {
+    HostMemory::zeroed(bytes).ok_or_else(|| Error::OutOfMemory { device: "the CPU".to_owned(), bytes })
 }
 
 #[cfg(test)]

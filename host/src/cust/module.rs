@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_uint, c_void};
 use ::cust::module::Module;
 use ::cust::sys::{self, CUjit_option, CUresult};
 
-use super::failure;
+use super::failure::failure;
 use crate::artifact::{Artifact, Image};
 use crate::error::{Error, Result};
 

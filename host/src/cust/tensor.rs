@@ -7,14 +7,15 @@ use ::cust::stream::Stream;
 use ::cust::sys::CUdeviceptr;
 use cuda_tiles::element::Element;
 use cuda_tiles::element::{bf16, f16};
+use cuda_tiles::memory::{MatrixShape, TmaLoad, TmaStore};
 use cuda_tiles::shape::{OfRank, Rank};
 use cuda_tiles::span::{Alignment, Atomic, Exclusive, Extents, Mapping, ReadOnly, TensorSpan};
-use cuda_tiles::memory::{MatrixShape, TmaLoad, TmaStore};
 
 use crate::argument::{Argument, Launching, span};
 use crate::error::{ArgumentError, Result};
 use crate::matrix::{Parts, Use, parts};
-use crate::tensor::{Layout, byte_count, check_len};
+use crate::size::byte_count;
+use crate::tensor::{Layout, check_len};
 
 /// A buffer of `cust` with a shape, to be read: the argument for a read-only span. Row-major.
 pub struct CustTensor<'buffer, T, const RANK: usize> {
@@ -123,7 +124,7 @@ macro_rules! streamed {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TmaLoad<T, S>, ArgumentError> {
                 let piece = TmaLoad::<T, S>::BOX;
                 let Parts { map, pointer, layout } =
-                    parts::<T, $rank>(self.address as *mut u8, &self.layout, Use::Source, piece, launch.maps)?;
+                    parts::<T, $rank>(self.address as *mut u8, &self.layout, Use::Load, piece, launch.maps)?;
                 // SAFETY: the buffer is as long as the layout, and borrowed as long as this argument lives. The map says
                 // the same.
                 Ok(unsafe { TmaLoad::new(map, pointer, layout) })
@@ -135,7 +136,7 @@ macro_rules! streamed {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TmaStore<T, S>, ArgumentError> {
                 let piece = TmaStore::<T, S>::BOX;
                 let Parts { map, pointer, layout } =
-                    parts::<T, $rank>(self.address as *mut u8, &self.layout, Use::Sink, piece, launch.maps)?;
+                    parts::<T, $rank>(self.address as *mut u8, &self.layout, Use::Store, piece, launch.maps)?;
                 // SAFETY: as for reading, mutably; the layout is row-major.
                 Ok(unsafe { TmaStore::new(map, pointer, layout) })
             }

@@ -6,12 +6,12 @@ use ::cust::context::CurrentContext;
 use ::cust::memory::{CopyDestination, DeviceBuffer};
 use cuda_tiles::memory::TensorMap;
 
-use super::failure;
+use super::failure::failure;
 use crate::error::{Error, Result};
 use crate::tensor_maps::{Encoding, MapDescription, MapDevice, MapElement, MapKeeper, TensorMaps, Words};
 
-/// The major number of the first compute capability whose copy engine reads maps (PTX ISA, "cp.async.bulk.tensor").
-const FIRST_WITH_ENGINE: u32 = 9;
+/// The major number of the first compute capability with TMA (PTX ISA, "cp.async.bulk.tensor").
+const FIRST_WITH_TMA: u32 = 9;
 
 /// The driver's number for rounding accesses up to 256 bytes on their way to the L2 cache (`CUtensorMapL2promotion`).
 const PROMOTE_256_BYTES: i32 = 3;
@@ -25,7 +25,7 @@ pub(super) struct Maps {
 /// The device, and what it has lent to the maps.
 struct Memory {
     device: String,
-    has_engine: bool,
+    has_tma: bool,
     chunks: Mutex<Vec<DeviceBuffer<u8>>>,
 }
 
@@ -36,8 +36,8 @@ struct Aligned(Words);
 impl Maps {
     /// No maps yet, on a device of this name whose compute capability has this major number.
     pub(super) fn new(device: &str, major: u32) -> Self {
-        let has_engine = major >= FIRST_WITH_ENGINE;
-        let memory = Memory { device: device.to_owned(), has_engine, chunks: Mutex::default() };
+        let has_tma = major >= FIRST_WITH_TMA;
+        let memory = Memory { device: device.to_owned(), has_tma, chunks: Mutex::default() };
         Self { maps: TensorMaps::default(), memory }
     }
 
@@ -49,7 +49,7 @@ impl Maps {
 
 impl MapKeeper for Maps {
     fn tensor_map(&self, description: &MapDescription) -> Result<*const TensorMap> {
-        match self.memory.has_engine {
+        match self.memory.has_tma {
             true => self.maps.get(&self.memory, description),
             false => Ok(std::ptr::null()),
         }
@@ -88,7 +88,7 @@ impl MapDevice for Memory {
             0 => Ok(map.0),
             code => Err(Error::Driver {
                 device: self.device.clone(),
-                operation: "describing a tensor to the copy engine",
+                operation: "encoding a tensor map",
                 code: format!("error {code}"),
             }),
         }

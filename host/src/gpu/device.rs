@@ -9,8 +9,8 @@ use cudarc::driver::sys::{self, CUdevice_attribute};
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
 
 use super::failure::{Launches, describe};
+use super::loaded::Modules;
 use super::messages::Messages;
-use super::module::Modules;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
 use crate::tensor_maps::TensorMaps;

@@ -9,8 +9,7 @@ use std::sync::Mutex;
 use cuda_tiles::launch::Description;
 use cudarc::driver::{DriverError, sys::CUresult};
 
-use super::Gpu;
-use crate::error::{Error, Report, Result};
+use crate::error::Report;
 
 /// How many launches are remembered: enough for a message, and the list never grows.
 const REMEMBERED: usize = 16;
@@ -63,7 +62,7 @@ impl Launches {
     }
 
     /// The kernels in question, each once: the one whose source the report's line is in, or all.
-    fn kernels(&self, report: Option<&Report>) -> Vec<&'static str> {
+    pub(super) fn kernels(&self, report: Option<&Report>) -> Vec<&'static str> {
         let recent = self.recent.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let line = report
             .and_then(|report| recent.iter().filter_map(|launched| launched.begins_before(report)).max());
@@ -80,26 +79,8 @@ impl Launches {
     }
 }
 
-impl Gpu {
-    /// The result of a driver call made to do `operation`, with the error in words.
-    pub(super) fn check<T>(&self, operation: &'static str, result: Result<T, DriverError>) -> Result<T> {
-        result.map_err(|error| self.failure(operation, error))
-    }
-
-    fn failure(&self, operation: &'static str, error: DriverError) -> Error {
-        let device = self.to_string();
-        if is_trap(error.0) {
-            self.show_messages();
-            let report = self.report();
-            let kernels = self.launches.kernels(report.as_ref());
-            return Error::Trapped { kernels, device, code: describe(error), report: report.map(Box::new) };
-        }
-        Error::Driver { device, operation, code: describe(error) }
-    }
-}
-
 /// Whether the error is one that a running kernel causes, after which the context is of no use.
-fn is_trap(code: CUresult) -> bool {
+pub(super) fn is_trap(code: CUresult) -> bool {
     matches!(
         code,
         CUresult::CUDA_ERROR_ILLEGAL_ADDRESS

@@ -4,16 +4,13 @@
 //! is memory of this process: a trap, which makes everything on the GPU unreachable, leaves it readable.
 
 use std::fmt;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use cuda_tiles::debug::protocol;
 use cuda_tiles::debug::read::{Failure, Record};
 use cudarc::driver::{DriverError, result, sys};
 
-use super::Gpu;
 use crate::error::Report;
-use crate::printer;
 
 /// The variable of a module that holds the buffer's address.
 const VARIABLE: &std::ffi::CStr = c"cuda_tiles_messages";
@@ -68,7 +65,7 @@ impl Messages {
     }
 
     /// Takes all complete messages out of the ring, and adds the printed ones to `lines`.
-    fn take(&mut self, lines: &mut Vec<String>) {
+    pub(super) fn take(&mut self, lines: &mut Vec<String>) {
         while let Some((words, is_assertion)) = self.read(self.taken) {
             let length = words.len() as u32 + 1;
             self.asserted |= is_assertion;
@@ -91,7 +88,7 @@ impl Messages {
     }
 
     /// The failure of a kernel, if one has reported it.
-    fn report(&self) -> Option<Report> {
+    pub(super) fn report(&self) -> Option<Report> {
         if self.buffer[protocol::FAILED / 4].load(Ordering::Acquire) == 0 {
             return None;
         }
@@ -108,24 +105,6 @@ impl Messages {
             file: failure.file().to_owned(),
             line: failure.line(),
         })
-    }
-}
-
-impl Gpu {
-    /// Shows what kernels have printed so far.
-    pub(super) fn show_messages(&self) {
-        let mut lines = Vec::new();
-        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        messages.iter_mut().for_each(|messages| messages.take(&mut lines));
-        // The printer may wait for the GPU itself.
-        drop(messages);
-        lines.iter().for_each(|line| printer::show(line));
-    }
-
-    /// What the kernel that trapped has reported, if anything.
-    pub(super) fn report(&self) -> Option<Report> {
-        let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        messages.iter().find_map(Messages::report)
     }
 }
 

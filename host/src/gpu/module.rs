@@ -1,8 +1,7 @@
 //! Loads PTX, which the driver compiles for the GPU at hand, and finds kernels in it.
 
-use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_uint, c_void};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::PoisonError;
 
 use cuda_tiles::launch::Description;
 use cudarc::driver::sys::{self, CUfunction_attribute as FunctionAttribute, CUjit_option, CUresult};
@@ -10,6 +9,7 @@ use cudarc::driver::{DriverError, result};
 
 use super::Gpu;
 use super::failure::describe;
+use super::loaded::{Function, Handle, Module};
 use super::messages::Messages;
 use crate::artifact::{Artifact, Image};
 use crate::entry;
@@ -27,46 +27,6 @@ const UNASKED_SHARED_MEMORY: u32 = 48 * 1024;
 
 /// The major number of the first compute capability that lets a kernel start early and wait (PTX ISA, "griddepcontrol").
 const FIRST_TO_WAIT: u32 = 9;
-
-/// What is loaded on a GPU.
-#[derive(Default)]
-pub(super) struct Modules {
-    loaded: Mutex<Vec<Module>>,
-    /// By path and fingerprint.
-    functions: RwLock<HashMap<(&'static str, u64), Function>>,
-}
-
-struct Module {
-    artifact: &'static Artifact,
-    /// What it was compiled from: that says how much shared memory and how many threads its kernels have.
-    image: &'static Image,
-    handle: Handle<sys::CUmodule>,
-}
-
-/// A kernel's code, ready to be launched.
-#[derive(Clone, Copy)]
-pub(super) struct Function {
-    pub(super) handle: Handle<sys::CUfunction>,
-    /// Whether it may start before the kernel that it depends on has ended: whether it was compiled with the instruction by
-    /// which a dependent one waits.
-    pub(super) waits: bool,
-    /// The dynamic shared memory that its code uses, in bytes.
-    pub(super) shared_bytes: u32,
-    /// The threads of a block, in its code.
-    pub(super) threads: u32,
-    /// What it was loaded from.
-    image: &'static Image,
-}
-
-/// A handle of the driver that belongs to a context and to no thread.
-#[derive(Clone, Copy)]
-pub(super) struct Handle<T>(pub(super) T);
-
-// SAFETY: the driver's modules, functions and streams are used through functions that may be called from any thread which
-// has made their context current (CUDA driver API, "Module Management" and "Stream Management").
-unsafe impl<T> Send for Handle<T> {}
-// SAFETY: as above; a handle itself is never changed.
-unsafe impl<T> Sync for Handle<T> {}
 
 impl Gpu {
     /// Compiles an artifact's image for this GPU and loads it, unless it is loaded already.

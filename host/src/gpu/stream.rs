@@ -10,7 +10,7 @@ use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
 
 use super::Gpu;
 use super::failure::Launched;
-use super::module::Handle;
+use super::loaded::Handle;
 use crate::error::Result;
 
 /// A queue of work on a GPU. Clones are the same queue.

@@ -1,4 +1,4 @@
-//! Tensor maps by the driver, for GPUs with a copy engine that reads them.
+//! Tensor maps by the driver, for GPUs with TMA.
 
 use std::ffi::c_void;
 use std::sync::RwLockReadGuard;
@@ -14,8 +14,8 @@ use super::Gpu;
 use crate::error::Result;
 use crate::tensor_maps::{Encoding, MapDescription, MapDevice, MapElement, MapKeeper, Words};
 
-/// The major number of the first compute capability with such an engine (PTX ISA, "cp.async.bulk.tensor").
-const FIRST_WITH_ENGINE: u32 = 9;
+/// The major number of the first compute capability with TMA (PTX ISA, "cp.async.bulk.tensor").
+const FIRST_WITH_TMA: u32 = 9;
 
 impl Gpu {
     /// Keeps the tensor maps that a launch finds from being dropped, until it has been given to its stream.
@@ -26,7 +26,7 @@ impl Gpu {
 
 impl MapKeeper for Gpu {
     fn tensor_map(&self, description: &MapDescription) -> Result<*const TensorMap> {
-        match self.capability().0 >= FIRST_WITH_ENGINE {
+        match self.capability().0 >= FIRST_WITH_TMA {
             true => self.tensor_maps.get(self, description),
             false => Ok(std::ptr::null()),
         }
@@ -54,7 +54,7 @@ impl MapDevice for Gpu {
                 Fill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
             )
         };
-        self.check("describing a tensor to the copy engine", encoded.result())?;
+        self.check("encoding a tensor map", encoded.result())?;
         Ok(map.opaque)
     }
 

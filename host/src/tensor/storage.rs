@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::cpu::HostMemory;
+use crate::cpu::{HostMemory, host_memory};
 use crate::device::Device;
 use crate::error::{ArgumentError, Error, Result};
 use crate::gpu::{Access, GpuMemory};
@@ -199,9 +199,4 @@ pub(crate) fn host_vec<T>(len: usize) -> Result<Vec<T>> {
             bytes: len.saturating_mul(size_of::<T>()),
         }),
     }
-}
-
-/// Zeroed memory of the host.
-pub(crate) fn host_memory(bytes: usize) -> Result<HostMemory> {
-    HostMemory::zeroed(bytes).ok_or_else(|| Error::OutOfMemory { device: "the CPU".to_owned(), bytes })
 }

@@ -1,4 +1,4 @@
-//! The host's side of attention: which kernel, and its launch.
+//! The host's side of attention: the choice of a kernel, and its launch.
 
 use std::format;
 use std::string::String;
@@ -8,17 +8,17 @@ use cuda_tiles_host::{Error, Launch, Result, Stream, Tensor};
 
 use super::kernels;
 
-/// The exponential of a GPU is a power of two.
+/// log2 e: the exponential of a GPU is a power of two.
 const LOG2_E: f32 = core::f32::consts::LOG2_E;
 
-/// What attention is passed: queries, keys, values, results, and the scale.
+/// The arguments of attention: queries, keys, values, results, and the scale.
 type Operands<'t, T> = (&'t Tensor<T, 3>, &'t Tensor<T, 3>, &'t Tensor<T, 3>, &'t mut Tensor<T, 3>, f32);
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// Elements that there are kernels of [`attention`] for: `f16` and `bf16`.
+/// Element types that have a kernel of [`attention`]: `f16` and `bf16`.
 #[diagnostic::on_unimplemented(
     message = "there is no attention of `{Self}`",
     label = "expected `f16` or `bf16`"
@@ -29,7 +29,7 @@ pub trait Attend: Element + sealed::Sealed {
     fn launch(stream: &Stream, head: usize, causal: bool, operands: Operands<'_, Self>) -> Result<()>;
 }
 
-/// How many blocks share `rows` rows of `matrices` matrices in tiles of `side` rows.
+/// The number of blocks that share `rows` rows of `matrices` matrices in tiles of `side` rows.
 fn blocks(most: u32, matrices: usize, rows: usize, side: usize) -> u32 {
     (most as usize).min(matrices * rows.div_ceil(side)) as u32
 }
@@ -40,7 +40,7 @@ macro_rules! launch {
         let [matrices, rows, _] = $operands.0.shape();
         let by_warpgroups = kernels::attention::<$type, 128, $head, $causal>();
         let image = device.image_of(by_warpgroups.description())?;
-        // On the CPU either would do; a GPU has warpgroups that multiply where its image says so.
+        // On the CPU either kernel would do. On a GPU, the kernel with warpgroups runs if the GPU's image has it.
         if image.is_none_or(|image| image.arch() == "sm_90a") {
             let blocks = blocks(device.multiprocessors(), matrices, rows, 128);
             by_warpgroups.launch_on($stream, blocks, $operands)
@@ -57,10 +57,10 @@ macro_rules! attend {
         impl Attend for $type {
             fn launch(stream: &Stream, head: usize, causal: bool, operands: Operands<'_, Self>) -> Result<()> {
                 match (head, causal) {
-                    (64, false) => launch!($type 64 0 16, stream, operands),
-                    (64, true) => launch!($type 64 1 16, stream, operands),
-                    (_, false) => launch!($type 128 0 16, stream, operands),
-                    (_, true) => launch!($type 128 1 16, stream, operands),
+                    (64, false) => launch!($type 64 false 16, stream, operands),
+                    (64, true) => launch!($type 64 true 16, stream, operands),
+                    (_, false) => launch!($type 128 false 16, stream, operands),
+                    (_, true) => launch!($type 128 true 16, stream, operands),
                 }
             }
         }
@@ -71,9 +71,9 @@ attend!(f16 bf16);
 
 /// `out = softmax(q k' * scale) v` for each matrix of a batch, on the default stream of the device.
 ///
-/// The tensors have axes (batch and heads, rows, columns of a head): a row of `q` and `out` for each query, one of `k` and `v` for
-/// each key. With `causal` the last query sees all keys, and each one before it one key less. On a GPU the kernels must have been
-/// loaded, see [`Device::load`](cuda_tiles_host::Device::load).
+/// The tensors have axes (batch and heads, rows, columns of a head): `q` and `out` have a row for each query, `k` and `v` for
+/// each key. With `causal` the last query sees all keys, and each query before it one key less. On a GPU the kernels must have
+/// been loaded, see [`Device::load`](cuda_tiles_host::Device::load).
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -82,7 +82,7 @@ attend!(f16 bf16);
 ///
 /// let device = Device::cpu();
 /// let (q, k) = (Tensor::full(&device, [1, 3, 64], f16::ONE)?, Tensor::full(&device, [1, 3, 64], f16::ONE)?);
-/// // All keys are alike, so that a query gets the mean of the values that it sees.
+/// // All keys are alike: a query gets the mean of the values that it sees.
 /// let v: Vec<f16> = (0..3 * 64).map(|i| f16::from_f32((i / 64) as f32)).collect();
 /// let v = Tensor::from_vec(&device, [1, 3, 64], v)?;
 /// let mut out = Tensor::poisoned(&device, [1, 3, 64])?;
@@ -93,8 +93,9 @@ attend!(f16 bf16);
 /// ```
 ///
 /// # Errors
+///
 /// [`Error::Operands`] if the shapes do not go together, a head has neither 64 nor 128 columns, there is no key, `scale` is not
-/// positive or, with `causal`, there are more queries than keys; those of launches.
+/// positive or, with `causal`, there are more queries than keys; and the errors of launches.
 pub fn attention<T: Attend>(
     q: &Tensor<T, 3>,
     k: &Tensor<T, 3>,
@@ -128,7 +129,7 @@ pub fn attention_on<T: Attend>(
     T::launch(stream, head, causal, (q, k, v, out, scale * LOG2_E))
 }
 
-/// What is wrong with the operands.
+/// The problem with the operands, if there is one.
 fn check([q, k, v, out]: [[usize; 3]; 4], scale: f32, causal: bool) -> Result<(), String> {
     let [_, queries, head] = q;
     let [_, keys, _] = k;

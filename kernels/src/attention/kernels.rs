@@ -1,32 +1,32 @@
-//! The kernels.
+//! The kernels of attention.
 
 use core::iter::once;
-use cuda_tiles::prelude::*;
 use cuda_tiles::mma::SharedMma;
 use cuda_tiles::pipeline::LoadTile;
+use cuda_tiles::prelude::*;
 use cuda_tiles::target::{TILES_IN_REGISTERS, WARPGROUPS};
 
-/// Maxima of rows are followed where they have grown by more than this power of two; the weights of others are larger than 1
-/// for a while, for which floats have room. Most steps then need not scale what they have summed up.
+/// A row's maximum is updated when it has grown by more than this power of two. Until then the weights of later keys exceed 1,
+/// for which floats have room. Most steps then need not rescale the accumulators.
 const SLACK: f32 = 8.0;
-/// Below all maxima, and finite: rows of which a first block has no visible key begin with it.
+/// A finite number below all maxima. Rows whose first block of keys has no visible key begin with it.
 const LOWEST: f32 = -1e30;
 
-/// Which queries see which keys.
+/// The visibility of keys.
 #[derive(Clone, Copy)]
-struct Visible<const SIDE: usize, const CAUSAL: usize> {
+struct Visible<const SIDE: usize, const CAUSAL: bool> {
     keys: u32,
-    /// By how many keys the first query sees more than its own one.
+    /// The number of keys that the first query sees beyond its own.
     ahead: u32,
 }
 
-impl<const SIDE: usize, const CAUSAL: usize> Visible<SIDE, CAUSAL> {
+impl<const SIDE: usize, const CAUSAL: bool> Visible<SIDE, CAUSAL> {
     const SIDE: u32 = SIDE as u32;
 
     /// The number of blocks of keys that row `i` of tiles of queries sees.
     #[inline(always)]
     fn blocks(self, i: u32) -> u32 {
-        let keys = if CAUSAL == 1 { self.keys.min((i + 1) * Self::SIDE + self.ahead) } else { self.keys };
+        let keys = if CAUSAL { self.keys.min((i + 1) * Self::SIDE + self.ahead) } else { self.keys };
         keys.div_ceil(Self::SIDE)
     }
 
@@ -34,7 +34,7 @@ impl<const SIDE: usize, const CAUSAL: usize> Visible<SIDE, CAUSAL> {
     #[inline(always)]
     fn hides(self, i: u32, block: u32) -> bool {
         let end = (block + 1) * Self::SIDE;
-        end > self.keys || (CAUSAL == 1 && end > i * Self::SIDE + self.ahead + 1)
+        end > self.keys || (CAUSAL && end > i * Self::SIDE + self.ahead + 1)
     }
 
     /// The scores of row `i` of tiles and a block of keys, -∞ where a query does not see the key.
@@ -49,7 +49,7 @@ impl<const SIDE: usize, const CAUSAL: usize> Visible<SIDE, CAUSAL> {
         D<SIDE>: Dimension,
     {
         let key = scores.coordinates::<1>() + block * Self::SIDE;
-        if CAUSAL == 1 {
+        if CAUSAL {
             let query = scores.coordinates::<0>() + i * Self::SIDE;
             key.le(query + self.ahead).select(scores, f32::NEG_INFINITY)
         } else {
@@ -58,28 +58,22 @@ impl<const SIDE: usize, const CAUSAL: usize> Visible<SIDE, CAUSAL> {
     }
 }
 
-/// `o = softmax(q k' * scale / log2 e) v` for each matrix of a batch, of `HEAD` columns. Each row of `q` is a query; with `CAUSAL`
-/// the last one sees all keys, and each one before it one less.
+/// `o = softmax(q k' * scale / log2 e) v` for each matrix of a batch, of `HEAD` columns. Each row of `q` is a query. With
+/// `CAUSAL` the last query sees all keys, and each query before it one key less.
 ///
 /// There is at least one key and, with `CAUSAL`, no more queries than keys; `scale` is positive.
 ///
-/// This one is for GPUs whose warpgroups multiply (compute capability 9.0); [`attention_by_warps`] is for others.
+/// This kernel is for GPUs with warpgroups (compute capability 9.0). [`attention_by_warps`] is for others.
 #[kernel(
     threads = 256,
     producer = 128,
     min_blocks = 1,
     instances(
-        <f16, 128, 64, 0>, <f16, 128, 64, 1>, <f16, 128, 128, 0>, <f16, 128, 128, 1>,
-        <bf16, 128, 64, 0>, <bf16, 128, 64, 1>, <bf16, 128, 128, 0>, <bf16, 128, 128, 1>,
+        <f16, 128, 64, false>, <f16, 128, 64, true>, <f16, 128, 128, false>, <f16, 128, 128, true>,
+        <bf16, 128, 64, false>, <bf16, 128, 64, true>, <bf16, 128, 128, false>, <bf16, 128, 128, true>,
     )
 )]
-pub fn attention<
-    B: Block,
-    T: SharedMma<T, f32>,
-    const SIDE: usize,
-    const HEAD: usize,
-    const CAUSAL: usize,
->(
+pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: usize, const CAUSAL: bool>(
     roles: WarpRoles<B>,
     q: TmaLoad<T, Shape2<SIDE, HEAD>>,
     k: TmaLoad<T, Shape2<SIDE, HEAD>>,
@@ -98,13 +92,13 @@ pub fn attention<
     }
     let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
     let rows = roles.tile_indices(CausalBalanced, o.tile_counts());
-    roles.pipeline(ring, feed(rows, visible, q, k, v), move |cx, mut consumer| {
+    roles.pipeline(ring, loads(rows, visible, q, k, v), move |cx, mut consumer| {
         let mut buffer = buffer;
         let mut tiles = o.schedule(cx, CausalBalanced);
         let Some(mut tile) = tiles.next() else { return };
-        let held = consumer.wait();
-        let mut query = held.tiles().load_operand_a(cx);
-        consumer.release(held);
+        let guard = consumer.wait();
+        let mut query = guard.tiles().load_operand_a(cx);
+        consumer.release(guard);
         let key = consumer.wait();
         let scores = consumer
             .start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
@@ -118,18 +112,18 @@ pub fn attention<
         let mut sum = weights.sum::<1>();
         let mut probabilities = weights.cast::<T>();
         loop {
-            let mut sums = Accumulator::<f32, Shape2<SIDE, HEAD>, _>::zero(cx);
+            let mut acc = Accumulator::<f32, Shape2<SIDE, HEAD>, _>::zero(cx);
             for block in (0..visible.blocks(i) - 1).rev() {
-                // The next scores are computed while the values of the last ones are summed up.
+                // The next scores are computed while the values are multiplied by the last weights.
                 let key = consumer.wait();
                 let scores =
                     consumer.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
                         s.mma(query, k.transposed())
                     });
                 let value = consumer.wait();
-                let product = consumer.start(sums, value, |o, v| o.mma(probabilities, v));
+                let product = consumer.start(acc, value, |o, v| o.mma(probabilities, v));
                 let mut scores = scores.finish(&mut consumer);
-                if CAUSAL == 1 && visible.hides(i, block) {
+                if CAUSAL && visible.hides(i, block) {
                     scores = visible.mask(scores, i, block);
                 }
                 let highest = scores.max::<1>() * scale;
@@ -140,25 +134,24 @@ pub fn attention<
                 sum = sum * factor + weights.sum::<1>();
                 top = next;
                 probabilities = weights.cast::<T>();
-                sums = Accumulator::from_tile(cx, output.mul_unless_one(factor));
+                acc = Accumulator::from_tile(cx, output.mul_unless_one(factor));
             }
             let Some(next) = tiles.next() else {
                 let value = consumer.wait();
-                let output =
-                    consumer.start(sums, value, |o, v| o.mma(probabilities, v)).finish(&mut consumer);
+                let output = consumer.start(acc, value, |o, v| o.mma(probabilities, v)).finish(&mut consumer);
                 tile.store(&mut buffer, (output * sum.reciprocal()).cast());
                 return;
             };
             // So are the first scores of the next tile.
-            let held = consumer.wait();
-            query = held.tiles().load_operand_a(cx);
-            consumer.release(held);
+            let guard = consumer.wait();
+            query = guard.tiles().load_operand_a(cx);
+            consumer.release(guard);
             let key = consumer.wait();
             let scores = consumer.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
                 s.mma(query, k.transposed())
             });
             let value = consumer.wait();
-            let product = consumer.start(sums, value, |o, v| o.mma(probabilities, v));
+            let product = consumer.start(acc, value, |o, v| o.mma(probabilities, v));
             let scores = scores.finish(&mut consumer);
             let output = product.finish(&mut consumer);
             tile.store(&mut buffer, (output * sum.reciprocal()).cast());
@@ -173,13 +166,13 @@ pub fn attention<
     });
 }
 
-/// The same by single warps, for GPUs without warpgroups: one block of keys after the other, with its values.
+/// [`attention`] by single warps, for GPUs without warpgroups: one block of keys after the other, each with its values.
 #[kernel(
     threads = 32,
     producer = 32,
     instances(
-        <f16, 16, 64, 0>, <f16, 16, 64, 1>, <f16, 16, 128, 0>, <f16, 16, 128, 1>,
-        <bf16, 16, 64, 0>, <bf16, 16, 64, 1>, <bf16, 16, 128, 0>, <bf16, 16, 128, 1>,
+        <f16, 16, 64, false>, <f16, 16, 64, true>, <f16, 16, 128, false>, <f16, 16, 128, true>,
+        <bf16, 16, 64, false>, <bf16, 16, 64, true>, <bf16, 16, 128, false>, <bf16, 16, 128, true>,
     )
 )]
 pub fn attention_by_warps<
@@ -187,7 +180,7 @@ pub fn attention_by_warps<
     T: SharedMma<T, f32>,
     const SIDE: usize,
     const HEAD: usize,
-    const CAUSAL: usize,
+    const CAUSAL: bool,
 >(
     roles: WarpRoles<B>,
     q: Span<T, (u32, u32, u32)>,
@@ -206,16 +199,16 @@ pub fn attention_by_warps<
         panic!("attention_by_warps: this GPU has warpgroups; launch attention");
     }
     let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
-    let feed = roles.tile_indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
+    let loads = roles.tile_indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
         (0..visible.blocks(i)).map(move |block| (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)))
     });
-    roles.pipeline(ring, feed, move |cx, mut consumer| {
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
         let mut buffer = buffer;
         let queries = q.partition(cx, shape![1, SIDE, HEAD]);
         for tile in o.schedule(cx, RowMajor) {
             let [batch, i, _] = tile.index();
             let query = queries.load_masked(Zero, (batch, i, 0)).reshape(shape![SIDE, HEAD]);
-            // In the layout of left factors, which is that of sums.
+            // In the layout of operand A, which is that of accumulators.
             let query = Accumulator::from_tile(cx, query).finish();
             let mut output = Accumulator::<f32, Shape2<SIDE, HEAD>, _>::zero(cx).finish();
             let mut sum = output.sum::<1>();
@@ -231,9 +224,9 @@ pub fn attention_by_warps<
                 let factor = (top - next).exp2_with(FlushToZero);
                 let weights = scores.fma(scale, -next).exp2_with(FlushToZero);
                 sum = sum * factor + weights.sum::<1>();
-                let mut sums = Accumulator::from_tile(cx, output * factor);
-                sums.mma(weights.cast::<T>(), value);
-                output = sums.finish();
+                let mut acc = Accumulator::from_tile(cx, output * factor);
+                acc.mma(weights.cast::<T>(), value);
+                output = acc.finish();
                 (top, block) = (next, block + 1);
             });
             tile.store(&mut buffer, (output * sum.reciprocal()).cast());
@@ -241,10 +234,10 @@ pub fn attention_by_warps<
     });
 }
 
-/// What is copied, in the order in which it is received. For each tile of queries: itself, its last block of keys, the first
-/// block of values of the tile before; then each further block of keys with the values behind it.
+/// The producer's loads, in the order of the consumers' waits. For each tile of queries: the tile, its last block of keys, the
+/// first block of values of the tile before; then each further block of keys, followed by the values of the block before.
 #[inline(always)]
-fn feed<T: Element, const SIDE: usize, const HEAD: usize, const CAUSAL: usize>(
+fn loads<T: Element, const SIDE: usize, const HEAD: usize, const CAUSAL: bool>(
     rows: impl Iterator<Item = [u32; 3]> + Send,
     visible: Visible<SIDE, CAUSAL>,
     q: TmaLoad<T, Shape2<SIDE, HEAD>>,
@@ -257,13 +250,13 @@ where
 {
     let mut before = None;
     rows.map(Some).chain(once(None)).flat_map(move |row| {
-        let ([batch, i, _], messages) = match row {
+        let ([batch, i, _], numbers) = match row {
             Some(row) => (row, 0..2 * visible.blocks(row[1]) + 1),
-            // Behind the last tile its values are left.
+            // The last tile leaves its values for the end.
             None => ([0; 3], 2..3),
         };
         let (before, last) = (before.replace(batch), visible.blocks(i) - 1);
-        messages.filter_map(move |number| match number {
+        numbers.filter_map(move |number| match number {
             0 => Some(q.tile_of(batch, i, 0)),
             1 => Some(k.tile_of(batch, last, 0)),
             2 => before.map(|batch| v.tile_of(batch, 0, 0)),

@@ -1,87 +1,116 @@
-//! The one body of all streamed products.
+//! The body that all matrix multiplications share: a persistent kernel of producer and consumer warps.
+//!
+//! The producer loads the tiles of operands A and B, one k step after the other. The consumers multiply them and pass the accumulators of
+//! each work tile to the epilogue. [`TileScheduler`] says which k steps of which tiles belong to a block.
 
-use cuda_tiles::prelude::*;
 use cuda_tiles::epilogue::StoreTile;
 use cuda_tiles::memory::{SharedOperand, SharedTileRef, StageLayout, Transposed as TransposedStage};
 use cuda_tiles::mma::{KLoopElement, OperandA};
 use cuda_tiles::pipeline::{LoadTile, StageLoad};
+use cuda_tiles::prelude::*;
 
-use super::work::{Portion, Share, Work};
+use super::scheduler::{TileRange, TileScheduler, WorkTile};
 
-/// Rows of tiles in a band of the order in which tiles are dealt out: of some 2048 rows, blocks that work at the same time share about
-/// as much of `a` as of `b`. This is for tiles of 128 rows. *Measured:* bands twice as high cost 4 % of TF32 products of 8192^3.
-pub(super) const BAND: u32 = 16;
-/// The order in which those tiles are dealt out to the blocks.
-pub(super) const ORDER: Grouped<BAND> = Grouped;
-
-/// How a kernel multiplies, for its constants.
+/// Rows of tiles in a group of the tile order, for tiles of 128 rows.
 ///
-/// With `TURNED`, `c` is in tiles of the transposes of the sums: rows of `b` are rows of `c`. With `PRECISE` 1, what tensor cores sum up
-/// at once is one step: the products of 8-bit floats, which they sum up to some 14 bits, are then added to sums of the full type.
-/// Tiles are dealt out in bands of `BAND` rows of tiles.
-pub(super) struct Way<const TURNED: bool, const PRECISE: usize, const BAND: u32>;
+/// A group has 2048 rows. Blocks that run at the same time then share about as many rows of `a` as columns of `b`. *Measured:* groups
+/// twice as high cost 4 % of TF32 products of 8192^3.
+pub(super) const GROUP: u32 = 16;
+/// The tile order of all kernels but [`swap_ab`](super::swap_ab).
+pub(super) const ORDER: Grouped<GROUP> = Grouped;
 
-/// A source that is read as its transpose: a left factor that is stored K x M, or a right one that is stored N x K.
+/// The configuration of a kernel, in constants that the compiler knows.
+pub(super) trait Config {
+    /// Whether operands A and B are swapped: the accumulators are transposes of the tiles of `c`.
+    const SWAP_AB: bool;
+    /// Whether accumulation is promoted. Tensor cores then add up the products of one k step, to some 14 bits for 8-bit floats. The
+    /// threads add the result to accumulators of the full type.
+    const PROMOTED: bool;
+    /// The type of the tile order.
+    type Order: TileOrder + Send;
+    /// The tile order.
+    const ORDER: Self::Order;
+}
+
+/// A [`Config`] with groups of `GROUP` rows of tiles.
+pub(super) struct GemmConfig<const GROUP: u32, const SWAP_AB: bool, const PROMOTED: bool>;
+
+impl<const GROUP: u32, const SWAP_AB: bool, const PROMOTED: bool> Config
+    for GemmConfig<GROUP, SWAP_AB, PROMOTED>
+{
+    const SWAP_AB: bool = SWAP_AB;
+    const PROMOTED: bool = PROMOTED;
+    type Order = Grouped<GROUP>;
+    const ORDER: Grouped<GROUP> = Grouped;
+}
+
+/// An operand that memory holds as its transpose: operand A stored K x M, or operand B stored N x K.
+///
+/// [`product`] takes it in place of the [`TmaLoad`] inside.
 #[derive(Clone, Copy)]
 pub struct Transposed<X>(pub X);
 
-/// A left factor in memory for blocks `B`, M x K in tiles of `(M, K)`: a [`TmaLoad`] of such tiles, or [`Transposed`] of one of `(K, M)`.
+/// Operand A in memory: a [`TmaLoad`] of tiles of `(M, K)`, or [`Transposed`] of a [`TmaLoad`] of tiles of `(K, M)`.
+///
+/// [`product`] takes operand A as any type of this trait.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no left factor in tiles of ({M}, {K})",
+    message = "`{Self}` is no operand A in tiles of ({M}, {K})",
     label = "expected a `TmaLoad` of these tiles, or `Transposed` of one of the transposed tiles"
 )]
-pub trait LeftSource<M: Dimension, K: Dimension, B: Block>: Copy + Send + 'static {
-    /// Its elements.
+pub trait LoadOperandA<M: Dimension, K: Dimension, B: Block>: Copy + Send + 'static {
+    /// The type of its elements.
     type Element: Element;
-    /// A tile's stage.
+    /// What one slot of the ring holds of this operand.
     type Stage: StageLayout;
-    /// A tile, named and not loaded.
+    /// A tile that a producer can load.
     type Tile: StageLoad<Self::Stage>;
-    /// A tile as a product takes it.
-    type Factor<'k>: OperandA<'k, M, K, B, Element = Self::Element>;
-    /// Matrices.
+    /// A tile in shared memory, as `mma` takes it.
+    type Operand<'k>: OperandA<'k, M, K, B, Element = Self::Element>;
+    /// The number of matrices.
     fn batches(&self) -> u32;
-    /// Tiles along M, a partial one included.
+    /// The number of tiles along M, a partial tile included.
     fn tile_rows(&self) -> u32;
-    /// Tiles along K, a partial one included.
+    /// The number of k steps: tiles along K, a partial tile included.
     fn steps(&self) -> u32;
-    /// Tile `k` along K of row `i` of tiles of matrix `batch`.
+    /// Tile `k` of row `i` of tiles, in matrix `batch`.
     fn tile(&self, batch: u32, i: u32, k: u32) -> Self::Tile;
-    /// The factor in a stage.
-    fn factor<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Factor<'k>;
+    /// The operand that a stage holds.
+    fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k>;
 }
 
-/// A right factor in memory, K x N in tiles of `(K, N)`: a [`TmaLoad`] of such tiles, or [`Transposed`] of one of `(N, K)`.
+/// Operand B in memory: a [`TmaLoad`] of tiles of `(K, N)`, or [`Transposed`] of a [`TmaLoad`] of tiles of `(N, K)`.
+///
+/// [`product`] takes operand B as any type of this trait.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no right factor in tiles of ({K}, {N})",
+    message = "`{Self}` is no operand B in tiles of ({K}, {N})",
     label = "expected a `TmaLoad` of these tiles, or `Transposed` of one of the transposed tiles"
 )]
-pub trait RightSource<K: Dimension, N: Dimension>: Copy + Send + 'static {
-    /// Its elements.
+pub trait LoadOperandB<K: Dimension, N: Dimension>: Copy + Send + 'static {
+    /// The type of its elements.
     type Element: Repack;
-    /// A tile's stage.
+    /// What one slot of the ring holds of this operand.
     type Stage: StageLayout;
-    /// A tile, named and not loaded.
+    /// A tile that a producer can load.
     type Tile: StageLoad<Self::Stage>;
-    /// A tile as a product takes it.
-    type Factor<'k>: SharedOperand<'k, K, N, Element = Self::Element>;
-    /// Matrices.
+    /// A tile in shared memory, as `mma` takes it.
+    type Operand<'k>: SharedOperand<'k, K, N, Element = Self::Element>;
+    /// The number of matrices.
     fn batches(&self) -> u32;
-    /// Tiles along N, a partial one included.
+    /// The number of tiles along N, a partial tile included.
     fn tile_columns(&self) -> u32;
-    /// Tile `k` along K of column `j` of tiles of matrix `batch`.
+    /// Tile `k` of column `j` of tiles, in matrix `batch`.
     fn tile(&self, batch: u32, j: u32, k: u32) -> Self::Tile;
-    /// The factor in a stage.
-    fn factor<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Factor<'k>;
+    /// The operand that a stage holds.
+    fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k>;
 }
 
-macro_rules! left {
-    ($source:ty, $shape:ty, $factor:ty, |$self:ident| $tiles:expr, $rows:tt $steps:tt, |$i:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
-        impl<T: Element, M: Dimension, K: Dimension, B: Block> LeftSource<M, K, B> for $source {
+macro_rules! load_operand_a {
+    ($source:ty, $shape:ty, $operand:ty, |$self:ident| $tiles:expr, $rows:tt $steps:tt, |$i:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
+        impl<T: Element, M: Dimension, K: Dimension, B: Block> LoadOperandA<M, K, B> for $source {
             type Element = T;
             type Stage = SharedTile<T, $shape>;
             type Tile = LoadTile<T, $shape>;
-            type Factor<'k> = $factor;
+            type Operand<'k> = $operand;
             #[inline(always)]
             fn batches(&$self) -> u32 {
                 $tiles.batches()
@@ -99,14 +128,14 @@ macro_rules! left {
                 $tiles.tile_of(batch, $row, $column)
             }
             #[inline(always)]
-            fn factor<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Factor<'k> {
+            fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
                 ($wrap)(stage)
             }
         }
     };
 }
-left!(TmaLoad<T, (M, K)>, (M, K), SharedTileRef<'k, T, (M, K)>, |self| self, 0 1, |i, k| (i, k), |stage| stage);
-left!(
+load_operand_a!(TmaLoad<T, (M, K)>, (M, K), SharedTileRef<'k, T, (M, K)>, |self| self, 0 1, |i, k| (i, k), |stage| stage);
+load_operand_a!(
     Transposed<TmaLoad<T, (K, M)>>,
     (K, M),
     TransposedStage<SharedTileRef<'k, T, (K, M)>>,
@@ -116,13 +145,13 @@ left!(
     SharedTileRef::transposed
 );
 
-macro_rules! right {
-    ($source:ty, $shape:ty, $factor:ty, |$self:ident| $tiles:expr, $columns:tt, |$j:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
-        impl<T: Repack, K: Dimension, N: Dimension> RightSource<K, N> for $source {
+macro_rules! load_operand_b {
+    ($source:ty, $shape:ty, $operand:ty, |$self:ident| $tiles:expr, $columns:tt, |$j:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
+        impl<T: Repack, K: Dimension, N: Dimension> LoadOperandB<K, N> for $source {
             type Element = T;
             type Stage = SharedTile<T, $shape>;
             type Tile = LoadTile<T, $shape>;
-            type Factor<'k> = $factor;
+            type Operand<'k> = $operand;
             #[inline(always)]
             fn batches(&$self) -> u32 {
                 $tiles.batches()
@@ -136,14 +165,14 @@ macro_rules! right {
                 $tiles.tile_of(batch, $row, $column)
             }
             #[inline(always)]
-            fn factor<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Factor<'k> {
+            fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
                 ($wrap)(stage)
             }
         }
     };
 }
-right!(TmaLoad<T, (K, N)>, (K, N), SharedTileRef<'k, T, (K, N)>, |self| self, 1, |j, k| (k, j), |stage| stage);
-right!(
+load_operand_b!(TmaLoad<T, (K, N)>, (K, N), SharedTileRef<'k, T, (K, N)>, |self| self, 1, |j, k| (k, j), |stage| stage);
+load_operand_b!(
     Transposed<TmaLoad<T, (N, K)>>,
     (N, K),
     TransposedStage<SharedTileRef<'k, T, (N, K)>>,
@@ -153,72 +182,75 @@ right!(
     SharedTileRef::transposed
 );
 
-/// `c = epilogue(a b)`: the body of a kernel of 128 or 256 threads and a copying warp.
+/// `c = epilogue(a b)`: the body of a persistent kernel of 128 or 256 consumer threads and a producer warp.
 ///
-/// The blocks share the tiles of `c`. The epilogue gets each block's tile of sums, in the layout of tensor cores, and the
-/// tile of `c` that its result goes to: [`StoreTile::index`] says which it is, [`StoreTile::load`] has what was there before.
-/// `a` and `b` are a matrix each, or a batch of as many as `c`; one matrix serves all of a batch. Sums are of type `C`.
+/// The module's [example](super#a-kernel-of-your-own) is a kernel that calls it. The blocks of the grid share the tiles of `c`. For
+/// each tile the epilogue gets the accumulators, in the layout of tensor cores, and the tile of `c` that its result goes to.
+/// [`StoreTile::index`] is the position of this tile. [`StoreTile::load`] loads its previous elements.
 ///
-/// The module's [example](super) is a kernel with an epilogue of its own.
+/// # Shapes
+///
+/// A tile of `a` is `(M, K)`, a tile of `b` is `(K, N)`, and a tile of `c` is `(M, N)`. Each of `a` and `b` is one matrix or a batch of as
+/// many matrices as `c`. One matrix serves the whole batch. The accumulators are of type [`AccumulatorOf`].
 #[inline(always)]
-pub fn product<B, X, Y, C, O, M, N, K, E, const STAGES: usize, const GROUPS: usize>(
+pub fn product<B, X, Y, O, M, N, K, E, const STAGES: usize, const WARPGROUPS: usize>(
     roles: WarpRoles<B>,
     a: X,
     b: Y,
     c: TmaStore<O, (M, N)>,
     ring: Ring<(X::Stage, Y::Stage), STAGES>,
-    buffer: EpilogueBuffer<GROUPS>,
+    buffer: EpilogueBuffer<WARPGROUPS>,
     epilogue: E,
 ) where
     B: Block,
-    X: LeftSource<M, K, B, Element: KLoopElement<Y::Element, Accumulator = C>>,
-    Y: RightSource<K, N>,
-    C: Number,
+    X: LoadOperandA<M, K, B, Element: KLoopElement<Y::Element>>,
+    Y: LoadOperandB<K, N>,
     O: Element,
     M: Dimension,
     N: Dimension,
     K: Dimension,
-    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &StoreTile<O, (M, N)>) -> Tile<O, (M, N), Accumulators<B>>
+    E: Fn(
+            Cx<B>,
+            Tile<AccumulatorOf<X::Element, Y::Element>, (M, N), Accumulators<B>>,
+            &StoreTile<O, (M, N)>,
+        ) -> Tile<O, (M, N), Accumulators<B>>
         + 'static,
 {
-    parts_of_product(roles, a, b, c, Portion::ALL, Way::<false, 0, BAND>, ring, buffer, epilogue);
+    let mut buffer = buffer;
+    gemm_body(
+        roles,
+        a,
+        b,
+        c,
+        TileRange::ALL,
+        GemmConfig::<GROUP, false, false>,
+        ring,
+        move |cx, acc, tile| {
+            let result = epilogue(cx, acc, &tile);
+            tile.store(&mut buffer, result);
+        },
+    );
 }
 
-/// As [`product`], of which a launch computes the `portion`, in this `way`.
+/// The type of the accumulators for operands A and B of these element types.
+pub type AccumulatorOf<T, U> = <T as KLoopElement<U>>::Accumulator;
+
+/// As [`product`], for the tiles of `range` and with a configuration. The epilogue stores its result itself.
 #[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "those of `product`")]
-pub(super) fn parts_of_product<
-    B,
-    X,
-    Y,
-    C,
-    O,
-    M,
-    N,
-    P,
-    Q,
-    K,
-    L,
-    E,
-    const STAGES: usize,
-    const GROUPS: usize,
-    const TURNED: bool,
-    const PRECISE: usize,
-    const BAND: u32,
->(
+#[allow(clippy::too_many_arguments, reason = "the arguments of `product`")]
+pub(super) fn gemm_body<B, X, Y, C, O, M, N, P, Q, K, E, const STAGES: usize, G>(
     roles: WarpRoles<B>,
     a: X,
     b: Y,
     c: TmaStore<O, (P, Q)>,
-    portion: Portion,
-    way: Way<TURNED, PRECISE, BAND>,
+    range: TileRange,
+    _config: G,
     ring: Ring<(X::Stage, Y::Stage), STAGES>,
-    buffer: EpilogueBuffer<GROUPS>,
-    epilogue: E,
+    mut epilogue: E,
 ) where
     B: Block,
-    X: LeftSource<M, K, B, Element: KLoopElement<Y::Element, Accumulator = C>>,
-    Y: RightSource<K, N>,
+    X: LoadOperandA<M, K, B, Element: KLoopElement<Y::Element, Accumulator = C>>,
+    Y: LoadOperandB<K, N>,
     C: Number,
     O: Element,
     M: Dimension,
@@ -226,38 +258,35 @@ pub(super) fn parts_of_product<
     P: Dimension,
     Q: Dimension,
     K: Dimension,
-    L: Layout<Block = B>,
-    E: Fn(Cx<B>, Tile<C, (M, N), Accumulators<B>>, &StoreTile<O, (P, Q)>) -> Tile<O, (P, Q), L> + 'static,
+    E: FnMut(Cx<B>, Tile<C, (M, N), Accumulators<B>>, StoreTile<O, (P, Q)>) + 'static,
+    G: Config,
 {
-    let Way = way;
-    let order = Grouped::<BAND>;
-    let portion = portion.of_kernel::<C, O>();
+    let range = range.of_kernel::<C, O>();
     let (a_batches, b_batches) = (a.batches(), b.batches());
     let tile_counts = c.tile_counts();
-    let tiles = roles.schedule(c, order);
+    let tiles = roles.schedule(c, G::ORDER);
     let (steps, blocks, own) = (a.steps(), roles.num_blocks(0), *roles.bid::<0>());
     let counts = move || {
         let (rows, columns) = (a.tile_rows(), b.tile_columns());
-        if TURNED { [columns, rows] } else { [rows, columns] }
+        if G::SWAP_AB { [columns, rows] } else { [rows, columns] }
     };
-    let work = Work::new(portion, order, counts, steps, [own, blocks]);
-    let feed = roles.tile_indices(order, tile_counts).take(work.tiles).flat_map(move |index| {
-        let Share { tile: [batch, i, j], first, count } = work.share(index);
-        let (i, j) = if TURNED { (j, i) } else { (i, j) };
+    let scheduler = TileScheduler::new(range, G::ORDER, counts, steps, [own, blocks]);
+    let loads = roles.tile_indices(G::ORDER, tile_counts).take(scheduler.tiles).flat_map(move |index| {
+        let WorkTile { tile: [batch, i, j], first, count } = scheduler.work_tile(index);
+        let (i, j) = if G::SWAP_AB { (j, i) } else { (i, j) };
         // One matrix serves the whole batch.
-        let (of_a, of_b) = (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
-        (first..first + count).map(move |k| (a.tile(of_a, i, k), b.tile(of_b, j, k)))
+        let (a_batch, b_batch) =
+            (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
+        (first..first + count).map(move |k| (a.tile(a_batch, i, k), b.tile(b_batch, j, k)))
     });
-    roles.pipeline(ring, feed, move |cx, mut consumer| {
-        let mut buffer = buffer;
-        for tile in tiles.take(work.tiles) {
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
+        for tile in tiles.take(scheduler.tiles) {
             let [matrix, ..] = tile.index();
-            let sums = consumer.k_loop(work.steps(matrix)).accumulate(cx, |sums, (a, b)| {
-                let (a, b) = (X::factor(a), Y::factor(b));
-                if const { PRECISE == 1 } { sums.mma_promoted(a, b) } else { sums.mma(a, b) }
+            let acc = consumer.k_loop(scheduler.steps(matrix)).accumulate(cx, |acc, (a, b)| {
+                let (a, b) = (X::operand(a), Y::operand(b));
+                if const { G::PROMOTED } { acc.mma_promoted(a, b) } else { acc.mma(a, b) }
             });
-            let result = epilogue(cx, sums, &tile);
-            tile.store(&mut buffer, result);
+            epilogue(cx, acc, tile);
         }
     });
 }

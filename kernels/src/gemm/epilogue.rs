@@ -1,10 +1,11 @@
-//! What happens to the sums of the ready-made products before they are stored.
+//! The epilogue of the ready-made kernels: scales, a bias and an activation between the accumulators and the store.
 
 use cuda_tiles::element::{ApproximateFloat, Float};
-use cuda_tiles::prelude::*;
 use cuda_tiles::epilogue::StoreTile;
+use cuda_tiles::launch::{Fingerprint, Plain};
+use cuda_tiles::prelude::*;
 
-/// A function of each element of a product.
+/// A function of each element of the result, the last step of an epilogue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Activation {
@@ -13,17 +14,19 @@ pub enum Activation {
     None = 0,
     /// `max(x, 0)`.
     Relu = 1,
-    /// Gaussian-error linear unit, by its approximation with the hyperbolic tangent:
-    /// `x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2`. For results of 16 bits the hyperbolic tangent is the hardware's, as
-    /// [`Tile::gelu_tanh_approximate`] says.
+    /// Gaussian-error linear unit, approximated with the hyperbolic tangent: `x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2`.
+    ///
+    /// For results of 16 bits the hardware computes the hyperbolic tangent, see [`Tile::gelu_tanh_approximate`].
     Gelu = 2,
-    /// Sigmoid-weighted linear unit, `x / (1 + e^-x)`; likewise.
+    /// Sigmoid-weighted linear unit, `x / (1 + e^-x)`.
+    ///
+    /// For results of 16 bits the hardware computes the hyperbolic tangent, see [`Tile::silu_approximate`].
     Silu = 3,
 }
 
-/// Types that products are summed up in.
+/// Types of accumulators: `f32`, `f64` and `i32`.
 pub trait Sum: Number {
-    /// The activation with this number of each element, for types that have activations, converted.
+    /// Applies the activation with this number to each element and converts the result. Types without activations only convert.
     #[doc(hidden)]
     fn activated<O: Element, S: Shape, L: Layout>(tile: Tile<Self, S, L>, activation: u32) -> Tile<O, S, L>
     where
@@ -31,7 +34,7 @@ pub trait Sum: Number {
 }
 
 impl Sum for f32 {
-    // Each branch converts: they would otherwise meet in full width, for which registers are short.
+    // Each branch converts. If the branches met before the conversion, the tile would take full width, and registers are short.
     #[inline(always)]
     fn activated<O: Element, S: Shape, L: Layout>(tile: Tile<Self, S, L>, activation: u32) -> Tile<O, S, L>
     where
@@ -42,7 +45,7 @@ impl Sum for f32 {
         } else if activation == Activation::Relu as u32 {
             tile.map(|x| if x < 0.0 { 0.0 } else { x }.cast())
         } else if activation == Activation::Gelu as u32 {
-            // Of the error of the hardware's hyperbolic tangent, results of 16 bits have as much by themselves.
+            // Rounding to 16 bits adds as large an error as the hardware's hyperbolic tangent.
             if const { size_of::<O::Bits>() <= 2 } {
                 tile.map_by_turns(|x| x.gelu_tanh_approximate().cast())
             } else {
@@ -51,25 +54,25 @@ impl Sum for f32 {
         } else if const { size_of::<O::Bits>() <= 2 } {
             tile.map_by_turns(|x| x.silu_approximate().cast())
         } else {
-            tile.map_by_turns(|x| weighted(x, x).cast())
+            tile.map_by_turns(|x| times_sigmoid(x, x).cast())
         }
     }
 }
 
 /// `x / (1 + e^-w)` with a relative error of some 2⁻²¹, and zero where `w` is below -87.
 #[inline(always)]
-fn weighted(x: f32, w: f32) -> f32 {
+fn times_sigmoid(x: f32, w: f32) -> f32 {
     // Infinity times zero would be NaN.
     let x = if x < -128.0 { -128.0 } else { x };
     x * w.sigmoid_approximate()
 }
 
-/// [`Activation::Gelu`], where `w` is twice what the hyperbolic tangent is of.
+/// [`Activation::Gelu`]: `x / (1 + e^-w)`, where `w` is twice the argument of the hyperbolic tangent.
 #[inline(always)]
 fn gelu(x: f32) -> f32 {
     const LINEAR: f32 = 1.595_769_2;
     const CUBIC: f32 = 0.071_354_814;
-    weighted(x, x * (x * x).fma(CUBIC, LINEAR))
+    times_sigmoid(x, x * (x * x).fma(CUBIC, LINEAR))
 }
 
 macro_rules! without_activations {
@@ -90,7 +93,8 @@ macro_rules! without_activations {
 }
 without_activations!(f64 i32);
 
-/// The elements of the largest tile for which kernels read `c`: the addresses take registers, of which larger ones have none left.
+/// The elements of the largest tile whose kernel reads `c`. The addresses of `c` take registers, and kernels with larger tiles have none
+/// left.
 pub(super) const LARGEST_WITH_BETA: usize = 128 * 128;
 
 /// Whether kernels with tiles of this shape read `c`.
@@ -98,27 +102,60 @@ const fn has_beta<M: Dimension, N: Dimension>() -> bool {
     <(M, N) as MatrixShape>::ROWS * <(M, N) as MatrixShape>::COLUMNS <= LARGEST_WITH_BETA
 }
 
-/// The epilogue of the ready-made kernels: `activation(alpha sums + beta c + bias)`. An empty bias is none, and `c` is read
-/// only where `beta` is not zero, which it is for tiles larger than [`LARGEST_WITH_BETA`].
+/// The numbers of an epilogue: `alpha`, `beta` and the activation of `activation(alpha acc + beta c + bias)`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Scales<C> {
+    alpha: C,
+    beta: C,
+    /// The activation's number. It costs fewer registers than the enumeration.
+    activation: u32,
+}
+
+impl<C: Sum> Scales<C> {
+    /// The epilogue that changes nothing: `alpha` is 1, `beta` is 0, and there is no activation.
+    pub const ONE: Self = Self { alpha: C::ONE, beta: C::ZERO, activation: Activation::None as u32 };
+
+    /// The epilogue `activation(alpha acc + beta c + bias)`.
+    pub const fn new(alpha: C, beta: C, activation: Activation) -> Self {
+        Self { alpha, beta, activation: activation as u32 }
+    }
+
+    /// `alpha`, `beta`, and the number of the activation.
+    #[inline(always)]
+    pub(super) fn parts(self) -> (C, C, u32) {
+        (self.alpha, self.beta, self.activation)
+    }
+}
+
+// SAFETY: two numbers and an integer, in the order of C.
+unsafe impl<C: Sum> Plain for Scales<C> {
+    const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("Scales").word(C::NAME);
+}
+
+/// The epilogue of the ready-made kernels.
+///
+/// An empty bias means no bias. The epilogue reads `c` only if `beta` is not zero. The host passes zero to kernels whose tiles are larger
+/// than [`LARGEST_WITH_BETA`].
 #[inline(always)]
 pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimension, N: Dimension>(
     cx: Cx<L::Block>,
-    sums: Tile<C, (M, N), L>,
+    acc: Tile<C, (M, N), L>,
     tile: &StoreTile<O, (M, N)>,
     bias: Span<O, (u32,)>,
-    [alpha, beta]: [C; 2],
-    activation: u32,
+    scales: Scales<C>,
 ) -> Tile<O, (M, N), L> {
-    let mut sums = sums;
-    // A branch, also where the factor is 1: products of the sums would be moved up among the tensor cores'.
+    let (alpha, beta, activation) = scales.parts();
+    let mut acc = acc;
+    // Without this branch the compiler moves the multiplications up among the tensor cores' instructions.
     if alpha != C::ONE {
-        sums = sums.map(move |sum| Number::mul(sum, alpha));
+        acc = acc.map(move |x| Number::mul(x, alpha));
     }
     if const { has_beta::<M, N>() } && beta != C::ZERO {
-        sums = tile.add_previous(cx, sums, beta);
+        acc = tile.add_previous(cx, acc, beta);
     }
     if bias.extent(0) != 0 {
-        sums = tile.add_row(cx, sums, bias);
+        acc = tile.add_row(cx, acc, bias);
     }
-    C::activated(sums, activation)
+    C::activated(acc, activation)
 }

@@ -1,15 +1,31 @@
-//! Products of matrices, `c = activation(alpha a b + beta c + bias)`.
+//! Matrix multiplication: `c = activation(alpha a b + beta c + bias)`.
 //!
-//! On the host, [`gemm`] is one call for tensors of any size, majorness and padding; [`Options`] has what goes beyond the
-//! plain product. On the device, [`product`] is the body of all its kernels, for kernels with an epilogue of one's own.
+//! On the host (feature `host`), [`gemm`] multiplies tensors of any size, majorness and padding. [`Gemm`] adds scales, a bias, an
+//! activation, a stream, and groups of products. On the device, [`product`] is the body for a kernel of your own.
 //!
-//! # A product with an epilogue of one's own
+//! # What is where
+//!
+//! * `table.rs` lists all element types and tile shapes. The instances of the kernels and the candidates of the host come from it.
+//! * [`kernels`], [`narrow`] (few rows) and [`swap_ab`] (32-bit elements, MN-major `b`) are the kernels. `body.rs` is their common body.
+//! * `scheduler.rs` gives each block its work tiles. `stream_k.rs` divides the last wave among all blocks. [`split_k`] is the second pass,
+//!   which adds up partial sums.
+//! * `epilogue.rs` applies scales, bias and activation to the accumulators.
+//! * [`pack`] copies operands that TMA cannot read.
+//! * `host/` chooses a plan for a product (`plan.rs`), packs operands (`packing.rs`) and launches kernels (`launches.rs`).
+//!
+//! To add a tile shape, add an entry such as `nt 128 128 64 false` to a list in `table.rs`. To add a combination of types, add a list with
+//! the types in brackets. A type that is new as an operand also needs an entry in `kinds!` of `host/multiply.rs`. A result type that is new
+//! for split-K needs an instance of [`reduce_split_k`](split_k::reduce_split_k).
+//!
+//! # A kernel of your own
+//!
+//! A kernel with another epilogue calls [`product`]:
 //!
 //! ```
 //! use cuda_tiles::prelude::*;
 //! use cuda_tiles_kernels::gemm::{Transposed, product};
 //!
-//! /// `c = max(a b' / 8, 0)`, of tiles of 64 x 64 and 32 columns at a time.
+//! /// `c = max(a bᵀ / 8, 0)`, in tiles of 64 x 64 and k steps of 32.
 //! #[kernel(threads = 128, producer = 32)]
 //! pub fn scaled(
 //!     roles: WarpRoles,
@@ -19,8 +35,8 @@
 //!     #[shared] ring: Ring<(SharedTile<f16, Shape2<64, 32>>, SharedTile<f16, Shape2<64, 32>>)>,
 //!     #[shared] buffer: EpilogueBuffer<1>,
 //! ) {
-//!     product::<_, _, _, f32, _, _, _, _, _, _, _>(block, a, Transposed(b), c, ring, buffer, |_cx, sums, _tile| {
-//!         (sums * 0.125).maximum(0.0).cast::<f16>()
+//!     product(roles, a, Transposed(b), c, ring, buffer, |_cx, acc, _tile| {
+//!         (acc * 0.125).maximum(0.0).cast::<f16>()
 //!     });
 //! }
 //! # #[cfg(feature = "host")]
@@ -30,28 +46,32 @@
 //! let a = Tensor::full(&device, [70, 40], f16::from_f32(0.5))?;
 //! let b = Tensor::full(&device, [80, 40], f16::from_f32(2.0))?;
 //! let mut c = Tensor::poisoned(&device, [70, 80])?;
-//! // Any number of blocks shares the tiles of `c`: on a GPU, one for each multiprocessor.
+//! // The blocks share the tiles of `c`. A GPU wants one block for each multiprocessor.
 //! scaled.launch(&device, device.multiprocessors(), (&a, &b, &mut c))?;
 //! assert!(c.to_vec()?.iter().all(|&x| x == f16::from_f32(5.0)));
 //! # }
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
+#[macro_use]
+mod table;
+
 mod body;
 mod epilogue;
 pub mod kernels;
 pub mod narrow;
 pub mod pack;
-pub mod parts;
-mod shares;
-pub mod turned;
-mod work;
+mod scheduler;
+pub mod split_k;
+mod stream_k;
+pub mod swap_ab;
 
 #[cfg(feature = "host")]
 mod host;
 
-pub use body::{LeftSource, RightSource, Transposed, product};
-pub use epilogue::{Activation, Sum};
+pub use body::{AccumulatorOf, LoadOperandA, LoadOperandB, Transposed, product};
+pub use epilogue::{Activation, Scales, Sum};
+pub use scheduler::TileRange;
 
 #[cfg(feature = "host")]
 pub use host::*;

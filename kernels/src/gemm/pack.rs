@@ -1,9 +1,12 @@
-//! Copies of matrices in the form that products want them in.
+//! Kernels that copy operands to a storage that TMA reads: rows that begin at multiples of 16 bytes.
 
 use cuda_tiles::prelude::*;
 
-/// Copies matrices whose columns are neighbours in memory: `y[m, i, j] = x[m, i, j]`. Rows of `y` begin at multiples of `LANES`
-/// elements. Grid: blocks along columns, rows and matrices, of tiles of 32 x 128.
+/// Copies row-major matrices: `y[m, i, j] = x[m, i, j]`. Rows of `y` begin at multiples of `LANES` elements.
+///
+/// # Shapes
+///
+/// `x` and `y` have the same shape. Each block copies a tile of 32 x 128. The axes of the grid are columns, rows and matrices.
 #[kernel(threads = 256, grid = 3, dependent, instances(<u8, 16>, <u16, 8>, <u32, 4>, <u64, 2>))]
 pub fn pack<B: Block, T: Number, const LANES: usize>(
     cx: Cx<B>,
@@ -15,7 +18,7 @@ pub fn pack<B: Block, T: Number, const LANES: usize>(
     y.store_masked(x.load_masked(Zero, (m, i, j)), (m, i, j));
 }
 
-/// As [`pack`], of matrices whose elements lie anywhere.
+/// As [`pack`], for matrices of any strides.
 #[kernel(threads = 256, grid = 3, dependent, instances(<u8, 16>, <u16, 8>, <u32, 4>, <u64, 2>))]
 pub fn pack_strided<B: Block, T: Number, const LANES: usize>(
     cx: Cx<B>,
@@ -27,8 +30,13 @@ pub fn pack_strided<B: Block, T: Number, const LANES: usize>(
     y.store_masked(x.load_masked(Zero, (m, i, j)), (m, i, j));
 }
 
-/// Copies transposes: `y[m, j, i] = x[m, i, j]`. Rows of `y` begin at multiples of `LANES` elements, those of `x` at multiples of
-/// `OF_X`. Grid: blocks along rows, columns and matrices of `x`, of tiles of 64 x 64.
+/// Copies the transposes of matrices: `y[m, j, i] = x[m, i, j]`. Rows of `x` begin at multiples of `OF_X` elements, rows of `y` at
+/// multiples of `LANES` elements.
+///
+/// # Shapes
+///
+/// A matrix of `y` has the shape of the transpose of a matrix of `x`. Each block copies a tile of 64 x 64. The axes of the grid are rows,
+/// columns and matrices of `x`.
 #[kernel(
     threads = 512,
     grid = 3,

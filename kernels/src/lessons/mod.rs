@@ -1,4 +1,5 @@
-//! The kernels of the lessons in `examples/` and of `docs/book/src/tensor-cores.md`, where no ready-made kernel shows the point.
+//! The kernels of the lessons in `examples/` and of `docs/book/src/tensor-cores.md`, where no ready-made kernel shows the
+//! point.
 
 pub mod products;
 pub mod streams;

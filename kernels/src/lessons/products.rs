@@ -1,23 +1,24 @@
-//! Products of matrices, step by step: `docs/book/src/tensor-cores.md` tells what each of them adds.
+//! Matrix multiplication, step by step: `docs/book/src/tensor-cores.md` explains each step.
 
 use cuda_tiles::prelude::*;
 use cuda_tiles::target::{TILES_IN_REGISTERS, WARPGROUPS};
 
-/// `c = a b`: each block loads tiles, multiplies them, and loads the next ones. Block `(i, j)` makes a tile of 128 x 128.
+/// `c = a b`: each block loads tiles, multiplies them, and loads the next tiles. Block `(i, j)` computes a tile of 128 x 128.
 #[kernel(threads = 256, grid = 2)]
 pub fn gemm_loads(cx: Cx, a: Span<f16, (u32, u32)>, b: Span<f16, (u32, u32)>, c: SpanMut<f16, (u32, u32)>) {
     let (a, b) = (a.partition(cx, shape![128, 32]), b.partition(cx, shape![32, 128]));
     let c = c.partition(cx, shape![128, 128]);
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
-    let mut sums = cx.accumulators::<f32, _>(shape![128, 128]);
+    let mut acc = cx.accumulators::<f32, _>(shape![128, 128]);
     for k in 0..a.num_tiles(1) {
-        sums = mma(a.load_masked(Zero, (i, k)), b.load_masked(Zero, (k, j)), sums);
+        acc = mma(a.load_masked(Zero, (i, k)), b.load_masked(Zero, (k, j)), acc);
     }
-    c.store_masked(sums.cast::<f16>(), (i, j));
+    c.store_masked(acc.cast::<f16>(), (i, j));
 }
 
-/// `c = a b` of operands that stream: they are copied into a ring of stages ahead of their use. Any number of blocks shares
-/// the tiles of `c`, of 128 x `N`: `N` is 256 on GPUs whose warpgroups multiply (compute capability 9.0), and 128 on others.
+/// `c = a b` with a pipeline: a producer warp loads operands into the stages of a ring, ahead of the consumers. The kernel is
+/// persistent: any number of blocks shares the tiles of `c`, of 128 x `N`. `N` is 256 on GPUs with warpgroups (compute
+/// capability 9.0), and 128 on others.
 #[kernel(threads = 256, producer = 32, min_blocks = 1, instances(<128>, <256>))]
 pub fn gemm_streamed<B: Block, const N: usize>(
     roles: WarpRoles<B>,
@@ -32,17 +33,17 @@ pub fn gemm_streamed<B: Block, const N: usize>(
     assert!(fits(N), "gemm_streamed: this GPU has no warpgroups; launch gemm_streamed::<128>");
     let (order, steps) = (Grouped::<16>, a.tile_counts().1);
     let tiles = roles.tile_indices(order, c.tile_counts());
-    let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
-    roles.pipeline(ring, feed, move |cx, mut consumer| {
+    let loads = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
         for tile in c.schedule(cx, order) {
-            let sums = consumer.k_loop(steps).accumulate(cx, |sums, (a, b)| sums.mma(a, b));
-            tile.store(&mut buffer, sums.cast());
+            let acc = consumer.k_loop(steps).accumulate(cx, |acc, (a, b)| acc.mma(a, b));
+            tile.store(&mut buffer, acc.cast());
         }
     });
 }
 
-/// `c = gelu(a b + bias)`: the same, and what happens to the sums before they are stored. The bias is as long as a row of `c`. Where
-/// warpgroups multiply, this takes registers, which a whole warpgroup that copies hands over.
+/// `c = gelu(a b + bias)`: the same pipeline, with an epilogue before the store. The bias is as long as a row of `c`. Where
+/// warpgroups multiply, the epilogue needs registers, which a whole producer warpgroup hands over.
 #[kernel(threads = 256, producer = 128, min_blocks = 1, instances(<128>, <256>))]
 pub fn gemm_streamed_gelu<B: Block, const N: usize>(
     roles: WarpRoles<B>,
@@ -58,18 +59,18 @@ pub fn gemm_streamed_gelu<B: Block, const N: usize>(
     assert!(fits(N), "gemm_streamed_gelu: this GPU has no warpgroups; launch gemm_streamed_gelu::<128>");
     let (order, steps) = (Grouped::<16>, a.tile_counts().1);
     let tiles = roles.tile_indices(order, c.tile_counts());
-    let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
-    roles.pipeline(ring, feed, move |cx, mut consumer| {
+    let loads = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
         for tile in c.schedule(cx, order) {
-            let sums = consumer.k_loop(steps).accumulate(cx, |sums, (a, b)| sums.mma(a, b));
-            let sums = tile.add_row(cx, sums, bias);
-            tile.store(&mut buffer, sums.gelu_tanh_approximate().cast());
+            let acc = consumer.k_loop(steps).accumulate(cx, |acc, (a, b)| acc.mma(a, b));
+            let acc = tile.add_row(cx, acc, bias);
+            tile.store(&mut buffer, acc.gelu_tanh_approximate().cast());
         }
     });
 }
 
-/// Whether sums of 128 x `columns` leave registers for the fragments of the factors, in 256 threads. Warpgroups have these in
-/// shared memory.
+/// Whether accumulators of 128 x `columns` leave registers for the fragments of the operands, in 256 threads. Warpgroups read operands
+/// from shared memory.
 const fn fits(columns: usize) -> bool {
     WARPGROUPS || !TILES_IN_REGISTERS || columns <= 128
 }

@@ -1,11 +1,11 @@
-//! Streams outside of matrix products.
+//! Pipelines without matrix multiplication.
 
 use cuda_tiles::prelude::*;
 
-/// Softmax of rows of any length. Any number of blocks shares the rows, of which each takes 8 at a time.
+/// Softmax of rows of any length. The kernel is persistent: any number of blocks shares the rows, 8 at a time.
 ///
-/// A row passes twice, in tiles of 256 columns: once for its maximum and its sum, and once more to be scaled. The tiles are copied
-/// while others are computed on, those of the next rows included.
+/// A row passes twice, in tiles of 256 columns: once for its maximum and its sum, once more to be scaled. The producer loads
+/// tiles, those of the next rows included, while the consumers compute on earlier tiles.
 #[kernel(threads = 256, producer = 32)]
 pub fn softmax_streamed(
     roles: WarpRoles,
@@ -14,8 +14,9 @@ pub fn softmax_streamed(
     #[shared] ring: Ring<SharedTile<f32, Shape2<8, 256>>>,
 ) {
     let (rows, columns, length) = (x.tile_counts().0, x.tile_counts().1, x.columns());
-    let feed = roles.tile_indices(RowMajor, [1, rows, 1]).flat_map(move |[_, i, _]| x.row(i).chain(x.row(i)));
-    roles.pipeline(ring, feed, move |cx, mut consumer| {
+    let loads =
+        roles.tile_indices(RowMajor, [1, rows, 1]).flat_map(move |[_, i, _]| x.row(i).chain(x.row(i)));
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
         let y = y.partition(cx, shape![8, 256]);
         for row in cx.tiles::<0>(rows) {
             let (mut top, mut sums) = (cx.full(shape![8, 256], f32::MIN), cx.zeros::<f32, _>(shape![8, 256]));
@@ -30,9 +31,9 @@ pub fn softmax_streamed(
             let largest = top.max::<1>();
             let scale = 1.0 / (sums * (top - largest).exp_approximate()).sum::<1>();
             for column in 0..columns {
-                let message = consumer.wait();
-                let tile = message.tiles().load(cx);
-                consumer.release(message);
+                let guard = consumer.wait();
+                let tile = guard.tiles().load(cx);
+                consumer.release(guard);
                 y.store_masked((tile - largest).exp_approximate() * scale, (row, column));
             }
         }

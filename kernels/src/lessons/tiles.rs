@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 /// The largest element of each row, for rows of any length. Each block takes 8 rows, 256 columns at a time.
 ///
-/// Elements beyond the edge are loaded as minus infinity, which never is the largest.
+/// Elements beyond the edge are loaded as minus infinity, which is never the largest.
 #[kernel(threads = 256)]
 pub fn row_maximum(cx: Cx, x: Span<f32, (u32, u32)>, largest: SpanMut<f32, (u32,)>) {
     let (x, largest) = (x.partition(cx, shape![8, 256]), largest.partition(cx, shape![8]));
@@ -16,7 +16,7 @@ pub fn row_maximum(cx: Cx, x: Span<f32, (u32, u32)>, largest: SpanMut<f32, (u32,
     largest.store_masked(so_far.max::<1>().reshape(shape![8]), row);
 }
 
-/// The multiplication table of two vectors: `z[i, j] = x[i] * y[j]`. Block `(i, j)` makes a tile of 32 x 64; `z` may have
+/// The multiplication table of two vectors: `z[i, j] = x[i] * y[j]`. Block `(i, j)` computes a tile of 32 x 64; `z` may have
 /// any strides.
 #[kernel(threads = 256, grid = 2)]
 pub fn outer_product(

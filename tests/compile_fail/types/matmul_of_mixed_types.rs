@@ -1,4 +1,4 @@
-//! tiles of `i8` and `f32` have no product of matrices
+//! `matmul` does not multiply tiles of `i8` and `f32`
 
 use cuda_tiles::prelude::*;
 

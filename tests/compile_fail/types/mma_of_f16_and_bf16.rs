@@ -1,4 +1,4 @@
-//! tiles of `cuda_tiles::element::f16` and `cuda_tiles::element::bf16` do not multiply
+//! products of `cuda_tiles::element::f16` and `cuda_tiles::element::bf16` are not accumulated in
 
 use cuda_tiles::prelude::*;
 

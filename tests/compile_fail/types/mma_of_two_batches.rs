@@ -1,4 +1,4 @@
-//! a batch of `D<2>` matrices does not go into products with a batch of `D<4>`
+//! a batch of `D<2>` matrices does not go into a multiplication with a batch of `D<4>`
 
 use cuda_tiles::prelude::*;
 

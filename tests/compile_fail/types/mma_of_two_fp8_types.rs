@@ -1,4 +1,4 @@
-//! tiles of `cuda_tiles::element::f8e4m3` and `cuda_tiles::element::f8e5m2` do not multiply
+//! products of `cuda_tiles::element::f8e4m3` and `cuda_tiles::element::f8e5m2` are not accumulated in
 
 use cuda_tiles::prelude::*;
 

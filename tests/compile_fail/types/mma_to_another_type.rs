@@ -1,4 +1,4 @@
-//! tiles of `cuda_tiles::element::f16` and `cuda_tiles::element::f16` do not multiply to sums of `cuda_tiles::element::bf16`
+//! products of `cuda_tiles::element::f16` and `cuda_tiles::element::f16` are not accumulated in `cuda_tiles::element::bf16` by `mma`
 
 use cuda_tiles::prelude::*;
 

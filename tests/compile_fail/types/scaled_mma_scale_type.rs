@@ -1,4 +1,4 @@
-//! tiles of `cuda_tiles::element::f4e2m1` with scales of `cuda_tiles::element::f8e5m2` have no scaled product
+//! tiles of `cuda_tiles::element::f4e2m1` with scales of `cuda_tiles::element::f8e5m2` have no scaled multiplication
 
 use cuda_tiles::prelude::*;
 

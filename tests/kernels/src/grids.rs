@@ -2,9 +2,9 @@
 
 use cuda_tiles::prelude::*;
 
-/// Kernels that number the tiles of a tensor in the order in which they are dealt out: each tile holds what its block
-/// has stored, which it loads and stores again.
-macro_rules! dealt {
+/// Persistent kernels that number the tiles of a tensor in tile order. Each block stores its tiles, then loads and stores them
+/// again.
+macro_rules! scheduled {
     ($($name:ident: $order:expr, $extents:ty, $tile:expr;)*) => { $(
         /// Adds the block's number times 1000 and the turn of its loop to each element.
         #[kernel(threads = 32, min_blocks = 1, vector = 1)]
@@ -19,28 +19,31 @@ macro_rules! dealt {
         }
     )* };
 }
-dealt! {
-    deal_rows: RowMajor, (u32, u32), shape![2, 4];
-    deal_columns: ColumnMajor, (u32, u32), shape![2, 4];
-    deal_bands: Grouped::<2>, (u32, u32), shape![2, 4];
-    deal_line: Grouped::<2>, (u32,), shape![8];
-    deal_batches: Grouped::<2>, (u32, u32, u32), shape![1, 2, 4];
+scheduled! {
+    schedule_rows: RowMajor, (u32, u32), shape![2, 4];
+    schedule_columns: ColumnMajor, (u32, u32), shape![2, 4];
+    schedule_groups: Grouped::<2>, (u32, u32), shape![2, 4];
+    schedule_line: Grouped::<2>, (u32,), shape![8];
+    schedule_batches: Grouped::<2>, (u32, u32, u32), shape![1, 2, 4];
 }
 
 /// Writes the tiles' own indices: a transposed copy of a tensor of tiles by plain numbers.
 #[kernel(threads = 32, min_blocks = 1, vector = 1)]
-pub fn transpose_dealt(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
+pub fn transpose_scheduled(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
     let x = x.partition(cx, shape![1, 16]);
-    let y = y.partition(cx, shape![16, 1]).schedule(cx, Grouped::<4>);
-    for tile in y.tiles() {
-        let row = x.load_masked(Zero, (tile.axis::<1>(), tile.axis::<0>()));
+    let y = y.partition(cx, shape![16, 1]);
+    let counts = [y.num_tiles(0), y.num_tiles(1)];
+    let y = y.schedule(cx, Grouped::<4>);
+    // The indices of a scheduled tile, and the same indices as plain numbers.
+    for (tile, [i, _]) in y.tiles().zip(cx.indices(Grouped::<4>, counts)) {
+        let row = x.load_masked(Zero, (tile.axis::<1>(), i));
         tile.store_masked(row.reshape(shape![16, 1]));
     }
 }
 
-/// Copies tile by tile: the dealt tile is the index of the other view.
+/// Copies tile by tile: a scheduled tile is the index of the other view.
 #[kernel(threads = 64, min_blocks = 1)]
-pub fn copy_dealt(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
+pub fn copy_scheduled(cx: Cx, x: Span<f32, (u32, u32)>, y: SpanMut<f32, (u32, u32)>) {
     let x = x.partition(cx, shape![4, 16]);
     let y = y.partition(cx, shape![4, 16]).schedule(cx, ColumnMajor);
     for tile in y.tiles() {

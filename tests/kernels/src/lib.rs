@@ -11,6 +11,7 @@
 #![no_std]
 
 pub mod arithmetic;
+pub mod atomic_updates;
 pub mod atomics;
 pub mod casts;
 pub mod compare;
@@ -35,7 +36,6 @@ pub mod shapes;
 pub mod simt;
 pub mod sorts;
 pub mod spans;
-pub mod updates;
 pub mod views;
 pub mod windows;
 

@@ -54,7 +54,7 @@ products! {
     product_1024_4_8: 256 threads, 4 neighbours, 1024 x 4 x 8, (<tf32, tf32, f32>);
 }
 
-/// Kernels with a batch of each factor.
+/// Kernels with a batch of each operand.
 macro_rules! batches {
     ($($name:ident: $p:literal and $q:literal in $o:literal, $m:literal x $k:literal x $n:literal, $instances:tt;)*) => { $(
         /// `a * b + c` for each matrix of a batch.

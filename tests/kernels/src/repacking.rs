@@ -66,7 +66,7 @@ pub fn tiny(cx: Cx, x: Span<u16, (D<2>, D<4>)>, y: SpanMut<u32, (D<2>, D<2>)>, z
     z.store(x.repack::<i8, 0>(), at);
 }
 
-/// The sums of a product, which lie as tensor cores leave them, as words and as bytes.
+/// The accumulators of a product, in the layout of tensor cores, as words and as bytes.
 #[kernel(threads = 32, min_blocks = 1)]
 pub fn repacked_sums(
     cx: Cx,

@@ -145,7 +145,7 @@ pub fn sums_of_parts(
     take(low.extents().0 as i32);
 }
 
-/// StageLoad parts of `y` with numbers: the rows and columns between static bounds, and what a slice and a half leave.
+/// Fills parts of `y` with numbers: the rows and columns between static bounds, and what a slice and a half leave.
 #[kernel(threads = 32, min_blocks = 1)]
 pub fn fill_parts(cx: Cx, y: SpanMut<i32, (u32, u32)>, at: u32) {
     // SAFETY: every block splits at the argument `at`.

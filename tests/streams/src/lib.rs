@@ -1,7 +1,8 @@
-//! Streamed kernels, of which `cargo xtask ptx` checks the code for each generation of GPUs: that tensor cores multiply, that
-//! the copy engine or asynchronous copies fetch, and that no register is spilled. `tests/operations/` launches them.
+//! Pipelined kernels. `cargo xtask ptx` checks their code for each generation of GPUs: tensor cores multiply, TMA or `cp.async`
+//! loads the operands, and no register is spilled. `tests/operations/` launches them.
 //!
-//! The tiles are such as serve all targets. Before `sm_90` there are no copying threads, and from `sm_100` on no warpgroups.
+//! The shapes of the tiles suit all targets. Before `sm_90` there are no producer warps. From `sm_100` on there are no warpgroup
+//! instructions (`wgmma`).
 
 #![no_std]
 

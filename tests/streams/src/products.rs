@@ -1,14 +1,14 @@
-//! Products of matrices: every combination of types, and both ways in which either factor can lie in memory.
+//! Matrix products: every combination of element types, with each operand K-major or MN-major.
 
-use cuda_tiles::prelude::*;
 use cuda_tiles::memory::StageLayout;
 use cuda_tiles::mma::{Accumulation, KLoopElement};
 use cuda_tiles::pipeline::StageLoad;
+use cuda_tiles::prelude::*;
 
-/// `c = result(product(a, b))`: the body of all these kernels. `steps` are the tiles along the contracted axis, and `tiles` are both
-/// factors' for a tile of `c`.
+/// `c = result(product(a, b))`: the body of all these kernels. `steps` counts the tiles along k. `tiles` gives the loads of both
+/// operands for a tile of `c`.
 #[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "what a streamed kernel is made of")]
+#[allow(clippy::too_many_arguments, reason = "the parts of a pipelined kernel")]
 fn multiply<B, R, I, T, U, C, S, O, P, Q, L, const STAGES: usize, const GROUPS: usize>(
     roles: WarpRoles<B>,
     ring: Ring<R, STAGES>,
@@ -31,22 +31,22 @@ fn multiply<B, R, I, T, U, C, S, O, P, Q, L, const STAGES: usize, const GROUPS: 
     Q: Dimension,
     L: Layout<Block = B>,
 {
-    let feed = roles.tile_indices(Grouped::<8>, c.tile_counts()).flat_map(move |[_, i, j]| tiles(i, j));
-    roles.pipeline(ring, feed, move |cx, mut consumer| {
+    let loads = roles.tile_indices(Grouped::<8>, c.tile_counts()).flat_map(move |[_, i, j]| tiles(i, j));
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
         let mut buffer = buffer;
         for tile in c.schedule(cx, Grouped::<8>) {
-            let sums = consumer.k_loop(steps).accumulate(cx, |sums, stages| product(sums, stages));
+            let sums = consumer.k_loop(steps).accumulate(cx, |acc, tiles| product(acc, tiles));
             tile.store(&mut buffer, result(sums));
         }
     });
 }
 
-/// Kernels that multiply matrices of which each lies as it is, or transposed.
+/// Kernels that multiply matrices, each either as it is or transposed.
 macro_rules! products {
     ($(
         $(#[$documentation:meta])*
-        $name:ident: $left:ident($depth:tt) [$left_rows:ident, $left_columns:ident] $(.$left_turn:ident)?,
-        $right:ident [$right_rows:ident, $right_columns:ident] $(.$right_turn:ident)?,
+        $name:ident: $walk_a:ident($depth:tt) [$rows_a:ident, $columns_a:ident] $(.$transpose_a:ident)?,
+        $walk_b:ident [$rows_b:ident, $columns_b:ident] $(.$transpose_b:ident)?,
         $instances:tt;
     )*) => { $(
         $(#[$documentation])*
@@ -63,11 +63,11 @@ macro_rules! products {
             const S: usize,
         >(
             roles: WarpRoles<B>,
-            a: TmaLoad<T, Shape2<$left_rows, $left_columns>>,
-            b: TmaLoad<U, Shape2<$right_rows, $right_columns>>,
+            a: TmaLoad<T, Shape2<$rows_a, $columns_a>>,
+            b: TmaLoad<U, Shape2<$rows_b, $columns_b>>,
             c: TmaStore<O, Shape2<M, N>>,
             #[shared] ring: Ring<
-                (SharedTile<T, Shape2<$left_rows, $left_columns>>, SharedTile<U, Shape2<$right_rows, $right_columns>>),
+                (SharedTile<T, Shape2<$rows_a, $columns_a>>, SharedTile<U, Shape2<$rows_b, $columns_b>>),
                 S,
             >,
             #[shared] buffer: EpilogueBuffer<1>,
@@ -81,37 +81,37 @@ macro_rules! products {
                 ring,
                 buffer,
                 a.tile_counts().$depth,
-                move |i, j| a.$left(i).zip(b.$right(j)),
+                move |i, j| a.$walk_a(i).zip(b.$walk_b(j)),
                 c,
-                |sums, (a, b)| sums.mma(a$(.$left_turn())?, b$(.$right_turn())?),
+                |acc, (a, b)| acc.mma(a$(.$transpose_a())?, b$(.$transpose_b())?),
                 |sums: Tile<C, _, _>| sums.cast::<O>(),
             );
         }
     )* };
 }
 products! {
-    /// `c = a b`: both factors row-major, the right one read across its rows.
+    /// `c = a b`, both row-major: A is K-major, B is MN-major.
     streamed_nn: row(1) [M, K], column [K, N], (
         <f16, f16, f32, f16, 64, 64, 64, 3>, <f64, f64, f64, f64, 64, 64, 16, 4>, <i8, u8, i32, i32, 64, 64, 64, 2>
     );
-    /// `c = a b'`: both factors row-major, the right one transposed.
+    /// `c = a b'`, both row-major: A and B are K-major.
     streamed_nt: row(1) [M, K], row [N, K].transposed, (
         <bf16, bf16, f32, bf16, 64, 64, 64, 3>, <tf32, tf32, f32, f32, 64, 64, 32, 3>,
         <f8e4m3, f8e4m3, f32, f16, 64, 64, 64, 4>, <f8e5m2, f8e5m2, f32, f32, 64, 64, 32, 0>,
         <i8, i8, i32, i32, 64, 64, 64, 3>, <u8, u8, i32, i32, 128, 32, 128, 2>
     );
-    /// `c = a' b`: the left factor transposed, both read across their rows.
+    /// `c = a' b`, both row-major: A and B are MN-major.
     streamed_tn: column(0) [K, M].transposed, column [K, N], (
         <f16, f16, f32, f32, 128, 64, 16, 5>, <tf32, tf32, f32, f32, 64, 32, 32, 2>
     );
-    /// `c = a' b'`: both factors transposed.
+    /// `c = a' b'`, both row-major: A is MN-major, B is K-major.
     streamed_tt: column(0) [K, M].transposed, row [N, K].transposed, (
         <bf16, bf16, f32, f32, 64, 128, 32, 0>, <u8, i8, i32, i32, 64, 64, 32, 3>,
         <tf32, tf32, f32, f32, 64, 64, 32, 3>, <tf32, tf32, f32, f32, 128, 32, 8, 2>
     );
 }
 
-/// `c = a b` as the transpose of `b' a'`: both factors row-major.
+/// `c = a b` with A and B swapped: computes `b' a'` and stores the transposed accumulators. Both operands are row-major.
 #[kernel(
     threads = 128,
     producer = 32,
@@ -121,7 +121,7 @@ products! {
         <bf16, f32, f32, 32, 64, 32, 0>, <f64, f64, f64, 64, 64, 16, 2>
     )
 )]
-pub fn streamed_turned<
+pub fn streamed_swap_ab<
     B: Block,
     T: KLoopElement<T, Accumulator = C>,
     C: Number + Cast<O>,
@@ -149,19 +149,19 @@ pub fn streamed_turned<
         a.tile_counts().1,
         move |i, j| a.row(i).zip(b.column(j)),
         c,
-        |sums, (a, b)| sums.mma(b.transposed(), a.transposed()),
+        |acc, (a, b)| acc.mma(b.transposed(), a.transposed()),
         |sums: Tile<C, (D<N>, D<M>), _>| sums.transposed_accumulators().cast::<O>(),
     );
 }
 
-/// `c = a b'` with sums of all bits of `f32`.
+/// `c = a b'` with promoted accumulation: sums with all bits of `f32`.
 #[kernel(
     threads = 128,
     producer = 32,
     min_blocks = 1,
     instances(<f8e4m3, 64, 64, 64, 3>, <f8e4m3, 64, 32, 64, 2>, <f8e5m2, 128, 32, 32, 0>, <bf16, 64, 64, 64, 2>)
 )]
-pub fn streamed_precise<
+pub fn streamed_promoted<
     B: Block,
     T: KLoopElement<T, Accumulator = f32>,
     const M: usize,
@@ -187,7 +187,7 @@ pub fn streamed_precise<
         a.tile_counts().1,
         move |i, j| a.row(i).zip(b.row(j)),
         c,
-        |sums, (a, b)| sums.mma_promoted(a, b.transposed()),
+        |acc, (a, b)| acc.mma_promoted(a, b.transposed()),
         |sums| sums,
     );
 }

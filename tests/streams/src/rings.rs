@@ -1,10 +1,10 @@
-//! Pipelines of several rings: an operand that stays, operands that are used up at different rates.
+//! Pipelines of several rings: an operand that stays in shared memory, operands with different numbers of steps.
 
 use core::iter::once;
-use cuda_tiles::prelude::*;
 use cuda_tiles::mma::KLoopElement;
+use cuda_tiles::prelude::*;
 
-/// `y = x w` for a matrix `w` of 64 x 64, which stays in shared memory while the rows of `x` stream.
+/// `y = x w` for a matrix `w` of 64 x 64. `w` stays in shared memory; the rows of `x` go through a ring.
 #[kernel(threads = 128, producer = 64, min_blocks = 1, instances(<f16>, <bf16>))]
 pub fn linear<T: KLoopElement<T, Accumulator = f32>>(
     roles: WarpRoles,
@@ -15,19 +15,20 @@ pub fn linear<T: KLoopElement<T, Accumulator = f32>>(
     #[shared] rows: Ring<SharedTile<T, Shape2<64, 64>>, 3>,
     #[shared] buffer: EpilogueBuffer<1>,
 ) {
-    let tiles = roles.tile_indices(RowMajor, y.tile_counts()).map(move |[batch, i, _]| x.tile_of(batch, i, 0));
+    let tiles =
+        roles.tile_indices(RowMajor, y.tile_counts()).map(move |[batch, i, _]| x.tile_of(batch, i, 0));
     roles.pipelines((weights, rows), ([w.tile(0, 0)], tiles), move |cx, (mut weights, mut rows)| {
         let (mut buffer, tiles) = (buffer, y.schedule(cx, RowMajor));
         let w = weights.wait();
         for tile in tiles {
-            tile.store(&mut buffer, rows.k_loop(1).accumulate(cx, |sums, x| sums.mma(x, w.tiles())));
+            tile.store(&mut buffer, rows.k_loop(1).accumulate(cx, |acc, x| acc.mma(x, w.tiles())));
         }
         weights.release(w);
     });
 }
 
-/// As [`chained`](crate::pipelines::chained), with rings of their own for queries, which stay while a row of tiles is worked on,
-/// keys and values.
+/// As [`chained`](crate::pipelines::chained), with a ring each for queries, keys and values. A tile of queries stays in its ring for
+/// a whole row of tiles.
 #[kernel(threads = 128, producer = 96, min_blocks = 1, instances(<f16>, <bf16>))]
 pub fn chained_by_rings<B: Block, T: KLoopElement<T, Accumulator = f32>>(
     roles: WarpRoles<B>,
@@ -48,8 +49,8 @@ pub fn chained_by_rings<B: Block, T: KLoopElement<T, Accumulator = f32>>(
         .flat_map(move |[batch, ..]| (0..blocks).map(move |row| x.tile_of(3 * batch + 1, row, 0)));
     let of_values =
         tiles.flat_map(move |[batch, ..]| (0..blocks).map(move |row| x.tile_of(3 * batch + 2, row, 0)));
-    let feeds = (of_queries, of_keys, of_values);
-    roles.pipelines((queries, keys, values), feeds, move |cx, (mut queries, mut keys, mut values)| {
+    let loads = (of_queries, of_keys, of_values);
+    roles.pipelines((queries, keys, values), loads, move |cx, (mut queries, mut keys, mut values)| {
         let mut buffer = buffer;
         for tile in y.schedule(cx, RowMajor) {
             let query = queries.wait();
@@ -58,20 +59,20 @@ pub fn chained_by_rings<B: Block, T: KLoopElement<T, Accumulator = f32>>(
                 scores.mma(query.tiles(), key.transposed());
             });
             let mut weights = scores.finish(&mut keys).cast::<T>();
-            let mut sums = Accumulator::<f32, Shape2<64, 32>, _>::zero(cx);
+            let mut acc = Accumulator::<f32, Shape2<64, 32>, _>::zero(cx);
             for _ in 1..blocks {
                 let value = values.wait();
-                let product = values.start(sums, value, |sums, v| sums.mma(weights, v));
+                let product = values.start(acc, value, |acc, v| acc.mma(weights, v));
                 let key = keys.wait();
                 let scores = keys.start(Accumulator::unset(cx), key, |scores, key| {
                     scores.mma(query.tiles(), key.transposed());
                 });
-                sums = Accumulator::from_tile(cx, product.finish(&mut values));
+                acc = Accumulator::from_tile(cx, product.finish(&mut values));
                 weights = scores.finish(&mut keys).cast();
             }
             queries.release(query);
             let value = values.wait();
-            let product = values.start(sums, value, |sums, v| sums.mma(weights, v));
+            let product = values.start(acc, value, |acc, v| acc.mma(weights, v));
             tile.store(&mut buffer, product.finish(&mut values));
         }
     });

@@ -17,12 +17,12 @@ pub(crate) struct Attribute {
     pub(crate) instances: Vec<AngleBracketedGenericArguments>,
 }
 
-/// When a kernel that may start before its predecessor has ended waits for it.
+/// The point at which a kernel with programmatic dependent launch (PDL) waits for its predecessor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dependent {
     /// Before anything else.
     AtEntry,
-    /// Where its body says so: its launch vouches for what it does until then.
+    /// Where the kernel's body calls for it. The launch vouches for the code before.
     Early,
 }
 
@@ -142,11 +142,11 @@ impl Parse for Attribute {
 }
 
 impl Attribute {
-    /// What the builder finds in the PTX and turns into directives of the entry.
+    /// The settings that the builder finds in the PTX and turns into directives of the entry.
     pub(crate) fn settings(&self) -> String {
         let mut line = format!(" maxntid={}", self.threads);
         if let Some(threads) = self.producer {
-            // They count on targets that have them, which the builder knows.
+            // Producer threads count on targets with TMA, which the builder knows.
             line += &format!(" producer={threads}");
         }
         if let Some(blocks) = self.min_blocks {
@@ -162,7 +162,7 @@ impl Attribute {
         line
     }
 
-    /// All that a launch relies on, for the fingerprint.
+    /// The properties that a launch relies on, for the fingerprint.
     pub(crate) fn numbers(&self) -> Vec<u64> {
         let Self {
             threads,
@@ -204,8 +204,15 @@ mod tests {
     #[test]
     fn what_a_launch_relies_on_is_in_the_numbers() {
         let numbers = |text| parse(text).unwrap().numbers();
-        let all =
-            ["", "threads = 64", "producer = 32", "vector = 8", "grid = 2", "cluster = (1, 2, 1)", "dependent"];
+        let all = [
+            "",
+            "threads = 64",
+            "producer = 32",
+            "vector = 8",
+            "grid = 2",
+            "cluster = (1, 2, 1)",
+            "dependent",
+        ];
         for (k, text) in all.iter().enumerate() {
             assert_eq!(all.iter().position(|other| numbers(other) == numbers(text)), Some(k), "{text}");
         }

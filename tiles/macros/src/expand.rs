@@ -1,8 +1,8 @@
-//! What `#[kernel]` makes of a function.
+//! The expansion of `#[kernel]`.
 //!
-//! The function itself stays, hidden and generic over the block. Next to it come, for the device, an entry that takes
-//! the arguments apart into plain parameters, and for the host a static handle with a function that runs one block on
-//! the CPU. A generic kernel has both once an instance, and a function that finds the handle by the parameters.
+//! The function itself stays, hidden and generic over the block. For the device, an entry beside it takes the arguments as
+//! plain parameters. For the host, there is a static handle with a function that runs one block on the CPU. A generic kernel
+//! has both for each instance, and a function that finds the handle by the parameters.
 
 use crate::attribute::{Attribute, Dependent};
 use crate::signature::{self, Argument};
@@ -12,7 +12,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, GenericArgument, GenericParam, Ident, ItemFn, Path, Result, Type};
 
-/// A kernel's function, taken apart.
+/// The parts of a kernel's function.
 struct Function {
     item: ItemFn,
     /// The token's type without its block.
@@ -23,7 +23,7 @@ struct Function {
     parameters: Vec<GenericParam>,
 }
 
-/// One set of parameters for which code is made.
+/// One set of generic parameters to compile the kernel for.
 struct Instance {
     /// The kernel's name, behind which the values of its generic parameters stand.
     name: String,
@@ -60,7 +60,7 @@ pub(crate) fn kernel(attribute: &Attribute, item: ItemFn) -> Result<TokenStream>
     Ok(quote! { #hidden #(#device)* #host })
 }
 
-/// Tokens as people write them: spaces between words, and behind commas.
+/// Tokens in the usual style: spaces between words, and behind commas.
 fn readable(tokens: &impl ToTokens) -> String {
     let mut text = String::new();
     for token in tokens.to_token_stream().to_string().split_whitespace() {
@@ -73,8 +73,8 @@ fn readable(tokens: &impl ToTokens) -> String {
     text.replace(',', ", ").replace(", )", ",)").replace(", >", ">")
 }
 
-/// The kernel with its conditions, `#[cfg(..)]` and `#[cfg_attr(..)]`, in front of its attribute, if there are any: they decide
-/// about all that is made of it.
+/// The kernel with its conditions, the `#[cfg(..)]` and `#[cfg_attr(..)]` in front of its attribute, if there are any. They
+/// apply to the whole expansion.
 pub(crate) fn after_conditions(attribute: TokenStream, item: &mut ItemFn) -> Option<TokenStream> {
     let is_condition = |attribute: &syn::Attribute| {
         attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr")
@@ -157,7 +157,7 @@ impl Function {
         self.arguments.iter().filter(|argument| argument.is_shared)
     }
 
-    /// The types of what the launch passes.
+    /// The types of the launch's arguments.
     fn argument_types(&self) -> impl Iterator<Item = &Type> {
         self.passed().map(|argument| &argument.kind)
     }
@@ -170,8 +170,8 @@ impl Function {
         ]))
     }
 
-    /// The token of the block at `place`. Only the library's own tokens are of the very block that the launch has: a type of
-    /// another name, or an alias that leaves the block out, is refused by the trait.
+    /// The token of the block at `place`. Only the library's own tokens belong to the launch's block. The trait refuses a type
+    /// of another name, or an alias that leaves the block out.
     fn token(&self, block: &TokenStream, place: &TokenStream) -> TokenStream {
         let token = &self.token;
         quote!(<#token<#block> as ::cuda_tiles::launch::Token<#block>>::new(#place))
@@ -186,7 +186,7 @@ impl Function {
         }
     }
 
-    /// The function under a name that does not stand in the handle's way.
+    /// The function, under a name that differs from the handle's.
     fn hidden(&self) -> TokenStream {
         let mut item = self.item.clone();
         item.sig.ident = self.hidden_name();
@@ -218,7 +218,7 @@ impl Function {
             .collect()
     }
 
-    /// The call of the function with arguments put together from their parts, or from their places in shared memory.
+    /// The call of the function, with arguments made from their parts or from their places in shared memory.
     fn call(
         &self,
         instance: &Instance,
@@ -235,7 +235,7 @@ impl Function {
                 return quote!(#place);
             }
             let part = parts.next();
-            // What is wrong with an argument's type is shown where the type stands.
+            // Errors in an argument's type are shown where the type stands.
             quote_spanned!(kind.span()=> <#kind as ::cuda_tiles::launch::Parameter>::from_parts(#part))
         });
         quote!(#name::<#block, #(#values),*>(#token, #(#arguments),*))
@@ -247,7 +247,7 @@ impl Function {
         quote!(::core::concat!(::core::module_path!(), "::", #name))
     }
 
-    /// The function as it is declared, with an instance's values for its parameters.
+    /// The function's declaration, with an instance's values for its parameters.
     fn declaration(&self, instance: &Instance) -> String {
         let values: Vec<_> = instance.values.iter().map(readable).collect();
         let values = if values.is_empty() { String::new() } else { format!("::<{}>", values.join(", ")) };
@@ -259,7 +259,7 @@ impl Function {
         format!("{unsafety}fn {}{values}({})", self.item.sig.ident, arguments.join(", "))
     }
 
-    /// What the entry and the handle agree on, a number.
+    /// The fingerprint: a number on which the entry and the handle agree.
     fn fingerprint(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
         let path = Self::path(instance);
         let mut numbers = attribute.numbers();
@@ -286,9 +286,9 @@ impl Function {
         ).get())
     }
 
-    /// The comment by which the builder knows the entry: a template of assembly, in which the fingerprint is left out.
+    /// The comment by which the builder knows the entry: a template of assembly without the fingerprint.
     fn marker(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
-        // What the builder checks of safe kernels, the author of an unsafe one vouches for.
+        // The author of an unsafe kernel vouches for the properties that the builder checks of safe ones.
         let contract = self.item.sig.unsafety.map_or("", |_| " contract=unsafe");
         let (path, settings) = (Self::path(instance), attribute.settings() + contract);
         let declaration = self.declaration(instance).replace('{', "{{").replace('}', "}}");
@@ -297,7 +297,7 @@ impl Function {
         ))
     }
 
-    /// The device's entry, with the marker by which the builder gives it its directives.
+    /// The device's entry, with the comment by which the builder gives it its directives.
     fn entry(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
         let (threads, vector, grid, producer) = (
             attribute.threads as usize,
@@ -335,9 +335,9 @@ impl Function {
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
                 #(#aliases)*
-                // The compiler names it, so that kernels of one name in several modules are several entries; the builder
-                // gives it a name that can be read, from the marker.
-                // SAFETY: the launch passes the parts of checked arguments, and a block of the stated size with as much
+                // The compiler names the entry, so that kernels of one name in several modules are several entries. The builder
+                // takes a readable name from the comment.
+                // SAFETY: the launch passes the parts of checked arguments, and a block of the stated size. It asks for as much
                 // shared memory as the last shared argument reaches.
                 #[linkage = "external"]
                 #[allow(improper_ctypes_definitions, clippy::too_many_arguments)]
@@ -394,8 +394,8 @@ impl Function {
                 ) {
                     #vouch
                     #(#rooms)*
-                    // SAFETY: the contract of `Kernel::run_block` is that of the token and of the arguments; shared memory
-                    // is this call's own.
+                    // SAFETY: the contract of `Kernel::run_block` is that of the token and of the arguments. The shared memory
+                    // belongs to this call alone.
                     unsafe { #call }
                 }
                 let description = ::cuda_tiles::launch::Description {
@@ -413,7 +413,7 @@ impl Function {
                     file: ::core::file!(),
                     line: ::core::line!(),
                 };
-                // SAFETY: the entry of this path and `block` are both made of the same function.
+                // SAFETY: the entry of this path and `block` are made from the same function.
                 #[allow(clippy::undocumented_unsafe_blocks)]
                 unsafe { #kind::new(description, block) }
             }
@@ -448,7 +448,7 @@ impl Function {
                     let (name, kind) = (&parameter.ident, &parameter.ty);
                     let marker = constant_marker(kind)?;
                     generics.push(quote!(const #name: #kind));
-                    markers.push(quote!(::cuda_tiles::launch::constant::#marker<#name>));
+                    markers.push(quote!(::cuda_tiles::launch::#marker<#name>));
                 }
                 GenericParam::Lifetime(_) => {}
             }
@@ -493,17 +493,17 @@ impl Function {
     }
 }
 
-/// The type that stands for the value of a constant of this type in [`Instance`](::cuda_tiles::launch::Instance).
+/// The type that represents a constant of this type in [`Instance`](::cuda_tiles::launch::Instance).
 fn constant_marker(kind: &Type) -> Result<Ident> {
     let name = match kind {
         Type::Path(path) => path.path.get_ident().map(ToString::to_string),
         _ => None,
     };
     let marker = match name.as_deref() {
-        Some("usize") => "Usize",
-        Some("u32") => "U32",
-        Some("i32") => "I32",
-        Some("bool") => "Bool",
+        Some("usize") => "Constant",
+        Some("u32") => "ConstantU32",
+        Some("i32") => "ConstantI32",
+        Some("bool") => "ConstantBool",
         _ => {
             return Err(Error::new_spanned(
                 kind,

@@ -9,32 +9,34 @@ use syn::parse_macro_input;
 
 /// Makes a function a kernel.
 ///
-/// The function's first argument is `cx: Cx` (or `cx: Cx<B>` with `B: Block` as first generic parameter, where the body
-/// needs the name); the others are scalars, spans, streamed matrices, and, marked `#[shared]`, memory of the block, which the
-/// launch does not pass. On the device it becomes an entry; on the host its name becomes a
-/// static handle (`Kernel<(arguments...)>`) that `cuda-tiles-host` launches on a GPU or on the CPU. A kernel declared
+/// The function's first argument is `cx: Cx`, or `cx: Cx<B>` with `B: Block` as first generic parameter if the body needs the
+/// name. The others are scalars, spans, tensor-map operands (`TmaLoad`, `TmaStore`) and, marked `#[shared]`, shared memory of
+/// the block, which the launch does not pass. On the device the function becomes an entry. On the host its name becomes a
+/// static handle (`Kernel<(arguments...)>`), which `cuda-tiles-host` launches on a GPU or on the CPU. A kernel declared
 /// `unsafe fn` is launched by an `unsafe` call.
 ///
 /// | key | meaning | default |
 /// |---|---|---|
 /// | `threads` | threads of a block: 32 to 1024, a power of two | 128 |
-/// | `producer` | producer threads beside the others: 32, a warp; 64 or 96 for two or three rings; 128, a warpgroup. The first argument is then `roles: WarpRoles` | none |
+/// | `producer` | producer threads beside the consumers: 32, a warp; 64 or 96 for two or three rings; 128, a warpgroup. The first argument is then `roles: WarpRoles` | none |
 /// | `vector` | neighbouring elements that a thread holds: 1 to 16 | 4 |
 /// | `grid` | grid axes that tell blocks apart: 1 to 3 | 1 |
 /// | `min_blocks` | blocks that a multiprocessor should hold at least | left to the assembler |
 /// | `registers` | cap on the registers of a thread | left to the assembler |
 /// | `cluster` | blocks of a cluster, `(x, y, z)` | `(1, 1, 1)` |
-/// | `dependent` | the kernel may start while the one before it on its stream still runs, and waits for its end at entry; `dependent = early`, for an `unsafe fn`: it waits where it calls `cx.wait_for_dependencies()` | starts after it |
+/// | `dependent` | programmatic dependent launch (PDL): the kernel may start while the one before it on its stream still runs, and waits for its end at entry; `dependent = early`, for an `unsafe fn`: it waits where it calls `cx.wait_for_dependencies()` | starts after it |
 /// | `instances` | for a generic kernel, the parameters to compile: `instances(<f32, 64>, <f16, 128>)` | none |
 ///
 /// The handle of a generic kernel is found by its parameters: `scale::<f32, 64>()`.
 ///
 /// # Names
 ///
-/// The handle is a static of the kernel's name, and Rust lets no variable have the name of a static that is in scope: in the module
-/// of a kernel `rows`, and where it is imported by name, `let rows = ...` is the error E0530, "let bindings cannot shadow
-/// statics". Name kernels by what they do, `sum_rows`, or keep them in a module of their own and launch `kernels::rows`.
+/// The handle is a static of the kernel's name. Rust lets no variable have the name of a static in scope. In the module of a
+/// kernel `rows`, and where it is imported by name, `let rows = ...` is the error E0530, "let bindings cannot shadow statics".
+/// Name kernels by what they do, `sum_rows`, or keep them in a module of their own and launch `kernels::rows`.
 #[proc_macro_attribute]
+#[doc(alias("__tile_global__", "__global__", "jit", "num_ctas", "num_cta_in_cga"))]
+#[doc(alias("occupancy", "num_warps", "num_worker_warps", "__launch_bounds__"))]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut item = parse_macro_input!(item as syn::ItemFn);
     if let Some(later) = expand::after_conditions(attribute.clone().into(), &mut item) {

@@ -1,4 +1,4 @@
-//! What a kernel's function may look like: everything else is refused here, in the user's words.
+//! The rules for a kernel's function. Violations are refused here, in the user's words.
 
 use crate::attribute::Attribute;
 use proc_macro2::{TokenStream, TokenTree};
@@ -11,7 +11,7 @@ use syn::{
 
 /// An argument after the token.
 pub(crate) struct Argument {
-    /// Its name as it is said, without `r#`.
+    /// Its name for messages, without `r#`.
     pub(crate) name: String,
     pub(crate) kind: Type,
     /// Whether it is memory of the block, which the launch does not pass.
@@ -22,7 +22,7 @@ pub(crate) struct Argument {
 const FOREIGN_ATTRIBUTES: [&str; 5] =
     ["target_feature", "no_mangle", "export_name", "link_section", "track_caller"];
 
-/// Refuses what no kernel's function has.
+/// Refuses properties that no kernel's function has.
 pub(crate) fn check(item: &ItemFn) -> Result<()> {
     let signature = &item.sig;
     if !matches!(signature.output, ReturnType::Default) {
@@ -77,8 +77,8 @@ fn check_generics(generics: &Generics) -> Result<()> {
     }
 }
 
-/// The type of the token without its block, as the user names it: `Cx` or `WarpRoles`. One that states no block is given the
-/// parameter that the function then has first.
+/// The type of the token without its block, as the user names it: `Cx` or `WarpRoles`. A token without a block is given the
+/// block that the function then has as its first parameter.
 pub(crate) fn take_token(attribute: &Attribute, signature: &mut Signature) -> Result<Path> {
     let (name, problem) = match attribute.producer {
         None => (
@@ -115,7 +115,7 @@ pub(crate) fn take_token(attribute: &Attribute, signature: &mut Signature) -> Re
             let block = parse_quote!(KernelBlock: ::cuda_tiles::layout::Block);
             signature.generics.params.insert(0, block);
         }
-        // The block of the launch is the first parameter's, so that the token must be of just this one.
+        // The first parameter is the launch's block. The token must belong to exactly this block.
         PathArguments::AngleBracketed(given) => {
             let first = match signature.generics.params.first() {
                 Some(GenericParam::Type(first)) => Some(&first.ident),
@@ -199,7 +199,7 @@ fn take_mark(argument: &mut PatType) -> Result<bool> {
     }
 }
 
-/// Whether a word stands anywhere in the tokens.
+/// Whether a word occurs anywhere in the tokens.
 fn mentions(tokens: TokenStream, word: &str) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => ident == word,

@@ -162,10 +162,9 @@ pub const fn encode_bf16_toward_zero(x: f32) -> u16 {
     (if bits & 0x7fff_ffff > INFINITY { CANONICAL_NAN } else { bits } >> 16) as u16
 }
 
-/// FP8 in pairs: one integer with the first value in its low half.
+/// FP8 in pairs: one integer with the first value in its low half. Those of `f16` are the back ends', as `f16` is.
 pub mod pairs {
     use super::{E4M3, E5M2, Format};
-    use crate::arch::float::{f16_to_f32, f32_pair_to_f16x2};
 
     #[inline(always)]
     fn encode(format: Format, high: f32, low: f32) -> u16 {
@@ -184,24 +183,6 @@ pub mod pairs {
         encode(E5M2, high, low)
     }
 
-    /// A pair of f16 as a pair of E4M3, ties to even, saturated to the greatest number.
-    #[inline(always)]
-    pub fn f16x2_to_e4m3x2(pair: u32) -> u16 {
-        encode(E4M3, f16_to_f32((pair >> 16) as u16), f16_to_f32(pair as u16))
-    }
-
-    /// A pair of f16 as a pair of E5M2, ties to even, saturated to the greatest number.
-    #[inline(always)]
-    pub fn f16x2_to_e5m2x2(pair: u32) -> u16 {
-        encode(E5M2, f16_to_f32((pair >> 16) as u16), f16_to_f32(pair as u16))
-    }
-
-    /// A pair of E4M3 as a pair of f16, exactly.
-    #[inline(always)]
-    pub fn e4m3x2_to_f16x2(pair: u16) -> u32 {
-        f32_pair_to_f16x2(E4M3.decode((pair >> 8) as u8), E4M3.decode(pair as u8))
-    }
-
     /// A pair of E4M3 as f32, the low one first, exactly.
     #[inline(always)]
     pub fn e4m3x2_to_f32_pair(pair: u16) -> [f32; 2] {
@@ -212,12 +193,5 @@ pub mod pairs {
     #[inline(always)]
     pub fn e5m2x2_to_f16x2(pair: u16) -> u32 {
         u32::from(pair & 0xff) << 8 | u32::from(pair & 0xff00) << 16
-    }
-
-    /// A pair of E5M2 as f32, the low one first, exactly.
-    #[inline(always)]
-    pub fn e5m2x2_to_f32_pair(pair: u16) -> [f32; 2] {
-        let halves = e5m2x2_to_f16x2(pair);
-        [f16_to_f32(halves as u16), f16_to_f32((halves >> 16) as u16)]
     }
 }

@@ -443,38 +443,5 @@ const fn equal(a: &str, b: &str) -> bool {
     i == a.len() && i == b.len()
 }
 
-/// The message of a failure: `{}` is the next number, and `{[]}` a list, whose length is the number before it.
-pub struct Report<'a> {
-    /// The operation.
-    pub operation: &'a str,
-    /// What went wrong with it.
-    pub text: &'a str,
-    /// The numbers.
-    pub numbers: &'a [u64],
-}
-
-impl fmt::Display for Report<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut numbers = self.numbers.iter().copied();
-        let mut next = || numbers.next().unwrap_or(0);
-        formatter.write_str(self.operation)?;
-        let mut pieces = self.text.split('{');
-        formatter.write_str(pieces.next().unwrap_or_default())?;
-        for piece in pieces {
-            if let Some(text) = piece.strip_prefix("[]}") {
-                formatter.write_char('[')?;
-                for i in 0..next().min(MAXIMUM_RANK as u64) {
-                    let separator = if i > 0 { ", " } else { "" };
-                    write!(formatter, "{separator}{}", next() as i64)?;
-                }
-                write!(formatter, "]{text}")?;
-            } else {
-                write!(formatter, "{}{}", next() as i64, piece.trim_start_matches('}'))?;
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests;

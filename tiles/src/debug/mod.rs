@@ -11,13 +11,20 @@
 pub mod format;
 mod print;
 #[doc(hidden)]
-pub mod protocol;
-#[doc(hidden)]
 pub mod read;
 
 pub use print::{Arguments, Condition, Printable};
 #[doc(hidden)]
 pub use print::{assert, print};
+
+/// The layout of the buffer through which a module speaks to the host, for the host.
+#[doc(hidden)]
+pub mod protocol {
+    pub use crate::protocol::*;
+}
+
+const _: () =
+    assert!(protocol::LONGEST_LIST == crate::shape::MAXIMUM_RANK, "a list has a number for each axis");
 
 /// Prints tiles and numbers from a kernel: `tile_print!(cx, "row {}: {:.3}", i, tile)`.
 ///
@@ -41,6 +48,7 @@ pub use print::{assert, print};
 /// }
 /// ```
 #[macro_export]
+#[doc(alias("printf", "print", "cuda_tile_print", "device_print"))]
 macro_rules! tile_print {
     ($cx:expr, $text:literal $(, $argument:expr)* $(,)?) => {{
         const {
@@ -73,6 +81,7 @@ macro_rules! tile_print {
 /// }
 /// ```
 #[macro_export]
+#[doc(alias("assert", "cuda_tile_assert", "device_assert"))]
 macro_rules! tile_assert {
     ($cx:expr, $condition:expr $(,)?) => {
         $crate::debug::assert(

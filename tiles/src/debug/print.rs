@@ -1,11 +1,11 @@
 //! Printing and asserting from kernels.
 
 use super::format::{self, Message, Value};
-use super::protocol;
 use crate::arch::{self, execution, messages};
 use crate::context::{BlockIndex, Cx, barrier};
 use crate::element::Element;
 use crate::layout::{Block, Layout, Map};
+use crate::protocol;
 use crate::registers::PowerOfTwo;
 use crate::sealed::Sealed;
 use crate::shape::{Shape, ShapeDescription};

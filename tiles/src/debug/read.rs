@@ -1,8 +1,8 @@
 //! Messages of a GPU, as the host reads them.
 
-use super::format::{Message, Report, Value};
+use super::format::{Message, Value};
 use super::print::described;
-use super::protocol;
+use crate::protocol::{self, Report};
 use crate::sealed::sealed;
 use crate::shape::ShapeDescription;
 use core::fmt;

@@ -11,6 +11,7 @@ use crate::math::{double, single};
     label = "expected f16, bf16, f32 or f64",
     note = "convert first: `.cast::<f32>()`"
 )]
+#[doc(alias("float32", "float64"))]
 pub trait Float: Number {
     /// Not a number.
     const NAN: Self;
@@ -260,6 +261,7 @@ exponents!(bool i8 i16 i32 u8 u16);
     label = "expected f32, f16 or bf16",
     note = "the hardware has no approximate forms for `{Self}`; the accurate forms work for every float"
 )]
+#[doc(alias("approx"))]
 pub trait ApproximateFloat: Float {
     /// e to the power `self`, approximately.
     fn exp_approximate(self) -> Self;

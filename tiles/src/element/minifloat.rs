@@ -91,7 +91,8 @@ formats! {
     /// TF32: the range of `f32` with 10 bits of mantissa. It takes 32 bits, of which the low 13 are ignored.
     ///
     /// Converted numbers have zeros there. Memory that was written as `f32` has other bits: a copy engine rounds to the
-    /// nearest number, see [`TmaLoad`](crate::pipeline::TmaLoad).
+    /// nearest number, see [`TmaLoad`](crate::memory::TmaLoad).
+    #[doc(alias("__nv_tf32", "tfloat32"))]
     tf32: u32, 19 bits, 0xffff_e000, has zero true;
     /// FP8 E4M3 of the Open Compute Project (`e4m3fn`): sign, 4 bits of exponent, 3 of mantissa. Up to 448; no infinity.
     ///
@@ -101,18 +102,22 @@ formats! {
     /// assert_eq!(f8e4m3::from_f32(1000.0), f8e4m3::MAX);
     /// assert_eq!(f8e4m3::from_bits(0x38).to_string(), "1");
     /// ```
+    #[doc(alias("__nv_fp8_e4m3", "float8_e4m3fn", "f8e4m3fn", "float8e4nv"))]
     f8e4m3: u8, 8 bits, 0xff, has zero true;
     /// FP8 E5M2: sign, 5 bits of exponent, 2 of mantissa. The upper byte of an `f16`; numbers up to 57344, infinities, NaNs.
+    #[doc(alias("__nv_fp8_e5m2", "float8_e5m2"))]
     f8e5m2: u8, 8 bits, 0xff, has zero true;
     /// FP8 E8M0: a power of two from 2^-127 to 2^127, or NaN. It has no sign and no zero: the scale of blocks of smaller numbers.
     ///
     /// The default value is the least number, 2^-127.
+    #[doc(alias("__nv_fp8_e8m0", "float8_e8m0fnu", "f8e8m0fnu"))]
     f8e8m0: u8, 8 bits, 0xff, has zero false;
     /// FP8 UE5M3: 5 bits of exponent, 3 of mantissa, no sign. Up to 114688; no infinity.
     f8ue5m3: u8, 8 bits, 0xff, has zero true;
     /// FP4 E2M1: one of 0, 0.5, 1, 1.5, 2, 3, 4, 6 and a sign. Neither infinity nor NaN.
     ///
     /// In tiles it takes a byte. In memory two of them share one: tensors hold [`f4e2m1x2`].
+    #[doc(alias("__nv_fp4_e2m1", "float4_e2m1fn", "f4e2m1fn"))]
     f4e2m1: u8, 4 bits, 0x0f, has zero true;
 }
 
@@ -218,6 +223,7 @@ values! {
 #[allow(non_camel_case_types, reason = "element types are written as Rust's own")]
 #[derive(Clone, Copy, Default)]
 #[repr(transparent)]
+#[doc(alias("f4e2m1fnx2"))]
 pub struct f4e2m1x2(u8);
 
 impl f4e2m1x2 {

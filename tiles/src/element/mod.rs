@@ -33,6 +33,7 @@ pub(crate) mod packed;
 mod pointer;
 mod promote;
 mod repack;
+pub(crate) mod rounding;
 
 pub use atomic::{AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax};
 pub(crate) use bits::sealed as bits_transport;
@@ -54,6 +55,7 @@ pub use repack::{Repack, Word};
     label = "not an element type",
     note = "element types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, and without arithmetic tf32, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f4e2m1 and f4e2m1x2"
 )]
+#[doc(alias("ElementType", "TileTypeError"))]
 pub trait Element: Sealed + Copy + PartialEq + PartialOrd + core::fmt::Debug + Send + Sync + 'static {
     /// How a value lies in memory.
     ///

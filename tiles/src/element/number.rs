@@ -11,6 +11,7 @@ use num_traits::{Bounded, One, Zero};
     label = "expected bool or an integer",
     note = "`& | ^ !` work on tiles of bool and of integers; compare floats first, or bitcast them"
 )]
+#[doc(alias("bool_"))]
 pub trait Logical: Element {
     /// `self & other`.
     fn and(self, other: Self) -> Self;
@@ -78,6 +79,7 @@ pub trait Number: Comparable + Classify + Zero + One + Bounded {
     label = "expected integers",
     note = "shifts, bit counts and `iota` are for tiles of integers; convert with `.cast::<...>()`"
 )]
+#[doc(alias("int8", "uint64", "int32"))]
 pub trait Integer: Number + Logical {
     /// The width in bits.
     const WIDTH: u32;

@@ -36,11 +36,13 @@ impl<T: Element> Pointer<T> {
     pub const NULL: Self = Self::from_address(0);
 
     /// The pointer to the element at `address`.
+    #[doc(alias("int_to_ptr"))]
     pub const fn from_address(address: u64) -> Self {
         Self { address, pointee: PhantomData }
     }
 
     /// The address.
+    #[doc(alias("ptr_to_int"))]
     pub const fn address(self) -> u64 {
         self.address
     }

@@ -1,8 +1,9 @@
-//! Rows of a matrix that begin anywhere in memory, stored out of a panel by words.
+//! Stores of rows that begin anywhere in memory, from a panel in shared memory, by words.
 //!
-//! The copy engine writes rows that begin at multiples of 16 bytes. Others are written by threads. Single elements are too many
-//! accesses: memory takes aligned words, each of which has the bytes of two neighbouring words of the panel's row. What is left are
-//! the first and the last elements of a row, in words that belong to other tiles as well; they go alone, those of all rows at once.
+//! TMA writes rows that begin at multiples of 16 bytes. Threads write all others. Single elements would be too many accesses.
+//! Threads therefore store aligned words, each with bytes of two neighbouring words of the panel's row. The first and last
+//! elements of a row remain: their words belong to other tiles as well. These elements are stored singly, those of all rows at
+//! once.
 
 use crate::arch::threads::{self, Address};
 use crate::arch::{convert, execution, global};
@@ -18,15 +19,15 @@ const WORD: u32 = 4;
 const LANES: usize = 32;
 /// Rows of a panel that a warp stores.
 const ROWS: usize = 16;
-/// The most steps whose words are loaded before the first one is stored, to hide the time of a load.
+/// The most steps whose words are loaded before the first word is stored, to hide the latency of loads.
 const STEPS_AT_ONCE: usize = 8;
 
-/// How a row of a panel lies among the words of memory. All are numbers of bytes.
+/// How a row of a panel lies among the words of memory. All numbers count bytes.
 #[derive(Clone, Copy)]
 struct Span {
-    /// Those in front of the first whole word of memory, fewer than a word has.
+    /// The bytes before the first whole word of memory, fewer than a word has.
     head: u32,
-    /// Those inside the matrix.
+    /// The bytes inside the matrix.
     length: u32,
 }
 
@@ -43,7 +44,8 @@ impl Span {
         self.head + WORD * word + WORD <= self.length
     }
 
-    /// Element `k`, of `size` bytes, of the head or of the tail, which whole words leave: the byte where it begins, if it is there.
+    /// Element `k`, of `size` bytes, of the row's head or tail, which whole words leave out: its first byte, and whether it
+    /// exists.
     #[inline(always)]
     fn alone(&self, of_tail: bool, k: u32, size: u32) -> (u32, bool) {
         let head = if self.head < self.length { self.head } else { self.length };
@@ -54,34 +56,34 @@ impl Span {
     }
 }
 
-/// Sixteen rows of a panel in shared memory, and where in memory they go.
+/// Sixteen rows of a panel in shared memory, and their target in memory.
 pub(crate) struct RaggedRows<'g, T: Element> {
-    /// How the panel lies at `buffer`.
+    /// The geometry of the panel at `buffer`.
     pub(crate) geometry: &'g Geometry,
     pub(crate) buffer: Address,
-    /// The panel's row that is the first of these.
+    /// The first of these rows, in the panel.
     pub(crate) first: usize,
-    /// Where that one goes.
+    /// The target of the first row.
     pub(crate) target: *mut T::Bits,
     /// Elements from a row of the matrix to the next.
     pub(crate) pitch: u64,
-    /// How many of these rows and of the panel's columns lie inside the matrix, if not all.
+    /// The number of these rows and of the panel's columns that lie inside the matrix, if not all do.
     pub(crate) inside: [u32; 2],
     pub(crate) element: PhantomData<T>,
 }
 
 impl<T: Element> RaggedRows<'_, T> {
     const SIZE: u32 = size_of::<T::Bits>() as u32;
-    /// KLoop at once: few where the tile's other panels take many registers.
+    /// Steps at once: few where the tile's other panels take many registers.
     const AT_ONCE: usize = if Self::SIZE < WORD { STEPS_AT_ONCE } else { 2 };
 
-    /// Where row `row` of these goes, and how it lies there.
+    /// The target of row `row` of these, and how the row lies there.
     #[inline(always)]
     fn row(&self, row: usize) -> (*mut T::Bits, Span) {
         let target = self.target.wrapping_add((row as u64 * self.pitch) as usize);
         let columns = (self.geometry.panel_bytes as u32 / Self::SIZE).min(self.inside[1]);
         let length = if (row as u32) < self.inside[0] { columns * Self::SIZE } else { 0 };
-        // Elements of whole words begin where words do.
+        // Elements that are words or larger begin where words do.
         (target, Span::new(if Self::SIZE < WORD { target.addr() } else { 0 }, length))
     }
 
@@ -91,30 +93,31 @@ impl<T: Element> RaggedRows<'_, T> {
         threads::offset(self.buffer, self.geometry.offset(self.first + row, byte))
     }
 
-    /// Stores what lies inside the matrix, by the lanes of a warp.
+    /// Stores the elements inside the matrix, by the lanes of a warp.
     ///
     /// # Safety
-    /// All lanes of the warp execute this same call. The rows are in the buffer, and nothing writes them. `target` is the place of
-    /// their first element in a matrix of this pitch, aligned for elements; nothing else accesses those inside.
+    /// All lanes of the warp execute this same call. The rows are in the buffer, and nothing writes them. `target` is the place
+    /// of their first element in a matrix of this pitch, aligned for elements. Nothing else accesses the elements inside the
+    /// matrix.
     #[inline(always)]
     pub(crate) unsafe fn store(&self, lane: usize) {
-        // What is computed from it must not take registers while other panels wait for their turn.
+        // Results computed from `lane` must not take registers while other panels wait for their turn.
         let lane = execution::rematerialise(lane as u32) as usize;
         let words = self.geometry.panel_bytes / WORD as usize;
-        // A narrow panel's rows are several at a time.
+        // A step stores several rows of a narrow panel.
         let (own, word, rows) = (lane / words, lane % words, LANES / words);
         let at_once = Self::AT_ONCE.min(ROWS / rows);
-        // A loop, not copies of its body for each panel of the tile.
+        // A loop, not a copy of its body for each panel of the tile.
         let (mut first, count) = (0, execution::opaque((ROWS / rows / at_once) as u32) as usize);
         while first < count {
             let row = |k: usize| (first * at_once + k) * rows + own;
             let mut pairs = [[0; 2]; STEPS_AT_ONCE];
             let mut k = 0;
             while k < at_once {
-                // The last word's successor is the first one, of which no byte is used.
+                // The last word's successor is the first one; no byte of it is used.
                 let next = (word + 1) % words;
                 let place = |word: usize| self.place(row(k), word * WORD as usize);
-                // SAFETY: the words are in the panel. Where elements are words, no word has bytes of two.
+                // SAFETY: the words are in the panel. Where elements are words, no word has bytes of two elements.
                 pairs[k] = unsafe {
                     let low = threads::load_4(place(word));
                     [low, if Self::SIZE < WORD { threads::load_4(place(next)) } else { low }]
@@ -131,7 +134,8 @@ impl<T: Element> RaggedRows<'_, T> {
                     low
                 };
                 let address = target.cast::<u8>().wrapping_add(span.head as usize + WORD as usize * word);
-                // SAFETY: the word is aligned, as the head ends where one begins; where the condition holds it lies inside the matrix.
+                // SAFETY: the word is aligned, as a word begins behind the head. Where the condition holds, it lies inside the
+                // matrix.
                 unsafe { global::store_4_if(span.has_word(word as u32), address, bits) };
                 k += 1;
             }
@@ -159,7 +163,7 @@ impl<T: Element> RaggedRows<'_, T> {
 mod tests {
     use super::*;
 
-    /// Every element inside is stored once, and no byte outside, wherever a row begins and however long it is.
+    /// Every element inside is stored once, and no byte outside is stored, wherever a row begins and however long it is.
     #[test]
     fn words_and_single_elements_are_the_row() {
         for size in [1, 2, 4, 8] {

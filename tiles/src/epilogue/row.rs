@@ -1,8 +1,8 @@
-//! A row beside a matrix, such as a bias, as a tile of sums takes it.
+//! A row operand, such as a bias, for tiles of accumulators.
 //!
-//! A thread of a warpgroup holds two of every eight columns, so that many threads want each element of the row. Loaded where they are
-//! added they would be many accesses, and the warp would wait for several of them in turn. Instead the lanes of a warp load the row
-//! together, neighbours side by side and all at once, and hand out what they have by shuffles.
+//! A thread of a warpgroup holds two of every eight columns. Many threads therefore need each element of the row. Loads at the
+//! place of the addition would be many accesses, and the warp would wait for several in turn. Instead, the lanes of a warp load
+//! the row together, neighbours side by side and all at once, and exchange elements by shuffles.
 
 use crate::arch::{TILES_IN_REGISTERS, execution};
 use crate::element::{Cast, Element, Number};
@@ -20,20 +20,19 @@ const LANE_BITS: usize = 5;
 /// The most pairs of neighbouring columns that a lane loads.
 const MOST_PAIRS: usize = 4;
 
-/// The part of a row that lies beside a tile of shape `(M, N)`: zero where the row is too short.
-///
-/// [`StoreTile::row`](super::StoreTile::row) gives it.
+/// The part of a row operand beside a tile of shape `(M, N)`: zero where the row is too short. From
+/// [`StoreTile::row`](super::StoreTile::row).
 pub struct TileRow<T: Element, M, N, B> {
     row: Span<T, (u32,)>,
     /// The row's element that belongs to the tile's first column.
     first: u32,
-    /// What this lane has loaded, where lanes share: the pairs whose numbers are its own, modulo the number of lanes.
+    /// The pairs that this lane has loaded, where lanes share: those whose numbers are the lane's, modulo the number of lanes.
     pairs: [Words; MOST_PAIRS],
     tile: PhantomData<(M, N, B)>,
 }
 
-/// Whether the lanes of a warp can share the row of a tile in this layout: registers 2 k and 2 k + 1 are neighbours, and whose they are
-/// depends on the lane alone, by bits that choose one of as many pairs as there are lanes.
+/// Whether the lanes of a warp can share the row of a tile in this layout. Registers 2 k and 2 k + 1 are neighbouring columns.
+/// The lane alone decides which columns it holds, by bits that choose one of as many pairs as there are lanes.
 const fn lanes_share<L: Layout, M: Dimension, N: Dimension>() -> bool {
     let map = &Map::<L, (M, N)>::MAP;
     let (columns, count) = (<N::Count as PowerOfTwo>::LOG, <N::Count as PowerOfTwo>::COUNT);
@@ -61,7 +60,7 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
         let mut pairs = [Words::ZERO; MOST_PAIRS];
         if const { lanes_share::<Accumulators<B>, M, N>() } {
             let (pointer, length) = (row.pointer.cast_const(), row.extent(0));
-            // Addresses must not take registers while products are under way.
+            // Addresses must not take registers while multiplications are under way.
             let lane = execution::rematerialise(execution::thread() as u32) % LANES as u32;
             let pair_bytes = const { 2 * size_of::<T::Bits>() };
             let together = pointer.addr().is_multiple_of(pair_bytes) && length.is_multiple_of(2);
@@ -70,8 +69,8 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
                 let at = first + 2 * (lane + (k * LANES) as u32);
                 let source = pointer.wrapping_add(at as usize);
                 let mut elements = [T::ZERO; 2];
-                // SAFETY: what is loaded is inside the span wherever the condition holds, pairs where they are aligned; nothing writes
-                // what is lent to be read.
+                // SAFETY: the loaded elements are inside the span wherever the condition holds, and pairs are aligned; nothing
+                // writes memory that is lent for reads.
                 unsafe {
                     let cache = transfer::Cache::Constant;
                     if together {
@@ -99,7 +98,7 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
         Self { row, first, pairs, tile: PhantomData }
     }
 
-    /// The sums of each column of `sums` and its element of the row.
+    /// Adds to each column of `acc` its element of the row.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -116,30 +115,30 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
     ///     #[shared] mut buffer: EpilogueBuffer<1>,
     /// ) {
     ///     let (order, steps) = (RowMajor, x.tile_counts().1);
-    ///     let feed = roles.tile_indices(order, y.tile_counts()).flat_map(move |[_, i, j]| x.row(i).zip(w.column(j)));
-    ///     roles.pipeline(ring, feed, move |cx, mut consumer| {
+    ///     let loads = roles.tile_indices(order, y.tile_counts()).flat_map(move |[_, i, j]| x.row(i).zip(w.column(j)));
+    ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
     ///         for tile in y.schedule(cx, order) {
     ///             let bias = tile.row(cx, bias);
-    ///             let sums = consumer.k_loop(steps).accumulate(cx, |sums, (x, w)| sums.mma(x, w));
-    ///             tile.store(&mut buffer, bias.add(sums).cast());
+    ///             let acc = consumer.k_loop(steps).accumulate(cx, |acc, (x, w)| acc.mma(x, w));
+    ///             tile.store(&mut buffer, bias.add(acc).cast());
     ///         }
     ///     });
     /// }
     /// ```
     #[inline(always)]
     #[track_caller]
-    pub fn add<C: Number, L: Layout<Block = B>>(&self, sums: Tile<C, (M, N), L>) -> Tile<C, (M, N), L>
+    pub fn add<C: Number, L: Layout<Block = B>>(&self, acc: Tile<C, (M, N), L>) -> Tile<C, (M, N), L>
     where
         T: Cast<C>,
     {
         self.row.assert_lent();
         let map = const { &Map::<L, (M, N)>::MAP };
         let columns = const { Self::COLUMNS - 1 };
-        // Nor must these.
+        // As above: no registers while multiplications are under way.
         let thread = execution::rematerialise(execution::thread() as u32) as usize;
         let own = map.of_thread.apply(thread) & columns;
-        // Registers 2 k and 2 k + 1 have the columns that the two before them have, or others; of a turned tile the same two columns
-        // come again in pairs.
+        // Registers 2 k and 2 k + 1 have the columns of the two registers before them, or other columns. In transposed
+        // accumulators, the same two columns come again in pairs.
         let (mut known, mut elements) = ([usize::MAX; 2], [C::ZERO; 2]);
         let is_transposed = const { is_transposed::<L>() };
         Tile::from_registers_fn(|register| {
@@ -155,11 +154,11 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
                     known[k] = column;
                 }
             }
-            Number::add(sums.registers().get(register), elements[k])
+            Number::add(acc.registers().get(register), elements[k])
         })
     }
 
-    /// The pair of this number and, in bits that it has not, of `own`.
+    /// The pair of number `number`, with the bits of `own` where `number` has zeros.
     #[inline(always)]
     fn pair(&self, number: usize, own: usize) -> Words {
         let (mut pair, has) = (Words::ZERO, &self.pairs[number / LANES]);
@@ -178,7 +177,7 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
         let at = self.first + column as u32;
         let (source, is_inside) = (self.row.pointer.wrapping_add(at as usize), at < self.row.extent(0));
         let mut element = T::ZERO;
-        // SAFETY: the element is one of the span wherever the condition holds, and nothing writes what is lent to be read.
+        // SAFETY: the element is inside the span wherever the condition holds. Nothing writes memory that is lent for reads.
         unsafe {
             let cache = transfer::Cache::Constant;
             transfer::load(source.cast_const(), 1, cache, Some(is_inside), T::ZERO, |_, value: T| {

@@ -1,4 +1,4 @@
-//! Storing tiles: from accumulators through a small buffer in shared memory, by the copy engine.
+//! Stores of tiles: from accumulators through an epilogue buffer in shared memory to global memory, by TMA.
 
 use crate::arch::matrix::{WARPGROUPS, store_matrices_4};
 use crate::arch::threads::{self, Address};
@@ -29,22 +29,24 @@ use core::marker::PhantomData;
 const WARPGROUP: usize = 128;
 /// Rows that a warpgroup stores at once.
 const BOX_ROWS: usize = 64;
-/// Bytes of one buffer: as many rows of 128 bytes.
+/// Bytes of one buffer: 64 rows of 128 bytes.
 const BUFFER_BYTES: usize = BOX_ROWS * 128;
-/// Buffers of each warpgroup: one is filled while the copy engine reads the other.
+/// Buffers of each warpgroup: one is filled while TMA reads the other.
 const BUFFERS: usize = 2;
-/// The first of the block's barriers that warpgroups use among themselves.
+/// The first of the block's named barriers that warpgroups use among themselves.
 const FIRST_BARRIER: u32 = 2;
 
-/// Buffers through which the warpgroups of a block store tiles, 16 KiB for each: as many as the block has times 128 threads.
+/// The epilogue buffers through which the warpgroups of a block store tiles, 16 KiB for each of its `WARPGROUPS` warpgroups.
 ///
-/// A kernel asks for it as an argument, `#[shared] buffer: EpilogueBuffer<2>`.
+/// A kernel takes it as an argument, `#[shared] buffer: EpilogueBuffer<2>` in a block of 256 threads. On targets without TMA it
+/// has no bytes.
+#[doc(alias("CollectiveEpilogue"))]
 pub struct EpilogueBuffer<const WARPGROUPS: usize> {
     address: Address,
     local: PhantomData<*const ()>,
 }
 
-// SAFETY: the address has room for the buffers.
+// SAFETY: the memory at the address has room for the buffers.
 unsafe impl<const WARPGROUPS: usize> SharedMemory for EpilogueBuffer<WARPGROUPS> {
     const BYTES: [u32; 3] = [0, 0, (WARPGROUPS * BUFFERS * BUFFER_BYTES) as u32];
     type Storage = ();
@@ -55,22 +57,23 @@ unsafe impl<const WARPGROUPS: usize> SharedMemory for EpilogueBuffer<WARPGROUPS>
 }
 
 impl<T: Element, S: MatrixShape> TmaStore<T, S> {
-    /// The numbers of matrices, of rows of tiles, and of columns of tiles, partial ones at the edges included.
+    /// The numbers of matrices, of rows of tiles, and of columns of tiles, partial tiles at the edges included.
     #[inline(always)]
     pub fn tile_counts(&self) -> [u32; 3] {
         [self.batches(), self.rows().div_ceil(S::ROWS as u32), self.columns().div_ceil(S::COLUMNS as u32)]
     }
 
-    /// The tiles that fall to this block when all are dealt out to the blocks of the grid in this order.
+    /// Schedules the tiles to the blocks of a persistent grid, in this order, and returns this block's tiles.
     ///
-    /// The sink is consumed: there is no other way to its tiles, so that each is one block's alone. All blocks deal it out in one
-    /// order, which they choose before they know anything of their own: in front of [`Cx::bid`], of
-    /// [`receive`](super::Consumer::wait) and [`steps`](super::Consumer::k_loop), and of this iterator's first tile.
-    /// [`WarpRoles::schedule`] does the same before the roles part.
+    /// This consumes the store operand. There is no other way to its tiles, so that each tile belongs to one block alone. All
+    /// blocks schedule the tiles in the same order. They choose it before they know anything of their own: before [`Cx::bid`],
+    /// before [`wait`](crate::pipeline::Consumer::wait) and [`k_loop`](crate::pipeline::Consumer::k_loop), and before this
+    /// iterator's first tile. [`WarpRoles::schedule`] does the same before the roles split.
     ///
     /// # Panics
-    /// If there are 2³² tiles or more (on the device: traps); on the CPU also if the block knows something of its own. For a GPU such
-    /// a kernel is not built.
+    ///
+    /// If there are 2³² tiles or more (on the device: traps). On the CPU also if the block knows something of its own; for a
+    /// GPU such a kernel is not built.
     #[inline(always)]
     #[track_caller]
     pub fn schedule<B: Block, O: TileOrder>(
@@ -81,7 +84,7 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
         const {
             assert!(
                 B::GRID_RANK == 1,
-                "tiles are dealt out to the blocks of a one-dimensional grid: leave out `grid`"
+                "tiles are scheduled to the blocks of a one-dimensional grid: leave out `grid`"
             )
         };
         cx.assert_current();
@@ -89,24 +92,26 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
         assert_same_order(&self, cx, order);
         let (counts, blocks) = (self.tile_counts(), cx.num_blocks(0));
         let tile = move |number| {
-            // SAFETY: all threads of the warp run this alike. The assembler cannot know that a loop over tiles keeps warps together;
-            // behind a barrier it does, and computes addresses once for a warp.
+            // SAFETY: all threads of the warp run this alike. The assembler cannot know that a loop over tiles keeps warps
+            // together. Behind a barrier it knows, and computes addresses once for a warp.
             unsafe { threads::warp_barrier() };
             StoreTile {
-                // SAFETY: a sink owns nothing; each copy is of another tile, by the order's numbers and a launch's one number of
-                // blocks.
-                sink: unsafe { core::ptr::read(&self) },
+                // SAFETY: a store operand owns nothing. Each copy refers to another tile, by the tile order's numbers and by
+                // the launch's constant number of blocks.
+                operand: unsafe { core::ptr::read(&self) },
                 index: locate(&order, number, blocks, counts),
             }
         };
         StoreTiles { numbers: Numbers::new(cx.block_index(0), blocks, counts), tile }
     }
 
-    /// The first `count` tiles of those that [`deal`](Self::schedule) gives; the others are left as they are.
-    /// [`TileIndices::take`](super::TileIndices::take), which has an example, gives a feed the same indices.
+    /// The first `count` tiles of [`schedule`](Self::schedule); the other tiles keep their contents.
+    ///
+    /// [`TileIndices::take`](crate::pipeline::TileIndices::take) gives a producer the same indices, and has an example.
     ///
     /// # Panics
-    /// As [`deal`](Self::schedule).
+    ///
+    /// As [`schedule`](Self::schedule).
     #[inline(always)]
     #[track_caller]
     pub fn schedule_first<B: Block, O: TileOrder>(
@@ -120,7 +125,8 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
 }
 
 impl<B: Block> WarpRoles<B> {
-    /// [`TmaStore::schedule`] before the roles part, for a kernel that wants its block's index for the feed and for its tiles:
+    /// [`TmaStore::schedule`] before the roles split, for a kernel that needs its block's index for its loads and for its
+    /// tiles.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -134,10 +140,10 @@ impl<B: Block> WarpRoles<B> {
     ///     #[shared] ring: Ring<SharedTile<f32, Shape2<64, 64>>>,
     ///     #[shared] buffer: EpilogueBuffer<1>,
     /// ) {
-    ///     let feed = roles.tile_indices(RowMajor, y.tile_counts()).map(move |[_, i, j]| x.tile(i, j));
+    ///     let loads = roles.tile_indices(RowMajor, y.tile_counts()).map(move |[_, i, j]| x.tile(i, j));
     ///     let tiles = roles.schedule(y, RowMajor);
     ///     let own = *roles.bid::<0>() as f32;
-    ///     roles.pipeline(ring, feed, move |cx, mut consumer| {
+    ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
     ///         let mut buffer = buffer;
     ///         for tile in tiles {
     ///             let x = consumer.wait();
@@ -149,28 +155,29 @@ impl<B: Block> WarpRoles<B> {
     /// ```
     ///
     /// # Panics
+    ///
     /// As [`TmaStore::schedule`].
     #[inline(always)]
     #[track_caller]
     pub fn schedule<T: Element, S: MatrixShape, O: TileOrder>(
         &self,
-        sink: TmaStore<T, S>,
+        operand: TmaStore<T, S>,
         order: O,
     ) -> StoreTiles<impl Fn(u32) -> StoreTile<T, S> + use<T, S, B, O>> {
-        sink.schedule(self.context(), order)
+        operand.schedule(self.context(), order)
     }
 }
 
-/// The tiles of a sink that are this block's, from [`TmaStore::schedule`].
+/// This block's tiles of a store operand, from [`TmaStore::schedule`].
 ///
-/// What makes a tile of its number is a closure: of a struct of the same fields LLVM makes loops that take up to 56 registers more.
+/// A closure makes the tile of each number. With a struct of the same fields, LLVM's loops took up to 56 registers more.
 pub struct StoreTiles<F> {
     numbers: Numbers,
     tile: F,
 }
 
 impl<F> StoreTiles<F> {
-    /// The first `count` of them, as [`Iterator::take`]; the others are left as they are.
+    /// The first `count` tiles, as [`Iterator::take`]; the other tiles keep their contents.
     #[inline(always)]
     pub fn take(self, count: u32) -> Self {
         Self { numbers: self.numbers.first(count), ..self }
@@ -188,11 +195,11 @@ impl<T: Element, S: MatrixShape, F: Fn(u32) -> StoreTile<T, S>> Iterator for Sto
 /// A panel of a tile on its way to the matrix: 64 rows that a warpgroup stores at once, as one of its threads sees them.
 #[derive(Clone, Copy)]
 struct Panel<'g> {
-    /// How the panel lies in the buffer.
+    /// The geometry of the panel in the buffer.
     geometry: &'g Geometry,
     columns: usize,
     buffer: Address,
-    /// The column and row of the matrix at which it begins.
+    /// The panel's first column and row in the matrix.
     x: u32,
     y: u32,
     /// The warpgroup, and the thread of the block.
@@ -201,7 +208,7 @@ struct Panel<'g> {
 }
 
 impl Panel<'_> {
-    /// The warp of the warpgroup, which has 16 of the rows.
+    /// The warp of the warpgroup, which holds 16 of the rows.
     #[inline(always)]
     fn warp(&self) -> usize {
         self.thread / 32 % 4
@@ -213,14 +220,14 @@ impl Panel<'_> {
     }
 }
 
-/// A tile of a sink that is this block's to store.
+/// A tile of a store operand that this block stores.
 pub struct StoreTile<T: Element, S: MatrixShape> {
-    sink: TmaStore<T, S>,
+    operand: TmaStore<T, S>,
     index: [u32; 3],
 }
 
 impl<T: Element, S: MatrixShape> StoreTile<T, S> {
-    /// Which tile it is: the matrix, and the row and column of tiles.
+    /// The index of the tile: the matrix, and the row and column of tiles.
     #[inline(always)]
     pub fn index(&self) -> [u32; 3] {
         self.index
@@ -233,10 +240,14 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// Elements of 16 bytes.
     const GRANULE: usize = CHUNK_BYTES / size_of::<T::Bits>();
 
-    /// Stores a tile here, but for what lies outside the matrix.
+    /// Stores a tile, except for elements outside the matrix.
     ///
-    /// Where the GPU has a copy engine and rows of the matrix begin at multiples of 16 bytes, the tile is still on its way when this
-    /// returns; the launch's end waits for it. [Turned](Tile::turned) tiles go past the buffer.
+    /// # On a GPU
+    ///
+    /// Where the GPU has TMA and the rows of the matrix begin at multiples of 16 bytes, threads write the buffer by `stmatrix`,
+    /// and `cp.async.bulk.tensor` copies it (PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor"). The
+    /// tile is still on its way when this returns; the launch's end waits for it. Tiles of [transposed
+    /// accumulators](Tile::transposed_accumulators), and all tiles on other targets, are stored by threads without the buffer.
     #[inline(always)]
     #[track_caller]
     pub fn store<L: Layout, const GROUPS: usize>(
@@ -249,70 +260,82 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 !WARPGROUPS
                     || GROUPS * WARPGROUP == <<L::Block as Block>::Threads as PowerOfTwo>::COUNT
                     || GROUPS == 0,
-                "the buffer has buffers for each warpgroup: `EpilogueBuffer<2>` in a kernel of 256 threads"
+                "the epilogue buffer has room for each warpgroup: `EpilogueBuffer<2>` in a kernel of 256 threads"
             )
         };
         if const { is_transposed::<L>() } {
-            // Eight lanes have neighbours in a row, and what a warp stores at once are whole sectors of 32-bit elements.
+            // Eight lanes hold neighbours in a row. A warp therefore stores whole sectors of 32-bit elements at once.
             return self.store_by_threads(tile);
         }
         let tile = tile.spread::<(M, N), Accumulators<L::Block>>();
-        if const { Self::through_stash(GROUPS) } {
-            self.store_through_stash(buffer, tile);
+        if const { Self::through_buffer(GROUPS) } {
+            self.store_through_buffer(buffer, tile);
         } else {
             self.store_by_threads(tile);
         }
     }
 
-    /// The columns of a row that the copy engine stores: it writes 16 bytes at a time, and leaves the end of a row that ends within
-    /// them to threads. None where there is no map.
+    /// Stores a tile here from registers, without an epilogue buffer; elements outside the matrix are left out.
+    ///
+    /// For tiles whose layout has neighbours in a row, such as [transposed accumulators](Tile::transposed_accumulators), and
+    /// for small tiles.
     #[inline(always)]
-    fn engines_columns(&self) -> u32 {
-        let columns = self.sink.matrix.layout.columns;
-        if self.sink.matrix.map.is_null() { 0 } else { columns - columns % const { Self::GRANULE as u32 } }
+    #[track_caller]
+    pub fn store_directly<L: Layout>(self, tile: Tile<T, (M, N), L>) {
+        self.store_by_threads(tile);
     }
 
-    /// What the memory of this tile holds before it is stored; zero outside of the matrix.
+    /// The number of columns that TMA stores: it writes 16 bytes at a time, and threads store the end of a row that does not
+    /// fill 16 bytes. Zero if there is no tensor map.
+    #[inline(always)]
+    fn tma_columns(&self) -> u32 {
+        let columns = self.operand.matrix.layout.columns;
+        if self.operand.matrix.map.is_null() { 0 } else { columns - columns % const { Self::GRANULE as u32 } }
+    }
+
+    /// The contents of this tile before it is stored; zero outside the matrix.
     #[inline(always)]
     #[track_caller]
     pub fn load<B: Block>(&self, _cx: Cx<B>) -> Tile<T, (M, N), Accumulators<B>> {
-        let present = self.present::<Accumulators<B>>();
-        Tile::from_registers_fn(present)
+        let previous = self.previous::<Accumulators<B>>();
+        Tile::from_registers_fn(previous)
     }
 
-    /// `sums + factor * present`, where `present` is what [`load`](Self::load) gives. Needs fewer registers, as elements are
-    /// loaded where they are added.
+    /// `acc + factor * previous`, where `previous` is the result of [`load`](Self::load).
+    ///
+    /// It needs fewer registers than `load`: each element is loaded where it is added.
     #[inline(always)]
     #[track_caller]
     pub fn add_previous<C: Number, L: Layout>(
         &self,
         _cx: Cx<L::Block>,
-        sums: Tile<C, (M, N), L>,
+        acc: Tile<C, (M, N), L>,
         factor: C,
     ) -> Tile<C, (M, N), L>
     where
         T: Cast<C>,
     {
-        let present = self.present::<L>();
+        let previous = self.previous::<L>();
         Tile::from_registers_fn(|register| {
-            let product = Number::mul(present(register).cast(), factor);
-            Number::add(sums.registers().get(register), product)
+            let product = Number::mul(previous(register).cast(), factor);
+            Number::add(acc.registers().get(register), product)
         })
     }
 
-    /// What gives the element of each register before the tile is stored.
+    /// A function that loads the element of each register before the tile is stored.
     #[inline(always)]
     #[track_caller]
-    fn present<L: Layout>(&self) -> impl Fn(usize) -> T {
-        self.sink.matrix.assert_lent();
+    fn previous<L: Layout>(&self) -> impl Fn(usize) -> T {
+        self.operand.matrix.assert_lent();
         let map = const { &Map::<L, (M, N)>::MAP };
-        // As for stores.
+        // Addresses must not take registers while multiplications are under way.
         let thread = execution::rematerialise(execution::thread() as u32) as usize;
         let column_bits = const { <N::Count as PowerOfTwo>::LOG };
-        let layout = &self.sink.matrix.layout;
+        let layout = &self.operand.matrix.layout;
         let [batch, i, j] = self.index;
         let (row, column) = (i * Self::ROWS as u32, j * Self::COLUMNS as u32);
-        let matrix = self.sink.matrix.pointer.wrapping_add((u64::from(batch) * layout.batch_pitch) as usize);
+        let matrix =
+            self.operand.matrix.pointer.wrapping_add((u64::from(batch) * layout.batch_pitch) as usize);
         let own = map.of_thread.apply(thread);
         move |register| {
             let flat = own | map.of_register.apply(register);
@@ -320,8 +343,8 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 (row + (flat >> column_bits) as u32, column + (flat & ((1 << column_bits) - 1)) as u32);
             let source = matrix.wrapping_add((u64::from(y) * layout.row_pitch + u64::from(x)) as usize);
             let mut element = T::ZERO;
-            // SAFETY: the element is inside the matrix wherever the condition holds; it is of this block's own tile, which
-            // no other block writes, and this one not before `store` takes the tile.
+            // SAFETY: the element is inside the matrix wherever the condition holds. It belongs to this block's own tile: no
+            // other block writes it, and this block does not before `store` takes the tile.
             unsafe {
                 transfer::load(
                     source,
@@ -336,33 +359,36 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         }
     }
 
-    /// The part of a row that lies beside this tile, such as a bias: from the element that has the number of the tile's first column in
-    /// the sink. [`TileRow::add`] adds it to sums. What is loaded before the sums are made is there when they are.
+    /// The part of a row operand beside this tile, such as a bias: it starts at the number of the tile's first column.
+    ///
+    /// [`TileRow::add`] adds it to accumulators. Call this before the multiplications: the loads are then done when the
+    /// accumulators are.
     #[inline(always)]
     #[track_caller]
     pub fn row<B: Block>(&self, _cx: Cx<B>, row: Span<T, (u32,)>) -> TileRow<T, M, N, B> {
         TileRow::new(row, self.index[2] * Self::COLUMNS as u32)
     }
 
-    /// Adds to each column of `sums`, of the shape of this tile, the element of `row` that has the number of the column in the
-    /// sink; zero where `row` is too short. [`row`](Self::row), called before the sums are made, needs some registers and saves the
-    /// time of the loads.
+    /// Adds to each column of `acc` the element of `row` with the column's number in the store operand; zero where `row` is too
+    /// short.
+    ///
+    /// [`row`](Self::row), called before the multiplications, needs some registers and hides the latency of the loads.
     #[inline(always)]
     #[track_caller]
     pub fn add_row<C: Number, L: Layout>(
         &self,
         cx: Cx<L::Block>,
-        sums: Tile<C, (M, N), L>,
+        acc: Tile<C, (M, N), L>,
         row: Span<T, (u32,)>,
     ) -> Tile<C, (M, N), L>
     where
         T: Cast<C>,
     {
-        self.row(cx, row).add(sums)
+        self.row(cx, row).add(acc)
     }
 
     /// Whether tiles of this shape can go through a buffer for `groups` warpgroups.
-    const fn through_stash(groups: usize) -> bool {
+    const fn through_buffer(groups: usize) -> bool {
         WARPGROUPS
             && groups > 0
             && Self::ROWS >= BOX_ROWS * groups
@@ -371,7 +397,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     }
 
     #[inline(always)]
-    fn store_through_stash<B: Block, const GROUPS: usize>(
+    fn store_through_buffer<B: Block, const GROUPS: usize>(
         &self,
         buffer: &mut EpilogueBuffer<GROUPS>,
         tile: Tile<T, (M, N), Accumulators<B>>,
@@ -380,17 +406,17 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         let geometry = const {
             Geometry::new(BOX_ROWS, TmaStore::<T, (M, N)>::BOX.columns as usize, size_of::<T::Bits>())
         };
-        // Addresses must not take registers while products are under way.
+        // Addresses must not take registers while multiplications are under way.
         let thread = execution::rematerialise(execution::thread() as u32) as usize;
         // SAFETY: all threads of the block run this alike.
         let group = unsafe { execution::from_lane((thread / WARPGROUP) as u32, 0) };
         let own = threads::offset(buffer.address, group as usize * BUFFERS * BUFFER_BYTES);
         let [_, i, j] = self.index;
         let (row, column) = (i * Self::ROWS as u32 + group * BOX_ROWS as u32, j * Self::COLUMNS as u32);
-        // Nor must this.
-        let engines_columns = execution::rematerialise(self.engines_columns());
+        // Nor must this number.
+        let tma_columns = execution::rematerialise(self.tma_columns());
         let panels = const { Self::COLUMNS / TmaStore::<T, (M, N)>::BOX.columns as usize };
-        // Panel after panel: each has its registers behind those of the one before.
+        // Panel after panel: the registers of each lie behind those of the one before.
         <Accumulators<B> as Layout>::Registers::<(M, N)>::unroll(0, columns / 2, &mut |register| {
             let number = register / (columns / 2);
             let (row_block, panel) = (number / panels, number % panels);
@@ -403,49 +429,51 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 group,
                 thread,
             };
-            // SAFETY: all threads of the warpgroup run this alike, for panels that take turns with its buffers.
-            unsafe { self.store_panel(panel, tile.registers(), register, engines_columns) }
+            // SAFETY: all threads of the warpgroup run this alike. Consecutive panels use different buffers of the warpgroup.
+            unsafe { self.store_panel(panel, tile.registers(), register, tma_columns) }
         });
     }
 
-    /// Stores a panel, whose registers begin at `first`, of a matrix of which the engine stores so many columns.
+    /// Stores a panel whose registers begin at `first`; TMA stores the matrix's first `tma_columns` columns.
     ///
     /// # Safety
-    /// All threads of the warpgroup execute this same call. The buffer is its own, and another one than for the panel before.
+    /// All threads of the warpgroup execute this same call. The buffer belongs to the warpgroup, and differs from the panel
+    /// before's.
     #[inline(always)]
     unsafe fn store_panel<C: PowerOfTwo>(
         &self,
         panel: Panel<'_>,
         registers: &Registers<T, C>,
         first: usize,
-        engines_columns: u32,
+        tma_columns: u32,
     ) {
         let Panel { columns, buffer, x, y, group, .. } = panel;
         let issues = panel.thread.is_multiple_of(WARPGROUP);
-        // A panel that begins behind the engine's columns has none of them.
-        let by_engine = x < engines_columns;
-        // SAFETY: all threads of the warpgroup run this alike; one thread issues all its stores. A buffer is written when
-        // its last store has read it and, as the barrier behind which the other one was written says, no thread reads
-        // it any more; it is stored when all have written and published, to columns that are multiples of a panel's bytes.
+        // A panel that begins behind TMA's columns has none of them.
+        let by_tma = x < tma_columns;
+        // SAFETY: all threads of the warpgroup run this alike, and one thread issues all its stores by TMA. A buffer is written
+        // when its last store has read it and no thread reads it any more, as the barrier says behind which the other buffer
+        // was written. It is stored when all threads have written it and fenced, to columns that are multiples of a panel's
+        // bytes.
         unsafe {
             if issues {
                 bulk::wait_for_reads::<{ BUFFERS - 1 }>();
             }
             execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
             Self::write_panel(panel, registers, first);
-            if by_engine {
+            if by_tma {
                 barriers::fence_proxy_async();
             }
             execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
-            if by_engine && issues {
-                bulk::store(self.sink.matrix.map.cast(), buffer, [x, y, self.index[0]]);
+            if by_tma && issues {
+                bulk::store(self.operand.matrix.map.cast(), buffer, [x, y, self.index[0]]);
                 bulk::commit_stores();
             }
-            // What is left: the panel, or in one of a row's panels the columns of its last chunk.
-            let first = engines_columns.saturating_sub(x);
-            if !by_engine {
+            // Threads store the rest: the whole panel or, in one of a row's panels, the columns of its last chunk.
+            let first = tma_columns.saturating_sub(x);
+            if !by_tma {
                 self.ragged_rows(panel).store(panel.lane());
-            } else if first < columns as u32 && engines_columns < self.sink.matrix.layout.columns {
+            } else if first < columns as u32 && tma_columns < self.operand.matrix.layout.columns {
                 self.copy_columns(panel, first);
             }
         }
@@ -467,7 +495,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             while sixteen < columns / 16 {
                 let at = first + sixteen * 8;
                 let place = geometry.offset(16 * warp + lane % 16, (2 * sixteen + lane / 16) * CHUNK_BYTES);
-                // SAFETY: the caller vouches for the rows.
+                // SAFETY: the same contract.
                 unsafe {
                     store_matrices_4(
                         threads::word(threads::offset(buffer, place)),
@@ -487,7 +515,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 let mut k = 0;
                 while k < 2 {
                     let place = threads::offset(buffer, geometry.offset(row, (column + k) * size));
-                    // SAFETY: the caller vouches for the rows.
+                    // SAFETY: the same contract.
                     unsafe { store_element(place, registers.get(at + k)) };
                     k += 1;
                 }
@@ -497,48 +525,48 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         }
     }
 
-    /// This warp's 16 rows of a panel in its buffer, on their way to the matrix.
+    /// This warp's 16 rows of a panel in its buffer, and their target in the matrix.
     #[inline(always)]
     fn ragged_rows<'g>(&self, panel: Panel<'g>) -> RaggedRows<'g, T> {
         let Panel { geometry, buffer, x, y, .. } = panel;
         let warp = panel.warp();
-        // What panels have in common must not take registers from one to the next.
+        // Values that panels have in common must not take registers from one panel to the next.
         let ([x, y], warp) =
             ([x, y].map(execution::rematerialise), execution::rematerialise(warp as u32) as usize);
-        let layout = &self.sink.matrix.layout;
+        let layout = &self.operand.matrix.layout;
         let y = y + 16 * warp as u32;
         let inside = [layout.rows.saturating_sub(y), layout.columns.saturating_sub(x)];
         let (first, target) = (16 * warp, self.element(y, x));
         RaggedRows { geometry, buffer, first, target, pitch: layout.row_pitch, inside, element: PhantomData }
     }
 
-    /// The place in memory of an element of the matrix that this tile is a part of.
+    /// The address of an element of the tile's matrix.
     #[inline(always)]
     fn element(&self, y: u32, x: u32) -> *mut T::Bits {
-        let layout = &self.sink.matrix.layout;
+        let layout = &self.operand.matrix.layout;
         let distance = u64::from(self.index[0]) * layout.batch_pitch + u64::from(y) * layout.row_pitch;
-        self.sink.matrix.pointer.wrapping_add((distance + u64::from(x)) as usize)
+        self.operand.matrix.pointer.wrapping_add((distance + u64::from(x)) as usize)
     }
 
-    /// Copies the columns of a chunk, from `first` on, of this warp's 16 rows of a panel in its buffer to the same columns of the
-    /// matrix, but for what lies outside.
+    /// Copies the columns of a chunk, from `first` on, of this warp's 16 rows of a panel from the buffer to the matrix, except
+    /// for elements outside the matrix.
     ///
     /// # Safety
-    /// The panel has the columns and is in the buffer, and the rows and columns are of this tile.
+    /// The panel has the columns and is in the buffer. The rows and columns belong to this tile.
     #[inline(always)]
     unsafe fn copy_columns(&self, panel: Panel<'_>, first: u32) {
         let Panel { geometry, buffer, x, y, .. } = panel;
         let (warp, lane) = (panel.warp(), panel.lane());
-        let layout = &self.sink.matrix.layout;
-        // A loop, not copies of its body: registers are short here.
+        let layout = &self.operand.matrix.layout;
+        // A loop, not a copy of its body: registers are short here.
         let (mut number, count) = (lane, execution::opaque(const { 16 * Self::GRANULE as u32 }) as usize);
         while number < count {
             let (row, column) = (16 * warp + number / Self::GRANULE, first as usize + number % Self::GRANULE);
             let (y, x) = (y + row as u32, x + column as u32);
             let inside = y < layout.rows && x < layout.columns;
             let place = threads::offset(buffer, geometry.offset(row, column * size_of::<T::Bits>()));
-            // SAFETY: the place is in the panel; the element is of this block's own tile, and inside the matrix, wherever the
-            // condition holds.
+            // SAFETY: the place is in the panel. The element belongs to this block's own tile, and is inside the matrix
+            // wherever the condition holds.
             unsafe {
                 let element: T = load_element(place);
                 transfer::store(self.element(y, x), 1, Some(inside), |_| element);
@@ -550,25 +578,26 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     #[inline(always)]
     #[track_caller]
     fn store_by_threads<L: Layout>(&self, tile: Tile<T, (M, N), L>) {
-        self.sink.matrix.assert_lent();
+        self.operand.matrix.assert_lent();
         let map = const { &Map::<L, (M, N)>::MAP };
-        // As above.
+        // Addresses must not take registers while multiplications are under way.
         let thread = execution::rematerialise(execution::thread() as u32) as usize;
         if thread & map.replicas != 0 {
             return;
         }
         let size = const { size_of::<T::Bits>() };
         let column_bits = const { <N::Count as PowerOfTwo>::LOG };
-        let layout = &self.sink.matrix.layout;
+        let layout = &self.operand.matrix.layout;
         let [batch, i, j] = self.index;
         let (row, column) = (i * Self::ROWS as u32, j * Self::COLUMNS as u32);
-        let matrix = self.sink.matrix.pointer.wrapping_add((u64::from(batch) * layout.batch_pitch) as usize);
-        // Registers 2 k and 2 k + 1 are neighbouring columns, wherever there are two registers.
+        let matrix =
+            self.operand.matrix.pointer.wrapping_add((u64::from(batch) * layout.batch_pitch) as usize);
+        // Registers 2 k and 2 k + 1 are neighbouring columns, wherever a thread has two registers.
         let pair = const { Map::<L, (M, N)>::MAP.register[0] == 0 && 2 * size_of::<T::Bits>() <= 16 };
         let together = pair
             && layout.row_pitch.is_multiple_of(2)
             && layout.batch_pitch.is_multiple_of(2)
-            && self.sink.matrix.pointer.addr().is_multiple_of(2 * size);
+            && self.operand.matrix.pointer.addr().is_multiple_of(2 * size);
         let own = map.of_thread.apply(thread);
         let step = if pair { 2 } else { 1 };
         <L::Registers<(M, N)>>::unroll(0, step, &mut |register| {
@@ -577,7 +606,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 (row + (flat >> column_bits) as u32, column + (flat & ((1 << column_bits) - 1)) as u32);
             let target = matrix.wrapping_add((u64::from(y) * layout.row_pitch + u64::from(x)) as usize);
             let inside = |k: usize| y < layout.rows && x + (k as u32) < layout.columns;
-            // SAFETY: the elements are of this block's own tile and inside the matrix, wherever the condition holds.
+            // SAFETY: the elements belong to this block's own tile, and are inside the matrix wherever the condition holds.
             unsafe {
                 if together && inside(1) {
                     transfer::store(target, 2, None, |k| tile.registers().get(register + k));

@@ -1,237 +1,56 @@
-//! The layouts of tensor cores: accumulators, and the fragments of the operands that belong to them.
+//! The layouts of tensor cores: accumulators, and the fragments of operands A and B.
 //!
-//! A tensor core multiplies 16 rows by 8 columns at a time, held by one warp as the PTX ISA lays down ("Matrix Fragments for
-//! mma.m16n8k16"): lane bits 2 to 4 are the row within eight rows and lane bits 0 and 1 pairs of columns, or of `k`, in a 32-bit
-//! register. A larger tile is that fragment over and over again, first across the warps of the block and then in the registers
-//! of each.
+//! A tensor core multiplies 16 rows by 8 columns at a time. One warp holds them as the PTX ISA lays down ("Matrix Fragments for
+//! mma.m16n8k16"): lane bits 2 to 4 are the row within eight rows; lane bits 0 and 1 are pairs of columns, or of `k`, in a
+//! 32-bit register. A larger tile repeats this fragment, first across the warps of the block and then in the registers of each
+//! warp.
 
-use super::map::{FLAT_BITS, LinearMap, NONE, THREAD_BITS};
+use super::matrix_part::MatrixPart;
 use super::{Block, Blocked, Join, Layout, LayoutDescription, Slice};
 use crate::arch::matrix::Arrangement;
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
 use crate::sealed::sealed;
-use crate::shape::{Axis, Shape, ShapeDescription};
+use crate::shape::{Axis, Shape};
 use core::marker::PhantomData;
 use typenum::{U1, U2, U4, U8, U16, U32, U64, U4096};
 
-/// Where tensor cores leave their sums: the layout of what `mma` gives and goes on adding to.
+/// The layout of accumulators: the result of `mma`, and its third operand.
 ///
-/// The last two axes of a tile are the rows and columns of a matrix, which is spread over the block in pieces of 16 rows and
-/// 8 columns. Operations with [`Blocked`] tiles bring these to the accumulators, so that a bias or a scale that was loaded
-/// costs one move and the sums none; reductions over rows or columns stay within a warp as far as it has them. A matrix of fewer
-/// than 16 rows or 8 columns lies as [`Blocked`].
+/// The last two axes of a tile are the rows and columns of a matrix, spread over the block in pieces of 16 rows and 8 columns.
+/// An operation with a [`Blocked`] tile moves that tile to this layout: a loaded bias or scale costs one move, and the
+/// accumulators none. Reductions over rows or columns stay within a warp as far as the warp holds them. A matrix of fewer than
+/// 16 rows or 8 columns lies as [`Blocked`].
+///
+/// # On a GPU
+///
+/// The registers that `mma.sync` (PTX ISA, "Matrix Fragments for mma.m16n8k16") or, where warpgroups multiply,
+/// `wgmma.mma_async` (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions") writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Accumulators<B>(PhantomData<B>);
 
-/// The transposes of [`Accumulators`]: every thread holds what it holds of them, with rows and columns exchanged.
+/// The layout of transposed [`Accumulators`]: every thread holds the same elements, with rows and columns exchanged.
 ///
-/// It is what [`Tile::turned`](crate::tile::Tile::turned) gives, and otherwise behaves as accumulators do.
+/// [`Tile::transposed_accumulators`](crate::tile::Tile::transposed_accumulators) gives it. It serves to swap A and B. Otherwise
+/// it behaves as accumulators do.
 #[derive(Clone, Copy, Debug)]
 pub struct TransposedAccumulators<B>(PhantomData<B>);
 
-/// The left operand (.., M, K) of elements of `E` bytes, as tensor cores take it for accumulators of `N` columns: each warp holds
-/// the rows of its own accumulators, so that warps side by side hold copies.
+/// The layout of operand A (.., M, K), of elements of `E` bytes, for accumulators of `N` columns. Each warp holds the rows of
+/// its own accumulators; warps side by side hold copies.
 ///
-/// Where the accumulators lie as [`Blocked`], or K has less than 16 bytes (4 elements of 8 bytes), so does the operand.
+/// Where the accumulators lie as [`Blocked`], or K has less than 16 bytes (4 elements of 8 bytes), the operand is [`Blocked`]
+/// as well.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandALayout<B, E, N>(PhantomData<(B, E, N)>);
 
-/// The right operand (.., K, N), for accumulators of `M` rows: the same with columns.
+/// The layout of operand B (.., K, N), for accumulators of `M` rows. Each warp holds the columns of its own accumulators.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandBLayout<B, E, M>(PhantomData<(B, E, M)>);
-
-/// The parts of a product of matrices, as data.
-#[derive(Clone, Copy, Debug)]
-pub enum MatrixPart {
-    /// See [`Accumulators`].
-    Accumulators,
-    /// See [`TransposedAccumulators`].
-    TransposedAccumulators,
-    /// See [`OperandALayout`].
-    Left {
-        /// Base-2 logarithm of the bytes of an element.
-        bytes: u32,
-        /// Base-2 logarithm of the columns of the accumulators.
-        columns: u32,
-    },
-    /// See [`OperandBLayout`].
-    Right {
-        /// Base-2 logarithm of the bytes of an element.
-        bytes: u32,
-        /// Base-2 logarithm of the rows of the accumulators.
-        rows: u32,
-    },
-}
-
-/// The base-2 logarithm of the lengths of the last two axes.
-const fn matrix(shape: &ShapeDescription) -> (u32, u32) {
-    match shape.rank {
-        0 => (0, 0),
-        1 => (0, shape.log[0]),
-        rank => (shape.log[rank - 2], shape.log[rank - 1]),
-    }
-}
-
-const fn minimum(a: u32, b: u32) -> u32 {
-    if a < b { a } else { b }
-}
-
-/// The base-2 logarithms of the warps along the rows and along the columns of accumulators with `2^m` rows and `2^n` columns, or
-/// nothing where tensor cores do not serve them.
-///
-/// Where warpgroups multiply together, warps go down the rows, as they hold the accumulators of `wgmma`; elsewhere each warp has
-/// about as many rows as columns, and no more than 64 of either where that can be.
-pub(crate) const fn warps(m: u32, n: u32, threads: u32, warpgroups: bool) -> Option<(u32, u32)> {
-    if m < 4 || n < 3 || threads < 5 {
-        return None;
-    }
-    let warps = threads - 5;
-    let rows = if warpgroups {
-        minimum(warps, m - 4)
-    } else {
-        let (tall, left) = (m.saturating_sub(6), warps.saturating_sub(n - 3));
-        minimum(warps, minimum(m - 4, if tall > left { tall } else { left }))
-    };
-    Some((rows, minimum(warps - rows, n - 3)))
-}
-
-/// Bits of a register number and of a thread number, from the lowest on, as they are handed out.
-struct Places {
-    register: [i8; FLAT_BITS],
-    registers: usize,
-    thread: [i8; THREAD_BITS],
-    threads: usize,
-}
-
-impl Places {
-    const fn new() -> Self {
-        Self { register: [NONE; FLAT_BITS], registers: 0, thread: [NONE; THREAD_BITS], threads: 0 }
-    }
-
-    /// Gives the flat bits `low..high` the next bits of the register number.
-    const fn registers(mut self, low: u32, high: u32) -> Self {
-        let mut bit = low;
-        while bit < high {
-            self.register[self.registers] = bit as i8;
-            self.registers += 1;
-            bit += 1;
-        }
-        self
-    }
-
-    /// Gives the flat bits `low..high` the next bits of the thread number.
-    const fn threads(mut self, low: u32, high: u32) -> Self {
-        let mut bit = low;
-        while bit < high {
-            self.thread[self.threads] = bit as i8;
-            self.threads += 1;
-            bit += 1;
-        }
-        self
-    }
-
-    /// Leaves out `count` bits of the thread number: these threads hold copies.
-    const fn copies(mut self, count: u32) -> Self {
-        self.threads += count as usize;
-        self
-    }
-
-    const fn map(self, threads: u32) -> LinearMap {
-        LinearMap::new(self.registers, self.register, self.thread, threads)
-    }
-}
-
-impl MatrixPart {
-    /// Which element of a tile of `shape` is where; [`Blocked`] in pieces of `2^vector` where tensor cores do not serve it.
-    pub(crate) const fn map(
-        &self,
-        shape: &ShapeDescription,
-        vector: u32,
-        threads: u32,
-        warpgroups: bool,
-    ) -> LinearMap {
-        let (rows, columns) = matrix(shape);
-        let bits = shape.bits();
-        let blocked = LinearMap::blocked(bits, vector, threads);
-        match *self {
-            Self::Accumulators => {
-                let Some((down, across)) = warps(rows, columns, threads, warpgroups) else { return blocked };
-                let n = columns;
-                Places::new()
-                    .registers(0, 1)
-                    .registers(n + 3, n + 4)
-                    .registers(3 + across, n)
-                    .registers(n + 4 + down, bits)
-                    .threads(1, 3)
-                    .threads(n, n + 3)
-                    .threads(n + 4, n + 4 + down)
-                    .threads(3, 3 + across)
-                    .map(threads)
-            }
-            Self::TransposedAccumulators => {
-                let Some((down, across)) = warps(columns, rows, threads, warpgroups) else { return blocked };
-                let (n, end) = (columns, columns + rows);
-                Places::new()
-                    .registers(n, n + 1)
-                    .registers(3, 4)
-                    .registers(n + 3 + across, end)
-                    .registers(4 + down, n)
-                    .registers(end, bits)
-                    .threads(n + 1, n + 3)
-                    .threads(0, 3)
-                    .threads(4, 4 + down)
-                    .threads(n + 3, n + 3 + across)
-                    .map(threads)
-            }
-            Self::Left { bytes, columns: n } => {
-                let k = columns;
-                let (word, unit) = word_and_unit(bytes);
-                let Some((down, _)) = warps(rows, n, threads, warpgroups) else { return blocked };
-                if k < unit {
-                    return blocked;
-                }
-                Places::new()
-                    .registers(0, word)
-                    .registers(k + 3, k + 4)
-                    .registers(unit, k)
-                    .registers(k + 4 + down, bits)
-                    .threads(word, unit)
-                    .threads(k, k + 3)
-                    .threads(k + 4, k + 4 + down)
-                    .map(threads)
-            }
-            Self::Right { bytes, rows: m } => {
-                let (k, n) = (rows, columns);
-                let (word, unit) = word_and_unit(bytes);
-                let Some((down, across)) = warps(m, n, threads, warpgroups) else { return blocked };
-                if k < unit {
-                    return blocked;
-                }
-                Places::new()
-                    .registers(n, n + word)
-                    .registers(n + unit, n + k)
-                    .registers(3 + across, n)
-                    .registers(n + k, bits)
-                    .threads(n + word, n + unit)
-                    .threads(0, 3)
-                    .copies(down)
-                    .threads(3, 3 + across)
-                    .map(threads)
-            }
-        }
-    }
-}
-
-/// The base-2 logarithms of the elements of a register, and of `k` over four lanes.
-const fn word_and_unit(bytes: u32) -> (u32, u32) {
-    let word = 2u32.saturating_sub(bytes);
-    (word, word + 2)
-}
 
 /// The warps of block `B`.
 type Warps<B> = Quotient<<B as Block>::Threads, U32>;
 
-/// [`warps`] along the rows of accumulators of `M` rows and `N` columns, for `W` warps; `G` is [`Arrangement`].
+/// [`warps`](super::warps) along the rows of accumulators of `M` rows and `N` columns, for `W` warps; `G` is [`Arrangement`].
 pub(super) type WarpRows<G, M, N, W> = IfEqual<
     G,
     U2,
@@ -239,7 +58,7 @@ pub(super) type WarpRows<G, M, N, W> = IfEqual<
     Minimum<W, Minimum<Quotient<M, U16>, Maximum<Quotient<M, U64>, Quotient<W, Quotient<N, U8>>>>>,
 >;
 
-/// [`warps`] along the columns.
+/// [`warps`](super::warps) along the columns.
 pub(super) type WarpColumns<G, M, N, W> = Minimum<Quotient<W, WarpRows<G, M, N, W>>, Quotient<N, U8>>;
 
 /// [`WarpRows`] of block `B`.
@@ -270,7 +89,7 @@ type Within<Low, High, A, Z> = Quotient<Maximum<A, Minimum<High, Z>>, Maximum<A,
 /// 2 to the number of bits from `log Low` to `log High` from `log A` on.
 type Beyond<Low, High, A> = Quotient<Maximum<High, A>, Maximum<Low, A>>;
 
-/// Registers of a tile `S` whose matrices, or their transposes, are sums of `M` rows and `N` columns.
+/// Registers of a tile `S` whose matrices, or their transposes, are accumulators of `M` rows and `N` columns.
 type Sums<B, S, M, N> = IfServed<
     B,
     M,
@@ -279,9 +98,10 @@ type Sums<B, S, M, N> = IfServed<
     <Blocked<B> as Layout>::Registers<S>,
 >;
 
-/// Those of them that differ in the bits from `log Low` to `log High` of the flat index, in which a row of the sums counts `Row`, a column
-/// `Column`, and a matrix `M N`. The ranges of the map: row 3 and column 0, the rows and columns beyond the warps, and the matrices.
-type SumsWithin<B, S, M, N, Row, Column, Low, High> = IfServed<
+/// The registers among them that differ in the bits from `log Low` to `log High` of the flat index. In it, a row of the
+/// accumulators counts `Row`, a column `Column`, and a matrix `M N`. The ranges of the map: row 3 and column 0, rows and
+/// columns beyond the warps, matrices.
+type AccumulatorsWithin<B, S, M, N, Row, Column, Low, High> = IfServed<
     B,
     M,
     N,
@@ -305,7 +125,7 @@ impl<B: Block> Layout for Accumulators<B> {
     type Block = B;
     type Registers<S: Shape> = Sums<B, S, S::Rows, S::Columns>;
     type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo> =
-        SumsWithin<B, S, S::Rows, S::Columns, S::Columns, U1, Low, High>;
+        AccumulatorsWithin<B, S, S::Rows, S::Columns, S::Columns, U1, Low, High>;
     const DESCRIPTION: LayoutDescription = LayoutDescription::Matrix {
         part: MatrixPart::Accumulators,
         vector: <B::Vector as PowerOfTwo>::LOG,
@@ -317,7 +137,7 @@ impl<B: Block> Layout for TransposedAccumulators<B> {
     type Block = B;
     type Registers<S: Shape> = Sums<B, S, S::Columns, S::Rows>;
     type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo> =
-        SumsWithin<B, S, S::Columns, S::Rows, U1, S::Columns, Low, High>;
+        AccumulatorsWithin<B, S, S::Columns, S::Rows, U1, S::Columns, Low, High>;
     const DESCRIPTION: LayoutDescription = LayoutDescription::Matrix {
         part: MatrixPart::TransposedAccumulators,
         vector: <B::Vector as PowerOfTwo>::LOG,
@@ -353,7 +173,7 @@ impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Layout for OperandALayout<B, E, N> 
         <Blocked<B> as Layout>::RegistersWithin<S, Low, High>,
     >;
     const DESCRIPTION: LayoutDescription = LayoutDescription::Matrix {
-        part: MatrixPart::Left { bytes: E::LOG, columns: N::LOG },
+        part: MatrixPart::A { bytes: E::LOG, columns: N::LOG },
         vector: <B::Vector as PowerOfTwo>::LOG,
         threads: <B::Threads as PowerOfTwo>::LOG,
     };
@@ -387,7 +207,7 @@ impl<B: Block, E: PowerOfTwo, M: PowerOfTwo> Layout for OperandBLayout<B, E, M> 
         <Blocked<B> as Layout>::RegistersWithin<S, Low, High>,
     >;
     const DESCRIPTION: LayoutDescription = LayoutDescription::Matrix {
-        part: MatrixPart::Right { bytes: E::LOG, rows: M::LOG },
+        part: MatrixPart::B { bytes: E::LOG, rows: M::LOG },
         vector: <B::Vector as PowerOfTwo>::LOG,
         threads: <B::Threads as PowerOfTwo>::LOG,
     };
@@ -432,7 +252,7 @@ sealed! {
     [B, E, N] OperandALayout<B, E, N>;
     [B, E, M] OperandBLayout<B, E, M>;
 }
-/// Whether tiles of this layout are transposes of what tensor cores summed up.
+/// Whether the layout is that of transposed accumulators.
 pub(crate) const fn is_transposed<L: Layout>() -> bool {
     matches!(L::DESCRIPTION, LayoutDescription::Matrix { part: MatrixPart::TransposedAccumulators, .. })
 }

@@ -10,6 +10,7 @@ pub(crate) mod exchange;
 #[doc(hidden)]
 pub mod map;
 mod matrix;
+mod matrix_part;
 #[doc(hidden)]
 pub mod movement;
 mod scan;
@@ -24,10 +25,12 @@ sealed! {
 mod tests;
 
 pub(crate) use map::{BitMap, LinearMap, ReductionPlan, THREAD_BITS};
-pub use matrix::{Accumulators, MatrixPart, TransposedAccumulators};
-pub(crate) use matrix::{Across, Down, is_transposed, warps};
+pub use matrix::{Accumulators, TransposedAccumulators};
+pub(crate) use matrix::{Across, Down, is_transposed};
 #[doc(hidden)]
 pub use matrix::{OperandALayout, OperandBLayout};
+pub use matrix_part::MatrixPart;
+pub(crate) use matrix_part::warps;
 pub(crate) use movement::{Broadcasting, Conversion, Movement, Pair, Passage, Single, Source};
 pub(crate) use scan::{Carrier, Field, Scan, ScanPlan};
 
@@ -191,8 +194,14 @@ impl<S: Axis<A>, L: Layout, const A: usize> Reduction<S, L, A> {
         ReductionPlan::new(&Map::<L, S>::MAP, <S::Inner as PowerOfTwo>::LOG, <S::Length as PowerOfTwo>::LOG);
 }
 
-/// Row-major pieces of [`Block::Vector`] elements, one a thread, and over again from the first thread: what
-/// loads give and stores want. A tile smaller than the block is held several times.
+/// The layout of loads, stores and creations: row-major pieces of [`Block::Vector`] elements, one a thread.
+///
+/// Behind the last thread's piece follows the first thread's next one. A tile smaller than the block is held several times.
+///
+/// # On a GPU
+///
+/// A piece is what one instruction loads or stores, and the pieces of neighbouring lanes are neighbours in memory.
+/// [`TiledView`](crate::view::TiledView#on-a-gpu) lists the instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocked<B>(PhantomData<B>);
 
@@ -210,10 +219,14 @@ impl<B: Block> Layout for Blocked<B> {
     };
 }
 
-/// What a reduction of a tile of shape `P` and layout `L` over axis `A` leaves: every thread keeps the
-/// results of its own rows, so that they broadcast back against the tile without any exchange.
+/// The layout of a reduction's result, for a tile of shape `P` and layout `L` that is reduced over axis `A`.
 ///
-/// Tiles of another size than the reduction's result lie as [`Blocked`].
+/// Every thread keeps the results of its own rows, so that they broadcast back against the tile without any exchange. Tiles of another
+/// size than the reduction's result lie as [`Blocked`].
+///
+/// # On a GPU
+///
+/// [`ops::reduce`](crate::ops::reduce#on-a-gpu) has the steps that lead to this layout, and their instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<L, P, const A: usize>(PhantomData<(L, P)>);
 

@@ -1,33 +1,33 @@
-//! Which products still read a stage.
+//! The multiplications that still read a stage.
 
 use core::cell::Cell;
 
-/// Who reads the stages of a message that was lent or is held.
+/// The readers of a stage that is lent to a step or held by a guard.
 pub struct Reads {
     readers: Cell<Readers>,
-    /// Whether it is held. Products of such messages alone belong to no step, which would make a group of them.
+    /// Whether a guard holds it. Multiplications that read held stages alone belong to no step, which would commit their group.
     is_held: bool,
 }
 
 /// See [`Reads`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Readers {
-    /// Nobody: what read them has waited for what was under way.
+    /// No instruction: each reader has waited for its own reads.
     Nobody,
-    /// Products that are in no group yet. Those of warpgroups go on by themselves.
+    /// Multiplications that are in no group yet. Those of warpgroups are asynchronous.
     Products,
-    /// Products that made groups of themselves, while those of the step before are done.
+    /// Multiplications that committed groups of their own. Those of the step before are done.
     OwnGroups,
 }
 
 impl Reads {
-    /// Of a message that is lent to a step.
+    /// The readers of a stage that is lent to a step.
     #[inline(always)]
     pub(crate) fn of_step() -> Self {
         Self { readers: Cell::new(Readers::Nobody), is_held: false }
     }
 
-    /// Of a message that is held, whose release waits for all products and asks nobody.
+    /// The readers of a held stage. Its release waits for all multiplications, and does not ask.
     #[inline(always)]
     pub(crate) fn of_held() -> Self {
         Self { readers: Cell::new(Readers::Nobody), is_held: true }

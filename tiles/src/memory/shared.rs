@@ -1,8 +1,8 @@
-//! Memory that a block shares, as arguments of kernels.
+//! Shared memory as an argument of kernels.
 //!
-//! An argument marked `#[shared]` is not passed by the launch. The kernels' attribute lays such arguments out one behind the
-//! other in dynamic shared memory, and states the sum of their sizes, for which the launch asks the GPU. A size may differ
-//! between targets: [`CLASSES`] says what a block of each can have.
+//! The launch does not pass an argument marked `#[shared]`. `#[kernel]` lays such arguments out one behind the other in dynamic
+//! shared memory, and states the sum of their sizes; the launch asks the GPU for as much. A size may differ between targets:
+//! [`CLASSES`] has the limits of a block.
 
 use crate::arch::shared;
 use crate::arch::threads;
@@ -12,10 +12,10 @@ pub use crate::arch::threads::Address;
 /// 163 KiB on `sm_80` and `sm_87`, 227 KiB on `sm_90` and `sm_100` (CUDA C++ Programming Guide, "Compute Capabilities").
 pub const CLASSES: [u32; 3] = [99 * 1024, 163 * 1024, 227 * 1024];
 
-/// The alignment of each argument in shared memory, in bytes: what the copy engine's widest pattern wants.
+/// The alignment of each argument in shared memory, in bytes: TMA's widest swizzle needs it.
 pub const ALIGNMENT: u32 = 1024;
 
-/// A type whose values stand for memory that all threads of a block share: an argument that is marked `#[shared]`.
+/// A type whose values stand for memory that all threads of a block share: an argument marked `#[shared]`.
 ///
 /// # Safety
 /// `new` claims no more than `BYTES` bytes of the class that the code is compiled for, on the CPU no more than `Storage`
@@ -23,22 +23,22 @@ pub const ALIGNMENT: u32 = 1024;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory that a block shares",
     label = "marked `#[shared]`",
-    note = "`#[shared]` is for the stages of streams; what the launch passes has no mark, and other shared memory is `cx.shared::<T, N, _>(..)`"
+    note = "`#[shared]` is for the rings and epilogue buffers of pipelines; what the launch passes has no mark, and other shared memory is `cx.shared::<T, N, _>(..)`"
 )]
 pub unsafe trait SharedMemory: Sized {
     /// Its size in bytes on targets of each of the [`CLASSES`], a multiple of [`ALIGNMENT`].
     const BYTES: [u32; 3];
-    /// What stands in for it on the CPU.
+    /// The memory that replaces it on the CPU.
     type Storage;
     /// The value for memory at `address`.
     ///
     /// # Safety
-    /// `address` is aligned to [`ALIGNMENT`]. The memory is all threads' of the block, is used by nothing else as long as
-    /// the value, and all threads make the value for it once.
+    /// `address` is aligned to [`ALIGNMENT`]. The memory belongs to all threads of the block, and nothing else uses it as long
+    /// as the value exists. All threads make the value for it once.
     unsafe fn new(address: Address) -> Self;
 }
 
-/// The size of arguments that lie one behind the other, for each class: also where the one behind them begins.
+/// The total size of arguments that lie one behind the other, for each class. The next argument begins there.
 ///
 /// # Panics
 /// If a size is not a multiple of [`ALIGNMENT`], or no GPU has as much for a block.

@@ -1,28 +1,26 @@
-//! How a tile lies in shared memory while it is a stage of a ring.
+//! The layout of a tile in shared memory, as a stage of a ring.
 //!
-//! One form serves all: panels of at most 128 bytes of each row, one behind the other, row-major, with the 16-byte chunks of
-//! a row exchanged (*swizzled*) so that neither a row nor a column of chunks hits a bank twice. The copy engine writes it,
-//! the tensor cores read it, and so do ordinary loads; whether a stage is the left or the right factor of a product, as it is
-//! or transposed, decides only how it is read.
+//! One layout serves all uses: panels of at most 128 bytes of each row, one behind the other, row-major, with the 16-byte
+//! chunks of a row permuted (*swizzled*) so that neither a row nor a column of chunks hits a bank twice. TMA writes it; tensor
+//! cores and ordinary loads read it. A tile can be operand A or operand B, K-major or MN-major (transposed): this decides only
+//! how it is read.
 
-use crate::arch::matrix::WARPGROUPS;
 use crate::element::Element;
-use crate::memory::reads::Reads;
-use crate::registers::{PowerOfTwo, Product};
+use crate::registers::PowerOfTwo;
 use crate::sealed::{Sealed, sealed};
 use crate::shape::Dimension;
 use core::marker::PhantomData;
 
 /// The longest row of a panel, in bytes.
 const PANEL_BYTES: usize = 128;
-/// What the copy engine exchanges as one.
+/// The unit of a swizzle, in bytes.
 pub(crate) const CHUNK_BYTES: usize = 16;
-/// The most rows that one copy can have.
+/// The most rows of one copy by TMA.
 pub(crate) const MOST_COPIED_ROWS: usize = 256;
-/// To what stages are aligned, in bytes: the pattern of the widest swizzle repeats after as many.
+/// The alignment of stages, in bytes: the widest swizzle repeats after this many.
 pub(crate) const ALIGNMENT: usize = crate::memory::shared::ALIGNMENT as usize;
 
-/// A stage that holds a tile of elements `T` of shape `S`, a [`Shape2`](crate::shape::Shape2).
+/// A tile in shared memory, of elements `T` and shape `S`, a [`Shape2`](crate::shape::Shape2).
 #[derive(Clone, Copy, Debug)]
 pub struct SharedTile<T, S>(PhantomData<(T, S)>);
 
@@ -31,11 +29,11 @@ impl<T, R: Dimension, C: Dimension> SharedTile<T, (R, C)> {
     const COLUMNS: usize = <C::Count as PowerOfTwo>::COUNT;
 }
 
-/// A tile as a stage can hold it.
+/// The shape of a tile in shared memory.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a stage",
+    message = "`{Self}` cannot be a tile in shared memory",
     label = "expected `SharedTile<T, Shape2<ROWS, COLUMNS>>`",
-    note = "a stage holds a matrix: a tile of two dimensions of an element type"
+    note = "a tile in shared memory is a matrix: two dimensions, and an element type"
 )]
 pub trait SharedTileShape: Sealed + Copy + 'static {
     /// The elements.
@@ -44,7 +42,7 @@ pub trait SharedTileShape: Sealed + Copy + 'static {
     type Rows: Dimension;
     /// Columns.
     type Columns: Dimension;
-    /// How it lies.
+    /// The layout.
     const GEOMETRY: Geometry;
 }
 
@@ -55,7 +53,7 @@ impl<T: Element, R: Dimension, C: Dimension> SharedTileShape for SharedTile<T, (
     const GEOMETRY: Geometry = Geometry::new(Self::ROWS, Self::COLUMNS, size_of::<T::Bits>());
 }
 
-/// The measures of a stage.
+/// The measures of a tile in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Rows of the tile, and of each panel.
@@ -72,8 +70,11 @@ impl Geometry {
     /// The measures of a tile of this many rows and columns.
     pub(crate) const fn new(rows: usize, columns: usize, element_bytes: usize) -> Self {
         let row = columns * element_bytes;
-        assert!(row >= 2 * CHUNK_BYTES, "a row of a stage has at least 32 bytes: use tiles of more columns");
-        assert!(rows >= 8, "a stage has at least 8 rows: use tiles of more rows");
+        assert!(
+            row >= 2 * CHUNK_BYTES,
+            "a row of a shared tile has at least 32 bytes: use tiles of more columns"
+        );
+        assert!(rows >= 8, "a shared tile has at least 8 rows: use tiles of more rows");
         let panel_bytes = if row < PANEL_BYTES { row } else { PANEL_BYTES };
         Self { rows, element_bytes, panel_bytes, panels: row / panel_bytes }
     }
@@ -98,85 +99,17 @@ impl Geometry {
         self.rows * self.panel_bytes
     }
 
-    /// Where the byte `byte` of row `row` is, which counts along the tile's row.
+    /// The offset of byte `byte` of row `row`; `byte` counts along the tile's row.
     #[inline(always)]
     pub(crate) const fn offset(&self, row: usize, byte: usize) -> usize {
         let (panel, within) = (byte / self.panel_bytes, byte % self.panel_bytes);
-        // The number of the chunk in its row is changed by what the address has above bit 7: bits 7 to 9 for panels of 128 bytes,
-        // which are the row's lowest; fewer for narrower ones (PTX ISA, "Tensor swizzling modes").
+        // The address's bits above bit 7 change the chunk's number: for panels of 128 bytes bits 7 to 9, the row's lowest; for
+        // narrower panels fewer bits (PTX ISA, "Tensor swizzling modes").
         let address = row * self.panel_bytes + within;
         let chunks = self.panel_bytes / CHUNK_BYTES - 1;
         panel * self.panel_stride() + (address ^ (((address >> 7) & chunks) * CHUNK_BYTES))
     }
 }
-
-/// The tiles that make one message of a ring: one [`SharedTile`], or a tuple of up to four.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the message of a ring",
-    label = "expected a `SharedTile<T, S>` or a tuple of up to four",
-    note = "for the two factors of a product: `Ring<(SharedTile<f16, Shape2<128, 64>>, SharedTile<f16, Shape2<64, 256>>), 4>`"
-)]
-pub trait StageLayout: Sealed + Copy + 'static {
-    /// The stages as a step sees them.
-    type Tiles<'k>;
-    /// Memory for a message.
-    #[doc(hidden)]
-    type Storage;
-    /// Bytes that a message takes in a ring.
-    const ROOM: usize;
-    /// Bytes that are copied for a message.
-    const BYTES: usize;
-    /// Whether warpgroups could multiply its stages: they have no products of 64 bits.
-    #[doc(hidden)]
-    const BY_WARPGROUPS: bool;
-    /// The stages of the message at `address`, of which `reads` knows who is still reading them.
-    ///
-    /// # Safety
-    /// They lie there, whole, and stay for `'k`.
-    #[doc(hidden)]
-    unsafe fn tiles<'k>(address: crate::arch::threads::Address, reads: &'k Reads) -> Self::Tiles<'k>;
-}
-
-/// A stage's memory on the CPU, of as many bytes as [`Geometry::room`].
-#[repr(align(1024))]
-pub struct Room<A>(#[allow(dead_code, reason = "it is read and written by its address")] A);
-
-impl<T: Element, R: Dimension, C: Dimension> StageLayout for SharedTile<T, (R, C)> {
-    type Tiles<'k> = crate::memory::SharedTileRef<'k, T, (R, C)>;
-    type Storage = Room<<Product<R::Count, C::Count> as PowerOfTwo>::Array<T::Bits>>;
-    const ROOM: usize = Self::GEOMETRY.room();
-    const BYTES: usize = Self::GEOMETRY.bytes();
-    const BY_WARPGROUPS: bool = WARPGROUPS && size_of::<T::Bits>() < 8;
-    #[inline(always)]
-    unsafe fn tiles<'k>(address: crate::arch::threads::Address, reads: &'k Reads) -> Self::Tiles<'k> {
-        // SAFETY: the same contract.
-        unsafe { crate::memory::SharedTileRef::new(address, reads) }
-    }
-}
-
-macro_rules! messages {
-    ($($($name:ident)*;)*) => { $(
-        impl<$($name: StageLayout),*> StageLayout for ($($name,)*) {
-            type Tiles<'k> = ($($name::Tiles<'k>,)*);
-            type Storage = ($($name::Storage,)*);
-            const ROOM: usize = 0 $(+ $name::ROOM)*;
-            const BYTES: usize = 0 $(+ $name::BYTES)*;
-            const BY_WARPGROUPS: bool = false $(|| $name::BY_WARPGROUPS)*;
-            #[inline(always)]
-            unsafe fn tiles<'k>(address: crate::arch::threads::Address, reads: &'k Reads) -> Self::Tiles<'k> {
-                let mut next = 0;
-                ($({
-                    let own = crate::arch::threads::offset(address, next);
-                    next += $name::ROOM;
-                    let _ = next;
-                    // SAFETY: the parts of a message lie one behind the other.
-                    unsafe { $name::tiles(own, reads) }
-                },)*)
-            }
-        }
-    )* };
-}
-messages! { A; A B; A B C; A B C E; }
 
 sealed! { [T, S] SharedTile<T, S>; }
 
@@ -206,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_widest_swizzle_is_that_of_the_copy_engine() {
+    fn the_widest_swizzle_is_that_of_tma() {
         // PTX ISA, "128B swizzle mode": chunk j of row i is at place j XOR (i mod 8).
         let geometry = Geometry::new(16, 64, 2);
         for row in 0..16 {

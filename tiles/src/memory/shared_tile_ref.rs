@@ -1,4 +1,4 @@
-//! A stage that a step is lent: a tile in shared memory, as a factor of products and for ordinary loads.
+//! A reference to a tile in shared memory: an operand of multiplications, and a source of ordinary loads.
 
 use crate::arch::TILES_IN_REGISTERS;
 use crate::arch::barriers::{self, PRODUCER_WARP};
@@ -20,6 +20,11 @@ use crate::tile::Tile;
 use core::marker::PhantomData;
 
 /// A tile of elements `T` and shape `S` in shared memory, lent for `'k`.
+///
+/// # On a GPU
+///
+/// `wgmma.mma_async` reads it through a matrix descriptor (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions");
+/// `ldmatrix` loads its fragments for `mma.sync`.
 pub struct SharedTileRef<'k, T, S> {
     address: Address,
     reads: &'k Reads,
@@ -35,7 +40,7 @@ impl<T, S> Clone for SharedTileRef<'_, T, S> {
 
 impl<T, S> Copy for SharedTileRef<'_, T, S> {}
 
-/// A stage read as its transpose.
+/// A tile in shared memory, read as its transpose.
 pub struct Transposed<X>(X);
 
 impl<X: Copy> Clone for Transposed<X> {
@@ -51,31 +56,32 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
     const GEOMETRY: Geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
 
     /// # Safety
-    /// At `address` lies a tile of this kind, which nobody writes for `'k`.
+    /// At `address` lies a tile of this kind. Nobody writes it for `'k`.
     #[inline(always)]
     pub(crate) unsafe fn new(address: Address, reads: &'k Reads) -> Self {
         Self { address, reads, tile: PhantomData }
     }
 
-    /// The stage as the transposed tile, of shape `(C, R)`. Moves nothing.
+    /// The transposed tile, of shape `(C, R)`, without a copy: it changes between K-major and MN-major.
     #[inline(always)]
     pub fn transposed(self) -> Transposed<Self> {
         Transposed(self)
     }
 
-    /// The tile in registers, in the layout of loads.
+    /// The tile in registers, in the layout [`Blocked`].
     #[inline(always)]
     pub fn load<B: Block>(self, _cx: crate::context::Cx<B>) -> Tile<T, (R, C), Blocked<B>> {
         self.load_in()
     }
 
-    /// The tile in registers, in the layout of left factors: products with it read no shared memory for it, and the stage can be
-    /// released.
+    /// The tile in registers, as an operand A in the layout [`Accumulators`].
+    ///
+    /// Multiplications with it read no shared memory for A, and the stage can be released.
     #[inline(always)]
     pub fn load_operand_a<B: Block>(self, _cx: crate::context::Cx<B>) -> Tile<T, (R, C), Accumulators<B>> {
         let map = const { &Map::<Accumulators<B>, (R, C)>::MAP };
         let column_bits = const { <C::Count as PowerOfTwo>::LOG };
-        // Whether eight registers are what one instruction loads: two columns, of both eights of rows, of two eights of columns.
+        // Whether one instruction loads eight registers: two columns, of both eights of rows, of two eights of columns.
         let by_matrices = const {
             let [a, b, c] = first_bits(&Map::<Accumulators<B>, (R, C)>::MAP);
             size_of::<T::Bits>() == 2 && a == 0 && b == <C::Count as PowerOfTwo>::LOG as i8 + 3 && c == 3
@@ -91,7 +97,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
             let flat = warp | map.of_register.apply(i);
             let (row, column) = (flat >> column_bits, flat & ((1 << column_bits) - 1));
             let place = const { Self::GEOMETRY }.offset(row + lane % 16, (column + lane / 16 * 8) * 2);
-            // SAFETY: all lanes of the warp run this alike; the rows lie within the stage, which nobody writes.
+            // SAFETY: all lanes of the warp run this alike. The rows lie within the tile, which nobody writes.
             let words = unsafe { load_matrices_4(threads::word(threads::offset(self.address, place))) };
             for (k, word) in words.into_iter().enumerate() {
                 registers.set(i + 2 * k, part_of(word));
@@ -105,7 +111,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
     /// The tile in registers, in layout `L`.
     #[inline(always)]
     pub(crate) fn load_in<L: Layout>(self) -> Tile<T, (R, C), L> {
-        // SAFETY: the stage is lent for as long as this is, and nobody writes it meanwhile. The tile is all of it.
+        // SAFETY: the tile is lent for as long as this reference, and nobody writes it meanwhile. All of it is read.
         let registers = unsafe {
             by_elements::<T, R, C, L>(self.address, [0, 0], |row, column| {
                 const { Self::GEOMETRY }.offset(row, column * const { size_of::<T::Bits>() })
@@ -116,31 +122,31 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
     }
 }
 
-/// How a factor is read from its stage.
+/// How an operand is read from its tile in shared memory.
 pub(crate) struct Reading {
     geometry: Geometry,
-    /// Whether the stage holds the factor's transpose.
+    /// Whether the tile is the operand's transpose.
     transposed: bool,
-    /// Whether the contracted axis runs along the rows of the stage.
+    /// Whether the contracted axis runs along the rows of the tile: K-major.
     contiguous: bool,
 }
 
 impl Reading {
-    /// The row and column of the stage at which an element of the factor is.
+    /// The row and column in the tile of an element of the operand.
     #[inline(always)]
     const fn place(&self, row: usize, column: usize) -> (usize, usize) {
         if self.transposed { (column, row) } else { (row, column) }
     }
 
-    /// Where an element of the factor lies in the stage. Linear: each bit of row and column changes bits of its own.
+    /// The offset of an element of the operand. Linear: each bit of row and column changes bits of its own.
     #[inline(always)]
     const fn offset(&self, row: usize, column: usize) -> usize {
         let (row, column) = self.place(row, column);
         self.geometry.offset(row, column * self.geometry.element_bytes)
     }
 
-    /// The part of an offset that the number of a thread decides when matrices of eight rows are loaded, `count` at once, each as
-    /// `packed` registers of a tile that has `2^column_bits` columns. Linear as well.
+    /// The thread's part of an offset, when matrices of eight rows are loaded, `count` at once, each as `packed` registers of a
+    /// tile with `2^column_bits` columns. Linear as well.
     #[inline(always)]
     const fn of_thread(
         &self,
@@ -155,7 +161,7 @@ impl Reading {
         self.offset(flat >> column_bits, flat & ((1 << column_bits) - 1)) ^ self.geometry.offset(lane % 8, 0)
     }
 
-    /// The bits of an offset that the number of a thread decides.
+    /// The bits of an offset that depend on the thread.
     const fn touched(&self, map: &LinearMap, column_bits: u32, at_once: (usize, usize)) -> usize {
         let (mut touched, mut bit) = (0, 0);
         while bit < THREAD_BITS {
@@ -166,13 +172,13 @@ impl Reading {
     }
 }
 
-/// What [`fragments`] knows at compile time: how the factor is read.
+/// The reading of an operand, as a type.
 pub(crate) trait Read {
-    /// How.
+    /// The reading.
     const READING: Reading;
 }
 
-/// Reading of a factor `X` of shape `(A, B)`, along whose axis `ALONG` is contracted.
+/// The reading of an operand `X` of shape `(A, B)` whose contracted axis is `ALONG`.
 struct ReadAlong<X, A, B, const ALONG: usize>(PhantomData<(X, A, B)>);
 
 impl<'k, X: SharedOperand<'k, A, B>, A: Dimension, B: Dimension, const ALONG: usize> Read
@@ -185,7 +191,7 @@ impl<'k, X: SharedOperand<'k, A, B>, A: Dimension, B: Dimension, const ALONG: us
     };
 }
 
-/// Elements in a word, and the words of which fragments of layout `L` consist, up to what is loaded at once.
+/// Elements in a word, and the number of words that are loaded at once for fragments of layout `L`.
 const fn at_once<T: Element, P: Dimension, Q: Dimension, L: Layout>() -> (usize, usize) {
     let size = size_of::<T::Bits>();
     let packed = if size < 4 { 4 / size } else { 1 };
@@ -193,13 +199,13 @@ const fn at_once<T: Element, P: Dimension, Q: Dimension, L: Layout>() -> (usize,
     (if words < 4 { words } else { 4 }, packed)
 }
 
-/// A part of a stage as the fragments of layout `L`; `reorder` says whether elements of 64 bits come in the order of [`reordered`]
-/// along the contracted axis.
+/// A part of a tile in shared memory as the fragments of layout `L`. With `reorder`, elements of 64 bits come in the order of
+/// [`reordered`] along the contracted axis.
 ///
-/// The caller says [`reads_are_done`] before the stage is given back.
+/// The caller calls [`reads_are_done`] before the stage is released.
 ///
 /// # Safety
-/// At `address` lies a stage that nobody writes, as `R` reads it, of elements `T`. From the first row and column on, the factor has
+/// At `address` lies a tile of elements `T` that `R` reads; nobody writes it. From the first row and column on, the operand has
 /// `P` rows and `Q` columns.
 #[inline(always)]
 unsafe fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout, R: Read>(
@@ -225,8 +231,8 @@ unsafe fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout, R: Read>(
             };
             reading.geometry.offset(row, column * size)
         };
-        // SAFETY: the same contract: places are those of the factor's elements, and linear. `reordered` exchanges each 16 elements,
-        // of which factors have whole ones where it is asked for.
+        // SAFETY: the same contract. Offsets are those of the operand's elements, and linear. `reordered` permutes each 16
+        // elements; where it is asked for, the contracted axis has whole sixteens.
         return Tile::from_registers(unsafe {
             by_elements::<T, P, Q, L>(address, [first_row, first_column], offset)
         });
@@ -249,7 +255,7 @@ unsafe fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout, R: Read>(
         let flat = map.of_register.apply(i);
         let (row, column) = (flat >> column_bits, flat & ((1 << column_bits) - 1));
         let offset = reading.offset(first_row + row, first_column + column);
-        // SAFETY: all lanes of the warp run this alike; the rows lie within the stage, which nobody writes.
+        // SAFETY: all lanes of the warp run this alike. The rows lie within the tile, which nobody writes.
         let loaded = unsafe { load_words(place.at(offset), count, reading.contiguous) };
         let mut word = 0;
         while word < count {
@@ -264,21 +270,21 @@ unsafe fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout, R: Read>(
     Tile::from_registers(registers)
 }
 
-/// Which element along the contracted axis stands for element `k`, of elements of 64 bits: the same exchange among each 16 of both
-/// factors leaves their product as it is.
+/// The element along the contracted axis that takes the place of element `k`, for elements of 64 bits. The same permutation of
+/// each 16 elements of both operands does not change their product.
 ///
-/// A lane has elements `q`, `q + 4`, `q + 8` and `q + 12`, for `q` from 0 to 3, of a row or column that is its number's other bits.
-/// In this order the 16 lanes of half a warp, which load at once, meet all banks whether the axis runs along the stage's rows
-/// or across them.
+/// A lane has elements `q`, `q + 4`, `q + 8` and `q + 12`, with `q` from 0 to 3, of a row or column that its number's other
+/// bits give. In this order the 16 lanes of half a warp, which load at once, meet all banks, for K-major and for MN-major
+/// tiles.
 const fn reordered(k: usize) -> usize {
     k & !15 | (k & 2) << 2 | ((k >> 1) ^ (k << 2)) & 4 | ((k >> 1) ^ k) & 2 | k & 1
 }
 
-/// The elements of a tile of shape `(P, Q)` in layout `L`, each of which is loaded from where `offset` says that it lies in the
-/// stage: linear in the bits of row and column. The tile's first one has the row and column `first`.
+/// The elements of a tile of shape `(P, Q)` in layout `L`, each loaded from its `offset` in shared memory, which is linear in
+/// the bits of row and column. The tile's first element has the row and column `first`.
 ///
 /// # Safety
-/// At `address` lies a stage that nobody writes. For the rows and columns of the tile, `offset` gives places of elements within it.
+/// At `address` lies a tile that nobody writes. For the rows and columns read, `offset` gives places of elements within it.
 #[inline(always)]
 unsafe fn by_elements<T: Element, P: Dimension, Q: Dimension, L: Layout>(
     address: Address,
@@ -290,7 +296,7 @@ unsafe fn by_elements<T: Element, P: Dimension, Q: Dimension, L: Layout>(
     let offset = |flat: usize, [row, column]: [usize; 2]| {
         offset(row + (flat >> column_bits), column + (flat & ((1 << column_bits) - 1)))
     };
-    // The thread's part and the register's share some bits. The others are part of the instruction.
+    // The thread's part and the register's part share some bits. The other bits go into the instruction.
     let own = once_for_all(offset(map.of_thread.apply(crate::arch::execution::thread()), [0, 0]));
     let mut shared = 0;
     let mut bit = 0;
@@ -301,20 +307,20 @@ unsafe fn by_elements<T: Element, P: Dimension, Q: Dimension, L: Layout>(
     Registers::from_fn(|i| {
         let part = offset(map.of_register.apply(i), first);
         let at = threads::offset(address, own ^ (part & shared));
-        // SAFETY: `offset` is linear, so that both parts together are the place of an element of the tile: within the stage, which
-        // nobody writes, by the same contract.
+        // SAFETY: `offset` is linear. Both parts together are therefore the place of an element within the tile, which nobody
+        // writes, by the same contract.
         unsafe { load_element(threads::offset(at, part & !shared)) }
     })
 }
 
-/// A thread's part of offsets in a stage, of which one register is kept and nothing that follows from it where the threads that
-/// compute also copy: their products need the registers.
+/// A thread's part of offsets. Where consumers also copy, one register keeps it, and nothing computed from it: their
+/// multiplications need the registers.
 #[inline(always)]
 fn once_for_all(own: usize) -> usize {
     if PRODUCER_WARP { own } else { crate::arch::execution::rematerialise(own as u32) as usize }
 }
 
-/// One, two or four matrices of eight rows of 16 bytes, transposed unless the contracted axis is contiguous.
+/// One, two or four matrices of eight rows of 16 bytes by `ldmatrix`, transposed unless the contracted axis is contiguous.
 ///
 /// # Safety
 /// As for [`load_matrices_4`].
@@ -336,8 +342,8 @@ unsafe fn load_words(address: u32, count: usize, contiguous: bool) -> [u32; 4] {
     }
 }
 
-/// Orders this thread's reads of a stage before what the copy engine writes to it next. Arriving at a barrier alone does not:
-/// the engine writes through another proxy (PTX ISA, "Async proxy"), and was seen to overtake loads that had been issued.
+/// Orders this thread's reads of a tile before TMA's next write to it. An arrival at an mbarrier alone does not: TMA writes
+/// through another proxy (PTX ISA, "Async proxy"), and was seen to overtake loads that had been issued.
 #[inline(always)]
 pub(crate) fn reads_are_done() {
     if PRODUCER_WARP {
@@ -345,17 +351,17 @@ pub(crate) fn reads_are_done() {
     }
 }
 
-/// The bits of flat indices that are the lowest three of register numbers.
+/// The flat bits that are the lowest three bits of register numbers.
 const fn first_bits(map: &LinearMap) -> [i8; 3] {
     [map.register[0], map.register[1], map.register[2]]
 }
 
-/// The element of at most 32 bits whose bits are the low ones of a word.
+/// The element, of at most 32 bits, in the low bits of a word.
 #[inline(always)]
 fn part_of<T: Element>(word: u32) -> T {
     let mut bits = T::ZERO.to_bits();
     let target = core::ptr::from_mut(&mut bits).cast::<u8>();
-    // SAFETY: elements have 1, 2, 4 or 8 bytes, of which the match writes no more than there are; any bits of them are valid.
+    // SAFETY: elements have 1, 2, 4 or 8 bytes, and the match writes no more than there are. Any bits of them are valid.
     unsafe {
         match size_of::<T::Bits>() {
             1 => target.write(word as u8),
@@ -366,38 +372,38 @@ fn part_of<T: Element>(word: u32) -> T {
     T::from_bits(bits)
 }
 
-/// A factor of a product that lies in a stage: a [`SharedTileRef`], or one [`transposed`](SharedTileRef::transposed). `A` and `B` are the
-/// dimensions of the factor as the product sees it.
+/// An operand in shared memory: a [`SharedTileRef`], or its [transpose](SharedTileRef::transposed). `A` and `B` are the
+/// dimensions of the operand in the multiplication.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no factor of shape ({A}, {B})",
-    label = "expected a stage of this shape, or the transpose of one",
-    note = "the product of an (M, K) and a (K, N) stage is added to (M, N) accumulators; `.transposed()` turns a stage"
+    message = "`{Self}` is no operand of shape ({A}, {B})",
+    label = "expected a tile in shared memory of this shape, or the transpose of one",
+    note = "the product of an (M, K) operand A and a (K, N) operand B is added to (M, N) accumulators; `.transposed()` transposes a tile"
 )]
 pub trait SharedOperand<'k, A: Dimension, B: Dimension>: Sealed + Copy {
     /// Its elements.
     type Element: Element;
-    /// Whether the first of the factor's dimensions runs along the rows of the stage.
+    /// Whether the operand is the transpose of the tile in shared memory.
     const TRANSPOSED: bool;
-    /// How the stage lies.
+    /// The geometry of the tile in shared memory.
     #[doc(hidden)]
     const GEOMETRY: Geometry;
-    /// Where it lies.
+    /// The address of the tile.
     #[doc(hidden)]
     fn address(self) -> Address;
-    /// Who reads its message.
+    /// The readers of its stage.
     #[doc(hidden)]
     fn reads(self) -> &'k Reads;
     /// The tile in registers, in layout `L`.
     #[doc(hidden)]
     fn tile<L: Layout>(self) -> Tile<Self::Element, (A, B), L>;
 
-    /// A part of the factor, from these coordinates on, as the fragments that layout `L` is: of a left operand or of a right one,
-    /// for which `ALONG` is the axis that is contracted, 1 or 0. With `reorder`, elements of 64 bits come in another order along
-    /// it, which is the same for both operands and loads them faster.
+    /// A part of the operand, from these coordinates on, as the fragments of layout `L`, for operand A or operand B. `ALONG` is
+    /// the contracted axis: 1 for A, 0 for B. With `reorder`, elements of 64 bits come in another order along it, the same for
+    /// both operands, which loads faster.
     ///
     /// # Safety
-    /// From these coordinates on the factor has `P` rows and `Q` columns; with `reorder` and elements of 64 bits, its contracted axis
-    /// has a multiple of 16.
+    /// From these coordinates on the operand has `P` rows and `Q` columns. With `reorder` and elements of 64 bits, its
+    /// contracted axis has a multiple of 16.
     #[doc(hidden)]
     #[inline(always)]
     unsafe fn fragments<const ALONG: usize, P: Dimension, Q: Dimension, L: Layout>(
@@ -405,8 +411,8 @@ pub trait SharedOperand<'k, A: Dimension, B: Dimension>: Sealed + Copy {
         reorder: bool,
         from: [usize; 2],
     ) -> Tile<Self::Element, (P, Q), L> {
-        // SAFETY: the stage of a factor is lent for `'k`, and nobody writes it as long. Where its elements lie is what `ReadAlong`
-        // takes from this implementation. The part lies within it by the same contract.
+        // SAFETY: the operand's tile is lent for `'k`, and nobody writes it as long. `ReadAlong` takes the places of its
+        // elements from this implementation. The part lies within the tile by the same contract.
         unsafe {
             fragments::<Self::Element, P, Q, L, ReadAlong<(Self, &'k ()), A, B, ALONG>>(
                 self.address(),
@@ -451,7 +457,7 @@ impl<'k, T: Element, A: Dimension, B: Dimension> SharedOperand<'k, A, B>
     }
     #[inline(always)]
     fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
-        // SAFETY: the stage is lent for `'k`, and nobody writes it as long. The tile is all of it, transposed.
+        // SAFETY: the tile is lent for `'k`, and nobody writes it as long. All of it is read, transposed.
         let registers = unsafe {
             by_elements::<T, A, B, L>(self.0.address, [0, 0], |row, column| {
                 const { <Self as SharedOperand<'k, A, B>>::GEOMETRY }

@@ -1,9 +1,10 @@
-//! How matrices lie in shared memory, so that no bank is met twice.
+//! Swizzled matrices in shared memory: no bank is met twice.
 //!
-//! Rows of up to 128 bytes lie one below the other. Longer rows are cut into panels of 128 bytes, one panel after the other. Within a
-//! panel, chunks of 16 bytes trade places with chunks of other rows, as the TMA's swizzle modes of 32, 64 and 128 bytes have it (PTX
-//! ISA, "Swizzling modes"): eight rows of 16 bytes, which `ldmatrix` reads at once, lie in different banks. The map is linear in
-//! the bits of row and byte. An address is therefore the exclusive or of a part that a lane computes once and of a constant.
+//! Rows of up to 128 bytes lie one below the other. Longer rows are cut into panels of 128 bytes, one panel after the other.
+//! Within a panel, chunks of 16 bytes trade places with chunks of other rows, as in TMA's swizzle modes of 32, 64 and 128 bytes
+//! (PTX ISA, "Swizzling modes"). Eight rows of 16 bytes, which `ldmatrix` reads at once, then lie in different banks. The map
+//! is linear in the bits of row and byte. An address is therefore the exclusive or of a part that a lane computes once and of a
+//! constant.
 
 /// The longest row of a panel: 2^7 bytes.
 const PANEL: u32 = 7;
@@ -18,7 +19,7 @@ pub(crate) struct SwizzledMatrix {
 }
 
 impl SwizzledMatrix {
-    /// Where byte `byte` of row `row` lies.
+    /// The offset of byte `byte` of row `row`.
     #[inline(always)]
     pub(crate) const fn offset(&self, row: usize, byte: usize) -> usize {
         let panel = if self.bytes < PANEL { self.bytes } else { PANEL };
@@ -37,7 +38,7 @@ impl SwizzledMatrix {
     }
 }
 
-/// An address in a stage that depends on the thread in some bits of the offset.
+/// An address in shared memory, of which some bits of the offset depend on the thread.
 #[derive(Clone, Copy)]
 pub(crate) struct SwizzledAddress {
     /// The address of the stage.
@@ -49,8 +50,8 @@ pub(crate) struct SwizzledAddress {
 }
 
 impl SwizzledAddress {
-    /// The address whose offset is the thread's, with `offset` added (exclusive or): a constant becomes the offset of an
-    /// instruction as far as it can.
+    /// The address at the thread's offset, combined with `offset` by exclusive or. A constant goes into the instruction as far
+    /// as possible.
     #[inline(always)]
     pub(crate) fn at(&self, offset: usize) -> u32 {
         let varying = self.own ^ (offset & self.touched);

@@ -1,4 +1,4 @@
-//! Matrices, or batches of them, as streamed kernels receive them.
+//! Tensor-map operands: matrices in global memory that TMA loads and stores, as kernels take them.
 
 use crate::arch::barriers::PRODUCER_WARP;
 use crate::arch::running::Run;
@@ -9,18 +9,18 @@ use crate::registers::PowerOfTwo;
 use crate::shape::{Dimension, Shape};
 use core::marker::PhantomData;
 
-/// What the copy engine of a GPU knows of a tensor: a `CUtensorMap`, which the driver encodes. Opaque.
+/// A tensor map for TMA: a `CUtensorMap`, which the driver encodes. Opaque.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub struct TensorMap([u64; 16]);
 
-/// How the elements of a matrix, or of a batch of matrices, lie in memory. The columns of a row are neighbours.
+/// The layout in memory of a matrix, or of a batch of matrices. The columns of a row are neighbours.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MatrixLayout {
     /// Rows of a matrix.
     pub rows: u32,
-    // Each in a word of 64 bits, as which the fields are passed: two in one would be taken apart to registers.
+    // Each field lies in a word of 64 bits, in which it is passed. The compiler would split two fields in one word.
     after_rows: u32,
     /// Columns of a matrix.
     pub columns: u32,
@@ -50,11 +50,11 @@ impl MatrixLayout {
     }
 }
 
-/// The shape of a matrix's tiles: two dimensions, rows and columns.
+/// The shape of a tile of a matrix: rows and columns.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not the shape of a matrix's tiles",
+    message = "`{Self}` is not the shape of a tile of a matrix",
     label = "expected rows and columns",
-    note = "streamed tiles have two axes, also where the tensor is a batch of matrices: `Shape2<128, 64>`"
+    note = "the tiles of `TmaLoad` and `TmaStore` have two axes, also where the tensor is a batch of matrices: `Shape2<128, 64>`"
 )]
 pub trait MatrixShape: Shape {
     /// Rows of a tile.
@@ -71,31 +71,31 @@ where
     const COLUMNS: usize = <C::Count as PowerOfTwo>::COUNT;
 }
 
-/// The rows of a piece in shared memory are at most this long, in bytes: the widest pattern in which the copy engine can lay
-/// them out so that columns are read without conflicts (PTX ISA, "Swizzling modes").
+/// The longest row of a box in shared memory, in bytes: the widest swizzle of TMA, with which columns are read without
+/// conflicts (PTX ISA, "Swizzling modes").
 const PANEL_BYTES: usize = 128;
 
-/// The rows of a piece in shared memory are at least this long, in bytes: the copy engine's granularity.
+/// The shortest row of a box in shared memory, in bytes: TMA's granularity.
 const GRANULE_BYTES: usize = 16;
 
-/// What one command to the copy engine moves: a piece of a tile.
+/// The box of a tensor map: the part of a tile that one TMA instruction moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TensorBox {
-    /// Columns of the piece.
+    /// Columns of the box.
     pub columns: u32,
-    /// Rows of the piece.
+    /// Rows of the box.
     pub rows: u32,
-    /// Bytes of a row of the piece, within which 16-byte chunks change places: 128, 64 or 32; with 16 none do.
+    /// Bytes of a row of the box, within which the swizzle permutes 16-byte chunks: 128, 64 or 32; with 16 it permutes none.
     pub swizzle_bytes: u32,
 }
 
 impl TensorBox {
-    /// Pieces of at most `most_rows` rows of tiles of `rows` rows and `columns` columns.
+    /// The box of tiles of `rows` rows and `columns` columns, of at most `most_rows` rows.
     const fn of(rows: usize, columns: usize, element_bytes: usize, most_rows: usize) -> Self {
         let row_bytes = columns * element_bytes;
         assert!(
             row_bytes >= GRANULE_BYTES,
-            "the rows of streamed tiles are at least 16 bytes long: use tiles of more columns"
+            "the rows of a `TmaLoad` or `TmaStore` tile are at least 16 bytes long: use tiles of more columns"
         );
         let bytes = if row_bytes < PANEL_BYTES { row_bytes } else { PANEL_BYTES };
         Self {
@@ -106,24 +106,24 @@ impl TensorBox {
     }
 }
 
-/// What both kinds of streamed matrices are made of.
+/// The fields of both kinds of tensor-map operands.
 pub(crate) struct Matrix<T: Element> {
-    /// For the copy engine; null where there is none, or where it cannot reach the elements.
+    /// For TMA; null if there is no TMA, or if TMA cannot reach the elements.
     pub(crate) map: *const TensorMap,
     /// The first element.
     pub(crate) pointer: *mut T::Bits,
     pub(crate) layout: MatrixLayout,
-    /// The run of the block that it was made for; of no size on a GPU.
+    /// The run of the block that the operand was made for; zero-sized on a GPU.
     run: Run,
 }
 
 impl<T: Element> Matrix<T> {
-    /// Panics unless this thread runs the block that the matrix was made for, in which its elements are valid. Whatever
-    /// touches memory through it asks first.
+    /// Panics unless this thread runs the block that the operand was made for, in which its elements are valid. All accesses to
+    /// its memory call this first.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn assert_lent(&self) {
-        self.run.assert_lent("a streamed matrix, or a tile of one,");
+        self.run.assert_lent("a tensor-map operand, or a tile of one,");
     }
 }
 
@@ -136,24 +136,39 @@ impl<T: Element> Clone for Matrix<T> {
 
 impl<T: Element> Copy for Matrix<T> {}
 
-/// A matrix, or a batch of matrices, that a kernel reads in tiles of shape `S` through shared memory.
+/// A tensor-map load operand: a matrix, or a batch of matrices, that a kernel reads in tiles of shape `S` through shared
+/// memory.
 ///
-/// The launch passes a tensor of two axes, rows and columns, or of three, of which the first counts matrices. Its rows must
-/// be contiguous, and begin at multiples of 16 bytes. What lies outside a matrix reads as zero.
+/// The launch passes a tensor of two axes, rows and columns, or of three, whose first axis counts matrices. Its rows must be
+/// contiguous, and begin at multiples of 16 bytes. Elements outside a matrix read as zero.
 ///
-/// Memory that was written as `f32` and is passed as [`tf32`](crate::element::tf32) is rounded to the nearest number, ties to even, on its
-/// way by the copy engine of a GPU; elsewhere the bits that `tf32` does not have are cut off. Numbers that were converted to `tf32` are the
-/// same everywhere.
+/// # On a GPU
+///
+/// TMA loads tiles from compute capability 9.0 on: `cp.async.bulk.tensor` (PTX ISA, "Data Movement and Conversion Instructions:
+/// cp.async.bulk.tensor"). Before, threads copy by `cp.async`.
+///
+/// # Rounding
+///
+/// If memory that was written as `f32` is passed as [`tf32`](crate::element::tf32), TMA rounds it to the nearest number, ties
+/// to even. Elsewhere the bits that `tf32` does not have are truncated. Numbers that were converted to `tf32` are the same
+/// everywhere.
+#[doc(alias("allow_tma", "make_tensor_descriptor", "make_tma_copy"))]
+#[doc(alias("cuTensorMapEncodeTiled"))]
 pub struct TmaLoad<T: Element, S: MatrixShape> {
     pub(crate) matrix: Matrix<T>,
     shape: PhantomData<S>,
 }
 
-/// A matrix, or a batch of matrices, that a kernel writes in tiles of shape `S`.
+/// A tensor-map store operand: a matrix, or a batch of matrices, that a kernel writes in tiles of shape `S`.
 ///
-/// The launch passes a tensor of two axes, rows and columns, or of three, of which the first counts matrices. Its rows must
-/// be contiguous; where they also begin at multiples of 16 bytes, the copy engine of a GPU stores tiles, all but the ends of rows
-/// that do not fill 16 bytes. What lies outside a matrix is not written.
+/// The launch passes a tensor of two axes, rows and columns, or of three, whose first axis counts matrices. Its rows must be
+/// contiguous. Elements outside a matrix are not written.
+///
+/// # On a GPU
+///
+/// Where rows also begin at multiples of 16 bytes, TMA stores tiles: `cp.async.bulk.tensor` (PTX ISA, "Data Movement and
+/// Conversion Instructions: cp.async.bulk.tensor"). Threads store the ends of rows that do not fill 16 bytes, and all rows
+/// elsewhere.
 pub struct TmaStore<T: Element, S: MatrixShape> {
     pub(crate) matrix: Matrix<T>,
     shape: PhantomData<S>,
@@ -168,18 +183,18 @@ impl<T: Element, S: MatrixShape> Clone for TmaLoad<T, S> {
 
 impl<T: Element, S: MatrixShape> Copy for TmaLoad<T, S> {}
 
-// SAFETY: it names memory that nothing writes while the kernel runs, of which any thread may know.
+// SAFETY: it refers to memory that nothing writes while the kernel runs, and that any thread may read.
 unsafe impl<T: Element, S: MatrixShape> Send for TmaLoad<T, S> {}
 
 impl<T: Element, S: MatrixShape> TmaLoad<T, S> {
-    /// What its tensor map moves at once.
+    /// The box of its tensor map.
     pub const BOX: TensorBox = TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>(), 256);
 
     /// The matrix at `pointer`.
     ///
     /// # Safety
-    /// - The elements of the layout are valid for reads, and nobody writes them, as long as the matrix is used.
-    /// - `map` is null, or the address of a map, in memory of the device, of just these elements with the box
+    /// - The elements of the layout are valid for reads, and nobody writes them, as long as the operand is used.
+    /// - `map` is null, or the address in device memory of a tensor map of exactly these elements with the box
     ///   [`TmaLoad::BOX`].
     #[inline(always)]
     pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
@@ -189,16 +204,16 @@ impl<T: Element, S: MatrixShape> TmaLoad<T, S> {
 }
 
 impl<T: Element, S: MatrixShape> TmaStore<T, S> {
-    /// What its tensor map moves at once.
+    /// The box of its tensor map.
     pub const BOX: TensorBox = TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>(), 64);
 
     /// The matrix at `pointer`.
     ///
     /// # Safety
     /// - The elements of the layout are initialised, and valid for reads and writes, by this kernel alone, as long as the
-    ///   matrix is used, and no two indices share an element. A block makes it once.
-    /// - `map` is null, or the address of a map, in memory of the device, of just these elements with the box
-    ///   [`TmaStore::BOX`], but for columns at the end of rows that do not fill 16 bytes: the copy engine writes no less.
+    ///   operand is used, and no two indices share an element. A block makes it once.
+    /// - `map` is null, or the address in device memory of a tensor map of exactly these elements with the box
+    ///   [`TmaStore::BOX`]. It leaves out columns at the end of rows that do not fill 16 bytes: TMA writes no less.
     #[inline(always)]
     pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
         _ = const { Self::BOX };
@@ -228,7 +243,7 @@ macro_rules! streamed {
             }
         }
 
-        // SAFETY: the parts are all of its fields, which are pointers and a `repr(C)` struct of integers.
+        // SAFETY: the parts are all fields of it: pointers, and a `repr(C)` struct of integers.
         #[diagnostic::do_not_recommend]
         unsafe impl<T: Element, S: MatrixShape> Parameter for $matrix<T, S> {
             type First = *const TensorMap;
@@ -247,10 +262,10 @@ macro_rules! streamed {
             unsafe fn from_parts(parts: Parts<Self>) -> Self {
                 _ = const { Self::BOX };
                 if PRODUCER_WARP && execution::thread() == 0 && !parts.first.is_null() {
-                    // SAFETY: a map that is not null is one. The first copy then need not wait for it.
+                    // SAFETY: a map that is not null is a tensor map. The first copy then need not wait for it.
                     unsafe { bulk::prefetch_map(parts.first.cast()) };
                 }
-                // SAFETY: the parts come from such a matrix.
+                // SAFETY: the parts come from such an operand.
                 unsafe { Self::new(parts.first, parts.second, parts.third) }
             }
         }
@@ -281,12 +296,12 @@ mod tests {
         let layout = MatrixLayout::new(3, 8, 2, 16, 48);
         let mut elements = [0_u16; 96];
         // SAFETY: the elements are there, and nobody uses them.
-        let sink =
+        let c =
             unsafe { TmaStore::<f16, Shape2<16, 8>>::new(core::ptr::null(), elements.as_mut_ptr(), layout) };
-        // SAFETY: taken apart just now.
-        let sink = unsafe { TmaStore::<f16, Shape2<16, 8>>::from_parts(sink.into_parts()) };
-        assert_eq!((sink.rows(), sink.columns(), sink.batches()), (3, 8, 2));
-        assert_eq!((sink.matrix.pointer, sink.matrix.layout), (elements.as_mut_ptr(), layout));
+        // SAFETY: the parts come from the line above.
+        let c = unsafe { TmaStore::<f16, Shape2<16, 8>>::from_parts(c.into_parts()) };
+        assert_eq!((c.rows(), c.columns(), c.batches()), (3, 8, 2));
+        assert_eq!((c.matrix.pointer, c.matrix.layout), (elements.as_mut_ptr(), layout));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Accumulators of a k loop, with the fragments that the next product takes.
+//! Accumulators of a k loop, with the fragments of the next multiplication.
 
 use crate::arch::TILES_IN_REGISTERS;
 use crate::arch::matrix::WARPGROUPS;
@@ -12,21 +12,21 @@ use crate::mma::operand::OperandA;
 use crate::mma::pair::Pair;
 use crate::mma::pair::PairOf;
 use crate::mma::types::ProductOf;
-use crate::mma::warp::Factors;
+use crate::mma::warp::OperandFragments;
 use crate::registers::PowerOfTwo;
 use crate::shape::{Dimension, Shape};
 
-/// Sums of type `C` and shape `S` to which steps add products of elements `T` and `U`, from
-/// [`KLoop::accumulate`](super::KLoop::accumulate).
+/// Accumulators of type `C` and shape `S`, to which the steps of a k loop add products of elements `T` and `U`, from
+/// [`KLoop::accumulate`](crate::pipeline::KLoop::accumulate).
 pub struct Accumulation<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block> {
-    sums: &'a mut Accumulator<C, S, B>,
-    /// The fragments of a product that is still to be added. They were loaded while the product before them was under way, and
-    /// so are the first ones of a step while the last product of the step before is.
-    ahead: Factors<T, U, C, S, B>,
+    acc: &'a mut Accumulator<C, S, B>,
+    /// The fragments of a multiplication that is still to be done. They were loaded while the multiplication before was under
+    /// way. The first fragments of a step are loaded while the last multiplication of the step before is under way.
+    ahead: OperandFragments<T, U, C, S, B>,
 }
 
 impl<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block> Accumulation<'a, T, U, C, S, B> {
-    /// Whether products are put off: where warps multiply for themselves, on fragments in registers of 32 bits.
+    /// Whether multiplications lag one behind their loads: where single warps multiply, on fragments in registers of 32 bits.
     const AHEAD: bool = TILES_IN_REGISTERS
         && !WARPGROUPS
         && <T as ProductOf<U, C>>::TENSOR_CORES
@@ -36,26 +36,26 @@ impl<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block> Accumula
         && <B::Threads as PowerOfTwo>::COUNT >= 32;
 
     #[inline(always)]
-    pub(crate) fn new(sums: &'a mut Accumulator<C, S, B>) -> Self {
-        Self { sums, ahead: Factors::zero() }
+    pub(crate) fn new(acc: &'a mut Accumulator<C, S, B>) -> Self {
+        Self { acc, ahead: OperandFragments::zero() }
     }
 
-    /// Adds the product that was put off.
+    /// Does the multiplication whose fragments were loaded ahead.
     ///
     /// # Safety
-    /// Products are put off: [`AHEAD`](Self::AHEAD).
+    /// Multiplications lag behind: [`AHEAD`](Self::AHEAD).
     #[inline(always)]
-    unsafe fn catch_up(&mut self) {
+    unsafe fn add_ahead(&mut self) {
         // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles, as `AHEAD` asks.
-        unsafe { self.ahead.multiply::<false>(&mut self.sums.sums) }
+        unsafe { self.ahead.multiply::<false>(&mut self.acc.registers) }
     }
 
-    /// Adds what was put off, if anything is.
+    /// Does the multiplication whose fragments were loaded ahead, if there is one.
     #[inline(always)]
     pub(crate) fn finish(mut self) {
         if const { Self::AHEAD } {
             // SAFETY: just asked.
-            unsafe { self.catch_up() };
+            unsafe { self.add_ahead() };
         }
     }
 }
@@ -63,8 +63,9 @@ impl<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block> Accumula
 impl<T: SharedMma<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, B: Block>
     Accumulation<'_, T, U, C, (M, N), B>
 {
-    /// Adds the product of an (M, K) factor, a stage or a tile in registers, and a (K, N) stage, as
-    /// [`Accumulator::mma`] does.
+    /// Adds the product of A, a (M, K) tile in shared memory or in registers, and B, a (K, N) tile in shared memory.
+    ///
+    /// See [`Accumulator::mma`].
     #[inline(always)]
     pub fn mma<'k, K, X, Y>(&mut self, a: X, b: Y)
     where
@@ -74,19 +75,19 @@ impl<T: SharedMma<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, B: B
     {
         let pair = PairOf::new(a, b);
         if const { !Self::AHEAD || !PairOf::<X, Y, C, M, N, K, B>::BY_FRAGMENTS } {
-            issue(self.sums, pair);
+            issue(self.acc, pair);
             return;
         }
-        let step = |factors| {
-            // SAFETY: products are put off, as just asked.
-            unsafe { self.catch_up() };
-            self.ahead = factors;
+        let step = |fragments| {
+            // SAFETY: multiplications lag behind, as just asked.
+            unsafe { self.add_ahead() };
+            self.ahead = fragments;
         };
-        // SAFETY: warps have a product of fragments of these factors, as just asked.
+        // SAFETY: warps have a multiplication of fragments of these operands, as just asked.
         unsafe { each_step(pair, step) };
     }
 
-    /// As [`mma`](Self::mma), with sums of all the bits that `C` has: see [`Accumulator::mma_promoted`].
+    /// As [`mma`](Self::mma), with promoted accumulation: see [`Accumulator::mma_promoted`].
     #[inline(always)]
     pub fn mma_promoted<'k, K, X, Y>(&mut self, a: X, b: Y)
     where
@@ -97,12 +98,12 @@ impl<T: SharedMma<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, B: B
         if const { !<T as SharedMma<U, C>>::SHORT } {
             return self.mma(a, b);
         }
-        // What was put off is of this same product, or nothing.
+        // The fragments loaded ahead belong to this same promoted product, or are zero.
         if const { Self::AHEAD } {
             // SAFETY: just asked.
-            unsafe { self.catch_up() };
-            self.ahead = Factors::zero();
+            unsafe { self.add_ahead() };
+            self.ahead = OperandFragments::zero();
         }
-        issue_promoted(self.sums, PairOf::new(a, b));
+        issue_promoted(self.acc, PairOf::new(a, b));
     }
 }

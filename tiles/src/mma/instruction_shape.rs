@@ -1,4 +1,4 @@
-//! What one `wgmma` instruction takes, in bytes, rows and columns.
+//! The shape of one `wgmma` instruction, in bytes, rows and columns.
 
 /// Bytes along the contracted axis that one instruction takes.
 pub(crate) const STEP_BYTES: usize = 32;
@@ -6,9 +6,10 @@ pub(crate) const STEP_BYTES: usize = 32;
 pub(crate) const STEP_ROWS: usize = 64;
 /// The most columns that one instruction takes.
 pub(crate) const STEP_COLUMNS: usize = 256;
-/// Bytes of a panel's row from which on a factor can be read across its rows.
+/// The bytes of a panel's row from which on an operand can be MN-major.
 pub(crate) const WHOLE_PANEL: usize = 128;
-/// The bytes of elements that are loaded across: of smaller ones a register has several, which lie in as many rows of the stage.
-pub(crate) const ACROSS_BYTES: usize = 4;
-/// How much of the contracted axis one instruction takes of them.
-pub(crate) const ACROSS_STEP: usize = STEP_BYTES / ACROSS_BYTES;
+/// The bytes of MN-major elements that go through registers. A register holds several smaller elements, which lie in as many
+/// rows.
+pub(crate) const MN_MAJOR_BYTES: usize = 4;
+/// How much of the contracted axis one instruction takes of such elements.
+pub(crate) const MN_MAJOR_STEP: usize = STEP_BYTES / MN_MAJOR_BYTES;

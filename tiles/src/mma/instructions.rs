@@ -6,58 +6,58 @@ use crate::element::{Element, Number, Repack, bf16, f8e4m3, f8e5m2, f16, tf32};
 use crate::mma::types::MultiplyAccumulate;
 use crate::shape::{D, Dimension};
 
-/// Elements that `mma` multiplies by elements `U` in shared memory, and accumulates in `C`.
+/// Element types that [`Accumulator::mma`](super::Accumulator::mma) multiplies by elements `U`, accumulating in `C`.
 #[diagnostic::on_unimplemented(
     message = "products of `{Self}` and `{U}` are not accumulated in `{C}`",
-    label = "no such product",
+    label = "no such multiplication",
     note = "f16, bf16, tf32, f8e4m3, f8e5m2 with themselves into f32, i8 and u8 into i32, f64 into f64"
 )]
 pub trait SharedMma<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     /// How much of the contracted axis one instruction of a warp takes.
     #[doc(hidden)]
     type Step: Dimension;
-    /// Whether warpgroups have the product.
+    /// Whether warpgroups have the multiplication.
     #[doc(hidden)]
     const WARPGROUPS: bool = false;
-    /// Whether tensor cores sum it up to fewer bits than `C` has.
+    /// Whether tensor cores accumulate it in fewer bits than `C` has.
     #[doc(hidden)]
     const SHORT: bool = false;
-    /// The instruction on factors in shared memory.
+    /// The instruction with both operands in shared memory.
     ///
     /// # Safety
     /// As for `arch::warpgroup::f16_f32::shared`.
     #[doc(hidden)]
     unsafe fn shared<const TA: i32, const TB: i32>(
         _columns: usize,
-        _sums: *mut u32,
+        _acc: *mut u32,
         _add: u32,
         _a: u64,
         _b: u64,
     ) {
     }
-    /// The instruction on a left factor in registers.
+    /// The instruction with A in registers.
     ///
     /// # Safety
     /// As for `arch::warpgroup::f16_f32::registers`.
     #[doc(hidden)]
-    unsafe fn registers<const TB: i32>(_columns: usize, _sums: *mut u32, _add: u32, _a: [u32; 4], _b: u64) {}
+    unsafe fn registers<const TB: i32>(_columns: usize, _acc: *mut u32, _add: u32, _a: [u32; 4], _b: u64) {}
 }
 
 macro_rules! warpgroup_products {
-    ($($left:ident $right:ident $sum:ident $instruction:ident $step:literal $short:expr;)*) => { $(
-        impl SharedMma<$right, $sum> for $left {
+    ($($a:ident $b:ident $sum:ident $instruction:ident $step:literal $short:expr;)*) => { $(
+        impl SharedMma<$b, $sum> for $a {
             type Step = D<$step>;
             const WARPGROUPS: bool = true;
             const SHORT: bool = $short;
             #[inline(always)]
-            unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, sums: *mut u32, add: u32, a: u64, b: u64) {
+            unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, acc: *mut u32, add: u32, a: u64, b: u64) {
                 // SAFETY: the same contract.
-                unsafe { warpgroup::$instruction::shared::<TA, TB>(columns, sums, add, a, b) }
+                unsafe { warpgroup::$instruction::shared::<TA, TB>(columns, acc, add, a, b) }
             }
             #[inline(always)]
-            unsafe fn registers<const TB: i32>(columns: usize, sums: *mut u32, add: u32, a: [u32; 4], b: u64) {
+            unsafe fn registers<const TB: i32>(columns: usize, acc: *mut u32, add: u32, a: [u32; 4], b: u64) {
                 // SAFETY: the same contract.
-                unsafe { warpgroup::$instruction::registers::<TB>(columns, sums, add, a, b) }
+                unsafe { warpgroup::$instruction::registers::<TB>(columns, acc, add, a, b) }
             }
         }
     )*
@@ -75,7 +75,7 @@ warpgroup_products! {
 impl SharedMma<f64, f64> for f64 {
     type Step = D<16>;
 }
-// Warpgroups have these products from PTX ISA 8.4 on, which is newer than the oldest driver that kernels are built for.
+// Warpgroups have these multiplications from PTX ISA 8.4 on. Kernels are built for drivers that are older.
 impl SharedMma<u8, i32> for i8 {
     type Step = D<32>;
 }
@@ -86,7 +86,7 @@ impl SharedMma<i8, i32> for u8 {
 /// Elements that a [k loop](crate::pipeline::KLoop::accumulate) multiplies by elements `U`.
 #[diagnostic::on_unimplemented(
     message = "a k loop does not multiply `{Self}` by `{U}`",
-    label = "no such product",
+    label = "no such multiplication",
     note = "f16, bf16, tf32, f8e4m3, f8e5m2 with themselves accumulate in f32, i8 and u8 in i32, f64 in f64"
 )]
 pub trait KLoopElement<U: Repack>: SharedMma<U, Self::Accumulator> {
@@ -95,8 +95,8 @@ pub trait KLoopElement<U: Repack>: SharedMma<U, Self::Accumulator> {
 }
 
 macro_rules! accumulators {
-    ($($accumulator:ident: $($left:ident $right:ident),*;)*) => { $($(
-        impl KLoopElement<$right> for $left {
+    ($($accumulator:ident: $($a:ident $b:ident),*;)*) => { $($(
+        impl KLoopElement<$b> for $a {
             type Accumulator = $accumulator;
         }
     )*)* };

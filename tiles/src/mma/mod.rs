@@ -1,8 +1,9 @@
-//! Products of matrices, on tensor cores where there are any.
+//! Matrix multiplication, on tensor cores where there are any.
 //!
-//! [`mma`] adds the product of two tiles to a third. Begin with [`Cx::accumulators`]: these sums lie as tensor cores hold them, in the
-//! layout [`Accumulators`], and stay there from step to step of a loop. They are tiles like others: what is done to them
-//! after the loop, a bias, a maximum of each row, a conversion, a store, costs no detour.
+//! [`mma`] adds the product of two tiles to accumulators. Begin with [`Cx::accumulators`](crate::context::Cx::accumulators):
+//! these tiles lie as tensor cores hold them, in the layout [`Accumulators`](crate::layout::Accumulators), and stay there
+//! throughout a loop. Accumulators are ordinary tiles. An epilogue, such as a bias, a maximum of each row, a conversion or a
+//! store, needs no change of layout.
 //!
 //! ```
 //! use cuda_tiles::prelude::*;
@@ -12,33 +13,35 @@
 //!     let (a, b) = (a.partition(cx, shape![64, 32]), b.partition(cx, shape![32, 64]));
 //!     let c = c.partition(cx, shape![64, 64]);
 //!     let (row, column) = (cx.bid::<0>(), cx.bid::<1>());
-//!     let mut sums = cx.accumulators::<f32, _>(shape![64, 64]);
+//!     let mut acc = cx.accumulators::<f32, _>(shape![64, 64]);
 //!     for k in 0..a.num_tiles(1) {
-//!         sums = mma(a.load((row, k)), b.load((k, column)), sums);
+//!         acc = mma(a.load((row, k)), b.load((k, column)), acc);
 //!     }
-//!     c.store(sums, (row, column));
+//!     c.store(acc, (row, column));
 //! }
 //! ```
 //!
-//! # Which types, which shapes
+//! # Types and shapes
 //!
-//! [`MultiplyAccumulate`] lists the combinations of element types. Matrices are the last two axes of tiles of rank 2 or 3; with
-//! a batch, that of a factor may be 1. All shapes are legal. Tensor cores serve sums of 16 rows, 8 columns and a block of 32
-//! threads or more, where `k` has 16 bytes (of `f64`, 4 elements) or more and 1,024 rows and columns together (of `f64`, 512) or
-//! fewer; other shapes, and `f32`, are multiplied without.
+//! [`MultiplyAccumulate`] lists the combinations of element types. Matrices are the last two axes of tiles of rank 2 or 3. The
+//! batch of an operand may be 1. All shapes are legal. Tensor cores serve accumulators of at least 16 rows and 8 columns in a
+//! block of at least 32 threads, if `k` has at least 16 bytes (of `f64`, 4 elements) and rows and columns are together at most
+//! 1,024 (of `f64`, 512). Other shapes, and `f32`, are multiplied without tensor cores.
 //!
 //! # Rounding
 //!
-//! Integers are exact modulo 2^32. Products of floats are exact in the type of the sums but for `f32` and `f64`. The order and
-//! the rounding of sums are the machine's: a tensor core adds a few products at a time, with `f16` sums rounded after each step, and
-//! cuts off rather than rounds some low bits (M. Fasi, N. Higham, M. Mikaitis and S. Pranesh, "Numerical behavior of NVIDIA tensor
-//! cores", 2021); the CPU adds in order of `k`, and rounds `f16` sums once a call. NaN and infinity come out as IEEE 754 has it.
+//! Integers are exact modulo 2^32. Each single product of floats is exact in the type of the accumulators, except for `f32` and
+//! `f64`. The order and the rounding of the additions depend on the machine. A tensor core adds a few products at a time,
+//! rounds `f16` accumulators after each step, and truncates some low bits instead of rounding (M. Fasi, N. Higham, M. Mikaitis
+//! and S. Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021). The CPU adds in order of `k`, and rounds `f16`
+//! accumulators once a call. NaN and infinity follow IEEE 754.
 //!
 //! # The files
 //!
-//! `accumulator` is a leaf: registers that products add to, and how to wait for them. `tile` has the products of tiles in registers, which
-//! `warp` (`mma.sync`), `simt` (fused multiply-adds of threads) or `cpu` computes. `issue` has the products of operands in shared
-//! memory: by `wgmma`, by `mma.sync`, or by whole tiles. This folder knows `memory` and layouts. It knows no pipeline.
+//! `accumulator` is a leaf: registers that multiplications add to, and how to wait for them. `tile` multiplies tiles in
+//! registers, by `warp` (`mma.sync`), `simt` (fused multiply-adds of threads) or `cpu`. `issue` multiplies operands in shared
+//! memory, by `wgmma`, by `mma.sync`, or as whole tiles; `pair` decides. `promoted` and `wgmma_registers` are two special cases
+//! of `wgmma`. This folder knows `memory` and layouts. It knows no pipeline.
 
 pub(crate) mod accumulation;
 pub(crate) mod accumulator;

@@ -1,4 +1,4 @@
-//! Operands of products: A from shared memory or from registers, B from shared memory.
+//! Operands of a multiplication: A from shared memory or from registers, B from shared memory.
 
 use crate::arch::threads::Address;
 use crate::element::Element;
@@ -12,47 +12,48 @@ use crate::sealed::Sealed;
 use crate::shape::Dimension;
 use crate::tile::Tile;
 
-/// The left factor of a product whose right one is a stage: a stage as well, or a tile in registers.
+/// An operand A for an operand B in shared memory: a tile in shared memory, its transpose, or a tile in registers.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no left factor of shape ({M}, {K})",
-    label = "expected a stage or a tile of this shape",
-    note = "the product of an (M, K) factor and a (K, N) stage is added to (M, N) accumulators"
+    message = "`{Self}` is no operand A of shape ({M}, {K})",
+    label = "expected a tile in shared memory or in registers, of this shape",
+    note = "the product of an (M, K) operand A and a (K, N) operand B is added to (M, N) accumulators"
 )]
 pub trait OperandA<'k, M: Dimension, K: Dimension, B: Block>: Sealed + Copy {
     /// Its elements.
     type Element: Element;
-    /// Whether it is read across the rows of its stage.
+    /// Whether it is MN-major: its contracted axis runs across the rows of its stage.
     #[doc(hidden)]
     const TRANSPOSED: bool;
-    /// How its stage lies, if it has one.
+    /// The geometry of its stage, if it has one.
     #[doc(hidden)]
     const GEOMETRY: Option<Geometry>;
-    /// Where its stage lies.
+    /// The address of its stage, if it has one.
     #[doc(hidden)]
     fn address(self) -> Option<Address>;
-    /// Who reads the message of its stage.
+    /// The readers of its stage, if it has one.
     #[doc(hidden)]
     fn reads(self) -> Option<&'k Reads>;
     /// Registers of a tile in the accumulators' layout, from number `first` on, as words.
     ///
     /// # Safety
-    /// Of a tile the elements have 16 bits.
+    /// The elements of a tile in registers have 16 bits.
     #[doc(hidden)]
     unsafe fn words(self, first: usize) -> [u32; 4];
     /// The tile in registers, in layout `L`.
     #[doc(hidden)]
     fn tile<L: Layout<Block = B>>(self) -> Tile<Self::Element, (M, K), L>;
-    /// Its columns from `k` on, as the fragments that layout `L` is.
+    /// Its columns from `k` on, as the fragments of layout `L`.
     ///
     /// # Safety
-    /// From `k` on there are `P` columns, and `k` is a multiple of as many; of elements of 64 bits the columns are a multiple of 16.
+    /// From `k` on there are `P` columns, and `k` is a multiple of `P`. With elements of 64 bits the columns are a multiple of
+    /// 16.
     #[doc(hidden)]
     unsafe fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<Self::Element, (M, P), L>;
 }
 
-macro_rules! staged_left_factors {
-    ($(($($factor:tt)*) ($rows:ident, $columns:ident);)*) => { $(
-        impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> OperandA<'k, M, K, B> for $($factor)* {
+macro_rules! shared_operands_a {
+    ($(($($operand:tt)*) ($rows:ident, $columns:ident);)*) => { $(
+        impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> OperandA<'k, M, K, B> for $($operand)* {
             type Element = T;
             const TRANSPOSED: bool = <Self as SharedOperand<'k, M, K>>::TRANSPOSED;
             const GEOMETRY: Option<Geometry> = Some(<Self as SharedOperand<'k, M, K>>::GEOMETRY);
@@ -80,7 +81,7 @@ macro_rules! staged_left_factors {
         }
     )* };
 }
-staged_left_factors! {
+shared_operands_a! {
     (SharedTileRef<'k, T, (M, K)>) (M, K);
     (Transposed<SharedTileRef<'k, T, (K, M)>>) (K, M);
 }
@@ -101,8 +102,8 @@ impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> OperandA<'k, M, K, B>
     }
     #[inline(always)]
     unsafe fn words(self, first: usize) -> [u32; 4] {
-        // The accumulators' fragment of a tile of 16-bit elements is the instruction's fragment of a left factor: its registers
-        // hold pairs of columns, of both eights of rows, of the next eight columns.
+        // For elements of 16 bits, the accumulators' fragment is also the instruction's fragment of operand A: its registers
+        // hold pairs of columns, of both eights of rows, then of the next eight columns.
         let own = self.registers();
         // SAFETY: the elements have 16 bits by the same contract.
         [0, 2, 4, 6].map(|k| unsafe { packed_pair(own.get(first + k), own.get(first + k + 1)) })

@@ -1,4 +1,4 @@
-//! What is known of the two factors of a product and of the sums that it is added to, said once for all ways of multiplying.
+//! The two operands of a multiplication and its accumulators, as one type: the properties that decide the instructions.
 
 use crate::arch::matrix::WARPGROUPS;
 use crate::element::{Element, Repack};
@@ -6,7 +6,7 @@ use crate::layout::Block;
 use crate::memory::reads::{Readers, Reads};
 use crate::memory::shared_tile_ref::SharedOperand;
 use crate::mma::accumulator::Accumulator;
-use crate::mma::instruction_shape::{ACROSS_BYTES, STEP_BYTES, STEP_COLUMNS, WHOLE_PANEL};
+use crate::mma::instruction_shape::{MN_MAJOR_BYTES, STEP_BYTES, STEP_COLUMNS, WHOLE_PANEL};
 use crate::mma::instructions::SharedMma;
 use crate::mma::operand::OperandA;
 use crate::mma::types::ProductOf;
@@ -15,28 +15,28 @@ use crate::shape::Dimension;
 use core::marker::PhantomData;
 use typenum::U2;
 
-/// A left factor of shape `(M, K)` and a right one of shape `(K, N)`, whose product is added to sums of shape `(M, N)` in a block.
+/// An operand A of shape `(M, K)` and an operand B of shape `(K, N)`, whose product is added to accumulators of shape `(M, N)`.
 pub(crate) trait Pair<'k>: Copy {
-    /// The rows of the sums.
+    /// The rows of the accumulators.
     type M: Dimension;
-    /// Their columns.
+    /// The columns of the accumulators.
     type N: Dimension;
     /// The contracted axis.
     type K: Dimension;
-    /// The threads that multiply.
+    /// The block that multiplies.
     type Block: Block;
-    /// The type of the sums.
-    type Sum: Element;
-    /// The elements of the left factor.
-    type T: SharedMma<Self::U, Self::Sum>;
-    /// Those of the right one.
+    /// The type of the accumulators.
+    type C: Element;
+    /// The elements of operand A.
+    type T: SharedMma<Self::U, Self::C>;
+    /// The elements of operand B.
     type U: Repack;
-    /// The left factor.
-    type Left: OperandA<'k, Self::M, Self::K, Self::Block, Element = Self::T>;
-    /// The right factor.
-    type Right: SharedOperand<'k, Self::K, Self::N, Element = Self::U>;
+    /// Operand A.
+    type A: OperandA<'k, Self::M, Self::K, Self::Block, Element = Self::T>;
+    /// Operand B.
+    type B: SharedOperand<'k, Self::K, Self::N, Element = Self::U>;
 
-    /// How long the axes are.
+    /// The lengths of the axes.
     const ROWS: usize = <<Self::M as Dimension>::Count as PowerOfTwo>::COUNT;
     /// See [`ROWS`](Self::ROWS).
     const COLUMNS: usize = <<Self::N as Dimension>::Count as PowerOfTwo>::COUNT;
@@ -47,88 +47,88 @@ pub(crate) trait Pair<'k>: Copy {
     /// Bytes of an element.
     const SIZE: usize = size_of::<<Self::T as Element>::Bits>();
     /// How much of the contracted axis one instruction of a warp takes.
-    const STEP: usize = <<Self::T as SharedMma<Self::U, Self::Sum>>::Step as Dimension>::Count::COUNT;
-    /// Whether the left factor's contracted axis runs across the rows of its stage.
-    const LEFT_IS_ACROSS: bool = Self::Left::TRANSPOSED;
-    /// Whether the right factor's does, which is so unless it is transposed.
-    const RIGHT_IS_ACROSS: bool = !Self::Right::TRANSPOSED;
+    const STEP: usize = <<Self::T as SharedMma<Self::U, Self::C>>::Step as Dimension>::Count::COUNT;
+    /// Whether operand A is MN-major: its contracted axis runs across the rows of its stage.
+    const A_IS_MN_MAJOR: bool = Self::A::TRANSPOSED;
+    /// Whether operand B is MN-major, as it is unless it is transposed.
+    const B_IS_MN_MAJOR: bool = !Self::B::TRANSPOSED;
 
-    /// Whether warps have a product of fragments of these factors.
-    const BY_FRAGMENTS: bool = <Self::T as ProductOf<Self::U, Self::Sum>>::TENSOR_CORES
+    /// Whether warps have a multiplication of fragments of these operands.
+    const BY_FRAGMENTS: bool = <Self::T as ProductOf<Self::U, Self::C>>::TENSOR_CORES
         && Self::ROWS >= 16
         && Self::COLUMNS >= 8
         && Self::DEPTH >= Self::STEP
         && Self::THREADS >= 32;
-    /// Whether the left factor goes through registers, as warpgroups do not transpose its elements.
-    const THROUGH_REGISTERS: bool = Self::LEFT_IS_ACROSS && Self::SIZE == ACROSS_BYTES;
-    /// Whether warpgroups have a product of these factors.
+    /// Whether operand A goes through registers, since `wgmma` does not transpose its elements.
+    const THROUGH_REGISTERS: bool = Self::A_IS_MN_MAJOR && Self::SIZE == MN_MAJOR_BYTES;
+    /// Whether warpgroups have a multiplication of these operands.
     const BY_WARPGROUPS: bool = {
-        let left_serves = match Self::Left::GEOMETRY {
+        let a_serves = match Self::A::GEOMETRY {
             Some(geometry) => {
-                !Self::LEFT_IS_ACROSS
+                !Self::A_IS_MN_MAJOR
                     || (Self::SIZE == 2 && geometry.panel_bytes == WHOLE_PANEL)
                     || Self::THROUGH_REGISTERS
             }
             None => Self::SIZE == 2,
         };
-        let right_serves =
-            !Self::RIGHT_IS_ACROSS || (Self::SIZE == 2 && Self::Right::GEOMETRY.panel_bytes == WHOLE_PANEL);
+        let b_serves =
+            !Self::B_IS_MN_MAJOR || (Self::SIZE == 2 && Self::B::GEOMETRY.panel_bytes == WHOLE_PANEL);
         WARPGROUPS
-            && <Self::T as SharedMma<Self::U, Self::Sum>>::WARPGROUPS
-            && left_serves
-            && right_serves
+            && <Self::T as SharedMma<Self::U, Self::C>>::WARPGROUPS
+            && a_serves
+            && b_serves
             && Self::THREADS >= 128
             && Self::ROWS * 2 >= Self::THREADS
             && Self::COLUMNS >= 8
             && Self::DEPTH * Self::SIZE >= STEP_BYTES
     };
-    /// Blocks of 64 rows that a warpgroup has.
+    /// Blocks of 64 rows of a warpgroup.
     const ROW_BLOCKS: usize = <RowBlocks<'k, Self> as PowerOfTwo>::COUNT;
-    /// Columns that one instruction of a warpgroup has.
+    /// Columns of one `wgmma`.
     const COLUMNS_AT_ONCE: usize = if Self::COLUMNS < STEP_COLUMNS { Self::COLUMNS } else { STEP_COLUMNS };
 
-    /// The left factor.
-    fn left(self) -> Self::Left;
-    /// The right factor.
-    fn right(self) -> Self::Right;
+    /// Operand A.
+    fn a(self) -> Self::A;
+    /// Operand B.
+    fn b(self) -> Self::B;
 
-    /// Whether the stages are of messages that are held.
+    /// Whether guards hold the stages.
     #[inline(always)]
     fn is_held(self) -> bool {
-        self.left().reads().is_none_or(Reads::is_held) && self.right().reads().is_held()
+        self.a().reads().is_none_or(Reads::is_held) && self.b().reads().is_held()
     }
 
-    /// Notes who reads the stages from now on.
+    /// Records the readers of the stages.
     #[inline(always)]
     fn mark(self, readers: Readers) {
-        if let Some(reads) = self.left().reads() {
+        if let Some(reads) = self.a().reads() {
             reads.set(readers);
         }
-        self.right().reads().set(readers);
+        self.b().reads().set(readers);
     }
 }
 
-/// Blocks of 64 rows that a warpgroup has.
+/// Blocks of 64 rows of a warpgroup.
 pub(crate) type RowBlocks<'k, P> = Quotient<
     Product<<<P as Pair<'k>>::M as Dimension>::Count, U2>,
     <<P as Pair<'k>>::Block as Block>::Threads,
 >;
 
-/// The sums that the product of a pair is added to.
-pub(crate) type Sums<'k, P> =
-    Accumulator<<P as Pair<'k>>::Sum, (<P as Pair<'k>>::M, <P as Pair<'k>>::N), <P as Pair<'k>>::Block>;
+/// The accumulators of a pair.
+pub(crate) type AccumulatorOf<'k, P> =
+    Accumulator<<P as Pair<'k>>::C, (<P as Pair<'k>>::M, <P as Pair<'k>>::N), <P as Pair<'k>>::Block>;
 
-/// The [`Pair`] of the factors `X` and `Y`, for sums of type `C` and shape `(M, N)`.
+/// The [`Pair`] of the operands `X` and `Y`, for accumulators of type `C` and shape `(M, N)`.
 pub(crate) struct PairOf<X, Y, C, M, N, K, B> {
-    left: X,
-    right: Y,
+    a: X,
+    b: Y,
     kind: PhantomData<(C, M, N, K, B)>,
 }
 
 impl<X, Y, C, M, N, K, B> PairOf<X, Y, C, M, N, K, B> {
     #[inline(always)]
-    pub(crate) fn new(left: X, right: Y) -> Self {
-        Self { left, right, kind: PhantomData }
+    pub(crate) fn new(a: X, b: Y) -> Self {
+        Self { a, b, kind: PhantomData }
     }
 }
 
@@ -155,17 +155,17 @@ where
     type N = N;
     type K = K;
     type Block = B;
-    type Sum = C;
+    type C = C;
     type T = X::Element;
     type U = Y::Element;
-    type Left = X;
-    type Right = Y;
+    type A = X;
+    type B = Y;
     #[inline(always)]
-    fn left(self) -> X {
-        self.left
+    fn a(self) -> X {
+        self.a
     }
     #[inline(always)]
-    fn right(self) -> Y {
-        self.right
+    fn b(self) -> Y {
+        self.b
     }
 }

@@ -1,4 +1,4 @@
-//! Products of numbers of eight and four bits in blocks that have a scale each.
+//! Multiplication of numbers of eight and four bits in blocks with a scale each.
 
 use crate::arch::matrix::multiply_add_f32;
 use crate::element::{Cast, f4e2m1, f8e4m3, f8e5m2, f8e8m0, f8ue5m3};
@@ -11,7 +11,7 @@ use crate::registers::{PowerOfTwo, Quotient};
 use crate::shape::{Power, Shape};
 use crate::tile::Tile;
 
-/// Elements that [`scaled_mma`] multiplies, with scales of type `Scale` for blocks of them.
+/// Element types that [`scaled_mma`] multiplies, with scales of type `Scale` for blocks of elements.
 ///
 /// | elements | scales | elements in a block |
 /// |---|---|---|
@@ -19,23 +19,23 @@ use crate::tile::Tile;
 /// | [`f4e2m1`] | [`f8e8m0`], [`f8ue5m3`] | 16, 32 |
 /// | [`f4e2m1`] | [`f8e4m3`], none of them negative | 16 |
 #[diagnostic::on_unimplemented(
-    message = "tiles of `{Self}` with scales of `{Scale}` have no scaled product",
-    label = "no such scaled product of matrices",
+    message = "tiles of `{Self}` with scales of `{Scale}` have no scaled multiplication",
+    label = "no such scaled multiplication of matrices",
     note = "f8e4m3 and f8e5m2 have scales of f8e8m0; f4e2m1 has scales of f8e8m0, f8e4m3 or f8ue5m3"
 )]
-pub trait ScaledMultiply<Scale: Cast<f32>>: Cast<Self::Factor> {
-    /// A type that has all their values and that tensor cores multiply.
+pub trait ScaledMultiply<Scale: Cast<f32>>: Cast<Self::Operand> {
+    /// A type that represents all their values and that tensor cores multiply.
     #[doc(hidden)]
-    type Factor: MultiplyAccumulate<Self::Factor, f32>;
-    /// How many elements a block can have.
+    type Operand: MultiplyAccumulate<Self::Operand, f32>;
+    /// The possible numbers of elements in a block.
     #[doc(hidden)]
     const BLOCKS: &'static [usize];
 }
 
 macro_rules! combinations {
-    ($($element:ident $scale:ident: $factor:ident, $blocks:expr;)*) => { $(
+    ($($element:ident $scale:ident: $operand:ident, $blocks:expr;)*) => { $(
         impl ScaledMultiply<$scale> for $element {
-            type Factor = $factor;
+            type Operand = $operand;
             const BLOCKS: &'static [usize] = &$blocks;
         }
     )* };
@@ -48,11 +48,11 @@ combinations! {
     f4e2m1 f8ue5m3: f8e4m3, [16, 32];
 }
 
-/// Whether scales of shape `scale` go with a factor of shape `factor`, whose `k` is `axes_from_last` axes before the last one,
-/// to sums of shape `sums`; they have as many of `k` as there are blocks.
+/// Whether scales of shape `scale` fit an operand of shape `operand` and accumulators of shape `acc`. The operand's `k` is
+/// `axes_from_last` axes before the last one. The scales have one element along `k` for each block.
 const fn scales_fit<Scale: Shape, F: Shape, S: Shape>(axes_from_last: usize) -> bool {
-    let (scale, factor, sums) = (&Scale::DESCRIPTION, &F::DESCRIPTION, &S::DESCRIPTION);
-    if scale.rank != factor.rank {
+    let (scale, operand, acc) = (&Scale::DESCRIPTION, &F::DESCRIPTION, &S::DESCRIPTION);
+    if scale.rank != operand.rank {
         return false;
     }
     let mut axis = 0;
@@ -60,11 +60,11 @@ const fn scales_fit<Scale: Shape, F: Shape, S: Shape>(axes_from_last: usize) -> 
         let of_depth = axis + 1 + axes_from_last == scale.rank;
         let of_batch = axis + 2 < scale.rank;
         let fits = if of_depth {
-            scale.log[axis] <= factor.log[axis]
+            scale.log[axis] <= operand.log[axis]
         } else if of_batch {
-            scale.log[axis] == sums.log[axis] || scale.log[axis] == factor.log[axis] || scale.log[axis] == 0
+            scale.log[axis] == acc.log[axis] || scale.log[axis] == operand.log[axis] || scale.log[axis] == 0
         } else {
-            scale.log[axis] == factor.log[axis]
+            scale.log[axis] == operand.log[axis]
         };
         if !fits {
             return false;
@@ -85,15 +85,12 @@ const fn contains(blocks: &[usize], block: usize) -> bool {
     false
 }
 
-/// `(a * a_scale) * (b * b_scale) + acc`, of matrices whose elements share scales in blocks along `k`.
+/// Scaled matrix multiply-accumulate: `(a * a_scale) * (b * b_scale) + acc`, where elements share scales in blocks along `k`.
 ///
-/// `a` has shape `(M, K)` and its scales `(M, K / B)`, `b` has shape `(K, N)` and its scales `(K / B, N)`: [`ScaledMultiply`] lists the
-/// types and the lengths `B` of blocks. With a batch in front, that of a factor or of its scales may be 1. The sums are `f32`.
+/// The order of arguments is that of CUDA Tile C++ and of Python. CUDA Tile's Rust API puts `acc` before the scales.
 ///
-/// The order of arguments is that of CUDA Tile C++ and of Python; CUDA Tile's Rust API puts `acc` before the scales.
-///
-/// Products within a block are added as [`mma`] adds them, then scaled by the product of both scales, exactly, and added to the
-/// sum. FP4 lies in tiles with a byte each: [`Tile::unpack`] takes pairs from memory apart.
+/// Products within a block are added as by [`mma`], then scaled by the exact product of both scales, and added to the
+/// accumulators. FP4 takes a byte each in tiles: [`Tile::unpack`] splits pairs from memory.
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -101,11 +98,18 @@ const fn contains(blocks: &[usize], block: usize) -> bool {
 ///     let (a, b) = (cx.ones::<f32, _>(shape![2, 64]).cast::<f8e4m3>(), cx.ones::<f32, _>(shape![64, 2]).cast::<f8e4m3>());
 ///     let doubled = cx.full(shape![2, 2], f8e8m0::constant(2.0));
 ///     let halved = cx.full(shape![2, 2], f8e8m0::constant(0.25));
-///     let sums = scaled_mma(a, doubled, b, halved, cx.zeros::<f32, _>(shape![2, 2]));
-///     assert_eq!(sums.at([0, 1]), 32.0);
+///     let acc = scaled_mma(a, doubled, b, halved, cx.zeros::<f32, _>(shape![2, 2]));
+///     assert_eq!(acc.at([0, 1]), 32.0);
 /// });
 /// ```
+///
+/// # Shapes
+///
+/// `a` is `(M, K)` and its scales `(M, K / B)`; `b` is `(K, N)` and its scales `(K / B, N)`. [`ScaledMultiply`] lists the types
+/// and the lengths `B` of blocks. With a batch in front, the batch of an operand or of its scales may be 1. The accumulators
+/// are `f32`.
 #[inline(always)]
+#[doc(alias("mma_scaled", "mmaf_scaled", "dot_scaled"))]
 pub fn scaled_mma<T, X, SA, SB, S, SX, SY, L, LX, M, MY, N>(
     a: Tile<T, SA, L>,
     a_scale: Tile<X, SX, LX>,
@@ -130,11 +134,11 @@ where
     let block = const {
         assert!(
             scales_fit::<SX, SA, S>(0),
-            "scaled_mma: the scales of the left matrix have its rows, and along k one for each block"
+            "scaled_mma: the scales of A have its rows, and along k one for each block"
         );
         assert!(
             scales_fit::<SY, SB, S>(1),
-            "scaled_mma: the scales of the right matrix have its columns, and along k one for each block"
+            "scaled_mma: the scales of B have its columns, and along k one for each block"
         );
         assert!(
             SX::Columns::LOG == SY::Rows::LOG,
@@ -147,27 +151,27 @@ where
         );
         block
     };
-    let (a, b) = (a.cast::<T::Factor>(), b.cast::<T::Factor>());
-    let mut sums = acc.spread::<S, Accumulators<L::Block>>();
+    let (a, b) = (a.cast::<T::Operand>(), b.cast::<T::Operand>());
+    let mut acc = acc.spread::<S, Accumulators<L::Block>>();
     type Length<A, B> = Power<Quotient<A, B>>;
     SX::Columns::unroll(0, 1, &mut |number| {
-        let left = a.moved_at::<SA::LeftPart<Length<SA::Columns, SX::Columns>>, Extraction>(number * block);
-        let right = b.moved_at::<SA::RightPart<Length<SA::Columns, SX::Columns>>, Extraction>(
+        let a = a.moved_at::<SA::APart<Length<SA::Columns, SX::Columns>>, Extraction>(number * block);
+        let b = b.moved_at::<SA::BPart<Length<SA::Columns, SX::Columns>>, Extraction>(
             (number * block) << <SB::Columns as PowerOfTwo>::LOG,
         );
-        let products = mma(left, right, Tile::<f32, S, Accumulators<L::Block>>::zeros());
-        let left = a_scale.moved_at::<SA::Column, Extraction>(number).cast::<f32>();
-        let right =
+        let products = mma(a, b, Tile::<f32, S, Accumulators<L::Block>>::zeros());
+        let a = a_scale.moved_at::<SA::Column, Extraction>(number).cast::<f32>();
+        let b =
             b_scale.moved_at::<SA::Row, Extraction>(number << <SY::Columns as PowerOfTwo>::LOG).cast::<f32>();
-        let left = left.spread::<S, Accumulators<L::Block>>();
-        let right = right.spread::<S, Accumulators<L::Block>>();
-        sums = Tile::from_registers_fn(|i| {
-            let scale = left.registers().get(i) * right.registers().get(i);
+        let a = a.spread::<S, Accumulators<L::Block>>();
+        let b = b.spread::<S, Accumulators<L::Block>>();
+        acc = Tile::from_registers_fn(|i| {
+            let scale = a.registers().get(i) * b.registers().get(i);
             let product = products.registers().get(i);
-            // Two great powers of two are infinite together, but what is zero stays zero.
+            // The product of two large powers of two is infinite, but zero stays zero.
             let scale = if product == 0.0 && scale == f32::INFINITY { 1.0 } else { scale };
-            multiply_add_f32(product, scale, sums.registers().get(i))
+            multiply_add_f32(product, scale, acc.registers().get(i))
         });
     });
-    sums.spread()
+    acc.spread()
 }

@@ -1,14 +1,15 @@
-//! Which shapes multiply.
+//! The shapes of matrices that multiply.
 
 use crate::sealed::{Sealed, sealed};
 use crate::shape::{BroadcastDimension, D, Dimension, Shape};
 
-/// The shape of a matrix, or of a batch of them, that multiplies with one of shape `R` to sums of shape `S`: `(M, K)` with
-/// `(K, N)` to `(M, N)`, and each with one more axis in front, which for `Self` and `R` may be 1.
+/// The shape of an operand A that multiplies with an operand B of shape `R` into accumulators of shape `S`.
+///
+/// `(M, K)` with `(K, N)` gives `(M, N)`. Each may have one more axis in front, a batch, which for `Self` and `R` may be 1.
 #[diagnostic::on_unimplemented(
-    message = "matrices of shapes `{Self}` and `{R}` do not multiply to sums of shape `{S}`",
+    message = "matrices of shapes `{Self}` and `{R}` do not multiply into accumulators of shape `{S}`",
     label = "shapes of matrices that do not go together",
-    note = "(M, K) times (K, N) gives (M, N); with a batch, (B, M, K) times (B, K, N) gives (B, M, N), where the B of the factors may be 1"
+    note = "(M, K) times (K, N) gives (M, N); with a batch, (B, M, K) times (B, K, N) gives (B, M, N), where the B of the operands may be 1"
 )]
 pub trait MultiplyShapes<R: Sealed, S: Sealed>: Shape {}
 
@@ -16,19 +17,19 @@ pub trait MultiplyShapes<R: Sealed, S: Sealed>: Shape {}
 #[doc(hidden)]
 pub trait MatrixParts<R: Shape, S: Shape>: MultiplyShapes<R, S> {
     /// This shape with `X` in place of `K`.
-    type LeftPart<X: Dimension>: MatrixParts<Self::RightPart<X>, S>;
+    type APart<X: Dimension>: MatrixParts<Self::BPart<X>, S>;
     /// `R` with `X` in place of `K`.
-    type RightPart<X: Dimension>: Shape;
-    /// A column for each of the products.
+    type BPart<X: Dimension>: Shape;
+    /// A column for each of the matrices.
     type Column: Shape;
-    /// A row for each of the products.
+    /// A row for each of the matrices.
     type Row: Shape;
 }
 
 impl<M: Dimension, K: Dimension, N: Dimension> MultiplyShapes<(K, N), (M, N)> for (M, K) {}
 impl<M: Dimension, K: Dimension, N: Dimension> MatrixParts<(K, N), (M, N)> for (M, K) {
-    type LeftPart<X: Dimension> = (M, X);
-    type RightPart<X: Dimension> = (X, N);
+    type APart<X: Dimension> = (M, X);
+    type BPart<X: Dimension> = (X, N);
     type Column = (M, D<1>);
     type Row = (D<1>, N);
 }
@@ -52,14 +53,14 @@ where
     K: Dimension,
     N: Dimension,
 {
-    type LeftPart<X: Dimension> = (P, M, X);
-    type RightPart<X: Dimension> = (Q, X, N);
+    type APart<X: Dimension> = (P, M, X);
+    type BPart<X: Dimension> = (Q, X, N);
     type Column = (O, M, D<1>);
     type Row = (O, D<1>, N);
 }
 
-/// Stands for shapes that are not known yet. With it, a shape has more than one to multiply with, and the compiler does not
-/// conclude from one tile what the others are: then it states in this module's words what does not go together.
+/// Stands for shapes that are not known yet. With it, a shape has more than one partner, and the compiler does not infer one
+/// tile's shape from another's. Its errors are then those of this module.
 #[doc(hidden)]
 pub struct Undetermined;
 
@@ -68,11 +69,11 @@ impl<M: Dimension, K: Dimension> MultiplyShapes<Undetermined, Undetermined> for 
 #[diagnostic::do_not_recommend]
 impl<P: Dimension, M: Dimension, K: Dimension> MultiplyShapes<Undetermined, Undetermined> for (P, M, K) {}
 
-/// The batch of a factor of a product that has a batch of `O`.
+/// The batch of an operand, in a multiplication with a batch of `O`.
 #[diagnostic::on_unimplemented(
-    message = "a batch of `{Self}` matrices does not go into products with a batch of `{O}`",
+    message = "a batch of `{Self}` matrices does not go into a multiplication with a batch of `{O}`",
     label = "batches that do not go together",
-    note = "the batch of a factor is that of the sums, or 1"
+    note = "the batch of an operand is that of the accumulators, or 1"
 )]
 pub trait BatchOf<O: Sealed>: Dimension {}
 
@@ -91,11 +92,11 @@ batches!(2 4 8 16 32 64 128 256 512 1024 2048 4096 8192 16384 32768 65536 131072
     note = "(M, K) times (K, N) gives (M, N): the last axis of the left tile is as long as the last but one of the right; a tile of rank 1 is a row on the left and a column on the right, and a third axis in front is a batch"
 )]
 pub trait MatrixProduct<R: Shape>: Shape {
-    /// The left tile as a matrix, or a batch of them.
+    /// Operand A as a matrix, or a batch of matrices.
     type Left: MultiplyShapes<Self::Right, Self::Sum>;
-    /// The right tile likewise.
+    /// Operand B as a matrix, or a batch of matrices.
     type Right: Shape;
-    /// The product likewise.
+    /// The product as a matrix, or a batch of matrices.
     type Sum: Shape;
     /// The shape of the result.
     type Product: Shape;
@@ -104,10 +105,10 @@ pub trait MatrixProduct<R: Shape>: Shape {
 type Wider<P, Q> = <P as BroadcastDimension<Q>>::Output;
 
 macro_rules! products {
-    ($([$($name:ident)*] $left:ty, $right:ty => $as_left:ty, $as_right:ty => $sum:ty, $product:ty $(where [$($bound:tt)*])?;)*) => { $(
-        impl<$($name: Dimension),*> MatrixProduct<$right> for $left $(where $($bound)*)? {
-            type Left = $as_left;
-            type Right = $as_right;
+    ($([$($name:ident)*] $a:ty, $b:ty => $as_a:ty, $as_b:ty => $sum:ty, $product:ty $(where [$($bound:tt)*])?;)*) => { $(
+        impl<$($name: Dimension),*> MatrixProduct<$b> for $a $(where $($bound)*)? {
+            type Left = $as_a;
+            type Right = $as_b;
             type Sum = $sum;
             type Product = $product;
         }

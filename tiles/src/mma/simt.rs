@@ -1,5 +1,5 @@
-//! Products without tensor cores, for tiles that are too small for them and for `f32`: operands go through shared memory, and
-//! each thread adds up its own sums.
+//! Multiplication without tensor cores, for `f32` and for tiles that are too small: operands go through shared memory, and each
+//! thread computes its own accumulators.
 
 use crate::arch;
 use crate::context::barrier;
@@ -42,25 +42,25 @@ impl Window {
         ((1 << self.rows) + (1 << self.columns)) << (self.depth + size)
     }
 
-    /// Where the element of the left operand stands: rows side by side for each `k`, moved about so that lanes that store
-    /// different `k` use different banks.
+    /// The place of an element of A: rows side by side for each `k`, permuted so that lanes that store different `k` use
+    /// different banks.
     #[inline(always)]
-    const fn left(&self, row: usize, depth: usize) -> usize {
+    const fn a(&self, row: usize, depth: usize) -> usize {
         let row = row & ((1 << self.rows) - 1);
         let depth = depth & ((1 << self.depth) - 1);
         depth << self.rows | row ^ (depth & 7 & ((1 << self.rows) - 1))
     }
 
-    /// Where the element of the right operand stands, behind the left one.
+    /// The place of an element of B, behind A.
     #[inline(always)]
-    const fn right(&self, depth: usize, column: usize) -> usize {
+    const fn b(&self, depth: usize, column: usize) -> usize {
         let column = column & ((1 << self.columns) - 1);
         let depth = depth & ((1 << self.depth) - 1);
         (1 << (self.rows + self.depth)) + (depth << self.columns | column)
     }
 }
 
-/// The numbers of a product of tiles.
+/// The numbers of a multiplication of tiles.
 struct Numbers<W, SA, SB, S, B>(PhantomData<(W, SA, SB, S, B)>);
 
 impl<W: Element, SA: Shape, SB: Shape, S: Shape, B: Block> Numbers<W, SA, SB, S, B> {
@@ -69,13 +69,13 @@ impl<W: Element, SA: Shape, SB: Shape, S: Shape, B: Block> Numbers<W, SA, SB, S,
     const DEPTH: u32 = <SA::Columns as PowerOfTwo>::LOG;
     const WINDOW: Window = Window::new(Self::ROWS, Self::COLUMNS, Self::DEPTH, size_of::<W::Bits>().ilog2());
     const BYTES: usize = Self::WINDOW.bytes(size_of::<W::Bits>().ilog2());
-    /// The bits of the number of a sum's register that are bits of its row.
+    /// The bits of an accumulator's register number that are bits of its row.
     const ROW_REGISTERS: usize = registers_between::<S, B>(Self::COLUMNS, Self::COLUMNS + Self::ROWS);
-    /// Those that are bits of its column.
+    /// The bits of an accumulator's register number that are bits of its column.
     const COLUMN_REGISTERS: usize = registers_between::<S, B>(0, Self::COLUMNS);
 }
 
-/// The bits of a register number of the sums that are flat bits `low..high`.
+/// The bits of an accumulator's register number that are flat bits `low..high`.
 const fn registers_between<S: Shape, B: Block>(low: u32, high: u32) -> usize {
     let map = &Map::<Accumulators<B>, S>::MAP;
     let (mut mask, mut bit) = (0, 0);
@@ -88,7 +88,7 @@ const fn registers_between<S: Shape, B: Block>(low: u32, high: u32) -> usize {
     mask
 }
 
-/// Which part of the operands is in shared memory.
+/// The part of the operands that is in shared memory.
 #[derive(Clone, Copy)]
 struct Round {
     batch: usize,
@@ -114,12 +114,12 @@ impl Round {
     }
 }
 
-/// Adds the products of two tiles to sums.
+/// Adds the product of two tiles to `acc`.
 #[inline(always)]
 pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
-    left: &Tile<T, SA, L>,
-    right: &Tile<U, SB, M>,
-    sums: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
+    a: &Tile<T, SA, L>,
+    b: &Tile<U, SB, M>,
+    acc: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
 ) where
     T: ProductOf<U, C>,
     U: Repack,
@@ -131,7 +131,7 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
     L: Layout<Block = B>,
     M: Layout<Block = B>,
 {
-    let mut wide = Registers::from_fn(|i| T::widen_sum(sums.get(i)));
+    let mut wide = Registers::from_fn(|i| T::widen_accumulator(acc.get(i)));
     let window = const { Numbers::<T::Wide, SA, SB, S, B>::WINDOW };
     let (rows, columns, depth) = const {
         (
@@ -145,19 +145,19 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
             for column in (0..columns).step_by(1 << window.columns) {
                 for depth in (0..depth).step_by(1 << window.depth) {
                     let round = Round { batch, row, column, depth };
-                    add_round::<T, U, C, SA, SB, S, B, L, M>(left, right, &mut wide, round);
+                    add_round::<T, U, C, SA, SB, S, B, L, M>(a, b, &mut wide, round);
                 }
             }
         }
     }
-    *sums = Registers::from_fn(|i| T::narrow(wide.get(i)));
+    *acc = Registers::from_fn(|i| T::narrow(wide.get(i)));
 }
 
-/// Brings a part of the operands to shared memory, and adds their product to the sums that it belongs to.
+/// Copies a part of the operands to shared memory, and adds its product to the accumulators.
 #[inline(always)]
 fn add_round<T, U, C, SA, SB, S, B, L, M>(
-    left: &Tile<T, SA, L>,
-    right: &Tile<U, SB, M>,
+    a: &Tile<T, SA, L>,
+    b: &Tile<U, SB, M>,
     wide: &mut Registers<T::Wide, <Accumulators<B> as Layout>::Registers<S>>,
     round: Round,
 ) where
@@ -188,11 +188,9 @@ fn add_round<T, U, C, SA, SB, S, B, L, M>(
             let (row, depth) = (flat >> k & ((1 << m) - 1), flat & ((1 << k) - 1));
             let of_batch = SA::LEN >> (m + k) == 1 || flat >> (m + k) == round.batch;
             if of_batch && round.has_row(row, &window) && round.has_depth(depth, &window) {
-                // SAFETY: the window of both operands fits the scratch; its elements have a place and a writer each, between
-                // two barriers.
-                unsafe {
-                    left.registers().get(i).widen_left().to_bits().store_shared(at(window.left(row, depth)))
-                }
+                // SAFETY: the window of both operands fits the scratch memory. Each of its elements has one place and one
+                // writer, between two barriers.
+                unsafe { a.registers().get(i).widen_a().to_bits().store_shared(at(window.a(row, depth))) }
             }
         });
     }
@@ -203,15 +201,15 @@ fn add_round<T, U, C, SA, SB, S, B, L, M>(
             let (depth, column) = (flat >> n & ((1 << k) - 1), flat & ((1 << n) - 1));
             let of_batch = SB::LEN >> (k + n) == 1 || flat >> (k + n) == round.batch;
             if of_batch && round.has_column(column, &window) && round.has_depth(depth, &window) {
-                let element = T::widen_right(right.registers().get(i));
+                let element = T::widen_b(b.registers().get(i));
                 // SAFETY: as above.
-                unsafe { element.to_bits().store_shared(at(window.right(depth, column))) }
+                unsafe { element.to_bits().store_shared(at(window.b(depth, column))) }
             }
         });
     }
     // SAFETY: as above.
     unsafe { barrier::<B>() };
-    // A loop that stays one: unrolled as a whole, its loads would all come first and take all registers.
+    // The loop must not be unrolled as a whole: all its loads would come first and take all registers.
     let together = if window.depth < 2 { 1 << window.depth } else { 4 };
     let mut depth = 0;
     while depth < arch::execution::opaque(1 << window.depth) as usize {
@@ -225,7 +223,7 @@ fn add_round<T, U, C, SA, SB, S, B, L, M>(
     }
 }
 
-/// Adds the products of the elements with number `depth` along `k` of the window.
+/// Adds the products of the window's elements with number `depth` along `k`.
 ///
 /// # Safety
 /// The window of the operands lies at `address` in shared memory of this block, and nobody stores to it.
@@ -252,24 +250,24 @@ unsafe fn add_products<T, U, C, SA, SB, S, B>(
     let (of_rows, of_columns) = const {
         (Numbers::<T::Wide, SA, SB, S, B>::ROW_REGISTERS, Numbers::<T::Wide, SA, SB, S, B>::COLUMN_REGISTERS)
     };
-    type Sums<S, B> = <Accumulators<B> as Layout>::Registers<S>;
-    // Each row and each column that the thread has is loaded once, in the register that has no other bits.
-    let rows = Registers::<T::Wide, Sums<S, B>>::from_fn(|i| {
+    type AccumulatorRegisters<S, B> = <Accumulators<B> as Layout>::Registers<S>;
+    // Each of the thread's rows and columns is loaded once, in the register whose other bits are zero.
+    let rows = Registers::<T::Wide, AccumulatorRegisters<S, B>>::from_fn(|i| {
         if i & !of_rows != 0 {
             return T::Wide::ZERO;
         }
-        // SAFETY: the window lies at `address` by the same contract. `left` takes row and depth modulo the window's, so that the place
-        // is in it.
-        T::Wide::from_bits(unsafe { Transport::load_shared(at(window.left(flat(i) >> n, depth))) })
+        // SAFETY: the window lies at `address` by the same contract. `a` takes row and depth modulo the window's; the place is
+        // therefore in the window.
+        T::Wide::from_bits(unsafe { Transport::load_shared(at(window.a(flat(i) >> n, depth))) })
     });
-    let columns = Registers::<T::Wide, Sums<S, B>>::from_fn(|i| {
+    let columns = Registers::<T::Wide, AccumulatorRegisters<S, B>>::from_fn(|i| {
         if i & !of_columns != 0 {
             return T::Wide::ZERO;
         }
-        // SAFETY: as above, of `right`.
-        T::Wide::from_bits(unsafe { Transport::load_shared(at(window.right(depth, flat(i)))) })
+        // SAFETY: as above, for `b`.
+        T::Wide::from_bits(unsafe { Transport::load_shared(at(window.b(depth, flat(i)))) })
     });
-    <Sums<S, B>>::unroll(0, 1, &mut |i| {
+    <AccumulatorRegisters<S, B>>::unroll(0, 1, &mut |i| {
         let sum = T::multiply_add(rows.get(i & of_rows), columns.get(i & of_columns), wide.get(i));
         let (row, column) = (flat(i) >> n & ((1 << m) - 1), flat(i) & ((1 << n) - 1));
         if flat(i) >> (m + n) == round.batch

@@ -12,14 +12,14 @@ use crate::shape::Shape;
 use crate::tile::Tile;
 use typenum::{U1, U2, U4};
 
-/// The part of a tile that goes into a stage: of the matrices of a batch one, and of it a range of `k`.
+/// The part of a tile that goes into shared memory at once: a range of `k` of one matrix of the batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     /// The number of bits of the flat index below those of the batch.
     pub(crate) matrix: u32,
     /// Base-2 logarithm of the columns of the tile.
     pub(crate) columns: u32,
-    /// Whether `k` counts columns, as it does in the left operand, and not rows.
+    /// Whether `k` counts columns, as it does in operand A, and not rows.
     pub(crate) by_columns: bool,
     /// Base-2 logarithm of the length of the range.
     pub(crate) window: u32,
@@ -28,7 +28,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Where the element with flat index `flat` lies in the stage, if it is of the part; linear.
+    /// The place of the element with flat index `flat`, if it belongs to the part; linear.
     #[inline(always)]
     pub(crate) const fn offset(&self, stage: &SwizzledMatrix, size: usize, flat: usize) -> usize {
         let (mut row, mut column) =
@@ -41,7 +41,7 @@ impl Part {
         if self.transposed { stage.offset(column, row * size) } else { stage.offset(row, column * size) }
     }
 
-    /// The bits of flat indices that tell parts apart.
+    /// The bits of flat indices that distinguish parts.
     const fn selection(&self) -> usize {
         let low = if self.by_columns { self.window } else { self.columns + self.window };
         let high = if self.by_columns { self.columns } else { self.matrix };
@@ -61,7 +61,7 @@ impl Part {
     }
 }
 
-/// Base-2 logarithm of the elements in a row that a thread holds and can store at once, up to 16 bytes.
+/// Base-2 logarithm of the elements of a row that a thread holds and can store at once, up to 16 bytes.
 const fn run(map: &LinearMap, size: usize, columns: u32) -> u32 {
     let mut run = 0;
     while size << run < 16
@@ -74,7 +74,7 @@ const fn run(map: &LinearMap, size: usize, columns: u32) -> u32 {
     run
 }
 
-/// What a stage is filled with, as a type.
+/// The content of a stage, as a type.
 pub(crate) trait Filling {
     /// The stage.
     const STAGE: SwizzledMatrix;
@@ -82,11 +82,11 @@ pub(crate) trait Filling {
     const PART: Part;
 }
 
-/// Stores the elements of matrix `batch` from `first` of `k` on.
+/// Stores the elements of matrix `batch`, from `first` of `k` on.
 ///
 /// # Safety
-/// All threads of the block execute this same call. The stage at `address` lies in shared memory of this block, aligned to 16 bytes,
-/// with no concurrent access.
+/// All threads of the block execute this same call. The stage at `address` lies in shared memory of this block, aligned to 16
+/// bytes, with no concurrent access.
 #[inline(always)]
 pub(crate) unsafe fn fill<F: Filling, T: Repack, S: Shape, L: Layout>(
     address: u32,
@@ -119,8 +119,8 @@ pub(crate) unsafe fn fill<F: Filling, T: Repack, S: Shape, L: Layout>(
         let own = Tile::<T, S, L>::flat_index(0, i);
         if (thread | own) & selection == selected {
             let target = place.at(F::PART.offset(&F::STAGE, size, own));
-            // SAFETY: the elements of the run lie side by side in memory, as they do in the row, which is at least 16 bytes
-            // long; offsets are a bijection of the elements of the part, and copies do not store.
+            // SAFETY: the elements of the run lie side by side in memory, as in the row, which is at least 16 bytes long.
+            // Offsets are a bijection of the elements of the part. Threads that hold copies do not store.
             unsafe { store_run(tile.registers(), i, size << run, target) }
         }
     });

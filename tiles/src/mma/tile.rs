@@ -1,4 +1,4 @@
-//! Products of tiles in registers.
+//! Multiplication of tiles in registers.
 
 use crate::arch;
 use crate::context::Cx;
@@ -11,24 +11,33 @@ use crate::mma::{cpu, simt};
 use crate::shape::Shape;
 use crate::tile::Tile;
 
-/// `a * b + acc`, of matrices.
+/// Matrix multiply-accumulate: `a * b + acc`.
 ///
-/// The result lies as `acc` does. Sums that [`Cx::accumulators`] began lie as tensor cores hold them, and stay there from step to step of a
-/// loop; others, such as those of `cx.zeros(...)` or a tile that was loaded, are brought there and back at each call.
-///
-/// `a` has shape `(M, K)`, `b` `(K, N)` and `acc` `(M, N)`, or each with a batch in front, which in `a` and `b` may be 1. The
-/// result has the type of `acc`; [`MultiplyAccumulate`] lists the types. A tile that was transposed is an operand like any other.
+/// Accumulators from [`Cx::accumulators`] stay in the layout of tensor cores throughout a loop. Others, such as `cx.zeros(...)`
+/// or a loaded tile, change their layout twice at each call.
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| {
 ///     let a = cx.iota::<i8, _>(shape![2, 4]);
 ///     let b = cx.eye::<i8, _>(shape![4, 4]);
-///     let sums = mma(a, b, cx.full(shape![2, 4], 100));
-///     assert_eq!((sums.at([0, 0]), sums.at([1, 3])), (100, 107));
+///     let acc = mma(a, b, cx.full(shape![2, 4], 100));
+///     assert_eq!((acc.at([0, 0]), acc.at([1, 3])), (100, 107));
 /// });
 /// ```
+///
+/// # Shapes
+///
+/// `a` is `(M, K)`, `b` is `(K, N)` and `acc` is `(M, N)`, or each with a batch in front, which in `a` and `b` may be 1. The
+/// result has the type and the layout of `acc`; [`MultiplyAccumulate`] lists the types. Transposed tiles are operands like any
+/// other.
+///
+/// # On a GPU
+///
+/// `ldmatrix` loads fragments and `mma.sync` multiplies them, into the layout [`Accumulators`] (PTX ISA, "Warp Level Matrix
+/// Instructions"). Shapes that are too small, and `f32`, become fused multiply-adds.
 #[inline(always)]
+#[doc(alias("dot"))]
 pub fn mma<T, U, C, SA, SB, S, L, M, N>(
     a: Tile<T, SA, L>,
     b: Tile<U, SB, M>,
@@ -45,25 +54,25 @@ where
     M: Layout<Block = L::Block>,
     N: Layout<Block = L::Block>,
 {
-    let mut sums = *acc.spread::<S, Accumulators<L::Block>>().registers();
+    let mut acc = *acc.spread::<S, Accumulators<L::Block>>().registers();
     if !arch::TILES_IN_REGISTERS {
-        cpu::multiply::<T, U, C, SA, SB, S, L, M, _>(&a, &b, &mut sums);
+        cpu::multiply::<T, U, C, SA, SB, S, L, M, _>(&a, &b, &mut acc);
     } else if const { Whole::<T, U, C, SA, S, L::Block>::SERVED } {
-        warp::multiply::<T, U, C, SA, SB, S, L::Block, L, M>(&a, &b, &mut sums);
+        warp::multiply::<T, U, C, SA, SB, S, L::Block, L, M>(&a, &b, &mut acc);
     } else {
-        simt::multiply::<T, U, C, SA, SB, S, L::Block, L, M>(&a, &b, &mut sums);
+        simt::multiply::<T, U, C, SA, SB, S, L::Block, L, M>(&a, &b, &mut acc);
     }
-    Tile::<C, S, Accumulators<L::Block>>::from_registers(sums).spread()
+    Tile::<C, S, Accumulators<L::Block>>::from_registers(acc).spread()
 }
 
-/// [`mma`] of FP8 in a mode, of which there is one: [`FastAccumulation`].
+/// [`mma`] of FP8 in a mode; there is one mode, [`FastAccumulation`].
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| {
 ///     let (a, b) = (cx.ones::<f32, _>(shape![2, 4]).cast::<f8e4m3>(), cx.ones::<f32, _>(shape![4, 2]).cast::<f8e4m3>());
-///     let sums = mma_with(a, b, cx.zeros::<f32, _>(shape![2, 2]), FastAccumulation);
-///     assert_eq!(sums.at([1, 1]), 4.0);
+///     let acc = mma_with(a, b, cx.zeros::<f32, _>(shape![2, 2]), FastAccumulation);
+///     assert_eq!(acc.at([1, 1]), 4.0);
 /// });
 /// ```
 #[inline(always)]
@@ -87,18 +96,19 @@ where
     mma(a, b, acc)
 }
 
-/// Sums of products of FP8 may have fewer bits than `f32` where that is faster.
+/// A mode: products of FP8 may accumulate in fewer bits than `f32` where that is faster.
 ///
-/// It makes a difference on Hopper, for operands that are streamed to its warpgroups: these add up FP8 products with about 14
-/// bits, which otherwise are added to `f32` every so often. Elsewhere it changes nothing.
+/// It makes a difference on Hopper, for operands in a pipeline's stages. Hopper's warpgroups accumulate FP8 products in about
+/// 14 bits. Without this mode, these accumulators are added to `f32` every so often. Elsewhere the mode changes nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[doc(alias("use_fast_acc", "max_num_imprecise_acc"))]
 pub struct FastAccumulation;
 
 /// Element types whose products [`FastAccumulation`] is for: FP8.
 #[diagnostic::on_unimplemented(
     message = "products of `{Self}` have no fast accumulation",
     label = "expected f8e4m3 or f8e5m2",
-    note = "products of other types are added up as exactly as they can be: `mma(a, b, acc)`"
+    note = "products of other types accumulate as exactly as they can: `mma(a, b, acc)`"
 )]
 pub trait AccumulateFast: Element {}
 impl AccumulateFast for f8e4m3 {}
@@ -114,9 +124,9 @@ impl AccumulateFast for f8e5m2 {}
 /// | `(M, K)` | `(K)` | `(M)` |
 /// | `(B, M, K)` | `(B, K, N)` | `(B, M, N)`, where either `B` may be 1 or missing |
 ///
-/// The result has the type in which products are added up: `i32` for integers of 8 bits, `f16` for `f16` and FP8, `f32` for `bf16`,
-/// `tf32` and `f32`, and `f64`. CUDA Tile C++ does the same. Python's `@` converts the result to the type of the
-/// operands, which cuts off integers and rounds FP8; `.cast::<...>()` does that here. For other sums use [`mma`].
+/// The result has the type in which products accumulate: `i32` for integers of 8 bits, `f16` for `f16` and FP8, `f32` for
+/// `bf16`, `tf32` and `f32`, and `f64`. CUDA Tile C++ does the same. Python's `@` converts the result to the type of the
+/// operands, which truncates integers and rounds FP8; `.cast::<...>()` does that here. For other accumulators use [`mma`].
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -146,12 +156,24 @@ where
             "cuda-tiles: a product of matrices has shapes of other sizes"
         )
     };
-    let sums = Tile::<T::Sum, SA::Sum, Accumulators<L::Block>>::zeros();
-    mma(a.reshape(SA::Left::default()), b.reshape(SA::Right::default()), sums).reshape(SA::Product::default())
+    let acc = Tile::<T::Sum, SA::Sum, Accumulators<L::Block>>::zeros();
+    mma(a.reshape(SA::Left::default()), b.reshape(SA::Right::default()), acc).reshape(SA::Product::default())
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// [`mma`] as a method: this tile times `b`, added to `acc`.
+    /// Matrix multiply-accumulate: `self * b + acc`, the function [`mma`] as a method.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let (a, b) = (cx.ones::<i8, _>(shape![16, 32]), cx.ones::<i8, _>(shape![32, 8]));
+    ///     assert_eq!(a.mma(b, cx.accumulators::<i32, _>(shape![16, 8])).at([0, 0]), 32);
+    /// });
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// `ldmatrix` and `mma.sync`, into the layout [`Accumulators`] (PTX ISA, "Warp Level Matrix Instructions"): [`mma`].
     #[inline(always)]
     pub fn mma<U, C, SB, SC, M, N>(self, b: Tile<U, SB, M>, acc: Tile<C, SC, N>) -> Tile<C, SC, N>
     where
@@ -167,7 +189,15 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         mma(self, b, acc)
     }
 
-    /// [`matmul`] as a method: this tile times `b`.
+    /// The product of two matrices: `self * b`, the function [`matmul`] as a method.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let a = cx.iota::<i32, _>(shape![2, 4]).cast::<f32>();
+    ///     assert_eq!(a.matmul(cx.ones::<f32, _>(shape![4, 8])).at([1, 7]), 4.0 + 5.0 + 6.0 + 7.0);
+    /// });
+    /// ```
     #[inline(always)]
     pub fn matmul<U, SB, M>(self, b: Tile<U, SB, M>) -> Tile<T::Sum, S::Product, Accumulators<L::Block>>
     where
@@ -182,22 +212,22 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 }
 
 impl<B: Block> Cx<B> {
-    /// Zeros that lie as [`mma`] leaves sums, to begin a loop with.
+    /// Zeros in the layout of [`mma`]'s accumulators, to begin a loop with.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let mut sums = cx.accumulators::<i32, _>(shape![16, 8]);
+    ///     let mut acc = cx.accumulators::<i32, _>(shape![16, 8]);
     ///     for k in 1..4 {
-    ///         sums = mma(cx.full(shape![16, 32], k as i8), cx.ones::<i8, _>(shape![32, 8]), sums);
+    ///         acc = mma(cx.full(shape![16, 32], k as i8), cx.ones::<i8, _>(shape![32, 8]), acc);
     ///     }
-    ///     assert_eq!(sums.at([15, 7]), 32 * (1 + 2 + 3));
-    ///     // Other sums have the same values, and cost two exchanges a step.
+    ///     assert_eq!(acc.at([15, 7]), 32 * (1 + 2 + 3));
+    ///     // Other acc have the same values, and cost two exchanges a step.
     ///     let mut others = cx.zeros::<i32, _>(shape![16, 8]);
     ///     for k in 1..4 {
     ///         others = mma(cx.full(shape![16, 32], k as i8), cx.ones::<i8, _>(shape![32, 8]), others);
     ///     }
-    ///     assert_eq!(others.at([15, 7]), sums.at([15, 7]));
+    ///     assert_eq!(others.at([15, 7]), acc.at([15, 7]));
     /// });
     /// ```
     #[inline(always)]

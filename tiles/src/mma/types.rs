@@ -1,66 +1,66 @@
-//! Which element types multiply, and to what: for each combination the instruction, and the arithmetic that serves without.
+//! The combinations of element types that multiply: the instruction of each, and the arithmetic without tensor cores.
 
 use crate::arch::matrix as machine;
 use crate::element::{Cast, Element, Number, Repack, Word, bf16, f8e4m3, f8e5m2, f16, tf32};
 use crate::registers::PowerOfTwo;
 use typenum::{U1, U2, U4, U8};
 
-/// Elements that [`mma`](super::mma) multiplies by elements `U`, to sums of type `C`.
+/// Element types that [`mma`](super::mma) multiplies by elements `U`, accumulating in `C`.
 ///
 /// | `Self` and `U` | `C` | on tensor cores |
 /// |---|---|---|
 /// | `i8`, `u8`, also mixed | `i32`, wrapping | yes |
-/// | [`f8e4m3`], or [`f8e5m2`] | `f16`, `f32` | by FP8 instructions, or in `f16`, in which FP8 is exact |
+/// | [`f8e4m3`], or [`f8e5m2`] | `f16`, `f32` | by FP8 instructions, or as `f16`, which represents FP8 exactly |
 /// | [`f16`](struct@f16) | `f16`, `f32` | yes |
 /// | [`bf16`] | `f32` | yes |
 /// | [`tf32`] | `f32` | yes |
-/// | `f32` | `f32` | no: `f32` is never cut down to TF32 unless you `cast` it |
+/// | `f32` | `f32` | no: `f32` is never rounded to TF32 unless you `cast` it |
 /// | `f64` | `f64` | yes |
 #[diagnostic::on_unimplemented(
-    message = "tiles of `{Self}` and `{U}` do not multiply to sums of `{C}`",
-    label = "no such product of matrices",
-    note = "i8 and u8 multiply to i32; f16, or f8e4m3, or f8e5m2, to f16 or f32; bf16, or tf32, or f32, to f32; f64 to f64; other than i8 and u8, both matrices have the same type: `.cast::<...>()` one of them"
+    message = "products of `{Self}` and `{U}` are not accumulated in `{C}` by `mma`",
+    label = "no such multiplication of matrices",
+    note = "i8 and u8 accumulate in i32; f16, or f8e4m3, or f8e5m2, in f16 or f32; bf16, or tf32, or f32, in f32; f64 in f64; other than i8 and u8, both matrices have the same type: `.cast::<...>()` one of them"
 )]
 pub trait MultiplyAccumulate<U: Repack, C: Element>: ProductOf<U, C> {}
 
-/// What a combination of types consists of. Apart from [`MultiplyAccumulate`], so that its functions do not come into scope with
-/// that.
+/// The parts of a combination of types. They are separate from [`MultiplyAccumulate`], so that importing that trait does not
+/// bring these functions into scope.
 pub trait ProductOf<U: Repack, C: Element>: Repack {
     /// Bytes of an element.
     type Bytes: PowerOfTwo;
     /// A register of a fragment.
     type Word: Word;
-    /// How many elements it has.
+    /// The number of elements in a register.
     type Packed: PowerOfTwo;
-    /// The type of sums outside of tensor cores.
+    /// The type of accumulators without tensor cores.
     type Wide: Number;
     /// Whether tensor cores multiply these types.
     const TENSOR_CORES: bool;
     /// Registers of `k` in one instruction.
     const UNITS: usize;
-    /// An element of the left matrix.
-    fn widen_left(self) -> Self::Wide;
-    /// An element of the right matrix.
-    fn widen_right(right: U) -> Self::Wide;
-    /// A sum.
-    fn widen_sum(sum: C) -> Self::Wide;
-    /// A sum, rounded once.
+    /// An element of A, widened.
+    fn widen_a(self) -> Self::Wide;
+    /// An element of B, widened.
+    fn widen_b(b: U) -> Self::Wide;
+    /// An accumulator, widened.
+    fn widen_accumulator(sum: C) -> Self::Wide;
+    /// An accumulator, rounded once.
     fn narrow(sum: Self::Wide) -> C;
-    /// `left * right + sum`.
-    fn multiply_add(left: Self::Wide, right: Self::Wide, sum: Self::Wide) -> Self::Wide;
-    /// The elements `part(0)`, `part(1)`, ... of the left matrix as a register.
-    fn left_word(part: impl Fn(usize) -> Self) -> Self::Word;
-    /// The same of the right matrix.
-    fn right_word(part: impl Fn(usize) -> U) -> Self::Word;
-    /// The product of fragments with `units` registers of `k`, 1 or [`UNITS`](Self::UNITS), or for f64 any number between; the
-    /// others are zero.
+    /// `a * b + sum`.
+    fn multiply_add(a: Self::Wide, b: Self::Wide, sum: Self::Wide) -> Self::Wide;
+    /// The elements `part(0)`, `part(1)`, ... of A as a register.
+    fn word_of_a(part: impl Fn(usize) -> Self) -> Self::Word;
+    /// The elements `part(0)`, `part(1)`, ... of B as a register.
+    fn word_of_b(part: impl Fn(usize) -> U) -> Self::Word;
+    /// The product of fragments with `units` registers of `k`, added to `acc`. `units` is 1 or [`UNITS`](Self::UNITS), or for
+    /// f64 any number between; the other registers are zero.
     ///
     /// # Safety
     /// All 32 lanes of the warp execute this same call.
-    unsafe fn multiply(left: [Self::Word; 8], right: [Self::Word; 4], units: usize, sums: [C; 4]) -> [C; 4];
+    unsafe fn multiply(a: [Self::Word; 8], b: [Self::Word; 4], units: usize, acc: [C; 4]) -> [C; 4];
 }
 
-/// Elements as a register, the first one lowest.
+/// Elements as a register, the first element in the lowest bits.
 #[inline(always)]
 pub(crate) fn pack<T: Repack, W: Word, N: PowerOfTwo>(part: impl Fn(usize) -> T) -> W {
     let mut word = 0;
@@ -68,22 +68,22 @@ pub(crate) fn pack<T: Repack, W: Word, N: PowerOfTwo>(part: impl Fn(usize) -> T)
     W::narrow(word)
 }
 
-/// Sums of f16 as pairs, and back.
+/// Runs a multiplication whose f16 accumulators come in pairs.
 #[inline(always)]
-fn in_pairs(sums: [f16; 4], product: impl FnOnce([u32; 2]) -> [u32; 2]) -> [f16; 4] {
+fn in_pairs(acc: [f16; 4], product: impl FnOnce([u32; 2]) -> [u32; 2]) -> [f16; 4] {
     let pair = |low: f16, high: f16| u32::from(low.to_bits()) | u32::from(high.to_bits()) << 16;
-    let [low, high] = product([pair(sums[0], sums[1]), pair(sums[2], sums[3])]);
+    let [low, high] = product([pair(acc[0], acc[1]), pair(acc[2], acc[3])]);
     let half = |bits: u32| f16::from_bits(bits as u16);
     [half(low), half(low >> 16), half(high), half(high >> 16)]
 }
 
 macro_rules! combinations {
     ($(
-        $left:ident $right:ident $sum:ident: $bytes:ident bytes, $packed:ident in $word:ident, $units:literal units, tensor cores $served:literal,
+        $a:ident $b:ident $sum:ident: $bytes:ident bytes, $packed:ident in $word:ident, $units:literal units, tensor cores $served:literal,
         wide $wide:ident $multiply_add:expr, |$l:ident, $r:ident, $u:ident, $s:ident| $product:expr;
     )*) => { $(
-        impl MultiplyAccumulate<$right, $sum> for $left {}
-        impl ProductOf<$right, $sum> for $left {
+        impl MultiplyAccumulate<$b, $sum> for $a {}
+        impl ProductOf<$b, $sum> for $a {
             type Bytes = $bytes;
             type Word = $word;
             type Packed = $packed;
@@ -91,15 +91,15 @@ macro_rules! combinations {
             const TENSOR_CORES: bool = $served;
             const UNITS: usize = $units;
             #[inline(always)]
-            fn widen_left(self) -> $wide {
+            fn widen_a(self) -> $wide {
                 self.cast()
             }
             #[inline(always)]
-            fn widen_right(right: $right) -> $wide {
-                right.cast()
+            fn widen_b(b: $b) -> $wide {
+                b.cast()
             }
             #[inline(always)]
-            fn widen_sum(sum: $sum) -> $wide {
+            fn widen_accumulator(sum: $sum) -> $wide {
                 sum.cast()
             }
             #[inline(always)]
@@ -107,16 +107,16 @@ macro_rules! combinations {
                 sum.cast()
             }
             #[inline(always)]
-            fn multiply_add(left: $wide, right: $wide, sum: $wide) -> $wide {
-                $multiply_add(left, right, sum)
+            fn multiply_add(a: $wide, b: $wide, sum: $wide) -> $wide {
+                $multiply_add(a, b, sum)
             }
             #[inline(always)]
-            fn left_word(part: impl Fn(usize) -> Self) -> $word {
+            fn word_of_a(part: impl Fn(usize) -> Self) -> $word {
                 pack::<Self, $word, $packed>(part)
             }
             #[inline(always)]
-            fn right_word(part: impl Fn(usize) -> $right) -> $word {
-                pack::<$right, $word, $packed>(part)
+            fn word_of_b(part: impl Fn(usize) -> $b) -> $word {
+                pack::<$b, $word, $packed>(part)
             }
             #[inline(always)]
             #[allow(unused_unsafe, reason = "f32 has no instruction")]
@@ -128,18 +128,18 @@ macro_rules! combinations {
     )* };
 }
 
-/// `left * right + sum`, wrapping.
+/// `a * b + sum`, wrapping.
 #[inline(always)]
-fn multiply_add_i32(left: i32, right: i32, sum: i32) -> i32 {
-    sum.wrapping_add(left.wrapping_mul(right))
+fn multiply_add_i32(a: i32, b: i32, sum: i32) -> i32 {
+    sum.wrapping_add(a.wrapping_mul(b))
 }
 
-/// The combinations whose registers have 32 bits: one instruction with sums as they are.
+/// The combinations whose registers have 32 bits and whose accumulators come one by one.
 macro_rules! in_words {
-    ($($left:ident $right:ident $sum:ident: $bytes:ident $packed:ident, $wide:ident $multiply_add:path, $product:ident;)*) => {
+    ($($a:ident $b:ident $sum:ident: $bytes:ident $packed:ident, $wide:ident $multiply_add:path, $product:ident;)*) => {
         combinations! { $(
-            $left $right $sum: $bytes bytes, $packed in u32, 2 units, tensor cores true, wide $wide $multiply_add,
-            |left, right, _units, sums| machine::$product([left[0], left[1], left[2], left[3]], [right[0], right[1]], sums);
+            $a $b $sum: $bytes bytes, $packed in u32, 2 units, tensor cores true, wide $wide $multiply_add,
+            |a, b, _units, acc| machine::$product([a[0], a[1], a[2], a[3]], [b[0], b[1]], acc);
         )* }
     };
 }
@@ -155,13 +155,13 @@ in_words! {
     tf32 tf32 f32: U4 U1, f32 machine::multiply_add_f32, tf32_f32;
 }
 
-/// The same with sums in pairs.
+/// The combinations whose accumulators come in pairs.
 macro_rules! to_pairs {
     ($($element:ident: $bytes:ident $packed:ident, $product:ident;)*) => {
         combinations! { $(
             $element $element f16: $bytes bytes, $packed in u32, 2 units, tensor cores true, wide f32 machine::multiply_add_f32,
-            |left, right, _units, sums| {
-                in_pairs(sums, |sums| machine::$product([left[0], left[1], left[2], left[3]], [right[0], right[1]], sums))
+            |a, b, _units, acc| {
+                in_pairs(acc, |acc| machine::$product([a[0], a[1], a[2], a[3]], [b[0], b[1]], acc))
             };
         )* }
     };
@@ -174,23 +174,23 @@ to_pairs! {
 
 combinations! {
     f32 f32 f32: U4 bytes, U1 in u32, 2 units, tensor cores false, wide f32 machine::multiply_add_f32,
-        |_left, _right, _units, sums| sums;
+        |_a, _b, _units, acc| acc;
     f64 f64 f64: U8 bytes, U1 in u64, 4 units, tensor cores true, wide f64 machine::multiply_add_f64,
-        |left, right, units, sums| {
-            let (left, right) = (left.map(f64::from_bits), right.map(f64::from_bits));
+        |a, b, units, acc| {
+            let (a, b) = (a.map(f64::from_bits), b.map(f64::from_bits));
             if units == 4 {
-                machine::f64_by_16(left, right, sums)
+                machine::f64_by_16(a, b, acc)
             } else {
-                let sums = machine::f64_by_4([left[0], left[1]], right[0], sums);
-                if units == 1 { sums } else { machine::f64_by_4([left[2], left[3]], right[1], sums) }
+                let acc = machine::f64_by_4([a[0], a[1]], b[0], acc);
+                if units == 1 { acc } else { machine::f64_by_4([a[2], a[3]], b[1], acc) }
             }
         };
 }
 
 /// Elements that [`matmul`](super::matmul) multiplies by elements `U`.
 #[diagnostic::on_unimplemented(
-    message = "tiles of `{Self}` and `{U}` have no product of matrices",
-    label = "no such product of matrices",
+    message = "`matmul` does not multiply tiles of `{Self}` and `{U}`",
+    label = "no such multiplication of matrices",
     note = "i8 and u8 multiply with each other; f16, bf16, tf32, f32, f64, f8e4m3 and f8e5m2 each with themselves: `.cast::<...>()` one of the tiles"
 )]
 pub trait Multiply<U: Repack>: MultiplyAccumulate<U, Self::Sum> {
@@ -198,14 +198,14 @@ pub trait Multiply<U: Repack>: MultiplyAccumulate<U, Self::Sum> {
     type Sum: Number;
 }
 
-macro_rules! sums {
-    ($($left:ident $right:ident $sum:ident;)*) => { $(
-        impl Multiply<$right> for $left {
+macro_rules! sum_types {
+    ($($a:ident $b:ident $sum:ident;)*) => { $(
+        impl Multiply<$b> for $a {
             type Sum = $sum;
         }
     )* };
 }
-sums! {
+sum_types! {
     i8 i8 i32;
     i8 u8 i32;
     u8 i8 i32;

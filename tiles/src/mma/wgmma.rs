@@ -1,4 +1,4 @@
-//! Products of whole warpgroups, of factors in shared memory or of a left one in registers.
+//! Multiplication by `wgmma.mma_async`: B in shared memory, A in shared memory or in registers.
 
 use crate::arch::threads;
 use crate::arch::warpgroup;
@@ -10,10 +10,10 @@ use crate::mma::instruction_shape::STEP_ROWS;
 use crate::mma::instruction_shape::WHOLE_PANEL;
 use crate::mma::instructions::SharedMma;
 use crate::mma::operand::OperandA;
-use crate::mma::pair::{Pair, Sums};
+use crate::mma::pair::{AccumulatorOf, Pair};
 
-/// What an operand's descriptor says beside its address, and how far it is to the next step (PTX ISA, "Matrix-Descriptor
-/// Format" and "Strides").
+/// The descriptor of an operand in shared memory without its address, and the distance to the next step (PTX ISA,
+/// "Matrix-Descriptor Format" and "Strides").
 #[derive(Clone, Copy)]
 pub(crate) struct Descriptor {
     /// Everything but the address.
@@ -21,39 +21,38 @@ pub(crate) struct Descriptor {
     /// Bytes from one block of 64 rows, or of 256 columns, to the next.
     block: usize,
     geometry: Geometry,
-    across: bool,
+    mn_major: bool,
 }
 
 impl Descriptor {
-    /// The descriptor of a factor whose contracted axis runs along the rows of its stage, or across them; `side` elements of its
-    /// other axis are a block.
-    pub(crate) const fn new(geometry: Geometry, across: bool, side: usize) -> Self {
+    /// The descriptor of an operand that is K-major or MN-major. A block has `side` elements of its other axis.
+    pub(crate) const fn new(geometry: Geometry, mn_major: bool, side: usize) -> Self {
         let mode = match geometry.panel_bytes {
             128 => 1,
             64 => 2,
             _ => 3,
         };
-        let (leading, stride, block) = if across {
-            // Panels of 64 elements, each a row for each step of the contracted axis.
+        let (leading, stride, block) = if mn_major {
+            // Panels of 64 elements, one row for each element of the contracted axis.
             (geometry.panel_stride(), 8 * WHOLE_PANEL, side / 64 * geometry.panel_stride())
         } else {
             (16, 8 * geometry.panel_bytes, side * geometry.panel_bytes)
         };
         let fields = ((leading / 16) as u64) << 16 | ((stride / 16) as u64) << 32 | mode << 62;
-        Self { fields, block, geometry, across }
+        Self { fields, block, geometry, mn_major }
     }
 
-    /// The descriptor at `address`, of a block.
+    /// The descriptor of block `block` of the operand at `address`.
     #[inline(always)]
     pub(crate) fn at(self, address: u32, block: usize) -> u64 {
         let address = address + (block * self.block) as u32;
         u64::from((address & 0x3ffff) >> 4) | self.fields
     }
 
-    /// What a step adds to the descriptor.
+    /// The value that a step adds to the descriptor.
     #[inline(always)]
     pub(crate) fn step(self, step: usize) -> u64 {
-        let bytes = if self.across {
+        let bytes = if self.mn_major {
             step * 16 * WHOLE_PANEL
         } else {
             let in_panel = self.geometry.panel_bytes / STEP_BYTES;
@@ -63,17 +62,17 @@ impl Descriptor {
     }
 }
 
-/// Puts the product of a pair under way, to be added to `sums`.
+/// Starts the multiplication of a pair, to be added to `acc`.
 ///
 /// # Safety
-/// Warpgroups have a product of these factors: [`Pair::BY_WARPGROUPS`].
+/// Warpgroups have a multiplication of these operands: [`Pair::BY_WARPGROUPS`].
 #[inline(always)]
-pub(crate) unsafe fn issue_by_warpgroups<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>, pair: P) {
-    sums.pin::<false>();
+pub(crate) unsafe fn issue_by_warpgroups<'k, P: Pair<'k>>(acc: &mut AccumulatorOf<'k, P>, pair: P) {
+    acc.pin::<false>();
     // SAFETY: all threads of the block run this alike.
     unsafe { warpgroup::fence() };
-    let warpgroup = sums.warpgroup;
-    let first = core::ptr::from_mut(&mut sums.sums).cast::<u32>();
+    let warpgroup = acc.warpgroup;
+    let first = core::ptr::from_mut(&mut acc.registers).cast::<u32>();
     let mut row_block = 0;
     while row_block < P::ROW_BLOCKS {
         let mut column_block = 0;
@@ -81,32 +80,33 @@ pub(crate) unsafe fn issue_by_warpgroups<'k, P: Pair<'k>>(sums: &mut Sums<'k, P>
             let own =
                 first.wrapping_add(row_block * P::COLUMNS / 2 + column_block * (P::COLUMNS_AT_ONCE / 2));
             let block = [row_block, column_block];
-            // SAFETY: all threads run this alike, behind the fence; warpgroups have this product, or another function would issue it.
-            // A block of 64 rows has `COLUMNS / 2` registers a thread, and as many blocks are all of `sums`, which is not read before it
-            // is settled. KLoop give stages back, and lend them, after they have waited for the products' group.
-            unsafe { issue_block(own, sums.adds, warpgroup, block, P::COLUMNS_AT_ONCE, pair) }
+            // SAFETY: all threads run this alike, behind the fence. Warpgroups have this multiplication, by the same contract.
+            // A block of 64 rows has `COLUMNS / 2` registers a thread, and the blocks together are all registers of `acc`,
+            // which are not read before they are pinned. A k loop lends and releases stages only after it has waited for the
+            // group that reads them.
+            unsafe { issue_block(own, acc.adds, warpgroup, block, P::COLUMNS_AT_ONCE, pair) }
             column_block += 1;
         }
         row_block += 1;
     }
-    sums.adds = 1;
+    acc.adds = 1;
     pair.mark(Readers::Products);
-    sums.is_committed = pair.is_held();
-    if sums.is_committed {
-        // No step makes a group of it.
+    acc.is_committed = pair.is_held();
+    if acc.is_committed {
+        // No step commits it.
         // SAFETY: all threads of the block run this alike.
         unsafe { warpgroup::commit() };
     }
 }
 
-/// Puts a part of a product under way, of a block of 64 rows of the warpgroup and a block of `columns` columns, with these numbers:
-/// to be added, or with `adds` 0 in place of what the registers hold.
+/// Starts a part of a multiplication: a block of 64 rows of the warpgroup and a block of `columns` columns, with these numbers.
+/// The product is added to the registers or, with `adds` 0, replaces their contents.
 ///
 /// # Safety
-/// All threads of the block execute this same call, behind a [`warpgroup::fence`]. Warpgroups have a product of these factors:
-/// [`Pair::BY_WARPGROUPS`]. `columns` is a power of two from 8 to 256. `own` is valid for `columns / 2` registers, which nobody
-/// touches until the product is done. The factors have such a block of rows and such a block of columns, and their stages are lent
-/// until the product is done.
+/// All threads of the block execute this same call, behind a [`warpgroup::fence`]. Warpgroups have a multiplication of these
+/// operands: [`Pair::BY_WARPGROUPS`]. `columns` is a power of two from 8 to 256. `own` is valid for `columns / 2` registers,
+/// which nobody touches until the multiplication is done. The operands have such a block of rows and such a block of columns.
+/// Their stages are lent until the multiplication is done.
 #[inline(always)]
 pub(crate) unsafe fn issue_block<'k, P: Pair<'k>>(
     own: *mut u32,
@@ -116,34 +116,34 @@ pub(crate) unsafe fn issue_block<'k, P: Pair<'k>>(
     columns: usize,
     pair: P,
 ) {
-    let (a, b) = (pair.left(), pair.right());
+    let (a, b) = (pair.a(), pair.b());
     let steps = P::DEPTH * P::SIZE / STEP_BYTES;
     let groups = P::THREADS / 128;
-    let right = Descriptor::new(P::Right::GEOMETRY, P::RIGHT_IS_ACROSS, columns);
-    let right_at = right.at(threads::word(b.address()), column_block);
+    let b_descriptor = Descriptor::new(P::B::GEOMETRY, P::B_IS_MN_MAJOR, columns);
+    let b_at = b_descriptor.at(threads::word(b.address()), column_block);
     let mut step = 0;
     while step < steps {
         let add = if step > 0 { 1 } else { adds };
-        let right_at = right_at + right.step(step);
-        // SAFETY: the same contract. The descriptors are of the blocks and the step of the stages that the numbers say, which lie
-        // within these: nobody writes a stage that is lent. A left factor without a stage has elements of 16 bits, else warpgroups
-        // would have no product of it. Operands are transposed of 16 bits alone, by the same constant.
+        let b_at = b_at + b_descriptor.step(step);
+        // SAFETY: the same contract. The descriptors refer to the given blocks and step, which lie within the stages; nobody
+        // writes a stage that is lent. An operand A without a stage has elements of 16 bits, else warpgroups would have no
+        // multiplication of it. Operands are MN-major with 16 bits alone, by the same constant.
         unsafe {
-            if let (Some(geometry), Some(address)) = (P::Left::GEOMETRY, a.address()) {
-                let left = Descriptor::new(geometry, P::LEFT_IS_ACROSS, STEP_ROWS);
-                let left_at = left.at(threads::word(address), warpgroup as usize + row_block * groups)
-                    + left.step(step);
-                match (P::LEFT_IS_ACROSS, P::RIGHT_IS_ACROSS) {
-                    (false, false) => P::T::shared::<0, 0>(columns, own, add, left_at, right_at),
-                    (false, true) => P::T::shared::<0, 1>(columns, own, add, left_at, right_at),
-                    (true, false) => P::T::shared::<1, 0>(columns, own, add, left_at, right_at),
-                    (true, true) => P::T::shared::<1, 1>(columns, own, add, left_at, right_at),
+            if let (Some(geometry), Some(address)) = (P::A::GEOMETRY, a.address()) {
+                let a_descriptor = Descriptor::new(geometry, P::A_IS_MN_MAJOR, STEP_ROWS);
+                let a_at = a_descriptor.at(threads::word(address), warpgroup as usize + row_block * groups)
+                    + a_descriptor.step(step);
+                match (P::A_IS_MN_MAJOR, P::B_IS_MN_MAJOR) {
+                    (false, false) => P::T::shared::<0, 0>(columns, own, add, a_at, b_at),
+                    (false, true) => P::T::shared::<0, 1>(columns, own, add, a_at, b_at),
+                    (true, false) => P::T::shared::<1, 0>(columns, own, add, a_at, b_at),
+                    (true, true) => P::T::shared::<1, 1>(columns, own, add, a_at, b_at),
                 }
             } else {
                 let words = a.words(row_block * P::DEPTH / 2 + step * 8);
-                match P::RIGHT_IS_ACROSS {
-                    false => P::T::registers::<0>(columns, own, add, words, right_at),
-                    true => P::T::registers::<1>(columns, own, add, words, right_at),
+                match P::B_IS_MN_MAJOR {
+                    false => P::T::registers::<0>(columns, own, add, words, b_at),
+                    true => P::T::registers::<1>(columns, own, add, words, b_at),
                 }
             }
         }

@@ -18,7 +18,7 @@
 
 use super::Operand;
 use super::modes::{NanMode, SuppressNan};
-use super::operand::{Fetch, Promoted};
+use super::operand::{Combined, Fetch, Promoted};
 use crate::arch::{TILES_IN_REGISTERS, threads};
 use crate::element::{Cast, Comparable, Element, Float, Integer, Logical, Number, Promote, bf16, f16};
 use crate::layout::{Join, Layout};
@@ -209,7 +209,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
-    pub fn minimum<R: Operand<T, S, L>>(self, other: R) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+    #[doc(alias("minf"))]
+    pub fn minimum<R: Operand<T, S, L>>(self, other: R) -> Combined<T, S, L, R>
     where
         T: Promote<R::Element, Output: Comparable>,
     {
@@ -222,7 +223,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self,
         other: R,
         _mode: N,
-    ) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+    ) -> Combined<T, S, L, R>
     where
         T: Promote<R::Element, Output: Comparable>,
     {
@@ -231,7 +232,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The larger elements of both; a NaN loses against a number, and +0 is larger than -0.
     #[inline(always)]
-    pub fn maximum<R: Operand<T, S, L>>(self, other: R) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+    #[doc(alias("maxf"))]
+    pub fn maximum<R: Operand<T, S, L>>(self, other: R) -> Combined<T, S, L, R>
     where
         T: Promote<R::Element, Output: Comparable>,
     {
@@ -244,16 +246,17 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self,
         other: R,
         _mode: N,
-    ) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+    ) -> Combined<T, S, L, R>
     where
         T: Promote<R::Element, Output: Comparable>,
     {
         other.combine(self, |a, b| N::maximum(Cast::<Promoted<T, S, L, R>>::cast(a), T::promote(b)))
     }
 
-    /// Elements moved into the range from `low` to `high`: those below become `low`, those above `high`, and a NaN stays.
+    /// Elements moved into the range from `low` to `high`.
     ///
-    /// Where `low` is above `high` the result is `high`. Both broadcast and have the type of this tile.
+    /// An element below `low` becomes `low`, and one above `high` becomes `high`. A NaN stays. Where `low` is above `high` the result is
+    /// `high`. Both broadcast, and have the type of this tile.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -315,6 +318,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Magnitudes; of the least integer it is that integer.
     #[inline(always)]
+    #[doc(alias("absi"))]
     pub fn abs(self) -> Self
     where
         T: Number,

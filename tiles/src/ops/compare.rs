@@ -35,6 +35,7 @@ comparisons! {
     ///     assert!(t.eq(2).at([2]) && t.lt(1).at([0]) && !t.ge(3).at([2]));
     /// });
     /// ```
+    #[doc(alias("equal", "eq_tile"))]
     eq: |a, b| a == b, Element;
     /// Whether elements differ; true with a NaN.
     ne: |a, b| a != b, Element;
@@ -84,6 +85,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// });
     /// ```
     #[inline(always)]
+    #[doc(alias("where"))]
     pub fn select<T, A, B>(self, then: A, otherwise: B) -> Tile<T, B::Shape, B::Layout>
     where
         T: Element,

@@ -10,16 +10,12 @@
 //! by -1 is itself, with the remainder 0. Division by a constant becomes multiplication.
 
 use super::Operand;
-use super::operand::{Fetch, Promoted};
+use super::operand::{Combined, Fetch, Promoted};
 use crate::element::{Cast, Element, Number, Promote};
 use crate::layout::Layout;
 use crate::registers::Registers;
 use crate::shape::Shape;
 use crate::tile::{Spread, Tile};
-
-/// A tile of the common type and shape of a tile and an operand.
-type Combined<T, S, L, R> =
-    Tile<Promoted<T, S, L, R>, <R as Operand<T, S, L>>::Shape, <R as Operand<T, S, L>>::Layout>;
 
 macro_rules! one_result {
     ($($(#[$attribute:meta])* $name:ident;)*) => {
@@ -47,6 +43,7 @@ one_result! {
     /// ```
     floor_div;
     /// Quotients rounded up. Of floats it is the ceiling of `self / other`.
+    #[doc(alias("cdiv"))]
     ceil_div;
     /// Remainders with the sign of `other`: Python's `%`.
     ///

@@ -1,7 +1,7 @@
 //! Operations of integers alone: high products, saturating arithmetic, and bits as bits.
 
 use super::Operand;
-use super::operand::Promoted;
+use super::operand::{Combined, Promoted};
 use crate::element::{Cast, Element, Integer, Promote};
 use crate::layout::{Join, Layout};
 use crate::sealed::Sealed;
@@ -18,7 +18,7 @@ macro_rules! binary {
                 pub fn $name<R: Operand<T, S, L>>(
                     self,
                     other: R,
-                ) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+                ) -> Combined<T, S, L, R>
                 where
                     T: Promote<R::Element, Output: Integer>,
                 {
@@ -57,6 +57,7 @@ binary! {
     ///     assert_eq!(cx.full(shape![4], -1i64).mul_hi(5).at([0]), -1);
     /// });
     /// ```
+    #[doc(alias("mulhii", "umulhi"))]
     mul_hi;
     /// Sums, clamped to the type.
     ///

@@ -2,7 +2,7 @@
 //! [`crate::math`].
 
 use super::Operand;
-use super::operand::{Fetch, Promoted};
+use super::operand::{Combined, Fetch, Promoted};
 use crate::arch;
 use crate::element::{ApproximateFloat, Cast, Classify, Element, Float, Promote, WholeExponent};
 use crate::layout::Layout;
@@ -225,6 +225,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Whether elements are infinite.
     #[inline(always)]
+    #[doc(alias("isinf"))]
     pub fn is_infinite(self) -> Tile<bool, S, L>
     where
         T: Classify,
@@ -242,7 +243,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
-    pub fn atan2<R: Operand<T, S, L>>(self, x: R) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+    pub fn atan2<R: Operand<T, S, L>>(self, x: R) -> Combined<T, S, L, R>
     where
         T: Promote<R::Element, Output: Float>,
     {
@@ -251,7 +252,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// `√(self² + other²)` without overflow or underflow on the way; `other` broadcasts.
     #[inline(always)]
-    pub fn hypot<R: Operand<T, S, L>>(self, other: R) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+    pub fn hypot<R: Operand<T, S, L>>(self, other: R) -> Combined<T, S, L, R>
     where
         T: Promote<R::Element, Output: Float>,
     {
@@ -270,7 +271,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
-    pub fn pow<R: Operand<T, S, L>>(self, exponent: R) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+    pub fn pow<R: Operand<T, S, L>>(self, exponent: R) -> Combined<T, S, L, R>
     where
         T: Promote<R::Element, Output: Float>,
     {

@@ -19,4 +19,4 @@ mod accumulate;
 pub(crate) mod operand;
 mod warp_exchange;
 
-pub use operand::Operand;
+pub use operand::{Combined, Operand, Promoted};

@@ -105,8 +105,26 @@ impl<T: Element, S: Shape, L: Layout> Operand<T, S, L> for T {
     }
 }
 
-/// The common element type of `T` and the operand `R`.
-pub(crate) type Promoted<T, S, L, R> = <T as Promote<<R as Operand<T, S, L>>::Element>>::Output;
+/// The element type to which the elements `T` of a tile and those of the operand `R` promote.
+pub type Promoted<T, S, L, R> = <T as Promote<<R as Operand<T, S, L>>::Element>>::Output;
+
+/// What an operation on a tile [`Tile<T, S, L>`](Tile) and an operand `R` gives: a tile of the element type to which both promote, in
+/// the shape to which both broadcast.
+///
+/// ```
+/// use cuda_tiles::ops::Combined;
+/// use cuda_tiles::prelude::*;
+/// type Column<B> = Tile<f32, Shape2<4, 1>, Blocked<B>>;
+/// fn larger<B: Block>(bytes: Tile<u8, Shape1<8>, Blocked<B>>, column: Column<B>) -> Combined<u8, Shape1<8>, Blocked<B>, Column<B>> {
+///     bytes.maximum(column)
+/// }
+/// cuda_tiles::cpu::block(|cx| {
+///     let both = larger(cx.iota(shape![8]), cx.full(shape![4, 1], 2.5));
+///     assert_eq!((both.at([3, 2]), both.at([3, 7])), (2.5, 7.0));
+/// });
+/// ```
+pub type Combined<T, S, L, R> =
+    Tile<Promoted<T, S, L, R>, <R as Operand<T, S, L>>::Shape, <R as Operand<T, S, L>>::Layout>;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Applies `function` to the elements of this tile and of `other`, broadcast to their common shape.

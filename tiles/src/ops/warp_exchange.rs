@@ -1,4 +1,4 @@
-//! What goes from thread to thread in reductions, scans and sorts: elements, and tuples of them.
+//! Exchanges between threads in reductions, scans and sorts: elements, and tuples of them.
 
 use crate::arch;
 use crate::element::Element;
@@ -10,15 +10,15 @@ pub trait WarpExchange: Copy + 'static {
     const BYTES: usize;
     /// The alignment in shared memory, in bytes.
     const ALIGNMENT: usize;
-    /// The value whose 32-bit words are `word` of this one's.
+    /// The value whose 32-bit words are `word` of this value's words.
     fn words(self, word: impl Fn(u32) -> u32 + Copy) -> Self;
     /// # Safety
     /// `address` has room for `BYTES` bytes in shared memory, aligned to `ALIGNMENT`, with no concurrent access.
     unsafe fn store(self, address: u32);
     /// # Safety
-    /// As `store`, of a stored value.
+    /// As `store`: `address` has a stored value.
     unsafe fn load(address: u32) -> Self;
-    /// `left` if `condition`, else `right`, part by part: whole tuples would be copied through memory.
+    /// `left` if `condition`, else `right`, part by part: the compiler would copy whole tuples through memory.
     fn select(condition: bool, left: Self, right: Self) -> Self;
 
     /// The value of the lane whose number differs by `lane_mask`.
@@ -69,7 +69,7 @@ const fn places<const N: usize>(sizes: [(usize, usize); N]) -> ([u32; N], usize,
         }
         part += 1;
     }
-    // A power of two, so that scratch divides into whole values.
+    // A power of two, so that scratch memory divides into whole values.
     (places, end.next_power_of_two(), alignment)
 }
 

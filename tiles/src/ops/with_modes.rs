@@ -5,7 +5,7 @@
 
 use super::Operand;
 use super::modes::{ArithmeticMode, DivisionMode, FlushMode, FunctionMode, FusedMode, RootMode};
-use super::operand::{Fetch, Promoted};
+use super::operand::{Combined, Fetch, Promoted};
 use crate::element::{Cast, Element, Number, Promote};
 use crate::layout::Layout;
 use crate::shape::Shape;
@@ -20,7 +20,7 @@ macro_rules! binary {
                 self,
                 other: R,
                 _mode: M,
-            ) -> Tile<Promoted<T, S, L, R>, R::Shape, R::Layout>
+            ) -> Combined<T, S, L, R>
             where
                 T: Promote<R::Element, Output: Number>,
             {
@@ -42,10 +42,13 @@ binary! {
     ///     assert_eq!(subnormal.add_with(subnormal, (TowardZero, FlushToZero)).at([0]), 0.0);
     /// });
     /// ```
+    #[doc(alias("addf"))]
     add_with = ArithmeticMode::add;
     /// `self - other` in a mode, or a tuple of modes.
+    #[doc(alias("subf"))]
     sub_with = ArithmeticMode::sub;
     /// `self * other` in a mode, or a tuple of modes.
+    #[doc(alias("mulf"))]
     mul_with = ArithmeticMode::mul;
     /// `self / other` in a mode, or a tuple of modes.
     ///
@@ -60,6 +63,7 @@ binary! {
     ///     assert_eq!(below.at([0]).next_up(), above.at([0]));
     /// });
     /// ```
+    #[doc(alias("divf", "truediv", "div_rn", "fdiv"))]
     div_with = DivisionMode::div;
 }
 

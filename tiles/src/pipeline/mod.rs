@@ -1,8 +1,8 @@
-//! Tiles that stream through shared memory, ahead of where they are used.
+//! Producers and consumers: tiles stream through shared memory ahead of the multiplications that read them.
 //!
-//! A kernel that computes on tensor cores reads its operands many times over, in tiles that a block shares. It takes them as
-//! [`TmaLoad`]s, lets them be copied into the stages of a [`Ring`] while it computes on earlier ones, and writes its results
-//! through a [`TmaStore`]. This is a matrix product at the speed of the vendor's library:
+//! A kernel takes its operands as [`TmaLoad`](crate::memory::TmaLoad)s. Producers copy tiles into the stages of a [`Ring`]
+//! while consumers multiply the tiles of earlier stages. Results leave through a [`TmaStore`](crate::memory::TmaStore). This
+//! matrix multiplication runs at the speed of the vendor's library:
 //!
 //! ```
 //! use cuda_tiles::prelude::*;
@@ -18,35 +18,65 @@
 //! ) {
 //!     let (order, steps) = (Grouped::<16>, a.tile_counts().1);
 //!     let tiles = roles.tile_indices(order, c.tile_counts());
-//!     let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
-//!     roles.pipeline(ring, feed, move |cx, mut consumer| {
+//!     let loads = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
+//!     roles.pipeline(ring, loads, move |cx, mut consumer| {
 //!         let mut buffer = buffer;
 //!         for tile in c.schedule(cx, order) {
-//!             let sums = consumer.k_loop(steps).accumulate(cx, |sums, (a, b)| sums.mma(a, b));
-//!             tile.store(&mut buffer, sums.cast());
+//!             let acc = consumer.k_loop(steps).accumulate(cx, |acc, (a, b)| acc.mma(a, b));
+//!             tile.store(&mut buffer, acc.cast());
 //!         }
 //!     });
 //! }
 //! ```
 //!
-//! * `producer = 32` gives the block a warp that copies. [`WarpRoles::pipeline`] runs `feed` in it, an iterator over the tiles to be
-//!   copied, and the closure in the other threads.
-//! * [`Consumer::k_loop`] lends the stages of each message for the time of one step. What the tensor cores do with them goes on
-//!   while the next step begins; the library gives a stage back when nothing reads it any more.
-//! * [`KLoop::accumulate`] gives an ordinary tile, laid out as tensor cores leave it: everything that tiles can do is done on
-//!   it in registers, such as adding a bias, an activation or statistics of rows.
-//! * [`WarpRoles::pipelines`] has several rings, for operands that stay or are used up at different rates.
-//! * What lies outside of a tensor reads as zero and is not written, so that any sizes will do.
+//! * `producer = 32` gives the block a producer warp. [`WarpRoles::pipeline`] runs the iterator `loads` in the producer warp,
+//!   and the closure in the consumer warps.
+//! * [`Consumer::k_loop`] lends the tiles of one stage to each step. The tensor cores go on reading them while the next step
+//!   begins. The library releases a stage when no instruction reads it any more.
+//! * [`KLoop::accumulate`] returns the accumulators as an ordinary tile in registers. The epilogue works on this tile: a bias,
+//!   an activation, statistics of rows.
+//! * [`WarpRoles::pipelines`] has several rings, for operands that stay or that are consumed at different rates.
+//! * Elements outside a tensor read as zero and are not written. Any sizes will do.
 //!
-//! On GPUs from compute capability 9.0 on, the copy engine copies and warpgroups multiply; before, all threads copy for
-//! themselves and warps multiply; on the CPU a block is one thread, and tiles are copied when they are received. The kernel is
-//! the same.
+//! # Order of events
 //!
-//! # What cannot go wrong
+//! Producer and consumers meet at mbarriers in shared memory, two for each stage. Time runs downwards, in a ring of two stages:
 //!
-//! A stage cannot be read after it was given back, or kept beyond its step: lifetimes say so. The two sides cannot wait for
-//! each other: a feed that ends too early, stages that are all held when another is received, and steps while messages are held are
-//! reported as errors, also if a [`StageGuard`] message was forgotten. A feed that goes on too long is left alone.
+//! ```text
+//! producer warp                mbarriers               consumer warps
+//! load k = 0 into stage 0  --> full[0]  ------------>  wait for full[0], start mma of k = 0
+//! load k = 1 into stage 1  --> full[1]  ------------>  wait for full[1], start mma of k = 1
+//! wait for empty[0]        <-- empty[0] <------------  mma of k = 0 has retired: release stage 0
+//! load k = 2 into stage 0  --> full[0]  ------------>  wait for full[0], start mma of k = 2
+//! wait for empty[1]        <-- empty[1] <------------  mma of k = 1 has retired: release stage 1
+//! load k = 3 into stage 1  --> full[1]  ------------>  wait for full[1], start mma of k = 3
+//! no loads are left        --> ended                   wait for another stage: an error
+//! wait for closed          <-- closed   <------------  no warp waits any more
+//! ```
+//!
+//! * `full`: the producer announces the bytes of a stage and starts its copies. The barrier's phase completes when all bytes
+//!   have arrived. Consumers wait for it.
+//! * `empty`: each consumer warp arrives once, when none of its instructions reads the stage any more. The producer waits for
+//!   all warps.
+//! * A multiplication of warpgroups is asynchronous: a step releases the stage of the step before it, whose group has retired.
+//!
+//! # On a GPU
+//!
+//! From compute capability 9.0 on, TMA copies (`cp.async.bulk.tensor`) and warpgroups multiply (`wgmma.mma_async`). Before 9.0,
+//! all threads copy for themselves (`cp.async`) and warps multiply (`mma.sync`). On the CPU a block is one thread, which copies
+//! a tile when the consumer waits for it. The kernel is the same.
+//!
+//! # Errors
+//!
+//! Lifetimes forbid reading a stage after its release or keeping it beyond its step. Producer and consumers cannot deadlock.
+//! These mistakes are reported as errors, even if a [`StageGuard`] was forgotten: the producer ends too early, a consumer waits
+//! while it holds all stages, a k loop begins while stages are held. Loads that no consumer waits for are not an error.
+//!
+//! # The files
+//!
+//! `roles` is the kernel's token; `specialise` splits the block into roles. `ring` and `rings` are the stages and their
+//! barriers. `producer` fills stages; `consumer` waits for them and releases them. This folder knows `memory`, `schedule`, and
+//! `mma` for operands in stages. It knows no epilogue.
 
 pub mod roles;
 
@@ -57,7 +87,7 @@ mod rings;
 mod specialise;
 
 pub use consumer::in_flight::InFlight;
-pub use consumer::k_loop::KLoop;
+pub use consumer::mainloop::KLoop;
 pub use consumer::{Consumer, StageGuard};
 pub use producer::{
     LoadTile, LoadTiles, ProducerLoads, ProducerLoadsIter, ProducerSafe, StageLoad, TileIndices,

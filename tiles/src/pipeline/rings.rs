@@ -1,61 +1,62 @@
-//! The rings of a pipeline, each with its feed, its copying warp and its consumer.
+//! The rings of a pipeline: each has loads, a producer warp and a consumer of its own.
 
 use crate::layout::Block;
-use crate::memory::shared_tile::StageLayout;
+use crate::memory::stage_layout::StageLayout;
 use crate::pipeline::consumer::Consumer;
 use crate::pipeline::consumer::progress::Progress;
 use crate::pipeline::producer::{ProducerSafe, StageLoad};
 use crate::pipeline::ring::Ring;
 
-/// One to three [`Ring`]s as a tuple, which a tuple of as many feeds fills: what [`WarpRoles::pipelines`](super::WarpRoles::pipelines) takes.
+/// A tuple of one to three [`Ring`]s that a tuple of as many loads fills, for
+/// [`WarpRoles::pipelines`](super::WarpRoles::pipelines).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be filled by the feeds `{Feeds}`",
-    label = "expected a tuple of one to three rings, and as many feeds",
+    message = "`{Self}` cannot be filled by the loads `{Loads}`",
+    label = "expected a tuple of one to three rings, and as many loads",
     note = "`roles.pipelines((ring_of_a, ring_of_b), (a.row(i), b.column(j)), |cx, (mut a, mut b)| ...)`"
 )]
-pub trait Rings<Feeds>: Sized {
-    /// The receivers, one for each ring. For whoever gets them no two have the same lifetime, so that a message can only be given
-    /// back to its own ring.
+pub trait Rings<Loads>: Sized {
+    /// The consumers, one for each ring. Their lifetimes differ for the closure that takes them. A stage can therefore be
+    /// released to its own ring alone.
     type Receivers<'a, 'b, 'c, B: Block>;
     /// The number of rings.
     const COUNT: u32;
 
-    /// The same rings, for the copying warps.
+    /// The same rings, for the producer warps.
     #[doc(hidden)]
     fn aliases(&self) -> Self;
-    /// The receivers; with feeds, they copy for themselves.
+    /// The consumers. With `loads`, they copy for themselves.
     #[doc(hidden)]
-    fn receivers<'s, B: Block>(
+    fn consumers<'s, B: Block>(
         self,
-        feeds: Option<Feeds>,
+        loads: Option<Loads>,
         progress: &'s Progress,
     ) -> Self::Receivers<'s, 's, 's, B>;
-    /// Makes the barriers and words of all rings, for so many warps that receive.
+    /// Initialises the barriers and words of all rings, for `warps` consumer warps.
     ///
     /// # Safety
-    /// One thread calls it, before any other uses the rings.
+    /// One thread calls it, before any other thread uses the rings.
     #[doc(hidden)]
     unsafe fn initialise(&self, warps: u32);
-    /// Says that this warp receives no more.
+    /// Arrives for this warp at the barriers that no consumer waits any more.
     ///
     /// # Safety
-    /// One lane of each warp that receives calls it, once, on initialised rings.
+    /// One lane of each consumer warp calls it, once, on initialised rings.
     #[doc(hidden)]
     unsafe fn close(&self);
-    /// Copies what the feed of ring `number` names.
+    /// Copies the loads of ring `number` into its stages.
     ///
     /// # Safety
     /// One thread of the block calls it for each number, on initialised rings.
     #[doc(hidden)]
-    unsafe fn send(&self, number: u32, feeds: Feeds);
+    unsafe fn produce(&self, number: u32, loads: Loads);
 }
 
 macro_rules! rings {
-    ($($count:literal: $($message:ident $feed:ident $stages:ident $number:tt $lifetime:lifetime),*;)*) => { $(
-        impl<$($message: StageLayout, $feed: IntoIterator<Item: StageLoad<$message>> + ProducerSafe, const $stages: usize),*> Rings<($($feed,)*)>
-            for ($(Ring<$message, $stages>,)*)
+    ($($count:literal: $($stage:ident $loads:ident $stages:ident $number:tt $lifetime:lifetime),*;)*) => { $(
+        impl<$($stage: StageLayout, $loads: IntoIterator<Item: StageLoad<$stage>> + ProducerSafe, const $stages: usize),*> Rings<($($loads,)*)>
+            for ($(Ring<$stage, $stages>,)*)
         {
-            type Receivers<'a, 'b, 'c, B: Block> = ($(Consumer<$lifetime, $message, $feed::IntoIter, B, $stages>,)*);
+            type Receivers<'a, 'b, 'c, B: Block> = ($(Consumer<$lifetime, $stage, $loads::IntoIter, B, $stages>,)*);
             const COUNT: u32 = $count;
 
             #[inline(always)]
@@ -64,13 +65,13 @@ macro_rules! rings {
             }
 
             #[inline(always)]
-            fn receivers<'s, B: Block>(
+            fn consumers<'s, B: Block>(
                 self,
-                feeds: Option<($($feed,)*)>,
+                loads: Option<($($loads,)*)>,
                 progress: &'s Progress,
             ) -> Self::Receivers<'s, 's, 's, B> {
-                match feeds {
-                    Some(feeds) => ($(Consumer::new(self.$number, Some(feeds.$number.into_iter()), progress),)*),
+                match loads {
+                    Some(loads) => ($(Consumer::new(self.$number, Some(loads.$number.into_iter()), progress),)*),
                     None => ($(Consumer::new(self.$number, None, progress),)*),
                 }
             }
@@ -89,11 +90,11 @@ macro_rules! rings {
 
             #[inline(always)]
             #[track_caller]
-            unsafe fn send(&self, number: u32, feeds: ($($feed,)*)) {
+            unsafe fn produce(&self, number: u32, loads: ($($loads,)*)) {
                 $(
                     if number == $number {
                         // SAFETY: the same contract.
-                        unsafe { self.$number.send(feeds.$number.into_iter()) }
+                        unsafe { self.$number.produce(loads.$number.into_iter()) }
                     }
                 )*
             }

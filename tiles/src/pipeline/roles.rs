@@ -1,36 +1,47 @@
-//! The token of a kernel whose threads have roles.
+//! The token of a kernel whose warps have roles.
 
 use crate::arch::execution::Place;
 use crate::context::{BlockIndex, Cx};
+use crate::launch::Token;
 use crate::layout::Block;
 use core::marker::PhantomData;
 
-/// Proof of being inside a kernel with threads that copy, before the roles part: the first argument of a kernel with
-/// `producer = 32` or `producer = 128` in its attribute.
+/// The token of a running block with producer warps, before its warps take their roles.
 ///
-/// It has no operations on tiles: those are for the threads that hold tiles alone. Copies of the token there are none, since
-/// the roles part once.
+/// It is the first argument of a kernel with `producer = 32`, `64`, `96` or `128` in its attribute. It has no tile operations:
+/// these belong to the consumers. It is neither `Copy` nor `Clone`, since the roles split once.
+#[doc(alias("warp_specialize"))]
 pub struct WarpRoles<B> {
     place: Place,
     block: PhantomData<B>,
-    // Not `Send`: the token must not leave the block that it stands for.
+    // Not `Send`: the token must not leave its block.
     local: PhantomData<*const ()>,
+}
+
+impl<B> crate::launch::sealed::RunningBlock for WarpRoles<B> {}
+
+impl<B: Block> Token<B> for WarpRoles<B> {
+    #[inline(always)]
+    unsafe fn new(place: Place) -> Self {
+        // SAFETY: the same contract.
+        unsafe { Self::new(place) }
+    }
 }
 
 impl<B: Block> WarpRoles<B> {
     /// The token of the block at `place`.
     ///
     /// # Safety
-    /// Only the entry of a kernel makes one, once, on all threads of a block of `B::Threads` threads and, where the target has
-    /// a copy engine, `B::PRODUCER_THREADS` more behind them, in a grid whose axes beyond `B::GRID_RANK` have length 1; and each
-    /// block of the launch makes it for its own place.
+    /// Only the entry of a kernel makes one, once, on all threads of a block. The block has `B::Threads` threads and, where the
+    /// target has TMA, `B::PRODUCER_THREADS` more behind them. The grid's axes beyond `B::GRID_RANK` have length 1. Each block
+    /// of the launch passes its own place.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn new(place: Place) -> Self {
         Self { place, block: PhantomData, local: PhantomData }
     }
 
-    /// This block's index along grid axis `AXIS`, with the knowledge that no other block has it: as [`Cx::bid`].
+    /// This block's index along grid axis `AXIS`, with the knowledge that no other block has it. See [`Cx::bid`].
     #[inline(always)]
     pub fn bid<const AXIS: usize>(&self) -> BlockIndex<AXIS> {
         self.context().bid()
@@ -42,16 +53,16 @@ impl<B: Block> WarpRoles<B> {
         self.place.block_count(axis)
     }
 
-    /// This block's index along grid axis 0, for those who keep it to themselves until it is asked for.
+    /// This block's index along grid axis 0. Callers do not reveal it to the kernel.
     #[inline(always)]
     pub(crate) fn first_number(&self) -> u32 {
         self.place.block_index(0)
     }
 
-    /// The token of the threads that hold tiles.
+    /// The token of the consumers.
     #[inline(always)]
     pub(crate) fn context(&self) -> Cx<B> {
-        // SAFETY: this token's contract is that token's, of a block that has threads which copy besides.
+        // SAFETY: this token's contract implies that token's: the consumers are the block's first `B::Threads` threads.
         unsafe { Cx::new(self.place) }
     }
 }

@@ -1,11 +1,11 @@
-//! Roles of a block: a warp that copies, threads that compute, and the ring between them.
+//! Warp specialisation: the block splits into producer warps and consumer warps, with rings between them.
 
 use crate::arch::barriers::{self, PRODUCER_WARP};
 use crate::arch::matrix::WARPGROUPS;
 use crate::arch::{bulk, execution, order, threads, warpgroup};
 use crate::context::Cx;
 use crate::layout::Block;
-use crate::memory::shared_tile::StageLayout;
+use crate::memory::stage_layout::StageLayout;
 use crate::pipeline::consumer::Consumer;
 use crate::pipeline::consumer::progress::Progress;
 use crate::pipeline::producer::{ProducerSafe, StageLoad};
@@ -16,42 +16,48 @@ use crate::registers::PowerOfTwo;
 
 /// Threads of a warp.
 const WARP: u32 = 32;
-/// Registers that a copying thread keeps, where a whole warpgroup copies for two that compute.
+/// Registers that a producer thread keeps, where a whole warpgroup produces for two consumer warpgroups.
 const PRODUCER_REGISTERS: u32 = 40;
-/// Registers that each computing thread then has: of 64,512, which the launch allots to 384 threads, all the others.
+/// Registers that each consumer thread then has: the rest of the 64,512 registers that the launch allots to 384 threads.
 const CONSUMER_REGISTERS: u32 = 232;
 
 impl<B: Block> WarpRoles<B> {
-    /// Splits the block into its roles. One warp copies the tiles that `feed` names into the ring, in order and as far ahead as
-    /// there are stages; the other threads run `compute`, which receives them in the same order. Where the GPU has no copy
-    /// engine (before 9.0) the computing threads copy for themselves, and on the CPU tiles are copied when they are received.
+    /// Splits the block into a producer warp, which copies `loads` into the ring, and consumer warps, which run `compute`.
     ///
-    /// `feed` is any iterator over tiles of [`TmaLoad`](super::TmaLoad)s, or tuples of them. It runs in the copying warp,
-    /// and may therefore capture sources and numbers only. The two sides cannot wait for each other for ever: receiving
-    /// more than the feed has is an error, and messages that nobody receives are not copied.
+    /// The producer copies in order, as far ahead as the ring has stages. Consumers wait for the stages in the same order.
+    /// `loads` is an iterator over tiles of [`TmaLoad`](crate::memory::TmaLoad)s, or over tuples of such tiles. It runs in the
+    /// producer warp and can therefore capture `TmaLoad`s and numbers alone.
     ///
-    /// Nothing follows: a kernel ends with its pipeline, out of which neither side can hand anything; both own what they use
-    /// (`move`).
+    /// The kernel ends with its pipeline. Neither role returns anything, and both own their captures (`move`).
+    ///
+    /// # On a GPU
+    ///
+    /// Before compute capability 9.0 there is no TMA, and the consumers copy for themselves by `cp.async`. On the CPU a tile is
+    /// copied when the consumer waits for it. The roles cannot deadlock: a wait beyond the last load is an error, and loads
+    /// that no consumer waits for are not copied.
     ///
     /// # Panics
-    /// If more is received than the feed has, or stages are held that are needed (on the device: traps).
+    ///
+    /// If a consumer waits for more stages than `loads` has, or holds stages that it needs (on the device: traps).
     #[inline(always)]
     #[track_caller]
     pub fn pipeline<P, I, const STAGES: usize>(
         self,
         ring: Ring<P, STAGES>,
-        feed: I,
+        loads: I,
         compute: impl for<'r> FnOnce(Cx<B>, Consumer<'r, P, I::IntoIter, B, STAGES>) + 'static,
     ) where
         P: StageLayout,
         I: IntoIterator<Item: StageLoad<P>> + ProducerSafe,
     {
-        self.pipelines((ring,), (feed,), |cx, (consumer,)| compute(cx, consumer));
+        self.pipelines((ring,), (loads,), |cx, (consumer,)| compute(cx, consumer));
     }
 
-    /// As [`pipeline`](Self::pipeline), with up to three rings that are filled and received from independently of each other: for an
-    /// operand that stays while another streams, or operands that are used up at different rates. Each ring has a
-    /// feed, a copying warp and a consumer of its own; a kernel with two rings states `producer = 64`, or `producer = 128`.
+    /// As [`pipeline`](Self::pipeline), with up to three rings that are filled and consumed independently of each other.
+    ///
+    /// Use several rings for an operand that stays while another streams, or for operands that are consumed at different rates.
+    /// Each ring has loads, a producer warp and a consumer of its own. A kernel with two rings states `producer = 64` or
+    /// `producer = 128`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -74,8 +80,8 @@ impl<B: Block> WarpRoles<B> {
     ///         let (mut buffer, tiles) = (buffer, y.schedule(cx, RowMajor));
     ///         let w = weights.wait();
     ///         for tile in tiles {
-    ///             let sums = rows.k_loop(1).accumulate(cx, |sums, x| sums.mma(x, w.tiles()));
-    ///             tile.store(&mut buffer, sums.cast());
+    ///             let acc = rows.k_loop(1).accumulate(cx, |acc, x| acc.mma(x, w.tiles()));
+    ///             tile.store(&mut buffer, acc.cast());
     ///         }
     ///         weights.release(w);
     ///     });
@@ -83,13 +89,14 @@ impl<B: Block> WarpRoles<B> {
     /// ```
     ///
     /// # Panics
+    ///
     /// As [`pipeline`](Self::pipeline).
     #[inline(always)]
     #[track_caller]
     pub fn pipelines<R, I>(
         self,
         rings: R,
-        feeds: I,
+        loads: I,
         compute: impl for<'a, 'b, 'c> FnOnce(Cx<B>, R::Receivers<'a, 'b, 'c, B>) + 'static,
     ) where
         R: Rings<I>,
@@ -97,23 +104,24 @@ impl<B: Block> WarpRoles<B> {
         const {
             assert!(
                 B::PRODUCER_THREADS / WARP >= R::COUNT,
-                "each ring of a pipeline has a copying warp: state `producer = 64` for two rings, `producer = 96` for three, or `producer = 128`"
+                "each ring of a pipeline has a producer warp: state `producer = 64` for two rings, `producer = 96` for three, or `producer = 128`"
             )
         };
         let compute_threads = const { <B::Threads as PowerOfTwo>::COUNT as u32 };
         let (cx, progress) = (self.context(), Progress::default());
         if !PRODUCER_WARP {
-            order::feeds();
-            let receivers = rings.receivers(Some(feeds), &progress);
-            order::fed();
-            compute(cx, receivers);
+            order::producer_begins();
+            let consumers = rings.consumers(Some(loads), &progress);
+            order::producer_ends();
+            compute(cx, consumers);
             return;
         }
-        let copies = rings.aliases();
-        // SAFETY: all threads of the block are here, and those of a warp take the same branches; the rings' memory is their own.
+        let producers = rings.aliases();
+        // SAFETY: all threads of the block are here, and all threads of a warp take the same branches. The rings' memory
+        // belongs to the rings.
         unsafe {
             if execution::thread() == 0 {
-                copies.initialise(compute_threads / WARP);
+                producers.initialise(compute_threads / WARP);
                 barriers::fence_mbarrier_init();
             }
             execution::barrier_of_all();
@@ -122,12 +130,13 @@ impl<B: Block> WarpRoles<B> {
                 if const { moves_registers::<B>() } {
                     barriers::setmaxnreg_inc::<CONSUMER_REGISTERS>();
                 }
-                compute(cx, rings.receivers(None, &progress));
+                compute(cx, rings.consumers(None, &progress));
                 warpgroup_wait();
-                // Buffers are read until then; the memory is another block's when this one has ended.
+                // Stores by TMA read the epilogue buffers until then. After the block's end the memory belongs to another
+                // block.
                 bulk::wait_for_reads::<0>();
                 if threads::lane(execution::thread() as u32) == 0 {
-                    copies.close();
+                    producers.close();
                 }
             } else {
                 if const { moves_registers::<B>() } {
@@ -135,20 +144,20 @@ impl<B: Block> WarpRoles<B> {
                 }
                 let number = warp - compute_threads / WARP;
                 if number < R::COUNT && barriers::elect_sync() {
-                    copies.send(number, feeds);
+                    producers.produce(number, loads);
                 }
             }
         }
     }
 }
 
-/// Whether copying threads give registers to computing ones: for the one split of a block in which the counts add up, where
-/// warpgroups multiply. Other targets do not have the instruction.
+/// Whether producer threads give registers to consumer threads: for the only split of a block in which the counts add up, on
+/// targets with warpgroups. Other targets do not have `setmaxnreg`.
 const fn moves_registers<B: Block>() -> bool {
     WARPGROUPS && <B::Threads as PowerOfTwo>::COUNT == 256 && B::PRODUCER_THREADS == 128
 }
 
-/// Waits for all products of this warpgroup, where there are any.
+/// Waits for all multiplications of this warpgroup, where there are warpgroups.
 ///
 /// # Safety
 /// All threads of the warpgroup execute this same call.

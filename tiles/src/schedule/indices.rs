@@ -7,10 +7,11 @@ use crate::schedule::order::TileOrder;
 use crate::shape::MAXIMUM_RANK;
 
 impl<B: Block> Cx<B> {
-    /// The tile indices that fall to this block when `counts` tiles along each axis are dealt out in this order along
-    /// grid axis 0: number [`bid`](Cx::bid), and every number of blocks further.
+    /// This block's tile indices, when a persistent grid computes `counts` tiles along each axis in this order.
     ///
-    /// They are plain numbers, for reading; [`PartitionView::schedule`] gives tiles that can also be stored.
+    /// The block gets the tiles with numbers [`bid`](Cx::bid) plus multiples of the number of blocks. The indices are plain
+    /// numbers, for reads. [`PartitionView::schedule`](crate::view::PartitionView::schedule) gives tiles that can also be
+    /// stored.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -21,6 +22,7 @@ impl<B: Block> Cx<B> {
     /// ```
     ///
     /// # Panics
+    ///
     /// If there are 2³² tiles or more (on the device: traps).
     #[inline(always)]
     #[track_caller]
@@ -44,13 +46,11 @@ impl<B: Block> Cx<B> {
 #[inline(always)]
 #[track_caller]
 pub(crate) fn total([a, b, c, d]: [u64; MAXIMUM_RANK]) -> u32 {
-    // Zero stays zero, and what saturates is too much.
+    // Zero stays zero. A saturated product is too large.
     let total = a.saturating_mul(b).saturating_mul(c).saturating_mul(d);
     if total <= u64::from(u32::MAX) {
         total as u32
     } else {
-        execution::fail(|text| {
-            text.write_str("tiles are dealt out where there are fewer than 2^32; use larger ones")
-        })
+        execution::fail(|text| text.write_str("a schedule has fewer than 2^32 tiles; use larger ones"))
     }
 }

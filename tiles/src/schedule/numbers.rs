@@ -4,7 +4,7 @@ use crate::arch::barriers::PRODUCER_WARP;
 use crate::arch::{execution, order};
 use crate::schedule::order::TileOrder;
 
-/// The numbers of the tiles that fall to a block.
+/// The numbers of one block's tiles.
 #[derive(Clone)]
 pub(crate) struct Numbers {
     next: Option<u32>,
@@ -29,12 +29,14 @@ impl Numbers {
     pub(crate) fn new(first: u32, step: u32, [a, b, c]: [u32; 3]) -> Self {
         let total = u64::from(a).saturating_mul(u64::from(b)).saturating_mul(u64::from(c));
         if total > u64::from(u32::MAX) {
-            execution::fail(|text| text.write_str("a sink has fewer than 2^32 tiles; use larger ones"))
+            execution::fail(|text| {
+                text.write_str("a store operand has fewer than 2^32 tiles; use larger ones")
+            })
         }
         Self { next: Some(first), step, total: total as u32 }
     }
 
-    /// The first `count` of them.
+    /// The first `count` of these numbers.
     #[inline(always)]
     pub(crate) fn first(self, count: u32) -> Self {
         let end = self.next.map_or(0, |next| next.saturating_add(self.step.saturating_mul(count)));
@@ -42,8 +44,8 @@ impl Numbers {
     }
 }
 
-/// Where tile `number` of these is in an order, computed where it is used and from nothing kept in advance where the threads that
-/// compute deal out the tiles: their products need the registers.
+/// The index of tile `number`, computed where it is used. Where consumers also schedule the tiles, no register keeps anything
+/// for it in advance: their multiplications need the registers.
 #[inline(always)]
 pub(crate) fn locate(order: &impl TileOrder, number: u32, blocks: u32, counts: [u32; 3]) -> [u32; 3] {
     let rematerialise =

@@ -3,16 +3,16 @@
 use crate::sealed::{Sealed, sealed};
 use crate::shape::MAXIMUM_RANK;
 
-/// An order of the tiles of a view: which one comes as number 0, 1, 2, ...
+/// A tile order (rasterisation): which tile of a view has number 0, 1, 2, ...
 pub trait TileOrder: Sealed + Copy + 'static {
-    /// A number that no other order has.
+    /// A number that identifies the order.
     const NUMBER: u64;
     /// The index of tile `number` among `counts` tiles along each axis. Different numbers below the product of the counts
     /// give different indices below the counts.
     fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R];
 
-    /// The same where the numbers are dealt out to `blocks` blocks, of which each has every `blocks`th one. Orders that balance the
-    /// blocks' shares depend on it; for each number of blocks they are other permutations.
+    /// The same for a schedule of `blocks` blocks, of which each has every `blocks`th number. Orders that balance the blocks'
+    /// work depend on the number of blocks. For each number of blocks they are another permutation.
     #[inline(always)]
     fn locate_among<const R: usize>(self, number: u32, blocks: u32, counts: [u32; R]) -> [u32; R] {
         let _ = blocks;
@@ -30,24 +30,25 @@ pub struct ColumnMajor;
 
 /// In bands of `GROUP` rows, each band column by column; further axes in front of the last two run slowest.
 ///
-/// Blocks that run at the same time then share rows and columns: what they load of two factors stays in the L2 cache.
+/// Blocks that run at the same time then share rows and columns, and the tiles of both operands stay in the L2 cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[doc(alias("GROUP_SIZE_M", "swizzle2d"))]
 pub struct Grouped<const GROUP: u32>;
 
-/// In groups of `GROUP` matrices, of each row by row from the last one up, a row of all matrices of the group at a time; for
-/// tiles of rank 3, of which the first axis counts matrices. Tiles of lower rank come row by row from the last one.
+/// From the last row up, in groups of `GROUP` matrices: one row of all matrices of a group, then the row above.
 ///
-/// Where the last rows are the most work, as in causal attention, blocks then end at about the same time, and those that run
-/// together share the matrices of a group in the L2 cache.
+/// This is for tiles of rank 3, whose first axis counts matrices. Tiles of lower rank come row by row from the last one. Where
+/// the last rows are the most work, as in causal attention, all blocks end at about the same time. Blocks that run together
+/// share the matrices of a group in the L2 cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FromLastRow<const GROUP: u32>;
 
-/// For tiles of which a row is the more work the further down it is, in proportion, as in causal attention: each block gets as
-/// many rows from above as from below, so that all end at about the same time, whatever their number.
+/// Balances tiles whose work grows in proportion to their row, as in causal attention.
 ///
-/// The matrices, which the first axis counts in tiles of rank 3, come in pairs, one from its last row up and the other from its
-/// first row down: a block has tiles of both, and blocks that run together share a few matrices in the L2 cache. The tiles that
-/// are left when no round of pairs is whole are dealt out from the longest, to and fro.
+/// Each block gets as many rows from above as from below, so that all blocks end at about the same time, whatever their number.
+/// The matrices, which the first axis counts in tiles of rank 3, come in pairs: one from its last row up, the other from its
+/// first row down. A block has tiles of both. Blocks that run together share a few matrices in the L2 cache. Tiles beyond the
+/// last whole round of pairs are scheduled from the longest, to and fro.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CausalBalanced;
 
@@ -59,8 +60,8 @@ sealed! {
     [const GROUP: u32] FromLastRow<GROUP>;
 }
 
-/// Takes the coordinate along `axis` off `number`, the fastest one first; nothing where there is no such axis. Written out
-/// for each axis by the callers: a loop over an array would put it into memory.
+/// Takes the coordinate along `axis` off `number`, the fastest axis first; does nothing if there is no such axis. The callers
+/// write the axes out: a loop over an array would put it into memory.
 #[inline(always)]
 fn take<const R: usize>(number: &mut u32, index: &mut [u32; R], counts: [u32; R], axis: usize) {
     if axis < R {
@@ -107,7 +108,7 @@ impl<const GROUP: u32> TileOrder for Grouped<GROUP> {
             return RowMajor.locate(number, counts);
         }
         let (rows, columns) = (counts[R - 2].max(1), counts[R - 1].max(1));
-        // The axes in front of the last two; none of the divisions is worth its time where there are none.
+        // The axes in front of the last two. Without them, none of the divisions is worth its time.
         let (mut index, mut within) = ([0; R], number);
         let matrices = if R == 2 { 1 } else { counts[0] * if R == 4 { counts[1] } else { 1 } };
         if matrices > 1 {
@@ -118,7 +119,7 @@ impl<const GROUP: u32> TileOrder for Grouped<GROUP> {
             }
             index[0] = matrix;
         }
-        // No band is higher than the matrix, so that no product exceeds the number of tiles.
+        // No band is higher than the matrix. No product therefore exceeds the number of tiles.
         let group = GROUP.min(rows);
         let band = within / (group * columns);
         let height = group.min(rows - (band * group).min(rows)).max(1);
@@ -135,7 +136,7 @@ impl<const GROUP: u32> Grouped<GROUP> {
         GROUP
     }
 
-    /// The number at which the tile `index` comes: the other way round than [`TileOrder::locate`].
+    /// The number of the tile `index`: the inverse of [`TileOrder::locate`].
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -168,7 +169,7 @@ impl<const GROUP: u32> TileOrder for FromLastRow<GROUP> {
         }
         let (matrices, rows, columns) = (counts[0].max(1), counts[1].max(1), counts[2].max(1));
         let per_matrix = rows * columns;
-        // No group is larger than all of them, so that no product exceeds the number of tiles.
+        // No group is larger than all matrices. No product therefore exceeds the number of tiles.
         let most = GROUP.min(matrices);
         let group = number / (most * per_matrix);
         let within = number - group * most * per_matrix;
@@ -212,7 +213,7 @@ impl TileOrder for CausalBalanced {
     }
 }
 
-/// Rows of matrices, of one column each, that are dealt out in the order [`CausalBalanced`].
+/// Rows of matrices, of one column each, scheduled in the order [`CausalBalanced`].
 #[derive(Clone, Copy)]
 struct Triangle {
     matrices: u32,
@@ -226,7 +227,7 @@ impl Triangle {
         let Self { matrices, rows } = self;
         let blocks = blocks.max(1);
         let (round, block) = (number / blocks, number % blocks);
-        // At least two rounds are left for the end, as with fewer the longest tiles alone would be too much.
+        // At least two rounds remain for the end: with fewer, the longest tiles alone would be too much work.
         let whole_rounds = (matrices * rows / blocks / 2).saturating_sub(1).min(matrices / 2 * rows / blocks);
         if round / 2 < whole_rounds {
             let pair = round / 2 * blocks + block;
@@ -235,17 +236,17 @@ impl Triangle {
         }
         let rest = matrices * rows - 2 * whole_rounds * blocks;
         let (round, rounds) = (round - 2 * whole_rounds, rest.div_ceil(blocks));
-        // To and fro, so that the last round, which may not be whole, begins with those that have the least.
+        // To and fro: the last round may be incomplete, and begins with the blocks that have the least work.
         let place = if (rounds - round) % 2 == 0 { blocks - 1 - block } else { block };
         self.locate_rest(whole_rounds * blocks, round * blocks + place)
     }
 
-    /// The tile at `place`, from the longest to the shortest, of those that the first `pairs` pairs leave.
+    /// The tile at `place`, from the longest to the shortest, of the tiles that the first `pairs` pairs leave.
     #[inline(always)]
     fn locate_rest(self, pairs: u32, place: u32) -> (u32, u32) {
         let Self { matrices, rows } = self;
-        // Of a pair of matrices that has been begun, the first still has its first `rows - begun` rows, the second all from row
-        // `begun` on. Rows of three kinds are therefore left: above and below of one of them, in the middle of both or none.
+        // In a pair of matrices that has begun, the first matrix still has its first `rows - begun` rows, the second all rows
+        // from `begun` on. Three kinds of rows remain: the outer ones in one of the two, the middle ones in both or in neither.
         let (first, begun) = (pairs / rows * 2, pairs % rows);
         if begun == 0 {
             let whole = (matrices - first).max(1);

@@ -4,7 +4,7 @@
 //! memory; everything about them is known to the compiler.
 
 mod broadcast;
-mod order;
+pub(crate) mod order;
 mod resize;
 mod scale;
 
@@ -20,6 +20,7 @@ use typenum::{Const, ToUInt, U1};
 
 /// A static dimension of a tile, or a static extent of a span, of `N` elements.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[doc(alias("integral_constant", "Constant"))]
 pub struct D<const N: usize>;
 
 /// The highest rank of tiles, spans and views.

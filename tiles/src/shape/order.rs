@@ -2,7 +2,6 @@
 
 use super::{D, Dimension, MAXIMUM_RANK, Shape};
 use crate::sealed::{Sealed, sealed};
-use crate::span::{OrderC, OrderF};
 
 /// The dimension of a shape along axis `A`, as a type.
 #[diagnostic::on_unimplemented(
@@ -29,6 +28,14 @@ pub trait AxisOrder<S: Shape>: Sealed {
     /// Which axis of the tile each new axis is.
     const AXES: [usize; MAXIMUM_RANK];
 }
+
+/// The axes as they are: `order='C'` of cuTile.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OrderC;
+
+/// The axes reversed: `order='F'` of cuTile.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OrderF;
 
 /// Whether the first `rank` numbers are 0 to `rank - 1` in any order.
 pub(crate) const fn is_permutation(axes: [usize; MAXIMUM_RANK], rank: usize) -> bool {
@@ -132,4 +139,8 @@ impl<S: Transpose<A, B>, const A: usize, const B: usize> AxisOrder<S> for Swap<A
     };
 }
 
-sealed! { [const A: usize, const B: usize] Swap<A, B>; }
+sealed! {
+    [] OrderC;
+    [] OrderF;
+    [const A: usize, const B: usize] Swap<A, B>;
+}

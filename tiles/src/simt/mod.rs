@@ -41,6 +41,7 @@ use core::marker::PhantomData;
 
 /// One thread of the block, in [`Cx::simt`].
 #[derive(Clone, Copy)]
+#[doc(alias("threadIdx"))]
 pub struct Thread<B> {
     block: PhantomData<B>,
     // Not `Send`: it stands for the thread that runs this code.

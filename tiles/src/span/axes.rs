@@ -4,7 +4,7 @@ use super::extents::{Extent, Extents, OffsetInteger};
 use super::mapping::{
     Left, Mapping, PaddedLeft, PaddedRight, Permuted, Pitched, PitchedLeft, Right, Strided,
 };
-use super::permute::Permutation;
+use super::order::Permutation;
 use crate::sealed::Sealed;
 use crate::shape::{D, Rank};
 

@@ -223,6 +223,7 @@ unsafe impl<I: Extent, const K: usize> Extent for Mult<I, K> {
     label = "expected a tuple of at most 4 extents",
     note = "for example `(u32, D<1024>)`; a single extent is `(u32,)`"
 )]
+#[doc(alias("IndexedWithInt64", "ndim", "rank"))]
 pub unsafe trait Extents: Sealed + Copy + Send + Sync + 'static {
     /// The number of axes, as a type that tiles and tensors compare with theirs.
     type Rank: Sealed;

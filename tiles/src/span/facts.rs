@@ -82,6 +82,7 @@ fn wide<T: Integer + Into<i128>>(number: T) -> i128 {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
+#[doc(alias("assume_divisible", "assume_divisible_by", "multiple_of"))]
 pub struct Divisible<T, const K: u64>(T);
 
 impl<T: Integer + Into<i128>, const K: u64> Divisible<T, K> {
@@ -155,6 +156,7 @@ impl<T: Integer + Into<i128>, const K: u64> Deref for Divisible<T, K> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
+#[doc(alias("assume_bounded", "assume_bounds"))]
 pub struct Bounded<T, const LOW: i64, const HIGH: i64>(T);
 
 impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Bounded<T, LOW, HIGH> {

@@ -1,7 +1,7 @@
 //! Layout mappings: where in memory the element with given coordinates lies.
 
 use super::extents::{Extents, OffsetInteger};
-use super::permute::Permutation;
+use super::order::Permutation;
 use crate::launch::Fingerprint;
 use crate::sealed::{Sealed, sealed};
 use crate::shape::MAXIMUM_RANK;
@@ -29,6 +29,7 @@ use core::marker::PhantomData;
     message = "`{Self}` is not a layout mapping",
     label = "expected Right, Left, Pitched or Strided"
 )]
+#[doc(alias("layout_mapping", "accessor_policy"))]
 pub unsafe trait Mapping: Sealed + Copy + Send + Sync + 'static {
     /// The name in messages.
     const NAME: &'static str;
@@ -107,18 +108,22 @@ impl MemoryOrder {
 
 /// Row-major, without gaps: the last axis is contiguous (C order).
 #[derive(Clone, Copy, Debug, Default)]
+#[doc(alias("layout_right"))]
 pub struct Right;
 
 /// Column-major, without gaps: the first axis is contiguous (Fortran order).
 #[derive(Clone, Copy, Debug, Default)]
+#[doc(alias("layout_left"))]
 pub struct Left;
 
 /// Row-major, each row as long as the last extent rounded up to a multiple of `K` elements.
 #[derive(Clone, Copy, Debug, Default)]
+#[doc(alias("layout_right_padded"))]
 pub struct PaddedRight<const K: usize>;
 
 /// Column-major, each column as long as the first extent rounded up to a multiple of `K` elements.
 #[derive(Clone, Copy, Debug, Default)]
+#[doc(alias("layout_left_padded"))]
 pub struct PaddedLeft<const K: usize>;
 
 /// The last axis is contiguous, the others have any stride that is a multiple of `K`, checked at launch: rows with
@@ -132,6 +137,7 @@ pub struct PitchedLeft;
 
 /// Any stride along any axis.
 #[derive(Clone, Copy, Debug, Default)]
+#[doc(alias("layout_strided"))]
 pub struct Strided;
 
 /// A tensor of mapping `M` with its axes in the order `O`: what [`permute`](super::TensorSpan::permute) gives.

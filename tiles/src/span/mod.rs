@@ -7,9 +7,12 @@ pub(crate) mod access;
 mod axes;
 mod error;
 mod facts;
+mod order;
+mod parameter;
 mod part;
 mod permute;
 
+pub use crate::shape::order::{OrderC, OrderF};
 pub use access::{
     Access, Aligned, Alignment, Atomic, Concurrent, Exclusive, Natural, ReadOnly, Shareable, Writable,
 };
@@ -20,32 +23,107 @@ pub use facts::{Bounded, Divisible, Fact, FactError};
 pub use mapping::{
     Left, Mapping, MemoryOrder, PaddedLeft, PaddedRight, Permuted, Pitched, PitchedLeft, Right, Strided,
 };
+pub use order::{AxisOrder, Permutation};
 pub use part::{Rest, Sliced, WithoutGaps};
-pub use permute::{AxisOrder, OrderC, OrderF, Permutation, SwapAxes, Transposed, TransposedAxes};
+pub use permute::{SwapAxes, Transposed, TransposedAxes};
 
 use crate::arch::messages::Failure;
 use crate::arch::partitions::Origin;
-use crate::context::Cx;
-use crate::debug::protocol::SPAN_AXIS;
 use crate::element::Element;
-use crate::layout::Block;
-use crate::shape::{OfRank, Shape};
-use crate::view::{AtElements, AtSteps, NamedBy, PartitionView, Steps, StridedView, TiledView, WindowView};
+use crate::protocol::SPAN_AXIS;
 use core::marker::PhantomData;
 use extents::OffsetInteger;
 
 /// A tensor in global memory: where it is, how long each axis is, and where elements lie.
 ///
-/// It owns nothing. Kernels receive spans made from tensors at launch, where everything that the type says
-/// about extents, mapping and alignment is checked.
+/// ```
+/// use cuda_tiles::prelude::*;
+/// # use cuda_tiles::cpu;
+/// let numbers: Vec<i32> = (0..32).collect();
+/// cpu::block_on(&numbers, [4, 8], |cx, span: Span<i32, (u32, D<8>)>| {
+///     assert_eq!((span.extent(0), span.size()), (4, 32));
+///     let row = span.partition(cx, shape![1, 8]).load((2, 0));
+///     assert_eq!(row.at([0, 7]), 23);
+/// });
+/// ```
 ///
-/// * `T`: the element type.
-/// * `E`: the [`Extents`], slowest axis first: `(u32, D<1024>)`.
-/// * `A`: who may touch it: [`ReadOnly`] (from `&tensor`), [`Exclusive`] or [`Atomic`] (from `&mut tensor`).
-/// * `M`: the [`Mapping`]: [`Right`] (row-major), [`Left`], [`Pitched`] or [`Strided`].
-/// * `G`: the [`Alignment`] of the first element, [`Natural`] or [`Aligned<16>`](Aligned).
+/// Kernels write [`Span`] for a tensor that they read, [`SpanMut`] for one that they write, and [`SpanAtomic`] for one that blocks share.
+/// A span owns nothing. The launch makes it from a tensor, and checks all that the type says of extents, mapping and alignment.
 ///
-/// Most kernels write [`Span`] and [`SpanMut`].
+/// # Parameters
+///
+/// | parameter | meaning |
+/// |---|---|
+/// | `T` | the element type |
+/// | `E` | the [`Extents`], slowest axis first: `(u32, D<1024>)` |
+/// | `A` | the access: [`ReadOnly`] (from `&tensor`), [`Exclusive`] or [`Atomic`] (from `&mut tensor`) |
+/// | `M` | the [`Mapping`]: [`Right`] (row-major), [`Left`], [`Pitched`] or [`Strided`] |
+/// | `G` | the [`Alignment`] of the first element: [`Natural`] or [`Aligned<16>`](Aligned) |
+///
+/// # Operations
+///
+/// ## Size and strides
+///
+/// | | |
+/// |---|---|
+/// | lengths | [`extent`](Self::extent) [`extents`](Self::extents) [`size`](Self::size) [`is_empty`](Self::is_empty) |
+/// | distances in memory | [`stride`](Self::stride) |
+/// | comparison with another span | [`extents_equal`](Self::extents_equal) [`strides_equal`](Self::strides_equal) |
+/// | constants | [`RANK`](Self::RANK) [`RANK_DYNAMIC`](Self::RANK_DYNAMIC) [`STATIC_EXTENTS`](Self::STATIC_EXTENTS) |
+///
+/// ## Tiles
+///
+/// | | |
+/// |---|---|
+/// | tiles side by side | [`partition`](Self::partition) |
+/// | tiles at steps | [`strided`](Self::strided) |
+/// | tiles at any element | [`window`](Self::window) |
+/// | tiles of gathered rows | [`gather_scatter_view`](Self::gather_scatter_view) |
+///
+/// ## Parts and other axes
+///
+/// Nothing is copied.
+///
+/// | | |
+/// |---|---|
+/// | a range of an axis | [`slice`](Self::slice) [`narrow`](Self::narrow) [`split_at`](Self::split_at) |
+/// | one index of an axis | [`index`](Self::index) |
+/// | other axes | [`insert_axis`](Self::insert_axis) [`reshape`](Self::reshape) [`permute`](Self::permute) [`transpose`](Self::transpose) |
+/// | known alignment | [`aligned`](Self::aligned) [`assume_aligned`](Self::assume_aligned) |
+///
+/// ## Single elements by tiles of indices
+///
+/// A load reads a [`Span`]. Stores, and loads without a check, are `unsafe`.
+///
+/// | | |
+/// |---|---|
+/// | load | [`gather`](Self::gather) [`gather_masked`](Self::gather_masked) [`gather_unchecked`](Self::gather_unchecked) [`gather_masked_unchecked`](Self::gather_masked_unchecked) |
+/// | store | [`scatter`](Self::scatter) [`scatter_masked`](Self::scatter_masked) [`scatter_unchecked`](Self::scatter_unchecked) [`scatter_masked_unchecked`](Self::scatter_masked_unchecked) |
+///
+/// ## Atomic operations
+///
+/// A [`SpanAtomic`] has them. An exchange or an update gives the elements as they were before.
+///
+/// | | |
+/// |---|---|
+/// | load and store | [`atomic_gather`](Self::atomic_gather) [`atomic_gather_masked`](Self::atomic_gather_masked) [`atomic_scatter`](Self::atomic_scatter) [`atomic_scatter_masked`](Self::atomic_scatter_masked) |
+/// | exchange | [`atomic_exchange`](Self::atomic_exchange) [`atomic_exchange_masked`](Self::atomic_exchange_masked) [`atomic_compare_exchange`](Self::atomic_compare_exchange) [`atomic_compare_exchange_masked`](Self::atomic_compare_exchange_masked) |
+/// | sum | [`atomic_add`](Self::atomic_add) [`atomic_add_masked`](Self::atomic_add_masked) [`atomic_sub`](Self::atomic_sub) [`atomic_sub_masked`](Self::atomic_sub_masked) |
+/// | minimum, maximum | [`atomic_min`](Self::atomic_min) [`atomic_min_masked`](Self::atomic_min_masked) [`atomic_max`](Self::atomic_max) [`atomic_max_masked`](Self::atomic_max_masked) |
+/// | bits | [`atomic_and`](Self::atomic_and) [`atomic_and_masked`](Self::atomic_and_masked) [`atomic_or`](Self::atomic_or) [`atomic_or_masked`](Self::atomic_or_masked) [`atomic_xor`](Self::atomic_xor) [`atomic_xor_masked`](Self::atomic_xor_masked) |
+///
+/// ## Addresses
+///
+/// | | |
+/// |---|---|
+/// | from an address | [`try_from_parts`](Self::try_from_parts) |
+/// | to an address | [`pointer`](Self::pointer) |
+///
+/// # On a GPU
+///
+/// The kernel receives the address and those lengths and strides that its type does not know. [`TiledView`](crate::view::TiledView#on-a-gpu) says which
+/// instructions loads and stores of tiles become.
+#[doc(alias("Array", "mdspan"))]
 pub struct TensorSpan<T: Element, E: Extents, A = ReadOnly, M: Mapping = Right, G = Natural> {
     pub(crate) pointer: *mut T::Bits,
     pub(crate) extents: E,
@@ -59,6 +137,7 @@ pub struct TensorSpan<T: Element, E: Extents, A = ReadOnly, M: Mapping = Right, 
 /// A tensor that the kernel reads.
 pub type Span<T, E, M = Right, G = Natural> = TensorSpan<T, E, ReadOnly, M, G>;
 /// A tensor that the kernel writes, each block its own tiles.
+#[doc(alias("PartitionMut", "__restrict__"))]
 pub type SpanMut<T, E, M = Right, G = Natural> = TensorSpan<T, E, Exclusive, M, G>;
 /// A tensor that blocks share through atomic operations.
 pub type SpanAtomic<T, E, M = Right, G = Natural> = TensorSpan<T, E, Atomic, M, G>;
@@ -93,6 +172,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// For as long as the span or anything made from it is used: every element is valid for reads, holds a valid
     /// `T`, and is written by nothing else; for [`Exclusive`] and [`Atomic`] it is also valid for writes and used
     /// by nothing else.
+    #[doc(alias("from_foreign"))]
     pub unsafe fn try_from_parts(
         pointer: *mut T::Bits,
         lengths: &[u64],
@@ -140,6 +220,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// If `axis` is not below the rank (on the device: traps).
     #[inline(always)]
     #[track_caller]
+    #[doc(alias("strides"))]
     pub fn stride(&self, axis: usize) -> E::Offset {
         if axis >= E::RANK {
             let mut failure = Failure::new("", SPAN_AXIS);
@@ -148,103 +229,6 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
             failure.end()
         }
         self.strides()[axis]
-    }
-
-    /// The span cut into tiles of `shape`; edge tiles are partial.
-    ///
-    /// A writable span is consumed: its tiles belong to one partition, so that blocks which own different
-    /// tiles own different elements. All blocks make the same one, as they make it while they know the same: at the top of the
-    /// kernel, before [`Cx::bid`] and whatever else tells a block what others do not know (tiles that are dealt out, atomic reads,
-    /// messages of a pipeline, shared memory). So do [`strided`](Self::strided) and [`window`](Self::window).
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// #[kernel]
-    /// fn double(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
-    ///     let (x, y) = (x.partition(cx, shape![64]), y.partition(cx, shape![64]));
-    ///     let i = cx.bid::<0>();
-    ///     y.store_masked(x.load_masked(Zero, i) * 2.0, i);
-    /// }
-    /// ```
-    ///
-    /// # Panics
-    /// If the span is writable and the block knows something of its own, on the CPU; for a GPU such a kernel is not built.
-    #[inline(always)]
-    #[track_caller]
-    pub fn partition<S: Shape + OfRank<E::Rank>, B: Block, N>(
-        self,
-        cx: Cx<B>,
-        shape: S,
-    ) -> PartitionView<T, E, A, M, G, S, B, N>
-    where
-        A: NamedBy<N>,
-    {
-        let _ = shape;
-        TiledView::new(self, cx)
-    }
-
-    /// The span cut into tiles of `shape` that start at static steps: CUDA Tile C++'s `strided_view`, cuTile's
-    /// `traversal_steps`.
-    ///
-    /// Steps shorter than the tile make tiles overlap, longer ones leave gaps. Tile `(i, j)` starts at element
-    /// `(i * step0, j * step1)`; there are as many tiles along an axis as start inside the tensor.
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// # use cuda_tiles::cpu;
-    /// let numbers: Vec<i32> = (0..32).collect();
-    /// cpu::block_on(&numbers, [4, 8], |cx, span: Span<i32, (u32, u32)>| {
-    ///     let view = span.strided(cx, shape![2, 4], steps![1, 3]);
-    ///     assert_eq!((view.num_tiles(0), view.num_tiles(1)), (4, 3));
-    ///     assert_eq!(view.load((1, 1)).at([0, 0]), 11);
-    ///     assert_eq!(view.load_masked(Zero, (3, 2)).at([0, 1]), 31);
-    /// });
-    /// ```
-    #[inline(always)]
-    #[track_caller]
-    pub fn strided<S, P, B, N>(self, cx: Cx<B>, shape: S, steps: P) -> StridedView<T, E, A, M, G, S, P, B, N>
-    where
-        S: Shape + OfRank<E::Rank>,
-        P: Steps + OfRank<S::Rank>,
-        B: Block,
-        A: NamedBy<N>,
-    {
-        let _ = (shape, steps, const { P::STEPS });
-        TiledView::<T, E, A, M, G, S, B, AtSteps<P>, N>::new(self, cx)
-    }
-
-    /// Tiles of `shape` that start at any element: overlapping windows, as stencils and pooling want them.
-    ///
-    /// The index of a load is that of the tile's first element, and may be negative: a masked load pads what lies before the
-    /// tensor as well as what lies beyond it.
-    ///
-    /// Count it with signed numbers. The difference of unsigned ones wraps below 0 to a number far behind the tensor, where a
-    /// masked load finds nothing but padding; builds with overflow checks panic instead.
-    /// [`BlockIndex::start`](crate::context::BlockIndex::start) begins with the block's own tile.
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// # use cuda_tiles::cpu;
-    /// let numbers: Vec<i32> = (0..32).collect();
-    /// cpu::block_on(&numbers, [4, 8], |cx, span: Span<i32, (u32, u32)>| {
-    ///     let view = span.window(cx, shape![2, 4]);
-    ///     assert_eq!(view.load((1, 3)).at([1, 2]), 21);
-    ///     let corner = view.load_masked(Zero, (-1, -2));
-    ///     assert_eq!((corner.at([0, 2]), corner.at([1, 1]), corner.at([1, 3])), (0, 0, 1));
-    /// });
-    /// ```
-    #[inline(always)]
-    #[track_caller]
-    pub fn window<S: Shape + OfRank<E::Rank>, B: Block, N>(
-        self,
-        cx: Cx<B>,
-        shape: S,
-    ) -> WindowView<T, E, A, M, G, S, B, N>
-    where
-        A: NamedBy<N>,
-    {
-        let _ = shape;
-        TiledView::<T, E, A, M, G, S, B, AtElements, N>::new(self, cx)
     }
 
     #[inline(always)]

@@ -311,6 +311,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// If the axis is shorter (on the device: traps).
     #[inline(always)]
     #[track_caller]
+    #[doc(alias("offsets"))]
     pub fn narrow<const AXIS: usize, const START: usize, const LENGTH: usize>(
         self,
     ) -> TensorSpan<T, E::Narrowed<LENGTH>, A, <M as SliceAxis<AXIS>>::Sliced, Natural>
@@ -384,6 +385,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Safety
     /// It does.
     #[inline(always)]
+    #[doc(alias("assume_div_by"))]
     pub unsafe fn assume_aligned<const BYTES: usize>(self) -> TensorSpan<T, E, A, M, Aligned<BYTES>> {
         // SAFETY: the same span; the caller vouches for its alignment.
         unsafe { TensorSpan::from_checked(self.pointer, self.extents, self.mapping, self.origin) }

@@ -77,6 +77,7 @@ impl<B: Block> Cx<B> {
     /// cuda_tiles::cpu::block(|cx| assert_eq!(cx.full(shape![8, 2], 1.5f32).at([7, 1]), 1.5));
     /// ```
     #[inline(always)]
+    #[doc(alias("constant"))]
     pub fn full<T: Element, S: Shape>(self, _shape: S, value: T) -> Tile<T, S, Blocked<B>> {
         Tile::full(value)
     }
@@ -201,6 +202,7 @@ impl<B: Block> Cx<B> {
     /// });
     /// ```
     #[inline(always)]
+    #[doc(alias("astile"))]
     pub fn tile_of<N: NestedArray>(self, elements: N) -> Tile<N::Element, N::Shape, Blocked<B>> {
         let own = Tile::<N::Element, N::Shape, Blocked<B>>::thread_index();
         Tile::from_registers_fn(|i| {

@@ -9,9 +9,9 @@ pub(crate) use convert::Spread;
 pub use create::NestedArray;
 
 use crate::arch;
-use crate::debug::protocol::ELEMENT;
 use crate::element::{Cast, CastWith, Element, SameSize};
 use crate::layout::{Layout, Map};
+use crate::protocol::ELEMENT;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::sealed::sealed;
 use crate::shape::Shape;
@@ -20,13 +20,7 @@ use core::marker::PhantomData;
 /// Elements of a thread that [`Tile::map_by_turns`] computes at a time: as many as hide how long each one takes.
 const TURN: usize = 16;
 
-/// A value of static shape `S` with elements `T`, spread over the threads of a block by layout `L`.
-///
-/// Tiles are values: operations take them and give new ones, and copying is free as long as the registers
-/// last. They have no address and no mutable access; memory is reached through views.
-///
-/// On the device each thread holds [`Tile::REGISTERS`] elements. On the CPU a block is one thread and the
-/// tile an array on its stack.
+/// A value of static shape `S` with elements of type `T`, spread over the threads of a block by layout `L`.
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -37,6 +31,171 @@ const TURN: usize = 16;
 ///     assert_eq!(doubled.sum::<1>().at([0, 0]), 1 + 3 + 5 + 7);
 /// });
 /// ```
+///
+/// A tile is a value. Operations take tiles and give new ones. A copy is free as long as the registers last. A tile has no
+/// address and no mutable access: [views](crate::view::TiledView) reach memory.
+///
+/// # On a GPU
+///
+/// Each thread holds [`Tile::REGISTERS`] elements in registers. The layout `L` says which: [`Blocked`](crate::layout::Blocked)
+/// after loads and creations, [`Slice`](crate::layout::Slice) after reductions, [`Accumulators`](crate::layout::Accumulators)
+/// after matrix products. An operation on two tiles finds the common layout by [`Join`](crate::layout::Join). On the CPU a block
+/// is one thread, and a tile is an array on its stack.
+///
+/// # Operations
+///
+/// Operands broadcast by NumPy's rules, and their element types promote ([`Promote`](crate::element::Promote)).
+///
+/// ## Arithmetic
+///
+/// [`ops::arithmetic`](crate::ops::arithmetic), [`ops::division`](crate::ops::division) and [`ops::integers`](crate::ops::integers) have the rules.
+///
+/// | | |
+/// |---|---|
+/// | operators | `+` `-` `*` `/` `%` `&` `^` `!` `<<` `>>`, the bitwise or, and their assignments |
+/// | smaller, larger | [`minimum`](Self::minimum) [`maximum`](Self::maximum) [`clamp`](Self::clamp) |
+/// | signs | [`abs`](Self::abs) [`sign`](Self::sign) [`copysign`](Self::copysign) |
+/// | products | [`fma`](Self::fma) [`mul_unless_one`](Self::mul_unless_one) [`mul_hi`](Self::mul_hi) |
+/// | quotients and remainders | [`floor_div`](Self::floor_div) [`ceil_div`](Self::ceil_div) [`modulo`](Self::modulo) [`div_rem`](Self::div_rem) [`divmod`](Self::divmod) |
+/// | integers that saturate | [`saturating_add`](Self::saturating_add) [`saturating_sub`](Self::saturating_sub) [`saturating_mul`](Self::saturating_mul) [`abs_diff`](Self::abs_diff) |
+/// | bits of integers | [`count_ones`](Self::count_ones) [`leading_zeros`](Self::leading_zeros) [`trailing_zeros`](Self::trailing_zeros) [`reverse_bits`](Self::reverse_bits) [`rotate_left`](Self::rotate_left) [`rotate_right`](Self::rotate_right) |
+///
+/// ## Comparison and selection
+///
+/// | | |
+/// |---|---|
+/// | comparison | [`eq`](Self::eq) [`ne`](Self::ne) [`lt`](Self::lt) [`le`](Self::le) [`gt`](Self::gt) [`ge`](Self::ge) |
+/// | special values | [`is_nan`](Self::is_nan) [`is_infinite`](Self::is_infinite) |
+/// | selection by a mask | [`select`](Self::select) |
+/// | logic | [`logical_and`](Self::logical_and) [`logical_or`](Self::logical_or) [`logical_xor`](Self::logical_xor) [`logical_not`](Self::logical_not) |
+///
+/// ## Mathematical functions
+///
+/// [`math`](crate::math) has their error bounds.
+///
+/// | | |
+/// |---|---|
+/// | exponentials | [`exp`](Self::exp) [`exp2`](Self::exp2) [`exp10`](Self::exp10) [`expm1`](Self::expm1) |
+/// | logarithms | [`log`](Self::log) [`log2`](Self::log2) [`log10`](Self::log10) [`log1p`](Self::log1p) |
+/// | powers and roots | [`pow`](Self::pow) [`powi`](Self::powi) [`sqrt`](Self::sqrt) [`rsqrt`](Self::rsqrt) [`cbrt`](Self::cbrt) [`hypot`](Self::hypot) [`reciprocal`](Self::reciprocal) |
+/// | trigonometric | [`sin`](Self::sin) [`cos`](Self::cos) [`tan`](Self::tan) [`asin`](Self::asin) [`acos`](Self::acos) [`atan`](Self::atan) [`atan2`](Self::atan2) |
+/// | hyperbolic | [`sinh`](Self::sinh) [`cosh`](Self::cosh) [`tanh`](Self::tanh) [`asinh`](Self::asinh) [`acosh`](Self::acosh) [`atanh`](Self::atanh) |
+/// | rounding to integers | [`floor`](Self::floor) [`ceil`](Self::ceil) [`trunc`](Self::trunc) [`round_even`](Self::round_even) |
+/// | error function | [`erf`](Self::erf) [`erfc`](Self::erfc) |
+/// | activations | [`sigmoid`](Self::sigmoid) [`silu`](Self::silu) [`softplus`](Self::softplus) [`gelu`](Self::gelu) [`gelu_tanh`](Self::gelu_tanh) |
+/// | hardware approximations | [`exp_approximate`](Self::exp_approximate) [`exp2_approximate`](Self::exp2_approximate) [`log_approximate`](Self::log_approximate) [`log2_approximate`](Self::log2_approximate) [`sqrt_approximate`](Self::sqrt_approximate) [`rsqrt_approximate`](Self::rsqrt_approximate) [`reciprocal_approximate`](Self::reciprocal_approximate) |
+/// | approximate trigonometric | [`sin_approximate`](Self::sin_approximate) [`cos_approximate`](Self::cos_approximate) [`tanh_approximate`](Self::tanh_approximate) |
+/// | approximate activations | [`sigmoid_approximate`](Self::sigmoid_approximate) [`silu_approximate`](Self::silu_approximate) [`softplus_approximate`](Self::softplus_approximate) [`gelu_tanh_approximate`](Self::gelu_tanh_approximate) |
+///
+/// ## Modes
+///
+/// A mode says how to round, whether to flush subnormal numbers to zero, and what a NaN does: [`ops::modes`](crate::ops::modes).
+///
+/// | | |
+/// |---|---|
+/// | arithmetic | [`add_with`](Self::add_with) [`sub_with`](Self::sub_with) [`mul_with`](Self::mul_with) [`div_with`](Self::div_with) [`fma_with`](Self::fma_with) [`sqrt_with`](Self::sqrt_with) |
+/// | functions | [`exp_with`](Self::exp_with) [`exp2_with`](Self::exp2_with) [`log_with`](Self::log_with) [`log2_with`](Self::log2_with) [`rsqrt_with`](Self::rsqrt_with) [`sin_with`](Self::sin_with) [`cos_with`](Self::cos_with) [`tanh_with`](Self::tanh_with) |
+/// | smaller, larger | [`minimum_with`](Self::minimum_with) [`maximum_with`](Self::maximum_with) |
+///
+/// ## Functions of your own
+///
+/// | | |
+/// |---|---|
+/// | of one tile | [`map`](Self::map) [`map_by_turns`](Self::map_by_turns) |
+/// | of two tiles | [`zip_map`](Self::zip_map) |
+///
+/// ## Conversion
+///
+/// | | |
+/// |---|---|
+/// | of numbers | [`cast`](Self::cast) [`cast_with`](Self::cast_with) [`promote_mixed`](Self::promote_mixed) |
+/// | of bits | [`bitcast`](Self::bitcast) [`repack`](Self::repack) [`pack_to_bytes`](Self::pack_to_bytes) [`unpack_from_bytes`](Self::unpack_from_bytes) |
+/// | FP4 numbers and their pairs | [`pack`](Self::pack) [`unpack`](Self::unpack) [`pair_with`](Self::pair_with) [`low`](Self::low) [`high`](Self::high) |
+///
+/// ## Reductions
+///
+/// A reduction combines the elements along one axis. The axis stays, with size 1: [`ops::reduce`](crate::ops::reduce).
+///
+/// | | |
+/// |---|---|
+/// | sums | [`sum`](Self::sum) [`mean`](Self::mean) [`sum_with`](Self::sum_with) |
+/// | products | [`prod`](Self::prod) [`prod_with`](Self::prod_with) |
+/// | extremes | [`max`](Self::max) [`min`](Self::min) [`max_with`](Self::max_with) [`min_with`](Self::min_with) |
+/// | positions of extremes | [`argmax`](Self::argmax) [`argmin`](Self::argmin) [`argmax_with`](Self::argmax_with) [`argmin_with`](Self::argmin_with) |
+/// | masks | [`any`](Self::any) [`all`](Self::all) [`count`](Self::count) |
+/// | bits of integers | [`bit_and`](Self::bit_and) [`bit_or`](Self::bit_or) [`bit_xor`](Self::bit_xor) |
+/// | a closure | [`reduce`](Self::reduce) |
+/// | along several axes | [`sum_over`](Self::sum_over) [`prod_over`](Self::prod_over) [`max_over`](Self::max_over) [`min_over`](Self::min_over) [`any_over`](Self::any_over) [`all_over`](Self::all_over) [`reduce_over`](Self::reduce_over) |
+///
+/// ## Scans
+///
+/// A scan combines each element with the elements before it: [`ops::scan`](crate::ops::scan).
+///
+/// | | |
+/// |---|---|
+/// | running sums | [`cumsum`](Self::cumsum) [`cumsum_with`](Self::cumsum_with) [`cumsum_rounded`](Self::cumsum_rounded) |
+/// | running products | [`cumprod`](Self::cumprod) [`cumprod_with`](Self::cumprod_with) [`cumprod_rounded`](Self::cumprod_rounded) |
+/// | running extremes | [`cummax`](Self::cummax) [`cummax_with`](Self::cummax_with) [`cummin`](Self::cummin) [`cummin_with`](Self::cummin_with) |
+/// | a closure | [`scan`](Self::scan) [`scan_with`](Self::scan_with) |
+///
+/// ## Sorting and counting
+///
+/// [`ops::sort`](crate::ops::sort) has the order of elements.
+///
+/// | | |
+/// |---|---|
+/// | sorting | [`sort`](Self::sort) [`sort_with`](Self::sort_with) |
+/// | positions in order | [`argsort`](Self::argsort) [`argsort_with`](Self::argsort_with) [`top_k`](Self::top_k) |
+/// | counting | [`histogram`](Self::histogram) [`one_hot`](Self::one_hot) |
+///
+/// ## Shape
+///
+/// [`ops::shapes`](crate::ops::shapes) has the rules.
+///
+/// | | |
+/// |---|---|
+/// | size | [`LEN`](Self::LEN) |
+/// | the same elements in another shape | [`reshape`](Self::reshape) [`flatten`](Self::flatten) [`expand_dims`](Self::expand_dims) [`squeeze`](Self::squeeze) |
+/// | axes in another order | [`transpose`](Self::transpose) [`permute`](Self::permute) |
+/// | elements in another order | [`flip`](Self::flip) [`roll`](Self::roll) |
+/// | repetition | [`broadcast`](Self::broadcast) [`repeat`](Self::repeat) [`tile`](Self::tile) |
+/// | parts | [`split`](Self::split) [`extract`](Self::extract) [`slice`](Self::slice) [`slice_at`](Self::slice_at) [`diagonal`](Self::diagonal) |
+/// | joins | [`cat`](Self::cat) [`stack`](Self::stack) [`insert`](Self::insert) |
+/// | elements by their indices | [`take`](Self::take) [`take_masked`](Self::take_masked) [`take_along_axis`](Self::take_along_axis) [`take_along_axis_masked`](Self::take_along_axis_masked) |
+/// | coordinates | [`coordinates`](Self::coordinates) |
+///
+/// ## Matrix products
+///
+/// [`mma`](crate::mma) has the types and shapes.
+///
+/// | | |
+/// |---|---|
+/// | products | [`mma`](Self::mma) [`matmul`](Self::matmul) |
+/// | accumulators | [`transposed_accumulators`](Self::transposed_accumulators) |
+///
+/// ## Single elements, layout, and the rest
+///
+/// | | |
+/// |---|---|
+/// | single elements | [`at`](Self::at) [`item`](Self::item) |
+/// | layout | [`REGISTERS`](Self::REGISTERS) [`blocked`](Self::blocked) |
+/// | creation | [`Cx`](crate::context::Cx#creating-tiles) |
+/// | random numbers | [`Philox`](crate::random::Philox) |
+/// | printing, assertions | [`tile_print!`](crate::tile_print) [`tile_assert!`](crate::tile_assert) |
+///
+/// ## Tiles of pointers
+///
+/// A tile of [`Pointer`](crate::element::Pointer)s reaches any address. All access is `unsafe`.
+///
+/// | | |
+/// |---|---|
+/// | addresses | [`offset`](Self::offset) [`offset_from`](Self::offset_from) |
+/// | loads and stores | [`load`](Self::load) [`load_masked`](Self::load_masked) [`store`](Self::store) [`store_masked`](Self::store_masked) |
+/// | atomic loads and stores | [`atomic_load`](Self::atomic_load) [`atomic_load_masked`](Self::atomic_load_masked) [`atomic_store`](Self::atomic_store) [`atomic_store_masked`](Self::atomic_store_masked) |
+/// | atomic exchanges | [`atomic_exchange`](Self::atomic_exchange) [`atomic_exchange_masked`](Self::atomic_exchange_masked) [`atomic_compare_exchange`](Self::atomic_compare_exchange) [`atomic_compare_exchange_masked`](Self::atomic_compare_exchange_masked) |
+/// | atomic sums | [`atomic_add`](Self::atomic_add) [`atomic_add_masked`](Self::atomic_add_masked) [`atomic_sub`](Self::atomic_sub) [`atomic_sub_masked`](Self::atomic_sub_masked) |
+/// | atomic extremes | [`atomic_min`](Self::atomic_min) [`atomic_min_masked`](Self::atomic_min_masked) [`atomic_max`](Self::atomic_max) [`atomic_max_masked`](Self::atomic_max_masked) |
+/// | atomic bits | [`atomic_and`](Self::atomic_and) [`atomic_and_masked`](Self::atomic_and_masked) [`atomic_or`](Self::atomic_or) [`atomic_or_masked`](Self::atomic_or_masked) [`atomic_xor`](Self::atomic_xor) [`atomic_xor_masked`](Self::atomic_xor_masked) |
 #[must_use = "a tile operation makes a new tile"]
 pub struct Tile<T: Element, S: Shape, L: Layout> {
     registers: Registers<T, L::Registers<S>>,
@@ -80,8 +239,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Applies `function` to each element.
     ///
-    /// `function` runs on every thread for each of its elements and cannot share state between them: what it captures,
-    /// it captures by value, `move |x| x * scale`.
+    /// `function` runs on every thread for each of its elements, and shares no state between them. It captures by value:
+    /// `move |x| x * scale`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -95,11 +254,11 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         Tile::from_registers_fn(|i| function(self.registers.get(i)))
     }
 
-    /// As [`map`](Self::map), by turns: a thread computes 16 of its elements at a time.
+    /// Applies `function` to each element, as [`map`](Self::map) does, to 16 elements of a thread at a time.
     ///
-    /// The assembler computes as many elements side by side as there seem to be registers for. Beside a tile that takes most of
-    /// them, such as the sums of a large product, what `function` computes on the way does not fit, and goes through local memory.
-    /// By turns it does. Elements that do not have 32 bits are computed as `map` does.
+    /// The assembler computes as many elements side by side as there seem to be registers for. Beside a tile that takes most registers,
+    /// such as the accumulators of a large product, the intermediate results of `function` do not fit, and go through local memory. 16
+    /// elements at a time do fit. Elements that do not have 32 bits are computed as `map` computes them.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -142,6 +301,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
+    #[doc(alias("element_cast", "astype", "convert_tile", "to"))]
     pub fn cast<U: Element>(self) -> Tile<U, S, L>
     where
         T: Cast<U>,
@@ -194,6 +354,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
+    #[doc(alias("element_bitcast"))]
     pub fn bitcast<U: Element>(self) -> Tile<U, S, L>
     where
         T::Bits: SameSize<U::Bits>,
@@ -209,11 +370,22 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The element at `index`, the same on every thread.
     ///
-    /// Costs a trip through shared memory where other threads hold the element.
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     assert_eq!(cx.iota::<i32, _>(shape![2, 4]).at([1, 2]), 6);
+    /// });
+    /// ```
     ///
     /// # Panics
-    /// If `index` has not as many numbers as the tile has dimensions, or one is not below its dimension (on the
-    /// device: traps).
+    ///
+    /// If a number of `index` is not below its dimension (on the device: traps). An index with more or fewer numbers than the tile has
+    /// dimensions does not compile.
+    ///
+    /// # On a GPU
+    ///
+    /// The thread that holds the element writes it to shared memory by `st.shared`, and all threads read it by `ld.shared` (PTX ISA, "Data
+    /// Movement and Conversion Instructions: st" and "ld"), with a barrier before and after the write.
     #[inline(always)]
     #[track_caller]
     pub fn at<const R: usize>(self, index: [u32; R]) -> T {
@@ -235,7 +407,17 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The only element of a tile of one element, the same on every thread.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     assert_eq!(cx.iota::<i32, _>(shape![2, 4]).sum::<ALL>().item(), 28);
+    /// });
+    /// ```
+    ///
+    /// On a GPU it costs as much as [`at`](Self::at).
     #[inline(always)]
+    #[doc(alias("tile_to_scalar"))]
     pub fn item(self) -> T {
         const {
             assert!(

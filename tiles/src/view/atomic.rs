@@ -3,7 +3,7 @@
 use super::TiledView;
 use super::element_wise;
 use super::index::TileIndex;
-use super::locate::{InMemory, Located, Part};
+use super::located::{InMemory, Located, Part};
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder, assert_shared_scope};
 use super::ownership::TakesNames;
 use super::padding::Padding;
@@ -30,7 +30,13 @@ where
     /// Loads the elements of tile `index` atomically; the tile must lie wholly inside the tensor.
     ///
     /// # Panics
-    /// If it does not (on the device: traps).
+    ///
+    /// If the tile does not lie wholly inside (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// The tile has the layout [`Blocked`]. Each element is `ld.relaxed.gpu.global`, or `ld.acquire` and a barrier of the block (PTX ISA, "Data Movement and
+    /// Conversion Instructions: ld").
     #[inline(always)]
     #[track_caller]
     pub fn atomic_load<O: ReadOrder, C: Scope, I: TileIndex<E::Rank>>(
@@ -112,7 +118,13 @@ where
     /// Stores the elements of `value` atomically as tile `index`, which must lie wholly inside the tensor.
     ///
     /// # Panics
-    /// If it does not (on the device: traps).
+    ///
+    /// If the tile does not lie wholly inside (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// The value is converted to the layout [`Blocked`]. Each element is `st.relaxed.gpu.global`, or `st.release` after a barrier of the block (PTX
+    /// ISA, "Data Movement and Conversion Instructions: st").
     #[inline(always)]
     #[track_caller]
     pub fn atomic_store<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
@@ -236,7 +248,11 @@ macro_rules! changes {
         { $(
             $(#[$attribute])*
             ///
+            /// The value is converted to the layout [`Blocked`]. The thread that holds an element changes it. An order other than
+            /// [`Relaxed`](super::memory_order::order::Relaxed) adds `fence.acq_rel` and a barrier of the block.
+            ///
             /// # Panics
+            ///
             /// If the tile does not lie wholly inside the tensor (on the device: traps).
             #[inline(always)]
             #[track_caller]
@@ -307,18 +323,44 @@ changes! {
     ///     }
     /// }
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// Each element is `red.relaxed.gpu.global.add.f32`, or `.u32`, `.u64`, `.f64` (PTX ISA, "Parallel Synchronization and Communication
+    /// Instructions: red"). `.gpu` is the scope [`Device`](super::memory_order::scope::Device). Two neighbours of `f16` and `bf16` are one
+    /// `red.relaxed.gpu.global.add.noftz.f16x2` or `.bf16x2`, if their vector is aligned. Where the architecture has no instruction, it is
+    /// a loop of `atom.cas`: [`AtomicAdd`].
+    #[doc(alias("atomic_store_add"))]
     atomic_add atomic_add_masked: AtomicAdd, "atomic addition",
         // SAFETY: the pair lies inside the tensor, its vector is aligned; conflicts are atomic by access mode and scope.
         T::IN_PAIRS.then_some(|pair: [T; 2], address| unsafe { T::atomic_add_pair(pair, address, C::NUMBER) });
     /// Subtracts the elements of `value` from those of tile `index`, each atomically.
+    ///
+    /// # On a GPU
+    ///
+    /// An [`atomic_add`](Self::atomic_add) of the negative value.
     atomic_sub atomic_sub_masked: AtomicAdd, "atomic subtraction",
         // SAFETY: the pair lies inside the tensor, its vector is aligned; conflicts are atomic by access mode and scope.
         T::IN_PAIRS.then_some(|pair: [T; 2], address| unsafe { T::atomic_add_pair(pair.map(Number::neg), address, C::NUMBER) });
     /// Stores the smaller one of the elements of `value` and those of tile `index`, each atomically.
+    ///
+    /// # On a GPU
+    ///
+    /// Integers: `red.relaxed.gpu.global.min` (PTX ISA, "Parallel Synchronization and Communication Instructions: red"). Floats: a loop of
+    /// `atom.relaxed.gpu.global.cas`.
     atomic_min atomic_min_masked: AtomicMinMax, "atomic minimum", None::<fn([T; 2], *mut T::Bits)>;
     /// Stores the larger one of the elements of `value` and those of tile `index`, each atomically.
+    ///
+    /// # On a GPU
+    ///
+    /// As [`atomic_min`](Self::atomic_min), with `max`.
     atomic_max atomic_max_masked: AtomicMinMax, "atomic maximum", None::<fn([T; 2], *mut T::Bits)>;
     /// Stores the bits that the elements of both `value` and tile `index` have, each atomically.
+    ///
+    /// # On a GPU
+    ///
+    /// `red.relaxed.gpu.global.and.b32` or `.b64` (PTX ISA, "Parallel Synchronization and Communication Instructions: red");
+    /// [`atomic_or`](Self::atomic_or) is `or`, and [`atomic_xor`](Self::atomic_xor) is `xor`.
     atomic_and atomic_and_masked: AtomicLogical, "atomic and", None::<fn([T; 2], *mut T::Bits)>;
     /// Stores the bits that the elements of `value` or of tile `index` have, each atomically.
     atomic_or atomic_or_masked: AtomicLogical, "atomic or", None::<fn([T; 2], *mut T::Bits)>;

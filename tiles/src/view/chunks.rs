@@ -12,7 +12,7 @@
 //! and shuffles no other, and threads far from the row's ends skip what these need.
 
 use super::TiledView;
-use super::locate::{InMemory, Located, Part, coordinate};
+use super::located::{InMemory, Located, Part, coordinate};
 use super::transfer::{self, Words};
 use super::traversal::Traversal;
 use crate::arch;

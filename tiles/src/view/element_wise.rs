@@ -1,10 +1,10 @@
-//! Access to the elements of a tile one by one, wherever each of them lies.
+//! Element-wise access: each element of a tile lies anywhere.
 //!
-//! Callers say for each register of the tile at which address its element is, and whether it is to be touched. Of threads
-//! that hold copies of an element one writes it; every thread reads its own.
+//! For each register of the tile, callers give the address of its element, and whether to touch it. If several threads hold
+//! copies of an element, one writes it; every thread reads its own.
 //!
-//! An acquiring access is followed, and a releasing one preceded, by a barrier of the block, so that the order holds for
-//! all threads of the block, not only for the one that touched the element.
+//! A barrier of the block follows an acquiring access and precedes a releasing one. The order then holds for all threads of the
+//! block, not only for the thread that touched the element.
 
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::transfer::{self, Cache};
@@ -17,14 +17,14 @@ use crate::registers::PowerOfTwo;
 use crate::shape::Shape;
 use crate::tile::Tile;
 
-/// Where a register's element is, and whether to touch it.
+/// The address of a register's element, and whether to touch it.
 pub(super) type Target<T> = (*mut <T as Element>::Bits, bool);
 
 /// Loads each element, or takes `otherwise`.
 ///
 /// # Safety
-/// Targets to touch are elements valid for reads, which no other block writes meanwhile; with [`Cache::Constant`] nothing
-/// does during the kernel.
+/// Elements to touch are valid for reads, and no other block writes them meanwhile; with [`Cache::Constant`] nothing writes
+/// them during the kernel.
 #[inline(always)]
 pub(super) unsafe fn load<T: Element, S: Shape, L: Layout>(
     cache: Cache,
@@ -33,7 +33,7 @@ pub(super) unsafe fn load<T: Element, S: Shape, L: Layout>(
 ) -> Tile<T, S, L> {
     Tile::from_registers_fn(|i| {
         let ((address, wanted), mut element) = (target(i), T::ZERO);
-        // SAFETY: the caller's contract; one element is 1, 2, 4 or 8 bytes and aligned to itself.
+        // SAFETY: the caller's contract. One element has 1, 2, 4 or 8 bytes and is aligned to its size.
         unsafe {
             transfer::load(address, 1, cache, Some(wanted), otherwise(i), |_, loaded| element = loaded)
         };
@@ -44,7 +44,7 @@ pub(super) unsafe fn load<T: Element, S: Shape, L: Layout>(
 /// Stores each element.
 ///
 /// # Safety
-/// Targets to touch are different elements, valid for writes, which no other block accesses meanwhile.
+/// Elements to touch differ, and are valid for writes. No other block accesses them meanwhile.
 #[inline(always)]
 pub(super) unsafe fn store<T: Element, S: Shape, L: Layout>(
     target: impl Fn(usize) -> Target<T>,
@@ -52,7 +52,7 @@ pub(super) unsafe fn store<T: Element, S: Shape, L: Layout>(
 ) {
     originals::<S, L>(1, |i| {
         let (address, wanted) = target(i);
-        // SAFETY: the caller's contract; each element has one thread that stores it.
+        // SAFETY: the caller's contract. Each element has one thread that stores it.
         unsafe { transfer::store(address, 1, Some(wanted), |_| value(i)) }
     });
 }
@@ -60,13 +60,13 @@ pub(super) unsafe fn store<T: Element, S: Shape, L: Layout>(
 /// Loads each element atomically, or takes `otherwise`.
 ///
 /// # Safety
-/// Targets to touch are elements valid for reads, which others write by atomic operations of fitting scope only.
+/// Elements to touch are valid for reads. Others write them by atomic operations of fitting scope only.
 #[inline(always)]
 pub(super) unsafe fn atomic_load<T: Element, S: Shape, L: Layout, O: ReadOrder, C: Scope>(
     target: impl Fn(usize) -> Target<T>,
     otherwise: impl Fn(usize) -> T,
 ) -> Tile<T, S, L> {
-    // Each element is read once: copies that threads read themselves could differ while others write.
+    // Each element is read once: threads that read copies for themselves could see different values while others write.
     let own = arch::execution::thread() & const { Map::<L, S>::MAP.replicas } == 0;
     let tile: Tile<T, S, L> = Tile::from_registers_fn(|i| {
         let (address, wanted) = target(i);
@@ -88,7 +88,7 @@ pub(super) unsafe fn atomic_load<T: Element, S: Shape, L: Layout, O: ReadOrder, 
 /// Stores each element atomically.
 ///
 /// # Safety
-/// Targets to touch are elements valid for writes, which others access by atomic operations of fitting scope only.
+/// Elements to touch are valid for writes. Others access them by atomic operations of fitting scope only.
 #[inline(always)]
 pub(super) unsafe fn atomic_store<T: Element, S: Shape, L: Layout, O: WriteOrder, C: Scope>(
     target: impl Fn(usize) -> Target<T>,
@@ -107,8 +107,8 @@ pub(super) unsafe fn atomic_store<T: Element, S: Shape, L: Layout, O: WriteOrder
     });
 }
 
-/// Changes each element once by `function(i, address)`, which is called for targets to touch only and gives the element
-/// before; `otherwise` stands for the others.
+/// Changes each element to touch by `function(i, address)`, which returns the element before the change. `otherwise` stands for
+/// the other elements.
 #[inline(always)]
 pub(super) fn update<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
     target: impl Fn(usize) -> Target<T>,
@@ -142,8 +142,8 @@ pub(super) fn change<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
     });
 }
 
-/// As [`change`], of two neighbours at a time: `function(i, address)` changes the elements of registers `i` and `i + 1`, which
-/// are touched both or neither.
+/// As [`change`], for two neighbours at a time: `function(i, address)` changes the elements of registers `i` and `i + 1`. Both
+/// are touched or neither.
 #[inline(always)]
 pub(super) fn change_pairs<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
     target: impl Fn(usize) -> Target<T>,
@@ -159,7 +159,7 @@ pub(super) fn change_pairs<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: S
     });
 }
 
-/// Calls `visit` for every `step`th register, in threads that hold the originals of their elements.
+/// Calls `visit` for every `step`th register, in threads that do not hold copies.
 #[inline(always)]
 fn originals<S: Shape, L: Layout>(step: usize, mut visit: impl FnMut(usize)) {
     if arch::execution::thread() & const { Map::<L, S>::MAP.replicas } == 0 {
@@ -167,7 +167,7 @@ fn originals<S: Shape, L: Layout>(step: usize, mut visit: impl FnMut(usize)) {
     }
 }
 
-/// Runs relaxed atomic operations such that they release or acquire, by one fence a thread.
+/// Runs relaxed atomic operations so that they release or acquire, by one fence in each thread.
 #[inline(always)]
 fn ordered<B: Block, O: UpdateOrder, C: Scope, R>(operations: impl FnOnce() -> R) -> R {
     if O::RELEASES {

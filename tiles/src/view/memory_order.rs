@@ -56,6 +56,7 @@ pub trait Scope: Sealed + Copy {
 pub mod order {
     /// Atomic, ordering nothing else.
     #[derive(Clone, Copy, Debug, Default)]
+    #[doc(alias("memory_order"))]
     pub struct Relaxed;
     /// A load after which everything is seen that was written before the release it reads from.
     #[derive(Clone, Copy, Debug, Default)]
@@ -75,6 +76,7 @@ pub mod scope {
     pub struct Block;
     /// All threads of the GPU.
     #[derive(Clone, Copy, Debug, Default)]
+    #[doc(alias("thread_scope", "memory_scope"))]
     pub struct Device;
     /// All threads of the system, the CPU's and other GPUs' included.
     #[derive(Clone, Copy, Debug, Default)]

@@ -1,9 +1,9 @@
-//! How the tiles of a writable view are named, as a type: at which places of an index the block's own indices stand.
+//! Ownership of the tiles of a writable view, as a type: at which places of an index the block's own indices stand.
 //!
-//! Blocks own different tiles if all of them name theirs in one way. `(cx.bid::<0>(), 0)` and `(1, cx.bid::<0>())`
-//! both contain the block's index, yet block 1 calls the tile by the first that block 0 calls by the second. So the
-//! naming is a parameter of the view's type, which the compiler infers from the first index and holds against all
-//! others. Views that are not exclusive have the naming `()` and take any index.
+//! Blocks own different tiles if all of them index theirs in one way. `(cx.bid::<0>(), 0)` and `(1, cx.bid::<0>())` both
+//! contain the block's index, yet block 1's first tile by the one is block 0's by the other. The ownership is therefore a
+//! parameter of the view's type. The compiler infers it from the first index and checks all others against it. Views that are
+//! not exclusive have the ownership `()` and take any index.
 
 use crate::context::BlockIndex;
 use crate::schedule::order::TileOrder;
@@ -15,7 +15,7 @@ use core::marker::PhantomData;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AnyNumber;
 
-/// The naming of tiles that are dealt out in order `O`: [`PartitionView::deal`](super::PartitionView::deal).
+/// The ownership of tiles that are scheduled in order `O`: [`PartitionView::schedule`](super::PartitionView::schedule).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InOrder<O>(PhantomData<O>);
 
@@ -33,7 +33,7 @@ impl<const AXIS: usize> IndexKind for BlockIndex<AXIS> {
     const NUMBER: u64 = 1 + AXIS as u64;
 }
 
-/// Kinds that are one and the same, a trait for the sake of the message.
+/// Kinds that are the same: a trait for the sake of its error text.
 #[diagnostic::on_unimplemented(
     message = "the tiles of a writable view are named by the block's index at the same place every time",
     label = "`{Self}` stands where another index of the same view has `{K}`",
@@ -44,17 +44,17 @@ pub trait SameKind<K: Sealed>: Sealed {}
 impl SameKind<Self> for AnyNumber {}
 impl<const AXIS: usize> SameKind<Self> for BlockIndex<AXIS> {}
 
-/// A way to name tiles: the kinds of an index's numbers, as a tuple; or [`InOrder`].
+/// An ownership: the kinds of an index's numbers, as a tuple; or [`InOrder`].
 pub trait Naming: Sealed + SameNaming<Self> + Sized + 'static {
-    /// A number that no other way has: two bits for each place, the first one lowest, or above these the number of an order.
+    /// A number that identifies it: two bits for each place, the first place lowest, or above these the number of a tile order.
     const NUMBER: u64;
 }
 
-/// Ways that are one and the same.
+/// Ownerships that are the same.
 #[diagnostic::on_unimplemented(
     message = "the tiles of a writable view are named by the block's index at the same place every time",
     label = "tiles named in the way `{Self}` in a view that names them in the way `{N}`",
-    note = "a view whose tiles are dealt out is used through `deal` alone; a block may have dealt another one's tile"
+    note = "a view whose tiles are scheduled is used through `schedule` alone; a block may have been given another one's tile"
 )]
 pub trait SameNaming<N: Sealed>: Sealed {}
 
@@ -68,13 +68,13 @@ macro_rules! namings {
 }
 namings! { () (A P 0) (A P 0, B Q 1) (A P 0, B Q 1, C R 2) (A P 0, B Q 1, C R 2, D S 3) }
 
-/// An index of which every number is any block's, whatever its rank.
+/// The ownership of an index whose numbers any block may know, whatever its rank.
 impl Naming for AnyNumber {
     const NUMBER: u64 = 0;
 }
 impl SameNaming<Self> for AnyNumber {}
 
-/// Numbers from here on are orders.
+/// Numbers from here on are tile orders.
 pub(super) const FIRST_ORDER: u64 = 1 << 8;
 
 impl<O: TileOrder> Naming for InOrder<O> {
@@ -82,7 +82,8 @@ impl<O: TileOrder> Naming for InOrder<O> {
 }
 impl<O> SameNaming<Self> for InOrder<O> {}
 
-/// The access modes that implement [`NamedBy`] and [`TakesNames`] for a way `N`: nobody else may say whose a tile is.
+/// The access modes that implement [`NamedBy`] and [`TakesNames`] for an ownership `N`: nobody else may say which block owns a
+/// tile.
 #[diagnostic::on_unimplemented(
     message = "`{N}` is not a type of cuda-tiles, and its traits are for no others",
     label = "views of a span with access `{Self}` do not name their tiles in the way `{N}`",
@@ -95,18 +96,18 @@ impl NamesBy<()> for Atomic {}
 #[diagnostic::do_not_recommend]
 impl<N: Naming> NamesBy<N> for Exclusive {}
 
-/// Access modes whose views can name tiles in way `N`.
+/// Access modes whose views can have the ownership `N`.
 #[diagnostic::on_unimplemented(
     message = "views of a span with access `{Self}` do not name their tiles in the way `{N}`",
     label = "their indices are free",
     note = "only writable views know how their tiles are named"
 )]
 pub trait NamedBy<N>: Access + NamesBy<N> {
-    /// The number of the way; 0 where indices are free.
+    /// The number of the ownership; 0 where indices are free.
     const NAMING: u64 = 0;
 }
 
-/// Access modes whose views, with tiles named in way `N`, take an index that names them in way `I`.
+/// Access modes whose views, with ownership `N`, take an index of kind `I`.
 #[diagnostic::on_unimplemented(
     message = "views of a span with access `{Self}` take no index of the kind `{I}` where tiles are named in the way `{N}`",
     label = "not an index of this view"

@@ -16,6 +16,7 @@ use crate::sealed::{Sealed, sealed};
     label = "not for `{T}`",
     note = "integers and bool can be padded with `Zero` only; NegativeZero, PositiveInfinity, NegativeInfinity and Nan are for floats that have them"
 )]
+#[doc(alias("view_padding", "padding_mode", "padding_option"))]
 pub trait Padding<T: Element>: Sealed + Copy {
     /// The value.
     const VALUE: T;

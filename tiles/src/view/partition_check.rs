@@ -1,4 +1,4 @@
-//! One partition for all blocks: the check of the CPU that every block cuts a writable tensor in the same way.
+//! The partition check of the CPU: all blocks cut a writable tensor in the same way.
 
 use super::ownership::{FIRST_ORDER, NamedBy};
 use super::traversal::Traversal;
@@ -16,7 +16,7 @@ use crate::span::extents::OffsetInteger;
 use crate::span::{Alignment, Extents, Mapping, TensorSpan};
 use core::fmt;
 
-/// What must be the same in all blocks, and which block it was.
+/// The properties of a cut that must be the same in all blocks, and the block that made it.
 struct Partition {
     origin: u64,
     first: u64,
@@ -67,10 +67,10 @@ impl Partition {
 }
 
 impl Partition {
-    /// Fails unless the blocks before that of `place` have made the same cut.
+    /// Fails unless the blocks before the block at `place` have made the same cut.
     #[track_caller]
     fn compare(&self, place: Place) {
-        match partitions::note(place, &self.words()) {
+        match place.note(&self.words()) {
             Noted::Same => {}
             Noted::Other(first) => execution::fail(|text| {
                 write!(
@@ -90,7 +90,7 @@ impl Partition {
     }
 }
 
-/// An index as it names a tile.
+/// The kinds of an index's numbers, as text.
 struct Index<'a>(&'a Partition);
 
 impl fmt::Display for Index<'_> {
@@ -136,8 +136,8 @@ impl fmt::Display for Partition {
     }
 }
 
-/// Checks that the block cuts a writable span into the tiles of shape `S` at the walk `W`, named in the way `N`, as the blocks
-/// before it have; where nobody keeps a record, nothing.
+/// Checks that the block cuts a writable span as earlier blocks have: tiles of shape `S`, traversal `W`, ownership `N`. Without
+/// a record it does nothing.
 #[inline(always)]
 #[track_caller]
 pub(super) fn assert_same_partition<T, E, A, M, G, S, B, W, N>(span: &TensorSpan<T, E, A, M, G>, cx: Cx<B>)
@@ -173,11 +173,11 @@ where
     own.compare(cx.place());
 }
 
-/// Checks that the block deals a sink's tiles out in the order `O` as the blocks before it have; where nobody keeps a record,
-/// nothing but that it may still do so.
+/// Checks that the block schedules a store operand's tiles in the order `O`, as earlier blocks have. Without a record it checks
+/// only that the block may still do so.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn assert_same_order<T, S, B, O>(sink: &TmaStore<T, S>, cx: Cx<B>, _order: O)
+pub(crate) fn assert_same_order<T, S, B, O>(operand: &TmaStore<T, S>, cx: Cx<B>, _order: O)
 where
     T: Element,
     S: MatrixShape,
@@ -188,15 +188,15 @@ where
     if !partitions::RECORDED {
         return;
     }
-    let layout = &sink.matrix.layout;
-    let address = sink.matrix.pointer.addr() as u64;
+    let layout = &operand.matrix.layout;
+    let address = operand.matrix.pointer.addr() as u64;
     let tile = [1, S::ROWS as u64, S::COLUMNS as u64, 1];
     let own = Partition {
         origin: address,
         first: address,
         rank: 3,
         naming: FIRST_ORDER + O::NUMBER,
-        extents: [sink.batches(), sink.rows(), sink.columns(), 1].map(u64::from),
+        extents: [operand.batches(), operand.rows(), operand.columns(), 1].map(u64::from),
         strides: [layout.batch_pitch, layout.row_pitch, 1, 0],
         tile,
         steps: tile,

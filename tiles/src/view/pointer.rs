@@ -17,6 +17,7 @@ use crate::tile::Tile;
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// A pointer to the tensor's first element.
     #[inline(always)]
+    #[doc(alias("get_raw_memory"))]
     pub fn pointer(&self) -> Pointer<T> {
         Pointer::new(self.pointer)
     }
@@ -38,6 +39,7 @@ impl<T: Element, S: Shape, L: Layout> Operand<Pointer<T>, S, L> for i64 {
 impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     /// The pointers `count` elements further: a tile of integers that broadcasts with this one, or an `i64`.
     #[inline(always)]
+    #[doc(alias("addptr"))]
     pub fn offset<R>(self, count: R) -> Tile<Pointer<T>, R::Shape, R::Layout>
     where
         R: Operand<Pointer<T>, S, L, Element: Integer + Cast<i64>>,
@@ -66,6 +68,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     /// The pointers are aligned, point to elements of tensors that the launch has lent to this kernel, and no other block
     /// writes these during the kernel.
     #[inline(always)]
+    #[doc(alias("load_offset", "load_ptr_tko"))]
     pub unsafe fn load(self) -> Tile<T, S, L> {
         // SAFETY: the same contract.
         unsafe { self.load_masked(T::ZERO, true) }
@@ -100,6 +103,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     /// The pointers are aligned, point to different elements of tensors that the launch has lent to this kernel for
     /// writing, and no other block accesses these during the kernel.
     #[inline(always)]
+    #[doc(alias("store_offset", "store_ptr_tko"))]
     pub unsafe fn store<V>(self, value: V)
     where
         V: Operand<T, S, L, Shape: FitsShape<S>>,

@@ -1,4 +1,4 @@
-//! Tiles of a view dealt out to the blocks of a grid: loops over more tiles than blocks, in an order of choice.
+//! Scheduled views: loops of a persistent kernel over more tiles than blocks, in a tile order of choice.
 
 use super::PartitionView;
 use super::index::TileIndex;
@@ -17,27 +17,62 @@ use crate::span::{Access, Alignment, Extents, Mapping};
 use crate::tile::Tile;
 use core::marker::PhantomData;
 
-/// A view whose tiles are dealt out to the blocks of a one-dimensional grid, from [`PartitionView::schedule`].
+/// A view whose tiles are scheduled to the blocks of a one-dimensional grid, from [`PartitionView::schedule`].
 ///
-/// Number `n` in the order belongs to block `n % num_blocks`: whatever the size of the grid, each tile is one block's.
-/// The view is consumed, so that there is no other way to its tiles.
+/// ```
+/// use cuda_tiles::prelude::*;
+/// # use cuda_tiles::cpu;
+/// let mut numbers = [1_i32; 10];
+/// cpu::block_on_mut(&mut numbers, [10], |cx, span: SpanMut<i32, (u32,)>| {
+///     let view = span.partition(cx, shape![4]).schedule(cx, RowMajor);
+///     for tile in view.tiles() {
+///         tile.store_masked(tile.load_masked(Zero) * 2);
+///     }
+/// });
+/// assert_eq!(numbers, [2; 10]);
+/// ```
+///
+/// # Operations
+///
+/// | | |
+/// |---|---|
+/// | loop | [`tiles`](Self::tiles) |
+///
+/// [`ScheduledTile`] has the operations of one tile.
+///
+/// # Which block has which tile
+///
+/// Tile number `n` of the order belongs to block `n % num_blocks`. Each tile therefore belongs to one block, whatever the size
+/// of the grid. The view is consumed, and there is no other way to its tiles.
 pub struct ScheduledTiles<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N = InOrder<O>> {
     view: PartitionView<T, E, A, M, G, S, B, N>,
     cx: Cx<B>,
     order: O,
 }
 
-/// One of the tiles that fall to this block, from [`ScheduledTiles::tiles`].
+/// A tile of this block, from [`ScheduledTiles::tiles`].
 ///
-/// As an index of another view, `&tile`, it is plain numbers.
+/// # Operations
+///
+/// | | |
+/// |---|---|
+/// | index | [`axis`](Self::axis) |
+/// | load | [`load`](Self::load) [`load_masked`](Self::load_masked) |
+/// | store | [`store`](Self::store) [`store_masked`](Self::store_masked) |
+///
+/// As an index of another view, `&tile` is plain numbers. Such an index loads. It does not store to a writable span.
+///
+/// # On a GPU
+///
+/// The layout and the instructions of [`TiledView`](super::TiledView#on-a-gpu).
 pub struct ScheduledTile<'a, T: Element, E: Extents, A, M: Mapping, G, S, B, O, N = InOrder<O>> {
-    // A copy under the view's borrow: a pointer that the loop carries along would put the view into memory.
+    // A copy of the view under its borrow. A pointer carried along by the loop would put the view into memory.
     view: PartitionView<T, E, A, M, G, S, B, N>,
     index: [u32; MAXIMUM_RANK],
     borrow: PhantomData<(&'a (), O)>,
 }
 
-/// The index of a tile that was dealt to this block in order `O`, for use within its own view.
+/// The index of a tile that was scheduled to this block in order `O`, for use within its own view.
 #[derive(Clone, Copy)]
 struct Own<O>([u32; MAXIMUM_RANK], PhantomData<O>);
 
@@ -58,7 +93,7 @@ impl<R: Sealed, O: TileOrder> TileIndex<R> for Own<O> {
     fn signed(self) -> [i64; MAXIMUM_RANK] {
         self.0.map(i64::from)
     }
-    // It is used with the view that it was made of, which is checked itself.
+    // The index is used with the view that it was made from, which is checked itself.
     #[inline(always)]
     fn assert_current(self) {}
 }
@@ -88,8 +123,9 @@ impl<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N> TileIndex<E::Rank>
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block, N>
     PartitionView<T, E, A, M, G, S, B, N>
 {
-    /// Deals the tiles out to the blocks of a one-dimensional grid of any length: a *persistent* kernel is launched with
-    /// as many blocks as run at the same time, and each goes through its share.
+    /// Schedules the tiles to the blocks of a one-dimensional grid of any length.
+    ///
+    /// A *persistent* kernel is launched with as many blocks as run at the same time, and each block computes its share.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -113,7 +149,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         const {
             assert!(
                 B::GRID_RANK == 1,
-                "tiles are dealt out along grid axis 0: state no `grid` in #[kernel(...)], the order takes the place of further axes"
+                "tiles are scheduled along grid axis 0: state no `grid` in #[kernel(...)], the order takes the place of further axes"
             )
         };
         cx.assert_current();
@@ -125,12 +161,13 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block, O: TileOrder, N>
     ScheduledTiles<T, E, A, M, G, S, B, O, N>
 {
-    /// The tiles that fall to this block, edge tiles included.
+    /// The tiles of this block, edge tiles included.
     ///
-    /// Loops over two views that are cut into the same numbers of tiles and dealt out in one order go together:
+    /// Loops over two views with the same numbers of tiles, scheduled in one order, run side by side:
     /// `for (y, z) in y.tiles().zip(z.tiles())`.
     ///
     /// # Panics
+    ///
     /// If the view has 2³² tiles or more (on the device: traps).
     #[inline(always)]
     #[track_caller]
@@ -143,8 +180,8 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         core::iter::from_fn(move || {
             let number = next.filter(|&number| number < total)?;
             next = number.checked_add(step);
-            // SAFETY: a view owns nothing, so that a copy has nothing to give back; of a writable span it is used in the tile's
-            // methods alone, on the tile's own elements.
+            // SAFETY: a view owns nothing, so that a copy has nothing to release. The copy of a writable view is used in the
+            // tile's methods alone, on the tile's own elements.
             let view = unsafe { core::ptr::read(&self.view) };
             Some(ScheduledTile { view, index: self.locate(number, step, counts), borrow: PhantomData })
         })
@@ -157,7 +194,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         [count(0), count(1), count(2), count(3)]
     }
 
-    /// The order, applied to as many axes as the view has: an order tells the first and the last one apart.
+    /// The order, applied to as many axes as the view has: orders treat the first and the last axis differently.
     #[inline(always)]
     fn locate(&self, number: u32, blocks: u32, [a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u32; MAXIMUM_RANK] {
         match E::RANK {
@@ -227,7 +264,7 @@ where
         self.view.store(value, self.own())
     }
 
-    /// Stores what of the tile lies inside the tensor: [`PartitionView::store_masked`].
+    /// Stores the part of the tile that lies inside the tensor: [`PartitionView::store_masked`].
     #[inline(always)]
     #[track_caller]
     pub fn store_masked<U, R, L>(&self, value: Tile<U, R, L>)

@@ -1,7 +1,7 @@
 //! A span cut into tiles of one shape: side by side, at steps, or at any element.
 
 use super::index::TileIndex;
-use super::locate::{FromMemory, InMemory, IntoMemory, Located, Part};
+use super::located::{FromMemory, InMemory, IntoMemory, Located, Part};
 use super::ownership::{NamedBy, TakesNames};
 use super::padding::Padding;
 use super::partition_check::assert_same_partition;
@@ -20,22 +20,98 @@ use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 use core::marker::PhantomData;
 
-/// A span cut into tiles of shape `S`, which start where the walk `W` says: [`PartitionView`], [`StridedView`],
-/// [`WindowView`].
+/// A span cut into tiles of shape `S`. The traversal `W` says where the tiles start.
 ///
-/// Tiles at the edge may lie partly outside the tensor: plain loads and stores refuse them (they check once a tile; a GPU
-/// traps, the CPU panics and names the kernel's line), masked ones take what is inside. Of a tile that lies wholly outside,
-/// masked loads give padding and masked stores nothing.
+/// ```
+/// use cuda_tiles::prelude::*;
+/// # use cuda_tiles::cpu;
+/// let mut numbers: Vec<i32> = (0..32).collect();
+/// cpu::block_on_mut(&mut numbers, [4, 8], |cx, span: SpanMut<i32, (u32, u32)>| {
+///     let view = span.partition(cx, shape![4, 4]);
+///     for j in 0..view.num_tiles(1) {
+///         let index = (cx.bid::<0>(), j);
+///         view.store(view.load(index) * 10, index);
+///     }
+/// });
+/// assert_eq!(numbers[31], 310);
+/// ```
 ///
-/// Of a writable span only the block's own tiles can be loaded and stored: the index must contain the block index
-/// ([`Cx::bid`], [`Cx::tiles`]) of every grid axis, and tiles must not overlap. All indices of one view have the block's at the
-/// same places, which `N` remembers: it is inferred from the first one, and an index that differs does not compile. All blocks
-/// cut a tensor into the same view, since they do it before they know anything of their own. Loads see what the block itself
-/// stored earlier, with any view of this type. A view of rank 0 has one tile, whose index names no block: only a grid of one block
-/// may store it (else: as for a tile outside the tensor).
+/// | view | made by | tile `i` starts at element |
+/// |---|---|---|
+/// | [`PartitionView`] | [`partition`](TensorSpan::partition) | `i` times the length of the tile |
+/// | [`StridedView`] | [`strided`](TensorSpan::strided) | `i` times the step |
+/// | [`WindowView`] | [`window`](TensorSpan::window) | `i`, which may be negative |
 ///
-/// Where the last axis is not the contiguous one (of a [`Left`](crate::span::Left) or permuted span), tiles are moved along
-/// the contiguous axis and turned round in registers or shared memory.
+/// # Operations
+///
+/// | | |
+/// |---|---|
+/// | size, number of tiles | [`num_tiles`](Self::num_tiles) [`index_space`](Self::index_space) [`STEPS`](Self::STEPS) |
+/// | load | [`load`](Self::load) [`load_masked`](Self::load_masked) |
+/// | store | [`store`](Self::store) [`store_masked`](Self::store_masked) |
+/// | atomic load | [`atomic_load`](Self::atomic_load) [`atomic_load_masked`](Self::atomic_load_masked) |
+/// | atomic store | [`atomic_store`](Self::atomic_store) [`atomic_store_masked`](Self::atomic_store_masked) |
+/// | atomic sum | [`atomic_add`](Self::atomic_add) [`atomic_add_masked`](Self::atomic_add_masked) [`atomic_sub`](Self::atomic_sub) [`atomic_sub_masked`](Self::atomic_sub_masked) |
+/// | atomic minimum, maximum | [`atomic_min`](Self::atomic_min) [`atomic_min_masked`](Self::atomic_min_masked) [`atomic_max`](Self::atomic_max) [`atomic_max_masked`](Self::atomic_max_masked) |
+/// | atomic bits | [`atomic_and`](Self::atomic_and) [`atomic_and_masked`](Self::atomic_and_masked) [`atomic_or`](Self::atomic_or) [`atomic_or_masked`](Self::atomic_or_masked) [`atomic_xor`](Self::atomic_xor) [`atomic_xor_masked`](Self::atomic_xor_masked) |
+/// | loop of a persistent grid | [`schedule`](Self::schedule) |
+/// | `unsafe`: any tile of a writable span | [`load_masked_unowned`](Self::load_masked_unowned) [`store_masked_unowned`](Self::store_masked_unowned) |
+/// | `unsafe`: no check | [`load_unchecked`](Self::load_unchecked) [`store_unchecked`](Self::store_unchecked) |
+///
+/// The [atomic operations of spans](TensorSpan#atomic-operations) give the elements as they were before.
+///
+/// # Edges
+///
+/// A tile at the edge lies partly outside the tensor. A plain load or store refuses it. `load_masked` pads the elements outside, and
+/// `store_masked` leaves them out. Of a tile that lies wholly outside, a masked load gives padding alone, and a masked store stores
+/// nothing.
+///
+/// # Values
+///
+/// A stored value has any shape that broadcasts to `S`. Its element type promotes to `T`, so that the conversion loses nothing of its kind:
+/// [`Promote`].
+///
+/// # Writable spans
+///
+/// A block loads and stores its own tiles:
+///
+/// * The index contains the block index ([`Cx::bid`], [`Cx::tiles`]) of every grid axis.
+/// * Tiles do not overlap.
+/// * All indices of one view have the block index at the same places. The first index decides the places, and `N` remembers them. An
+///   index that differs does not compile.
+/// * All blocks cut a tensor into the same view, because they cut it before they know anything of their own.
+///
+/// A load sees earlier stores of the same block through any view of this type. A view of rank 0 has one tile, and its index names
+/// no block: only a grid of one block may load or store it.
+///
+/// # Panics
+///
+/// A plain load or store checks its tile once. If the tile does not lie wholly inside the tensor, a GPU traps and the launch's stream
+/// reports the index. The CPU panics. Both name the kernel's line.
+///
+/// # On a GPU
+///
+/// Loads give the layout [`Blocked`], and stores convert their value to it. A thread moves [`Block::Vector`] neighbouring elements, of up
+/// to 16 bytes, by one instruction:
+///
+/// | operation | instruction for 16 bytes | section of the PTX ISA |
+/// |---|---|---|
+/// | load from a [`Span`](crate::span::Span) | `ld.global.nc.v4.b32` | "Data Movement and Conversion Instructions: ld.global.nc" |
+/// | load from a [`SpanMut`](crate::span::SpanMut) | `ld.global.v4.b32` | "Data Movement and Conversion Instructions: ld" |
+/// | store | `st.global.v4.b32` | "Data Movement and Conversion Instructions: st" |
+///
+/// A masked operation puts a predicate before each instruction. Atomic operations move single elements; their documentation names
+/// the instructions.
+///
+/// # Alignment and width
+///
+/// The wide instruction needs aligned rows. [`Aligned<16>`](crate::span::Aligned) promises it of the first element, and an
+/// extent [`Mult<u32, 4>`](crate::span::Mult) or `D<64>` of the others. A view without these promises checks each tile at run time. Rows that are
+/// not aligned go by aligned chunks, whose elements the threads shift into place, or else element by element. A masked operation
+/// needs the extent's promise for partial tiles.
+///
+/// If the contiguous axis is not the last one, as in a [`Left`](crate::span::Left) or permuted span, tiles are moved along the contiguous
+/// axis. Registers or shared memory transpose them.
 pub struct TiledView<T: Element, E: Extents, A, M: Mapping, G, S, B, W = SideBySide, N = ()> {
     pub(super) span: TensorSpan<T, E, A, M, G>,
     /// Whether the grid has one block.
@@ -45,7 +121,7 @@ pub struct TiledView<T: Element, E: Extents, A, M: Mapping, G, S, B, W = SideByS
 
 /// A span cut into tiles side by side: tile `(i, j)` starts at element `(i * S0, j * S1)`. Indices count tiles.
 ///
-/// This is the worked example of CUDA Tile C++'s reference page, a 4 x 8 tensor in tiles of 2 x 2:
+/// [`TiledView`] has the operations. The worked example of CUDA Tile C++'s reference page, a 4 x 8 tensor in tiles of 2 x 2:
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -60,12 +136,14 @@ pub type PartitionView<T, E, A, M, G, S, B, N = ()> = TiledView<T, E, A, M, G, S
 
 /// A span cut into tiles at static steps `P`: tile `(i, j)` starts at element `(i * P0, j * P1)`.
 ///
-/// Steps shorter than the tile make tiles overlap, longer ones leave gaps. Stores to a writable span want steps at least as
-/// long as the tile.
+/// Short steps make tiles overlap, and long steps leave gaps. Stores to a writable span need steps that are at least as long as the
+/// tile. [`TensorSpan::strided`] has an example, and [`TiledView`] the operations.
 pub type StridedView<T, E, A, M, G, S, P, B, N = ()> = TiledView<T, E, A, M, G, S, B, AtSteps<P>, N>;
 
-/// Tiles of a span at any element: index `(i, j)` is that of the tile's first element, signed, so that a masked load may
-/// reach over the low edge of the tensor as well as over the high one.
+/// Tiles of a span that start at any element: tile `(i, j)` starts at element `(i, j)`.
+///
+/// The index is signed. A masked load may reach over the low edge of the tensor as well as over the high edge.
+/// [`TensorSpan::window`] has an example, and [`TiledView`] the operations.
 pub type WindowView<T, E, A, M, G, S, B, N = ()> = TiledView<T, E, A, M, G, S, B, AtElements, N>;
 
 impl<T: Element, E: Extents, A, M: Mapping, G, S, B, W, N> Clone for TiledView<T, E, A, M, G, S, B, W, N>
@@ -116,6 +194,7 @@ where
     /// If `axis` is not below the rank (on the device: traps).
     #[inline(always)]
     #[track_caller]
+    #[doc(alias("ceildiv"))]
     pub fn num_tiles(&self, axis: usize) -> E::Offset {
         let length = self.span.extent(axis).to_u64();
         let step = const { W::STEPS }[axis];
@@ -142,8 +221,25 @@ where
 
     /// Loads tile `index`, which must lie wholly inside the tensor.
     ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let numbers: Vec<i32> = (0..32).collect();
+    /// cpu::block_on(&numbers, [4, 8], |cx, span: Span<i32, (u32, u32)>| {
+    ///     let tile = span.partition(cx, shape![2, 4]).load((1, 0));
+    ///     assert_eq!((tile.at([0, 0]), tile.at([1, 3])), (16, 27));
+    /// });
+    /// ```
+    ///
     /// # Panics
-    /// If it does not (on the device: traps, and the launch's stream reports it).
+    ///
+    /// If the tile does not lie wholly inside (on the device: traps, and the launch's stream reports it).
+    ///
+    /// # On a GPU
+    ///
+    /// The tile has the layout [`Blocked`]. A thread loads a vector of up to 16 bytes by `ld.global.nc.v4.b32`, and by `ld.global.v4.b32` from
+    /// a writable span (PTX ISA, "Data Movement and Conversion Instructions: ld.global.nc" and "ld"). Narrower vectors are
+    /// `.v2.b32`, `.b32`, `.b16` and `.b8`. [Alignment and width](TiledView#alignment-and-width) says which vector it is.
     #[inline(always)]
     #[track_caller]
     pub fn load<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>>
@@ -163,9 +259,12 @@ where
     /// Loads tile `index` without a check.
     ///
     /// # Safety
-    /// The tile lies wholly inside the tensor, and no other block writes it during the kernel.
+    ///
+    /// * The tile lies wholly inside the tensor.
+    /// * No other block writes the tile during the kernel.
     #[inline(always)]
     #[track_caller]
+    #[doc(alias("unchecked_accesses"))]
     pub unsafe fn load_unchecked<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>>
     where
         A: TakesNames<I::Naming, N>,
@@ -189,8 +288,14 @@ where
     ///     assert!(tile.at([0, 3]).is_nan() && tile.at([1, 3]).is_nan());
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The layout and the instructions of [`load`](Self::load), each with a predicate. Where the predicate is false, the padding stays in the
+    /// register.
     #[inline(always)]
     #[track_caller]
+    #[doc(alias("boundary_check"))]
     pub fn load_masked<P: Padding<T>, I: TileIndex<E::Rank>>(
         &self,
         padding: P,
@@ -206,9 +311,10 @@ where
         unsafe { self.load_masked_unowned(padding, index) }
     }
 
-    /// As [`load_masked`](Self::load_masked), of any tile of a writable span: whose it is stays unchecked, its bounds do not.
+    /// Loads any tile of a writable span, as [`load_masked`](Self::load_masked) does. Bounds are checked, the owner of the tile is not.
     ///
     /// # Safety
+    ///
     /// No other block writes the tile's elements inside the tensor during the kernel.
     #[inline(always)]
     #[track_caller]
@@ -392,7 +498,13 @@ where
     /// ```
     ///
     /// # Panics
-    /// If it does not lie inside (on the device: traps, and the launch's stream reports it).
+    ///
+    /// If the tile does not lie wholly inside (on the device: traps, and the launch's stream reports it).
+    ///
+    /// # On a GPU
+    ///
+    /// The value is converted to the layout [`Blocked`]. A thread stores a vector of up to 16 bytes by `st.global.v4.b32` (PTX ISA, "Data Movement
+    /// and Conversion Instructions: st"). [Alignment and width](TiledView#alignment-and-width) says which vector it is.
     #[inline(always)]
     #[track_caller]
     pub fn store<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
@@ -417,7 +529,9 @@ where
     /// Stores `value` as tile `index` without a check.
     ///
     /// # Safety
-    /// The tile lies wholly inside the tensor, and no other block accesses it during the kernel.
+    ///
+    /// * The tile lies wholly inside the tensor.
+    /// * No other block accesses the tile during the kernel.
     #[inline(always)]
     #[track_caller]
     pub unsafe fn store_unchecked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
@@ -435,6 +549,20 @@ where
     }
 
     /// Stores those elements of `value` as tile `index` that lie inside the tensor.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let mut numbers = [0_i32; 5];
+    /// cpu::block_on_mut(&mut numbers, [5], |cx, span: SpanMut<i32, (u32,)>| {
+    ///     span.partition(cx, shape![8]).store_masked(cx.full(shape![8], 7), cx.bid::<0>());
+    /// });
+    /// assert_eq!(numbers, [7; 5]);
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The layout and the instructions of [`store`](Self::store), each with a predicate.
     #[inline(always)]
     #[track_caller]
     pub fn store_masked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
@@ -452,10 +580,10 @@ where
         unsafe { self.store_masked_unowned(value, index) }
     }
 
-    /// As [`store_masked`](Self::store_masked), to any tile: whose it is stays unchecked, its bounds do not. For blocks that
-    /// know from data which tiles are theirs, such as ragged copies and the outputs of experts.
+    /// Stores any tile, as [`store_masked`](Self::store_masked) does. Bounds are checked, the owner of the tile is not.
     ///
-    /// The pieces of a list that data cuts, each from where it begins:
+    /// It is for blocks that know their tiles from data, such as ragged copies and the outputs of experts. Here data cut a list into
+    /// pieces, and each piece is stored from its beginning:
     ///
     /// ```
     /// use cuda_tiles::prelude::*;

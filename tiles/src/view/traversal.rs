@@ -1,6 +1,6 @@
-//! Where the tiles of a view start: next to each other, at other steps, or at any element.
+//! The starts of a view's tiles: side by side, at other steps, or at any element.
 
-use crate::debug::protocol::{BOUNDS, WINDOW};
+use crate::protocol::{BOUNDS, WINDOW};
 use crate::sealed::{Sealed, sealed};
 use crate::shape::{D, MAXIMUM_RANK, OfRank, Shape};
 use core::marker::PhantomData;
@@ -13,7 +13,7 @@ pub trait Traversal<S: Sealed>: Sealed + Copy + 'static {
     const SIGNED: bool;
     /// Whether tiles of different indices share no element.
     const DISJOINT: bool;
-    /// The text that says of an index that it reaches outside the tensor.
+    /// The error text for an index that reaches outside the tensor.
     const OUTSIDE: usize;
 }
 
@@ -63,7 +63,7 @@ impl<S: Shape, N: Steps + OfRank<S::Rank>> Traversal<S> for AtSteps<N> {
     const OUTSIDE: usize = BOUNDS;
 }
 
-/// Tiles at any element: the index is that of the tile's first element, and may be negative.
+/// Tiles at any element: the index is the tile's first element, and may be negative.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AtElements;
 
@@ -80,7 +80,7 @@ macro_rules! steps {
     ($($step:expr),* $(,)?) => { ($($crate::shape::D::<{ $step }>,)*) };
 }
 
-/// The dimensions of which these are the logarithms.
+/// The dimensions with these logarithms.
 const fn dimensions(log: [u32; MAXIMUM_RANK]) -> [u64; MAXIMUM_RANK] {
     [1 << log[0], 1 << log[1], 1 << log[2], 1 << log[3]]
 }

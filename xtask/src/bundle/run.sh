@@ -3,8 +3,8 @@
 #
 #   ./run.sh test | bench | tune | all | sanitize
 #
-# `tune` measures the plans of matrix products, and writes them to tuning/, as `cargo xtask tune` does to kernels/tuning/.
-# `sanitize` runs the tests of streams and of attention under NVIDIA's compute-sanitizer, if it is on PATH: accesses outside of
+# `tune` measures the configurations of matrix products, and writes them to tuning/, as `cargo xtask tune` does to kernels/tuning/.
+# `sanitize` runs the tests of pipelines and of attention under NVIDIA's compute-sanitizer, if it is on PATH: accesses outside of
 # memory, races in shared memory, and barriers that not all threads meet.
 #
 # LIMIT is the time that a program may take, in seconds (600 unless set); a program that hangs has failed.
@@ -68,14 +68,14 @@ sanitize() {
     done
 }
 
-# What shares memory between threads and the copy engine; streams with the code for older GPUs as well. Under these tools programs
-# run a hundred times slower: a few tests of each kind.
+# Kernels that share memory between threads and TMA; pipelines with the code for older GPUs as well. Programs run a hundred times
+# slower under these tools: a few tests of each kind.
 run_sanitizer() {
     if ! command -v compute-sanitizer >/dev/null; then
         echo "skipped: no compute-sanitizer on PATH; it comes with NVIDIA's CUDA toolkit"
         return
     fi
-    local selection=(streams::stages_of_two streams::products_under_way streams::messages_of_four)
+    local selection=(streams::two_products_of_one_stage streams::multiplications_in_flight streams::stages_of_four)
     sanitize tests/operations-operations "${selection[@]}"
     CUDA_TILES_TEST_OLDER_CODE=1 sanitize tests/operations-operations "${selection[@]}"
     sanitize tests/attention at_the_edges

@@ -34,7 +34,7 @@ struct Floor {
 
 /// The circles that there are for a reason, which a comment states. A floor is one part to all others, which stand above it or
 /// below.
-const FLOORS: [Floor; 4] = [
+const FLOORS: [Floor; 5] = [
     // The traits bound one another, and each is implemented for `f16` by way of the others.
     Floor {
         folder: "tiles/src/element",
@@ -45,6 +45,8 @@ const FLOORS: [Floor; 4] = [
     Floor { folder: "tiles/src/shape", parts: &["broadcast.rs", "mod.rs"], name: "dimensions" },
     // A device makes streams, and a stream knows its device.
     Floor { folder: "host/src", parts: &["device.rs", "stream.rs"], name: "devices" },
+    // A GPU has a default stream and makes others, and a stream's work goes through its GPU, which has the code and notes launches.
+    Floor { folder: "host/src/gpu", parts: &["device.rs", "stream.rs"], name: "GPUs" },
     // A tensor gives views, and a view is copied to a tensor.
     Floor { folder: "host/src/tensor", parts: &["tensor.rs", "view.rs"], name: "tensors" },
 ];

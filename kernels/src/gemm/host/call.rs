@@ -1,30 +1,22 @@
-//! The call itself: checks, the plan, packing, launches.
+//! The calls `gemm` and `Gemm::multiply`: they check the shapes, choose a plan, pack operands and launch.
 
 use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-use cuda_tiles::element::{Element, Number};
-use cuda_tiles_host::{Device, Error, Result, Stream, TensorView, TensorViewMut, workspace};
+use cuda_tiles::element::Element;
+use cuda_tiles_host::{Device, Result, Stream, TensorView, TensorViewMut};
 
 use super::launches::Launches;
 use super::matrices::{Matrices, MatricesMut};
-use super::multiply::{Candidate, Multiply};
+use super::multiply::Multiply;
+use super::options::Gemm;
 use super::packing::{Bits, streamable};
-use super::plan::{Cut, Form, Machine, Plan, Problem, Stored, Tuned};
-use crate::gemm::epilogue::{Activation, LARGEST_WITH_BETA};
+use super::plan::{Machine, Major, Plan, Problem, Tuned};
+use super::selection::{Available, refuse};
+use crate::gemm::epilogue::Sum;
 
-/// `c = a b`, the product of matrices or of batches of matrices, on the default stream of their device.
-///
-/// Operands are tensors or views of two axes, or three for batches; in a batch, `a` or `b` may be a single matrix. They may lie
-/// in any way: a transposed view is a transposed factor. Those that kernels cannot read as they are, because their rows do not
-/// begin at multiples of 16 bytes, or neither rows nor columns are neighbours, or, for types of 8 bits, the axis that is summed over
-/// is not contiguous, are first copied to scratch memory; so is one of two factors of `tf32` of which neither has that axis
-/// contiguous, and on GPUs before 9.0 any that has not. The columns of `c` are neighbours. Memory of `f32` that is passed as `tf32` is
-/// rounded on its way where the GPU has a copy engine, see [`TmaLoad`](cuda_tiles::memory::TmaLoad).
-///
-/// Which types multiply to which says [`Multiply`]; [`Gemm`] has scales, a bias, activations and the stream. On a GPU the kernels
-/// must have been loaded, see [`Device::load`](cuda_tiles_host::Device::load).
+/// `c = a b`: multiplies matrices or batches of matrices, on the default stream of their device.
 ///
 /// ```
 /// use cuda_tiles_host::{Device, Tensor};
@@ -39,8 +31,32 @@ use crate::gemm::epilogue::{Activation, LARGEST_WITH_BETA};
 /// # Ok::<(), cuda_tiles_host::Error>(())
 /// ```
 ///
+/// [`Multiply`] lists the element types. [`Gemm`] adds scales, a bias, an activation and the choice of the stream.
+///
+/// # Shapes
+///
+/// `a` is M x K, `b` is K x N, and `c` is M x N. Operands are tensors or views of two axes, or of three axes for batches. `a` or `b` may be
+/// one matrix for the whole batch.
+///
+/// # Storage
+///
+/// `c` is row-major, with any padding between rows. `a` and `b` may have any strides: for a transposed operand pass a transposed view. An
+/// operand is first packed (copied to scratch memory):
+///
+/// * if its rows do not begin at multiples of 16 bytes;
+/// * if neither its rows nor its columns are contiguous;
+/// * if it has elements of 8 bits and is not K-major;
+/// * if it has elements of `tf32` and is not K-major, on GPUs before compute capability 9.0. On later GPUs one of `a` and `b` is packed if
+///   both are MN-major.
+///
 /// # Errors
-/// [`Error::Operands`] if the shapes do not go together or the columns of `c` are not neighbours; those of launches.
+///
+/// [`Error::Operands`] if the shapes do not fit or `c` is not row-major. Also the errors of launches.
+///
+/// # On a GPU
+///
+/// The kernels must have been loaded, see [`Device::load`](cuda_tiles_host::Device::load). If memory of `f32` is passed as `tf32`, GPUs
+/// with TMA round the elements, see [`TmaLoad`](cuda_tiles::memory::TmaLoad).
 pub fn gemm<'t, T, U, O>(
     a: impl Matrices<'t, T>,
     b: impl Matrices<'t, U>,
@@ -54,164 +70,38 @@ where
     Gemm::new().multiply(a, b, c)
 }
 
-/// A product with more than [`gemm`] has: `c = activation(alpha a b + beta c + bias)`. `C` is the type of the sums.
-///
-/// ```
-/// use cuda_tiles::prelude::*;
-/// use cuda_tiles_host::{Device, Tensor};
-/// use cuda_tiles_kernels::gemm::{Activation, Gemm};
-///
-/// let device = Device::cpu();
-/// let half = |x: f32| f16::from_f32(x);
-/// let a = Tensor::full(&device, [5, 7], half(1.0))?;
-/// let b = Tensor::full(&device, [7, 2], half(2.0))?;
-/// let bias = Tensor::from_slice(&device, [2], &[half(-100.0), half(1.0)])?;
-/// let mut c = Tensor::full(&device, [5, 2], half(3.0))?;
-/// Gemm::new().alpha(0.5).beta(2.0).bias(&bias).activation(Activation::Relu).multiply(&a, &b, &mut c)?;
-/// assert_eq!(c.to_vec()?[..2], [half(0.0), half(14.0)]);
-/// # Ok::<(), cuda_tiles_host::Error>(())
-/// ```
-pub struct Gemm<'o, O: Element, C> {
-    pub(super) alpha: C,
-    pub(super) beta: C,
-    bias: Option<TensorView<'o, O, 1>>,
-    pub(super) activation: Activation,
-    fast_accumulation: bool,
-    stream: Option<Stream>,
-    plan: Option<Plan>,
-}
-
-impl<O: Element, C: Number> Default for Gemm<'_, O, C> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<'o, O: Element, C: Number> Gemm<'o, O, C> {
-    /// `c = a b`.
-    pub fn new() -> Self {
-        Self {
-            alpha: C::ONE,
-            beta: C::ZERO,
-            bias: None,
-            activation: Activation::None,
-            fast_accumulation: false,
-            stream: None,
-            plan: None,
-        }
-    }
-
-    /// A factor of the product.
-    pub fn alpha(self, alpha: C) -> Self {
-        Self { alpha, ..self }
-    }
-
-    /// A factor of what `c` holds before, which is added. With zero, the default, `c` is not read.
-    pub fn beta(self, beta: C) -> Self {
-        Self { beta, ..self }
-    }
-
-    /// A number for each column of `c`, which is added.
-    pub fn bias(self, bias: impl Into<TensorView<'o, O, 1>>) -> Self {
-        Self { bias: Some(bias.into()), ..self }
-    }
-
-    /// Whether sums of products of 8-bit floats may be left to tensor cores, which keep some 14 bits of them on GPUs of compute
-    /// capability 9.0. Somewhat faster there; without, every 128 products are added up in `f32`. Other types know no difference.
-    pub fn fast_accumulation(self, fast_accumulation: bool) -> Self {
-        Self { fast_accumulation, ..self }
-    }
-
-    /// The stream to launch on, instead of the device's default one.
-    pub fn on(self, stream: &Stream) -> Self {
-        Self { stream: Some(stream.clone()), ..self }
-    }
-
-    /// The plan to go by, instead of the one that is expected to be the fastest: one of [`plans`](Self::plans).
-    pub fn plan(self, plan: Plan) -> Self {
-        Self { plan: Some(plan), ..self }
-    }
-}
-
-impl<O: Element> Gemm<'_, O, f32> {
-    /// A function of each element of the result.
-    pub fn activation(self, activation: Activation) -> Self {
-        Self { activation, ..self }
-    }
-}
-
-fn refuse<R>(problem: String) -> Result<R> {
-    Err(Error::Operands { operation: "gemm", problem })
-}
-
-/// How the factor lies, as kernels could read it, and whether they can without a copy. `otherwise` is taken where both ways are
-/// the same.
-fn stored<T: Element>(x: &TensorView<'_, T, 3>, preferred: Stored) -> Result<(Stored, bool)> {
+/// The majorness in which kernels read an operand, and whether they read it without a copy. `preferred` decides if both majornesses are
+/// equally good.
+fn major<T: Element>(x: &TensorView<'_, T, 3>, preferred: Major) -> Result<(Major, bool)> {
     let (rows, columns) = (x.is_streamable(), x.permute([0, 2, 1])?.is_streamable());
     Ok(match (rows, columns) {
         (true, true) => (preferred, true),
-        (true, false) => (Stored::Rows, true),
-        (false, true) => (Stored::Columns, true),
+        (true, false) => (Major::Row, true),
+        (false, true) => (Major::Column, true),
         (false, false) => {
             let [_, down, right] = x.strides();
-            let way = if right == 1 {
-                Stored::Rows
+            let major = if right == 1 {
+                Major::Row
             } else if down == 1 {
-                Stored::Columns
+                Major::Column
             } else {
                 preferred
             };
-            (way, false)
+            (major, false)
         }
     })
 }
 
-/// A factor as it is stored in this way.
-fn as_stored<T: Element>(x: TensorView<'_, T, 3>, stored: Stored) -> Result<TensorView<'_, T, 3>> {
-    match stored {
-        Stored::Rows => Ok(x),
-        Stored::Columns => x.permute([0, 2, 1]),
+/// An operand in its storage: transposed if it is column-major.
+fn as_stored<T: Element>(x: TensorView<'_, T, 3>, major: Major) -> Result<TensorView<'_, T, 3>> {
+    match major {
+        Major::Row => Ok(x),
+        Major::Column => x.permute([0, 2, 1]),
     }
 }
 
-/// A device as products of some types find it: what it is for them, and the forms of their kernels that are for it.
-pub(super) struct Available {
-    machine: Machine,
-    /// Of the kernels that store the result.
-    pub(super) direct: Vec<Form>,
-    /// Of those that store parts of the sums.
-    parts: Vec<Form>,
-}
-
-impl Available {
-    fn on<T, U, O>(device: &Device) -> Result<Self>
-    where
-        T: Multiply<U, O>,
-        U: Element<Bits: Bits>,
-        O: Element,
-    {
-        let image = match T::DIRECT.first() {
-            Some(candidate) => device.image_of((candidate.description)())?,
-            None => None,
-        };
-        let machine = image.map_or(Machine::Cpu, |image| Machine::Gpu {
-            warpgroups: image.arch() == "sm_90a",
-            multiprocessors: device.multiprocessors(),
-        });
-        Ok(Self { machine, direct: forms(T::DIRECT, machine), parts: forms(T::PARTS, machine) })
-    }
-}
-
-/// The forms of the kernels that are for a machine.
-fn forms<T: Element, U: Element, O: Element, C>(
-    candidates: &[Candidate<T, U, O, C>],
-    machine: Machine,
-) -> Vec<Form> {
-    candidates.iter().map(|candidate| candidate.form).filter(|form| machine.takes(form)).collect()
-}
-
-impl<O: Element, C: Number> Gemm<'_, O, C> {
-    /// The product, with how factors are to be stored: as they are where there is a kernel for it.
+impl<O: Element, C: Sum> Gemm<'_, O, C> {
+    /// The problem, with the storage of the operands. This is their present storage if it has a kernel.
     fn problem<T, U>(
         &self,
         a: &TensorView<'_, T, 3>,
@@ -253,24 +143,27 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
                 bias.len()
             ));
         }
-        let ((a, _), (b, _)) = (stored(a, Stored::Rows)?, stored(b, Stored::Columns)?);
+        let ((a, _), (b, _)) = (major(a, Major::Row)?, major(b, Major::Column)?);
         let fast = self.fast_accumulation;
         let beta = self.beta != C::ZERO;
         let problem = Problem { batches, rows, columns, depth, a, b, fast, beta };
-        // Where there is no kernel for these ways, one factor is turned, or both are.
-        let ways = [
+        // If there is no kernel for this storage, one operand is packed as its transpose, or both are.
+        let storages = [
             problem,
-            Problem { b: Stored::Columns, ..problem },
-            Problem { a: Stored::Rows, ..problem },
-            Problem { a: Stored::Rows, b: Stored::Columns, ..problem },
+            Problem { b: Major::Column, ..problem },
+            Problem { a: Major::Row, ..problem },
+            Problem { a: Major::Row, b: Major::Column, ..problem },
         ];
-        match ways.into_iter().find(|problem| problem.has_plan(&available.direct, &available.parts)) {
+        match storages
+            .into_iter()
+            .find(|problem| problem.has_plan(&available.direct, &available.partial_sums))
+        {
             Some(problem) => Ok(problem),
             None => refuse("there is no kernel for this product".into()),
         }
     }
 
-    /// The plan for a product.
+    /// The plan for a product: the caller's, the tuned plan, or the plan with the least estimated time.
     fn planned<T, U>(&self, problem: &Problem, device: &Device, available: &Available) -> Result<Plan>
     where
         T: Multiply<U, O, Sum = C>,
@@ -279,21 +172,22 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         if let Some(plan) = self.plan {
             return Ok(plan);
         }
-        let Available { machine, direct, parts } = available;
-        if let Machine::Gpu { warpgroups: true, .. } = machine
+        let Available { machine, direct, partial_sums } = available;
+        if let Machine::Gpu { wgmma: true, .. } = machine
             && let Some(plan) = Tuned::plan::<T, U, O>(problem, device)
         {
             return Ok(plan);
         }
-        match problem.best(direct, parts, *machine) {
+        match problem.best(direct, partial_sums, *machine) {
             Some(plan) => Ok(plan),
             None => refuse("there is no kernel for this product".into()),
         }
     }
 
-    /// All plans for a product, for who wants to measure them, and the product's name in files of plans.
+    /// Returns the product's name in tuning files and all plans for the product, for measurements.
     ///
     /// # Errors
+    ///
     /// As [`multiply`](Self::multiply).
     pub fn plans<'t, T, U>(
         &self,
@@ -309,14 +203,15 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         let device = c.device();
         let available = Available::on::<T, U, O>(&device)?;
         let problem = self.problem::<T, U>(&a, &b, c.shape(), &available)?;
-        let plans = problem.plans(&available.direct, &available.parts, device.multiprocessors());
+        let plans = problem.plans(&available.direct, &available.partial_sums, device.multiprocessors());
         Ok((Tuned::name::<T, U, O>(&problem), plans))
     }
 
-    /// Gives the stream the work of the product. See [`gemm`].
+    /// Launches the product. See [`gemm`] for shapes and storage.
     ///
     /// # Errors
-    /// [`Error::Operands`] if the shapes do not go together or the columns of `c` are not neighbours; those of launches.
+    ///
+    /// [`Error::Operands`] if the shapes do not fit, `c` is not row-major, or no kernel can follow the plan. Also the errors of launches.
     pub fn multiply<'t, T, U>(
         &self,
         a: impl Matrices<'t, T>,
@@ -331,15 +226,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
         self.multiply_on(&self.stream_for(&c), a, b, c)
     }
 
-    /// The stream for a product.
-    pub(super) fn stream_for(&self, c: &TensorViewMut<'_, O, 3>) -> Stream {
-        match &self.stream {
-            Some(stream) => stream.clone(),
-            None => c.device().default_stream(),
-        }
-    }
-
-    /// Gives this stream the work of a product.
+    /// Launches a product on this stream.
     pub(super) fn multiply_on<T, U>(
         &self,
         stream: &Stream,
@@ -371,39 +258,4 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
             })
         })
     }
-
-    /// Calls `body` with the bias, which is empty where there is none.
-    pub(super) fn with_bias<R>(
-        &self,
-        stream: &Stream,
-        body: impl FnOnce(TensorView<'_, O, 1>) -> Result<R>,
-    ) -> Result<R> {
-        match &self.bias {
-            Some(bias) => body(*bias),
-            None => workspace::<O, 1, R>(stream, [0], |none| body(none.as_view())),
-        }
-    }
-}
-
-/// The kernel of a plan.
-pub(super) fn find<'k, T: Element, U: Element, O: Element, C>(
-    candidates: &'k [Candidate<T, U, O, C>],
-    problem: &Problem,
-    plan: Plan,
-) -> Result<&'k Candidate<T, U, O, C>> {
-    let serves = |candidate: &&Candidate<T, U, O, C>| {
-        let has_beta =
-            plan.cut != Cut::None || !problem.beta || plan.rows * plan.columns <= LARGEST_WITH_BETA;
-        let form = &candidate.form;
-        [form.rows, form.columns] == [plan.rows, plan.columns] && problem.multiplies(form) && has_beta
-    };
-    match candidates.iter().find(serves) {
-        Some(candidate) => Ok(candidate),
-        None => no_kernel(plan),
-    }
-}
-
-/// The refusal of a plan.
-pub(super) fn no_kernel<R>(plan: Plan) -> Result<R> {
-    refuse(format!("there is no kernel for the plan `{plan}`; `Gemm::plans` has those for a product"))
 }

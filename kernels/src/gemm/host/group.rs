@@ -1,21 +1,22 @@
-//! Several products of unequal shapes.
+//! Groups: several products of different shapes in one call.
 
 use std::sync::{Mutex, PoisonError};
 use std::vec::Vec;
 
-use cuda_tiles::element::{Element, Number};
+use cuda_tiles::element::Element;
 use cuda_tiles_host::{Device, Result, Stream};
 
-use super::call::Gemm;
 use super::matrices::{Matrices, MatricesMut};
 use super::multiply::Multiply;
+use super::options::Gemm;
 use super::packing::Bits;
+use crate::gemm::epilogue::Sum;
 
-/// Streams that share the products of a group: while the last tiles of one product are computed, tiles of the next ones take the
-/// multiprocessors that have become free.
+/// The number of streams that share the products of a group. The last wave of one product leaves multiprocessors free. Tiles of the next
+/// products take these multiprocessors.
 const STREAMS: usize = 4;
 
-/// The streams of a device, made when they are first needed.
+/// The streams of a device. The first call makes them.
 fn streams(device: &Device) -> Result<Vec<Stream>> {
     static KNOWN: Mutex<Vec<(Device, Vec<Stream>)>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -27,9 +28,8 @@ fn streams(device: &Device) -> Result<Vec<Stream>> {
     Ok(streams)
 }
 
-impl<O: Element, C: Number> Gemm<'_, O, C> {
-    /// Gives the stream the work of several products, of unequal shapes. They share the GPU, the largest first; the stream goes on
-    /// when all are done.
+impl<O: Element, C: Sum> Gemm<'_, O, C> {
+    /// Launches several products, which may have different shapes.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -47,7 +47,12 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
     /// ```
     ///
     /// # Errors
-    /// As [`multiply`](Self::multiply), of the first product that is refused; others may have been launched.
+    ///
+    /// As [`multiply`](Self::multiply). The error is that of the first product that fails. Larger products may have been launched before.
+    ///
+    /// # On a GPU
+    ///
+    /// The products run at the same time, the largest first. Later work on the stream waits for all of them.
     pub fn multiply_all<'t, T, U, X, Y, Z>(&self, products: impl IntoIterator<Item = (X, Y, Z)>) -> Result<()>
     where
         T: Multiply<U, O, Sum = C>,
@@ -75,7 +80,7 @@ impl<O: Element, C: Number> Gemm<'_, O, C> {
             .into_iter()
             .zip(&mut next)
             .try_for_each(|((_, a, b, c), side)| self.multiply_on(side, a, b, c));
-        // Also after a failure: what has been launched is still at work.
+        // Also after a failure: earlier launches still run.
         for side in &streams {
             stream.wait(&side.record_event()?)?;
         }

@@ -1,19 +1,24 @@
-//! The launches of a product, by its plan: one that stores the result, or some whose sums are in parts that a last one adds up.
+//! The launches of a plan.
+//!
+//! A data-parallel plan is one launch. A split-K plan is a launch that stores partial sums and a second pass that adds them up. A stream-K
+//! plan is a data-parallel launch for the full waves and two passes for the last tiles.
 
-use cuda_tiles::element::{Element, Number};
+use cuda_tiles::element::Element;
 use cuda_tiles_host::{Result, Stream, TensorView, TensorViewMut, workspace};
 
-use super::call::{Available, Gemm, find, no_kernel};
-use super::multiply::{Candidate, Multiply, Operands, Parts};
+use super::multiply::{Candidate, Multiply, Operands, PartialSums};
+use super::options::Gemm;
 use super::packing::Bits;
-use super::plan::{Cut, Plan, Problem};
+use super::plan::{Decomposition, Plan, Problem};
+use super::selection::{Available, find, no_kernel};
 use crate::gemm::body::ORDER;
-use crate::gemm::work::Portion;
+use crate::gemm::epilogue::{Scales, Sum};
+use crate::gemm::scheduler::TileRange;
 
-/// Rows of parts begin at multiples of this many elements, which have 4 bytes.
-const PART_ROW: usize = 4;
+/// Rows of partial sums begin at multiples of this many elements. An element has 4 bytes.
+const ROW_ELEMENTS: usize = 4;
 
-/// What there is to launch: a product with its options, on a stream, of factors as they are stored.
+/// A product to launch: its options, stream, plan, and operands in their storage.
 pub(super) struct Launches<'l, T: Element, U: Element, O: Element, C> {
     pub(super) gemm: &'l Gemm<'l, O, C>,
     pub(super) stream: &'l Stream,
@@ -23,14 +28,16 @@ pub(super) struct Launches<'l, T: Element, U: Element, O: Element, C> {
     pub(super) b: TensorView<'l, U, 3>,
 }
 
-/// Sums that one launch leaves in memory, and how the next one adds them up.
-struct Passes {
-    /// How many matrices of sums there are, and their rows and columns.
-    sums: [usize; 3],
-    /// What the first launch computes.
-    portion: Portion,
-    /// `whole` and `steps` of the second.
-    cut: [u32; 2],
+/// A launch that stores partial sums, and the second pass that adds them up.
+struct TwoPasses {
+    /// The shape of the partial sums: matrices, rows and columns.
+    partial_sums: [usize; 3],
+    /// The tiles that the first pass computes.
+    range: TileRange,
+    /// The tiles that the second pass adds up.
+    reduced: TileRange,
+    /// The k steps of a tile, for stream-K.
+    steps: u32,
 }
 
 impl<T, U, O, C> Launches<'_, T, U, O, C>
@@ -38,97 +45,96 @@ where
     T: Multiply<U, O, Sum = C>,
     U: Element<Bits: Bits>,
     O: Element,
-    C: Number,
+    C: Sum,
 {
-    /// Launches what the plan says.
+    /// Makes the launches of the plan.
     pub(super) fn run(&self, available: &Available, c: TensorViewMut<'_, O, 3>) -> Result<()> {
-        match self.plan.cut {
-            Cut::None => self.whole_tiles(u32::MAX, c),
-            Cut::Parts(parts) => self.in_parts(parts.max(1), c),
-            Cut::LastWave => self.with_last_wave(available, c),
+        match self.plan.decomposition {
+            Decomposition::DataParallel => self.data_parallel(u32::MAX, c),
+            Decomposition::SplitK(splits) => self.split_k(splits.max(1), c),
+            Decomposition::StreamK => self.stream_k(available, c),
         }
     }
 
-    /// One launch for the `whole` tiles that come first.
-    fn whole_tiles(&self, whole: u32, c: TensorViewMut<'_, O, 3>) -> Result<()> {
+    /// One launch for the first `whole` tiles.
+    fn data_parallel(&self, whole: u32, c: TensorViewMut<'_, O, 3>) -> Result<()> {
         let candidate = find(T::DIRECT, self.problem, self.plan)?;
-        let portion = Portion { splits: 1, whole, batches: self.problem.batches as u32 };
+        let range = TileRange::first(whole, self.problem.batches as u32);
         let (a, b, gemm, stream) = (self.a, self.b, self.gemm, self.stream);
         let blocks = self.blocks(self.problem.tiles(self.plan));
         gemm.with_bias(stream, |bias| {
-            let (scales, activation) = ([gemm.alpha, gemm.beta], gemm.activation as u32);
-            (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation, portion })
+            (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales: gemm.scales(), range })
         })
     }
 
-    /// One launch for parts of the sums, and another that adds them up.
-    fn in_parts(&self, splits: u32, c: TensorViewMut<'_, O, 3>) -> Result<()> {
-        let candidate = find(T::PARTS, self.problem, self.plan)?;
+    /// One launch for `splits` partial sums of every tile, and a second pass.
+    fn split_k(&self, splits: u32, c: TensorViewMut<'_, O, 3>) -> Result<()> {
+        let candidate = find(T::PARTIAL_SUMS, self.problem, self.plan)?;
         let Problem { batches, rows, columns, .. } = *self.problem;
         let blocks = self.blocks(self.problem.tiles(self.plan) * splits as usize);
-        let passes = Passes {
-            sums: [batches * splits as usize, rows, columns],
-            portion: Portion { splits, whole: u32::MAX, batches: batches as u32 },
-            cut: [0; 2],
+        let passes = TwoPasses {
+            partial_sums: [batches * splits as usize, rows, columns],
+            range: TileRange::split_k(splits, batches as u32),
+            reduced: TileRange::split_k(splits, batches as u32),
+            steps: 0,
         };
-        self.in_passes(candidate, blocks, passes, c)
+        self.run_two_passes(candidate, blocks, passes, c)
     }
 
-    /// A launch for the waves that tiles fill, one for the sums of the tiles that are left, cut evenly, and one that adds them up.
-    fn with_last_wave(&self, available: &Available, mut c: TensorViewMut<'_, O, 3>) -> Result<()> {
+    /// A data-parallel launch for the full waves, a launch for the partial sums of the remaining tiles, and a second pass.
+    fn stream_k(&self, available: &Available, mut c: TensorViewMut<'_, O, 3>) -> Result<()> {
         let (problem, plan) = (self.problem, self.plan);
         let blocks = self.stream.device().multiprocessors();
-        let candidate = find(T::PARTS, problem, plan)?;
-        if !problem.has_last_wave(&candidate.form, &available.direct, blocks) {
+        let candidate = find(T::PARTIAL_SUMS, problem, plan)?;
+        if !problem.has_stream_k(&candidate.config, &available.direct, blocks) {
             return no_kernel(plan);
         }
         let Problem { batches, rows, columns, depth, .. } = *problem;
         let whole = problem.whole(plan, blocks);
         if whole > 0 {
-            self.whole_tiles(whole as u32, c.reborrow())?;
+            self.data_parallel(whole as u32, c.reborrow())?;
         }
-        // What comes last is at the end: the second pass leaves out the matrices and the bands of rows that have none of it.
-        let (down, across) = (rows.div_ceil(plan.rows), columns.div_ceil(plan.columns));
-        let band = ORDER.group() as usize;
-        let (matrix, within) = (whole / (down * across), whole % (down * across));
-        let row = if matrix + 1 == batches { within / (band * across) * band } else { 0 };
-        let before = matrix * down * across + row * across;
-        let passes = Passes {
-            sums: [2 * blocks as usize, plan.rows, plan.columns],
-            portion: Portion { splits: 0, whole: whole as u32, batches: batches as u32 },
-            cut: [(whole - before) as u32, depth.div_ceil(candidate.form.depth) as u32],
+        // The last tiles are at the end of the result. The second pass skips the matrices and the groups of rows before them.
+        let (tile_rows, tile_columns) = (rows.div_ceil(plan.rows), columns.div_ceil(plan.columns));
+        let group = ORDER.group() as usize;
+        let (matrix, within) = (whole / (tile_rows * tile_columns), whole % (tile_rows * tile_columns));
+        let row = if matrix + 1 == batches { within / (group * tile_columns) * group } else { 0 };
+        let before = matrix * tile_rows * tile_columns + row * tile_columns;
+        let passes = TwoPasses {
+            partial_sums: [2 * blocks as usize, plan.rows, plan.columns],
+            range: TileRange::stream_k(whole as u32, batches as u32),
+            reduced: TileRange::stream_k((whole - before) as u32, batches as u32),
+            steps: depth.div_ceil(candidate.config.depth) as u32,
         };
         let c = c.slice(0, matrix..batches)?.slice(1, row * plan.rows..rows)?;
-        self.in_passes(candidate, blocks, passes, c)
+        self.run_two_passes(candidate, blocks, passes, c)
     }
 
-    /// One launch that stores sums, and another that adds them up in `c`.
-    fn in_passes(
+    /// One launch that stores partial sums, and a second pass that adds them up and stores `c`.
+    fn run_two_passes(
         &self,
         candidate: &Candidate<T, U, C, C>,
         blocks: u32,
-        passes: Passes,
+        passes: TwoPasses,
         c: TensorViewMut<'_, O, 3>,
     ) -> Result<()> {
         let (a, b, gemm, stream) = (self.a, self.b, self.gemm, self.stream);
-        let Passes { sums: [matrices, rows, columns], portion, cut: [whole, steps] } = passes;
-        let shape = [matrices, rows, columns.next_multiple_of(PART_ROW)];
-        workspace::<C, 3, ()>(stream, shape, |mut sums| {
+        let TwoPasses { partial_sums: [matrices, rows, columns], range, reduced, steps } = passes;
+        let shape = [matrices, rows, columns.next_multiple_of(ROW_ELEMENTS)];
+        workspace::<C, 3, ()>(stream, shape, |mut partial_sums| {
             workspace::<C, 1, ()>(stream, [0], |none| {
-                let (bias, c) = (none.as_view(), sums.reborrow().slice(2, 0..columns)?);
-                let scales = [C::ONE, C::ZERO];
-                (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales, activation: 0, portion })
+                let (bias, c) = (none.as_view(), partial_sums.reborrow().slice(2, 0..columns)?);
+                (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales: Scales::ONE, range })
             })?;
-            let parts = sums.as_view().slice(2, 0..columns)?;
+            let partial_sums = partial_sums.as_view().slice(2, 0..columns)?;
             gemm.with_bias(stream, |bias| {
-                let (scales, activation) = ([gemm.alpha, gemm.beta], gemm.activation as u32);
-                let cut = [portion.splits, whole, steps];
-                T::sum_parts(stream, Parts { parts, c, bias, scales, activation, cut })
+                let (scales, range) = (gemm.scales(), reduced);
+                T::reduce(stream, PartialSums { partial_sums, c, bias, scales, range, steps })
             })
         })
     }
 
-    /// As many blocks as work at the same time, or as there are tiles.
+    /// The blocks of a launch: one for each multiprocessor, and at most one for each tile.
     fn blocks(&self, tiles: usize) -> u32 {
         (self.stream.device().multiprocessors() as usize).min(tiles) as u32
     }

@@ -1,10 +1,13 @@
-//! Operands of products: matrices and batches of them, as one kind.
+//! Operands of two axes (a matrix) and of three axes (a batch), which the rest of the host's side sees as batches.
 
 use cuda_tiles::element::Element;
 use cuda_tiles_host::{Result, Tensor, TensorView, TensorViewMut};
 
-/// A matrix or a batch of matrices that a product reads: `&tensor` or a view, of two axes, rows and columns, or of three, of
-/// which the first counts matrices.
+/// An operand that a product reads: `&tensor` or a view.
+///
+/// # Shapes
+///
+/// A matrix has two axes, rows and columns. A batch has three axes, matrices, rows and columns.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand of a product of matrices of `{T}`",
     label = "expected `&tensor` or a view of two axes or three",
@@ -14,12 +17,17 @@ pub trait Matrices<'t, T: Element> {
     /// The operand as a batch.
     ///
     /// # Errors
+    ///
     /// None at present.
     #[doc(hidden)]
     fn matrices(self) -> Result<TensorView<'t, T, 3>>;
 }
 
-/// A matrix or a batch of matrices that a product writes: `&mut tensor` or a writable view, of two axes or three.
+/// The result that a product writes: `&mut tensor` or a writable view.
+///
+/// # Shapes
+///
+/// A matrix has two axes, rows and columns. A batch has three axes, matrices, rows and columns.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot take a product of matrices of `{T}`",
     label = "expected `&mut tensor` or a writable view of two axes or three"
@@ -28,6 +36,7 @@ pub trait MatricesMut<'t, T: Element> {
     /// The operand as a batch.
     ///
     /// # Errors
+    ///
     /// None at present.
     #[doc(hidden)]
     fn matrices(self) -> Result<TensorViewMut<'t, T, 3>>;
@@ -44,7 +53,7 @@ macro_rules! operands {
         impl<'t, T: Element> $trait<'t, T> for $view<'t, T, 2> {
             fn matrices(self) -> Result<$view<'t, T, 3>> {
                 let ([rows, columns], [down, right]) = (self.shape(), self.strides());
-                // There is one matrix: what it is to the next does not matter.
+                // There is one matrix, so that the stride between matrices does not matter.
                 self.strided(0, [1, rows, columns], [down, down, right])
             }
         }

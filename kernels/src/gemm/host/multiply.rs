@@ -1,43 +1,42 @@
-//! Which products there are, and the kernels for each.
+//! The products that have kernels, and the candidates for each product.
 
 use cuda_tiles::element::{Element, bf16, f8e4m3, f8e5m2, f16, tf32};
 use cuda_tiles::launch::Description;
 use cuda_tiles_host::{Error, Grid, Launch, Result, Stream, TensorView, TensorViewMut};
 
 use super::packing::Bits;
-use super::plan::{Form, Stored};
-use crate::gemm::epilogue::Sum;
+use super::plan::{Major, TileConfig};
+use crate::gemm::epilogue::{Scales, Sum};
 use crate::gemm::kernels::{gemm_nn, gemm_nt, gemm_tn, gemm_tt};
 use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
-use crate::gemm::parts::sum_parts;
-use crate::gemm::turned::gemm_swap_ab_nn;
-use crate::gemm::work::Portion;
+use crate::gemm::scheduler::TileRange;
+use crate::gemm::split_k::reduce_split_k;
+use crate::gemm::swap_ab::gemm_swap_ab_nn;
 
-/// What a kernel of products is passed: factors as they are stored, and what happens to the sums.
+/// The arguments of a kernel: operands in their storage, the epilogue, and the range of tiles.
 pub(super) struct Operands<'c, T: Element, U: Element, O: Element, C> {
     pub(super) a: TensorView<'c, T, 3>,
     pub(super) b: TensorView<'c, U, 3>,
     pub(super) c: TensorViewMut<'c, O, 3>,
     pub(super) bias: TensorView<'c, O, 1>,
-    pub(super) scales: [C; 2],
-    pub(super) activation: u32,
-    pub(super) portion: Portion,
+    pub(super) scales: Scales<C>,
+    pub(super) range: TileRange,
 }
 
-/// The arguments of the second pass over parts.
-pub struct Parts<'c, C: Element, O: Element> {
-    pub(super) parts: TensorView<'c, C, 3>,
+/// The arguments of the second pass, which adds up partial sums.
+pub struct PartialSums<'c, C: Element, O: Element> {
+    pub(super) partial_sums: TensorView<'c, C, 3>,
     pub(super) c: TensorViewMut<'c, O, 3>,
     pub(super) bias: TensorView<'c, O, 1>,
-    pub(super) scales: [C; 2],
-    pub(super) activation: u32,
-    /// `splits`, `whole` and `steps` of the kernel.
-    pub(super) cut: [u32; 3],
+    pub(super) scales: Scales<C>,
+    pub(super) range: TileRange,
+    /// The k steps of a tile.
+    pub(super) steps: u32,
 }
 
-/// One of the kernels.
+/// A kernel that the host can choose for a product: an entry of the table.
 pub struct Candidate<T: Element, U: Element, O: Element, C> {
-    pub(super) form: Form,
+    pub(super) config: TileConfig,
     pub(super) description: fn() -> &'static Description,
     pub(super) launch: fn(&Stream, u32, Operands<'_, T, U, O, C>) -> Result<()>,
 }
@@ -46,9 +45,9 @@ mod sealed {
     pub trait Sealed<U, O> {}
 }
 
-/// Elements whose products with elements `U` are stored as `O`.
+/// Element types of operand A that multiply with elements `U` of operand B to a result of elements `O`.
 ///
-/// | `Self` and `U` | summed up in | `O` |
+/// | operands A and B | accumulators | `O` |
 /// |---|---|---|
 /// | `f16` | `f32` | `f16`, `f32` |
 /// | `bf16` | `f32` | `bf16`, `f32` |
@@ -75,122 +74,110 @@ mod sealed {
             i8 (also u8 with i8) gives i32, and f64 gives f64; f32 is multiplied as tf32 if you convert it"
 )]
 pub trait Multiply<U: Element<Bits: Bits>, O: Element>: Element<Bits: Bits> + sealed::Sealed<U, O> {
-    /// What products are summed up in, and the type of `alpha` and `beta`.
+    /// The type of the accumulators, of `alpha` and of `beta`.
     type Sum: Sum;
-    /// The kernels that store `c`.
+    /// The kernels that store the result.
     #[doc(hidden)]
     const DIRECT: &'static [Candidate<Self, U, O, Self::Sum>];
-    /// The kernels that store parts of the sums, for a second pass.
+    /// The kernels that store partial sums, for split-K and stream-K.
     #[doc(hidden)]
-    const PARTS: &'static [Candidate<Self, U, Self::Sum, Self::Sum>];
-    /// The second pass.
+    const PARTIAL_SUMS: &'static [Candidate<Self, U, Self::Sum, Self::Sum>];
+    /// Launches the second pass, which adds up partial sums.
     #[doc(hidden)]
-    fn sum_parts(stream: &Stream, arguments: Parts<'_, Self::Sum, O>) -> Result<()>;
+    fn reduce(stream: &Stream, arguments: PartialSums<'_, Self::Sum, O>) -> Result<()>;
 }
 
-/// One kernel as a candidate. Its parameters are all types and sizes or, behind `narrow`, one type of the factors and no columns.
+/// The candidate for one entry of the table.
 macro_rules! candidate {
-    ($left:ident $right:ident $sum:ident $result:ident: $kernel:ident $a:ident $b:ident $rows:literal $columns:literal $depth:literal $precise:literal, $($parameters:tt)*) => {
+    ($kernel:ident ($a_major:ident, $b_major:ident) [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {
         Candidate {
-            form: Form {
-                a: Stored::$a,
-                b: Stored::$b,
-                rows: $rows,
-                columns: $columns,
-                depth: $depth,
-                // Of 8-bit floats alone tensor cores sum up less than all bits.
-                fast: size_of::<$left>() == 1 && size_of::<$sum>() == 4 && !is_integer::<$left>() && $precise == 0,
-                // Of 32-bit elements that lie across, warps load one by one.
-                by_warpgroups: size_of::<$left>() == 4
-                    && (matches!(Stored::$a, Stored::Columns) || matches!(Stored::$b, Stored::Rows)),
+            config: TileConfig {
+                a: Major::$a_major,
+                b: Major::$b_major,
+                rows: $m,
+                columns: $n,
+                depth: $k,
+                // Tensor cores keep fewer bits than the accumulators have for 8-bit floats alone.
+                fast: size_of::<$a>() == 1
+                    && size_of::<$accumulator>() == 4
+                    && !is_integer::<$a>()
+                    && !$promoted,
+                // Without `wgmma`, warps load MN-major elements of 32 bits one by one.
+                wgmma_only: size_of::<$a>() == 4
+                    && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row)),
             },
-            description: || $kernel::<$($parameters)*>().description(),
-            launch: |stream, blocks, operands| {
-                let Operands { a, b, c, bias, scales: [alpha, beta], activation, portion } = operands;
-                let Portion { splits, whole, batches } = portion;
-                let arguments = (a, b, c, bias, alpha, beta, activation, splits, whole, batches);
-                $kernel::<$($parameters)*>().launch_on(stream, blocks, arguments)
+            description: || $kernel::<$a, $b, $accumulator, $c, $m, $n, $k, $promoted>().description(),
+            launch: |stream, blocks, Operands { a, b, c, bias, scales, range }| {
+                let arguments = (a, b, c, bias, scales, range);
+                $kernel::<$a, $b, $accumulator, $c, $m, $n, $k, $promoted>()
+                    .launch_on(stream, blocks, arguments)
             },
         }
     };
 }
 
-/// The candidates of a list: kernels with the orders of their factors, rows, columns and depth of a tile, and 1 for precise sums.
-macro_rules! candidates {
-    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:) => { &[$($done)*] };
-    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
-        gemm_narrow_nt $rows:literal $depth:literal $precise:literal; $($rest:tt)*) => {
-        candidates!(@ [$($done)* candidate!(
-            $left $right $sum $result: gemm_narrow_nt Rows Columns $rows 64 $depth $precise,
-            $left, $sum, $result, $rows, $depth, $precise
-        ),] $left $right $sum $result: $($rest)*)
+/// The kernel of an entry of the table, and its storage of operands A and B.
+macro_rules! entry {
+    (nn $($rest:tt)*) => { candidate!(gemm_nn (Row, Row) $($rest)*) };
+    (nt $($rest:tt)*) => { candidate!(gemm_nt (Row, Column) $($rest)*) };
+    (tn $($rest:tt)*) => { candidate!(gemm_tn (Column, Row) $($rest)*) };
+    (tt $($rest:tt)*) => { candidate!(gemm_tt (Column, Column) $($rest)*) };
+    (narrow_nn $($rest:tt)*) => { candidate!(gemm_narrow_nn (Row, Row) $($rest)*) };
+    (narrow_nt $($rest:tt)*) => { candidate!(gemm_narrow_nt (Row, Column) $($rest)*) };
+    (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn (Row, Row) $($rest)*) };
+}
+
+/// The candidates for partial sums: kernels whose `c` has the type of the accumulators.
+macro_rules! partial_sums {
+    (split_k $a:ident $b:ident $accumulator:ident) => {
+        <$a as Multiply<$b, $accumulator>>::DIRECT
     };
-    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
-        gemm_narrow_nn $rows:literal $depth:literal; $($rest:tt)*) => {
-        candidates!(@ [$($done)* candidate!(
-            $left $right $sum $result: gemm_narrow_nn Rows Rows $rows 64 $depth 0,
-            $left, $sum, $result, $rows, $depth
-        ),] $left $right $sum $result: $($rest)*)
-    };
-    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
-        gemm_swap_ab_nn $rows:literal x $columns:literal $depth:literal; $($rest:tt)*) => {
-        candidates!(@ [$($done)* candidate!(
-            $left $right $sum $result: gemm_swap_ab_nn Rows Rows $rows $columns $depth 0,
-            $left, $sum, $result, $rows, $columns, $depth
-        ),] $left $right $sum $result: $($rest)*)
-    };
-    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
-        $kernel:ident $a:ident $b:ident $columns:literal $depth:literal $precise:literal; $($rest:tt)*) => {
-        candidates!(@ [$($done)* candidate!(
-            $left $right $sum $result: $kernel $a $b 128 $columns $depth $precise,
-            $left, $right, $sum, $result, 128, $columns, $depth, $precise
-        ),] $left $right $sum $result: $($rest)*)
-    };
-    (@ [$($done:tt)*] $left:ident $right:ident $sum:ident $result:ident:
-        $kernel:ident $a:ident $b:ident $rows:literal x $columns:literal $depth:literal $precise:literal; $($rest:tt)*) => {
-        candidates!(@ [$($done)* candidate!(
-            $left $right $sum $result: $kernel $a $b $rows $columns $depth $precise,
-            $left, $right, $sum, $result, $rows, $columns, $depth, $precise
-        ),] $left $right $sum $result: $($rest)*)
+    (whole $a:ident $b:ident $accumulator:ident) => {
+        &[]
     };
 }
 
+/// The launch that adds up partial sums.
+macro_rules! reduction {
+    (split_k $accumulator:ident $c:ident $stream:ident $arguments:ident) => {{
+        let PartialSums { partial_sums, c, bias, scales, range, steps } = $arguments;
+        let [batches, rows, columns] = c.shape();
+        let grid = Grid::cover([columns, rows, batches], [128, 16, 1]);
+        let arguments = (partial_sums, c, bias, scales, range, steps);
+        reduce_split_k::<$accumulator, $c>().launch_on($stream, grid, arguments)
+    }};
+    (whole $accumulator:ident $c:ident $stream:ident $arguments:ident) => {{
+        let _ = ($stream, $arguments);
+        Err(Error::Operands {
+            operation: "gemm",
+            problem: "products of these types are computed as a whole".into(),
+        })
+    }};
+}
+
 macro_rules! products {
-    ($($left:ident $right:ident $sum:ident $result:ident: direct { $($direct:tt)* } parts $($pass:ident)? { $($parts:tt)* })*) => { $(
-        impl sealed::Sealed<$right, $result> for $left {}
-        impl Multiply<$right, $result> for $left {
-            type Sum = $sum;
-            const DIRECT: &'static [Candidate<$left, $right, $result, $sum>] =
-                candidates!(@ [] $left $right $sum $result: $($direct)*);
-            const PARTS: &'static [Candidate<$left, $right, $sum, $sum>] =
-                candidates!(@ [] $left $right $sum $sum: $($parts)*);
-            #[allow(unused_variables, reason = "f64 has no parts")]
-            fn sum_parts(stream: &Stream, arguments: Parts<'_, $sum, $result>) -> Result<()> {
-                $(return second_pass!($pass, $sum, $result, stream, arguments);)?
-                #[allow(unreachable_code, reason = "where there is a second pass")]
-                Err(Error::Operands { operation: "gemm", problem: "products of these types have no parts".into() })
+    ($([$a:ident $b:ident $accumulator:ident $c:ident $decomposition:ident] $($kernel:ident $m:tt $n:tt $k:tt $promoted:tt,)*)*) => { $(
+        impl sealed::Sealed<$b, $c> for $a {}
+        impl Multiply<$b, $c> for $a {
+            type Sum = $accumulator;
+            const DIRECT: &'static [Candidate<$a, $b, $c, $accumulator>] =
+                &[$(entry!($kernel [$a $b $accumulator $c] $m $n $k $promoted),)*];
+            const PARTIAL_SUMS: &'static [Candidate<$a, $b, $accumulator, $accumulator>] =
+                partial_sums!($decomposition $a $b $accumulator);
+            fn reduce(stream: &Stream, arguments: PartialSums<'_, $accumulator, $c>) -> Result<()> {
+                reduction!($decomposition $accumulator $c stream arguments)
             }
         }
     )* };
 }
+gemm_table!(products!());
 
-macro_rules! second_pass {
-    (passes, $sum:ident, $result:ident, $stream:ident, $arguments:ident) => {{
-        let Parts { parts, c, bias, scales: [alpha, beta], activation, cut: [splits, whole, steps] } =
-            $arguments;
-        let [batches, rows, columns] = c.shape();
-        let grid = Grid::cover([columns, rows, batches], [128, 16, 1]);
-        let arguments = (parts, c, bias, alpha, beta, activation, splits, whole, steps);
-        sum_parts::<$sum, $result>().launch_on($stream, grid, arguments)
-    }};
-}
-
-/// Whether the type is one of integers.
+/// Whether the type is an integer type.
 const fn is_integer<T: KindOf>() -> bool {
     T::INTEGER
 }
 
-/// What an element type is, for constants.
+/// The kind of an element type, for constants.
 trait KindOf {
     const INTEGER: bool;
 }
@@ -203,94 +190,3 @@ macro_rules! kinds {
     )* };
 }
 kinds!(f16 false bf16 false tf32 false f8e4m3 false f8e5m2 false f64 false i8 true u8 true);
-
-macro_rules! halves {
-    ($($half:ident)*) => { $(
-        products! {
-            $half $half f32 $half:
-                direct {
-                    gemm_nt Rows Columns 256 64 0; gemm_nt Rows Columns 128 64 0; gemm_nn Rows Rows 256 64 0;
-                    gemm_nn Rows Rows 128 64 0; gemm_tn Columns Rows 256 64 0; gemm_tn Columns Rows 128 64 0;
-                    gemm_tt Columns Columns 256 64 0;
-                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 32 64 0; gemm_narrow_nt 64 64 0;
-                    gemm_narrow_nn 16 64; gemm_narrow_nn 32 64; gemm_narrow_nn 64 64;
-                }
-                parts passes {
-                    gemm_nt Rows Columns 256 64 0; gemm_nn Rows Rows 256 64 0; gemm_tn Columns Rows 256 64 0;
-                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 32 64 0; gemm_narrow_nt 64 64 0;
-                    gemm_narrow_nn 16 64; gemm_narrow_nn 32 64; gemm_narrow_nn 64 64;
-                }
-            $half $half f32 f32:
-                direct {
-                    gemm_nt Rows Columns 256 64 0; gemm_nn Rows Rows 256 64 0; gemm_tn Columns Rows 256 64 0;
-                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 32 64 0; gemm_narrow_nt 64 64 0;
-                    gemm_narrow_nn 16 64; gemm_narrow_nn 32 64; gemm_narrow_nn 64 64;
-                }
-                parts passes {
-                    gemm_nt Rows Columns 256 64 0; gemm_nn Rows Rows 256 64 0; gemm_tn Columns Rows 256 64 0;
-                    gemm_narrow_nt 16 64 0; gemm_narrow_nt 32 64 0; gemm_narrow_nt 64 64 0;
-                    gemm_narrow_nn 16 64; gemm_narrow_nn 32 64; gemm_narrow_nn 64 64;
-                }
-        }
-    )* };
-}
-halves!(f16 bf16);
-
-macro_rules! of_f8e4m3 {
-    ($($result:ident)*) => { products! { $(
-        f8e4m3 f8e4m3 f32 $result:
-            direct {
-                gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 256 128 1; gemm_nt Rows Columns 128 128 1;
-                gemm_narrow_nt 16 128 1; gemm_narrow_nt 64 128 1;
-            }
-            parts passes {
-                gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 256 128 1; gemm_nt Rows Columns 128 128 1;
-                gemm_narrow_nt 16 128 1; gemm_narrow_nt 64 128 1;
-            }
-    )* } };
-}
-of_f8e4m3!(f16 bf16 f32);
-
-products! {
-    tf32 tf32 f32 f32:
-        direct {
-            gemm_nt Rows Columns 256 32 0; gemm_nt Rows Columns 128 32 0;
-            gemm_swap_ab_nn 256 x 128 32; gemm_swap_ab_nn 128 x 128 32;
-            gemm_tt Columns Columns 256 32 0; gemm_tt Columns Columns 128 32 0;
-            gemm_narrow_nt 16 32 0; gemm_narrow_nt 64 32 0;
-            gemm_narrow_nn 16 32; gemm_narrow_nn 64 32;
-        }
-        parts passes {
-            gemm_nt Rows Columns 256 32 0; gemm_nt Rows Columns 128 32 0;
-            gemm_swap_ab_nn 256 x 128 32; gemm_swap_ab_nn 128 x 128 32;
-            gemm_tt Columns Columns 256 32 0; gemm_tt Columns Columns 128 32 0;
-            gemm_narrow_nt 16 32 0; gemm_narrow_nt 64 32 0;
-            gemm_narrow_nn 16 32; gemm_narrow_nn 64 32;
-        }
-    f8e5m2 f8e5m2 f32 f16:
-        direct { gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 256 128 1; gemm_nt Rows Columns 128 128 1; }
-        parts {}
-    f8e5m2 f8e5m2 f32 bf16:
-        direct { gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 256 128 1; gemm_nt Rows Columns 128 128 1; }
-        parts {}
-    i8 i8 i32 i32:
-        direct {
-            gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 0;
-            gemm_narrow_nt 16 128 0; gemm_narrow_nt 64 128 0;
-        }
-        parts passes {
-            gemm_nt Rows Columns 256 128 0; gemm_nt Rows Columns 128 128 0;
-            gemm_narrow_nt 16 128 0; gemm_narrow_nt 64 128 0;
-        }
-    u8 i8 i32 i32:
-        direct { gemm_nt Rows Columns 128 128 0; }
-        parts passes { gemm_nt Rows Columns 128 128 0; }
-    f64 f64 f64 f64:
-        direct {
-            gemm_nn Rows Rows 256 x 64 16 0; gemm_nt Rows Columns 256 x 64 16 0;
-            gemm_tn Columns Rows 256 x 64 16 0; gemm_tt Columns Columns 256 x 64 16 0;
-            gemm_nn Rows Rows 256 x 32 16 0; gemm_nt Rows Columns 256 x 32 16 0;
-            gemm_tn Columns Rows 256 x 32 16 0; gemm_tt Columns Columns 256 x 32 16 0;
-        }
-        parts {}
-}

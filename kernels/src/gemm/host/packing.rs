@@ -1,16 +1,16 @@
-//! Operands in the form that kernels stream.
+//! Packing: copies of operands that kernels cannot read in their present storage.
 
 use cuda_tiles::element::{Element, Number};
 use cuda_tiles_host::{Grid, Launch, Result, Stream, TensorView, TensorViewMut, workspace};
 
 use crate::gemm::pack::{pack, pack_strided, pack_transposed};
 
-/// Rows of what is streamed begin at multiples of this many bytes.
+/// Rows of an operand that TMA reads begin at multiples of this many bytes.
 const ROW_BYTES: usize = 16;
 
-/// Bits that are packed as they are.
+/// Unsigned integers that hold the bits of an element: `u8`, `u16`, `u32` and `u64`.
 pub trait Bits: Number {
-    /// Copies `x` to `y`, both of one shape, where the columns of `y` are neighbours in memory.
+    /// Copies `x` to `y`. Both have the same shape, and `y` is row-major.
     #[doc(hidden)]
     fn pack(stream: &Stream, x: TensorView<'_, Self, 3>, y: TensorViewMut<'_, Self, 3>) -> Result<()>;
 }
@@ -39,8 +39,8 @@ macro_rules! bits {
 }
 bits!(u8 16 u16 8 u32 4 u64 2);
 
-/// Calls `body` with the same matrices in a form that can be streamed: with themselves where they are so, else with a copy whose
-/// rows are padded.
+/// Calls `body` with matrices that kernels can read: with `x` itself if they can read it, otherwise with a packed copy. The rows of the
+/// copy are padded.
 pub(super) fn streamable<T: Element<Bits: Bits>, R>(
     stream: &Stream,
     x: TensorView<'_, T, 3>,

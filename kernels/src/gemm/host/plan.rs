@@ -1,18 +1,18 @@
-//! Which kernel for which product.
+//! The choice of a plan: tile shape and decomposition.
 //!
-//! A product goes by the plan that was measured to be the fastest, where [`Tuned`] has this very product on this GPU, and else
-//! by an estimate of the time of every plan that there is:
+//! If [`Tuned`] has this very product on this GPU, its plan was measured to be the fastest. Otherwise the plan with the least estimated
+//! time wins. A second pass adds up partial sums. The estimate leads to these plans:
 //!
 //! | shape | plan |
 //! |---|---|
-//! | many tiles | tiles of 128 x 256, each block its share of them |
-//! | tiles for less than about half of the multiprocessors, or an unlucky last wave | tiles of 128 x 128 |
-//! | few tiles and many steps along K | the sums in parts that several blocks work on, and a second pass |
-//! | tiles of 128 x 256 for some waves and a small part of one more | the tiles of that part cut evenly among all blocks, and a second pass |
-//! | at most 64 rows, as in decoding | tiles of 16, 32 or 64 rows and 64 columns, in parts if they are few |
+//! | many tiles | tiles of 128 x 256, data-parallel |
+//! | tiles for less than about half of the multiprocessors, or an unlucky last wave | tiles of 128 x 128, data-parallel |
+//! | few tiles and many k steps | split-K: several blocks compute partial sums of a tile, then a second pass |
+//! | tiles of 128 x 256 for full waves and a small part of another wave | stream-K: all blocks share that part evenly, then a second pass |
+//! | at most 64 rows, as in decoding | tiles of 16, 32 or 64 rows and 64 columns, with split-K if the tiles are few |
 //!
-//! The estimate counts waves of tiles over the multiprocessors, with what a step costs on the target of the image that was
-//! loaded, which may be older than the GPU.
+//! The estimate counts waves of tiles on the multiprocessors. The cost of a k step is that of the loaded image's target. This target may be
+//! older than the GPU.
 
 use std::any::type_name;
 use std::collections::HashMap;
@@ -25,211 +25,231 @@ use cuda_tiles_host::Device;
 
 use crate::gemm::epilogue::LARGEST_WITH_BETA;
 
-/// How a factor lies in memory.
+/// The majorness of an operand in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Stored {
-    /// Row by row, as it is multiplied.
-    Rows,
-    /// Column by column: its transpose row by row.
-    Columns,
+pub(super) enum Major {
+    /// Row-major, as it is multiplied.
+    Row,
+    /// Column-major: the transpose is row-major.
+    Column,
 }
 
-/// What tells the kernels of one product apart.
+/// The configuration of a kernel: storage of the operands, tile shape and accumulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form {
-    pub(super) a: Stored,
-    pub(super) b: Stored,
-    /// Rows, columns and depth of a tile.
+pub(super) struct TileConfig {
+    pub(super) a: Major,
+    pub(super) b: Major,
+    /// The rows of a tile of the result.
     pub(super) rows: usize,
+    /// The columns of a tile of the result.
     pub(super) columns: usize,
+    /// The depth of a k step.
     pub(super) depth: usize,
-    /// Whether sums of 8-bit floats are left to the tensor cores.
+    /// Whether 8-bit floats accumulate in tensor cores alone.
     pub(super) fast: bool,
-    /// Whether it is for GPUs whose warpgroups multiply: for others, packing is faster.
-    pub(super) by_warpgroups: bool,
+    /// Whether the kernel is for GPUs with `wgmma` alone. On other GPUs packing is faster.
+    pub(super) wgmma_only: bool,
 }
 
-/// How sums along K are cut into what one block adds up.
+/// The decomposition of a product: how the blocks share its tiles and k steps.
 ///
-/// As text, in files of plans, it is `0`, the number of parts, or `wave`.
+/// As text in the tuning files, data-parallel is `0`, split-K is the number of partial sums, and stream-K is `wave`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cut {
-    /// Not at all: a block adds up the sums of a tile, and stores the result.
-    None,
-    /// Those of all tiles into so many parts, which a second pass adds up.
-    Parts(u32),
-    /// Those of the tiles that do not fill a wave of the multiprocessors, evenly among all blocks (Stream-K); a second pass adds
-    /// them up. All waves before are tiles that are not cut.
-    LastWave,
+pub enum Decomposition {
+    /// Data-parallel: one block computes all k steps of a tile.
+    DataParallel,
+    /// Split-K: every tile has this many partial sums along K. A second pass adds them up.
+    SplitK(u32),
+    /// Stream-K: all blocks share evenly the k steps of the tiles in a last wave that is not full. A second pass adds up the partial sums.
+    /// The full waves before are data-parallel.
+    StreamK,
 }
 
-impl fmt::Display for Cut {
+impl fmt::Display for Decomposition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::None => write!(formatter, "0"),
-            Self::Parts(parts) => write!(formatter, "{parts}"),
-            Self::LastWave => write!(formatter, "wave"),
+            Self::DataParallel => write!(formatter, "0"),
+            Self::SplitK(splits) => write!(formatter, "{splits}"),
+            Self::StreamK => write!(formatter, "wave"),
         }
     }
 }
 
-impl Cut {
-    /// What the text says.
+impl Decomposition {
+    /// The decomposition of a text in a tuning file.
     fn parse(text: &str) -> Option<Self> {
         match text {
-            "0" => Some(Self::None),
-            "wave" => Some(Self::LastWave),
-            number => number.parse().ok().filter(|&parts| parts > 0).map(Self::Parts),
+            "0" => Some(Self::DataParallel),
+            "wave" => Some(Self::StreamK),
+            number => number.parse().ok().filter(|&splits| splits > 0).map(Self::SplitK),
         }
     }
 }
 
-/// A way to compute a product: the size of tiles, and how the sums are cut.
+/// A way to compute a product: the shape of its tiles and their decomposition.
+///
+/// [`Gemm::plans`](super::Gemm::plans) returns the plans for a product, and [`Gemm::plan`](super::Gemm::plan) chooses one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
-    /// Rows of a tile of the result.
+    /// The rows of a tile of the result.
     pub rows: usize,
-    /// Columns of a tile.
+    /// The columns of a tile of the result.
     pub columns: usize,
-    /// How the sums are cut.
-    pub cut: Cut,
+    /// The decomposition of the tiles.
+    pub decomposition: Decomposition,
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rows, columns, cut } = self;
-        write!(formatter, "tiles of {rows} x {columns}, cut: {cut}")
+        let Self { rows, columns, decomposition } = self;
+        write!(formatter, "tiles of {rows} x {columns}, cut: {decomposition}")
     }
 }
 
-/// What a plan is made for.
+/// A product, as far as plans depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) batches: usize,
-    /// Rows and columns of the result, and the length of its sums.
+    /// The rows of the result.
     pub(super) rows: usize,
+    /// The columns of the result.
     pub(super) columns: usize,
+    /// The number of products that accumulate in an element of the result: K.
     pub(super) depth: usize,
-    pub(super) a: Stored,
-    pub(super) b: Stored,
-    /// Whether sums of 8-bit floats may be left to the tensor cores.
+    pub(super) a: Major,
+    pub(super) b: Major,
+    /// Whether 8-bit floats may accumulate in tensor cores alone.
     pub(super) fast: bool,
-    /// Whether what the result holds before is added.
+    /// Whether the epilogue adds the previous elements of the result.
     pub(super) beta: bool,
 }
 
-/// The machine, as far as plans know it.
+/// The machine, as far as plans depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {
     Cpu,
-    /// The target has products of warpgroups, and so many multiprocessors.
+    /// A GPU, with the target of the loaded image.
     Gpu {
-        warpgroups: bool,
+        /// Whether the target has `wgmma`.
+        wgmma: bool,
         multiprocessors: u32,
     },
 }
 
 impl Machine {
-    /// Whether kernels of this form are for it.
-    pub(super) fn takes(self, form: &Form) -> bool {
-        !form.by_warpgroups || !matches!(self, Self::Gpu { warpgroups: false, .. })
+    /// Whether a kernel of this configuration suits the machine.
+    pub(super) fn takes(self, config: &TileConfig) -> bool {
+        !config.wgmma_only || !matches!(self, Self::Gpu { wgmma: false, .. })
     }
 }
 
-/// The fewest rows of the tiles that are for products of any number of rows; those of fewer are for products of few.
+/// Tiles of at least this many rows serve products of any number of rows. Tiles of fewer rows serve products of few rows.
 const MANY_ROWS: usize = 128;
-/// The most parts.
-const MOST_PARTS: u32 = 32;
-/// The fewest steps of a part.
-const LEAST_STEPS: usize = 4;
+/// The most partial sums of a tile.
+const MAX_SPLITS: u32 = 32;
+/// The fewest k steps of a partial sum.
+const MIN_STEPS: usize = 4;
 
 impl Problem {
-    /// Whether a kernel of this form multiplies these factors, whatever their sizes.
-    pub(super) fn multiplies(&self, form: &Form) -> bool {
-        form.a == self.a && form.b == self.b && (self.fast || !form.fast)
+    /// Whether a kernel of this configuration multiplies operands of this storage, of any size.
+    pub(super) fn multiplies(&self, config: &TileConfig) -> bool {
+        config.a == self.a && config.b == self.b && (self.fast || !config.fast)
     }
 
-    /// The forms that serve: of those for few rows, the one of the fewest that are enough.
-    fn serving<'f>(&self, forms: &'f [Form]) -> impl Iterator<Item = &'f Form> {
-        let of_few = |form: &&Form| self.multiplies(form) && (self.rows..MANY_ROWS).contains(&form.rows);
-        let fewest = forms.iter().filter(of_few).map(|form| form.rows).min();
+    /// The configurations that serve this product. Of the tiles for few rows, only the smallest that hold all rows serve.
+    fn serving<'f>(&self, configs: &'f [TileConfig]) -> impl Iterator<Item = &'f TileConfig> {
+        let of_few =
+            |config: &&TileConfig| self.multiplies(config) && (self.rows..MANY_ROWS).contains(&config.rows);
+        let fewest = configs.iter().filter(of_few).map(|config| config.rows).min();
         let problem = *self;
-        forms.iter().filter(move |form| {
-            problem.multiplies(form) && (form.rows >= MANY_ROWS || Some(form.rows) == fewest)
+        configs.iter().filter(move |config| {
+            problem.multiplies(config) && (config.rows >= MANY_ROWS || Some(config.rows) == fewest)
         })
     }
 
-    /// The forms that serve to store the result.
-    fn direct<'f>(&self, forms: &'f [Form]) -> impl Iterator<Item = &'f Form> {
+    /// The configurations that serve this product and store the result.
+    fn direct<'f>(&self, configs: &'f [TileConfig]) -> impl Iterator<Item = &'f TileConfig> {
         let beta = self.beta;
-        // Larger tiles leave no registers for what was there before.
-        self.serving(forms).filter(move |form| !beta || form.rows * form.columns <= LARGEST_WITH_BETA)
+        // Larger tiles leave no registers for the previous elements of the result.
+        self.serving(configs).filter(move |config| !beta || config.rows * config.columns <= LARGEST_WITH_BETA)
     }
 
     /// Whether there is a plan.
-    pub(super) fn has_plan(&self, direct: &[Form], parts: &[Form]) -> bool {
-        self.direct(direct).next().is_some() || self.serving(parts).next().is_some()
+    pub(super) fn has_plan(&self, direct: &[TileConfig], partial_sums: &[TileConfig]) -> bool {
+        self.direct(direct).next().is_some() || self.serving(partial_sums).next().is_some()
     }
 
-    /// All plans, of kernels that store the result and of those that store parts, for so many blocks at a time.
-    pub(super) fn plans(&self, direct: &[Form], parts: &[Form], blocks: u32) -> Vec<Plan> {
-        let plan = |form: &Form, cut| Plan { rows: form.rows, columns: form.columns, cut };
-        let of_direct = self.direct(direct);
-        let of_parts = self.serving(parts).flat_map(|form| {
-            let steps = self.depth.div_ceil(form.depth);
+    /// All plans, for waves of `blocks` blocks.
+    ///
+    /// `direct` are the configurations of kernels that store the result, `partial_sums` those of kernels that store partial sums.
+    pub(super) fn plans(&self, direct: &[TileConfig], partial_sums: &[TileConfig], blocks: u32) -> Vec<Plan> {
+        let plan = |config: &TileConfig, decomposition| Plan {
+            rows: config.rows,
+            columns: config.columns,
+            decomposition,
+        };
+        let data_parallel = self.direct(direct);
+        let split_k = self.serving(partial_sums).flat_map(|config| {
+            let steps = self.depth.div_ceil(config.depth);
             let counts =
-                (1..=MOST_PARTS).filter(move |&count| count == 1 || steps >= count as usize * LEAST_STEPS);
-            counts.map(move |count| plan(form, Cut::Parts(count)))
+                (1..=MAX_SPLITS).filter(move |&count| count == 1 || steps >= count as usize * MIN_STEPS);
+            counts.map(move |count| plan(config, Decomposition::SplitK(count)))
         });
-        let with_last_wave = self.serving(parts).filter(|form| self.has_last_wave(form, direct, blocks));
-        let with_last_wave = with_last_wave.map(|form| plan(form, Cut::LastWave));
-        of_direct.map(|form| plan(form, Cut::None)).chain(of_parts).chain(with_last_wave).collect()
+        let stream_k = self.serving(partial_sums).filter(|config| self.has_stream_k(config, direct, blocks));
+        let stream_k = stream_k.map(|config| plan(config, Decomposition::StreamK));
+        data_parallel
+            .map(|config| plan(config, Decomposition::DataParallel))
+            .chain(split_k)
+            .chain(stream_k)
+            .collect()
     }
 
-    /// Whether the tiles of a form leave a wave that is not full, whose steps are enough for all blocks, and can be computed without
-    /// a cut in the waves before.
-    pub(super) fn has_last_wave(&self, form: &Form, direct: &[Form], blocks: u32) -> bool {
-        let plan = Plan { rows: form.rows, columns: form.columns, cut: Cut::LastWave };
+    /// Whether a configuration has a stream-K plan.
+    ///
+    /// The last wave must not be full, and it must have enough k steps for all blocks. The full waves before it need a data-parallel kernel
+    /// with tiles of the same shape.
+    pub(super) fn has_stream_k(&self, config: &TileConfig, direct: &[TileConfig], blocks: u32) -> bool {
+        let plan = Plan { rows: config.rows, columns: config.columns, decomposition: Decomposition::StreamK };
         let (tiles, blocks) = (self.tiles(plan), blocks as usize);
         let rest = tiles % blocks.max(1);
-        let all_steps = rest * self.depth.div_ceil(form.depth);
-        let is_whole = |other: &Form| [other.rows, other.columns] == [form.rows, form.columns];
-        // The second pass has pieces of 16 x 128, and counts in 32 bits. Kernels for warpgroups alone deal tiles out in bands of other
-        // heights than it counts with.
-        !form.by_warpgroups
-            && form.rows.is_multiple_of(16)
-            && form.columns.is_multiple_of(128)
+        let all_steps = rest * self.depth.div_ceil(config.depth);
+        let is_whole = |other: &TileConfig| [other.rows, other.columns] == [config.rows, config.columns];
+        // The second pass has tiles of 16 x 128 and counts in 32 bits. It assumes the tile order of `body.rs`. Kernels for `wgmma` alone
+        // have groups of another height.
+        !config.wgmma_only
+            && config.rows.is_multiple_of(16)
+            && config.columns.is_multiple_of(128)
             && u32::try_from(tiles).is_ok()
             && (blocks.max(1)..1 << 31).contains(&all_steps)
             && (tiles < blocks || self.direct(direct).any(is_whole))
     }
 
-    /// The tiles of a plan that come before the last wave, of so many blocks, if that is cut.
+    /// The number of tiles in the full waves of `blocks` blocks, before the last wave of a stream-K plan.
     pub(super) fn whole(&self, plan: Plan, blocks: u32) -> usize {
         let blocks = blocks.max(1) as usize;
         self.tiles(plan) / blocks * blocks
     }
 
-    /// Tiles of the result, for the blocks to share.
+    /// The number of tiles of the result.
     pub(super) fn tiles(&self, plan: Plan) -> usize {
         self.rows.div_ceil(plan.rows) * self.columns.div_ceil(plan.columns) * self.batches
     }
 
-    /// The estimated time of a plan, in steps of a tile of 128 x 256.
+    /// The estimated time of a plan, in k steps of a tile of 128 x 256.
     fn estimate(&self, plan: Plan, depth_of_step: usize, machine: Machine) -> f64 {
         let tiles = self.tiles(plan) as f64;
         let steps = self.depth.div_ceil(depth_of_step);
-        let Machine::Gpu { warpgroups, multiprocessors } = machine else {
-            // What counts is how much is multiplied, edges of tiles included.
-            let passes = if plan.cut == Cut::None { 1.0 } else { 2.0 };
+        let Machine::Gpu { wgmma, multiprocessors } = machine else {
+            // The number of multiplications counts, including those outside the result at the edges of tiles.
+            let passes = if plan.decomposition == Decomposition::DataParallel { 1.0 } else { 2.0 };
             return tiles * (plan.rows * plan.columns * steps.max(1)) as f64 * passes;
         };
-        let step = match (plan.rows, plan.columns, warpgroups) {
+        let step = match (plan.rows, plan.columns, wgmma) {
             (128, 256, true) | (256, 128, true) => 1.0,
             (128, 128, true) => 0.5,
             (256, 64, true) => 0.36,
             (256, 32, true) => 0.2,
-            // Rows of a tile that are outside cost the copy engine more than those inside.
+            // Rows of a tile outside the tensor cost TMA more than rows inside.
             (rows, _, true) => 0.3 + 0.0035 * rows.saturating_sub(self.rows) as f64,
             (128, 256, false) | (256, 128, false) => 1.7,
             (128, 128, false) => 1.1,
@@ -237,66 +257,71 @@ impl Problem {
             (256, 32, false) => 0.4,
             (_, _, false) => 0.5,
         };
-        // What a tile costs besides its steps; what the second pass costs, and each megabyte that goes through it; what one launch
-        // more costs.
+        // The costs of a tile besides its k steps, of the second pass, of each megabyte of partial sums, and of another launch.
         let (tile, pass, megabyte, launch) = (3.0, 5.0, 0.35, 3.0);
         let tile = tile * plan.columns.max(64) as f64 / 256.0;
         let blocks = f64::from(multiprocessors);
-        // To read both factors once takes at least as long, whatever is multiplied: a step is 128 bytes of each row and column.
+        // Reading both operands once is a lower bound of the time. A k step reads 128 bytes of each row and column.
         let bytes = ((self.rows + self.columns) * self.batches * steps * 128) as f64;
         let read = bytes / 1e6 * megabyte;
         let moved = |elements: f64| elements * 4.0 * 2.0 / 1e6 * megabyte;
-        match plan.cut {
-            Cut::None => ((tiles / blocks).ceil() * (steps as f64 * step + tile)).max(read),
-            Cut::Parts(parts) => {
+        match plan.decomposition {
+            Decomposition::DataParallel => ((tiles / blocks).ceil() * (steps as f64 * step + tile)).max(read),
+            Decomposition::SplitK(splits) => {
                 let (waves, each) =
-                    ((tiles * f64::from(parts) / blocks).ceil(), steps.div_ceil(parts as usize));
-                let elements = (self.rows * self.columns * self.batches) as f64 * f64::from(parts);
+                    ((tiles * f64::from(splits) / blocks).ceil(), steps.div_ceil(splits as usize));
+                let elements = (self.rows * self.columns * self.batches) as f64 * f64::from(splits);
                 (waves * (each as f64 * step + tile)).max(read) + pass + moved(elements)
             }
-            Cut::LastWave => {
+            Decomposition::StreamK => {
                 let (waves, rest) = ((tiles / blocks).floor(), tiles % blocks);
                 let before = if waves > 0.0 { waves * (steps as f64 * step + tile) + launch } else { 0.0 };
-                // Where a share ends within a tile, a block stores sums of two.
-                let pieces = (blocks + rest).min(2.0 * blocks);
-                let share = (rest * steps as f64 / blocks).ceil() * step + 2.0 * tile;
+                // If the k steps of a block end within a tile, the block stores partial sums of two tiles.
+                let work_units = (blocks + rest).min(2.0 * blocks);
+                let last = (rest * steps as f64 / blocks).ceil() * step + 2.0 * tile;
                 let time =
-                    (before + share).max(read) + pass + moved(pieces * (plan.rows * plan.columns) as f64);
-                // Three launches are for a clear gain: what is saved is also what lets the others run at a higher clock.
+                    (before + last).max(read) + pass + moved(work_units * (plan.rows * plan.columns) as f64);
+                // Three launches need a clear gain, because idle multiprocessors let the others run at a higher clock.
                 1.05 * time
             }
         }
     }
 
     /// The plan with the least estimated time.
-    pub(super) fn best(&self, direct: &[Form], parts: &[Form], machine: Machine) -> Option<Plan> {
-        let depth = direct.iter().chain(parts).map(|form| form.depth).max()?;
+    pub(super) fn best(
+        &self,
+        direct: &[TileConfig],
+        partial_sums: &[TileConfig],
+        machine: Machine,
+    ) -> Option<Plan> {
+        let depth = direct.iter().chain(partial_sums).map(|config| config.depth).max()?;
         let blocks = match machine {
             Machine::Cpu => 1,
             Machine::Gpu { multiprocessors, .. } => multiprocessors,
         };
-        let plans = self.plans(direct, parts, blocks).into_iter();
+        let plans = self.plans(direct, partial_sums, blocks).into_iter();
         let timed = plans.map(|plan| (self.estimate(plan, depth, machine), plan));
         timed.min_by(|x, y| x.0.total_cmp(&y.0)).map(|(_, plan)| plan)
     }
 }
 
-/// The plans that were measured to be the fastest, of the files in `kernels/tuning/`, one for each GPU. What can be measured for
-/// a product is what [`Gemm::plans`](super::Gemm::plans) gives. `cargo xtask tune` does.
+/// The plans that were measured to be the fastest. `kernels/tuning/` has a file of them for each GPU.
+///
+/// `cargo xtask tune` measures the plans of [`Gemm::plans`](super::Gemm::plans) and writes the files.
 pub(super) struct Tuned;
 
-/// What was measured: the types, how the factors lie, batches, rows, columns and depth.
+/// A product in the tuning files: its name, and its batches, rows, columns and depth.
 type Key = (String, [usize; 4]);
 
-/// The files, by the names of the GPUs.
+/// The tuning files: the name of the GPU, the path and the text.
 const FILES: [(&str, &str, &str); 1] =
     [("NVIDIA H200", "kernels/tuning/nvidia-h200.csv", include_str!("../../../tuning/nvidia-h200.csv"))];
 
 impl Tuned {
-    /// How the files name a product of these types that lies like this.
+    /// The product's name in the tuning files: element types, storage and options.
     pub(super) fn name<T, U, O>(problem: &Problem) -> String {
         let short = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
-        let letter = |stored| if stored == Stored::Rows { 'n' } else { 't' };
+        let letter = |major| if major == Major::Row { 'n' } else { 't' };
         std::format!(
             "{} {} {} {}{}{}",
             short(type_name::<T>()),
@@ -313,10 +338,10 @@ impl Tuned {
         )
     }
 
-    /// The fastest plan of a product on a device, if it was measured.
+    /// The fastest plan for a product on a device, if it was measured.
     pub(super) fn plan<T, U, O>(problem: &Problem, device: &Device) -> Option<Plan> {
         static PLANS: OnceLock<HashMap<&'static str, HashMap<Key, Plan>>> = OnceLock::new();
-        // The files are part of the program, and a test reads them: of one that cannot be read there are no plans.
+        // The files are part of the program, and a test reads them. A file that cannot be read gives no plans.
         let plans = PLANS.get_or_init(|| {
             FILES.into_iter().map(|(gpu, file, text)| (gpu, read(file, text).unwrap_or_default())).collect()
         });
@@ -326,27 +351,34 @@ impl Tuned {
     }
 }
 
-/// The lines of a file of plans behind its first: `product,batches,rows,columns,depth,tile rows,tile columns,cut,microseconds`.
-/// The microseconds that were measured are for people.
+/// Reads the plans of a tuning file.
+///
+/// The first line is `product,batches,rows,columns,depth,tile rows,tile columns,cut,microseconds`. Each other line has the values of these
+/// columns. `cut` is the decomposition. The measured microseconds are for people.
 ///
 /// # Errors
-/// File and line of what is not such a line, or is about a product of which there is a plan already.
+///
+/// File, line and problem, if a line does not have these values or names a product again.
 fn read(file: &str, text: &str) -> Result<HashMap<Key, Plan>, String> {
     let mut plans = HashMap::new();
     for (number, line) in text.lines().enumerate().skip(1) {
         let refuse = |problem| Err(std::format!("{file}:{}: {problem}: `{line}`", number + 1));
         let fields: Vec<&str> = line.split(',').collect();
-        let [product, sizes @ .., cut, microseconds] = &fields[..] else { return refuse("too few fields") };
+        let [product, sizes @ .., decomposition, microseconds] = &fields[..] else {
+            return refuse("too few fields");
+        };
         let sizes: Option<Vec<usize>> =
             sizes.iter().map(|size| size.parse().ok().filter(|&size| size > 0)).collect();
         let Some([batches, rows, columns, depth, height, width]) = sizes.as_deref() else {
             return refuse("not six positive numbers behind the product");
         };
-        let Some(cut) = Cut::parse(cut) else { return refuse("neither a number of parts nor `wave`") };
+        let Some(decomposition) = Decomposition::parse(decomposition) else {
+            return refuse("neither a number of parts nor `wave`");
+        };
         if !microseconds.parse::<f64>().is_ok_and(|time| time.is_finite() && time > 0.0) {
             return refuse("not a time in microseconds");
         }
-        let plan = Plan { rows: *height, columns: *width, cut };
+        let plan = Plan { rows: *height, columns: *width, decomposition };
         let key = (String::from(*product), [*batches, *rows, *columns, *depth]);
         if plans.insert(key, plan).is_some() {
             return refuse("a second plan of this product");
@@ -361,61 +393,72 @@ mod tests {
     use proptest::prelude::*;
     use std::string::ToString;
 
-    /// The forms of `f16` factors, of which the second lies column by column.
-    fn forms(sizes: &[[usize; 2]]) -> Vec<Form> {
-        let form = |&[rows, columns]: &[usize; 2]| Form {
-            a: Stored::Rows,
-            b: Stored::Columns,
+    /// Configurations for operands of `f16`, the first row-major and the second column-major.
+    fn configs(sizes: &[[usize; 2]]) -> Vec<TileConfig> {
+        let config = |&[rows, columns]: &[usize; 2]| TileConfig {
+            a: Major::Row,
+            b: Major::Column,
             rows,
             columns,
             depth: 64,
             fast: false,
-            by_warpgroups: false,
+            wgmma_only: false,
         };
-        sizes.iter().map(form).collect()
+        sizes.iter().map(config).collect()
     }
 
     fn best([batches, rows, columns, depth]: [usize; 4]) -> Plan {
-        let (a, b) = (Stored::Rows, Stored::Columns);
+        let (a, b) = (Major::Row, Major::Column);
         let problem = Problem { batches, rows, columns, depth, a, b, fast: false, beta: false };
-        let direct = forms(&[[128, 256], [128, 128], [16, 64], [32, 64], [64, 64]]);
-        let parts = forms(&[[128, 256], [16, 64], [32, 64], [64, 64]]);
-        let machine = Machine::Gpu { warpgroups: true, multiprocessors: 132 };
-        problem.best(&direct, &parts, machine).unwrap()
+        let direct = configs(&[[128, 256], [128, 128], [16, 64], [32, 64], [64, 64]]);
+        let partial_sums = configs(&[[128, 256], [16, 64], [32, 64], [64, 64]]);
+        let machine = Machine::Gpu { wgmma: true, multiprocessors: 132 };
+        problem.best(&direct, &partial_sums, machine).unwrap()
     }
 
     #[test]
     fn the_estimate_knows_the_shapes_of_products() {
-        let plan = |rows, columns, cut| Plan { rows, columns, cut };
-        assert_eq!(best([1, 8192, 8192, 8192]), plan(128, 256, Cut::None));
-        assert_eq!(best([1, 1024, 1024, 1024]), plan(128, 128, Cut::None));
+        let plan = |rows, columns, decomposition| Plan { rows, columns, decomposition };
+        assert_eq!(best([1, 8192, 8192, 8192]), plan(128, 256, Decomposition::DataParallel));
+        assert_eq!(best([1, 1024, 1024, 1024]), plan(128, 128, Decomposition::DataParallel));
         for (rows, tile) in [(1, 16), (16, 16), (17, 32), (32, 32), (64, 64)] {
-            assert_eq!(best([1, rows, 8192, 8192]), plan(tile, 64, Cut::None), "{rows} rows");
+            assert_eq!(
+                best([1, rows, 8192, 8192]),
+                plan(tile, 64, Decomposition::DataParallel),
+                "{rows} rows"
+            );
         }
-        // 288 tiles are two waves of 132, and 24 more: worth a cut where sums are long.
-        assert_eq!(best([1, 3072, 3072, 3072]), plan(128, 128, Cut::None));
-        assert_eq!(best([1, 3072, 3072, 12288]), plan(128, 256, Cut::LastWave));
-        assert!(matches!(best([1, 512, 512, 8192]), Plan { cut: Cut::Parts(_) | Cut::LastWave, .. }));
+        // 288 tiles are two waves of 132 tiles and 24 more tiles. Stream-K pays if K is large.
+        assert_eq!(best([1, 3072, 3072, 3072]), plan(128, 128, Decomposition::DataParallel));
+        assert_eq!(best([1, 3072, 3072, 12288]), plan(128, 256, Decomposition::StreamK));
+        assert!(matches!(
+            best([1, 512, 512, 8192]),
+            Plan { decomposition: Decomposition::SplitK(_) | Decomposition::StreamK, .. }
+        ));
     }
 
     #[test]
-    fn last_waves_are_cut_where_there_is_one() {
+    fn stream_k_needs_a_last_wave_that_is_not_full() {
         let problem = |rows| Problem {
             batches: 1,
             rows,
             columns: 256,
             depth: 640,
-            a: Stored::Rows,
-            b: Stored::Columns,
+            a: Major::Row,
+            b: Major::Column,
             fast: false,
             beta: false,
         };
-        let wide = forms(&[[128, 256]]);
-        let has = |rows, direct: &[Form]| problem(rows).has_last_wave(&wide[0], direct, 8);
+        let wide = configs(&[[128, 256]]);
+        let has = |rows, direct: &[TileConfig]| problem(rows).has_stream_k(&wide[0], direct, 8);
         assert!(has(128, &wide) && has(128 * 9, &wide));
         assert!(!has(128 * 8, &wide), "a wave that is full");
         assert!(has(128, &[]) && !has(128 * 9, &[]), "no kernel for the waves before");
-        assert_eq!(problem(128 * 9).whole(Plan { rows: 128, columns: 256, cut: Cut::LastWave }, 8), 8);
+        assert_eq!(
+            problem(128 * 9)
+                .whole(Plan { rows: 128, columns: 256, decomposition: Decomposition::StreamK }, 8),
+            8
+        );
     }
 
     const HEAD: &str = "product,batches,rows,columns,depth,tile rows,tile columns,cut,microseconds\n";
@@ -424,10 +467,19 @@ mod tests {
     fn lines_of_plans_are_read() {
         let lines = "f16,1,2,3,4,128,256,0,5.5\nf16,1,2,3,5,16,64,12,1\nf16,1,2,3,6,128,256,wave,1\n";
         let plans = read("gpu.csv", &std::format!("{HEAD}{lines}")).unwrap();
-        let cut = |depth| plans.get(&(String::from("f16"), [1, 2, 3, depth])).map(|plan| plan.cut);
-        assert_eq!([4, 5, 6, 7].map(cut), [Some(Cut::None), Some(Cut::Parts(12)), Some(Cut::LastWave), None]);
-        for cut in [Cut::None, Cut::Parts(3), Cut::LastWave] {
-            assert_eq!(Cut::parse(&cut.to_string()), Some(cut));
+        let decomposition =
+            |depth| plans.get(&(String::from("f16"), [1, 2, 3, depth])).map(|plan| plan.decomposition);
+        assert_eq!(
+            [4, 5, 6, 7].map(decomposition),
+            [
+                Some(Decomposition::DataParallel),
+                Some(Decomposition::SplitK(12)),
+                Some(Decomposition::StreamK),
+                None
+            ]
+        );
+        for decomposition in [Decomposition::DataParallel, Decomposition::SplitK(3), Decomposition::StreamK] {
+            assert_eq!(Decomposition::parse(&decomposition.to_string()), Some(decomposition));
         }
         for (_, file, text) in FILES {
             assert!(read(file, text).unwrap().len() > 30, "{file}");

@@ -1,8 +1,8 @@
-//! A block of one thread copies for itself and waits for nobody; most of these are never called.
+//! Stand-ins for mbarriers and asynchronous copies: a block of one thread copies for itself and waits for nobody.
 
 use super::threads::Address;
 
-/// Whether a warp of the block copies for the others.
+/// Whether the block has producer warps.
 pub const PRODUCER_WARP: bool = false;
 
 macro_rules! never {
@@ -35,10 +35,10 @@ pub fn fence_mbarrier_init() {}
 /// Nobody else sees the memory.
 pub fn fence_proxy_async() {}
 
-/// Copies 16 bytes, of which all but the first `bytes` become zero.
+/// Copies 16 bytes. All but the first `bytes` become zero.
 ///
 /// # Safety
-/// `source` is valid for reading `bytes` (at most 16), and `target` for writing 16.
+/// `source` is valid for reads of `bytes` (at most 16) bytes, and `target` for writes of 16 bytes.
 #[inline(always)]
 pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
     // SAFETY: the caller vouches for both.
@@ -51,17 +51,17 @@ pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
 /// Copies 16 bytes.
 ///
 /// # Safety
-/// `source` is valid for reading, and `target` for writing 16 bytes.
+/// `source` is valid for reads, and `target` for writes, of 16 bytes.
 #[inline(always)]
 pub unsafe fn copy_16_whole(target: Address, source: *const u8) {
     // SAFETY: the caller vouches for both.
     unsafe { target.copy_from_nonoverlapping(source, 16) }
 }
 
-/// Copies are done at once.
+/// Does nothing: copies are done at once.
 pub fn commit_copies() {}
 
-/// Copies are done at once.
+/// Does nothing: copies are done at once.
 pub fn wait_for_copies<const PENDING: usize>() {}
 
 /// For GPUs.

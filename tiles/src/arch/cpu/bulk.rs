@@ -1,4 +1,4 @@
-//! The CPU has no copy engine; none of these is ever called.
+//! The CPU has no TMA. None of these functions is ever called.
 
 use super::threads::Address;
 
@@ -9,7 +9,7 @@ macro_rules! never {
         /// # Safety
         /// Never called.
         pub unsafe fn $name($(_: $type),*) {
-            unreachable!("the CPU has no copy engine")
+            unreachable!("the CPU has no TMA")
         }
     )* };
 }

@@ -1,8 +1,10 @@
 //! Blocks of one thread.
 
-use super::partitions::Partitions;
+use super::order::number_of_cut;
+use super::partitions::{Noted, Partitions, WORDS};
 use super::running::Run;
-use core::fmt;
+
+pub use super::messages::fail;
 
 /// A block's place in the grid.
 #[derive(Clone, Copy)]
@@ -14,14 +16,17 @@ pub struct Place {
 }
 
 impl Place {
-    /// The block that this thread is in, as number `index` of a grid of `count` blocks, whose launch keeps this record.
+    /// The place of the block with index `index` in a grid of `count` blocks. The launch keeps the record.
     pub fn new(index: [u32; 3], count: [u32; 3], partitions: Option<&'static Partitions>) -> Self {
         Self { index, count, partitions, run: Run::current() }
     }
 
-    /// The record of how the launch's blocks cut writable tensors.
-    pub fn partitions(self) -> Option<&'static Partitions> {
-        self.partitions
+    /// Records the block's next cut, whose last word is the block, and compares it with the same cut of earlier blocks.
+    pub fn note(self, words: &[u64; WORDS]) -> Noted {
+        match (number_of_cut(), self.partitions) {
+            (Some(number), Some(record)) => record.note(number, words),
+            _ => Noted::Same,
+        }
     }
 
     /// The run of the block.
@@ -69,7 +74,7 @@ pub unsafe fn barrier_of_all() {}
 
 macro_rules! exchanges {
     ($($name:ident)*) => { $(
-        /// The value of another lane; a block of one thread has none and never asks.
+        /// The value of another lane. A block of one thread has no other lane, and never asks.
         ///
         /// # Safety
         /// None needed here; on a GPU all lanes of the warp must execute the same call.
@@ -80,7 +85,7 @@ macro_rules! exchanges {
 }
 exchanges!(exchange shift_up shift_down from_lane);
 
-/// The value. Loops over a CPU's tile stay loops anyhow.
+/// The same value. A CPU's loops over a tile are not unrolled anyway.
 #[inline(always)]
 pub fn opaque(value: u32) -> u32 {
     value
@@ -98,26 +103,10 @@ pub fn anew_pointer<T>(pointer: *const T) -> *const T {
     pointer
 }
 
-/// Waits for nothing: on the CPU a launch returns when its blocks have run.
+/// Does nothing: on the CPU a launch returns when its blocks have run.
 #[inline(always)]
 pub fn wait_for_dependencies() {}
 
-/// Tells nobody.
+/// Does nothing: there are no dependent grids.
 #[inline(always)]
 pub fn launch_dependents() {}
-
-/// A message that is written by a closure.
-struct Message<F>(F);
-
-impl<F: Fn(&mut dyn fmt::Write) -> fmt::Result> fmt::Display for Message<F> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (self.0)(formatter)
-    }
-}
-
-/// Panics because a safe operation was misused, with the message and the kernel's source line.
-#[cold]
-#[track_caller]
-pub fn fail(message: impl Fn(&mut dyn fmt::Write) -> fmt::Result) -> ! {
-    panic!("{} (at {})", Message(message), core::panic::Location::caller())
-}

@@ -1,7 +1,7 @@
-//! A block of one thread multiplies matrices by loops: there are no tensor cores, and none of their instructions is ever
+//! The CPU has no tensor cores: a block of one thread multiplies matrices by loops. None of the instructions' stand-ins is ever
 //! called.
 
-/// Whether four warps multiply together.
+/// Whether four warps multiply together by `wgmma`.
 pub const WARPGROUPS: bool = false;
 
 /// Whether warps multiply FP8 without converting it.
@@ -10,14 +10,14 @@ pub const FP8_PRODUCTS: bool = true;
 /// The same as a type: [`U2`](typenum::U2) if so, [`U1`](typenum::U1) if not.
 pub type Arrangement = typenum::U1;
 
-/// `left * right + sum`, rounded twice: without an instruction for it that every processor has, rounding once would take a
-/// hundred.
+/// `a * b + sum`, rounded twice. Not every processor has an instruction that rounds once; without it, rounding once would take
+/// a hundred instructions.
 #[inline(always)]
 pub fn multiply_add_f32(left: f32, right: f32, sum: f32) -> f32 {
     left * right + sum
 }
 
-/// `left * right + sum`, rounded twice.
+/// `a * b + sum`, rounded twice.
 #[inline(always)]
 pub fn multiply_add_f64(left: f64, right: f64, sum: f64) -> f64 {
     left * right + sum
@@ -25,7 +25,7 @@ pub fn multiply_add_f64(left: f64, right: f64, sum: f64) -> f64 {
 
 macro_rules! products {
     ($($name:ident [$($operand:ident: $type:ty),*] -> $result:ty;)*) => { $(
-        /// A product of fragments of a warp, or a load or store of them.
+        /// A multiplication of a warp's fragments, or a load or store of them.
         ///
         /// # Safety
         /// Never called.
@@ -59,5 +59,5 @@ products! {
     store_words [_address: u32, _words: [u32; 4]] -> ();
 }
 
-/// Whether the functions that store matrices exist.
+/// Whether `stmatrix` exists.
 pub const STORES_MATRICES: bool = false;

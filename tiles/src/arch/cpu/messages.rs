@@ -1,7 +1,6 @@
 //! What a kernel has to say: a failure is a panic, and a message is shown at once.
 
-use crate::debug::format;
-use crate::debug::protocol::{MOST_NUMBERS, TEXTS};
+use crate::protocol::{MOST_NUMBERS, Report, TEXTS};
 use core::fmt;
 use core::panic::Location;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -57,10 +56,25 @@ impl Failure {
     #[cold]
     #[track_caller]
     pub fn end(self) -> ! {
-        let report =
-            format::Report { operation: self.operation, text: TEXTS[self.text], numbers: &self.numbers };
+        let report = Report { operation: self.operation, text: TEXTS[self.text], numbers: &self.numbers };
         panic!("{report} (at {})", self.location)
     }
+}
+
+/// A message that is written by a closure.
+struct Message<F>(F);
+
+impl<F: Fn(&mut dyn fmt::Write) -> fmt::Result> fmt::Display for Message<F> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.0)(formatter)
+    }
+}
+
+/// Panics because a safe operation was misused, with the message and the kernel's source line.
+#[cold]
+#[track_caller]
+pub fn fail(message: impl Fn(&mut dyn fmt::Write) -> fmt::Result) -> ! {
+    panic!("{} (at {})", Message(message), Location::caller())
 }
 
 /// Never called: messages are shown at once.

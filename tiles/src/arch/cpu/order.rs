@@ -1,9 +1,9 @@
-//! The order in which a block does things: it cuts writable tensors before it learns anything of its own.
+//! The order of a block's actions: it cuts writable tensors before it learns anything of its own.
 //!
-//! Until then all blocks run the same code on the same values, so that they cut a tensor alike. For a GPU the builder checks this
-//! in the code of each kernel; here each block notes what it has learnt, and panics where it is too late to cut.
+//! Until then all blocks run the same code on the same values, and cut a tensor alike. For a GPU the builder checks this in the
+//! code of each kernel. Here each block records what it has learnt, and panics if it then cuts.
 
-use super::execution::fail;
+use super::messages::fail;
 use super::running::Running;
 
 macro_rules! reveals {
@@ -12,7 +12,7 @@ macro_rules! reveals {
         #[inline(always)]
         pub fn $name() {
             Running::update(|running| {
-                if !running.feeds {
+                if !running.in_producer {
                     running.learnt = running.learnt.or(Some($what));
                 }
             });
@@ -21,19 +21,19 @@ macro_rules! reveals {
 }
 reveals! {
     /// From here on the block knows its index.
-    reveals_index = "read its index (`bid`, `tiles`, `indices`, or the tiles that it was dealt)";
-    /// From here on it knows what is in memory that other blocks write.
+    reveals_index = "read its index (`bid`, `tiles`, `tile_indices`, or its scheduled tiles)";
+    /// From here on the block knows contents of memory that other blocks write.
     reveals_memory = "read atomically what other blocks may have written";
-    /// From here on it knows tiles that its feed has chosen.
-    reveals_message = "received tiles from its pipeline";
-    /// From here on it knows what is in shared memory, which at first is anything, and sums that came about in any order.
+    /// From here on the block knows tiles that its producer has chosen.
+    reveals_stage = "received tiles from its pipeline";
+    /// From here on the block knows contents of shared memory, undefined at first, and sums accumulated in any order.
     reveals_shared = "read shared memory";
 }
 
-/// Here a writable tensor is cut into tiles, or a sink's tiles get their order.
+/// Here a writable tensor is cut into tiles, or a store operand's tiles are scheduled.
 ///
 /// # Panics
-/// If the block knows what others do not.
+/// If the block knows something that other blocks do not.
 #[inline(always)]
 #[track_caller]
 pub fn cuts() {
@@ -52,30 +52,31 @@ fn late(learnt: &'static str) -> ! {
             text,
             "a writable tensor is cut into tiles after this block has {learnt}: blocks may know different things by then, and \
              cut the tensor in different ways, so that two of them own the same elements; call `partition`, `strided` and \
-             `window` of writable tensors, and `deal` of sinks, at the top of the kernel, or declare the kernel as an `unsafe \
+             `window` of writable tensors, and `schedule` of store operands, at the top of the kernel, or declare the kernel as an `unsafe \
              fn` and state why its blocks own different elements"
         )
     })
 }
 
-/// From here on the feed of a pipeline runs, which can tell nothing to the kernel around it.
+/// From here on the producer of a pipeline runs, which can tell nothing to the kernel around it.
 #[inline(always)]
-pub fn feeds() {
-    Running::update(|running| running.feeds = true);
+pub fn producer_begins() {
+    Running::update(|running| running.in_producer = true);
 }
 
-/// Here it ends.
+/// Here the producer ends.
 #[inline(always)]
-pub fn fed() {
-    Running::update(|running| running.feeds = false);
+pub fn producer_ends() {
+    Running::update(|running| running.in_producer = false);
 }
 
-/// The author of the running kernel vouches for its order.
+/// The author of the running kernel vouches for the order of its actions.
 pub fn vouch() {
     Running::update(|running| running.is_vouched = true);
 }
 
-/// Counts a cut of the running block: its number, unless the kernel's author vouches for what its blocks own.
+/// Counts a cut of the running block, and returns its number, unless the kernel's author vouches for the tiles that its blocks
+/// own.
 pub(super) fn number_of_cut() -> Option<usize> {
     let running = Running::get();
     Running::update(|running| running.cuts += 1);
@@ -96,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_block_cuts_before_it_learns() {
-        for reveals in [reveals_index, reveals_memory, reveals_message, reveals_shared] {
+        for reveals in [reveals_index, reveals_memory, reveals_stage, reveals_shared] {
             let _block = enter();
             assert!(may_cut());
             reveals();
@@ -107,15 +108,15 @@ mod tests {
     }
 
     #[test]
-    fn what_a_feed_learns_it_keeps() {
+    fn what_the_producer_learns_stays_with_it() {
         let _block = enter();
-        feeds();
+        producer_begins();
         reveals_index();
-        fed();
+        producer_ends();
         assert!(may_cut());
         reveals_index();
-        feeds();
-        fed();
+        producer_begins();
+        producer_ends();
         assert!(!may_cut());
     }
 

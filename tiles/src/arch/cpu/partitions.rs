@@ -5,7 +5,6 @@
 //! neighbour. The first block that gets to its first cut writes down what it cuts and how, and the others compare; so for the
 //! second and all others. What two blocks cut is then the same or, as of one block, without a common element.
 
-use super::execution::Place;
 use super::running::Run;
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -111,7 +110,7 @@ impl Partitions {
     }
 
     /// Notes the cut of this number of a block.
-    fn note(&self, number: usize, words: &[u64; WORDS]) -> Noted {
+    pub(super) fn note(&self, number: usize, words: &[u64; WORDS]) -> Noted {
         let Some(entry) = self.0.get(number) else { return Noted::TooMany };
         let first = entry.first(words);
         // All but the block.
@@ -122,14 +121,6 @@ impl Partitions {
 impl Default for Partitions {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-/// Notes the next cut of the block at `place`, the last word of which is the block, and compares it with that of the blocks before.
-pub fn note(place: Place, words: &[u64; WORDS]) -> Noted {
-    match (super::order::number_of_cut(), place.partitions()) {
-        (Some(number), Some(record)) => record.note(number, words),
-        _ => Noted::Same,
     }
 }
 

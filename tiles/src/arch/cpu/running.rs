@@ -24,8 +24,8 @@ pub(super) struct Running {
     run: Run,
     /// What the block has learnt that other blocks of its launch do not know.
     pub(super) learnt: Option<&'static str>,
-    /// Whether the feed of a pipeline runs.
-    pub(super) feeds: bool,
+    /// Whether the producer of a pipeline runs.
+    pub(super) in_producer: bool,
     /// Writable tensors that it has cut.
     pub(super) cuts: usize,
     /// Whether the kernel is an `unsafe fn`, whose author vouches for the order in which it does things.
@@ -34,7 +34,7 @@ pub(super) struct Running {
 
 impl Running {
     const fn new(run: Run) -> Self {
-        Self { run, learnt: None, feeds: false, cuts: 0, is_vouched: false }
+        Self { run, learnt: None, in_producer: false, cuts: 0, is_vouched: false }
     }
 
     /// What is known of the block that this thread runs.
@@ -105,7 +105,7 @@ impl Run {
 #[inline(never)]
 #[track_caller]
 fn outside(what: &'static str) -> ! {
-    super::execution::fail(|text| {
+    super::messages::fail(|text| {
         write!(
             text,
             "{what} was used outside of the block that it belongs to: nothing that a kernel is given outlives its block, \
@@ -162,7 +162,7 @@ pub fn open_shared<F>() -> OpenShared {
     });
     let open = OpenShared(PhantomData);
     if is_again {
-        super::execution::fail(|text| {
+        super::messages::fail(|text| {
             text.write_str(
                 "shared memory was asked for again by a call that still has it, by recursion: on a GPU both would have the same \
                  memory; end the closure of `cx.shared` first, or pass its memory on",

@@ -1,4 +1,4 @@
-//! The CPU has no warpgroups; none of these is ever called.
+//! The CPU has no warpgroups. None of these functions is ever called.
 
 macro_rules! never {
     ($($name:ident $(<const $parameter:ident: $of:ty>)? ($($type:ty),*);)*) => { $(

@@ -1,5 +1,5 @@
-//! Barriers in shared memory that count arrivals and bytes (PTX ISA, "mbarrier"), asynchronous copies by threads
-//! ("cp.async"), and the roles of warps.
+//! mbarriers, which count arrivals and bytes in shared memory (PTX ISA, "mbarrier"); asynchronous copies by threads
+//! ("cp.async"); and the registers of warp roles.
 
 use super::threads::Address;
 use core::arch::asm;
@@ -23,13 +23,13 @@ unsafe extern "unadjusted" {
     fn fence_proxy_async_shared();
 }
 
-/// Whether a warp of the block copies for the others, by the copy engine; elsewhere the threads copy for themselves.
+/// Whether the block has producer warps, which copy by TMA. Elsewhere the consumers copy for themselves.
 pub const PRODUCER_WARP: bool = cfg!(target_feature = "sm_90");
 
-/// `mbarrier.init`: a phase is complete when `arrivals` threads have arrived and all expected bytes are there.
+/// `mbarrier.init`: a phase is complete when `arrivals` threads have arrived and all expected bytes have been copied.
 ///
 /// # Safety
-/// `barrier` is the address of 8 bytes of shared memory, aligned to 8, that nobody uses otherwise.
+/// `barrier` is the address of 8 bytes of shared memory, aligned to 8, with no other use.
 #[inline(always)]
 pub unsafe fn initialise(barrier: Address, arrivals: u32) {
     // SAFETY: the caller vouches for the memory.
@@ -38,7 +38,7 @@ pub unsafe fn initialise(barrier: Address, arrivals: u32) {
     }
 }
 
-/// `fence.mbarrier_init`: the barriers that this thread initialised are seen so by the copy engine.
+/// `fence.mbarrier_init`: TMA sees the barriers that this thread has initialised.
 #[inline(always)]
 pub fn fence_mbarrier_init() {
     // SAFETY: a fence has no precondition.
@@ -48,7 +48,7 @@ pub fn fence_mbarrier_init() {
     }
 }
 
-/// `fence.proxy.async`: what this thread wrote to shared memory is seen by the copy engine and the tensor cores.
+/// `fence.proxy.async`: TMA and the tensor cores see this thread's earlier writes to shared memory.
 #[inline(always)]
 pub fn fence_proxy_async() {
     // SAFETY: a fence has no precondition.
@@ -58,7 +58,7 @@ pub fn fence_proxy_async() {
     }
 }
 
-/// `mbarrier.arrive`: this thread has arrived; what it did before is done.
+/// `mbarrier.arrive`: this thread arrives; its earlier accesses are done.
 ///
 /// # Safety
 /// `barrier` was initialised.
@@ -68,10 +68,10 @@ pub unsafe fn arrive(barrier: Address) {
     unsafe { asm!("mbarrier.arrive.shared::cta.b64 _, [{0}];", in(reg32) barrier, options(nostack)) }
 }
 
-/// `mbarrier.arrive.expect_tx`: this thread has arrived, and the phase also waits for `bytes` to be copied.
+/// `mbarrier.arrive.expect_tx`: this thread arrives, and the phase also waits for `bytes` to be copied.
 ///
 /// # Safety
-/// `barrier` was initialised; copies of as many bytes in all report to it.
+/// `barrier` was initialised. Copies of `bytes` bytes in all report to it.
 #[inline(always)]
 pub unsafe fn arrive_expecting(barrier: Address, bytes: u32) {
     // SAFETY: the caller vouches for the barrier.
@@ -89,7 +89,7 @@ macro_rules! phase_waits {
         #[inline(always)]
         pub unsafe fn $name(barrier: Address, parity: u32) -> bool {
             let done: u32;
-            // SAFETY: the caller vouches for the barrier. Not `nomem`: what comes after sees what the phase brought.
+            // SAFETY: the caller vouches for the barrier. Not `nomem`: later accesses see the data that the phase brought.
             unsafe {
                 asm!(
                     concat!(
@@ -104,7 +104,7 @@ macro_rules! phase_waits {
     )* };
 }
 phase_waits! {
-    /// `mbarrier.try_wait.parity`: whether the phase of this parity is complete, after waiting for a time that the hardware
+    /// `mbarrier.try_wait.parity`: whether the phase of this parity is complete, after a wait whose length the hardware
     /// chooses.
     try_wait "mbarrier.try_wait";
     /// `mbarrier.test_wait.parity`: whether the phase of this parity is complete, without waiting.
@@ -129,8 +129,8 @@ macro_rules! set_registers {
         $(#[$attribute])*
         ///
         /// # Safety
-        /// All threads of the warpgroup execute this same call, in a kernel that was assembled with a bound on its threads; the
-        /// block's registers suffice (PTX ISA, "setmaxnreg").
+        /// All threads of the warpgroup execute this same call, in a kernel assembled with a bound on its threads. The block's
+        /// registers suffice (PTX ISA, "setmaxnreg").
         #[inline(always)]
         pub unsafe fn $name<const REGISTERS: u32>() {
             // SAFETY: the empty asm has no effect; the caller vouches for the rest. The instruction takes an immediate.
@@ -153,10 +153,11 @@ set_registers!(
     setmaxnreg_dec = dec: 24 32 40 48 56 64
 );
 
-/// `cp.async`: copies 16 bytes from global to shared memory, of which all but the first `bytes` become zero.
+/// `cp.async`: copies 16 bytes from global to shared memory. All but the first `bytes` become zero.
 ///
 /// # Safety
-/// `source` is valid for reading `bytes` (at most 16) and aligned to 16, as is `target`, whose 16 bytes nobody else accesses.
+/// `source` is valid for reads of `bytes` (at most 16) bytes. `source` and `target` are aligned to 16; nobody else accesses the
+/// target.
 #[inline(always)]
 pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
     // SAFETY: the caller vouches for both addresses.
@@ -168,7 +169,8 @@ pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
 /// `cp.async`: copies 16 bytes from global to shared memory, and lets the L2 cache fetch 128.
 ///
 /// # Safety
-/// `source` is valid for reading 16 bytes and aligned to 16, as is `target`, whose 16 bytes nobody else accesses.
+/// `source` is valid for reads of 16 bytes. `source` and `target` are aligned to 16; nobody else accesses the target's 16
+/// bytes.
 #[inline(always)]
 pub unsafe fn copy_16_whole(target: Address, source: *const u8) {
     // SAFETY: the caller vouches for both addresses.
@@ -177,21 +179,21 @@ pub unsafe fn copy_16_whole(target: Address, source: *const u8) {
     }
 }
 
-/// `cp.async.commit_group`: the copies since the last one are a group.
+/// `cp.async.commit_group`: the copies since the last commit are a group.
 #[inline(always)]
 pub fn commit_copies() {
     // SAFETY: no precondition.
     unsafe { asm!("cp.async.commit_group;", options(nostack)) }
 }
 
-/// `cp.async.wait_group`: waits until at most `PENDING` of this thread's groups are under way.
+/// `cp.async.wait_group`: waits until at most `PENDING` groups of this thread are under way.
 #[inline(always)]
 pub fn wait_for_copies<const PENDING: usize>() {
-    // SAFETY: no precondition. Not `nomem`: what comes after sees the copied bytes.
+    // SAFETY: no precondition. Not `nomem`: later accesses see the copied bytes.
     unsafe { asm!("cp.async.wait_group {0};", const PENDING, options(nostack)) }
 }
 
-/// `ld.volatile.shared.u32`: a word that another warp may be writing.
+/// `ld.volatile.shared.u32`: loads a word that another warp may be writing.
 ///
 /// # Safety
 /// `address` lies in shared memory of this block, aligned to 4.
@@ -205,7 +207,7 @@ pub unsafe fn load_volatile(address: Address) -> u32 {
     value
 }
 
-/// `st.volatile.shared.u32`: a word that another warp may be reading.
+/// `st.volatile.shared.u32`: stores a word that another warp may be reading.
 ///
 /// # Safety
 /// As for [`load_volatile`].

@@ -1,9 +1,9 @@
-//! The copy engine: tiles between global and shared memory, described by tensor maps (PTX ISA, "cp.async.bulk.tensor").
+//! TMA: tiles between global and shared memory, described by tensor maps (PTX ISA, "cp.async.bulk.tensor").
 
 use super::threads::Address;
 use core::arch::asm;
 
-/// `prefetch.tensormap`: the map will be used soon.
+/// `prefetch.tensormap`: announces a use of the map.
 ///
 /// # Safety
 /// `map` is the address of a tensor map in global memory.
@@ -13,8 +13,8 @@ pub unsafe fn prefetch_map(map: *const u8) {
     unsafe { asm!("prefetch.tensormap [{0}];", in(reg64) map, options(nostack)) }
 }
 
-/// Where a copy goes. Versions of PTX before 8.6 say that it may be another block of the cluster, for which the assembler makes
-/// a call on GPUs that have no clusters.
+/// The state space of a copy's target. Versions of PTX before 8.6 say that the target may be another block of the cluster. On
+/// GPUs without clusters, the assembler makes a call for it.
 #[cfg(target_feature = "ptx86")]
 macro_rules! own_memory {
     () => {
@@ -28,13 +28,13 @@ macro_rules! own_memory {
     };
 }
 
-/// Copies the map's box at column `x`, row `y`, matrix `z` to shared memory; what lies outside the tensor becomes zero. The
-/// bytes of the whole box count towards the phase of `barrier`.
+/// `cp.async.bulk.tensor`: copies the map's box at column `x`, row `y`, matrix `z` to shared memory. Elements outside the
+/// tensor become zero. The bytes of the whole box count towards the phase of `barrier`.
 ///
 /// # Safety
-/// `map` is a tensor map of rank 3 in global memory; column `x` is a multiple of 16 bytes, as the engine calls others an illegal
-/// instruction (*measured*; the PTX ISA does not say so); `target` has room for the box, aligned to 128 bytes, that nobody accesses
-/// before the phase is complete; `barrier` was initialised.
+/// `map` is a tensor map of rank 3 in global memory. Column `x` is a multiple of 16 bytes: TMA calls others an illegal
+/// instruction (*measured*; the PTX ISA does not say so). `target` has room for the box, aligned to 128 bytes, and nobody
+/// accesses it before the phase is complete. `barrier` was initialised.
 #[inline(always)]
 pub unsafe fn load(target: Address, map: *const u8, barrier: Address, [x, y, z]: [u32; 3]) {
     // SAFETY: the caller vouches for the operands.
@@ -50,11 +50,13 @@ pub unsafe fn load(target: Address, map: *const u8, barrier: Address, [x, y, z]:
     }
 }
 
-/// Copies the map's box from shared memory to column `x`, row `y`, matrix `z`, but for what lies outside the tensor.
+/// `cp.async.bulk.tensor`: copies the map's box from shared memory to column `x`, row `y`, matrix `z`, except for elements
+/// outside the tensor.
 ///
 /// # Safety
-/// `map` is a tensor map of rank 3 in global memory, of a tensor whose box nobody else accesses; column `x` is a multiple of 16
-/// bytes, as for [`load`]; `source` holds the box, aligned to 128 bytes, published to the engine, and stays as it is until [`wait_for_reads`] says so.
+/// `map` is a tensor map of rank 3 in global memory; nobody else accesses the tensor's box. Column `x` is a multiple of 16
+/// bytes, as for [`load`]. `source` holds the box, aligned to 128 bytes, behind a proxy fence, and stays as it is until
+/// [`wait_for_reads`] says so.
 #[inline(always)]
 pub unsafe fn store(map: *const u8, source: Address, [x, y, z]: [u32; 3]) {
     // SAFETY: the caller vouches for the operands.
@@ -66,14 +68,15 @@ pub unsafe fn store(map: *const u8, source: Address, [x, y, z]: [u32; 3]) {
     }
 }
 
-/// `cp.async.bulk.commit_group`: this thread's stores since the last one are a group.
+/// `cp.async.bulk.commit_group`: this thread's stores since the last commit are a group.
 #[inline(always)]
 pub fn commit_stores() {
     // SAFETY: no precondition.
     unsafe { asm!("cp.async.bulk.commit_group;", options(nostack)) }
 }
 
-/// `cp.async.bulk.wait_group.read`: waits until all but the last `PENDING` groups of this thread's stores have read their source.
+/// `cp.async.bulk.wait_group.read`: waits until all but the last `PENDING` groups of this thread's stores have read their
+/// source.
 #[inline(always)]
 pub fn wait_for_reads<const PENDING: usize>() {
     // SAFETY: no precondition.

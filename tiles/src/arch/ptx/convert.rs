@@ -4,8 +4,11 @@
 //! A pair is one integer with the first value in its low half. FP8 has instructions from `sm_90` on; for older
 //! architectures the same bits come from integer arithmetic.
 
-#[cfg(target_feature = "sm_90")]
 use crate::arch::float::f16_to_f32;
+#[cfg(not(target_feature = "sm_90"))]
+use crate::arch::float::f32_pair_to_f16x2;
+#[cfg(not(target_feature = "sm_90"))]
+use crate::arch::minifloat::E4M3;
 use core::arch::asm;
 
 /// Defines functions that consist of one instruction with register operands only.
@@ -79,7 +82,35 @@ pub fn e4m3x2_to_f32_pair(pair: u16) -> [f32; 2] {
     [f16_to_f32(halves as u16), f16_to_f32((halves >> 16) as u16)]
 }
 
+#[cfg(target_feature = "sm_90")]
+pub use crate::arch::minifloat::pairs::e5m2x2_to_f16x2;
 #[cfg(not(target_feature = "sm_90"))]
 pub use crate::arch::minifloat::pairs::*;
-#[cfg(target_feature = "sm_90")]
-pub use crate::arch::minifloat::pairs::{e5m2x2_to_f16x2, e5m2x2_to_f32_pair};
+
+/// A pair of f16 as a pair of E4M3, ties to even, saturated to the greatest number.
+#[cfg(not(target_feature = "sm_90"))]
+#[inline(always)]
+pub fn f16x2_to_e4m3x2(pair: u32) -> u16 {
+    f32_pair_to_e4m3x2(f16_to_f32((pair >> 16) as u16), f16_to_f32(pair as u16))
+}
+
+/// A pair of f16 as a pair of E5M2, ties to even, saturated to the greatest number.
+#[cfg(not(target_feature = "sm_90"))]
+#[inline(always)]
+pub fn f16x2_to_e5m2x2(pair: u32) -> u16 {
+    f32_pair_to_e5m2x2(f16_to_f32((pair >> 16) as u16), f16_to_f32(pair as u16))
+}
+
+/// A pair of E4M3 as a pair of f16, exactly.
+#[cfg(not(target_feature = "sm_90"))]
+#[inline(always)]
+pub fn e4m3x2_to_f16x2(pair: u16) -> u32 {
+    f32_pair_to_f16x2(E4M3.decode((pair >> 8) as u8), E4M3.decode(pair as u8))
+}
+
+/// A pair of E5M2 as f32, the low one first, exactly.
+#[inline(always)]
+pub fn e5m2x2_to_f32_pair(pair: u16) -> [f32; 2] {
+    let halves = e5m2x2_to_f16x2(pair);
+    [f16_to_f32(halves as u16), f16_to_f32((halves >> 16) as u16)]
+}

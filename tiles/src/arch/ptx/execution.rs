@@ -1,5 +1,6 @@
 //! Threads, blocks, barriers and the exchange of registers within a warp.
 
+use super::partitions::{Noted, WORDS};
 use super::running::Run;
 use core::arch::asm;
 use core::arch::nvptx::{
@@ -21,7 +22,9 @@ unsafe extern "unadjusted" {
     fn shfl_sync_idx_i32(members: u32, value: u32, lane: u32, clamp: u32) -> u32;
 }
 
-/// What a block knows of its place in the grid: on the device the special registers know it.
+pub use super::messages::fail;
+
+/// A block's place in the grid: on the device the special registers have it.
 #[derive(Clone, Copy)]
 pub struct Place;
 
@@ -30,6 +33,12 @@ impl Place {
     #[inline(always)]
     pub fn run(self) -> Run {
         Run
+    }
+
+    /// Does nothing: on the device there is no record.
+    #[inline(always)]
+    pub fn note(self, _words: &[u64; WORDS]) -> Noted {
+        Noted::Same
     }
 
     /// `%ctaid` along `axis`.
@@ -81,8 +90,8 @@ pub unsafe fn barrier(threads: u32) {
 /// visible to each other (PTX ISA, "bar, barrier").
 ///
 /// # Safety
-/// `barrier` is below 16, `threads` a multiple of 32; the threads, which are all of some warps, execute this same call, and
-/// no others arrive at this barrier before it is complete.
+/// `barrier` is below 16, and `threads` a multiple of 32. These threads form whole warps and execute this same call. No others
+/// arrive at this barrier before it is complete.
 #[inline(always)]
 pub unsafe fn named_barrier(barrier: u32, threads: u32) {
     // SAFETY: the empty asm has no effect; the caller vouches for convergence.
@@ -92,7 +101,7 @@ pub unsafe fn named_barrier(barrier: u32, threads: u32) {
     }
 }
 
-/// `bar.sync 0`: waits for all threads of the block, those that copy too (PTX ISA, "bar, barrier").
+/// `bar.sync 0`: waits for all threads of the block, producers included (PTX ISA, "bar, barrier").
 ///
 /// # Safety
 /// Every thread of the block executes this same call.
@@ -120,7 +129,7 @@ pub unsafe fn exchange(value: u32, lane_mask: u32) -> u32 {
     }
 }
 
-/// `shfl.sync.up.b32`: the value of the lane whose number is lower by `distance`; this lane's own where there is none.
+/// `shfl.sync.up.b32`: the value of the lane whose number is lower by `distance`; this lane's own value if there is none.
 ///
 /// # Safety
 /// As for [`exchange`].
@@ -133,7 +142,7 @@ pub unsafe fn shift_up(value: u32, distance: u32) -> u32 {
     }
 }
 
-/// `shfl.sync.down.b32`: the value of the lane whose number is higher by `distance`; this lane's own where there is none.
+/// `shfl.sync.down.b32`: the value of the lane whose number is higher by `distance`; this lane's own value if there is none.
 ///
 /// # Safety
 /// As for [`exchange`].
@@ -159,7 +168,7 @@ pub unsafe fn from_lane(value: u32, lane: u32) -> u32 {
     }
 }
 
-/// The value, of which the optimiser learns nothing: a loop up to it stays a loop.
+/// The same value, hidden from the optimiser: a loop up to it is not unrolled.
 #[inline(always)]
 pub fn opaque(mut value: u32) -> u32 {
     // SAFETY: the empty asm leaves the register as it is.
@@ -167,8 +176,8 @@ pub fn opaque(mut value: u32) -> u32 {
     value
 }
 
-/// The value, of which the optimiser learns that it may be another one at each time: what is computed from it is computed
-/// after this place, and takes no register before.
+/// The same value, which the optimiser must take for a different one each time. Results computed from it are computed behind
+/// this place, and take no register before it.
 #[inline(always)]
 pub fn rematerialise(mut value: u32) -> u32 {
     // SAFETY: the empty asm leaves the register as it is. Not `pure`: it stays where it is.
@@ -185,8 +194,8 @@ pub fn anew_pointer<T>(mut pointer: *const T) -> *const T {
     pointer
 }
 
-/// `griddepcontrol.wait`: waits until the grids that this one depends on have ended and their writes can be seen (PTX
-/// ISA, "griddepcontrol"). Nothing before `sm_90`, where a grid starts only then.
+/// `griddepcontrol.wait`: waits until the grids that this one depends on have ended and their writes are visible (PTX ISA,
+/// "griddepcontrol"). Programmatic dependent launch (PDL); does nothing before `sm_90`, where a grid starts only after them.
 #[inline(always)]
 pub fn wait_for_dependencies() {
     // SAFETY: the instruction has no operands and no precondition. Not `nomem`: accesses stay behind it.
@@ -196,8 +205,8 @@ pub fn wait_for_dependencies() {
     }
 }
 
-/// `griddepcontrol.launch_dependents`: the grids that depend on this one may start once all its blocks have said so or
-/// ended (PTX ISA, "griddepcontrol"). Nothing before `sm_90`.
+/// `griddepcontrol.launch_dependents`: the grids that depend on this one may start once all its blocks have called it or ended
+/// (PTX ISA, "griddepcontrol"). Programmatic dependent launch (PDL); does nothing before `sm_90`.
 #[inline(always)]
 pub fn launch_dependents() {
     // SAFETY: as above.
@@ -212,12 +221,4 @@ pub fn launch_dependents() {
 pub fn trap() -> ! {
     // SAFETY: `trap` does not return.
     unsafe { asm!("trap;", options(noreturn, nostack)) }
-}
-
-/// Ends the kernel because a safe operation was misused. The text serves the CPU; a GPU reports the source line, and the
-/// numbers of a [`Failure`](super::messages::Failure).
-#[inline(always)]
-#[track_caller]
-pub fn fail(_message: impl FnOnce(&mut dyn core::fmt::Write) -> core::fmt::Result) -> ! {
-    super::messages::Failure::new("", crate::debug::protocol::A_CHECK).end()
 }

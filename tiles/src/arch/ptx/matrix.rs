@@ -1,13 +1,13 @@
-//! Tensor cores: products of small matrices by a warp, and the loads and stores of their fragments.
+//! Tensor cores: multiplications of small matrices by a warp, and the loads and stores of their fragments.
 //!
-//! Which lane holds which element of a fragment the PTX ISA lays down ("Matrix Fragments for mma"); `layout::matrix` has it as
-//! data. Where an architecture lacks an instruction, the same product comes from others: FP8 is exact in f16.
+//! The PTX ISA lays down which lane holds which element of a fragment ("Matrix Fragments for mma"); `layout::matrix` has it as
+//! data. Where an architecture lacks an instruction, others compute the same product: f16 represents FP8 exactly.
 
 #[cfg(not(all(target_feature = "sm_89", target_feature = "ptx87")))]
 use super::convert::{e4m3x2_to_f16x2, e5m2x2_to_f16x2};
 use core::arch::asm;
 
-/// Whether four warps multiply together by `wgmma`, so that accumulators lie as these hold them.
+/// Whether four warps multiply together by `wgmma`, and hold accumulators in its layout.
 pub const WARPGROUPS: bool = cfg!(target_feature = "sm_90a");
 
 /// The same as a type: [`U2`](typenum::U2) if so, [`U1`](typenum::U1) if not.
@@ -17,10 +17,10 @@ pub type Arrangement = typenum::U2;
 #[cfg(not(target_feature = "sm_90a"))]
 pub type Arrangement = typenum::U1;
 
-/// `left * right + sum`, rounded once.
+/// `a * b + sum`, rounded once.
 pub use super::float::{fma_f32 as multiply_add_f32, fma_f64 as multiply_add_f64};
 
-/// Products of fragments of four, two and four registers.
+/// Multiplications of fragments of four and two registers, with four accumulators.
 macro_rules! products {
     ($($(#[$attribute:meta])* $name:ident -> $sum:ty: $shape:literal $types:literal;)*) => { $(
         $(#[$attribute])*
@@ -30,8 +30,8 @@ macro_rules! products {
         #[inline(always)]
         pub unsafe fn $name(left: [u32; 4], right: [u32; 2], sums: [$sum; 4]) -> [$sum; 4] {
             let [mut s0, mut s1, mut s2, mut s3] = sums;
-            // SAFETY: the instruction reads and writes registers alone; the caller vouches for convergence, and not being `pure`
-            // it stays where the caller put it.
+            // SAFETY: the instruction reads and writes registers alone. The caller vouches for convergence. Since the asm is
+            // not `pure`, it stays where the caller put it.
             unsafe {
                 asm!(
                     concat!("mma.sync.aligned.", $shape, ".row.col.", $types, " {{{0}, {1}, {2}, {3}}}, {{{4}, {5}, {6}, {7}}}, {{{8}, {9}}}, {{{0}, {1}, {2}, {3}}};"),
@@ -62,10 +62,10 @@ products! {
     u8_u8 -> i32: "m16n8k32" "s32.u8.u8.s32";
 }
 
-/// Whether warps multiply FP8 as it is, without converting it to f16.
+/// Whether warps multiply FP8 without converting it to f16.
 pub const FP8_PRODUCTS: bool = cfg!(all(target_feature = "sm_89", target_feature = "ptx84"));
 
-// Before 8.4 PTX has no products of FP8. Hopper and data centre Blackwell convert to f16 themselves.
+// PTX before 8.4 has no multiplication of FP8. Hopper and data centre Blackwell convert to f16 themselves.
 #[cfg(all(target_feature = "sm_89", target_feature = "ptx84"))]
 products! {
     /// `mma.m16n8k32` of E4M3.
@@ -74,7 +74,7 @@ products! {
     e5m2_f32 -> f32: "m16n8k32" "f32.e5m2.e5m2.f32";
 }
 
-/// Products of fragments of four and two registers, to pairs of f16.
+/// Multiplications of fragments of four and two registers, with accumulators in pairs of f16.
 macro_rules! products_to_pairs {
     ($($(#[$attribute:meta])* $name:ident: $shape:literal $types:literal;)*) => { $(
         $(#[$attribute])*
@@ -99,19 +99,19 @@ macro_rules! products_to_pairs {
     )* };
 }
 products_to_pairs! {
-    /// `mma.m16n8k16` of f16 with sums in f16.
+    /// `mma.m16n8k16` of f16, accumulating in f16.
     f16_f16: "m16n8k16" "f16.f16.f16.f16";
 }
 #[cfg(all(target_feature = "sm_89", target_feature = "ptx87"))]
 products_to_pairs! {
-    /// `mma.m16n8k32` of E4M3 with sums in f16.
+    /// `mma.m16n8k32` of E4M3, accumulating in f16.
     e4m3_f16: "m16n8k32" "f16.e4m3.e4m3.f16";
-    /// `mma.m16n8k32` of E5M2 with sums in f16.
+    /// `mma.m16n8k32` of E5M2, accumulating in f16.
     e5m2_f16: "m16n8k32" "f16.e5m2.e5m2.f16";
 }
 
 /// The low and the high pairs of FP8 in each register, as pairs of f16. A lane that holds elements `k` to `k + 3` of 16 gives
-/// those that it would hold of two times 8 in another order, which is the same for both operands.
+/// the elements that it would hold of two times 8 in another order. The order is the same for both operands.
 #[cfg(not(all(target_feature = "sm_89", target_feature = "ptx87")))]
 macro_rules! products_in_f16 {
     ($($(#[$attribute:meta])* $name:ident -> [$sum:ty; $count:literal] = $product:ident, $convert:ident;)*) => { $(
@@ -135,20 +135,20 @@ macro_rules! products_in_f16 {
 }
 #[cfg(not(all(target_feature = "sm_89", target_feature = "ptx84")))]
 products_in_f16! {
-    /// The product of E4M3, 16 rows by 8 columns by 32, in f16.
+    /// The multiplication of E4M3, 16 rows by 8 columns by 32, as f16.
     e4m3_f32 -> [f32; 4] = f16_f32, e4m3x2_to_f16x2;
-    /// The product of E5M2, 16 rows by 8 columns by 32, in f16.
+    /// The multiplication of E5M2, 16 rows by 8 columns by 32, as f16.
     e5m2_f32 -> [f32; 4] = f16_f32, e5m2x2_to_f16x2;
 }
 #[cfg(not(all(target_feature = "sm_89", target_feature = "ptx87")))]
 products_in_f16! {
-    /// The product of E4M3 with sums in f16, 16 rows by 8 columns by 32, in f16.
+    /// The multiplication of E4M3, 16 rows by 8 columns by 32, accumulating in f16.
     e4m3_f16 -> [u32; 2] = f16_f16, e4m3x2_to_f16x2;
-    /// The product of E5M2 with sums in f16, 16 rows by 8 columns by 32, in f16.
+    /// The multiplication of E5M2, 16 rows by 8 columns by 32, accumulating in f16.
     e5m2_f16 -> [u32; 2] = f16_f16, e5m2x2_to_f16x2;
 }
 
-/// `mma.m16n8k4` of f64 (PTX ISA, "mma"); before `sm_90` two of `mma.m8n8k4`.
+/// `mma.m16n8k4` of f64 (PTX ISA, "mma"); before `sm_90` two `mma.m8n8k4`.
 ///
 /// # Safety
 /// All 32 lanes of the warp execute this same call.
@@ -179,7 +179,7 @@ pub unsafe fn f64_by_4(left: [f64; 2], right: f64, sums: [f64; 4]) -> [f64; 4] {
     [s0, s1, s2, s3]
 }
 
-/// `mma.m16n8k16` of f64 (PTX ISA, "mma"); before `sm_90` eight of `mma.m8n8k4`.
+/// `mma.m16n8k16` of f64 (PTX ISA, "mma"); before `sm_90` eight `mma.m8n8k4`.
 ///
 /// # Safety
 /// All 32 lanes of the warp execute this same call.
@@ -220,8 +220,8 @@ macro_rules! fragment_loads {
         $(#[$attribute])*
         ///
         /// # Safety
-        /// All 32 lanes of the warp execute this same call. The address of each lane whose row is wanted lies in shared memory of
-        /// this block, 16 bytes aligned to 16, with no concurrent store.
+        /// All 32 lanes of the warp execute this same call. The address of each lane whose row is loaded lies in shared memory
+        /// of this block: 16 bytes, aligned to 16, with no concurrent store.
         #[inline(always)]
         pub unsafe fn $name(address: u32) -> [u32; $count] {
             $(let $register;)*
@@ -232,7 +232,7 @@ macro_rules! fragment_loads {
     };
 }
 fragment_loads! {
-    /// `ldmatrix.x1`: eight rows of 16 bytes, at the addresses of lanes 0 to 7; a lane gets four bytes of row `lane / 4` (PTX
+    /// `ldmatrix.x1`: eight rows of 16 bytes, at the addresses of lanes 0 to 7. A lane gets four bytes of row `lane / 4` (PTX
     /// ISA, "ldmatrix").
     load_matrix, load_matrix_transposed -> 1: "x1", "{0}", "{1}", r0;
     /// `ldmatrix.x2`: two such matrices, at the addresses of lanes 0 to 15.
@@ -241,14 +241,14 @@ fragment_loads! {
     load_matrices_4, load_matrices_4_transposed -> 4: "x4", "{0}, {1}, {2}, {3}", "{4}", r0 r1 r2 r3;
 }
 
-/// Whether the functions that store matrices exist: from `sm_90` on.
+/// Whether `stmatrix` exists: from `sm_90` on.
 pub const STORES_MATRICES: bool = cfg!(target_feature = "sm_90");
 
 /// `stmatrix.x4`: the reverse of [`load_matrices_4`] (PTX ISA, "stmatrix").
 ///
 /// # Safety
 /// [`STORES_MATRICES`]. All 32 lanes of the warp execute this same call. The address of each lane lies in shared memory of this
-/// block, 16 bytes aligned to 16, with no concurrent access.
+/// block: 16 bytes, aligned to 16, with no concurrent access.
 #[inline(always)]
 pub unsafe fn store_matrices_4(address: u32, [a, b, c, d]: [u32; 4]) {
     // SAFETY: the caller vouches for address and convergence.

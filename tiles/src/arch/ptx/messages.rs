@@ -1,12 +1,12 @@
 //! What a kernel has to say to the host: the record of a failure, and the words of printed messages.
 //!
-//! Both go to memory of the host that the GPU reaches (`debug::protocol` has its layout), since after a trap nothing on
+//! Both go to memory of the host that the GPU reaches (`protocol` has its layout), since after a trap nothing on
 //! the device can be read any more. Its address and the two counters that blocks compete for are a variable of the
 //! module, which the host finds by name when it loads the module. An address of zero stands for a host that does not
 //! listen.
 
 use crate::arch::global;
-use crate::debug::protocol;
+use crate::protocol;
 use core::arch::{asm, global_asm};
 
 // The buffer's address; whether a failure has been claimed; how many words of messages have been claimed.
@@ -149,6 +149,14 @@ impl Failure {
         }
         length
     }
+}
+
+/// Ends the kernel because a safe operation was misused. The text serves the CPU; a GPU reports the source line, and the
+/// numbers of a [`Failure`].
+#[inline(always)]
+#[track_caller]
+pub fn fail(_message: impl FnOnce(&mut dyn core::fmt::Write) -> core::fmt::Result) -> ! {
+    Failure::new("", protocol::A_CHECK).end()
 }
 
 /// Claims `words` words of the ring of messages: their position, or `None` if the host has not taken enough away.

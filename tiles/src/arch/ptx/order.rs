@@ -1,9 +1,9 @@
-//! Marks in a kernel's code: what it does before its block knows anything of its own, and what behind.
+//! Marks in a kernel's code: which code runs before its block knows anything of its own, and which behind.
 //!
-//! Blocks own different tiles because all of them cut a tensor alike, and they do so because until then they run the same code
-//! on the same values. The marks are comments without an instruction, by which the builder checks just that in the PTX of each
-//! kernel, and which it then takes out. Each is an `asm!` with a side effect: compilers may copy it together with the code around it, and
-//! neither remove one nor change their order.
+//! Blocks own different tiles because all of them cut a tensor alike. They cut it alike because until then they run the same
+//! code on the same values. The marks are comments without an instruction. The builder checks this rule by them in the PTX of
+//! each kernel, and then removes them. Each mark is an `asm!` with a side effect: compilers may copy it together with the code
+//! around it, but may neither remove marks nor change their order.
 
 use core::arch::asm;
 
@@ -20,16 +20,16 @@ macro_rules! marks {
 marks! {
     /// From here on the block knows its index.
     reveals_index = "//@cuda-tiles reveals index";
-    /// From here on it knows what is in memory that other blocks write.
+    /// From here on the block knows contents of memory that other blocks write.
     reveals_memory = "//@cuda-tiles reveals memory";
-    /// From here on it knows tiles that its feed has chosen.
-    reveals_message = "//@cuda-tiles reveals message";
-    /// From here on it knows what is in shared memory, which at first is anything, and sums that came about in any order.
+    /// From here on the block knows tiles that its producer has chosen.
+    reveals_stage = "//@cuda-tiles reveals message";
+    /// From here on the block knows contents of shared memory, undefined at first, and sums accumulated in any order.
     reveals_shared = "//@cuda-tiles reveals shared";
-    /// Here a writable tensor is cut into tiles, or a sink's tiles get their order.
+    /// Here a writable tensor is cut into tiles, or a store operand's tiles are scheduled.
     cuts = "//@cuda-tiles cuts";
-    /// From here on the feed of a pipeline runs, which can tell nothing to the kernel around it.
-    feeds = "//@cuda-tiles feeds";
-    /// Here it ends.
-    fed = "//@cuda-tiles fed";
+    /// From here on the producer of a pipeline runs, which can tell nothing to the kernel around it.
+    producer_begins = "//@cuda-tiles feeds";
+    /// Here the producer ends.
+    producer_ends = "//@cuda-tiles fed";
 }

@@ -1,7 +1,6 @@
 //! No record of how blocks cut writable tensors: see the CPU's. It would cost every block an atomic operation on memory that
 //! each launch has to clear.
 
-use super::execution::Place;
 use super::running::Run;
 
 /// Whether there is a record.
@@ -54,10 +53,4 @@ pub enum Noted {
     Other([u64; WORDS]),
     /// There is no room for it.
     TooMany,
-}
-
-/// Never called.
-#[inline(always)]
-pub fn note(_place: Place, _words: &[u64; WORDS]) -> Noted {
-    Noted::Same
 }

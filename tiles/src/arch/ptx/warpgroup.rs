@@ -1,11 +1,12 @@
-//! Products of whole warpgroups: 64 rows at a time, by operands in shared memory (PTX ISA, "wgmma").
+//! Multiplication by warpgroups, 64 rows at a time, with operands in shared memory (PTX ISA, "Asynchronous Warpgroup Level
+//! Matrix Instructions").
 //!
-//! Accumulators are handed over as a pointer to the first register of the fragment; after inlining they are registers. What
-//! the tensor cores read and write is under way until [`wait`] says otherwise.
+//! The functions take accumulators as a pointer to the first register; after inlining they are registers. The tensor cores read
+//! and write their operands until [`wait`] returns.
 
 use core::arch::{asm, global_asm};
 
-// A zero that the assembler knows nothing of.
+// A zero whose value the assembler does not know.
 global_asm!(".const .align 4 .u32 cuda_tiles_zero;");
 
 unsafe extern "unadjusted" {
@@ -17,7 +18,7 @@ unsafe extern "unadjusted" {
     fn wgmma_wait_group(pending: u64);
 }
 
-/// `wgmma.fence`: registers and shared memory that were accessed before may be used by products.
+/// `wgmma.fence`: multiplications may use registers and shared memory that were accessed before.
 ///
 /// # Safety
 /// All threads of the warpgroup execute this same call.
@@ -30,7 +31,7 @@ pub unsafe fn fence() {
     }
 }
 
-/// `wgmma.commit_group`: the products since the last one are a group.
+/// `wgmma.commit_group`: the multiplications since the last commit are a group.
 ///
 /// # Safety
 /// All threads of the warpgroup execute this same call.
@@ -56,7 +57,7 @@ pub unsafe fn wait<const PENDING: u64>() {
     }
 }
 
-/// Calls a macro with the numbers of so many registers, but for the first one's, which is 0.
+/// Calls a macro with the numbers of so many registers, except for the first number, 0.
 macro_rules! with_registers {
     (1, $name:ident!($($rest:tt)*)) => { $name!($($rest)* []); };
     (2, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1]); };
@@ -68,13 +69,13 @@ macro_rules! with_registers {
     (128, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119 120 121 122 123 124 125 126 127]); };
 }
 
-/// A place in the program that the assembler moves no wait across: it moves a wait to the beginning of the basic block that it
-/// stands in, ahead of what was to be done while the products run.
+/// A schedule fence: a place in the program that the assembler moves no wait across. Otherwise it moves a wait to the beginning
+/// of the basic block, ahead of instructions that should run beside the multiplications.
 #[inline(always)]
 #[allow(named_asm_labels, reason = "the braces around them make labels local")]
 pub fn schedule_fence() {
-    // SAFETY: the loop ends at once, since the constant is zero. It lies in the constant bank, so that it costs next to nothing,
-    // and is the same for all threads as far as the assembler can tell.
+    // SAFETY: the loop ends at once, since the constant is zero. The constant lies in the constant bank. It therefore costs
+    // next to nothing, and is the same for all threads as far as the assembler can tell.
     unsafe {
         asm!(
             "{{ .reg .pred p; .reg .b32 value; ld.const.u32 value, [cuda_tiles_zero]; WAIT: setp.eq.u32 p, value, 0; @p bra HERE; nanosleep.u32 1; bra WAIT; HERE: }}",
@@ -87,8 +88,8 @@ macro_rules! pin {
     ($name:ident, [$($index:literal)*]) => {
         #[inline(always)]
         unsafe fn $name<const WAIT: bool>(d: *mut u32) {
-            // SAFETY: the caller vouches for the registers and for convergence. The comment names them, so that none is
-            // read or moved before.
+            // SAFETY: the caller vouches for the registers and for convergence. The comment names the registers, so that none
+            // is read or moved before.
             unsafe {
                 if WAIT {
                     asm!(concat!("wgmma.wait_group.sync.aligned 0; // {0}" $(, "{", $index, "}")*), inout(reg32) *d $(, inout(reg32) *d.add($index))*, options(nostack))
@@ -112,7 +113,8 @@ macro_rules! undef {
     ($name:ident, [$($index:literal)*]) => {
         #[inline(always)]
         unsafe fn $name(d: *mut u32) {
-            // SAFETY: the caller vouches for the registers. The comment names them: they are whatever they are.
+            // SAFETY: the caller vouches for the registers. The comment names them as outputs, and leaves their contents as
+            // they are.
             unsafe { asm!(concat!("// {0}" $(, "{", $index, "}")*), out(reg32) *d $(, out(reg32) *d.add($index))*, options(nomem, nostack)) }
         }
     };
@@ -126,7 +128,7 @@ with_registers!(32, undef!(undef_32,));
 with_registers!(64, undef!(undef_64,));
 with_registers!(128, undef!(undef_128,));
 
-/// Gives `count` accumulators some value, by no instruction.
+/// Leaves `count` accumulators undefined, by no instruction.
 ///
 /// # Safety
 /// `count` is a power of two, and `d` valid for writing as many registers.
@@ -153,14 +155,14 @@ pub unsafe fn undef(count: usize, d: *mut u32) {
     }
 }
 
-/// Ties `count` accumulators to this place in the program; with `WAIT`, all groups are done before.
+/// Pins `count` accumulators to this place in the program; with `WAIT`, behind all groups.
 ///
 /// # Safety
 /// `count` is a power of two, and `d` valid for as many registers. With `WAIT`, all threads of the warpgroup execute this same
 /// call.
 #[inline(always)]
 pub unsafe fn pin<const WAIT: bool>(count: usize, d: *mut u32) {
-    // SAFETY: the same contract; powers of two above 64 are multiples of 128, and several settlements wait for the same groups.
+    // SAFETY: the same contract. Powers of two above 64 are multiples of 128. Several pins wait for the same groups.
     unsafe {
         match count {
             1 => pin_1::<WAIT>(d),
@@ -181,7 +183,7 @@ pub unsafe fn pin<const WAIT: bool>(count: usize, d: *mut u32) {
     }
 }
 
-/// The instruction for 64 rows, `N` columns and 32 bytes along the contracted axis, as functions for each `N`, and a
+/// `wgmma.mma_async` for 64 rows, `N` columns and 32 bytes along the contracted axis, as a function for each `N`, and a
 /// function that chooses by `N`.
 macro_rules! products {
     ($($(#[$attribute:meta])* $name:ident $from_registers:ident $kind:ident $types:literal;)*) => { $(
@@ -196,13 +198,14 @@ macro_rules! products {
             with_registers!(64, $kind!(n128, registers_n128, 128, $types,));
             with_registers!(128, $kind!(n256, registers_n256, 256, $types,));
 
-            /// The product of the operands in shared memory that `a` and `b` describe, added to the accumulators at `d`, or, if `add`
-            /// is 0, in their place. `TA` and `TB` are 1 where the operand is transposed, which types of 16 bits alone can be.
+            /// Multiplies the operands in shared memory that the descriptors `a` and `b` describe. The product is added to the
+            /// accumulators at `d` or, if `add` is 0, replaces them. `TA` and `TB` are 1 where the operand is MN-major, which
+            /// types of 16 bits alone can be.
             ///
             /// # Safety
-            /// All threads of the warpgroup execute this same call; the descriptors are of operands that nobody writes until the
-            /// product is done, and `d` is valid for `columns / 2` registers, which nobody touches until then. `columns` is a
-            /// power of two from 8 to 256.
+            /// All threads of the warpgroup execute this same call. Nobody writes the descriptors' operands until the
+            /// multiplication is done. `d` is valid for `columns / 2` registers, which nobody touches until then. `columns` is
+            /// a power of two from 8 to 256.
             #[inline(always)]
             pub unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, d: *mut u32, add: u32, a: u64, b: u64) {
                 // SAFETY: the same contract.
@@ -218,10 +221,10 @@ macro_rules! products {
                 }
             }
 
-            /// The same, with the left operand in registers.
+            /// The same multiplication, with operand A in registers.
             ///
             /// # Safety
-            /// As for [`shared`]; `a` are the registers of the fragment.
+            /// As for [`shared`]; `a` is the fragment's registers.
             #[inline(always)]
             pub unsafe fn registers<const TB: i32>(columns: usize, d: *mut u32, add: u32, a: [u32; 4], b: u64) {
                 // SAFETY: the same contract.
@@ -240,13 +243,13 @@ macro_rules! products {
     )* };
 }
 
-/// The instruction for one number of columns. Its tail says what kinds of types differ in: signs, and which operands are transposed.
-/// The comment behind it names the parameters that not all kinds have.
+/// The instruction for one number of columns. Its tail has the operands in which kinds of types differ: signs, and which
+/// operands are MN-major. The comment behind the instruction names the parameters that not all kinds have.
 macro_rules! instruction {
     ($shared:ident, $registers:ident, $columns:literal, $types:literal, $tail:literal, $registers_tail:literal, [$($index:literal)*]) => {
         #[inline(always)]
         unsafe fn $shared<const TA: i32, const TB: i32>(d: *mut u32, add: u32, a: u64, b: u64) {
-            // SAFETY: the contract of the function that chooses.
+            // SAFETY: the contract of the function that chooses by `N`.
             unsafe {
                 asm!(
                     concat!("{{ .reg .pred p; setp.ne.b32 p, {add}, 0; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {a}, {b}, p", $tail, "; }} // {ta}{tb}"),
@@ -258,7 +261,7 @@ macro_rules! instruction {
 
         #[inline(always)]
         unsafe fn $registers<const TB: i32>(d: *mut u32, add: u32, a: [u32; 4], b: u64) {
-            // SAFETY: the contract of the function that chooses.
+            // SAFETY: the contract of the function that chooses by `N`.
             unsafe {
                 asm!(
                     concat!("{{ .reg .pred p; setp.ne.b32 p, {add}, 0; wgmma.mma_async.sync.aligned.m64n", $columns, $types, " {{{0}" $(, ",{", $index, "}")*, "}}, {{{a0},{a1},{a2},{a3}}}, {b}, p", $registers_tail, "; }} // {tb}"),
@@ -270,21 +273,21 @@ macro_rules! instruction {
     };
 }
 
-/// Types of 16 bits: both operands in either order.
+/// Types of 16 bits: both operands K-major or MN-major.
 macro_rules! half {
     ($shared:ident, $registers:ident, $columns:literal, $types:literal, $indices:tt) => {
         instruction!($shared, $registers, $columns, $types, ", 1, 1, {ta}, {tb}", ", 1, 1, {tb}", $indices);
     };
 }
 
-/// Other floats: both operands along the contracted axis.
+/// Other floats: both operands K-major.
 macro_rules! float {
     ($shared:ident, $registers:ident, $columns:literal, $types:literal, $indices:tt) => {
         instruction!($shared, $registers, $columns, $types, ", 1, 1", ", 1, 1", $indices);
     };
 }
 
-/// Integers: likewise, without signs to choose.
+/// Integers: both operands K-major, without a choice of signs.
 macro_rules! integer {
     ($shared:ident, $registers:ident, $columns:literal, $types:literal, $indices:tt) => {
         instruction!($shared, $registers, $columns, $types, "", "", $indices);

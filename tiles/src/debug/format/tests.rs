@@ -77,12 +77,6 @@ fn places_are_counted() {
     }
 }
 
-#[test]
-fn reports_have_lists() {
-    let report = Report { operation: "load", text: " of tile {[]} in {}", numbers: &[2, 5, 6, 7] };
-    assert_eq!(report.to_string(), "load of tile [5, 6] in 7");
-}
-
 /// Compares one value in each notation given, with each alignment, sign and flag, with what `std` writes.
 macro_rules! compare {
     ($value:ident $bits:ident $kind:ident $width:ident $precision:ident; $($notation:literal)*) => {

@@ -3,12 +3,13 @@
 use super::{Cast, exact_or_odd};
 use crate::arch::float::{f16_to_f32, f64_to_f32_toward_zero};
 use crate::arch::{convert, minifloat};
+use crate::element::rounding::{NearestEven, TiesAway, TowardNegative, TowardPositive, TowardZero};
 use crate::element::{Element, bf16, f4e2m1, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
-use crate::ops::modes::{NearestEven, TiesAway, TowardNegative, TowardPositive, TowardZero};
 
 /// To the nearest value, ties to even, as FP8 that does not saturate: beyond the greatest number it is infinite, or NaN
 /// where there is no infinity, as in the arrays of PyTorch and JAX.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[doc(alias("saturate_finite"))]
 pub struct Unsaturated;
 
 /// Conversion of one float to the float type `U`, rounded by mode `R`.

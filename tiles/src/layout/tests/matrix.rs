@@ -4,7 +4,8 @@ use super::{assert_bijection, assert_plan, assert_reduces, element, operands, re
 use crate::arch::matrix::WARPGROUPS;
 use crate::layout::bits::broadcast_bits;
 use crate::layout::map::{LinearMap, Plan};
-use crate::layout::matrix::{MatrixPart, WarpColumns, WarpRows, warps};
+use crate::layout::matrix::{WarpColumns, WarpRows};
+use crate::layout::matrix_part::{MatrixPart, warps};
 use crate::layout::{
     Accumulators, Blocked, Cta, Join, Layout, Map, OperandALayout, OperandBLayout, Slice,
     TransposedAccumulators,
@@ -75,9 +76,9 @@ fn every_element_of_an_operand_has_one_holder() {
             for k in 0..=7 {
                 let [m, n] = [shape.log[0], shape.log[1]];
                 let (left, right) = (self::shape(&[m, k]), self::shape(&[1, k, n]));
-                let map = MatrixPart::Left { bytes, columns: n }.map(&left, VECTOR, threads, groups);
+                let map = MatrixPart::A { bytes, columns: n }.map(&left, VECTOR, threads, groups);
                 assert_bijection(&map, left.bits(), threads);
-                let map = MatrixPart::Right { bytes, rows: m }.map(&right, VECTOR, threads, groups);
+                let map = MatrixPart::B { bytes, rows: m }.map(&right, VECTOR, threads, groups);
                 assert_bijection(&map, right.bits(), threads);
             }
         }
@@ -128,8 +129,8 @@ fn warpgroups_hold_the_fragments_of_one_instruction() {
 fn one_warp_holds_the_operands_of_one_instruction() {
     for (bytes, k) in [(0, 5), (1, 4), (2, 3)] {
         let word = 4 >> bytes;
-        let left = MatrixPart::Left { bytes, columns: 3 }.map(&shape(&[4, k]), VECTOR, 5, false);
-        let right = MatrixPart::Right { bytes, rows: 4 }.map(&shape(&[k, 3]), VECTOR, 5, false);
+        let left = MatrixPart::A { bytes, columns: 3 }.map(&shape(&[4, k]), VECTOR, 5, false);
+        let right = MatrixPart::B { bytes, rows: 4 }.map(&shape(&[k, 3]), VECTOR, 5, false);
         assert_eq!((registers(&left), registers(&right)), (4 * word, 2 * word));
         for lane in 0..32 {
             for i in 0..4 * word {
@@ -143,8 +144,8 @@ fn one_warp_holds_the_operands_of_one_instruction() {
             }
         }
     }
-    let left = MatrixPart::Left { bytes: 3, columns: 3 }.map(&shape(&[4, 4]), VECTOR, 5, false);
-    let right = MatrixPart::Right { bytes: 3, rows: 4 }.map(&shape(&[4, 3]), VECTOR, 5, false);
+    let left = MatrixPart::A { bytes: 3, columns: 3 }.map(&shape(&[4, 4]), VECTOR, 5, false);
+    let right = MatrixPart::B { bytes: 3, rows: 4 }.map(&shape(&[4, 3]), VECTOR, 5, false);
     for lane in 0..32 {
         for i in 0..8 {
             assert_eq!(element(&left, lane, i), (lane / 4 + 8 * (i % 2)) * 16 + i / 2 * 4 + lane % 4);
@@ -166,8 +167,8 @@ fn operands_lie_on_the_warps_of_their_accumulators() {
             continue;
         }
         let map = accumulator_map(&shape, threads, groups);
-        let left = MatrixPart::Left { bytes: 1, columns: n }.map(&self::shape(&[m, k]), 0, threads, groups);
-        let right = MatrixPart::Right { bytes: 1, rows: m }.map(&self::shape(&[k, n]), 0, threads, groups);
+        let left = MatrixPart::A { bytes: 1, columns: n }.map(&self::shape(&[m, k]), 0, threads, groups);
+        let right = MatrixPart::B { bytes: 1, rows: m }.map(&self::shape(&[k, n]), 0, threads, groups);
         for warp in 0..1usize << (threads - 5) {
             let all = |map: &LinearMap, part: &dyn Fn(usize) -> usize| {
                 let mut parts: super::Vec<usize> = (0..32)

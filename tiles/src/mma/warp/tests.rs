@@ -1,5 +1,5 @@
-//! Addresses of fragments in shared memory, by brute force on the CPU: what `ldmatrix` would load is what the layouts of operands
-//! have.
+//! Addresses of fragments in shared memory, by brute force on the CPU: `ldmatrix` would load the elements that the operands'
+//! layouts name.
 
 extern crate std;
 
@@ -11,11 +11,11 @@ use crate::mma::staging::Part;
 use std::vec;
 use std::vec::Vec;
 
-/// Shared memory: for each byte the element that it belongs to, and which byte of it.
+/// Shared memory: for each byte its element, and the byte's number in the element.
 struct Memory(Vec<Option<(usize, usize)>>);
 
 impl Memory {
-    /// With the elements of a matrix of `2^bits`, each of which has a place of its own.
+    /// Memory with a matrix of `2^bits` elements, each in a place of its own.
     fn filled(stage: &SwizzledMatrix, part: &Part, bits: u32, size: usize) -> Self {
         let mut memory = vec![None; size << bits];
         for flat in 0..1 << bits {
@@ -68,10 +68,11 @@ fn shape(log: [u32; 2]) -> crate::shape::ShapeDescription {
     crate::shape::ShapeDescription { rank: 2, log: [log[0], log[1], 0, 0] }
 }
 
-/// Plans of all kinds: of sums with few and many rows and columns, with warps along either, and of every size of elements.
+/// Plans of all kinds: of accumulators with few and many rows and columns, with warps along either, and of every size of
+/// elements.
 fn plans() -> impl Iterator<Item = (Plan, u32, bool)> {
-    let sums = [(4, 3), (4, 6), (6, 4), (7, 7), (8, 3), (6, 8), (5, 5)];
-    sums.into_iter().flat_map(|(rows, columns)| {
+    let acc = [(4, 3), (4, 6), (6, 4), (7, 7), (8, 3), (6, 8), (5, 5)];
+    acc.into_iter().flat_map(|(rows, columns)| {
         [5, 8].into_iter().flat_map(move |threads| {
             [false, true].into_iter().flat_map(move |groups| {
                 let warps = crate::layout::warps(rows, columns, threads, groups).expect("large enough");
@@ -90,12 +91,12 @@ fn plans() -> impl Iterator<Item = (Plan, u32, bool)> {
 }
 
 #[test]
-fn left_fragments_are_those_of_the_layout() {
+fn fragments_of_a_are_those_of_the_layout() {
     for (plan, threads, groups) in plans() {
         let (size, packed) = (1usize << plan.size, if plan.size < 2 { 4 >> plan.size } else { 1 });
-        let left = part(plan.rows, plan.depth, plan.depth, true, false);
-        let memory = Memory::filled(&plan.left(), &left, plan.rows + plan.depth, size);
-        let layout = MatrixPart::Left { bytes: plan.size, columns: plan.columns };
+        let a = part(plan.rows, plan.depth, plan.depth, true, false);
+        let memory = Memory::filled(&plan.a(), &a, plan.rows + plan.depth, size);
+        let layout = MatrixPart::A { bytes: plan.size, columns: plan.columns };
         let map = layout.map(&shape([plan.rows, plan.depth]), 0, threads, groups);
         let all = 1 << (plan.depth - plan.unit);
         for warp in 0..1usize << (threads - 5) {
@@ -103,8 +104,8 @@ fn left_fragments_are_those_of_the_layout() {
                 for first in (0..all).step_by(plan.units) {
                     let at = |lane: usize, half: usize, unit: usize| {
                         let own = plan.own(warp * 32 + lane).0;
-                        let place = SwizzledAddress { stage: 0, own, touched: plan.left_touched() };
-                        place.at(plan.left_offset(tile << plan.down, half, first + unit, 0, 0)) as usize
+                        let place = SwizzledAddress { stage: 0, own, touched: plan.a_touched() };
+                        place.at(plan.a_offset(tile << plan.down, half, first + unit, 0, 0)) as usize
                     };
                     for matrix in 0..2 * plan.units {
                         let (half, unit) = (matrix % 2, matrix / 2);
@@ -131,22 +132,22 @@ fn left_fragments_are_those_of_the_layout() {
 }
 
 #[test]
-fn right_fragments_are_those_of_the_layout() {
+fn fragments_of_b_are_those_of_the_layout() {
     for (plan, threads, groups) in plans() {
         let (size, packed) = (1usize << plan.size, if plan.size < 2 { 4 >> plan.size } else { 1 });
-        let right = part(plan.depth, plan.columns, plan.depth, false, plan.right_by_columns);
-        let memory = Memory::filled(&plan.right(), &right, plan.depth + plan.columns, size);
-        let layout = MatrixPart::Right { bytes: plan.size, rows: plan.rows };
+        let b = part(plan.depth, plan.columns, plan.depth, false, plan.b_by_columns);
+        let memory = Memory::filled(&plan.b(), &b, plan.depth + plan.columns, size);
+        let layout = MatrixPart::B { bytes: plan.size, rows: plan.rows };
         let map = layout.map(&shape([plan.depth, plan.columns]), 0, threads, groups);
         let all = 1 << (plan.depth - plan.unit);
-        let (units, tiles) = plan.right_group();
+        let (units, tiles) = plan.b_group();
         for warp in 0..1usize << (threads - 5) {
             for tile in (0..1usize << (plan.columns - 3 - plan.across)).step_by(tiles) {
                 for first in (0..all).step_by(units) {
                     let at = |lane: usize, unit: usize| {
                         let own = plan.own(warp * 32 + lane).1;
-                        let place = SwizzledAddress { stage: 0, own, touched: plan.right_touched() };
-                        place.at(plan.right_offset(tile << plan.across, first + unit, 0, 0)) as usize
+                        let place = SwizzledAddress { stage: 0, own, touched: plan.b_touched() };
+                        place.at(plan.b_offset(tile << plan.across, first + unit, 0, 0)) as usize
                     };
                     for matrix in 0..units * tiles {
                         if plan.size != 3 {
@@ -156,7 +157,7 @@ fn right_fragments_are_those_of_the_layout() {
                             let found = if plan.size == 3 {
                                 vec![memory.element(at(lane, matrix))]
                             } else {
-                                memory.loaded(&|lane| at(lane, 0), matrix, lane, size, !plan.right_by_columns)
+                                memory.loaded(&|lane| at(lane, 0), matrix, lane, size, !plan.b_by_columns)
                             };
                             let word = first + matrix % units + all * (tile + matrix / units);
                             let wanted: Vec<usize> = (0..packed)

@@ -48,21 +48,15 @@ use crate::sealed::sealed;
 mod arithmetic_mode;
 mod function_mode;
 mod nan;
-mod rounding;
+mod precision;
 
+pub use crate::element::rounding::{NearestEven, TiesAway, TowardNegative, TowardPositive, TowardZero};
 pub use arithmetic_mode::{ArithmeticMode, DivisionMode, FusedMode, RootMode};
 pub use function_mode::{FlushMode, FunctionMode};
 pub use nan::{NanChoice, NanMode, PropagateNan, SuppressNan};
-pub use rounding::{
-    Approximate, FlushToZero, Full, NearestEven, TiesAway, TowardNegative, TowardPositive, TowardZero,
-};
+pub use precision::{Approximate, FlushToZero, Full};
 
 sealed! {
-    [] NearestEven;
-    [] TowardZero;
-    [] TowardNegative;
-    [] TowardPositive;
-    [] TiesAway;
     [] Approximate;
     [] Full;
     [] FlushToZero;

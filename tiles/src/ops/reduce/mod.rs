@@ -25,6 +25,15 @@
 //!
 //! Modes of directed rounding double these. A closure computes in the type that it is given: `reduce` of `f16` by `a + b`
 //! rounds to `f16` at each step, and so do tuples of tiles. Widen first: `.cast::<f32>()`.
+//!
+//! # On a GPU
+//!
+//! The result has the layout [`Slice`]: each thread keeps the results of its own rows. Three steps lead there, as far as the axis
+//! extends over them:
+//!
+//! 1. A thread combines its own registers.
+//! 2. The lanes of a warp combine in pairs by `shfl.sync.bfly.b32` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync").
+//! 3. The warps write their results to shared memory by `st.shared`, wait at a barrier (`bar.sync`), and read them by `ld.shared`.
 
 mod algorithm;
 mod position;
@@ -55,8 +64,8 @@ fn rounded<T: Number, M: ArithmeticMode<T>, S: Shape, L: Layout>(
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Combines the elements along axis `A` (or all, with [`ALL`](crate::shape::ALL)) by `combine`.
     ///
-    /// `combine` must be associative and commutative, and `identity` change nothing; the order is fixed, see the
-    /// [module](self). For an operation that does not commute see [`scan`](Self::scan).
+    /// `combine` must be associative and commutative, and `identity` must change nothing. The [module](self#order) has the order, which is
+    /// fixed. [`scan`](Self::scan) is for operations that do not commute.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -69,6 +78,11 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(gcd.at([0, 0]), 1);
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Slice`]. Lanes combine by `shfl.sync.bfly.b32`, and warps through shared memory: the
+    /// [module](self#on-a-gpu) has the steps.
     #[inline(always)]
     pub fn reduce<const A: usize>(
         self,
@@ -108,11 +122,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// Sums along axis `A`; integers wrap. `f16` and `bf16` are added up in `f32` and rounded once.
+    /// Sums along axis `A`.
     ///
-    /// The error of `n` floats is at most `h u Σ|x|` to first order, plus half a unit in the last place of a 16-bit
-    /// result; `u` is 2⁻⁵³ for `f64` and 2⁻²⁴ for the others, and `h` on the CPU `log2 n + 4`. The [module](self#accuracy)
-    /// has `h` on a GPU.
+    /// Integers wrap. `f16` and `bf16` are added up in `f32` and rounded once. With [`ALL`](crate::shape::ALL), the sum is that of all elements.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -123,7 +135,22 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(cx.full(shape![8192], bf16::from_f32(0.5)).sum::<0>().item().to_f32(), 4096.0);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The axis stays, with size 1, so that the sums broadcast against the tile. Over all axes the result has rank 0.
+    ///
+    /// # Accuracy
+    ///
+    /// The error of `n` floats is at most `h u Σ|x|` to first order, plus half a unit in the last place of a 16-bit result. `u` is
+    /// 2⁻⁵³ for `f64` and 2⁻²⁴ for the others. `h` is `log2 n + 4` on the CPU. The [module](self#accuracy) has `h` on a GPU.
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Slice`]. A thread adds its own elements. Lanes add in pairs by `shfl.sync.bfly.b32` (PTX ISA, "Data Movement
+    /// and Conversion Instructions: shfl.sync"), and warps through shared memory: the [module](self#on-a-gpu) has the steps.
     #[inline(always)]
+    #[doc(alias("reduce_sum"))]
     pub fn sum<const A: usize>(self) -> Reduced<T, S, L, A>
     where
         T: Number,
@@ -132,11 +159,21 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.sum_with::<A, _>(())
     }
 
-    /// Products along axis `A`; integers wrap. `f16` and `bf16` are multiplied in `f32` and rounded once.
+    /// Products along axis `A`.
     ///
-    /// The relative error of `n` floats is at most `(n - 1) u` to first order, with `u` as for [`sum`](Self::sum), plus half
-    /// a unit in the last place of a 16-bit result. A partial product may overflow where the whole product does not.
+    /// Integers wrap. `f16` and `bf16` are multiplied in `f32` and rounded once. A partial product may overflow where the whole product does
+    /// not.
+    ///
+    /// # Accuracy
+    ///
+    /// The relative error of `n` floats is at most `(n - 1) u` to first order, with `u` as for [`sum`](Self::sum), plus half a unit in
+    /// the last place of a 16-bit result.
+    ///
+    /// # On a GPU
+    ///
+    /// As [`sum`](Self::sum).
     #[inline(always)]
+    #[doc(alias("reduce_prod"))]
     pub fn prod<const A: usize>(self) -> Reduced<T, S, L, A>
     where
         T: Number,
@@ -200,7 +237,20 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The largest elements along axis `A`; NaN only where all are.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32, _>(shape![2, 4]);
+    ///     assert_eq!((t.max::<1>().at([1, 0]), t.min::<1>().at([1, 0]), t.max::<ALL>().item()), (7, 4, 7));
+    /// });
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Slice`]. Lanes compare in pairs by `shfl.sync.bfly.b32`: the [module](self#on-a-gpu) has the steps.
     #[inline(always)]
+    #[doc(alias("reduce_max"))]
     pub fn max<const A: usize>(self) -> Reduced<T, S, L, A>
     where
         T: Comparable,
@@ -221,6 +271,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The smallest elements along axis `A`; NaN only where all are.
     #[inline(always)]
+    #[doc(alias("reduce_min"))]
     pub fn min<const A: usize>(self) -> Reduced<T, S, L, A>
     where
         T: Comparable,
@@ -243,6 +294,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The bits that all elements along axis `A` have.
     #[inline(always)]
+    #[doc(alias("reduce_bitand"))]
     pub fn bit_and<const A: usize>(self) -> Reduced<T, S, L, A>
     where
         T: Logical,
@@ -253,6 +305,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The bits that any element along axis `A` has.
     #[inline(always)]
+    #[doc(alias("reduce_bitor"))]
     pub fn bit_or<const A: usize>(self) -> Reduced<T, S, L, A>
     where
         T: Logical,
@@ -271,6 +324,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
+    #[doc(alias("reduce_bitxor", "xor_sum"))]
     pub fn bit_xor<const A: usize>(self) -> Reduced<T, S, L, A>
     where
         T: Logical,
@@ -299,6 +353,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
 
     /// Whether any element along axis `A` is true.
     #[inline(always)]
+    #[doc(alias("any_of"))]
     pub fn any<const A: usize>(self) -> Reduced<bool, S, L, A>
     where
         S: Axis<A>,
@@ -316,6 +371,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// });
     /// ```
     #[inline(always)]
+    #[doc(alias("all_of"))]
     pub fn all<const A: usize>(self) -> Reduced<bool, S, L, A>
     where
         S: Axis<A>,

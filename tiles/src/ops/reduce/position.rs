@@ -11,8 +11,9 @@ use crate::shape::{Axis, Shape};
 use crate::tile::Tile;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// Where along axis `A` the largest elements are: the first of equal ones. A NaN loses against any number;
-    /// among only NaN it is 0.
+    /// Where along axis `A` the largest elements are.
+    ///
+    /// Of equal elements it is the first. A NaN loses against any number. If all elements are NaN, it is 0.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -21,7 +22,14 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.argmax::<0>().at([0]), 5);
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Slice`](crate::layout::Slice). The element and its position go from lane to lane together, each by
+    /// `shfl.sync.bfly.b32` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync"), and from warp to warp through shared
+    /// memory: the [module](super#on-a-gpu) has the steps.
     #[inline(always)]
+    #[doc(alias("max_element"))]
     pub fn argmax<const A: usize>(self) -> Reduced<u32, S, L, A>
     where
         T: Comparable,
@@ -40,8 +48,11 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.locate::<A, N>(|a, b| b.less(a))
     }
 
-    /// Where along axis `A` the smallest elements are: the first of equal ones. A NaN loses against any number.
+    /// Where along axis `A` the smallest elements are.
+    ///
+    /// Of equal elements it is the first. A NaN loses against any number. On a GPU it is computed as [`argmax`](Self::argmax).
     #[inline(always)]
+    #[doc(alias("min_element"))]
     pub fn argmin<const A: usize>(self) -> Reduced<u32, S, L, A>
     where
         T: Comparable,

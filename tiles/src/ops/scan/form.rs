@@ -30,6 +30,7 @@ pub struct Forward;
 
 /// From the last element on: as a forward scan of the flipped tile, flipped back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[doc(alias("scan_backward", "reverse"))]
 pub struct Backward;
 
 macro_rules! forms {

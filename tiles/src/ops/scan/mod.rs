@@ -25,6 +25,16 @@
 //! - Results of `f16` and `bf16` add the one rounding, half a unit in the last place.
 //!
 //! Modes of directed rounding double these. A closure computes in the type that it is given.
+//!
+//! # On a GPU
+//!
+//! The tile is brought to the layout [`Blocked`], which the result has too. Then, as far as the axis extends over them:
+//!
+//! 1. A thread scans its own neighbouring elements.
+//! 2. The lanes of a warp scan the threads' totals, at doubling distances, by `shfl.sync.up.b32`, or `shfl.sync.down.b32` if the scan is
+//!    [`Backward`] (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync").
+//! 3. The warps exchange their totals through shared memory (`st.shared`, `bar.sync`, `ld.shared`).
+//! 4. Each element takes what lies before its thread.
 
 mod algorithm;
 mod form;
@@ -41,10 +51,10 @@ use crate::shape::{Axis, Shape};
 use crate::tile::Tile;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// Combines each element along axis `A` with all before it, by `combine(before, element)`.
+    /// Combines each element along axis `A` with all elements before it, by `combine(before, element)`.
     ///
-    /// `combine` must be associative; it need not be commutative. `identity` changes nothing and begins
-    /// [`Exclusive`] scans. With [`ALL`](crate::shape::ALL) the axis is the row-major sequence of all elements.
+    /// `combine` must be associative. It need not be commutative. `identity` must change nothing, and begins [`Exclusive`] scans. With
+    /// [`ALL`](crate::shape::ALL) the axis is the row-major sequence of all elements.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -54,7 +64,13 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(bits.at([1, 2]), 4 | 5 | 6);
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Blocked`]. Lanes combine by `shfl.sync.up.b32`, and warps through shared memory: the
+    /// [module](self#on-a-gpu) has the steps.
     #[inline(always)]
+    #[doc(alias("associative_scan"))]
     pub fn scan<const A: usize>(
         self,
         identity: T,
@@ -66,7 +82,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.scan_as::<A, Inclusive>(identity, combine)
     }
 
-    /// The same in a form such as [`Exclusive`], [`Backward`] or `(Exclusive, Backward)`.
+    /// Scans as [`scan`](Self::scan) does, in a form such as [`Exclusive`], [`Backward`] or `(Exclusive, Backward)`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -154,8 +170,9 @@ macro_rules! scans {
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     scans! {
-        /// Running sums along axis `A`; integers wrap. Exclusive ones begin with 0. `f16` and `bf16` are added up in `f32`,
-        /// and each result is rounded once; the [module](super::scan#accuracy) has the bound of the error.
+        /// Running sums along axis `A`.
+        ///
+        /// Integers wrap. `f16` and `bf16` are added up in `f32`, and each result is rounded once. Exclusive sums begin with 0.
         ///
         /// ```
         /// use cuda_tiles::prelude::*;
@@ -165,9 +182,23 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         ///     assert_eq!(t.cumsum_with::<1, _>((Exclusive, Backward)).at([1, 2]), 7);
         /// });
         /// ```
+        ///
+        /// # Accuracy
+        ///
+        /// The [module](super::scan#accuracy) has the bound of the error.
+        ///
+        /// # On a GPU
+        ///
+        /// The result has the layout [`Blocked`]. A thread adds its own elements. Lanes add the threads' totals by `shfl.sync.up.b32` (PTX ISA,
+        /// "Data Movement and Conversion Instructions: shfl.sync"), and warps add theirs through shared memory: the
+        /// [module](super::scan#on-a-gpu) has the steps.
+        #[doc(alias("partial_sum", "scan_sum"))]
         cumsum, cumsum_with: Number, |tile, form| tile.cumsum_rounded::<A, F, _>(form, ());
-        /// Running products along axis `A`; integers wrap. Exclusive ones begin with 1. `f16` and `bf16` are multiplied in
-        /// `f32`, and each result is rounded once; the [module](super::scan#accuracy) has the bound of the error.
+        /// Running products along axis `A`.
+        ///
+        /// Integers wrap. `f16` and `bf16` are multiplied in `f32`, and each result is rounded once. Exclusive products begin with 1. The
+        /// [module](super::scan#accuracy) has the bound of the error.
+        #[doc(alias("partial_prod"))]
         cumprod, cumprod_with: Number, |tile, form| tile.cumprod_rounded::<A, F, _>(form, ());
         /// The largest elements so far along axis `A`; NaN as long as all are. Exclusive ones begin with the least value.
         cummax, cummax_with: Comparable, |tile, _form| tile.scan_as::<A, F>(T::LOWEST, SuppressNan::maximum);

@@ -57,10 +57,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.moved::<O::Permuted, Blocked<L::Block>, Permuting<O>>()
     }
 
-    /// The tile with axes `A` and `B` swapped, the other axes as they are: `transpose::<0, 1>()` of a matrix.
+    /// The tile with axes `A` and `B` swapped: `transpose::<0, 1>()` of a matrix.
     ///
-    /// CUDA Tile C++ always swaps the first two axes, NumPy reverses all of them ([`permute(OrderF)`](Tile::permute)); here
-    /// both axes are named, at every rank. A batch of matrices is transposed by `transpose::<1, 2>()`.
+    /// The other axes stay. Both axes are named at every rank, so that `transpose::<1, 2>()` transposes a batch of matrices. CUDA Tile C++ always
+    /// swaps the first two axes. NumPy reverses all axes, as [`permute(OrderF)`](Tile::permute) does.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -69,7 +69,13 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.at([3, 1]), 7);
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Blocked`]. Elements that change their thread go through shared memory by `st.shared` and `ld.shared` (PTX ISA,
+    /// "Data Movement and Conversion Instructions: st" and "ld"): [`ops::shapes`](super#on-a-gpu) has the cost.
     #[inline(always)]
+    #[doc(alias("trans"))]
     pub fn transpose<const A: usize, const B: usize>(self) -> Tile<T, S::Transposed, Blocked<L::Block>>
     where
         S: Transpose<A, B>,

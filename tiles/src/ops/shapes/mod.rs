@@ -1,7 +1,11 @@
 //! Other shapes and other places of the same elements: reshape, broadcast, transpose, join, cut, pick.
 //!
-//! Where a tile's threads already hold what the result wants, elements stay in registers; else each goes once through
-//! shared memory, without bank conflicts, and the cost is that of two barriers, one write and one read an element.
+//! # On a GPU
+//!
+//! The layout of the result decides. If the threads already hold the elements that the result wants, elements stay in registers. Else
+//! each element goes once through shared memory, without bank conflicts: a thread writes it by `st.shared` and another one reads it by
+//! `ld.shared` (PTX ISA, "Data Movement and Conversion Instructions: st" and "ld"), between two barriers (`bar.sync`). A tile that is larger
+//! than the scratch memory takes several rounds.
 
 mod axes;
 mod count;

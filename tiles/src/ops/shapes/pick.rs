@@ -42,6 +42,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// If an index is not below the dimension (on the device: traps).
     #[inline(always)]
     #[track_caller]
+    #[doc(alias("gather"))]
     pub fn take_along_axis<const A: usize, X>(self, index: X) -> Tile<T, X::Shape, X::Layout>
     where
         S: AxisDimension<A>,

@@ -51,6 +51,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
+    #[doc(alias("keepdims"))]
     pub fn squeeze<const A: usize>(self) -> Tile<T, S::Squeezed, L>
     where
         S: Squeeze<A>,
@@ -68,6 +69,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
+    #[doc(alias("ravel"))]
     pub fn flatten(self) -> Tile<T, S::Flat, L>
     where
         S: Flatten,
@@ -85,6 +87,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     #[inline(always)]
+    #[doc(alias("broadcast_to"))]
     pub fn broadcast<R: Shape>(self, _shape: R) -> Tile<T, R, L>
     where
         S: Broadcast<R, Output: FitsShape<R>>,

@@ -4,8 +4,12 @@
 //! [`Descending`] order everything is the other way round, so that NaN come first. Results are the same bits on every
 //! device and for every block size.
 //!
-//! Cost: a tile of `n` elements along the axis takes `log n (log n + 1) / 2` rounds of comparisons; those between warps
-//! go through shared memory with two barriers each. A short axis within a thread's own registers is cheapest.
+//! # On a GPU
+//!
+//! The result has the layout [`Blocked`]. A tile of `n` elements along the axis takes `log n (log n + 1) / 2` rounds of comparisons
+//! (K. E. Batcher, "Sorting networks and their applications", 1968). A round compares registers of one thread, or lanes by
+//! `shfl.sync.bfly.b32` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync"), or warps through shared memory with two barriers.
+//! A short axis within a thread's own registers is cheapest.
 
 mod algorithm;
 mod order;
@@ -39,6 +43,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((t.sort::<1>().at([1, 0]), t.sort::<1>().at([1, 7])), (-3, 4));
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Blocked`]. The [module](self#on-a-gpu) has the rounds and their instructions.
     #[inline(always)]
     pub fn sort<const A: usize>(self) -> Tile<T, S, Blocked<L::Block>>
     where

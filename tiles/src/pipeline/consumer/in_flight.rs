@@ -1,24 +1,24 @@
-//! Products under way whose stage the consumer still holds.
+//! Multiplications under way whose stage the consumer still holds.
 
 use crate::arch::warpgroup;
 use crate::element::Element;
 use crate::layout::{Accumulators, Block};
 use crate::memory::reads::Reads;
-use crate::memory::shared_tile::StageLayout;
+use crate::memory::stage_layout::StageLayout;
 use crate::mma::accumulator::Accumulator;
 use crate::pipeline::consumer::{Consumer, StageGuard};
 use crate::pipeline::producer::StageLoad;
 use crate::shape::Shape;
 use crate::tile::Tile;
 
-/// Accumulators whose product is under way, and the message that it reads, from [`Consumer::start`].
+/// Accumulators with a multiplication under way, and the guard of the stage that it reads, from [`Consumer::start`].
 ///
-/// Dropped instead of finished, it waits for the product, and its message stays held.
-#[must_use = "a product under way is finished by `finish`"]
+/// If dropped instead of finished, it waits for the multiplication, and its stage stays held.
+#[must_use = "a multiplication under way is finished by `finish`"]
 pub struct InFlight<'r, C: Element, S: Shape, B: Block, P> {
     accumulator: Accumulator<C, S, B>,
-    held: StageGuard<'r, P>,
-    /// The pipeline's count of started products with this one.
+    guard: StageGuard<'r, P>,
+    /// The number of this multiplication among those that the pipeline has started.
     number: u32,
 }
 
@@ -28,17 +28,17 @@ where
     F: Iterator<Item: StageLoad<P>>,
     B: Block,
 {
-    /// Puts products with a held message under way, `issue`, without waiting for them.
+    /// Starts multiplications that read a held stage, by `issue`, and does not wait for them.
     #[inline(always)]
     pub fn start<C: Element, S: Shape>(
         &mut self,
         mut accumulator: Accumulator<C, S, B>,
-        held: StageGuard<'r, P>,
+        guard: StageGuard<'r, P>,
         issue: impl for<'k> FnOnce(&mut Accumulator<C, S, B>, P::Tiles<'k>),
     ) -> InFlight<'r, C, S, B, P> {
         let reads = Reads::of_step();
-        // SAFETY: the message lies there until it is released, which is after the products: `InFlight` keeps it.
-        let stages = unsafe { held.tiles_for(&reads) };
+        // SAFETY: the stage keeps its tiles until its release. `InFlight` keeps the guard until the multiplication is done.
+        let stages = unsafe { guard.tiles_for(&reads) };
         self.progress.lend(|| issue(&mut accumulator, stages));
         if Accumulator::<C, S, B>::BY_WARPGROUPS {
             // SAFETY: all threads of the block run this alike.
@@ -46,15 +46,15 @@ where
         }
         accumulator.is_committed = true;
         let number = self.progress.count_started();
-        InFlight { accumulator, held, number }
+        InFlight { accumulator, guard, number }
     }
 }
 
 impl<'r, C: Element, S: Shape, B: Block, P: StageLayout> InFlight<'r, C, S, B, P> {
-    /// Waits for the product, not for those that were started after it, and releases its message.
+    /// Waits for this multiplication, not for those that were started after it, and releases its stage.
     ///
     /// # Panics
-    /// If an older message is still held, on targets that have no copy engine (on the device: traps).
+    /// If an older stage is still held, on targets without TMA (on the device: traps).
     #[inline(always)]
     #[track_caller]
     pub fn finish<F: Iterator<Item: StageLoad<P>>, const STAGES: usize>(
@@ -62,8 +62,8 @@ impl<'r, C: Element, S: Shape, B: Block, P: StageLayout> InFlight<'r, C, S, B, P
         consumer: &mut Consumer<'r, P, F, B, STAGES>,
     ) -> Tile<C, S, Accumulators<B>> {
         if Accumulator::<C, S, B>::BY_WARPGROUPS {
-            // Groups retire in order, and at least as many were committed after this one as were started. Waiting for all
-            // but as many is waiting for this one.
+            // Groups retire in order. After this group, at least `started_since` groups were committed. Waiting until at most
+            // that many are pending therefore waits for this one.
             warpgroup::schedule_fence();
             match consumer.progress.started_since(self.number) {
                 0 => self.accumulator.pin::<true>(),
@@ -74,7 +74,7 @@ impl<'r, C: Element, S: Shape, B: Block, P: StageLayout> InFlight<'r, C, S, B, P
                 }
             }
         }
-        consumer.give_back(self.held.slot());
+        consumer.give_back(self.guard.slot());
         self.accumulator.into_tile()
     }
 }

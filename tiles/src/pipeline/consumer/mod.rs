@@ -1,52 +1,54 @@
-//! The receiving end of a pipeline: stages lent step by step, or held.
+//! The consumer of a pipeline: it waits for stages, and releases them after they have been read.
+//!
+//! `k_loop` lends stages step by step, and releases each. `in_flight` is a multiplication whose stage stays held. `progress`
+//! counts what is under way. Each warp waits for `full`, reads, and arrives at `empty`.
 
 pub(crate) mod in_flight;
-pub(crate) mod k_loop;
+pub(crate) mod mainloop;
 pub(crate) mod progress;
 
 use crate::arch::barriers::{self, PRODUCER_WARP};
 use crate::arch::messages::Failure;
 use crate::arch::threads::Address;
 use crate::arch::{execution, order, threads, warpgroup};
-use crate::debug::protocol::{ENDED_FEED, HELD_MESSAGES, HELD_STAGES, ORDER_OF_STAGES};
 use crate::layout::Block;
 use crate::memory::reads::{Readers, Reads};
-use crate::memory::shared_tile::StageLayout;
-use crate::pipeline::consumer::k_loop::KLoop;
+use crate::memory::stage_layout::StageLayout;
 use crate::pipeline::consumer::progress::Progress;
 use crate::pipeline::producer::StageLoad;
 use crate::pipeline::producer::cp_async::Copies;
 use crate::pipeline::ring::{Position, Ring};
+use crate::protocol::{PRODUCER_ENDED, RELEASE_ORDER, STAGES_HELD};
 use crate::registers::PowerOfTwo;
 use core::marker::PhantomData;
 
-/// Receives the messages of a pipeline's feed, in order.
+/// The consumers' end of a pipeline's ring.
 ///
-/// [`steps`](Self::k_loop) lends each message to a closure and gives its stage back by itself: the way for sums of products.
-/// [`receive`](Self::wait) hands a message out until it is released.
+/// [`k_loop`](Self::k_loop) lends each stage to a closure and releases it. [`wait`](Self::wait) returns a guard, which holds a
+/// stage until [`release`](Self::release).
 ///
-/// `'r` is the pipeline's own: what was received from one pipeline cannot be mistaken for another's.
+/// `'r` belongs to one pipeline. A guard of one ring cannot be released to another ring.
 pub struct Consumer<'r, P, F: Iterator, B, const STAGES: usize> {
     pub(crate) ring: Ring<P, STAGES>,
-    /// The next message.
+    /// The next stage.
     next: Position,
-    /// Where no warp copies: the feed, if it names any tiles.
+    /// Without a producer warp: the loads that this thread copies for itself, if there are any.
     copies: Option<Copies<F>>,
-    /// Stages that were handed out and not released.
+    /// The number of stages that guards hold.
     held: u32,
-    /// What products of the pipeline are under way.
+    /// The multiplications of the pipeline that are under way.
     pub(crate) progress: &'r Progress,
     brand: PhantomData<(fn(&'r ()) -> &'r (), B, *const ())>,
 }
 
-/// A message that was handed out: its stages stay as they are until it is released.
-#[must_use = "a stage that is not released is not filled again: `consumer.release(message)`"]
+/// A stage that the consumer holds: its tiles stay as they are until [`Consumer::release`].
+#[must_use = "a stage that is not released is not filled again: `consumer.release(guard)`"]
 pub struct StageGuard<'r, P> {
     slot: u32,
     address: Address,
-    /// Its release waits for all products, and asks nobody.
+    /// Not consulted: the release waits for all multiplications.
     reads: Reads,
-    message: PhantomData<(fn(&'r ()) -> &'r (), P, *const ())>,
+    layout: PhantomData<(fn(&'r ()) -> &'r (), P, *const ())>,
 }
 
 impl<P: StageLayout> StageGuard<'_, P> {
@@ -55,20 +57,20 @@ impl<P: StageLayout> StageGuard<'_, P> {
         self.slot
     }
 
-    /// The stages of the message.
+    /// The tiles of the stage.
     #[inline(always)]
     pub fn tiles(&self) -> P::Tiles<'_> {
-        // SAFETY: the message lies there until it is released, which takes `self`.
+        // SAFETY: the tiles stay until the release, which takes `self`.
         unsafe { P::tiles(self.address, &self.reads) }
     }
 
-    /// The stages as those of a step, of which `reads` knows.
+    /// The tiles of the stage for a step, whose readers `reads` records.
     ///
     /// # Safety
-    /// The message is not released for `'k`.
+    /// The stage is not released for `'k`.
     #[inline(always)]
     pub(crate) unsafe fn tiles_for<'k>(&self, reads: &'k Reads) -> P::Tiles<'k> {
-        // SAFETY: the caller vouches for the time.
+        // SAFETY: the same contract.
         unsafe { P::tiles(self.address, reads) }
     }
 }
@@ -81,18 +83,18 @@ where
 {
     const STAGES: usize = Ring::<P, STAGES>::HERE;
 
-    /// The consumer of a pipeline on this ring; with a feed, it copies for itself.
+    /// The consumer of a pipeline on this ring. With `loads`, it copies for itself.
     ///
     /// # Panics
-    /// If the ring is not of the block that this thread runs.
+    /// If the ring does not belong to the block that this thread runs.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn new(ring: Ring<P, STAGES>, feed: Option<F>, progress: &'r Progress) -> Self {
+    pub(crate) fn new(ring: Ring<P, STAGES>, loads: Option<F>, progress: &'r Progress) -> Self {
         ring.assert_current();
         let mut consumer = Self {
             ring,
             next: Position::FIRST,
-            copies: feed.and_then(Copies::new::<P, B>),
+            copies: loads.and_then(Copies::new::<P, B>),
             held: 0,
             progress,
             brand: PhantomData,
@@ -105,50 +107,34 @@ where
         consumer
     }
 
-    /// Lends the next `count` messages one by one.
+    /// Waits for the next stage, and holds it until [`release`](Self::release).
+    ///
+    /// Stages are released in the order of their waits.
     ///
     /// # Panics
-    /// If messages are held that were received before (on the device: traps).
-    #[inline(always)]
-    #[track_caller]
-    pub fn k_loop(&mut self, count: u32) -> KLoop<'_, 'r, P, F, B, STAGES> {
-        const {
-            assert!(
-                Self::STAGES >= 2,
-                "steps need a ring of at least 2 stages: one is filled while the other is used; of one stage, `receive` the message"
-            )
-        };
-        order::reveals_message();
-        if self.held != 0 {
-            self.fail("steps", HELD_MESSAGES)
-        }
-        KLoop { consumer: self, count }
-    }
-
-    /// The next message, to be held until [`release`](Self::release).
     ///
-    /// Messages are released in the order in which they were received.
-    ///
-    /// # Panics
-    /// If the feed has ended, or all stages are held (on the device: traps).
+    /// If the producer has ended, or guards hold all stages (on the device: traps).
     #[inline(always)]
     #[track_caller]
     pub fn wait(&mut self) -> StageGuard<'r, P> {
-        order::reveals_message();
+        order::reveals_stage();
         let slot = self.next.slot;
         let address = self.wait_for_stage();
         self.held += 1;
-        StageGuard { slot, address, reads: Reads::of_held(), message: PhantomData }
+        StageGuard { slot, address, reads: Reads::of_held(), layout: PhantomData }
     }
 
-    /// Gives the stage of a message back. Waits for all products that are under way, which may be reading it;
-    /// [`InFlight::finish`] waits for fewer.
+    /// Releases a stage to the producer.
+    ///
+    /// It first waits for all multiplications under way, since these may be reading the stage.
+    /// [`InFlight::finish`](super::InFlight::finish) waits for fewer.
     ///
     /// # Panics
-    /// If an older message is still held (on the device: traps).
+    ///
+    /// If an older stage is still held (on the device: traps).
     #[inline(always)]
     #[track_caller]
-    pub fn release(&mut self, message: StageGuard<'r, P>) {
+    pub fn release(&mut self, guard: StageGuard<'r, P>) {
         if P::BY_WARPGROUPS {
             // SAFETY: all threads of the block run this alike.
             unsafe {
@@ -158,10 +144,10 @@ where
                 warpgroup::wait::<0>();
             }
         }
-        self.give_back(message.slot);
+        self.give_back(guard.slot);
     }
 
-    /// Waits for the next message; afterwards it lies at the result.
+    /// Waits for the next stage, and returns the address of its tiles.
     #[inline(always)]
     #[track_caller]
     fn wait_for_stage(&mut self) -> Address {
@@ -170,16 +156,16 @@ where
             let full = self.ring.full(slot);
             // SAFETY: the pipeline initialised the barrier.
             while !unsafe { barriers::try_wait(full, self.next.round) } {
-                // When the feed has ended all its messages are there, and this one is none of them. The sender makes the report:
-                // its code would cost registers here.
-                // SAFETY: the pipeline initialised the barriers, and the word is the ring's own.
+                // When the producer has ended, all its stages have arrived, and this stage is none of them. The producer warp
+                // reports the error: the report's code would cost registers here.
+                // SAFETY: the pipeline initialised the barriers. The word belongs to the ring.
                 unsafe {
                     if self.held as usize >= Self::STAGES {
-                        barriers::store_volatile(self.ring.failed(), HELD_STAGES as u32);
+                        barriers::store_volatile(self.ring.failed(), STAGES_HELD as u32);
                     } else if barriers::test_wait(self.ring.ended(), 0)
                         && !barriers::try_wait(full, self.next.round)
                     {
-                        barriers::store_volatile(self.ring.failed(), ENDED_FEED as u32);
+                        barriers::store_volatile(self.ring.failed(), PRODUCER_ENDED as u32);
                     }
                 }
             }
@@ -190,23 +176,24 @@ where
         self.ring.stage(slot)
     }
 
-    /// Waits for the oldest group of copies, and begins another where a stage is free.
+    /// Waits for the oldest group of copies, and starts another group if a stage is free.
     #[inline(always)]
     #[track_caller]
     fn wait_for_copies(&mut self) {
         let has_stage = (self.held as usize) < Self::STAGES;
         if self.ready() == 0 && has_stage {
-            // All stages were held, and one was released since.
-            // SAFETY: all threads of the block run this alike. Behind it all are done with stages released.
+            // All stages were held, and one has been released since.
+            // SAFETY: all threads of the block run this alike. Behind the barrier, all threads are done with released stages.
             unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
             self.begin_copies();
         }
         let ready = self.ready();
         if ready == 0 {
-            self.fail("receive", if has_stage { ENDED_FEED } else { HELD_STAGES })
+            self.fail("wait", if has_stage { PRODUCER_ENDED } else { STAGES_HELD })
         }
         wait_until_under_way(ready as usize - 1);
-        // SAFETY: all threads of the block run this alike. Behind it all have their copies, and are done with stages released.
+        // SAFETY: all threads of the block run this alike. Behind the barrier, all copies have arrived, and all threads are
+        // done with released stages.
         unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
         if ready + self.held < const { Self::STAGES as u32 } {
             self.begin_copies();
@@ -216,27 +203,27 @@ where
         }
     }
 
-    /// Messages that were copied, or are being copied, and not received yet.
+    /// The number of stages that are filled or being filled, and not yet waited for.
     #[inline(always)]
     fn ready(&self) -> u32 {
         self.copies.as_ref().map_or(0, |copies| copies.ready)
     }
 
-    /// The stage of the message that is `ahead` places behind the next one, of at most as many as there are stages.
+    /// The slot of the stage `ahead` positions behind the next one; `ahead` is at most the number of stages.
     #[inline(always)]
     fn slot(&self, ahead: u32) -> u32 {
         let slot = self.next.slot + ahead;
         if slot < Self::STAGES as u32 { slot } else { slot - Self::STAGES as u32 }
     }
 
-    /// Begins copies until all stages but one are on their way, as they are but for messages that were held.
+    /// Starts copies until all stages but one are being filled. Held stages are the only reason why they may not be already.
     #[inline(always)]
     fn fill_up(&mut self) {
         let mut missing = const { Self::STAGES as u32 - 1 } - self.ready();
         if missing != 0 {
-            // SAFETY: all threads of the block run this alike. Behind it all are done with stages released.
+            // SAFETY: all threads of the block run this alike. Behind the barrier, all threads are done with released stages.
             unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
-            // At the feed's end the groups are empty.
+            // After the producer's end the groups are empty.
             while missing != 0 {
                 self.begin_copies();
                 missing -= 1;
@@ -244,21 +231,21 @@ where
         }
     }
 
-    /// Begins to copy the next message of the feed into the next stage, which is free: fewer than all are filled or held.
+    /// Starts to copy the next load into the next stage, which is free: not all stages are filled or held.
     #[inline(always)]
     fn begin_copies(&mut self) {
         let stage = self.ring.stage(self.slot(self.ready()));
         if let Some(copies) = &mut self.copies {
-            // SAFETY: the stage is free, as stages are filled and released in one order.
+            // SAFETY: the stage is free, since stages are filled and released in the same order.
             unsafe { copies.begin::<P, B>(stage) }.begin::<B>();
             copies.advance::<P, B>();
         }
     }
 
-    /// [`KLoop::for_each`] where no warp copies.
+    /// [`KLoop::for_each`](k_loop::KLoop::for_each) without a producer warp.
     ///
     /// # Panics
-    /// If the feed has fewer messages, or messages are held (on the device: traps).
+    /// If the producer has fewer stages, or stages are held (on the device: traps).
     #[inline(always)]
     #[track_caller]
     fn each_by_threads(&mut self, count: u32, mut step: impl for<'k> FnMut(P::Tiles<'k>)) {
@@ -266,50 +253,52 @@ where
         if count == 0 {
             return;
         }
-        // Here nobody reads on when a step has ended.
+        // Without TMA no instruction reads a stage after its step.
         let reads = Reads::of_step();
         let mut count = count;
         while count != 0 {
             count -= 1;
             if self.ready() == 0 {
-                self.fail("each", ENDED_FEED)
+                self.fail("for_each", PRODUCER_ENDED)
             }
             wait_until_under_way(const { Self::STAGES - 2 });
             let (address, free) = (self.ring.stage(self.next.slot), self.ring.stage(self.slot(self.ready())));
             self.next.advance(Self::STAGES);
-            // SAFETY: all threads of the block run this alike. Behind it all have their copies, and are done with the stage before.
+            // SAFETY: all threads of the block run this alike. Behind the barrier, all copies have arrived, and all threads are
+            // done with the stage before.
             unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
             let Some(copies) = &mut self.copies else { return };
             copies.ready -= 1;
-            // SAFETY: all stages but this one and the one before are filled, and that one was released.
+            // SAFETY: all stages but this one and the one before are filled. The one before was released.
             let copied = unsafe { copies.begin::<P, B>(free) };
-            // SAFETY: the message lies there: its stage is filled again behind the barrier of the next message.
+            // SAFETY: the tiles stay: the slot is filled again behind the barrier of the next step.
             step(unsafe { P::tiles(address, &reads) });
             copied.begin::<B>();
             copies.advance::<P, B>();
         }
     }
 
-    /// Waits for the next message and calls `step` with its stages, where a warp copies. Then gives back the stage of the step before,
-    /// `previous`, whose products are done. Its own stage is the result, if products are reading it.
+    /// One step, with a producer warp: waits for the next stage, calls `step` with its tiles, then releases `previous`, the
+    /// stage of the step before, whose multiplications are done. Returns this step's own stage if multiplications are still
+    /// reading it.
     #[inline(always)]
     #[track_caller]
     fn step(&mut self, previous: Option<u32>, mut step: impl for<'k> FnMut(P::Tiles<'k>)) -> Option<u32> {
         let slot = self.next.slot;
         let address = self.wait_for_stage();
         let reads = Reads::of_step();
-        // SAFETY: the message lies there until its stage is given back, which what reads it precedes.
+        // SAFETY: the tiles stay until the stage's release. All its readers finish before the release.
         let stages = unsafe { P::tiles(address, &reads) };
         self.progress.lend(|| step(stages));
         let own = match reads.readers() {
             // SAFETY: all threads of the block run this alike.
             Readers::Products => unsafe {
                 warpgroup::commit();
-                // The products of the step before have read their stage.
+                // The multiplications of the step before have read their stage.
                 warpgroup::wait::<1>();
                 Some(slot)
             },
-            // The products of the step before are done.
+            // The multiplications of the step before are done.
             Readers::OwnGroups => Some(slot),
             Readers::Nobody => {
                 if P::BY_WARPGROUPS && previous.is_some() {
@@ -328,7 +317,7 @@ where
         own
     }
 
-    /// Gives the stage of the last step back.
+    /// Releases the stage of the last step.
     #[inline(always)]
     fn after_steps(&mut self, last: Option<u32>) {
         if let Some(last) = last {
@@ -338,20 +327,20 @@ where
         }
     }
 
-    /// Gives the stage `slot` back to the sender.
+    /// Releases the stage `slot` to the producer.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn give_back(&mut self, slot: u32) {
         if PRODUCER_WARP {
             self.arrive_empty(slot);
         } else if slot != self.slot(const { Self::STAGES as u32 } - self.held) {
-            // Messages that are held lie in front of the next one.
-            self.fail("release", ORDER_OF_STAGES)
+            // Held stages lie directly before the next one.
+            self.fail("release", RELEASE_ORDER)
         }
         self.held -= 1;
     }
 
-    /// Ends the kernel with a report. Where a warp copies, that one makes it: here its code would cost registers.
+    /// Ends the kernel with a report. A producer warp makes the report itself: its code would cost registers here.
     #[inline(always)]
     #[track_caller]
     fn fail(&self, operation: &'static str, text: usize) -> ! {
@@ -359,17 +348,17 @@ where
             Failure::new(operation, text).end()
         }
         loop {
-            // SAFETY: the word is the ring's own.
+            // SAFETY: the word belongs to the ring.
             unsafe { barriers::store_volatile(self.ring.failed(), text as u32) };
             barriers::rest();
         }
     }
 
-    /// Says that this warp is done with the stage `slot`.
+    /// Arrives for this warp at the barrier `empty` of stage `slot`.
     #[inline(always)]
     fn arrive_empty(&self, slot: u32) {
-        // SAFETY: all lanes are here, and none reads the stage any more: ordinary loads are done where they stand, products
-        // were waited for. The barrier counts one arrival a warp.
+        // SAFETY: all lanes are here, and none reads the stage any more. Ordinary loads have finished in program order, and the
+        // multiplications were waited for. The barrier counts one arrival for each warp.
         unsafe {
             threads::warp_barrier();
             if threads::lane(execution::thread() as u32) == 0 {

@@ -1,20 +1,20 @@
-//! What products of a pipeline are under way, and which stages they read.
+//! The multiplications of a pipeline that are under way.
 //!
-//! All of this is known at compile time where steps are alike, and nothing of it is left in the code.
+//! Where steps are alike, the compiler knows all of it, and nothing remains in the code.
 
 use core::cell::Cell;
 
-/// What all receivers of a pipeline know together about products under way.
+/// The multiplications under way, as all consumers of a pipeline count them.
 #[derive(Default)]
 pub struct Progress {
-    /// How many were started by [`Consumer::start`](super::Consumer::start), modulo 2³².
+    /// The number that [`Consumer::start`](super::Consumer::start) has started, modulo 2³².
     started: Cell<u32>,
-    /// Whether stages are lent to a step, whose products are no group yet.
+    /// Whether a step runs. Its multiplications are in no group yet.
     lending: Cell<bool>,
 }
 
 impl Progress {
-    /// Runs a step, which puts products under way that are made a group afterwards.
+    /// Runs a step. Its caller commits the step's multiplications as a group afterwards.
     #[inline(always)]
     pub(crate) fn lend(&self, step: impl FnOnce()) {
         let before = self.lending.replace(true);
@@ -28,7 +28,7 @@ impl Progress {
         self.lending.get()
     }
 
-    /// Counts a product that was started. The result is its number.
+    /// Counts a multiplication as started, and returns its number.
     #[inline(always)]
     pub(crate) fn count_started(&self) -> u32 {
         let number = self.started.get().wrapping_add(1);
@@ -36,7 +36,7 @@ impl Progress {
         number
     }
 
-    /// How many were started after the one with this number.
+    /// The number of multiplications started after the one with this number.
     #[inline(always)]
     pub(crate) fn started_since(&self, number: u32) -> u32 {
         self.started.get().wrapping_sub(number)

@@ -1,11 +1,11 @@
-//! What a block works on, in order: the indices of its tiles, and the feed that they become.
+//! The tiles of a block in their order, and the loads of a producer that follow from them.
 
 use crate::layout::Block;
 use crate::pipeline::roles::WarpRoles;
 use crate::schedule::numbers::{Numbers, locate};
 use crate::schedule::order::TileOrder;
 
-/// The indices of the tiles that fall to a block, from [`WarpRoles::tile_indices`].
+/// The indices of a block's tiles, from [`WarpRoles::tile_indices`].
 #[derive(Clone)]
 pub struct TileIndices<O> {
     numbers: Numbers,
@@ -23,13 +23,15 @@ impl<O: TileOrder> Iterator for TileIndices<O> {
 }
 
 impl<O: TileOrder> TileIndices<O> {
-    /// The first `count` of the block's indices, for a kernel that leaves the others to another launch: as [`Iterator::take`], but
-    /// still what a feed is made of. [`TmaStore::schedule_first`](super::TmaStore::schedule_first) gives the same tiles of a sink.
+    /// The first `count` of the block's indices, for a kernel that leaves the others to another launch.
+    ///
+    /// As [`Iterator::take`], but the result still has [`flat_map`](Self::flat_map).
+    /// [`TmaStore::schedule_first`](crate::memory::TmaStore::schedule_first) schedules the same tiles of a store operand.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
     ///
-    /// /// `c = a b'`, of which each block computes the first of its tiles.
+    /// /// `c = a b'`: each block computes the first of its tiles.
     /// #[kernel(threads = 128, producer = 32)]
     /// pub fn first_wave(
     ///     roles: WarpRoles,
@@ -41,11 +43,11 @@ impl<O: TileOrder> TileIndices<O> {
     /// ) {
     ///     let (order, steps) = (Grouped::<16>, a.tile_counts().1);
     ///     let tiles = roles.tile_indices(order, c.tile_counts()).take(1);
-    ///     let feed = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
-    ///     roles.pipeline(ring, feed, move |cx, mut consumer| {
+    ///     let loads = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
+    ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
     ///         for tile in c.schedule_first(cx, order, 1) {
-    ///             let sums = consumer.k_loop(steps).accumulate(cx, |sums, (a, b)| sums.mma(a, b.transposed()));
-    ///             tile.store(&mut buffer, sums);
+    ///             let acc = consumer.k_loop(steps).accumulate(cx, |acc, (a, b)| acc.mma(a, b.transposed()));
+    ///             tile.store(&mut buffer, acc);
     ///         }
     ///     });
     /// }
@@ -55,18 +57,19 @@ impl<O: TileOrder> TileIndices<O> {
         Self { numbers: self.numbers.first(count), ..self }
     }
 
-    /// As [`Iterator::flat_map`], the feed of a pipeline: the tiles that each index needs, one after the other. Where there is no
-    /// index, `tiles` may be asked for those of `[0, 0, 0]`, which nobody takes.
+    /// The loads of a pipeline: for each index the tiles that it needs, as [`Iterator::flat_map`].
     ///
-    /// Computing threads that copy for themselves take the feed along through their main loop. There it costs registers
-    /// and time whatever might be there or not: this one always has tiles that it is at.
+    /// If there is no index, the library may call `tiles` with `[0, 0, 0]`; nobody loads the result.
+    ///
+    /// Consumers that copy for themselves carry this iterator through their main loop. An optional inner iterator would cost
+    /// registers and time there. This iterator therefore always has an inner one.
     #[inline(always)]
     pub fn flat_map<U: IntoIterator, F: FnMut([u32; 3]) -> U>(self, tiles: F) -> ProducerLoads<O, F> {
         ProducerLoads { indices: self, tiles }
     }
 }
 
-/// Tiles for each of a block's indices, from [`TileIndices::flat_map`]: to be iterated over.
+/// The loads of a producer, from [`TileIndices::flat_map`].
 #[derive(Clone)]
 pub struct ProducerLoads<O, F> {
     indices: TileIndices<O>,
@@ -76,7 +79,7 @@ pub struct ProducerLoads<O, F> {
 impl<O: TileOrder, U: IntoIterator, F: FnMut([u32; 3]) -> U> IntoIterator for ProducerLoads<O, F> {
     type Item = U::Item;
     type IntoIter = ProducerLoadsIter<O, U::IntoIter, F>;
-    // Whoever takes the tiles asks for the first index: not the threads that only have the feed in their hands.
+    // The thread that iterates computes the first index. Threads that only own the value do not.
     #[inline(always)]
     fn into_iter(mut self) -> ProducerLoadsIter<O, U::IntoIter, F> {
         let first = self.indices.next();
@@ -85,7 +88,7 @@ impl<O: TileOrder, U: IntoIterator, F: FnMut([u32; 3]) -> U> IntoIterator for Pr
     }
 }
 
-/// The tiles of a [`ProducerLoads`].
+/// The iterator of [`ProducerLoads`].
 #[derive(Clone)]
 pub struct ProducerLoadsIter<O, I, F> {
     indices: TileIndices<O>,
@@ -100,7 +103,7 @@ impl<O: TileOrder, U: IntoIterator<IntoIter = I>, I: Iterator<Item = U::Item>, F
     type Item = U::Item;
     #[inline(always)]
     fn next(&mut self) -> Option<U::Item> {
-        // Apart from the loop, in front of which what its divisions have in common would be computed each time.
+        // In front of the loop: within it, the compiler would compute common parts of the divisions each time.
         if self.ended {
             return None;
         }
@@ -119,10 +122,13 @@ impl<O: TileOrder, U: IntoIterator<IntoIter = I>, I: Iterator<Item = U::Item>, F
 }
 
 impl<B: Block> WarpRoles<B> {
-    /// The indices, matrix, row and column of tiles, that fall to this block when `counts` tiles are dealt out in this order:
-    /// those of [`TmaStore::schedule`](super::TmaStore::schedule), as plain numbers for the feed of a pipeline.
+    /// The indices (matrix, row, column) of this block's tiles, of `counts` tiles scheduled in this order.
+    ///
+    /// [`TmaStore::schedule`](crate::memory::TmaStore::schedule) schedules the same tiles. These are plain numbers for the
+    /// producer.
     ///
     /// # Panics
+    ///
     /// If there are 2³² tiles or more (on the device: traps).
     #[inline(always)]
     #[track_caller]

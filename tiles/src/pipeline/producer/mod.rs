@@ -1,4 +1,7 @@
-//! The producer: it names the tiles that consumers will want, and copies them into the ring.
+//! The producer: it copies the tiles that consumers will wait for into the stages of a ring.
+//!
+//! `loads` says which tiles in which order, `stage_load` how a tile gets into a stage. `tma` is the producer warp: it waits for
+//! `empty`, announces the bytes at `full`, and starts the copies. `cp_async` is the producer without such a warp.
 
 pub(crate) mod cp_async;
 
@@ -9,11 +12,11 @@ mod tma;
 pub use loads::{ProducerLoads, ProducerLoadsIter, TileIndices};
 pub use stage_load::{LoadTile, LoadTiles, StageLoad};
 
-/// What the copying role can do alone: everything but tile operations, which are the computing threads'.
+/// Values that the producer warp can use: everything but tile operations, which belong to the consumers.
 #[diagnostic::on_unimplemented(
-    message = "the feed of a pipeline runs in the copying warp, and can use sources and numbers alone",
+    message = "the loads of a pipeline run in the producer warp, and can use `TmaLoad`s and numbers alone",
     label = "holds the running block, a tile or a view",
-    note = "tile operations belong to the computing threads: let the feed capture sources and numbers, by `move`"
+    note = "tile operations belong to the consumers: let the loads capture `TmaLoad`s and numbers, by `move`"
 )]
 pub trait ProducerSafe: Send {}
 

@@ -1,24 +1,23 @@
-//! How tiles of tensors get into stages.
+//! Loads: how tiles of tensors get into stages.
 
 use crate::arch::threads::{self, Address};
 use crate::arch::{barriers, bulk, execution};
 use crate::element::Element;
 use crate::layout::Block;
 use crate::memory::shared_tile::ALIGNMENT;
-use crate::memory::shared_tile::{
-    CHUNK_BYTES, Geometry, MOST_COPIED_ROWS, SharedTile, SharedTileShape, StageLayout,
-};
+use crate::memory::shared_tile::{CHUNK_BYTES, Geometry, MOST_COPIED_ROWS, SharedTile, SharedTileShape};
+use crate::memory::stage_layout::StageLayout;
 use crate::memory::tensor_map::{Matrix, TmaLoad};
 use crate::registers::PowerOfTwo;
 use crate::sealed::{Sealed, sealed};
 use crate::shape::Dimension;
 use core::marker::PhantomData;
 
-/// A tile of a [`TmaLoad`], named and not loaded.
+/// A tile of a [`TmaLoad`], identified by its position and not loaded yet.
 pub struct LoadTile<T: Element, S> {
     pub(crate) matrix: Matrix<T>,
     pub(crate) batch: u32,
-    /// Its first row and column, in elements.
+    /// The tile's first row and column, in elements.
     pub(crate) row: u32,
     pub(crate) column: u32,
     pub(crate) shape: PhantomData<S>,
@@ -33,54 +32,54 @@ impl<T: Element, S> Clone for LoadTile<T, S> {
 
 impl<T: Element, S> Copy for LoadTile<T, S> {}
 
-// SAFETY: it names memory that nothing writes while the kernel runs.
+// SAFETY: it refers to memory that nothing writes while the kernel runs.
 unsafe impl<T: Element, S> Send for LoadTile<T, S> {}
 
-/// What fills a message `P`: a tile of a [`TmaLoad`] for a [`SharedTile`] of its element type and shape, a tuple of them for a
-/// tuple.
+/// A load that fills a stage with layout `P`: a tile of a [`TmaLoad`] for a [`SharedTile`] of the same element type and shape,
+/// or a tuple of such tiles for a tuple.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not fill the message `{P}` of the ring",
-    label = "not the tiles that the ring has stages for",
-    note = "the feed gives one tile for each `SharedTile<T, S>` of the ring, of the same element type and shape: `a.row(i).zip(b.column(j))`"
+    message = "`{Self}` does not fill a stage `{P}` of the ring",
+    label = "not the tiles that the stages of the ring have room for",
+    note = "the producer loads one tile for each `SharedTile<T, S>` of the ring, of the same element type and shape: `a.row(i).zip(b.column(j))`"
 )]
 pub trait StageLoad<P: StageLayout>: Sealed + Copy + Send {
-    /// Lets the copy engine copy the tiles to `target`; their bytes count towards the barrier `full`.
+    /// Copies the tiles to `target` by TMA, `cp.async.bulk.tensor`. Their bytes count towards the barrier `full`.
     ///
     /// # Safety
-    /// At `target` is room for the message, which nobody accesses before the barrier's phase is complete.
+    /// There is room for the stage at `target`. Nobody accesses it before the barrier's phase is complete.
     #[doc(hidden)]
     unsafe fn copy_by_tma(self, target: Address, full: Address);
 
-    /// Where each thread begins to copy whole tiles.
+    /// Where each thread starts to copy whole tiles.
     #[doc(hidden)]
     type Start: Copy;
 
-    /// Whether all of the tiles are whole: inside their tensors, and as [`copy_from`](Self::copy_from) copies them.
+    /// Whether all tiles are whole: inside their tensors, and of a shape that [`copy_from`](Self::copy_from) copies.
     #[doc(hidden)]
     fn are_whole<B: Block>(&self) -> bool;
 
-    /// Where the copies to `target` begin. Arithmetic alone, computed where this stands, so that it goes along with products that
-    /// come next.
+    /// Where the copies to `target` start. This is arithmetic alone, computed here, so that it runs beside the multiplications
+    /// that come next.
     #[doc(hidden)]
     fn start<B: Block>(self, target: Address) -> Self::Start;
 
-    /// Begins to copy tiles that are all whole.
+    /// Starts to copy tiles that are all whole.
     ///
     /// # Safety
-    /// They [are whole](Self::are_whole). There is room for the message where the copies begin, and nobody accesses it before they
-    /// are waited for.
+    /// The tiles [are whole](Self::are_whole). There is room for the stage at the copies' target. Nobody accesses the room
+    /// before the copies are waited for.
     #[doc(hidden)]
     unsafe fn copy_from<B: Block>(start: Self::Start);
 
-    /// Begins to copy tiles to `target` that are not all whole.
+    /// Starts to copy tiles to `target` that are not all whole.
     ///
     /// # Safety
-    /// At `target` is room for the message, which nobody accesses before the copies are waited for.
+    /// There is room for the stage at `target`. Nobody accesses it before the copies are waited for.
     #[doc(hidden)]
     unsafe fn copy_with_edges<B: Block>(self, target: Address);
 }
 
-/// Where a thread begins to copy a tile.
+/// Where a thread starts to copy a tile.
 #[derive(Clone, Copy)]
 pub struct CopyStart {
     source: *const u8,
@@ -100,8 +99,8 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
             while row < geometry.rows {
                 let offset = panel * geometry.panel_stride() + row * geometry.panel_bytes;
                 let column = self.column + (panel * geometry.panel_columns()) as u32;
-                // SAFETY: the map's box is a panel of at most `MOST_COPIED_ROWS` rows, for which there is room by the caller's
-                // contract; stages are aligned for any swizzle, and columns are multiples of a panel's bytes, 16 at least.
+                // SAFETY: the map's box is a panel of at most `MOST_COPIED_ROWS` rows; the target has room for it by the
+                // caller's contract. Stages are aligned for any swizzle. Columns are multiples of a panel's bytes, at least 16.
                 unsafe {
                     bulk::load(
                         threads::offset(target, offset),
@@ -132,7 +131,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
         let size = const { size_of::<T::Bits>() };
         let place = const { Self::GEOMETRY }
             .offset(execution::thread() / row_chunks, execution::thread() % row_chunks * CHUNK_BYTES);
-        // The products need the registers: of the thread's number one is kept, and what else follows is computed for each tile.
+        // The multiplications need the registers. The thread keeps one number, and computes the rest for each tile.
         let own = execution::rematerialise(place as u32) as usize;
         let thread = execution::rematerialise(execution::thread() as u32);
         let (row, chunk) = (thread / row_chunks as u32, thread % row_chunks as u32);
@@ -156,7 +155,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
         let mut source = start.source;
         let mut first = 0;
         while first < all / row_chunks {
-            // The pattern of a stage repeats after `ALIGNMENT` bytes of a panel.
+            // The swizzle of a stage repeats after `ALIGNMENT` bytes of a panel.
             let target = if const { rows_repeat::<T, R, C, B>() } {
                 threads::offset(start.target, first * const { Self::GEOMETRY.panel_bytes })
             } else {
@@ -164,8 +163,8 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
                 let place = |row| const { Self::GEOMETRY }.offset(row, chunk * CHUNK_BYTES);
                 threads::offset(start.target, place(first + row).wrapping_sub(place(row)))
             };
-            // SAFETY: the chunk is inside the tensor, as the tile is whole; rows and pitches are multiples of 16 bytes, which the launch has checked.
-            // The target has room by the caller's contract; each chunk has one thread.
+            // SAFETY: the chunk is inside the tensor, as the tile is whole. Rows and pitches are multiples of 16 bytes, which
+            // the launch has checked. The target has room by the caller's contract. Each chunk has one thread.
             unsafe { barriers::copy_16_whole(target, source) };
             source = source.wrapping_add(start.pitch * rows);
             first += rows;
@@ -179,13 +178,13 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
     }
 }
 
-/// 16-byte chunks in a row of a tile, and in the tile.
+/// The number of 16-byte chunks in a row of a tile, and in the tile.
 const fn chunks<T: Element, R: Dimension, C: Dimension>() -> (usize, usize) {
     let row = <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / CHUNK_BYTES;
     (row, row * <R::Count as PowerOfTwo>::COUNT)
 }
 
-/// Whether the threads of a block take whole rows at once, so that each thread copies a column of chunks.
+/// Whether the block's threads copy whole rows at once, so that each thread copies a column of chunks.
 const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
     let ((row, all), threads) = (chunks::<T, R, C>(), <B::Threads as PowerOfTwo>::COUNT);
     row <= threads && threads <= all
@@ -214,7 +213,7 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
         self.matrix.pointer.cast::<u8>().cast_const().wrapping_add(offset as usize)
     }
 
-    /// Begins to copy a tile of which not all is inside the tensor, chunk by chunk.
+    /// Starts to copy a tile that reaches beyond the tensor, chunk by chunk.
     ///
     /// # Safety
     /// As for [`StageLoad::copy_with_edges`].
@@ -228,7 +227,8 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
         let size = const { size_of::<T::Bits>() as u64 };
         let row_bytes = u64::from(layout.columns) * size;
         let matrix = self.matrix();
-        // A loop that stays one, and of which nothing is kept in registers elsewhere: it runs for tiles at edges.
+        // The loop must not be unrolled, and nothing of it may be kept in registers elsewhere: it runs for tiles at edges
+        // alone.
         let mut number = execution::rematerialise(execution::thread() as u32) as usize;
         while number < execution::rematerialise(all as u32) as usize {
             let (row, chunk) = (number / row_chunks, number % row_chunks);
@@ -241,11 +241,11 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
             } else {
                 0
             };
-            // A chunk outside is zeros from an address that is one.
+            // A chunk outside the tensor is filled with zeros. Its source is a valid address nevertheless.
             let offset = if inside == 0 { 0 } else { u64::from(source_row) * layout.row_pitch * size + byte };
             let place = const { Self::GEOMETRY }.offset(row, chunk * CHUNK_BYTES);
-            // SAFETY: the first `inside` bytes are elements of the tensor; rows and pitches are multiples of 16 bytes, which the
-            // launch has checked. The target has room by the caller's contract; each chunk has one thread.
+            // SAFETY: the first `inside` bytes are elements of the tensor. Rows and pitches are multiples of 16 bytes, which
+            // the launch has checked. The target has room by the caller's contract. Each chunk has one thread.
             unsafe {
                 barriers::copy_16(
                     threads::offset(target, place),
@@ -258,22 +258,22 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
     }
 }
 
-/// Whether the rows that the threads of a block take at once are as many as those after which the pattern of a stage repeats.
+/// Whether the swizzle of a stage repeats after the rows that the block's threads copy at once.
 const fn rows_repeat<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
     let rows = <B::Threads as PowerOfTwo>::COUNT / chunks::<T, R, C>().0;
     (rows * LoadTile::<T, (R, C)>::GEOMETRY.panel_bytes).is_multiple_of(ALIGNMENT)
 }
 
 macro_rules! fills {
-    ($($($message:ident $tile:ident $index:tt)*;)*) => { $(
-        impl<$($message: StageLayout, $tile: StageLoad<$message>),*> StageLoad<($($message,)*)> for ($($tile,)*) {
+    ($($($stage:ident $tile:ident $index:tt)*;)*) => { $(
+        impl<$($stage: StageLayout, $tile: StageLoad<$stage>),*> StageLoad<($($stage,)*)> for ($($tile,)*) {
             #[inline(always)]
             unsafe fn copy_by_tma(self, target: Address, full: Address) {
                 let mut next = 0;
                 $(
-                    // SAFETY: the parts of a message lie one behind the other.
+                    // SAFETY: the tiles of a stage lie one behind the other.
                     unsafe { self.$index.copy_by_tma(threads::offset(target, next), full) };
-                    next += $message::ROOM;
+                    next += $stage::ROOM;
                 )*
                 let _ = next;
             }
@@ -287,7 +287,7 @@ macro_rules! fills {
                 let mut next = 0;
                 ($({
                     let own = threads::offset(target, next);
-                    next += $message::ROOM;
+                    next += $stage::ROOM;
                     let _ = next;
                     self.$index.start::<BL>(own)
                 },)*)
@@ -312,7 +312,7 @@ macro_rules! fills {
                             self.$index.copy_with_edges::<BL>(own);
                         }
                     }
-                    next += $message::ROOM;
+                    next += $stage::ROOM;
                 )*
                 let _ = next;
             }
@@ -321,10 +321,10 @@ macro_rules! fills {
 }
 fills! { A X 0; A X 0 B Y 1; A X 0 B Y 1 C Z 2; A X 0 B Y 1 C Z 2 E W 3; }
 
-/// Coordinates from which on no element of a source lies, far from the largest number: the copy engine's have a sign.
+/// No element has a coordinate from here on. The value is far from the largest number, as TMA's coordinates are signed.
 const BEYOND: u32 = 1 << 31;
 
-/// Tiles side by side along one axis of a source.
+/// Tiles side by side along one axis of a [`TmaLoad`].
 pub struct LoadTiles<T: Element, S> {
     tile: LoadTile<T, S>,
     row_step: u32,
@@ -362,14 +362,14 @@ impl<T: Element, S> ExactSizeIterator for LoadTiles<T, S> {}
 impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
     const TILE: (u32, u32) = (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32);
 
-    /// The number of tiles along the rows' axis and along the columns', partial ones at the edges included.
+    /// The numbers of tiles along the rows' axis and along the columns' axis, partial tiles at the edges included.
     #[inline(always)]
     pub fn tile_counts(&self) -> (u32, u32) {
         let (rows, columns) = const { Self::TILE };
         (self.rows().div_ceil(rows), self.columns().div_ceil(columns))
     }
 
-    /// The tile in row `i` and column `j` of tiles of matrix `batch`. What of it lies outside the tensor is zero.
+    /// The tile in row `i` and column `j` of tiles of matrix `batch`. Elements outside the tensor are zero.
     #[inline(always)]
     pub fn tile_of(&self, batch: u32, i: u32, j: u32) -> LoadTile<T, (R, C)> {
         let (rows, columns) = const { Self::TILE };
@@ -378,7 +378,7 @@ impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
         LoadTile { matrix: self.matrix, batch, row, column, shape: PhantomData }
     }
 
-    /// The tile in row `i` and column `j` of tiles. What of it lies outside the tensor is zero.
+    /// The tile in row `i` and column `j` of tiles. Elements outside the tensor are zero.
     #[inline(always)]
     pub fn tile(&self, i: u32, j: u32) -> LoadTile<T, (R, C)> {
         self.tile_of(0, i, j)

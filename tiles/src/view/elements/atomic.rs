@@ -159,6 +159,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// ```
     #[inline(always)]
     #[track_caller]
+    #[doc(alias("atomic_cas", "atomic_cas_tko"))]
     pub fn atomic_compare_exchange<X, V, I, O, C>(
         &self,
         expected: X,
@@ -342,6 +343,7 @@ macro_rules! updates {
 }
 updates! {
     /// Stores `value` at `index`, each element atomically: the elements before.
+    #[doc(alias("atomic_xchg", "Xchg", "atomicExch"))]
     atomic_exchange atomic_exchange_masked: AtomicExchange;
     /// Adds `value` to the elements at `index`, each atomically: the elements before.
     ///
@@ -355,12 +357,15 @@ updates! {
     ///     let _ = counts.atomic_add(1, x, Relaxed, scope::Device);
     /// }
     /// ```
+    #[doc(alias("AddF"))]
     atomic_add atomic_add_masked: AtomicAdd::<true>;
     /// Subtracts `value` from the elements at `index`, each atomically: the elements before.
     atomic_sub atomic_sub_masked: AtomicAdd::<true>;
     /// Stores the smaller one of `value` and the elements at `index`, each atomically: the elements before.
+    #[doc(alias("Umin"))]
     atomic_min atomic_min_masked: AtomicMinMax::<true>;
     /// Stores the larger one of `value` and the elements at `index`, each atomically: the elements before.
+    #[doc(alias("Umax"))]
     atomic_max atomic_max_masked: AtomicMinMax::<true>;
     /// Stores the bits that both `value` and the elements at `index` have, each atomically: the elements before.
     atomic_and atomic_and_masked: AtomicLogical::<true>;

@@ -4,9 +4,9 @@ use super::index::{GatherIndex, Rows};
 use crate::arch;
 use crate::arch::messages::Failure;
 use crate::context::Cx;
-use crate::debug::protocol::GATHERED;
 use crate::element::{Cast, Element, FitsElement, Promote};
 use crate::layout::{Block, Blocked, Join, Layout, Map};
+use crate::protocol::GATHERED;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::{Broadcast, FitsShape, MAXIMUM_RANK, OfRank, Shape};
 use crate::span::access::Writable;
@@ -14,24 +14,13 @@ use crate::span::extents::OffsetInteger;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 use crate::view::Padding;
-use crate::view::locate::{Located, Part, reach};
+use crate::view::located::{Located, Part, reach};
 use crate::view::transfer::{self, Cache};
 use core::marker::PhantomData;
 
-/// A span from which tiles of shape `S` are gathered: along one axis their slices lie anywhere, as a tile of indices says.
+/// A span whose tiles of shape `S` take their slices from anywhere along one axis, as a tile of indices says.
 ///
-/// An index is a tuple: a one-dimensional tile of integers (any integer type) at the place of the gathered axis, as long
-/// as the tile's shape is there, and for each other axis the *element* offset at which the tile begins. So
-/// `view.load((rows, 0))` is the tile whose row `k` is row `rows[k]` of the tensor, from its first column on. Any axis can
-/// be the gathered one; spans have rank 2 to 4. A slice whose index is negative or beyond the tensor lies outside. A tile
-/// may begin before the tensor and reach over its end along the other axes, as that of a
-/// [`WindowView`](crate::view::WindowView) may: `(rows, -1)` has one column outside. Plain loads and stores refuse tiles
-/// with elements outside, masked ones pad or leave out just these.
-///
-/// The same row may be loaded many times. Which of several stores to one row wins is unspecified; as nothing keeps blocks
-/// from storing to the same row, plain stores are `unsafe`, and the safe ones are those of [`SpanAtomic`](crate::span::SpanAtomic).
-///
-/// The example of cuTile's documentation, columns 2 to 5 of four rows:
+/// Columns 2 to 5 of four rows, the example of cuTile's documentation:
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -44,7 +33,30 @@ use core::marker::PhantomData;
 /// });
 /// ```
 ///
-/// Rows outside the tensor, padded:
+/// # Operations
+///
+/// | | |
+/// |---|---|
+/// | load | [`load`](Self::load) [`load_masked`](Self::load_masked) |
+/// | `unsafe`: load without a check | [`load_unchecked`](Self::load_unchecked) |
+/// | `unsafe`: store | [`store`](Self::store) [`store_masked`](Self::store_masked) [`store_unchecked`](Self::store_unchecked) |
+/// | atomic load | [`atomic_load`](Self::atomic_load) [`atomic_load_masked`](Self::atomic_load_masked) |
+/// | atomic store | [`atomic_store`](Self::atomic_store) [`atomic_store_masked`](Self::atomic_store_masked) |
+///
+/// # Shapes
+///
+/// The span has rank 2 to 4. An index is a tuple with one entry for each axis ([`GatherIndex`]):
+///
+/// * The entry of the gathered axis is a tile of rank 1. Its elements are integers of any type. It is as long as `S` is along that axis.
+/// * The entry of each other axis is the *element* at which the tile begins.
+///
+/// Row `k` of `view.load((rows, 0))` is row `rows[k]` of the tensor, from its first column on. Any axis can be the gathered axis.
+///
+/// # Edges
+///
+/// A slice lies outside if its index is negative or beyond the tensor. Along the other axes a tile may begin before the tensor and end
+/// behind it, as a tile of a [`WindowView`](crate::view::WindowView) may: `(rows, -1)` has one column outside. A plain load or store refuses a
+/// tile with elements outside. A masked load pads just these elements, and a masked store leaves them out:
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -57,6 +69,24 @@ use core::marker::PhantomData;
 ///     assert_eq!((tile.at([1, 1]), tile.at([2, 1])), (1.0, 25.0));
 /// });
 /// ```
+///
+/// # Conflicts
+///
+/// A load may take the same row many times. Nothing keeps two blocks from storing to the same row. Plain stores are therefore
+/// `unsafe`, and the safe stores are the atomic stores to a [`SpanAtomic`](crate::span::SpanAtomic). If several stores meet in one row, it is
+/// unspecified which one wins.
+///
+/// # Panics
+///
+/// Plain loads and stores, and atomic ones that are not masked, if an element lies outside the tensor (on the device: traps, and the
+/// launch's stream reports it).
+///
+/// # On a GPU
+///
+/// Loads give the layout [`Blocked`], and stores convert their value to it. If the last axis is contiguous and not the gathered one,
+/// a thread moves up to 16 bytes by one instruction: `ld.global.nc.v4.b32` and `st.global.v4.b32` (PTX ISA, "Data Movement and Conversion
+/// Instructions: ld.global.nc" and "st"). This needs offsets that are whole vectors, aligned rows, and for partial tiles whole vectors
+/// in each row. Else it moves single elements.
 pub struct GatherScatterView<T: Element, E: Extents, A, M: Mapping, G, S, B> {
     pub(super) span: TensorSpan<T, E, A, M, G>,
     shape: PhantomData<(S, B)>,
@@ -182,10 +212,20 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 
     /// Loads the tile at `index`, which must lie wholly inside the tensor with all its slices.
     ///
+    /// [`GatherScatterView`] has an example.
+    ///
     /// # Panics
-    /// If it does not (on the device: traps, and the launch's stream reports it).
+    ///
+    /// If an element lies outside (on the device: traps, and the launch's stream reports it).
+    ///
+    /// # On a GPU
+    ///
+    /// The tile has the layout [`Blocked`]. Each thread takes the numbers of its own rows from `index`. It loads a vector of a row by
+    /// `ld.global.nc.v4.b32`, or single elements by `ld.global.nc.b32` (PTX ISA, "Data Movement and Conversion Instructions: ld.global.nc"):
+    /// [the type](GatherScatterView#on-a-gpu) says when.
     #[inline(always)]
     #[track_caller]
+    #[doc(alias("load_advanced_indexing"))]
     pub fn load<I: GatherIndex<S, B>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
         const { Self::plain_load_is_legal() };
         let gathered = self.locate(index);
@@ -222,7 +262,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// It sees what the block itself stored earlier.
     ///
     /// # Safety
-    /// The tile lies wholly inside the tensor with all its slices, and no other block writes it during the kernel.
+    ///
+    /// * The tile lies wholly inside the tensor with all its slices.
+    /// * No other block writes the tile during the kernel.
     #[inline(always)]
     #[track_caller]
     pub unsafe fn load_unchecked<I: GatherIndex<S, B>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
@@ -330,10 +372,13 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// ```
     ///
     /// # Panics
-    /// If it does not lie inside (on the device: traps, and the launch's stream reports it).
+    ///
+    /// If an element lies outside (on the device: traps, and the launch's stream reports it).
     ///
     /// # Safety
-    /// The indices name different slices, and no other block accesses the tile during the kernel.
+    ///
+    /// * The indices name different slices.
+    /// * No other block accesses the tile during the kernel.
     #[inline(always)]
     #[track_caller]
     pub unsafe fn store<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
@@ -354,7 +399,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// Stores those elements of `value` as the tile at `index` that lie inside the tensor.
     ///
     /// # Safety
-    /// The indices name different slices, and no other block accesses those elements during the kernel.
+    ///
+    /// * The indices name different slices.
+    /// * No other block accesses those elements during the kernel.
     #[inline(always)]
     #[track_caller]
     pub unsafe fn store_masked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
@@ -381,8 +428,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// Stores `value` as the tile at `index` without a check.
     ///
     /// # Safety
-    /// The tile lies wholly inside the tensor with all its slices, the indices name different slices, and no other
-    /// block accesses the tile during the kernel.
+    ///
+    /// * The tile lies wholly inside the tensor with all its slices.
+    /// * The indices name different slices.
+    /// * No other block accesses the tile during the kernel.
     #[inline(always)]
     #[track_caller]
     pub unsafe fn store_unchecked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)

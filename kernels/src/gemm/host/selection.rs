@@ -1,0 +1,82 @@
+//! The kernels that a device has for a product, and the kernel of a plan.
+
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+use cuda_tiles::element::Element;
+use cuda_tiles_host::{Device, Error, Result};
+
+use super::multiply::{Candidate, Multiply};
+use super::packing::Bits;
+use super::plan::{Decomposition, Machine, Plan, Problem, TileConfig};
+use crate::gemm::epilogue::LARGEST_WITH_BETA;
+
+/// The machine behind a device, and the configurations of its kernels for some element types.
+pub(super) struct Available {
+    pub(super) machine: Machine,
+    /// The configurations of kernels that store the result.
+    pub(super) direct: Vec<TileConfig>,
+    /// The configurations of kernels that store partial sums.
+    pub(super) partial_sums: Vec<TileConfig>,
+}
+
+impl Available {
+    pub(super) fn on<T, U, O>(device: &Device) -> Result<Self>
+    where
+        T: Multiply<U, O>,
+        U: Element<Bits: Bits>,
+        O: Element,
+    {
+        let image = match T::DIRECT.first() {
+            Some(candidate) => device.image_of((candidate.description)())?,
+            None => None,
+        };
+        let machine = image.map_or(Machine::Cpu, |image| Machine::Gpu {
+            wgmma: image.arch() == "sm_90a",
+            multiprocessors: device.multiprocessors(),
+        });
+        Ok(Self {
+            machine,
+            direct: configs(T::DIRECT, machine),
+            partial_sums: configs(T::PARTIAL_SUMS, machine),
+        })
+    }
+}
+
+/// The configurations of the candidates that suit a machine.
+fn configs<T: Element, U: Element, O: Element, C>(
+    candidates: &[Candidate<T, U, O, C>],
+    machine: Machine,
+) -> Vec<TileConfig> {
+    candidates.iter().map(|candidate| candidate.config).filter(|config| machine.takes(config)).collect()
+}
+
+/// The first candidate that can follow a plan.
+pub(super) fn find<'k, T: Element, U: Element, O: Element, C>(
+    candidates: &'k [Candidate<T, U, O, C>],
+    problem: &Problem,
+    plan: Plan,
+) -> Result<&'k Candidate<T, U, O, C>> {
+    let serves = |candidate: &&Candidate<T, U, O, C>| {
+        let has_beta = plan.decomposition != Decomposition::DataParallel
+            || !problem.beta
+            || plan.rows * plan.columns <= LARGEST_WITH_BETA;
+        let config = &candidate.config;
+        [config.rows, config.columns] == [plan.rows, plan.columns] && problem.multiplies(config) && has_beta
+    };
+    match candidates.iter().find(serves) {
+        Some(candidate) => Ok(candidate),
+        None => no_kernel(plan),
+    }
+}
+
+/// The error for a plan that no kernel can follow.
+pub(super) fn no_kernel<R>(plan: Plan) -> Result<R> {
+    refuse(format!("there is no kernel for the plan `{plan}`; `Gemm::plans` has those for a product"))
+}
+
+/// The error of operands that do not go together.
+pub(super) fn refuse<R>(problem: String) -> Result<R> {
+    Err(Error::Operands { operation: "gemm", problem })
+}

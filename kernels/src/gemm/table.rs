@@ -1,0 +1,107 @@
+//! The table of all ready-made kernels: element types, storage and tile shapes.
+//!
+//! The instances of the kernels and the candidates of a launch both come from this table. A new tile shape is a new entry in a list, and a
+//! new combination of types is a new list.
+
+/// Calls the macro `$then` with its arguments and the table behind them.
+///
+/// Brackets hold the types of `a`, `b`, the accumulators and `c`. `split_k` allows decompositions into partial sums (split-K and
+/// stream-K). `whole` allows data-parallel launches alone. The kernels for these types follow the brackets. An entry is a kernel, the
+/// rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
+///
+/// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
+/// its transpose. Both are row-major.
+macro_rules! gemm_table {
+    ($then:ident!($($arguments:tt)*)) => {
+        $then! { $($arguments)*
+            [f16 f16 f32 f16 split_k]
+            nt 128 256 64 false, nt 128 128 64 false, nn 128 256 64 false, nn 128 128 64 false,
+            tn 128 256 64 false, tn 128 128 64 false, tt 128 256 64 false,
+            narrow_nt 16 64 64 false, narrow_nt 32 64 64 false, narrow_nt 64 64 64 false,
+            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nn 64 64 64 false,
+
+            [f16 f16 f32 f32 split_k]
+            nt 128 256 64 false, nn 128 256 64 false, tn 128 256 64 false,
+            narrow_nt 16 64 64 false, narrow_nt 32 64 64 false, narrow_nt 64 64 64 false,
+            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nn 64 64 64 false,
+
+            [bf16 bf16 f32 bf16 split_k]
+            nt 128 256 64 false, nt 128 128 64 false, nn 128 256 64 false, nn 128 128 64 false,
+            tn 128 256 64 false, tn 128 128 64 false, tt 128 256 64 false,
+            narrow_nt 16 64 64 false, narrow_nt 32 64 64 false, narrow_nt 64 64 64 false,
+            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nn 64 64 64 false,
+
+            [bf16 bf16 f32 f32 split_k]
+            nt 128 256 64 false, nn 128 256 64 false, tn 128 256 64 false,
+            narrow_nt 16 64 64 false, narrow_nt 32 64 64 false, narrow_nt 64 64 64 false,
+            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nn 64 64 64 false,
+
+            [tf32 tf32 f32 f32 split_k]
+            nt 128 256 32 false, nt 128 128 32 false, swap_ab_nn 256 128 32 false, swap_ab_nn 128 128 32 false,
+            tt 128 256 32 false, tt 128 128 32 false,
+            narrow_nt 16 64 32 false, narrow_nt 64 64 32 false, narrow_nn 16 64 32 false, narrow_nn 64 64 32 false,
+
+            [f8e4m3 f8e4m3 f32 f16 split_k]
+            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
+            narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+
+            [f8e4m3 f8e4m3 f32 bf16 split_k]
+            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
+            narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+
+            [f8e4m3 f8e4m3 f32 f32 split_k]
+            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
+            narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+
+            [f8e5m2 f8e5m2 f32 f16 whole]
+            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
+
+            [f8e5m2 f8e5m2 f32 bf16 whole]
+            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
+
+            [i8 i8 i32 i32 split_k]
+            nt 128 256 128 false, nt 128 128 128 false, narrow_nt 16 64 128 false, narrow_nt 64 64 128 false,
+
+            [u8 i8 i32 i32 split_k]
+            nt 128 128 128 false,
+
+            [f64 f64 f64 f64 whole]
+            nn 256 64 16 false, nt 256 64 16 false, tn 256 64 16 false, tt 256 64 16 false,
+            nn 256 32 16 false, nt 256 32 16 false, tn 256 32 16 false, tt 256 32 16 false,
+        }
+    };
+}
+
+/// Calls the macro `$then` with the instances of one kernel, in the form of `#[kernel]`'s argument.
+macro_rules! instances {
+    ($kernel:ident $then:tt $done:tt $types:tt; [$a:ident $b:ident $accumulator:ident $c:ident $decomposition:ident] $($rest:tt)*) => {
+        instances!($kernel $then $done ($a, $b, $accumulator, $c); $($rest)*);
+    };
+    (nn $then:tt [$($done:tt)*] ($($types:tt)*); nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (tn $then:tt [$($done:tt)*] ($($types:tt)*); tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(tn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (tt $then:tt [$($done:tt)*] ($($types:tt)*); tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (narrow_nn $then:tt [$($done:tt)*] ($($types:tt)*); narrow_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(narrow_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (narrow_nt $then:tt [$($done:tt)*] ($($types:tt)*); narrow_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(narrow_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (swap_ab_nn $then:tt [$($done:tt)*] ($($types:tt)*); swap_ab_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(swap_ab_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    ($kernel:ident $then:tt $done:tt $types:tt; $other:ident $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!($kernel $then $done $types; $($rest)*);
+    };
+    ($kernel:ident ($then:ident! $($arguments:tt)*) [$($done:tt)*] $types:tt;) => {
+        $then! { $($arguments)* instances($($done)*) }
+    };
+}
