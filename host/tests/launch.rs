@@ -32,6 +32,32 @@ unsafe fn fill(cx: Cx, x: SpanMut<f32, (u32,)>) {
     x.store_masked(cx.ones::<f32, _>(shape![64]), cx.bid::<0>());
 }
 
+/// Kernels are statics, whose names no variable may have. The variables of `#[kernel]` have other names than these.
+mod plain_names {
+    use cuda_tiles::prelude::*;
+
+    macro_rules! kernels {
+        ($($name:ident)*) => { $(
+            #[kernel]
+            pub(super) fn $name(cx: Cx, x: SpanMut<f32, (D<64>,)>) {
+                x.partition(cx, shape![64]).store(cx.ones::<f32, _>(shape![64]), cx.bid::<0>());
+            }
+        )* };
+    }
+    kernels!(parts position block description entry first arguments);
+}
+
+#[test]
+fn kernels_may_have_plain_names() {
+    let device = Device::cpu();
+    let mut x = Tensor::<f32, 1>::poisoned(&device, [64]).unwrap();
+    use plain_names::{arguments, block, description, entry, first, parts, position};
+    for kernel in [&parts, &position, &block, &description, &entry, &first, &arguments] {
+        kernel.launch(&device, 1, (&mut x,)).unwrap();
+    }
+    assert_eq!(x.to_vec().unwrap(), [1.0; 64]);
+}
+
 fn counting(shape: [usize; 2]) -> Tensor<f32, 2> {
     let values = (0..shape[0] * shape[1]).map(|i| i as f32).collect();
     Tensor::from_vec(&Device::cpu(), shape, values).unwrap()

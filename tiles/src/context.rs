@@ -164,7 +164,7 @@ impl<B: Block> Cx<B> {
         self.place.block_count(axis)
     }
 
-    /// The tiles that fall to this block when `count` tiles are dealt out along grid axis `AXIS`: the block's own
+    /// The tiles of this block, of `count` tiles that the blocks along grid axis `AXIS` share: the block's own
     /// index, and every number of blocks further.
     ///
     /// ```

@@ -29,7 +29,7 @@ pub struct Description {
     pub fingerprint: u64,
     /// Threads of a block that hold tiles.
     pub threads: u32,
-    /// Threads of a block besides, which copy, in code for a target that has a copy engine: compute capability 9.0 and later.
+    /// Producer threads of a block beside these, in code for a target that has TMA: compute capability 9.0 and later.
     pub producer_threads: u32,
     /// The number of grid axes that tell blocks apart, 1 to 3; further axes of a launch must have length 1.
     pub grid_rank: u32,
@@ -143,7 +143,7 @@ pub struct BlockPosition {
     pub partitions: Option<&'static Partitions>,
 }
 
-/// One argument of a kernel: a scalar, a span or a streamed matrix, which a kernel receives as up to three plain parameters.
+/// One argument of a kernel: a scalar, a struct of numbers, a span, or a load or store operand. A kernel receives it as up to three parameters.
 ///
 /// Pointers must be parameters of their own: inside a struct the compiler loses their address space.
 ///

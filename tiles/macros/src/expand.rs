@@ -369,7 +369,7 @@ impl Function {
         let parts: Vec<_> = (0..types.len())
             .map(|i| {
                 let index = syn::Index::from(i);
-                quote!(parts.#index)
+                quote!(cuda_tiles_parts.#index)
             })
             .collect();
         let (mut rooms, mut places) = (Vec::new(), Vec::new());
@@ -381,16 +381,17 @@ impl Function {
         let shared_bytes = self.shared_bytes(places.len());
         let producers = producer as usize;
         let block = quote!(::cuda_tiles::layout::Cta<1, #vector, #rank, #producers>);
-        let token = self.token(&block, &quote!(::cuda_tiles::cpu::place(position)));
+        let token = self.token(&block, &quote!(::cuda_tiles::cpu::place(cuda_tiles_position)));
         let call = self.call(instance, &block, &token, &parts, &places);
         let kind = self.kind();
         let vouch = self.item.sig.unsafety.map(|_| quote!(unsafe { ::cuda_tiles::cpu::vouch() };));
+        // Kernels are statics, whose names no variable may have: variables have names that no kernel has.
         quote! {
             {
                 #[allow(clippy::undocumented_unsafe_blocks, unused_variables)]
                 unsafe fn block(
-                    position: ::cuda_tiles::launch::BlockPosition,
-                    parts: &<(#(#types,)*) as ::cuda_tiles::launch::Parameters>::Parts,
+                    cuda_tiles_position: ::cuda_tiles::launch::BlockPosition,
+                    cuda_tiles_parts: &<(#(#types,)*) as ::cuda_tiles::launch::Parameters>::Parts,
                 ) {
                     #vouch
                     #(#rooms)*
@@ -398,7 +399,7 @@ impl Function {
                     // belongs to this call alone.
                     unsafe { #call }
                 }
-                let description = ::cuda_tiles::launch::Description {
+                let cuda_tiles_description = ::cuda_tiles::launch::Description {
                     name: #name,
                     path: #path,
                     declaration: #declaration,
@@ -415,7 +416,7 @@ impl Function {
                 };
                 // SAFETY: the entry of this path and `block` are made from the same function.
                 #[allow(clippy::undocumented_unsafe_blocks)]
-                unsafe { #kind::new(description, block) }
+                unsafe { #kind::new(cuda_tiles_description, block) }
             }
         }
     }

@@ -90,7 +90,7 @@ macro_rules! formats {
 formats! {
     /// TF32: the range of `f32` with 10 bits of mantissa. It takes 32 bits, of which the low 13 are ignored.
     ///
-    /// Converted numbers have zeros there. Memory that was written as `f32` has other bits: a copy engine rounds to the
+    /// Converted numbers have zeros there. Memory that was written as `f32` has other bits: TMA rounds to the
     /// nearest number, see [`TmaLoad`](crate::memory::TmaLoad).
     #[doc(alias("__nv_tf32", "tfloat32"))]
     tf32: u32, 19 bits, 0xffff_e000, has zero true;

@@ -68,7 +68,8 @@
 //!
 //! # Errors
 //!
-//! Lifetimes forbid reading a stage after its release or keeping it beyond its step. Producer and consumers cannot deadlock.
+//! Lifetimes forbid reading a stage after its release or keeping it beyond its step. Producer and consumers do not deadlock while stages are
+//! released in the order of their waits.
 //! These mistakes are reported as errors, even if a [`StageGuard`] was forgotten: the producer ends too early, a consumer waits
 //! while it holds all stages, a k loop begins while stages are held. Loads that no consumer waits for are not an error.
 //!

@@ -33,8 +33,8 @@ impl<B: Block> WarpRoles<B> {
     /// # On a GPU
     ///
     /// Before compute capability 9.0 there is no TMA, and the consumers copy for themselves by `cp.async`. On the CPU a tile is
-    /// copied when the consumer waits for it. The roles cannot deadlock: a wait beyond the last load is an error, and loads
-    /// that no consumer waits for are not copied.
+    /// copied when the consumer waits for it. A wait beyond the last load is an error. Loads that no consumer waits for are not
+    /// copied. Stages are released in the order of their waits, see [`Consumer::release`].
     ///
     /// # Panics
     ///

@@ -131,7 +131,8 @@ where
     ///
     /// # Panics
     ///
-    /// If an older stage is still held (on the device: traps).
+    /// If an older stage is still held, on targets without TMA (on the device: traps). With TMA nothing checks the order: a wait for a
+    /// slot that is still held then lasts for ever.
     #[inline(always)]
     #[track_caller]
     pub fn release(&mut self, guard: StageGuard<'r, P>) {
