@@ -68,16 +68,6 @@ macro_rules! kernel {
     };
 }
 
-/// An operand, in the shape that is multiplied.
-macro_rules! operand {
-    ($operand:ident) => {
-        $operand
-    };
-    ($operand:ident transposed) => {
-        Transposed($operand)
-    };
-}
-
 gemm_table!(instances!(nn (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored K x N.
     gemm_nn: a [M x K], b [K x N];

@@ -105,3 +105,71 @@ macro_rules! instances {
         $then! { $($arguments)* instances($($done)*) }
     };
 }
+
+/// An operand, in the shape that is multiplied.
+macro_rules! operand {
+    ($operand:ident) => {
+        $operand
+    };
+    ($operand:ident transposed) => {
+        Transposed($operand)
+    };
+}
+
+/// Defines a kernel with operands A and B swapped. Its accumulators are transposes of the tiles of `c`.
+///
+/// Brackets hold the settings of `#[kernel]`, and `group` the rows of tiles in a group of the tile order. `b` has the shape of its tiles
+/// in memory; `transposed` follows if this is not the shape of operand A of the swapped product. The last part transposes the
+/// accumulators.
+macro_rules! swapped_kernel {
+    (
+        $(#[$documentation:meta])*
+        $name:ident [$($setting:tt)*], group $group:ident, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?,
+        |$cx:ident, $acc:ident| $transposed:expr;
+        instances $instances:tt
+    ) => {
+        $(#[$documentation])*
+        ///
+        /// Generic parameters: the element types of `a`, `b`, the accumulators and `c`; the rows, columns and depth of a tile; whether
+        /// accumulation is promoted.
+        ///
+        /// # Shapes
+        ///
+        /// `c` is M x N. The bias is empty or has N elements. Each of `a` and `b` is one matrix or a batch of as many matrices as `c`.
+        ///
+        /// # On a GPU
+        ///
+        /// The kernel is persistent: launch one block for each multiprocessor. It supports programmatic dependent launch (PDL).
+        #[kernel($($setting)*, dependent, instances $instances)]
+        pub fn $name<
+            B: Block,
+            T: KLoopElement<U, Accumulator = C>,
+            U: KLoopElement<T, Accumulator = C>,
+            C: Sum + Cast<O>,
+            O: Element + Cast<C>,
+            const M: usize,
+            const N: usize,
+            const K: usize,
+            const PROMOTED: bool,
+        >(
+            roles: WarpRoles<B>,
+            a: TmaLoad<T, Shape2<M, K>>,
+            b: TmaLoad<U, Shape2<$b_rows, $b_columns>>,
+            c: TmaStore<O, Shape2<M, N>>,
+            bias: Span<O, (u32,)>,
+            scales: ByValue<Scales<C>>,
+            range: ByValue<TileRange>,
+            #[shared] ring: Ring<(SharedTile<U, Shape2<$b_rows, $b_columns>>, SharedTile<T, Shape2<M, K>>)>,
+        ) where
+            D<M>: Dimension,
+            D<N>: Dimension,
+            D<K>: Dimension,
+        {
+            let config = GemmConfig::<$group, true, PROMOTED>;
+            gemm_body(roles, operand!(b $($transposed_b)?), Transposed(a), c, range.0, config, ring, move |$cx, $acc, tile| {
+                let result = finish($cx, $transposed, &tile, bias, scales.0);
+                tile.store_directly(result);
+            });
+        }
+    };
+}

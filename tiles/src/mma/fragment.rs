@@ -4,8 +4,7 @@ use crate::arch::execution;
 use crate::arch::threads::{self, Address};
 use crate::layout::Block;
 use crate::memory::shared_tile::Geometry;
-use crate::mma::instruction_shape::MN_MAJOR_BYTES;
-use crate::mma::instruction_shape::MN_MAJOR_STEP;
+use crate::mma::instruction_shape::{MN_MAJOR_BYTES, MN_MAJOR_STEP};
 use crate::registers::PowerOfTwo;
 
 /// A fragment of an MN-major stage, as it was loaded.

@@ -43,6 +43,17 @@ pub trait SharedMma<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     unsafe fn registers<const TB: i32>(_columns: usize, _acc: *mut u32, _add: u32, _a: [u32; 4], _b: u64) {}
 }
 
+/// Elements that a [k loop](crate::pipeline::KLoop::accumulate) multiplies by elements `U`.
+#[diagnostic::on_unimplemented(
+    message = "a k loop does not multiply `{Self}` by `{U}`",
+    label = "no such multiplication",
+    note = "f16, bf16, tf32, f8e4m3, f8e5m2 with themselves accumulate in f32, i8 and u8 in i32, f64 in f64"
+)]
+pub trait KLoopElement<U: Repack>: SharedMma<U, Self::Accumulator> {
+    /// The type of the accumulators.
+    type Accumulator: Number;
+}
+
 macro_rules! warpgroup_products {
     ($($a:ident $b:ident $sum:ident $instruction:ident $step:literal $short:expr;)*) => { $(
         impl SharedMma<$b, $sum> for $a {
@@ -60,6 +71,9 @@ macro_rules! warpgroup_products {
                 unsafe { warpgroup::$instruction::registers::<TB>(columns, acc, add, a, b) }
             }
         }
+        impl KLoopElement<$b> for $a {
+            type Accumulator = $sum;
+        }
     )*
     };
 }
@@ -75,34 +89,19 @@ warpgroup_products! {
 impl SharedMma<f64, f64> for f64 {
     type Step = D<16>;
 }
+impl KLoopElement<f64> for f64 {
+    type Accumulator = f64;
+}
 // Warpgroups have these multiplications from PTX ISA 8.4 on. Kernels are built for drivers that are older.
 impl SharedMma<u8, i32> for i8 {
     type Step = D<32>;
 }
+impl KLoopElement<u8> for i8 {
+    type Accumulator = i32;
+}
 impl SharedMma<i8, i32> for u8 {
     type Step = D<32>;
 }
-
-/// Elements that a [k loop](crate::pipeline::KLoop::accumulate) multiplies by elements `U`.
-#[diagnostic::on_unimplemented(
-    message = "a k loop does not multiply `{Self}` by `{U}`",
-    label = "no such multiplication",
-    note = "f16, bf16, tf32, f8e4m3, f8e5m2 with themselves accumulate in f32, i8 and u8 in i32, f64 in f64"
-)]
-pub trait KLoopElement<U: Repack>: SharedMma<U, Self::Accumulator> {
-    /// The type of the accumulators.
-    type Accumulator: Number;
-}
-
-macro_rules! accumulators {
-    ($($accumulator:ident: $($a:ident $b:ident),*;)*) => { $($(
-        impl KLoopElement<$b> for $a {
-            type Accumulator = $accumulator;
-        }
-    )*)* };
-}
-accumulators! {
-    f32: f16 f16, bf16 bf16, tf32 tf32, f8e4m3 f8e4m3, f8e5m2 f8e5m2;
-    i32: i8 i8, i8 u8, u8 i8, u8 u8;
-    f64: f64 f64;
+impl KLoopElement<i8> for u8 {
+    type Accumulator = i32;
 }

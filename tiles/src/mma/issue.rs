@@ -3,8 +3,7 @@
 use crate::arch::TILES_IN_REGISTERS;
 use crate::element::{Element, Repack};
 use crate::layout::{Accumulators, Block, Blocked, OperandALayout, OperandBLayout};
-use crate::memory::shared_tile_ref::SharedOperand;
-use crate::memory::shared_tile_ref::reads_are_done;
+use crate::memory::shared_tile_ref::{SharedOperand, reads_are_done};
 use crate::mma::accumulator::Accumulator;
 use crate::mma::instructions::SharedMma;
 use crate::mma::operand::OperandA;

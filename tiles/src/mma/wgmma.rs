@@ -1,13 +1,10 @@
 //! Multiplication by `wgmma.mma_async`: B in shared memory, A in shared memory or in registers.
 
-use crate::arch::threads;
-use crate::arch::warpgroup;
+use crate::arch::{threads, warpgroup};
 use crate::memory::reads::Readers;
 use crate::memory::shared_tile::Geometry;
 use crate::memory::shared_tile_ref::SharedOperand;
-use crate::mma::instruction_shape::STEP_BYTES;
-use crate::mma::instruction_shape::STEP_ROWS;
-use crate::mma::instruction_shape::WHOLE_PANEL;
+use crate::mma::instruction_shape::{STEP_BYTES, STEP_ROWS, WHOLE_PANEL};
 use crate::mma::instructions::SharedMma;
 use crate::mma::operand::OperandA;
 use crate::mma::pair::{AccumulatorOf, Pair};

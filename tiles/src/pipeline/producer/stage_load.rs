@@ -4,8 +4,9 @@ use crate::arch::threads::{self, Address};
 use crate::arch::{barriers, bulk, execution};
 use crate::element::Element;
 use crate::layout::Block;
-use crate::memory::shared_tile::ALIGNMENT;
-use crate::memory::shared_tile::{CHUNK_BYTES, Geometry, MOST_COPIED_ROWS, SharedTile, SharedTileShape};
+use crate::memory::shared_tile::{
+    ALIGNMENT, CHUNK_BYTES, Geometry, MOST_COPIED_ROWS, SharedTile, SharedTileShape,
+};
 use crate::memory::stage_layout::StageLayout;
 use crate::memory::tensor_map::{Matrix, TmaLoad};
 use crate::registers::PowerOfTwo;
