@@ -13,10 +13,10 @@ use crate::element::{AtomicAdd, AtomicLogical, AtomicMinMax, Cast, Element, Fits
 use crate::layout::{Block, Blocked, Join, Layout};
 use crate::shape::{Broadcast, FitsShape, Shape};
 use crate::span::access::Writable;
-use crate::span::{Access, Alignment, Extents, Mapping};
+use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 
-impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
+impl<T, E, A, M, G, S, B, W, N> TiledView<TensorSpan<T, E, A, M, G>, S, B, W, N>
 where
     T: Element,
     E: Extents,
@@ -104,7 +104,7 @@ where
     }
 }
 
-impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
+impl<T, E, A, M, G, S, B, W, N> TiledView<TensorSpan<T, E, A, M, G>, S, B, W, N>
 where
     T: Element,
     E: Extents,
@@ -192,7 +192,7 @@ where
 /// [`TensorSpan`](crate::span::TensorSpan), which take tiles of indices.
 ///
 /// The value may have any element type that converts without loss of kind and any shape that broadcasts to the view's.
-impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
+impl<T, E, A, M, G, S, B, W, N> TiledView<TensorSpan<T, E, A, M, G>, S, B, W, N>
 where
     T: Element,
     E: Extents,
@@ -235,7 +235,7 @@ where
 /// For each operation the method for tiles wholly inside the tensor, and the masked one.
 macro_rules! changes {
     ($($(#[$attribute:meta])* $name:ident $masked:ident: $bound:ident, $operation:literal, $two:expr;)*) => {
-        impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
+        impl<T, E, A, M, G, S, B, W, N> TiledView<TensorSpan<T, E, A, M, G>, S, B, W, N>
         where
             T: Element,
             E: Extents,

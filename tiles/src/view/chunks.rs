@@ -22,7 +22,7 @@ use crate::layout::{Block, Blocked, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 use crate::span::extents::OffsetInteger;
-use crate::span::{Access, Alignment, Extents, Mapping};
+use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 
 /// How a thread's vector lies among the chunks of its row.
@@ -70,7 +70,7 @@ impl Overlap {
     }
 }
 
-impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
+impl<T, E, A, M, G, S, B, W, N> TiledView<TensorSpan<T, E, A, M, G>, S, B, W, N>
 where
     T: Element,
     E: Extents,

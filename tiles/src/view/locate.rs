@@ -9,9 +9,9 @@ use crate::element::Element;
 use crate::layout::Block;
 use crate::shape::{MAXIMUM_RANK, Shape};
 use crate::span::extents::OffsetInteger;
-use crate::span::{Access, Alignment, Extents, Mapping};
+use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 
-impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
+impl<T, E, A, M, G, S, B, W, N> TiledView<TensorSpan<T, E, A, M, G>, S, B, W, N>
 where
     T: Element,
     E: Extents,

@@ -37,7 +37,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         self,
         cx: Cx<B>,
         shape: S,
-    ) -> PartitionView<T, E, A, M, G, S, B, N>
+    ) -> PartitionView<TensorSpan<T, E, A, M, G>, S, B, N>
     where
         A: NamedBy<N>,
     {
@@ -65,7 +65,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     #[inline(always)]
     #[track_caller]
     #[doc(alias("tiled_view"))]
-    pub fn strided<S, P, B, N>(self, cx: Cx<B>, shape: S, steps: P) -> StridedView<T, E, A, M, G, S, P, B, N>
+    pub fn strided<S, P, B, N>(self, cx: Cx<B>, shape: S, steps: P) -> StridedView<TensorSpan<T, E, A, M, G>, S, P, B, N>
     where
         S: Shape + OfRank<E::Rank>,
         P: Steps + OfRank<S::Rank>,
@@ -73,7 +73,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         A: NamedBy<N>,
     {
         let _ = (shape, steps, const { P::STEPS });
-        TiledView::<T, E, A, M, G, S, B, AtSteps<P>, N>::new(self, cx)
+        TiledView::<TensorSpan<T, E, A, M, G>, S, B, AtSteps<P>, N>::new(self, cx)
     }
 
     /// Tiles of `shape` that start at any element: overlapping windows, as stencils and pooling want them.
@@ -102,11 +102,11 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         self,
         cx: Cx<B>,
         shape: S,
-    ) -> WindowView<T, E, A, M, G, S, B, N>
+    ) -> WindowView<TensorSpan<T, E, A, M, G>, S, B, N>
     where
         A: NamedBy<N>,
     {
         let _ = shape;
-        TiledView::<T, E, A, M, G, S, B, AtElements, N>::new(self, cx)
+        TiledView::<TensorSpan<T, E, A, M, G>, S, B, AtElements, N>::new(self, cx)
     }
 }

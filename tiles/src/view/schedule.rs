@@ -13,7 +13,7 @@ use crate::sealed::{Sealed, sealed};
 use crate::shape::{Broadcast, FitsShape, MAXIMUM_RANK, Shape};
 use crate::span::access::Writable;
 use crate::span::extents::OffsetInteger;
-use crate::span::{Access, Alignment, Extents, Mapping};
+use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 use core::marker::PhantomData;
 
@@ -44,8 +44,8 @@ use core::marker::PhantomData;
 ///
 /// Tile number `n` of the order belongs to block `n % num_blocks`. Each tile therefore belongs to one block, whatever the size
 /// of the grid. The view is consumed, and there is no other way to its tiles.
-pub struct ScheduledTiles<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N = InOrder<O>> {
-    view: PartitionView<T, E, A, M, G, S, B, N>,
+pub struct ScheduledTiles<X, S, B, O, N = InOrder<O>> {
+    view: PartitionView<X, S, B, N>,
     cx: Cx<B>,
     order: O,
 }
@@ -65,9 +65,9 @@ pub struct ScheduledTiles<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N =
 /// # On a GPU
 ///
 /// The layout and the instructions of [`TiledView`](super::TiledView#on-a-gpu).
-pub struct ScheduledTile<'a, T: Element, E: Extents, A, M: Mapping, G, S, B, O, N = InOrder<O>> {
+pub struct ScheduledTile<'a, X, S, B, O, N = InOrder<O>> {
     // A copy of the view under its borrow. A pointer carried along by the loop would put the view into memory.
-    view: PartitionView<T, E, A, M, G, S, B, N>,
+    view: PartitionView<X, S, B, N>,
     index: [u32; MAXIMUM_RANK],
     borrow: PhantomData<(&'a (), O)>,
 }
@@ -100,11 +100,11 @@ impl<R: Sealed, O: TileOrder> TileIndex<R> for Own<O> {
 
 sealed! {
     [O] Own<O>;
-    ['k, T: Element, E: Extents, A, M: Mapping, G, S, B, O, N] &ScheduledTile<'k, T, E, A, M, G, S, B, O, N>;
+    ['k, X, S, B, O, N] &ScheduledTile<'k, X, S, B, O, N>;
 }
 
 impl<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N> TileIndex<E::Rank>
-    for &ScheduledTile<'_, T, E, A, M, G, S, B, O, N>
+    for &ScheduledTile<'_, TensorSpan<T, E, A, M, G>, S, B, O, N>
 {
     const OWNED_AXES: u32 = 0;
     type Naming = AnyNumber;
@@ -121,7 +121,7 @@ impl<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N> TileIndex<E::Rank>
 }
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block, N>
-    PartitionView<T, E, A, M, G, S, B, N>
+    PartitionView<TensorSpan<T, E, A, M, G>, S, B, N>
 {
     /// Schedules the tiles to the blocks of a one-dimensional grid of any length.
     ///
@@ -142,7 +142,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// ```
     #[inline(always)]
     #[track_caller]
-    pub fn schedule<O: TileOrder>(self, cx: Cx<B>, order: O) -> ScheduledTiles<T, E, A, M, G, S, B, O, N>
+    pub fn schedule<O: TileOrder>(self, cx: Cx<B>, order: O) -> ScheduledTiles<TensorSpan<T, E, A, M, G>, S, B, O, N>
     where
         A: TakesNames<InOrder<O>, N>,
     {
@@ -159,7 +159,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 }
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block, O: TileOrder, N>
-    ScheduledTiles<T, E, A, M, G, S, B, O, N>
+    ScheduledTiles<TensorSpan<T, E, A, M, G>, S, B, O, N>
 {
     /// The tiles of this block, edge tiles included.
     ///
@@ -171,7 +171,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// If the view has 2³² tiles or more (on the device: traps).
     #[inline(always)]
     #[track_caller]
-    pub fn tiles(&self) -> impl Iterator<Item = ScheduledTile<'_, T, E, A, M, G, S, B, O, N>> {
+    pub fn tiles(&self) -> impl Iterator<Item = ScheduledTile<'_, TensorSpan<T, E, A, M, G>, S, B, O, N>> {
         let counts = self.counts();
         let (total, step) = (total(counts), self.cx.num_blocks(0));
         let [a, b, c, d] = counts;
@@ -214,7 +214,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 }
 
 impl<T: Element, E: Extents, A, M: Mapping, G: Alignment, S: Shape, B: Block, O: TileOrder, N>
-    ScheduledTile<'_, T, E, A, M, G, S, B, O, N>
+    ScheduledTile<'_, TensorSpan<T, E, A, M, G>, S, B, O, N>
 where
     A: TakesNames<InOrder<O>, N>,
 {

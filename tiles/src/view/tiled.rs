@@ -112,8 +112,8 @@ use core::marker::PhantomData;
 ///
 /// If the contiguous axis is not the last one, as in a [`Left`](crate::span::Left) or permuted span, tiles are moved along the contiguous
 /// axis. Registers or shared memory transpose them.
-pub struct TiledView<T: Element, E: Extents, A, M: Mapping, G, S, B, W = SideBySide, N = ()> {
-    pub(super) span: TensorSpan<T, E, A, M, G>,
+pub struct TiledView<X, S, B, W = SideBySide, N = ()> {
+    pub(super) span: X,
     /// Whether the grid has one block.
     alone: bool,
     shape: PhantomData<(S, B, W, N)>,
@@ -132,36 +132,30 @@ pub struct TiledView<T: Element, E: Extents, A, M: Mapping, G, S, B, W = SideByS
 ///     assert_eq!([tile.at([0, 0]), tile.at([0, 1]), tile.at([1, 0]), tile.at([1, 1])], [20, 21, 28, 29]);
 /// });
 /// ```
-pub type PartitionView<T, E, A, M, G, S, B, N = ()> = TiledView<T, E, A, M, G, S, B, SideBySide, N>;
+pub type PartitionView<X, S, B, N = ()> = TiledView<X, S, B, SideBySide, N>;
 
 /// A span cut into tiles at static steps `P`: tile `(i, j)` starts at element `(i * P0, j * P1)`.
 ///
 /// Short steps make tiles overlap, and long steps leave gaps. Stores to a writable span need steps that are at least as long as the
 /// tile. [`TensorSpan::strided`] has an example, and [`TiledView`] the operations.
-pub type StridedView<T, E, A, M, G, S, P, B, N = ()> = TiledView<T, E, A, M, G, S, B, AtSteps<P>, N>;
+pub type StridedView<X, S, P, B, N = ()> = TiledView<X, S, B, AtSteps<P>, N>;
 
 /// Tiles of a span that start at any element: tile `(i, j)` starts at element `(i, j)`.
 ///
 /// The index is signed. A masked load may reach over the low edge of the tensor as well as over the high edge.
 /// [`TensorSpan::window`] has an example, and [`TiledView`] the operations.
-pub type WindowView<T, E, A, M, G, S, B, N = ()> = TiledView<T, E, A, M, G, S, B, AtElements, N>;
+pub type WindowView<X, S, B, N = ()> = TiledView<X, S, B, AtElements, N>;
 
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B, W, N> Clone for TiledView<T, E, A, M, G, S, B, W, N>
-where
-    TensorSpan<T, E, A, M, G>: Copy,
-{
+impl<X: Copy, S, B, W, N> Clone for TiledView<X, S, B, W, N> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B, W, N> Copy for TiledView<T, E, A, M, G, S, B, W, N> where
-    TensorSpan<T, E, A, M, G>: Copy
-{
-}
+impl<X: Copy, S, B, W, N> Copy for TiledView<X, S, B, W, N> {}
 
-impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
+impl<T, E, A, M, G, S, B, W, N> TiledView<TensorSpan<T, E, A, M, G>, S, B, W, N>
 where
     T: Element,
     E: Extents,
@@ -473,7 +467,7 @@ where
 ///
 /// The value may have any element type that converts without loss of kind (the promotion of both is the tensor's
 /// type) and any shape that broadcasts to the view's.
-impl<T, E, A, M, G, S, B, W, N> TiledView<T, E, A, M, G, S, B, W, N>
+impl<T, E, A, M, G, S, B, W, N> TiledView<TensorSpan<T, E, A, M, G>, S, B, W, N>
 where
     T: Element,
     E: Extents,

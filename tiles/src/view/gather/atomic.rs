@@ -6,13 +6,13 @@ use crate::element::{Cast, Element, FitsElement, Promote};
 use crate::layout::{Block, Blocked, Join, Layout};
 use crate::shape::{Broadcast, FitsShape, Shape};
 use crate::span::access::Concurrent;
-use crate::span::{Access, Alignment, Extents, Mapping};
+use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 use crate::view::memory_order::{ReadOrder, Scope, WriteOrder, assert_shared_scope};
 use crate::view::{Padding, element_wise};
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    GatherScatterView<T, E, A, M, G, S, B>
+    GatherScatterView<TensorSpan<T, E, A, M, G>, S, B>
 {
     /// Loads the elements of the tile at `index` atomically; it must lie wholly inside the tensor with all its slices.
     ///

@@ -87,25 +87,19 @@ use core::marker::PhantomData;
 /// a thread moves up to 16 bytes by one instruction: `ld.global.nc.v4.b32` and `st.global.v4.b32` (PTX ISA, "Data Movement and Conversion
 /// Instructions: ld.global.nc" and "st"). This needs offsets that are whole vectors, aligned rows, and for partial tiles whole vectors
 /// in each row. Else it moves single elements.
-pub struct GatherScatterView<T: Element, E: Extents, A, M: Mapping, G, S, B> {
-    pub(super) span: TensorSpan<T, E, A, M, G>,
+pub struct GatherScatterView<X, S, B> {
+    pub(super) span: X,
     shape: PhantomData<(S, B)>,
 }
 
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B> Clone for GatherScatterView<T, E, A, M, G, S, B>
-where
-    TensorSpan<T, E, A, M, G>: Copy,
-{
+impl<X: Copy, S, B> Clone for GatherScatterView<X, S, B> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Element, E: Extents, A, M: Mapping, G, S, B> Copy for GatherScatterView<T, E, A, M, G, S, B> where
-    TensorSpan<T, E, A, M, G>: Copy
-{
-}
+impl<X: Copy, S, B> Copy for GatherScatterView<X, S, B> {}
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// The span as a place from which tiles of `shape` are gathered, row by row: see [`GatherScatterView`].
@@ -116,7 +110,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         self,
         cx: Cx<B>,
         shape: S,
-    ) -> GatherScatterView<T, E, A, M, G, S, B> {
+    ) -> GatherScatterView<TensorSpan<T, E, A, M, G>, S, B> {
         let _ = (cx, shape);
         GatherScatterView { span: self, shape: PhantomData }
     }
@@ -140,7 +134,7 @@ pub(super) struct GatheredPart<'a, T: Element, E: Extents, K> {
 }
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    GatherScatterView<T, E, A, M, G, S, B>
+    GatherScatterView<TensorSpan<T, E, A, M, G>, S, B>
 {
     const CACHE: Cache = if A::CONSTANT { Cache::Constant } else { Cache::Ordinary };
 
@@ -355,7 +349,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 ///
 /// The value may have any element type that converts without loss of kind and any shape that broadcasts to the view's.
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
-    GatherScatterView<T, E, A, M, G, S, B>
+    GatherScatterView<TensorSpan<T, E, A, M, G>, S, B>
 {
     /// Stores `value` as the tile at `index`, which must lie wholly inside the tensor with all its slices.
     ///
