@@ -40,7 +40,7 @@ fn exacting(cx: Cx, x: Span<f32, (Mult<u32, 8>, D<64>), Right, Aligned<16>>) {
 fn row_sums(cx: Cx, x: Span<f32, (u32, u32)>, sums: SpanMut<f32, (u32,)>) {
     let (x, sums) = (x.partition(cx, shape![1, 16]), sums.partition(cx, shape![1]));
     let row = cx.bid::<0>();
-    let mut sum = cx.zeros::<f32, _>(shape![1, 16]);
+    let mut sum = cx.zeros::<f32>(shape![1, 16]);
     for column in 0..x.num_tiles(1) {
         sum += x.load_masked(Zero, (row, column));
     }

@@ -23,9 +23,9 @@ mod late {
     fn by_index(cx: Cx, y: SpanMut<f32, (u32,)>) {
         let i = cx.bid::<0>();
         if *i == 0 {
-            y.partition(cx, shape![64]).store_masked(cx.zeros::<f32, _>(shape![64]), i);
+            y.partition(cx, shape![64]).store_masked(cx.zeros::<f32>(shape![64]), i);
         } else {
-            y.partition(cx, shape![32]).store_masked(cx.ones::<f32, _>(shape![32]), i);
+            y.partition(cx, shape![32]).store_masked(cx.ones::<f32>(shape![32]), i);
         }
     }
 
@@ -34,22 +34,22 @@ mod late {
         let first = cx.tiles::<0>(9).next().map_or(0, |i| *i);
         // SAFETY: none: blocks take different parts.
         let y = unsafe { y.slice::<0>(first..first + 64) };
-        y.partition(cx, shape![64]).store_masked(cx.ones::<f32, _>(shape![64]), cx.bid::<0>());
+        y.partition(cx, shape![64]).store_masked(cx.ones::<f32>(shape![64]), cx.bid::<0>());
     }
 
     #[kernel]
     fn by_turn(cx: Cx, turns: SpanAtomic<u32, (u32,)>, y: SpanMut<f32, (u32,)>) {
         let turn = turns.atomic_add(1_u32, cx.full(shape![1], 0_u32), Relaxed, scope::Device).item();
         if turn == 0 {
-            y.strided(cx, shape![32], steps![40]).store_masked(cx.zeros::<f32, _>(shape![32]), cx.bid::<0>());
+            y.strided(cx, shape![32], steps![40]).store_masked(cx.zeros::<f32>(shape![32]), cx.bid::<0>());
         } else {
-            y.partition(cx, shape![32]).store_masked(cx.ones::<f32, _>(shape![32]), cx.bid::<0>());
+            y.partition(cx, shape![32]).store_masked(cx.ones::<f32>(shape![32]), cx.bid::<0>());
         }
     }
 
     #[kernel]
     fn by_shared(cx: Cx, y: SpanMut<f32, (u32,)>) {
-        let bins = cx.shared::<u32, 4, _>(|bins| {
+        let bins = cx.shared::<u32, 4>(|bins| {
             bins.fill(1);
             bins.load(shape![4])
         });
@@ -238,56 +238,56 @@ mod differently {
     }
     ways! {
         two_shapes(cx, y: SpanMut<f32, (u32,)>) {
-            y.partition(cx, shape![64]).store_masked(cx.zeros::<f32, _>(shape![64]), cx.bid::<0>());
+            y.partition(cx, shape![64]).store_masked(cx.zeros::<f32>(shape![64]), cx.bid::<0>());
         } else {
-            y.partition(cx, shape![32]).store_masked(cx.ones::<f32, _>(shape![32]), cx.bid::<0>());
+            y.partition(cx, shape![32]).store_masked(cx.ones::<f32>(shape![32]), cx.bid::<0>());
         }
         rows_and_columns(cx, y: SpanMut<f32, (u32, u32)>) {
-            y.partition(cx, shape![1, 8]).store_masked(cx.zeros::<f32, _>(shape![1, 8]), (cx.bid::<0>(), 0));
+            y.partition(cx, shape![1, 8]).store_masked(cx.zeros::<f32>(shape![1, 8]), (cx.bid::<0>(), 0));
         } else {
             let y = y.transpose::<0, 1>().partition(cx, shape![1, 8]);
-            y.store_masked(cx.ones::<f32, _>(shape![1, 8]), (cx.bid::<0>(), 0));
+            y.store_masked(cx.ones::<f32>(shape![1, 8]), (cx.bid::<0>(), 0));
         }
         two_places(cx, y: SpanMut<f32, (u32, u32)>) {
-            y.partition(cx, shape![4, 4]).store_masked(cx.zeros::<f32, _>(shape![4, 4]), (cx.bid::<0>(), 1));
+            y.partition(cx, shape![4, 4]).store_masked(cx.zeros::<f32>(shape![4, 4]), (cx.bid::<0>(), 1));
         } else {
-            y.partition(cx, shape![4, 4]).store_masked(cx.ones::<f32, _>(shape![4, 4]), (0, cx.bid::<0>()));
+            y.partition(cx, shape![4, 4]).store_masked(cx.ones::<f32>(shape![4, 4]), (0, cx.bid::<0>()));
         }
         two_starts(cx, y: SpanMut<f32, (u32,)>) {
             let y = y.narrow::<0, 1, 63>().partition(cx, shape![32]);
-            y.store_masked(cx.zeros::<f32, _>(shape![32]), cx.bid::<0>());
+            y.store_masked(cx.zeros::<f32>(shape![32]), cx.bid::<0>());
         } else {
             let y = y.narrow::<0, 0, 63>().partition(cx, shape![32]);
-            y.store_masked(cx.ones::<f32, _>(shape![32]), cx.bid::<0>());
+            y.store_masked(cx.ones::<f32>(shape![32]), cx.bid::<0>());
         }
         two_slices(cx, y: SpanMut<f32, (u32,)>) {
             // SAFETY: none: not every block takes this part.
             let y = unsafe { y.slice::<0>(1..64) }.partition(cx, shape![32]);
-            y.store_masked(cx.zeros::<f32, _>(shape![32]), cx.bid::<0>());
+            y.store_masked(cx.zeros::<f32>(shape![32]), cx.bid::<0>());
         } else {
             // SAFETY: as above.
             let y = unsafe { y.slice::<0>(0..63) }.partition(cx, shape![32]);
-            y.store_masked(cx.ones::<f32, _>(shape![32]), cx.bid::<0>());
+            y.store_masked(cx.ones::<f32>(shape![32]), cx.bid::<0>());
         }
         two_walks(cx, y: SpanMut<f32, (u32,)>) {
             let y = y.strided(cx, shape![32], steps![40]);
-            y.store_masked(cx.zeros::<f32, _>(shape![32]), cx.bid::<0>());
+            y.store_masked(cx.zeros::<f32>(shape![32]), cx.bid::<0>());
         } else {
-            y.partition(cx, shape![32]).store_masked(cx.ones::<f32, _>(shape![32]), cx.bid::<0>());
+            y.partition(cx, shape![32]).store_masked(cx.ones::<f32>(shape![32]), cx.bid::<0>());
         }
         two_extents(cx, y: SpanMut<f32, (u32,)>) {
             let y = y.reshape((8_u32, D::<4>)).partition(cx, shape![1, 4]);
-            y.store(cx.zeros::<f32, _>(shape![1, 4]), (cx.bid::<0>(), 0));
+            y.store(cx.zeros::<f32>(shape![1, 4]), (cx.bid::<0>(), 0));
         } else {
             let y = y.reshape((4_u32, D::<8>)).partition(cx, shape![1, 4]);
-            y.store(cx.ones::<f32, _>(shape![1, 4]), (cx.bid::<0>(), 0));
+            y.store(cx.ones::<f32>(shape![1, 4]), (cx.bid::<0>(), 0));
         }
         two_tile_orders(cx, y: SpanMut<f32, (u32, u32)>) {
             let tiles = y.partition(cx, shape![4, 4]).schedule(cx, RowMajor);
-            tiles.tiles().for_each(|tile| tile.store_masked(cx.zeros::<f32, _>(shape![4, 4])));
+            tiles.tiles().for_each(|tile| tile.store_masked(cx.zeros::<f32>(shape![4, 4])));
         } else {
             let tiles = y.partition(cx, shape![4, 4]).schedule(cx, Grouped::<2>);
-            tiles.tiles().for_each(|tile| tile.store_masked(cx.ones::<f32, _>(shape![4, 4])));
+            tiles.tiles().for_each(|tile| tile.store_masked(cx.ones::<f32>(shape![4, 4])));
         }
     }
 

@@ -21,7 +21,7 @@ fn add_rows(cx: Cx, x: Span<f32, (u32, u32), Pitched>, y: SpanMut<f32, (u32, u32
 #[kernel]
 fn wide(cx: Cx, x: SpanMut<f32, (D<64>,)>) {
     let x = x.partition(cx, shape![64]);
-    x.store(cx.zeros::<f32, _>(shape![64]), cx.bid::<0>());
+    x.store(cx.zeros::<f32>(shape![64]), cx.bid::<0>());
 }
 
 /// # Safety
@@ -29,7 +29,7 @@ fn wide(cx: Cx, x: SpanMut<f32, (D<64>,)>) {
 #[kernel]
 unsafe fn fill(cx: Cx, x: SpanMut<f32, (u32,)>) {
     let x = x.partition(cx, shape![64]);
-    x.store_masked(cx.ones::<f32, _>(shape![64]), cx.bid::<0>());
+    x.store_masked(cx.ones::<f32>(shape![64]), cx.bid::<0>());
 }
 
 /// Kernels are statics, whose names no variable may have. The variables of `#[kernel]` have other names than these.
@@ -40,7 +40,7 @@ mod plain_names {
         ($($name:ident)*) => { $(
             #[kernel]
             pub(super) fn $name(cx: Cx, x: SpanMut<f32, (D<64>,)>) {
-                x.partition(cx, shape![64]).store(cx.ones::<f32, _>(shape![64]), cx.bid::<0>());
+                x.partition(cx, shape![64]).store(cx.ones::<f32>(shape![64]), cx.bid::<0>());
             }
         )* };
     }
@@ -191,7 +191,7 @@ fn a_block_cannot_take_the_name_of_another() {
     #[kernel]
     fn race(cx: Cx, y: SpanMut<u32, (u32,)>) {
         let zero = cuda_tiles::cpu::block(|other| other.bid::<0>());
-        y.partition(cx, shape![1]).store(cx.ones::<u32, _>(shape![1]), zero);
+        y.partition(cx, shape![1]).store(cx.ones::<u32>(shape![1]), zero);
     }
     let mut y = Tensor::<u32, 1>::zeros(&Device::cpu(), [1]).unwrap();
     let text = panic_of(race.launch(&Device::cpu(), 8, (&mut y,)));

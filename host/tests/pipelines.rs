@@ -59,7 +59,7 @@ fn follow(
         let tiles = y.schedule(cx, RowMajor);
         let (mut buffer, mut acts, mut reads) = (buffer, acts, 0.0);
         let mut guards: Vec<StageGuard<'_, _>> = Vec::new();
-        let mut sum = cx.zeros::<f32, _>(shape![SIDE, SIDE]);
+        let mut sum = cx.zeros::<f32>(shape![SIDE, SIDE]);
         let mut read = |stage: SharedTileRef<'_, f32, Page>| {
             reads += 1.0;
             sum += stage.load(cx) * reads;
@@ -106,7 +106,7 @@ fn follow_both(
     roles.pipelines((kept, left, right), loads, move |cx, (mut kept, mut left, mut right)| {
         let tiles = y.schedule(cx, RowMajor);
         let (mut buffer, kept) = (buffer, kept.wait());
-        let mut sum = cx.zeros::<f32, _>(shape![SIDE, SIDE]);
+        let mut sum = cx.zeros::<f32>(shape![SIDE, SIDE]);
         for turn in 0..count {
             let mut read = |stage: SharedTileRef<'_, f32, Page>| {
                 sum += stage.load(cx) * (turn + 1) as f32 + kept.tiles().load(cx);

@@ -21,7 +21,7 @@ fn product(
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         let mut buffer = buffer;
         for tile in y.schedule(cx, RowMajor) {
-            let mut acc = Accumulator::<f32, _, _>::zero(cx);
+            let mut acc = cx.zero_accumulator::<f32>(shape![16, 8]);
             consumer.k_loop(steps).for_each(|(a, b)| acc.mma(a, b.transposed()));
             tile.store(&mut buffer, acc.finish());
         }
@@ -196,7 +196,7 @@ fn dropping(
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         let tiles = y.schedule(cx, RowMajor);
         let mut buffer = buffer;
-        let zero = || Accumulator::<f32, Shape2<16, 8>, _>::zero(cx);
+        let zero = || cx.zero_accumulator::<f32>(shape![16, 8]);
         if what == 3 {
             let guard = consumer.wait();
             drop(consumer.start(zero(), guard, |acc, (a, b)| acc.mma(a, b.transposed())));
@@ -319,7 +319,7 @@ fn swap_ab(
         let mut buffer = buffer;
         for tile in y.schedule(cx, RowMajor) {
             let sums =
-                consumer.k_loop(steps).accumulate(cx, |acc, (a, b)| acc.mma(b.transposed(), a.transposed()));
+                consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(b.transposed(), a.transposed()));
             let result = tile.add_row(cx, tile.add_previous(cx, sums.transposed_accumulators(), 2.0), bias);
             tile.store(&mut buffer, result);
         }

@@ -5,17 +5,10 @@
 
 use cuda_tiles::prelude::*;
 
-/// For each of the `ROWS` rows of tile `tile`: whether the row is among the first `rows` rows of the tensor. The result is a column, which
+/// For each row of tile `tile`, which has the shape `column`: whether the row is among the first `rows` rows of the tensor. The result is a column, which
 /// broadcasts.
-fn inside<B: Block, const ROWS: usize>(
-    cx: Cx<B>,
-    tile: u32,
-    rows: u32,
-) -> Tile<bool, Shape2<ROWS, 1>, Blocked<B>>
-where
-    D<ROWS>: Dimension,
-{
-    (cx.iota::<u32, _>(shape![ROWS, 1]) + tile * ROWS as u32).lt(rows)
+fn inside<B: Block, S: Shape>(cx: Cx<B>, column: S, tile: u32, rows: u32) -> Tile<bool, S, Blocked<B>> {
+    (cx.iota::<u32>(column) + tile * S::LEN as u32).lt(rows)
 }
 
 /// Mean and standard deviation of each column. Each block takes 16 columns.
@@ -32,15 +25,15 @@ pub fn column_statistics(
     let deviation = deviation.partition(cx, shape![16]);
     let (rows, column) = (x.extent(0), cx.bid::<0>());
     let x = x.partition(cx, shape![128, 16]);
-    let mut sums = cx.zeros::<f32, _>(shape![128, 16]);
+    let mut sums = cx.zeros::<f32>(shape![128, 16]);
     for tile in 0..x.num_tiles(0) {
         sums += x.load_masked(Zero, (tile, column));
     }
     let average = sums.sum::<0>() / rows as f32;
-    let mut squares = cx.zeros::<f32, _>(shape![128, 16]);
+    let mut squares = cx.zeros::<f32>(shape![128, 16]);
     for tile in 0..x.num_tiles(0) {
         let distance = x.load_masked(Zero, (tile, column)) - average;
-        squares = inside::<_, 128>(cx, tile, rows).select(squares + distance * distance, squares);
+        squares = inside(cx, shape![128, 1], tile, rows).select(squares + distance * distance, squares);
     }
     let spread = (squares.sum::<0>() / rows as f32).sqrt();
     mean.store_masked(average.reshape(shape![16]), column);
@@ -75,11 +68,11 @@ pub fn class_centroids(
     let centroids = centroids.partition(cx, shape![1, 64]);
     let (rows, class) = (z.extent(0), cx.bid::<0>());
     let (z, labels) = (z.partition(cx, shape![64, 64]), labels.partition(cx, shape![64]));
-    let mut sums = cx.zeros::<f32, _>(shape![64, 64]);
-    let mut members = cx.zeros::<f32, _>(shape![64, 1]);
+    let mut sums = cx.zeros::<f32>(shape![64, 64]);
+    let mut members = cx.zeros::<f32>(shape![64, 1]);
     for tile in 0..z.num_tiles(0) {
         let label = labels.load_masked(Zero, tile).expand_dims::<1>();
-        let member = label.eq(*class) & inside::<_, 64>(cx, tile, rows);
+        let member = label.eq(*class) & inside(cx, shape![64, 1], tile, rows);
         sums = member.select(sums + z.load_masked(Zero, (tile, 0)), sums);
         members = member.select(members + 1.0, members);
     }

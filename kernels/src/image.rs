@@ -25,7 +25,7 @@ pub fn blur_rows(cx: Cx, x: Span<u8, (u32, u32, u32)>, y: SpanMut<f32, (u32, u32
     let y = y.partition(cx, shape![1, 16, 64]);
     let (plane, i, j) = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     let x = x.window(cx, shape![1, 16, 64]);
-    let mut sum = cx.zeros::<f32, _>(shape![1, 16, 64]);
+    let mut sum = cx.zeros::<f32>(shape![1, 16, 64]);
     for (tap, weight) in (0..).zip(WEIGHTS) {
         sum += x.load_masked(Zero, (*plane, i * 16, j * 64 + tap)).cast::<f32>() * weight;
     }
@@ -38,7 +38,7 @@ pub fn blur_columns(cx: Cx, x: Span<f32, (u32, u32, u32)>, y: SpanMut<u8, (u32, 
     let y = y.partition(cx, shape![1, 16, 64]);
     let (plane, i, j) = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     let x = x.window(cx, shape![1, 16, 64]);
-    let mut sum = cx.zeros::<f32, _>(shape![1, 16, 64]);
+    let mut sum = cx.zeros::<f32>(shape![1, 16, 64]);
     for (tap, weight) in (0..).zip(WEIGHTS) {
         sum += x.load_masked(Zero, (*plane, i * 16 + tap, j * 64)) * weight;
     }

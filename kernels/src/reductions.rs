@@ -10,7 +10,7 @@ where
 {
     let (x, sums) = (x.partition(cx, shape![1, N]), sums.partition(cx, shape![1]));
     let row = cx.bid::<0>();
-    let mut sum = cx.zeros::<f32, _>(shape![1, N]);
+    let mut sum = cx.zeros::<f32>(shape![1, N]);
     for column in 0..x.num_tiles(1) {
         sum += x.load_masked(Zero, (row, column));
     }

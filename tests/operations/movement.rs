@@ -106,12 +106,12 @@ fn orders_of_axes_and_elements() {
 #[test]
 fn detail_35_transpose_names_its_axes() {
     cuda_tiles::cpu::block(|cx| {
-        let t = cx.iota::<i32, _>(shape![2, 4, 8]);
+        let t = cx.iota::<i32>(shape![2, 4, 8]);
         let (swapped, batch): (Tile<i32, Shape3<4, 2, 8>, _>, Tile<i32, Shape3<2, 8, 4>, _>) =
             (t.transpose::<0, 1>(), t.transpose::<1, 2>());
         assert_eq!(swapped.at([3, 1, 7]), t.at([1, 3, 7]));
         assert_eq!(batch.at([1, 7, 3]), t.at([1, 3, 7]));
-        let same: Tile<i32, Shape1<8>, _> = cx.iota::<i32, _>(shape![8]).transpose::<0, 0>();
+        let same: Tile<i32, Shape1<8>, _> = cx.iota::<i32>(shape![8]).transpose::<0, 0>();
         assert_eq!(same.at([5]), 5);
     });
 }
@@ -152,7 +152,7 @@ fn joins() {
 #[test]
 fn detail_36_cat_doubles_a_dimension() {
     cuda_tiles::cpu::block(|cx| {
-        let t = cx.iota::<i32, _>(shape![2, 4]);
+        let t = cx.iota::<i32>(shape![2, 4]);
         let (long, wide): (Tile<i32, Shape2<4, 4>, _>, Tile<i32, Shape2<2, 8>, _>) =
             (t.cat::<0>(t + 100), t.cat::<1>(t + 100));
         assert_eq!((long.at([1, 3]), long.at([2, 0])), (7, 100));
@@ -256,7 +256,7 @@ fn high_ranks() {
 #[test]
 fn detail_18_extract_and_insert_count_parts() {
     cuda_tiles::cpu::block(|cx| {
-        let t = cx.iota::<i32, _>(shape![8, 16]);
+        let t = cx.iota::<i32>(shape![8, 16]);
         assert_eq!(t.extract(shape![2, 4], [1, 2]).at([0, 0]), 2 * 16 + 8);
         let t = t.insert(cx.full(shape![2, 4], -1), [3, 1]);
         assert_eq!((t.at([6, 4]), t.at([7, 7]), t.at([5, 4]), t.at([6, 8])), (-1, -1, 84, 104));
@@ -448,7 +448,7 @@ fn detail_29_selection_computes_both_sides() {
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     cuda_tiles::cpu::block(|cx| {
-        let t = cx.iota::<i32, _>(shape![8]);
+        let t = cx.iota::<i32>(shape![8]);
         let count = |x: i32| {
             CALLS.fetch_add(1, Relaxed);
             x
@@ -463,10 +463,10 @@ fn detail_29_selection_computes_both_sides() {
 #[test]
 fn detail_30_iota_counts_at_every_rank() {
     cuda_tiles::cpu::block(|cx| {
-        assert_eq!(cx.iota::<u8, _>(shape![256]).at([255]), 255);
-        assert_eq!(cx.iota::<i8, _>(shape![2, 64]).at([1, 63]), 127);
-        assert_eq!(cx.iota::<i64, _>(shape![2, 4, 8]).at([1, 2, 3]), 51);
-        assert_eq!(cx.iota::<u16, _>(shape![2, 2, 2, 2]).at([1, 0, 1, 1]), 11);
+        assert_eq!(cx.iota::<u8>(shape![256]).at([255]), 255);
+        assert_eq!(cx.iota::<i8>(shape![2, 64]).at([1, 63]), 127);
+        assert_eq!(cx.iota::<i64>(shape![2, 4, 8]).at([1, 2, 3]), 51);
+        assert_eq!(cx.iota::<u16>(shape![2, 2, 2, 2]).at([1, 0, 1, 1]), 11);
     });
 }
 
@@ -497,28 +497,28 @@ fn indices_outside_are_named() {
     let cases: [(&str, fn()); 5] = [
         ("part 2 is not below the number of parts along axis 1 of the tile, 2", || {
             block(|cx| {
-                let _ = cx.zeros::<f32, _>(shape![4, 8]).extract(shape![2, 4], [0, 2]);
+                let _ = cx.zeros::<f32>(shape![4, 8]).extract(shape![2, 4], [0, 2]);
             })
         }),
         ("part 4294967295 is not below", || {
             block(|cx| {
-                let t = cx.zeros::<f32, _>(shape![8]);
+                let t = cx.zeros::<f32>(shape![8]);
                 let _ = t.insert(cx.zeros(shape![8]), [u32::MAX]);
             })
         }),
         ("the slice of 4 elements from 5 on does not lie within axis 0 of the tile, of 8", || {
             block(|cx| {
-                let _ = cx.zeros::<f32, _>(shape![8]).slice_at::<0, 4>(5);
+                let _ = cx.zeros::<f32>(shape![8]).slice_at::<0, 4>(5);
             })
         }),
         ("index -1 is not below dimension 0 of the tile, 8", || {
             block(|cx| {
-                let _ = cx.zeros::<f32, _>(shape![8]).take_along_axis::<0, _>(cx.full(shape![2], -1i8));
+                let _ = cx.zeros::<f32>(shape![8]).take_along_axis::<0>(cx.full(shape![2], -1i8));
             })
         }),
         ("index 8 is not below dimension 1 of the tile, 8", || {
             block(|cx| {
-                let _ = cx.zeros::<f32, _>(shape![2, 8]).take::<1, _>(cx.full(shape![2], 8u64));
+                let _ = cx.zeros::<f32>(shape![2, 8]).take::<1>(cx.full(shape![2], 8u64));
             })
         }),
     ];

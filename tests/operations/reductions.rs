@@ -551,10 +551,10 @@ fn detail_22_nan_and_zeros_of_both_signs() {
         let nan = cx.full(shape![4], f32::NAN);
         assert!(nan.max::<0>().item().is_nan());
         assert_eq!(nan.argmax::<0>().item(), 0);
-        let t = cx.iota::<u32, _>(shape![4]).map(|i| [-0.0, 0.0, f32::NAN, -1.0][i as usize]);
+        let t = cx.iota::<u32>(shape![4]).map(|i| [-0.0, 0.0, f32::NAN, -1.0][i as usize]);
         assert_eq!(t.max::<0>().item().to_bits(), 0);
-        assert_eq!((t.argmin::<0>().item(), t.argmax_with::<0, _>(PropagateNan).item()), (3, 2));
-        assert!(t.min_with::<0, _>(PropagateNan).item().is_nan());
+        assert_eq!((t.argmin::<0>().item(), t.argmax_with::<0>(PropagateNan).item()), (3, 2));
+        assert!(t.min_with::<0>(PropagateNan).item().is_nan());
     });
 }
 

@@ -172,6 +172,15 @@ const CASES: [Case; 14] = [
         },
         &["kernel `forget_some`", "k_loop: stages are still held", "pipelines.rs:"],
     ),
+    (
+        "a release of a stage before an older one",
+        |device| {
+            let (x, mut y) = stages(device)?;
+            pipelines::release_the_newest.launch(device, 1, (&x, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &["kernel `release_the_newest`", "release: an older stage is still held", "pipelines.rs:"],
+    ),
 ];
 
 /// The arguments of a pipelined kernel: four stages, and room for their sum.

@@ -50,10 +50,10 @@ use core::ops::{Add, Deref, Div, Mul, Range, Rem, Sub};
 ///
 /// | | |
 /// |---|---|
-/// | one value | [`full`](Self::full) [`zeros`](Self::zeros) [`ones`](Self::ones) [`scalar`](Self::scalar) |
-/// | numbers | [`iota`](Self::iota) [`arange`](Self::arange) [`coordinate`](Self::coordinate) |
+/// | one value | [`full`](Self::full) [`zeros`](crate::tile::Create::zeros) [`ones`](crate::tile::Create::ones) [`scalar`](Self::scalar) |
+/// | numbers | [`iota`](crate::tile::Create::iota) [`arange`](Self::arange) [`coordinate`](crate::tile::Create::coordinate) |
 /// | given elements | [`tile_of`](Self::tile_of) |
-/// | matrices | [`eye`](Self::eye) [`accumulators`](Self::accumulators) |
+/// | matrices | [`eye`](crate::tile::Create::eye) [`accumulators`](crate::tile::Create::accumulators) |
 /// | random numbers | [`Philox::new`](crate::random::Philox::new) |
 ///
 /// ## Thread-level code
@@ -64,7 +64,7 @@ use core::ops::{Add, Deref, Div, Mul, Range, Rem, Sub};
 /// |---|---|
 /// | a closure of each thread | [`simt`](Self::simt) |
 /// | a tile of what the threads compute | [`tile_by_threads`](Self::tile_by_threads) |
-/// | shared memory | [`shared`](Self::shared) |
+/// | shared memory | [`shared`](crate::simt::SharedMemory::shared) |
 ///
 /// ## Dependencies
 ///
@@ -362,4 +362,7 @@ macro_rules! arithmetic {
 }
 arithmetic!(Add add Sub sub Mul mul Div div Rem rem);
 
-sealed! { [const AXIS: usize] BlockIndex<AXIS>; }
+sealed! {
+    [B] Cx<B>;
+    [const AXIS: usize] BlockIndex<AXIS>;
+}

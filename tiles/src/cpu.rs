@@ -58,7 +58,7 @@ pub unsafe fn in_room<M: SharedMemory>(room: &mut Room<M>) -> M {
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
-/// cuda_tiles::cpu::block(|cx| assert_eq!(cx.ones::<f32, _>(shape![16]).sum::<0>().item(), 16.0));
+/// cuda_tiles::cpu::block(|cx| assert_eq!(cx.ones::<f32>(shape![16]).sum::<0>().item(), 16.0));
 /// ```
 ///
 /// Its tiles lie on the stack of this thread, which is a few MiB unless it was made with more.

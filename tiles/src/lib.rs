@@ -105,7 +105,8 @@ pub mod prelude {
     pub use crate::layout::{Accumulators, Block, Blocked, Join, Layout, Slice, TransposedAccumulators};
     pub use crate::memory::{MatrixShape, SharedTile, TmaLoad, TmaStore};
     pub use crate::mma::{
-        Accumulator, FastAccumulation, MultiplyAccumulate, matmul, mma, mma_with, scaled_mma,
+        Accumulator, CreateAccumulator, FastAccumulation, MultiplyAccumulate, matmul, mma, mma_with,
+        scaled_mma,
     };
     pub use crate::ops::modes::{
         Approximate, FlushToZero, Full, NearestEven, PropagateNan, SuppressNan, TiesAway, TowardNegative,
@@ -113,22 +114,22 @@ pub mod prelude {
     };
     pub use crate::ops::reduce::Reduced;
     pub use crate::ops::scan::{Backward, Exclusive, Forward, Inclusive};
-    pub use crate::ops::shapes::AnyTile;
+    pub use crate::ops::shapes::{AnyTile, Take};
     pub use crate::ops::sort::{Ascending, Descending};
     pub use crate::ops::tuple::TileTuple;
     pub use crate::pipeline::{Ring, WarpRoles};
-    pub use crate::random::Philox;
+    pub use crate::random::{Draw, Philox};
     pub use crate::schedule::{CausalBalanced, ColumnMajor, FromLastRow, Grouped, RowMajor, TileOrder};
     pub use crate::shape::{
         ALL, Axis, Broadcast, D, Dimension, Shape, Shape0, Shape1, Shape2, Shape3, Shape4,
     };
-    pub use crate::simt::Thread;
+    pub use crate::simt::{SharedMemory, Thread};
     pub use crate::span::{
         Access, Aligned, Alignment, Bounded, Divisible, Extents, Left, Mapping, Mult, Natural, OrderC,
         OrderF, PaddedLeft, PaddedRight, Permuted, Pitched, PitchedLeft, Right, Span, SpanAtomic, SpanMut,
         Strided, TensorSpan,
     };
-    pub use crate::tile::Tile;
+    pub use crate::tile::{Create, Tile};
     pub use crate::view::memory_order::order::{Acquire, AcquireRelease, Relaxed, Release};
     pub use crate::view::memory_order::scope;
     pub use crate::view::{

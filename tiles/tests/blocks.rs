@@ -39,8 +39,8 @@ fn a_span_ends_with_its_block() {
     refused(SPAN, || cpu::block(|cx| span.partition(cx, shape![4])));
     refused(SPAN, || cpu::block(|cx| span.strided(cx, shape![2], steps![1])));
     refused(SPAN, || cpu::block(|cx| span.window(cx, shape![2])));
-    refused(SPAN, || cpu::block(|cx| span.gather(cx.iota::<u32, _>(shape![4]))));
-    refused(SPAN, || cpu::block(|cx| span.gather_masked(7, cx.iota::<u32, _>(shape![4]), true)));
+    refused(SPAN, || cpu::block(|cx| span.gather(cx.iota::<u32>(shape![4]))));
+    refused(SPAN, || cpu::block(|cx| span.gather_masked(7, cx.iota::<u32>(shape![4]), true)));
     // No part of it becomes another block's.
     refused(SPAN, || cpu::block(|cx| span.slice::<0>(1..).partition(cx, shape![1])));
     refused(SPAN, || cpu::block(|cx| span.index::<0>(1).partition(cx, shape![])));
@@ -51,7 +51,7 @@ fn a_span_ends_with_its_block() {
     refused(SPAN, || cpu::block(|_| view.load(0)));
     refused(SPAN, || cpu::block(|_| view.load_masked(Zero, 0)));
     refused(SPAN, || cpu::block(|cx| view.schedule(cx, RowMajor)));
-    refused(SPAN, || cpu::block(|cx| rows.load((cx.iota::<u32, _>(shape![2]), 0))));
+    refused(SPAN, || cpu::block(|cx| rows.load((cx.iota::<u32>(shape![2]), 0))));
     // Nor is it of use in no block at all.
     refused(SPAN, || view.load(0));
 }
@@ -61,17 +61,17 @@ fn a_writable_span_ends_with_its_block() {
     let mut numbers = vec![1_u32, 2, 3, 4];
     let view = cpu::block_on_mut(&mut numbers, [4], |cx, span: SpanMut<u32, (u32,)>| {
         let view = span.partition(cx, shape![4]);
-        view.store(cx.zeros::<u32, _>(shape![4]), cx.bid::<0>());
+        view.store(cx.zeros::<u32>(shape![4]), cx.bid::<0>());
         view
     });
     let dealt = cpu::block_on_mut(&mut numbers, [4], |cx, span: SpanMut<u32, (u32,)>| {
         span.partition(cx, shape![4]).schedule(cx, RowMajor)
     });
     drop(numbers);
-    refused(SPAN, || cpu::block(|cx| view.store(cx.zeros::<u32, _>(shape![4]), cx.bid::<0>())));
-    refused(SPAN, || cpu::block(|cx| view.store_masked(cx.zeros::<u32, _>(shape![4]), cx.bid::<0>())));
+    refused(SPAN, || cpu::block(|cx| view.store(cx.zeros::<u32>(shape![4]), cx.bid::<0>())));
+    refused(SPAN, || cpu::block(|cx| view.store_masked(cx.zeros::<u32>(shape![4]), cx.bid::<0>())));
     refused(SPAN, || {
-        cpu::block(|cx| dealt.tiles().for_each(|tile| tile.store_masked(cx.zeros::<u32, _>(shape![4]))))
+        cpu::block(|cx| dealt.tiles().for_each(|tile| tile.store_masked(cx.zeros::<u32>(shape![4]))))
     });
     refused(SPAN, || dealt.tiles().map(|tile| tile.load().at([0])).sum::<u32>());
 }
@@ -94,10 +94,10 @@ fn an_atomic_span_ends_with_its_block() {
     }
     drop(numbers);
     let x = KEPT.get().unwrap();
-    refused(SPAN, || cpu::block(|cx| x.atomic_add(1, cx.iota::<u32, _>(shape![4]), Relaxed, scope::Device)));
-    refused(SPAN, || cpu::block(|cx| x.atomic_gather(cx.iota::<u32, _>(shape![4]), Relaxed, scope::Device)));
+    refused(SPAN, || cpu::block(|cx| x.atomic_add(1, cx.iota::<u32>(shape![4]), Relaxed, scope::Device)));
+    refused(SPAN, || cpu::block(|cx| x.atomic_gather(cx.iota::<u32>(shape![4]), Relaxed, scope::Device)));
     refused(SPAN, || {
-        cpu::block(|cx| x.atomic_scatter(1_u32, cx.iota::<u32, _>(shape![4]), Relaxed, scope::Device))
+        cpu::block(|cx| x.atomic_scatter(1_u32, cx.iota::<u32>(shape![4]), Relaxed, scope::Device))
     });
 }
 
@@ -109,7 +109,7 @@ fn another_block_proves_nothing() {
         let foreign = cpu::block(|other| other.bid::<0>());
         let dealt = cpu::block(|other| other.tiles::<0>(1).next().unwrap());
         let view = span.partition(cx, shape![4]);
-        let ones = cx.ones::<u32, _>(shape![4]);
+        let ones = cx.ones::<u32>(shape![4]);
         refused(INDEX, || view.store(ones, foreign));
         refused(INDEX, || view.store_masked(ones, dealt));
         refused(INDEX, || view.load(kept));
@@ -117,7 +117,7 @@ fn another_block_proves_nothing() {
         view.store(ones, cx.bid::<0>());
     });
     cpu::block_on_mut(&mut numbers, [4], |cx, span: SpanMut<u32, (u32,)>| {
-        let ones = cx.ones::<u32, _>(shape![4]);
+        let ones = cx.ones::<u32>(shape![4]);
         refused(SPAN, || {
             let view = cpu::block(|other| span.partition(other, shape![4]));
             view.store(ones, cx.bid::<0>());
@@ -138,7 +138,7 @@ fn another_block_proves_nothing() {
 #[test]
 fn recursion_does_not_share_memory() {
     fn level<B: Block>(cx: Cx<B>, depth: u32) -> u32 {
-        let own = cx.shared::<u32, 4, _>(|own| {
+        let own = cx.shared::<u32, 4>(|own| {
             own.fill(depth);
             if depth > 0 { level(cx, depth - 1) } else { 0 }
         });
@@ -150,15 +150,14 @@ fn recursion_does_not_share_memory() {
     // One after the other, within another call, and in other blocks and instances of the code it is honest.
     assert_eq!(cpu::block(|cx| level(cx, 0) + level(cx, 0)), 0);
     fn sized<const N: usize, B: Block>(cx: Cx<B>) -> u32 {
-        cx.shared::<u32, N, _>(|own| {
+        cx.shared::<u32, N>(|own| {
             own.fill(N as u32);
             own.load(shape![1]).at([0])
                 + if N == 4 { sized::<2, B>(cx) } else { cpu::block(|cx| level(cx, 0)) }
         })
     }
     assert_eq!(cpu::block(sized::<4, CpuBlock>), 6);
-    let nested =
-        |cx: Cx<CpuBlock>| cx.shared::<u32, 1, _>(|_| cpu::block(|cx| cx.shared::<u32, 1, _>(|_| 1)));
+    let nested = |cx: Cx<CpuBlock>| cx.shared::<u32, 1>(|_| cpu::block(|cx| cx.shared::<u32, 1>(|_| 1)));
     assert_eq!(cpu::block(|cx| nested(cx) + nested(cx)), 2);
 }
 

@@ -237,7 +237,7 @@ fn nan_and_infinity_reach_the_sums_of_their_row_and_column() {
         (a[1], a[5], a[6], a[8]) = (f16::NAN, f16::INFINITY, f16::NEG_INFINITY, f16::INFINITY);
         let mut b = vec![f16::ONE; 4 * 2];
         b[1] = f16::ZERO;
-        let sums = mma(tile(&a, shape![4, 4]), tile(&b, shape![4, 2]), cx.zeros::<f32, _>(shape![4, 2]));
+        let sums = mma(tile(&a, shape![4, 4]), tile(&b, shape![4, 2]), cx.zeros::<f32>(shape![4, 2]));
         assert!(sums.at([0, 0]).is_nan() && sums.at([0, 1]).is_nan());
         assert!(sums.at([1, 0]).is_nan(), "infinities of both signs");
         assert_eq!(sums.at([2, 0]), f32::INFINITY);
@@ -259,8 +259,8 @@ fn detail_40_fast_accumulation_of_fp8() {
 #[test]
 fn transposed_tiles_are_operands() {
     cpu::block(|cx| {
-        let a = cx.iota::<i32, _>(shape![4, 2]).cast::<f32>();
-        let sums = mma(a.transpose::<0, 1>(), a, cx.zeros::<f32, _>(shape![2, 2]));
+        let a = cx.iota::<i32>(shape![4, 2]).cast::<f32>();
+        let sums = mma(a.transpose::<0, 1>(), a, cx.zeros::<f32>(shape![2, 2]));
         assert_eq!((sums.at([0, 0]), sums.at([1, 0]), sums.at([1, 1])), (56.0, 68.0, 84.0));
     });
 }
@@ -280,10 +280,10 @@ fn detail_38_matmul_has_a_type_of_its_own() {
 #[test]
 fn matmul_takes_ranks_one_to_three() {
     cpu::block(|cx| {
-        let row = cx.iota::<i32, _>(shape![4]).cast::<f64>();
-        let matrix = cx.iota::<i32, _>(shape![4, 2]).cast::<f64>();
+        let row = cx.iota::<i32>(shape![4]).cast::<f64>();
+        let matrix = cx.iota::<i32>(shape![4, 2]).cast::<f64>();
         let wide = matrix.transpose::<0, 1>();
-        let batch = cx.iota::<i32, _>(shape![2, 4, 2]).cast::<f64>();
+        let batch = cx.iota::<i32>(shape![2, 4, 2]).cast::<f64>();
         let one = batch.slice::<0, 1, 1>();
         assert_eq!(elements(row.matmul(row)), [14.0]);
         assert_eq!(elements(row.matmul(matrix)), [28.0, 34.0]);
@@ -351,16 +351,16 @@ fn scaled_products() {
 #[test]
 fn extreme_scales_cancel() {
     cpu::block(|cx| {
-        let one = |shape| cx.ones::<f32, _>(shape).cast::<f8e4m3>();
-        let (a, b) = (one(shape![1, 32]), cx.ones::<f32, _>(shape![32, 1]).cast::<f8e4m3>());
+        let one = |shape| cx.ones::<f32>(shape).cast::<f8e4m3>();
+        let (a, b) = (one(shape![1, 32]), cx.ones::<f32>(shape![32, 1]).cast::<f8e4m3>());
         let (great, least) = (f8e8m0::MAX, f8e8m0::from_bits(0));
         let scaled = |a_scale, b_scale, b| {
             let (a_scale, b_scale) = (cx.full(shape![1, 1], a_scale), cx.full(shape![1, 1], b_scale));
-            scaled_mma(a, a_scale, b, b_scale, cx.zeros::<f32, _>(shape![1, 1])).item()
+            scaled_mma(a, a_scale, b, b_scale, cx.zeros::<f32>(shape![1, 1])).item()
         };
         assert_eq!(scaled(great, least, b), 32.0);
         assert_eq!(scaled(great, great, b), f32::INFINITY);
-        assert_eq!(scaled(great, great, cx.zeros::<f8e4m3, _>(shape![32, 1])), 0.0);
-        assert!(scaled(f8e8m0::NAN, least, cx.zeros::<f8e4m3, _>(shape![32, 1])).is_nan());
+        assert_eq!(scaled(great, great, cx.zeros::<f8e4m3>(shape![32, 1])), 0.0);
+        assert!(scaled(f8e8m0::NAN, least, cx.zeros::<f8e4m3>(shape![32, 1])).is_nan());
     });
 }

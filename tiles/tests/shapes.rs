@@ -210,11 +210,11 @@ fn nans_in_reductions() {
     assert!(max[0] == 3.0 && max[1].is_nan());
     let min = elements(t.min::<1>());
     assert!(min[0] == 1.0 && min[1].is_nan());
-    assert!(elements(t.max_with::<1, _>(PropagateNan)).iter().all(|x| x.is_nan()));
-    assert!(elements(t.min_with::<1, _>(PropagateNan)).iter().all(|x| x.is_nan()));
+    assert!(elements(t.max_with::<1>(PropagateNan)).iter().all(|x| x.is_nan()));
+    assert!(elements(t.min_with::<1>(PropagateNan)).iter().all(|x| x.is_nan()));
     assert_eq!(elements(t.argmax::<1>()), [2, 0]);
     assert_eq!(elements(t.argmin::<1>()), [1, 0]);
-    assert_eq!(elements(t.argmax_with::<1, _>(PropagateNan)), [0, 0]);
+    assert_eq!(elements(t.argmax_with::<1>(PropagateNan)), [0, 0]);
     let zeros = tile(&[0.0f32, -0.0], shape![2]);
     assert!(zeros.max::<0>().item().is_sign_positive() && zeros.min::<0>().item().is_sign_negative());
 }
@@ -223,11 +223,11 @@ fn nans_in_reductions() {
 #[test]
 fn iota_fills_its_type() {
     cuda_tiles::cpu::block(|cx| {
-        assert_eq!(elements(cx.iota::<i8, _>(shape![2, 64])), (0..=127).collect::<Vec<i8>>());
-        assert_eq!(elements(cx.iota::<u8, _>(shape![256])), (0..=255).collect::<Vec<u8>>());
-        assert_eq!(elements(cx.iota::<u64, _>(shape![])), [0]);
-        assert_eq!(elements(cx.ones::<bf16, _>(shape![2])), [bf16::ONE; 2]);
-        assert_eq!(elements(cx.zeros::<bool, _>(shape![2])), [false; 2]);
+        assert_eq!(elements(cx.iota::<i8>(shape![2, 64])), (0..=127).collect::<Vec<i8>>());
+        assert_eq!(elements(cx.iota::<u8>(shape![256])), (0..=255).collect::<Vec<u8>>());
+        assert_eq!(elements(cx.iota::<u64>(shape![])), [0]);
+        assert_eq!(elements(cx.ones::<bf16>(shape![2])), [bf16::ONE; 2]);
+        assert_eq!(elements(cx.zeros::<bool>(shape![2])), [false; 2]);
     });
 }
 
@@ -244,8 +244,8 @@ fn elements_outside_a_tile() {
 #[test]
 fn detail_30_and_53_iota_to_the_last_number_of_a_type() {
     cuda_tiles::cpu::block(|cx| {
-        assert_eq!(cx.iota::<u8, _>(shape![2, 4, 32]).at([1, 3, 31]), u8::MAX);
-        assert_eq!(cx.iota::<i8, _>(shape![128]).at([127]), i8::MAX);
-        assert_eq!(cx.iota::<u16, _>(shape![]).item(), 0);
+        assert_eq!(cx.iota::<u8>(shape![2, 4, 32]).at([1, 3, 31]), u8::MAX);
+        assert_eq!(cx.iota::<i8>(shape![128]).at([127]), i8::MAX);
+        assert_eq!(cx.iota::<u16>(shape![]).item(), 0);
     });
 }

@@ -9,17 +9,17 @@ use cuda_tiles::random::{ClosedOpen, Normal};
 #[test]
 fn products_and_minima_in_every_direction() {
     let t = tile(&[3i32, -1, 4, 2], shape![4]);
-    assert_eq!(elements(t.cumprod_with::<0, _>(Backward)), [-24, -8, 8, 2]);
-    assert_eq!(elements(t.cumprod_with::<0, _>((Exclusive, Forward))), [1, 3, -3, -12]);
+    assert_eq!(elements(t.cumprod_with::<0>(Backward)), [-24, -8, 8, 2]);
+    assert_eq!(elements(t.cumprod_with::<0>((Exclusive, Forward))), [1, 3, -3, -12]);
     assert_eq!(elements(t.cummin::<0>()), [3, -1, -1, -1]);
-    assert_eq!(elements(t.cummin_with::<0, _>((Exclusive, Backward))), [-1, 2, 2, i32::MAX]);
+    assert_eq!(elements(t.cummin_with::<0>((Exclusive, Backward))), [-1, 2, 2, i32::MAX]);
 }
 
 #[test]
 fn rounded_products_enclose_the_exact_one() {
     let t = tile(&[0.1f32; 8], shape![8]);
-    let below = elements(t.cumprod_rounded::<0, _, _>(Forward, TowardNegative));
-    let above = elements(t.cumprod_rounded::<0, _, _>(Forward, TowardPositive));
+    let below = elements(t.cumprod_rounded::<0>(Forward, TowardNegative));
+    let above = elements(t.cumprod_rounded::<0>(Forward, TowardPositive));
     let mut exact = 1.0;
     for (below, above) in below.into_iter().zip(above) {
         exact *= f64::from(0.1f32);
@@ -42,10 +42,10 @@ fn fp4_of_two_tiles_make_pairs() {
 fn distributions_are_what_their_names_draw() {
     cuda_tiles::cpu::block(|cx| {
         let random = Philox::new(cx, 7, 1);
-        let floats = random.sample::<f32, _, _>(shape![64], 32, ClosedOpen);
-        assert_eq!(elements(floats), elements(random.uniform::<f32, _>(shape![64], 32)));
-        let normal = random.sample::<f64, _, _>(shape![64], 0, Normal);
-        assert_eq!(elements(normal), elements(random.normal::<f64, _>(shape![64], 0)));
+        let floats = random.sample::<f32>(shape![64], 32, ClosedOpen);
+        assert_eq!(elements(floats), elements(random.uniform::<f32>(shape![64], 32)));
+        let normal = random.sample::<f64>(shape![64], 0, Normal);
+        assert_eq!(elements(normal), elements(random.normal::<f64>(shape![64], 0)));
     });
 }
 
@@ -55,7 +55,7 @@ fn pointers_are_made_from_addresses() {
     let first = Pointer::<i32>::from_address(memory.as_ptr().expose_provenance() as u64);
     assert_eq!(first.offset(3).offset_from(first), 3);
     cuda_tiles::cpu::block(|cx| {
-        let pointers = cx.full(shape![4], first).offset(cx.iota::<i32, _>(shape![4]));
+        let pointers = cx.full(shape![4], first).offset(cx.iota::<i32>(shape![4]));
         // SAFETY: the four pointers are those of the elements of `memory`, which nobody changes.
         let values = unsafe { pointers.load() };
         assert_eq!(elements(values), memory);

@@ -155,7 +155,7 @@ fn assert_tile<T, E, M, S, I>(
     }
 
     let stored =
-        cuda_tiles::cpu::block(|cx| cx.iota::<u32, S>(S::default())).map(|i| T::number(100 + i as usize));
+        cuda_tiles::cpu::block(|cx| cx.iota::<u32>(S::default())).map(|i| T::number(100 + i as usize));
     let mut after = before.clone();
     for (i, place) in places.iter().enumerate() {
         if let Some(place) = place {
@@ -365,7 +365,7 @@ fn plain_access_outside_panics_and_says_why() {
     cuda_tiles::cpu::block_on_mut(&mut numbers, [12], |_, span: SpanMut<f32, (u32,)>| {
         let cx = context(1);
         let view = span.partition(cx, shape![8]);
-        let text = panic_text(|| view.store(cx.ones::<f32, _>(shape![8]), cx.bid::<0>()));
+        let text = panic_text(|| view.store(cx.ones::<f32>(shape![8]), cx.bid::<0>()));
         assert!(text.starts_with("store of tile [1] reaches outside the tensor"), "{text}");
     });
     assert_eq!(numbers, [0.0; 12], "nothing was stored");
@@ -381,8 +381,8 @@ fn atomic_loads_and_stores() {
         let view = tensor.span::<T, (u32, u32), Atomic, Pitched>(&mut memory).partition(cx, shape![2, 1]);
         let column = elements(view.atomic_load((0, 4), Acquire, scope::System));
         assert_eq!(column, [0, 1].map(|row| T::number(MARGIN + 1 + 7 * row + 4)));
-        view.atomic_store_masked(cx.zeros::<T, _>(shape![2, 1]), (1, 0), Release, scope::Device);
-        view.atomic_store(cx.zeros::<T, _>(shape![2, 1]), (0, 1), Relaxed, scope::Device);
+        view.atomic_store_masked(cx.zeros::<T>(shape![2, 1]), (1, 0), Release, scope::Device);
+        view.atomic_store(cx.zeros::<T>(shape![2, 1]), (0, 1), Relaxed, scope::Device);
         let masked = elements(view.atomic_load_masked(Zero, (1, 1), Relaxed, scope::Device));
         assert_eq!(masked, [T::number(MARGIN + 1 + 15), T::ZERO]);
         let changed: Vec<usize> = (0..memory.len()).filter(|&i| memory[i] != T::number(i)).collect();
@@ -421,7 +421,7 @@ fn axes_in_any_order() {
     let mut numbers = vec![-1; 3 * 5];
     cuda_tiles::cpu::block_on_mut(&mut numbers, [3, 5], |cx, span: SpanMut<i32, (u32, u32)>| {
         let view = span.permute(axes![1, 0]).partition(cx, shape![8, 4]);
-        view.store_masked(cx.iota::<i32, _>(shape![8, 4]), (cx.bid::<0>(), 0));
+        view.store_masked(cx.iota::<i32>(shape![8, 4]), (cx.bid::<0>(), 0));
     });
     let expected: Vec<i32> = (0..15).map(|flat| flat % 5 * 4 + flat / 5).collect();
     assert_eq!(numbers, expected);

@@ -101,9 +101,7 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
         consumer.release(guard);
         let key = consumer.wait();
         let scores = consumer
-            .start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
-                s.mma(query, k.transposed())
-            })
+            .start(cx.unset_accumulator::<f32>(shape![SIDE, SIDE]), key, |s, k| s.mma(query, k.transposed()))
             .finish(&mut consumer);
         let [_, mut i, _] = tile.index();
         let scores = visible.mask(scores, i, visible.blocks(i) - 1);
@@ -112,14 +110,13 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
         let mut sum = weights.sum::<1>();
         let mut probabilities = weights.cast::<T>();
         loop {
-            let mut acc = Accumulator::<f32, Shape2<SIDE, HEAD>, _>::zero(cx);
+            let mut acc = cx.zero_accumulator::<f32>(shape![SIDE, HEAD]);
             for block in (0..visible.blocks(i) - 1).rev() {
                 // The next scores are computed while the values are multiplied by the last weights.
                 let key = consumer.wait();
-                let scores =
-                    consumer.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
-                        s.mma(query, k.transposed())
-                    });
+                let scores = consumer.start(cx.unset_accumulator::<f32>(shape![SIDE, SIDE]), key, |s, k| {
+                    s.mma(query, k.transposed())
+                });
                 let value = consumer.wait();
                 let product = consumer.start(acc, value, |o, v| o.mma(probabilities, v));
                 let mut scores = scores.finish(&mut consumer);
@@ -134,7 +131,7 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
                 sum = sum * factor + weights.sum::<1>();
                 top = next;
                 probabilities = weights.cast::<T>();
-                acc = Accumulator::from_tile(cx, output.mul_unless_one(factor));
+                acc = Accumulator::from_tile(output.mul_unless_one(factor));
             }
             let Some(next) = tiles.next() else {
                 let value = consumer.wait();
@@ -147,7 +144,7 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
             query = guard.tiles().load_operand_a(cx);
             consumer.release(guard);
             let key = consumer.wait();
-            let scores = consumer.start(Accumulator::<f32, Shape2<SIDE, SIDE>, _>::unset(cx), key, |s, k| {
+            let scores = consumer.start(cx.unset_accumulator::<f32>(shape![SIDE, SIDE]), key, |s, k| {
                 s.mma(query, k.transposed())
             });
             let value = consumer.wait();
@@ -209,12 +206,12 @@ pub fn attention_by_warps<
             let [batch, i, _] = tile.index();
             let query = queries.load_masked(Zero, (batch, i, 0)).reshape(shape![SIDE, HEAD]);
             // In the layout of operand A, which is that of accumulators.
-            let query = Accumulator::from_tile(cx, query).finish();
-            let mut output = Accumulator::<f32, Shape2<SIDE, HEAD>, _>::zero(cx).finish();
+            let query = Accumulator::from_tile(query).finish();
+            let mut output = cx.zero_accumulator::<f32>(shape![SIDE, HEAD]).finish();
             let mut sum = output.sum::<1>();
             let (mut top, mut block) = (sum + LOWEST, 0);
             consumer.k_loop(visible.blocks(i)).for_each(|(key, value)| {
-                let mut scores = Accumulator::<f32, Shape2<SIDE, SIDE>, _>::zero(cx);
+                let mut scores = cx.zero_accumulator::<f32>(shape![SIDE, SIDE]);
                 scores.mma(query, key.transposed());
                 let mut scores = scores.finish();
                 if visible.hides(i, block) {
@@ -224,7 +221,7 @@ pub fn attention_by_warps<
                 let factor = (top - next).exp2_with(FlushToZero);
                 let weights = scores.fma(scale, -next).exp2_with(FlushToZero);
                 sum = sum * factor + weights.sum::<1>();
-                let mut acc = Accumulator::from_tile(cx, output * factor);
+                let mut acc = Accumulator::from_tile(output * factor);
                 acc.mma(weights.cast::<T>(), value);
                 output = acc.finish();
                 (top, block) = (next, block + 1);

@@ -42,7 +42,7 @@ pub fn reduce_split_k<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
     let partial_sums = partial_sums.partition(cx, shape![1, 16, 128]);
     let c = c.partition(cx, shape![1, 16, 128]);
     let (j, i, m) = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
-    let mut acc = cx.zeros::<C, _>(shape![1, 16, 128]);
+    let mut acc = cx.zeros::<C>(shape![1, 16, 128]);
     // Several loads are in flight at the same time. The additions keep their order.
     macro_rules! add_up {
         ($count:expr, |$part:ident| $index:expr) => {

@@ -9,7 +9,7 @@ pub fn gemm_loads(cx: Cx, a: Span<f16, (u32, u32)>, b: Span<f16, (u32, u32)>, c:
     let (a, b) = (a.partition(cx, shape![128, 32]), b.partition(cx, shape![32, 128]));
     let c = c.partition(cx, shape![128, 128]);
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
-    let mut acc = cx.accumulators::<f32, _>(shape![128, 128]);
+    let mut acc = cx.accumulators::<f32>(shape![128, 128]);
     for k in 0..a.num_tiles(1) {
         acc = mma(a.load_masked(Zero, (i, k)), b.load_masked(Zero, (k, j)), acc);
     }
@@ -36,7 +36,7 @@ pub fn gemm_streamed<B: Block, const N: usize>(
     let loads = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         for tile in c.schedule(cx, order) {
-            let acc = consumer.k_loop(steps).accumulate(cx, |acc, (a, b)| acc.mma(a, b));
+            let acc = consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(a, b));
             tile.store(&mut buffer, acc.cast());
         }
     });
@@ -62,7 +62,7 @@ pub fn gemm_streamed_gelu<B: Block, const N: usize>(
     let loads = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         for tile in c.schedule(cx, order) {
-            let acc = consumer.k_loop(steps).accumulate(cx, |acc, (a, b)| acc.mma(a, b));
+            let acc = consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(a, b));
             let acc = tile.add_row(cx, acc, bias);
             tile.store(&mut buffer, acc.gelu_tanh_approximate().cast());
         }

@@ -19,8 +19,8 @@ pub fn softmax_streamed(
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         let y = y.partition(cx, shape![8, 256]);
         for row in cx.tiles::<0>(rows) {
-            let (mut top, mut sums) = (cx.full(shape![8, 256], f32::MIN), cx.zeros::<f32, _>(shape![8, 256]));
-            let mut column = cx.coordinate::<1, _>(shape![8, 256]);
+            let (mut top, mut sums) = (cx.full(shape![8, 256], f32::MIN), cx.zeros::<f32>(shape![8, 256]));
+            let mut column = cx.coordinate::<1>(shape![8, 256]);
             consumer.k_loop(columns).for_each(|stage| {
                 // Beyond the edge a stage is zero.
                 let tile = column.lt(length).select(stage.load(cx), f32::NEG_INFINITY);

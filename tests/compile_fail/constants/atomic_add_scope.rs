@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 #[kernel]
 fn kernel_under_test(cx: Cx, x: SpanAtomic<i32, (u32,)>) {
-    let _ = x.atomic_add(1, cx.iota::<i32, _>(shape![64]), Relaxed, scope::Block);
+    let _ = x.atomic_add(1, cx.iota::<i32>(shape![64]), Relaxed, scope::Block);
 }
 
 fn main() {}

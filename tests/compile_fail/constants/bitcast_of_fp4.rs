@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.zeros::<f4e2m1, _>(shape![8]).bitcast::<u8>();
+        let _ = cx.zeros::<f4e2m1>(shape![8]).bitcast::<u8>();
     });
 }

@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.iota::<u8, _>(shape![512]);
+        let _ = cx.iota::<u8>(shape![512]);
     });
 }

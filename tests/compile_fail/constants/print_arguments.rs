@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        tile_print!(cx, "{} and {}", cx.iota::<u32, _>(shape![4]));
+        tile_print!(cx, "{} and {}", cx.iota::<u32>(shape![4]));
     });
 }

@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.zeros::<f32, _>(shape![8, 8]).reshape(shape![32]);
+        let _ = cx.zeros::<f32>(shape![8, 8]).reshape(shape![32]);
     });
 }

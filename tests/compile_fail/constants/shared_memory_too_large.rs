@@ -3,5 +3,5 @@
 use cuda_tiles::prelude::*;
 
 fn main() {
-    cuda_tiles::cpu::block(|cx| cx.shared::<f64, 8192, _>(|memory| memory.fill(0.0)));
+    cuda_tiles::cpu::block(|cx| cx.shared::<f64, 8192>(|memory| memory.fill(0.0)));
 }

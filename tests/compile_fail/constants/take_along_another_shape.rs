@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.zeros::<f32, _>(shape![8, 4]).take_along_axis::<0, _>(cx.zeros::<i32, _>(shape![8, 8]));
+        let _ = cx.zeros::<f32>(shape![8, 4]).take_along_axis::<0>(cx.zeros::<i32>(shape![8, 8]));
     });
 }

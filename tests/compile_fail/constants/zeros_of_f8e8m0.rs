@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.zeros::<f8e8m0, _>(shape![8]);
+        let _ = cx.zeros::<f8e8m0>(shape![8]);
     });
 }

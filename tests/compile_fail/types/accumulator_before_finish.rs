@@ -10,7 +10,7 @@ fn reads(roles: WarpRoles, x: TmaLoad<f16, Page>, y: TmaStore<f32, Page>, #[shar
     roles.pipeline(ring, x.row(0), move |cx, mut consumer| {
         let mut buffer = buffer;
         for tile in y.schedule(cx, RowMajor) {
-            let mut acc = Accumulator::<f32, Page, _>::zero(cx);
+            let mut acc = cx.zero_accumulator::<f32>(shape![16, 16]);
             consumer.k_loop(1).for_each(|a| acc.mma(a, a));
             tile.store(&mut buffer, acc);
             let _ = acc + 1.0;

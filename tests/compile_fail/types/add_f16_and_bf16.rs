@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.zeros::<f16, _>(shape![8]) + cx.zeros::<bf16, _>(shape![8]);
+        let _ = cx.zeros::<f16>(shape![8]) + cx.zeros::<bf16>(shape![8]);
     });
 }

@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.zeros::<i32, _>(shape![8]) + cx.zeros::<u32, _>(shape![8]);
+        let _ = cx.zeros::<i32>(shape![8]) + cx.zeros::<u32>(shape![8]);
     });
 }

@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.ones::<f64, _>(shape![8]).div_with(3.0, Approximate);
+        let _ = cx.ones::<f64>(shape![8]).div_with(3.0, Approximate);
     });
 }

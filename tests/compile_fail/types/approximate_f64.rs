@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.zeros::<f64, _>(shape![8]).exp_approximate();
+        let _ = cx.zeros::<f64>(shape![8]).exp_approximate();
     });
 }

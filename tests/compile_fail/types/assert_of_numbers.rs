@@ -3,5 +3,5 @@
 use cuda_tiles::prelude::*;
 
 fn main() {
-    cuda_tiles::cpu::block(|cx| tile_assert!(cx, cx.ones::<f32, _>(shape![4])));
+    cuda_tiles::cpu::block(|cx| tile_assert!(cx, cx.ones::<f32>(shape![4])));
 }

@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let mut row = cx.zeros::<f32, _>(shape![1, 8]);
-        row += cx.zeros::<f32, _>(shape![4, 8]);
+        let mut row = cx.zeros::<f32>(shape![1, 8]);
+        row += cx.zeros::<f32>(shape![4, 8]);
     });
 }

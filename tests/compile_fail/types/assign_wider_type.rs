@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let mut t = cx.zeros::<f32, _>(shape![8]);
-        t *= cx.zeros::<f64, _>(shape![8]);
+        let mut t = cx.zeros::<f32>(shape![8]);
+        t *= cx.zeros::<f64>(shape![8]);
     });
 }

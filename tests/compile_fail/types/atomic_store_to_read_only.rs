@@ -5,7 +5,7 @@ use cuda_tiles::prelude::*;
 #[kernel]
 fn kernel_under_test(cx: Cx, x: Span<f32, (u32,)>) {
     x.partition(cx, shape![64]).atomic_store(
-        cx.zeros::<f32, _>(shape![64]),
+        cx.zeros::<f32>(shape![64]),
         cx.bid::<0>(),
         Relaxed,
         scope::Device,

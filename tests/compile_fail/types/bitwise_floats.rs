@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.zeros::<f32, _>(shape![8]) & cx.zeros::<f32, _>(shape![8]);
+        let _ = cx.zeros::<f32>(shape![8]) & cx.zeros::<f32>(shape![8]);
     });
 }

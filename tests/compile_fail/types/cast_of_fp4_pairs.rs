@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.zeros::<f4e2m1x2, _>(shape![8]).cast::<f32>();
+        let _ = cx.zeros::<f4e2m1x2>(shape![8]).cast::<f32>();
     });
 }

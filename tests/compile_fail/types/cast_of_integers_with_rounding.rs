@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.full(shape![8], 3i32).cast_with::<f32, _>(TowardZero);
+        let _ = cx.full(shape![8], 3i32).cast_with::<f32>(TowardZero);
     });
 }

@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.full(shape![8], 0.3f64).cast_with::<f16, _>(TiesAway);
+        let _ = cx.full(shape![8], 0.3f64).cast_with::<f16>(TiesAway);
     });
 }

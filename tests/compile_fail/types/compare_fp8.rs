@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let t = cx.zeros::<f8e4m3, _>(shape![8]);
+        let t = cx.zeros::<f8e4m3>(shape![8]);
         let _ = t.lt(t);
     });
 }

@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.zeros::<i8, _>(shape![8]).eq(cx.zeros::<u16, _>(shape![8]));
+        let _ = cx.zeros::<i8>(shape![8]).eq(cx.zeros::<u16>(shape![8]));
     });
 }

@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.ones::<u32, _>(shape![8]).div_with(3, TowardPositive);
+        let _ = cx.ones::<u32>(shape![8]).div_with(3, TowardPositive);
     });
 }

@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 #[kernel(dependent = early)]
 fn copy(cx: Cx, y: SpanMut<f32, (u32,)>) {
-    y.partition(cx, shape![64]).store_masked(cx.zeros::<f32, _>(shape![64]), cx.bid::<0>());
+    y.partition(cx, shape![64]).store_masked(cx.zeros::<f32>(shape![64]), cx.bid::<0>());
 }
 
 fn main() {}

@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.ones::<f32, _>(shape![8]).exp_with(NearestEven);
+        let _ = cx.ones::<f32>(shape![8]).exp_with(NearestEven);
     });
 }

@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let a = cx.zeros::<f16, _>(shape![16, 16]);
-        let _ = mma_with(a, a, cx.accumulators::<f32, _>(shape![16, 16]), FastAccumulation);
+        let a = cx.zeros::<f16>(shape![16, 16]);
+        let _ = mma_with(a, a, cx.accumulators::<f32>(shape![16, 16]), FastAccumulation);
     });
 }

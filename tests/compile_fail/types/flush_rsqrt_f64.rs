@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.ones::<f64, _>(shape![8]).rsqrt_with(FlushToZero);
+        let _ = cx.ones::<f64>(shape![8]).rsqrt_with(FlushToZero);
     });
 }

@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.iota::<f32, _>(shape![8]);
+        let _ = cx.iota::<f32>(shape![8]);
     });
 }

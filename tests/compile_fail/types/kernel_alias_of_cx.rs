@@ -13,7 +13,7 @@ type Cx<B> = cuda_tiles::context::Cx<<B as Other>::Block>;
 
 #[kernel(grid = 2)]
 fn fill(cx: Cx, y: SpanMut<f32, (u32,)>) {
-    y.partition(cx, shape![4]).store(cx.zeros::<f32, _>(shape![4]), cx.bid::<0>());
+    y.partition(cx, shape![4]).store(cx.zeros::<f32>(shape![4]), cx.bid::<0>());
 }
 
 fn main() {}

@@ -5,7 +5,7 @@ use cuda_tiles::prelude::*;
 
 #[kernel(grid = 2)]
 fn fill<B: Block>(cx: Cx<Cta<1, 4, 1>>, y: SpanMut<f32, (u32,)>) {
-    y.partition(cx, shape![4]).store(cx.zeros::<f32, _>(shape![4]), cx.bid::<0>());
+    y.partition(cx, shape![4]).store(cx.zeros::<f32>(shape![4]), cx.bid::<0>());
 }
 
 fn main() {}

@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = matmul(cx.zeros::<i8, _>(shape![4, 4]), cx.zeros::<f32, _>(shape![4, 4]));
+        let _ = matmul(cx.zeros::<i8>(shape![4, 4]), cx.zeros::<f32>(shape![4, 4]));
     });
 }

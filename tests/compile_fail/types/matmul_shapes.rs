@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let a = cx.zeros::<f32, _>(shape![4, 8]);
+        let a = cx.zeros::<f32>(shape![4, 8]);
         let _ = matmul(a, a);
     });
 }

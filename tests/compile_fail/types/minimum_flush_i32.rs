@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.ones::<i32, _>(shape![8]).minimum_with(2, FlushToZero);
+        let _ = cx.ones::<i32>(shape![8]).minimum_with(2, FlushToZero);
     });
 }

@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.ones::<f32, _>(shape![8]).minimum_with(2.0, TowardZero);
+        let _ = cx.ones::<f32>(shape![8]).minimum_with(2.0, TowardZero);
     });
 }

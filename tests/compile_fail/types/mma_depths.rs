@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let (a, b) = (cx.zeros::<f16, _>(shape![64, 32]), cx.zeros::<f16, _>(shape![16, 64]));
-        let _ = mma(a, b, cx.zeros::<f32, _>(shape![64, 64]));
+        let (a, b) = (cx.zeros::<f16>(shape![64, 32]), cx.zeros::<f16>(shape![16, 64]));
+        let _ = mma(a, b, cx.zeros::<f32>(shape![64, 64]));
     });
 }

@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let (a, b) = (cx.zeros::<f32, _>(shape![4, 4, 4]), cx.zeros::<f32, _>(shape![2, 4, 4]));
-        let _ = mma(a, b, cx.zeros::<f32, _>(shape![4, 4, 4]));
+        let (a, b) = (cx.zeros::<f32>(shape![4, 4, 4]), cx.zeros::<f32>(shape![2, 4, 4]));
+        let _ = mma(a, b, cx.zeros::<f32>(shape![4, 4, 4]));
     });
 }

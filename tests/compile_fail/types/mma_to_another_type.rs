@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let (a, b) = (cx.zeros::<f16, _>(shape![4, 4]), cx.zeros::<f16, _>(shape![4, 4]));
-        let _ = mma(a, b, cx.zeros::<bf16, _>(shape![4, 4]));
+        let (a, b) = (cx.zeros::<f16>(shape![4, 4]), cx.zeros::<f16>(shape![4, 4]));
+        let _ = mma(a, b, cx.zeros::<bf16>(shape![4, 4]));
     });
 }

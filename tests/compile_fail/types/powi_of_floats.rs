@@ -5,6 +5,6 @@ use cuda_tiles::prelude::*;
 fn main() {
     cuda_tiles::cpu::block(|cx| {
         let exponents = cx.full(shape![8], 2.5f32);
-        let _ = cx.zeros::<f32, _>(shape![8]).powi(exponents);
+        let _ = cx.zeros::<f32>(shape![8]).powi(exponents);
     });
 }

@@ -3,5 +3,5 @@
 use cuda_tiles::prelude::*;
 
 fn main() {
-    cuda_tiles::cpu::block(|cx| _ = Philox::new(cx, 0, 0).uniform::<i32, _>(shape![4], 0));
+    cuda_tiles::cpu::block(|cx| _ = Philox::new(cx, 0, 0).uniform::<i32>(shape![4], 0));
 }

@@ -4,8 +4,8 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        cx.shared::<u32, 4, _>(|memory| {
-            _ = cx.ones::<u32, _>(shape![4]).map(move |x| memory.load(shape![1]).item() + x)
+        cx.shared::<u32, 4>(|memory| {
+            _ = cx.ones::<u32>(shape![4]).map(move |x| memory.load(shape![1]).item() + x)
         });
     });
 }

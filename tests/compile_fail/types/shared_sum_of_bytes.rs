@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        cx.shared::<u8, 4, _>(|memory| memory.add(cx.zeros::<u32, _>(shape![4]), 1));
+        cx.shared::<u8, 4>(|memory| memory.add(cx.zeros::<u32>(shape![4]), 1));
     });
 }

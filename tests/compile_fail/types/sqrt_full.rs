@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.ones::<f32, _>(shape![8]).sqrt_with(Full);
+        let _ = cx.ones::<f32>(shape![8]).sqrt_with(Full);
     });
 }

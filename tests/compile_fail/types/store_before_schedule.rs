@@ -5,7 +5,7 @@ use cuda_tiles::prelude::*;
 #[kernel]
 fn kernel_under_test(cx: Cx, y: SpanMut<f32, (u32, u32)>) {
     let y = y.partition(cx, shape![8, 8]);
-    y.store(cx.zeros::<f32, _>(shape![8, 8]), (cx.bid::<0>(), 1));
+    y.store(cx.zeros::<f32>(shape![8, 8]), (cx.bid::<0>(), 1));
     let _ = y.schedule(cx, RowMajor);
 }
 

@@ -4,7 +4,7 @@ use cuda_tiles::prelude::*;
 
 #[kernel]
 fn kernel_under_test(cx: Cx, x: SpanMut<f32, (u32,)>) {
-    x.partition(cx, shape![64]).store(cx.zeros::<f32, _>(shape![32]), cx.bid::<0>());
+    x.partition(cx, shape![64]).store(cx.zeros::<f32>(shape![32]), cx.bid::<0>());
 }
 
 fn main() {}

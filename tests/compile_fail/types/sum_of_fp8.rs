@@ -4,6 +4,6 @@ use cuda_tiles::prelude::*;
 
 fn main() {
     cuda_tiles::cpu::block(|cx| {
-        let _ = cx.zeros::<f8e4m3, _>(shape![8]).sum::<0>();
+        let _ = cx.zeros::<f8e4m3>(shape![8]).sum::<0>();
     });
 }

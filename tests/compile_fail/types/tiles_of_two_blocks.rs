@@ -3,7 +3,7 @@
 use cuda_tiles::prelude::*;
 
 fn add<A: Block, B: Block>(a: Cx<A>, b: Cx<B>) {
-    let _ = a.zeros::<f32, _>(shape![8]) + b.zeros::<f32, _>(shape![8]);
+    let _ = a.zeros::<f32>(shape![8]) + b.zeros::<f32>(shape![8]);
 }
 
 fn main() {

@@ -6,9 +6,9 @@ use cuda_tiles::prelude::*;
 fn kernel_under_test(cx: Cx, y: SpanMut<f32, (u32, u32)>) {
     let y = y.partition(cx, shape![8, 8]);
     if *cx.bid::<0>() == 0 {
-        y.schedule(cx, RowMajor).tiles().for_each(|tile| tile.store(cx.ones::<f32, _>(shape![8, 8])));
+        y.schedule(cx, RowMajor).tiles().for_each(|tile| tile.store(cx.ones::<f32>(shape![8, 8])));
     } else {
-        y.schedule(cx, ColumnMajor).tiles().for_each(|tile| tile.store(cx.zeros::<f32, _>(shape![8, 8])));
+        y.schedule(cx, ColumnMajor).tiles().for_each(|tile| tile.store(cx.zeros::<f32>(shape![8, 8])));
     }
 }
 

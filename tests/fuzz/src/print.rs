@@ -275,13 +275,13 @@ impl Printer<'_> {
         match &step.operation {
             Operation::Full { shape: lengths } => format!("cx.full({}, {a})", shape(lengths)),
             Operation::Iota { element, shape: lengths } => {
-                format!("cx.iota::<{}, _>({})", element.name(), shape(lengths))
+                format!("cx.iota::<{}>({})", element.name(), shape(lengths))
             }
             Operation::Coordinate { axis: of, shape: lengths } => {
-                format!("cx.coordinate::<{}, _>({})", axis(*of), shape(lengths))
+                format!("cx.coordinate::<{}>({})", axis(*of), shape(lengths))
             }
             Operation::Eye { element, length } => {
-                format!("cx.eye::<{}, _>({})", element.name(), shape(&[*length, *length]))
+                format!("cx.eye::<{}>({})", element.name(), shape(&[*length, *length]))
             }
             Operation::Arange { element, shape: lengths, start, step } => {
                 let number = |bits: u64| literal(Constant { element: *element, bits });
@@ -290,12 +290,12 @@ impl Printer<'_> {
             Operation::Philox { draw, shape: lengths, seed, stream, offset } => {
                 let lengths = shape(lengths);
                 let drawn = match *draw {
-                    Draw::Bits(element) => format!("bits::<{}, _>({lengths}, {offset})", element.name()),
+                    Draw::Bits(element) => format!("bits::<{}>({lengths}, {offset})", element.name()),
                     Draw::Uniform(element) => {
-                        format!("uniform::<{}, _>({lengths}, {offset})", element.name())
+                        format!("uniform::<{}>({lengths}, {offset})", element.name())
                     }
                     Draw::UniformAboveZero(element) => {
-                        format!("uniform_above_zero::<{}, _>({lengths}, {offset})", element.name())
+                        format!("uniform_above_zero::<{}>({lengths}, {offset})", element.name())
                     }
                     Draw::Range(element, first, last) => {
                         let number = |bits: u64| literal(Constant { element, bits });
@@ -334,7 +334,7 @@ impl Printer<'_> {
             Operation::Powi(exponent) => format!("{a}.powi({exponent})"),
             Operation::Cast(element) => format!("{a}.cast::<{}>()", element.name()),
             Operation::CastRounded(element, rounding) => {
-                format!("{a}.cast_with::<{}, _>({})", element.name(), rounding.name())
+                format!("{a}.cast_with::<{}>({})", element.name(), rounding.name())
             }
             Operation::Bitcast(element) => format!("{a}.bitcast::<{}>()", element.name()),
             Operation::CastThrough(short) => {
@@ -350,7 +350,7 @@ impl Printer<'_> {
             Operation::PromoteMixed => format!("{a}.promote_mixed({b})"),
             Operation::Reduce { by, axis: of } => match by {
                 Reduction::MaxNan | Reduction::MinNan => {
-                    format!("{a}.{}::<{}, _>(PropagateNan)", by.name(), axis(*of))
+                    format!("{a}.{}::<{}>(PropagateNan)", by.name(), axis(*of))
                 }
                 _ => format!("{a}.{}::<{}>()", by.name(), axis(*of)),
             },
@@ -359,21 +359,21 @@ impl Printer<'_> {
                 let (name, of) = (by.name(), axis(*of));
                 match (exclusive, backward) {
                     (false, false) => format!("{a}.{name}::<{of}>()"),
-                    (true, false) => format!("{a}.{name}_with::<{of}, _>(Exclusive)"),
-                    (false, true) => format!("{a}.{name}_with::<{of}, _>(Backward)"),
-                    (true, true) => format!("{a}.{name}_with::<{of}, _>((Exclusive, Backward))"),
+                    (true, false) => format!("{a}.{name}_with::<{of}>(Exclusive)"),
+                    (false, true) => format!("{a}.{name}_with::<{of}>(Backward)"),
+                    (true, true) => format!("{a}.{name}_with::<{of}>((Exclusive, Backward))"),
                 }
             }
             Operation::Sort { axis: of, descending } => {
                 if *descending {
-                    format!("{a}.sort_with::<{}, _>(Descending)", axis(*of))
+                    format!("{a}.sort_with::<{}>(Descending)", axis(*of))
                 } else {
                     format!("{a}.sort::<{}>()", axis(*of))
                 }
             }
             Operation::Argsort { axis: of, descending } => {
                 if *descending {
-                    format!("{a}.argsort_with::<{}, _>(Descending)", axis(*of))
+                    format!("{a}.argsort_with::<{}>(Descending)", axis(*of))
                 } else {
                     format!("{a}.argsort::<{}>()", axis(*of))
                 }
@@ -403,8 +403,8 @@ impl Printer<'_> {
             Operation::Stack { axis } => format!("{a}.stack::<{axis}>({b})"),
             Operation::Repeat { axis, times } => format!("{a}.repeat::<{axis}, {times}>()"),
             Operation::TileAlong { axis, times } => format!("{a}.tile::<{axis}, {times}>()"),
-            Operation::Take { axis } => format!("{a}.take_masked::<{axis}, _>({b}, {c})"),
-            Operation::TakeAlongAxis { axis } => format!("{a}.take_along_axis_masked::<{axis}, _>({b}, {c})"),
+            Operation::Take { axis } => format!("{a}.take_masked::<{axis}>({b}, {c})"),
+            Operation::TakeAlongAxis { axis } => format!("{a}.take_along_axis_masked::<{axis}>({b}, {c})"),
             Operation::Diagonal => format!("{a}.diagonal()"),
             Operation::OneHot { element, axis, classes } => {
                 format!("{a}.one_hot::<{}, {axis}, {classes}>()", element.name())

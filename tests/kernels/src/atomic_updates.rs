@@ -25,7 +25,7 @@ pub fn sums_and_extrema<T: AtomicAdd + AtomicMinMax>(
     let before = before.partition(cx, shape![1, 64]);
     let i = cx.bid::<0>();
     let value = value.partition(cx, shape![64]).load_masked(Zero, i);
-    let j = cx.iota::<i32, _>(shape![64]) + *i as i32 * 64;
+    let j = cx.iota::<i32>(shape![64]) + *i as i32 * 64;
     let even = (j % 2).eq(0);
     store_rows! { before at i:
         0: elements.atomic_add(value, (0, j), Relaxed, Device);
@@ -82,7 +82,7 @@ pub fn logical_updates<T: AtomicLogical>(
     let before = before.partition(cx, shape![1, 64]);
     let i = cx.bid::<0>();
     let value = value.partition(cx, shape![64]).load_masked(Zero, i);
-    let j = cx.iota::<u32, _>(shape![64]) + *i * 64;
+    let j = cx.iota::<u32>(shape![64]) + *i * 64;
     let even = (j % 2).eq(0);
     store_rows! { before at i:
         0: elements.atomic_and(value, (0, j), Relaxed, Device);
@@ -134,7 +134,7 @@ pub fn exchanges<T: AtomicExchange + Promote<T, Output = T>>(
     let i = cx.bid::<0>();
     let value = value.partition(cx, shape![64]).load_masked(Zero, i);
     let expected = expected.partition(cx, shape![64]).load_masked(Zero, i);
-    let j = cx.iota::<i64, _>(shape![64]) + i64::from(*i) * 64;
+    let j = cx.iota::<i64>(shape![64]) + i64::from(*i) * 64;
     let even = (j % 2).eq(0);
     store_rows! { before at i:
         0: elements.atomic_exchange(value, (0, j), AcquireRelease, Device);
@@ -223,9 +223,9 @@ pub fn contended<T: AtomicAdd + AtomicMinMax>(
 ) where
     u32: Cast<T>,
 {
-    let c = cx.iota::<u32, _>(shape![16]);
+    let c = cx.iota::<u32>(shape![16]);
     let value = (c + *cx.bid::<0>()).cast::<T>();
-    let one = cx.ones::<T, _>(shape![16]);
+    let one = cx.ones::<T>(shape![16]);
     let _ = totals.atomic_add(one, (0, c), Relaxed, Device);
     let _ = totals.atomic_sub(one, (2, c), Relaxed, Device);
     let _ = totals.atomic_min(value, (3, c), Relaxed, Device);
@@ -262,10 +262,10 @@ pub fn last_block(
     let total = total.partition(cx, shape![1, 256]);
     let i = cx.bid::<0>();
     let partial = partial.partition(cx, shape![1, 256]);
-    partial.atomic_store(cx.iota::<u32, _>(shape![256]) + *i, (i, 0), Relaxed, Device);
+    partial.atomic_store(cx.iota::<u32>(shape![256]) + *i, (i, 0), Relaxed, Device);
     let before = ticket.atomic_add(1, cx.scalar(0u32), AcquireRelease, Device).item();
     if before + 1 == cx.num_blocks(0) {
-        let mut sum = cx.zeros::<u32, _>(shape![1, 256]);
+        let mut sum = cx.zeros::<u32>(shape![1, 256]);
         for k in 0..cx.num_blocks(0) {
             sum += partial.atomic_load((k, 0), Relaxed, Device);
         }

@@ -89,7 +89,7 @@ pub fn hand_over(
     let i = cx.bid::<0>();
     let data = data.partition(cx, shape![1024]);
     let flags = flags.partition(cx, shape![1]);
-    let own = cx.iota::<i32, _>(shape![1024]) + *i as i32 * 1024;
+    let own = cx.iota::<i32>(shape![1024]) + *i as i32 * 1024;
     data.atomic_store(own, i, Relaxed, Device);
     flags.atomic_store(cx.scalar(1u32), i, Release, Device);
     let before = i.saturating_sub(1);

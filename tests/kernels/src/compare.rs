@@ -47,7 +47,7 @@ pub fn order_of_bools(cx: Cx, a: Operand<bool>, b: Operand<bool>, results: Rows<
     results.store_masked(a.minimum(b), (6, i));
     results.store_masked(a.maximum(b), (7, i));
     results.store_masked(a.cummax::<0>(), (8, i));
-    let place = cx.coordinate::<0, _>(shape![TILE]);
+    let place = cx.coordinate::<0>(shape![TILE]);
     let first = place.eq(a.argmax::<0>());
     let whole = place.eq(0).select(a.min::<0>(), place.eq(1).select(a.max::<0>(), first));
     results.store_masked(whole, (9, i));

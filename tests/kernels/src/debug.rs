@@ -9,8 +9,8 @@ pub fn print_all(cx: Cx, number: f32, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32
     let i = cx.bid::<0>();
     let t = x.partition(cx, shape![4]).load_masked(Zero, i);
     tile_print!(cx, "block {} of {}: {:?} and {:.2}", i, cx.num_blocks(0), t, number);
-    let wide = cx.iota::<i64, _>(shape![2, 2]) - 2;
-    tile_print!(cx, "{{{}}} {:+} {:#x}", wide, cx.iota::<u8, _>(shape![1, 2, 1]), 0xdead_beef_u32);
+    let wide = cx.iota::<i64>(shape![2, 2]) - 2;
+    tile_print!(cx, "{{{}}} {:+} {:#x}", wide, cx.iota::<u8>(shape![1, 2, 1]), 0xdead_beef_u32);
     tile_print!(cx, "{} {:e} {}", t.gt(1.0), t.cast::<f64>().sum::<0>(), t.cast::<f16>().sum::<0>().item());
     tile_print!(cx, "no arguments");
     y.store_masked(t, i);
@@ -22,7 +22,7 @@ pub fn print_too_much(cx: Cx, y: SpanMut<u32, (u32,)>) {
     let y = y.partition(cx, shape![1]);
     let i = cx.bid::<0>();
     for _ in 0..64 {
-        tile_print!(cx, "{}", cx.iota::<u32, _>(shape![8192]));
+        tile_print!(cx, "{}", cx.iota::<u32>(shape![8192]));
     }
     y.store(cx.scalar(*i), i);
 }

@@ -71,7 +71,7 @@ pub fn reverse<T: Promote<T, Output = T>>(
 ) {
     let order = order.partition(cx, shape![1, 64]);
     let own = cx.bid::<0>();
-    let k = cx.iota::<i64, _>(shape![64]) + i64::from(*own) * 64;
+    let k = cx.iota::<i64>(shape![64]) + i64::from(*own) * 64;
     let last = i64::from(x.extent(0)) - 1;
     let inside = k.le(last);
     let mirrored = last - k;
@@ -107,9 +107,9 @@ pub fn gather_ranks<T: Promote<T, Output = T>>(
 ) {
     let results = results.partition(cx, shape![1, 4, 2, 8]);
     let own = cx.bid::<0>();
-    let a = cx.iota::<i32, _>(shape![4, 1, 1]) * step - 1;
-    let b = cx.iota::<i8, _>(shape![2, 1]);
-    let c = cx.iota::<u64, _>(shape![8]);
+    let a = cx.iota::<i32>(shape![4, 1, 1]) * step - 1;
+    let b = cx.iota::<i8>(shape![2, 1]);
+    let c = cx.iota::<u64>(shape![8]);
     results.store(x.gather((a, b, c)), (0, own, 0, 0));
     results.store(y.gather((a, 2, b, c)), (1, own, 0, 0));
     results.store(y.gather((c, b, a, c)), (2, own, 0, 0));

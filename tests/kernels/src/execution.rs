@@ -57,7 +57,7 @@ pub fn checked_copy(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
 /// Stores without a mask.
 #[kernel(threads = 64, min_blocks = 1)]
 pub fn checked_store(cx: Cx, y: SpanMut<f32, (u32,)>) {
-    y.partition(cx, shape![64]).store(cx.zeros::<f32, _>(shape![64]), cx.bid::<0>());
+    y.partition(cx, shape![64]).store(cx.zeros::<f32>(shape![64]), cx.bid::<0>());
 }
 
 /// Loads a tile by an index that the caller gives, which may be negative.
@@ -69,7 +69,7 @@ pub fn load_at(cx: Cx, index: i32, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>
 /// Takes the element of a tile that the caller names.
 #[kernel(threads = 64, min_blocks = 1)]
 pub fn element_at(cx: Cx, index: u32, y: SpanMut<u32, (u32,)>) {
-    let element = cx.iota::<u32, _>(shape![64]).at([index]);
+    let element = cx.iota::<u32>(shape![64]).at([index]);
     y.partition(cx, shape![1]).store(cx.scalar(element), cx.bid::<0>());
 }
 

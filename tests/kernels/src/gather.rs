@@ -94,9 +94,9 @@ pub fn gather_rank_3<T: Promote<T, Output = T>>(
     let results = results.partition(cx, shape![1, 64]);
     let own = cx.bid::<0>();
     let x = x.gather_scatter_view(cx, shape![2, 4, 8]);
-    let first = cx.iota::<i32, _>(shape![2]) * step - 1;
-    let second = cx.iota::<i32, _>(shape![4]) * step - 1;
-    let third = cx.iota::<i32, _>(shape![8]) * step - 1;
+    let first = cx.iota::<i32>(shape![2]) * step - 1;
+    let second = cx.iota::<i32>(shape![4]) * step - 1;
+    let third = cx.iota::<i32>(shape![8]) * step - 1;
     results.store(x.load_masked(Zero, (first, 1, 1)).reshape(shape![64]), (0, own));
     results.store(x.load_masked(Zero, (1, second, 1)).reshape(shape![64]), (1, own));
     results.store(x.load_masked(Zero, (1, 1, third)).reshape(shape![64]), (2, own));
@@ -113,9 +113,9 @@ pub fn gather_rank_4<T: Promote<T, Output = T>>(
     let results = results.partition(cx, shape![1, 512]);
     let own = cx.bid::<0>();
     let x = x.gather_scatter_view(cx, shape![2, 4, 8, 8]);
-    let first = cx.iota::<i32, _>(shape![2]) * step - 1;
-    let second = cx.iota::<i32, _>(shape![4]) * step - 1;
-    let inner = cx.iota::<i32, _>(shape![8]) * step - 1;
+    let first = cx.iota::<i32>(shape![2]) * step - 1;
+    let second = cx.iota::<i32>(shape![4]) * step - 1;
+    let inner = cx.iota::<i32>(shape![8]) * step - 1;
     results.store(x.load_masked(Zero, (first, 1, 1, 1)).reshape(shape![512]), (0, own));
     results.store(x.load_masked(Zero, (1, second, 1, 1)).reshape(shape![512]), (1, own));
     results.store(x.load_masked(Zero, (1, 1, inner, 1)).reshape(shape![512]), (2, own));
@@ -134,7 +134,7 @@ pub fn index_types<I: Integer + Cast<u64>>(
     let own = cx.bid::<0>();
     let rows = rows.partition(cx, shape![32]).load(0);
     results.store(x.gather_scatter_view(cx, shape![32, 4]).load_masked(Nan, (rows, 0)), (0, own, 0));
-    let columns = cx.iota::<u8, _>(shape![4]);
+    let columns = cx.iota::<u8>(shape![4]);
     results.store(x.gather_masked(f32::NAN, (rows.expand_dims::<1>(), columns), true), (1, own, 0));
 }
 
@@ -166,7 +166,7 @@ pub fn gather_mapped<E, M>(
 /// cuTile's example: columns 2 to 5 of the rows 0 to 3.
 #[kernel(threads = 32, min_blocks = 1)]
 pub fn documented_example(cx: Cx, x: Span<i32, (D<4>, D<8>)>, y: SpanMut<i32, (u32, D<4>)>) {
-    let rows = cx.iota::<i32, _>(shape![4]);
+    let rows = cx.iota::<i32>(shape![4]);
     let tile = x.gather_scatter_view(cx, shape![4, 4]).load((rows, 2));
     y.partition(cx, shape![4, 4]).store(tile, (cx.bid::<0>(), 0));
 }

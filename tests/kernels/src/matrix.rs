@@ -100,7 +100,7 @@ pub fn product_with_epilogue<T: MultiplyAccumulate<T, f32>>(
     let results = results.partition(cx, shape![64, 64]);
     let (row, column) = (cx.bid::<0>(), cx.bid::<1>());
     let (a, b) = (a.partition(cx, shape![64, 32]), b.partition(cx, shape![32, 64]));
-    let mut sums = cx.accumulators::<f32, _>(shape![64, 64]);
+    let mut sums = cx.accumulators::<f32>(shape![64, 64]);
     for k in 0..a.num_tiles(1) {
         sums = mma(a.load_masked(Zero, (row, k)), b.load_masked(Zero, (k, column)), sums);
     }

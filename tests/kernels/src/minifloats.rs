@@ -94,7 +94,7 @@ where
     let y = y.partition(cx, shape![TILE]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![TILE]).load(i);
-    y.store(x.cast_with::<U, R>(R::default()), i);
+    y.store(x.cast_with::<U>(R::default()), i);
 }
 
 /// Loads tiles of which the tensor has a part, and stores what they are padded with too.

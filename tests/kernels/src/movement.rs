@@ -149,7 +149,7 @@ pub fn high_ranks<T: Promote<T, Output = T>>(
     results.store(first.stack::<3>(second).flatten(), (2, i));
     let part = x.extract(shape![1, 2, 4, 8], [1, 1, 0, 0]);
     results.store(part.tile::<0, 8>().flatten(), (3, i));
-    results.store(x.take::<2, _>(7 - cx.iota::<i32, _>(shape![8])).flatten(), (4, i));
+    results.store(x.take::<2>(7 - cx.iota::<i32>(shape![8])).flatten(), (4, i));
     results.store(x.flip::<1>().flatten(), (5, i));
     results.store(x.roll::<3>(3).flatten(), (6, i));
     results.store(x.transpose::<1, 3>().flatten(), (7, i));
@@ -179,14 +179,14 @@ pub fn picks<T: Promote<T, Output = T>, I: Integer + Cast<i64>>(
     let any = any.partition(cx, shape![16, 16]).load((0, 0));
     let (first, first_any) =
         (inside.slice::<0, 0, 1>().squeeze::<0>(), any.slice::<0, 0, 1>().squeeze::<0>());
-    results.store(x.take_along_axis::<0, _>(inside).flatten(), (0, i));
-    results.store(x.take_along_axis::<1, _>(inside).flatten(), (1, i));
-    results.store(x.take_along_axis_masked::<0, _>(any, padding).flatten(), (2, i));
-    results.store(x.take_along_axis_masked::<1, _>(any, padding).flatten(), (3, i));
-    results.store(x.take::<0, _>(first).flatten(), (4, i));
-    results.store(x.take::<1, _>(first).flatten(), (5, i));
-    results.store(x.take_masked::<0, _>(first_any, padding).flatten(), (6, i));
-    results.store(x.take_masked::<1, _>(first_any, padding).flatten(), (7, i));
+    results.store(x.take_along_axis::<0>(inside).flatten(), (0, i));
+    results.store(x.take_along_axis::<1>(inside).flatten(), (1, i));
+    results.store(x.take_along_axis_masked::<0>(any, padding).flatten(), (2, i));
+    results.store(x.take_along_axis_masked::<1>(any, padding).flatten(), (3, i));
+    results.store(x.take::<0>(first).flatten(), (4, i));
+    results.store(x.take::<1>(first).flatten(), (5, i));
+    results.store(x.take_masked::<0>(first_any, padding).flatten(), (6, i));
+    results.store(x.take_masked::<1>(first_any, padding).flatten(), (7, i));
     results.store(x.diagonal().broadcast(shape![16, 16]).flatten(), (8, i));
 }
 
@@ -240,10 +240,10 @@ where
     let results = results.partition(cx, shape![1, 128]);
     let i = cx.bid::<0>();
     results.store(cx.arange(shape![128], start, step), (0, i));
-    results.store(cx.eye::<T, _>(shape![8, 16]).flatten(), (1, i));
+    results.store(cx.eye::<T>(shape![8, 16]).flatten(), (1, i));
     let array = cx.tile_of([[[start, step], [step, start]], [[start, start], [T::ONE, T::ZERO]]]);
     results.store(array.tile::<0, 16>().flatten(), (2, i));
-    let (row, column) = (cx.coordinate::<0, _>(shape![8, 16]), cx.coordinate::<1, _>(shape![8, 16]));
+    let (row, column) = (cx.coordinate::<0>(shape![8, 16]), cx.coordinate::<1>(shape![8, 16]));
     let triangle = column.le(row).select(cx.full(shape![8, 16], start), cx.full(shape![8, 16], step));
     results.store(triangle.flatten(), (3, i));
 }
@@ -261,7 +261,7 @@ pub fn reduced<T: Number>(cx: Cx, x: Input<T, (D<32>, D<64>)>, results: Output<T
     results.store(largest.roll::<0>(3).tile::<0, 2>().flatten(), (2, i));
     results.store(largest.cat::<1>(smallest).flatten(), (3, i));
     results.store(largest.split::<0>().1.repeat::<0, 4>().flatten(), (4, i));
-    results.store(x.take_along_axis::<1, _>(x.argmax::<1>()).cat::<0>(smallest).flatten(), (5, i));
+    results.store(x.take_along_axis::<1>(x.argmax::<1>()).cat::<0>(smallest).flatten(), (5, i));
     let columns = x.max::<0>();
     results.store(columns.transpose::<1, 0>().flatten(), (6, i));
     results.store(columns.flip::<1>().flatten(), (7, i));

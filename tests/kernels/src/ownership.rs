@@ -8,7 +8,7 @@ use cuda_tiles::prelude::*;
 pub fn one_naming(cx: Cx, x: SpanMut<i32, (u32, u32)>, y: SpanMut<i32, (u32, u32)>) {
     let (x, y) = (x.partition(cx, shape![4, 8]), y.transpose::<0, 1>().partition(cx, shape![4, 8]));
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
-    let tile = cx.iota::<i32, _>(shape![4, 8]) + (*i * 1000 + *j * 100) as i32;
+    let tile = cx.iota::<i32>(shape![4, 8]) + (*i * 1000 + *j * 100) as i32;
     if *i < *j {
         x.store_masked(tile, (i, j));
     } else {

@@ -11,8 +11,8 @@ pub fn random_bits(cx: Cx, seed: u64, stream: u64, offset: u64, words: Row<u32>,
     let i = cx.bid::<0>();
     let random = Philox::new(cx, seed, stream);
     let first = offset.wrapping_add(u64::from(*i) * 256);
-    words.store_masked(random.bits::<u32, _>(shape![256], first), i);
-    wide.store_masked(random.bits::<u64, _>(shape![256], first), i);
+    words.store_masked(random.bits::<u32>(shape![256], first), i);
+    wide.store_masked(random.bits::<u64>(shape![256], first), i);
 }
 
 /// Kernels for floats: uniform with zero, uniform with one, normal.
@@ -32,9 +32,9 @@ macro_rules! floats {
             let random = Philox::new(cx, seed, stream);
             let first = offset.wrapping_add(u64::from(*i) * $tile);
             let shape = shape![1, $tile];
-            results.store_masked(random.uniform::<T, _>(shape, first), (0, i));
-            results.store_masked(random.uniform_above_zero::<T, _>(shape, first), (1, i));
-            results.store_masked(random.normal::<T, _>(shape, first), (2, i));
+            results.store_masked(random.uniform::<T>(shape, first), (0, i));
+            results.store_masked(random.uniform_above_zero::<T>(shape, first), (1, i));
+            results.store_masked(random.normal::<T>(shape, first), (2, i));
         }
     )* };
 }

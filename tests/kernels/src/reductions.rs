@@ -27,13 +27,13 @@ macro_rules! all_reductions {
             values.store(x.prod::<0>(), (1, i, 0));
             values.store(x.max::<0>(), (2, i, 0));
             values.store(x.min::<0>(), (3, i, 0));
-            values.store(x.max_with::<0, _>(PropagateNan), (4, i, 0));
-            values.store(x.min_with::<0, _>(PropagateNan), (5, i, 0));
+            values.store(x.max_with::<0>(PropagateNan), (4, i, 0));
+            values.store(x.min_with::<0>(PropagateNan), (5, i, 0));
             values.store(x.reduce::<0>(T::ZERO, |a, b| Comparable::maximum(a.abs(), b.abs())), (6, i, 0));
             positions.store(x.argmax::<0>(), (0, i, 0));
             positions.store(x.argmin::<0>(), (1, i, 0));
-            positions.store(x.argmax_with::<0, _>(PropagateNan), (2, i, 0));
-            positions.store(x.argmin_with::<0, _>(PropagateNan), (3, i, 0));
+            positions.store(x.argmax_with::<0>(PropagateNan), (2, i, 0));
+            positions.store(x.argmin_with::<0>(PropagateNan), (3, i, 0));
         }
     )* };
 }
@@ -277,11 +277,11 @@ where
     results.store(x.mean::<0>(), (0, i, 0));
     results.store(x.mean::<1>(), (1, i, 0));
     results.store(x.mean::<ALL>(), (2, i, 0));
-    results.store(x.sum_with::<1, _>(TowardZero), (3, i, 0));
-    results.store(x.sum_with::<1, _>(TowardNegative), (4, i, 0));
-    results.store(x.sum_with::<1, _>(TowardPositive), (5, i, 0));
-    results.store(x.prod_with::<1, _>(TowardNegative), (6, i, 0));
-    results.store(x.prod_with::<1, _>(TowardPositive), (7, i, 0));
+    results.store(x.sum_with::<1>(TowardZero), (3, i, 0));
+    results.store(x.sum_with::<1>(TowardNegative), (4, i, 0));
+    results.store(x.sum_with::<1>(TowardPositive), (5, i, 0));
+    results.store(x.prod_with::<1>(TowardNegative), (6, i, 0));
+    results.store(x.prod_with::<1>(TowardPositive), (7, i, 0));
 }
 
 /// Rows, along axis 0, axis 1 and all: of the tuples of an element, its negation, its number, and its number doubled the
@@ -301,7 +301,7 @@ pub fn tuples(
     let maxima = maxima.partition(cx, shape![1, 64, 16]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![64, 16]).load((0, 0));
-    let number = cx.iota::<u32, _>(shape![64, 16]);
+    let number = cx.iota::<u32>(shape![64, 16]);
     let t = (x, -x.cast::<i16>(), number, number.cast::<u64>() * 2);
     let combine = |a: (u8, i16, u32, u64), b: (u8, i16, u32, u64)| {
         (a.0.wrapping_add(b.0), a.1.min(b.1), a.2 ^ b.2, a.3.max(b.3))
@@ -331,7 +331,7 @@ pub fn moments(
     let squares = squares.partition(cx, shape![1, 32, 64]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![32, 64]).load((0, 0));
-    let t = (x, cx.zeros::<f32, _>(shape![32, 64]), cx.ones::<f32, _>(shape![32, 64]));
+    let t = (x, cx.zeros::<f32>(shape![32, 64]), cx.ones::<f32>(shape![32, 64]));
     let combine = |(m1, s1, n1): (f32, f32, f32), (m2, s2, n2): (f32, f32, f32)| {
         let (n, d) = (n1 + n2, m2 - m1);
         (m1 + d * (n2 / n), s1 + s2 + d * d * (n1 * n2 / n), n)

@@ -80,7 +80,7 @@ pub fn repacked_sums(
     let at = (cx.bid::<0>(), 0);
     let a = a.partition(cx, shape![16, 16]).load(at);
     let b = b.partition(cx, shape![16, 8]).load(at);
-    let sums = mma(a, b, cx.zeros::<f32, _>(shape![16, 8]));
+    let sums = mma(a, b, cx.zeros::<f32>(shape![16, 8]));
     words.store(sums.repack::<u32, 1>(), at);
     bytes.store(sums.repack::<u8, 1>(), at);
 }

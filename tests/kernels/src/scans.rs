@@ -19,12 +19,12 @@ macro_rules! all_scans {
             let i = cx.bid::<0>();
             let x = x.partition(cx, shape![$rows, $columns]).load((0, 0));
             results.store(x.cumsum::<0>(), (0, i, 0));
-            results.store(x.cumsum_with::<0, _>(Exclusive), (1, i, 0));
-            results.store(x.cumsum_with::<0, _>(Backward), (2, i, 0));
-            results.store(x.cumsum_with::<0, _>((Backward, Exclusive)), (3, i, 0));
+            results.store(x.cumsum_with::<0>(Exclusive), (1, i, 0));
+            results.store(x.cumsum_with::<0>(Backward), (2, i, 0));
+            results.store(x.cumsum_with::<0>((Backward, Exclusive)), (3, i, 0));
             results.store(x.cumprod::<0>(), (4, i, 0));
             results.store(x.cummax::<0>(), (5, i, 0));
-            results.store(x.cummin_with::<0, _>(Backward), (6, i, 0));
+            results.store(x.cummin_with::<0>(Backward), (6, i, 0));
             let larger = |a: T, b: T| if a.abs().less(b.abs()) { b } else { a };
             results.store(x.scan::<0>(T::ZERO, larger), (7, i, 0));
         }
@@ -53,12 +53,12 @@ macro_rules! along_axes {
             results.store(x.cumsum::<0>(), (0, i, 0));
             results.store(x.cumsum::<1>(), (1, i, 0));
             results.store(x.cumsum::<ALL>(), (2, i, 0));
-            results.store(x.cumsum_with::<0, _>((Exclusive, Backward)), (3, i, 0));
-            results.store(x.cumsum_with::<1, _>((Exclusive, Backward)), (4, i, 0));
-            results.store(x.cumsum_with::<ALL, _>((Exclusive, Backward)), (5, i, 0));
-            results.store(x.cummax_with::<0, _>(Backward), (6, i, 0));
-            results.store(x.cummax_with::<1, _>(Backward), (7, i, 0));
-            results.store(x.cummax_with::<ALL, _>(Backward), (8, i, 0));
+            results.store(x.cumsum_with::<0>((Exclusive, Backward)), (3, i, 0));
+            results.store(x.cumsum_with::<1>((Exclusive, Backward)), (4, i, 0));
+            results.store(x.cumsum_with::<ALL>((Exclusive, Backward)), (5, i, 0));
+            results.store(x.cummax_with::<0>(Backward), (6, i, 0));
+            results.store(x.cummax_with::<1>(Backward), (7, i, 0));
+            results.store(x.cummax_with::<ALL>(Backward), (8, i, 0));
         }
     )* };
 }
@@ -97,13 +97,13 @@ pub fn affine_maps(
     }
     stores! {
         0: t.scan::<0>((1, 0), then);
-        1: t.scan_with::<0, _>((1, 0), then, Exclusive);
-        2: t.scan_with::<0, _>((1, 0), then, Backward);
-        3: t.scan_with::<0, _>((1, 0), then, (Exclusive, Backward));
-        4: t.scan_with::<1, _>((1, 0), then, (Inclusive, Forward));
-        5: t.scan_with::<1, _>((1, 0), then, (Forward, Exclusive));
-        6: t.scan_with::<1, _>((1, 0), then, (Backward, Inclusive));
-        7: t.scan_with::<1, _>((1, 0), then, (Backward, Exclusive));
+        1: t.scan_with::<0>((1, 0), then, Exclusive);
+        2: t.scan_with::<0>((1, 0), then, Backward);
+        3: t.scan_with::<0>((1, 0), then, (Exclusive, Backward));
+        4: t.scan_with::<1>((1, 0), then, (Inclusive, Forward));
+        5: t.scan_with::<1>((1, 0), then, (Forward, Exclusive));
+        6: t.scan_with::<1>((1, 0), then, (Backward, Inclusive));
+        7: t.scan_with::<1>((1, 0), then, (Backward, Exclusive));
     }
 }
 
@@ -120,7 +120,7 @@ pub fn segmented_sums(
     let t = (begins.partition(cx, shape![64, 16]).load((0, 0)), x.partition(cx, shape![64, 16]).load((0, 0)));
     let sum = |a: (bool, u64), b: (bool, u64)| (a.0 | b.0, if b.0 { b.1 } else { a.1.wrapping_add(b.1) });
     results.store(t.scan::<0>((false, 0), sum).1, (0, i, 0));
-    results.store(t.scan_with::<1, _>((false, 0), sum, Backward).1, (1, i, 0));
+    results.store(t.scan_with::<1>((false, 0), sum, Backward).1, (1, i, 0));
     results.store(t.scan::<ALL>((false, 0), sum).1, (2, i, 0));
 }
 
@@ -139,12 +139,12 @@ pub fn scans_of_rank_4<T: Number>(
     results.store(x.cumsum::<1>(), (1, i, 0, 0));
     results.store(x.cumsum::<2>(), (2, i, 0, 0));
     results.store(x.cumsum::<3>(), (3, i, 0, 0));
-    results.store(x.cumsum_with::<0, _>(Exclusive), (4, i, 0, 0));
-    results.store(x.cumsum_with::<1, _>(Exclusive), (5, i, 0, 0));
-    results.store(x.cumsum_with::<2, _>(Exclusive), (6, i, 0, 0));
-    results.store(x.cumsum_with::<3, _>(Exclusive), (7, i, 0, 0));
+    results.store(x.cumsum_with::<0>(Exclusive), (4, i, 0, 0));
+    results.store(x.cumsum_with::<1>(Exclusive), (5, i, 0, 0));
+    results.store(x.cumsum_with::<2>(Exclusive), (6, i, 0, 0));
+    results.store(x.cumsum_with::<3>(Exclusive), (7, i, 0, 0));
     results.store(x.sum::<1>().cumsum::<2>(), (8, i, 0, 0));
-    results.store(x.sum::<3>().cumsum_rounded::<0, _, _>(Backward, ()), (9, i, 0, 0));
+    results.store(x.sum::<3>().cumsum_rounded::<0>(Backward, ()), (9, i, 0, 0));
 }
 
 /// Running sums of rows, rounded to nearest even by name, and of 32,768 elements: totals that go through the scratch
@@ -157,7 +157,7 @@ where
     let results = results.partition(cx, shape![8, 2048]);
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![8, 2048]).load((0, 0));
-    results.store(x.cumsum_rounded::<1, _, _>(Forward, NearestEven), (0, i));
+    results.store(x.cumsum_rounded::<1>(Forward, NearestEven), (0, i));
     results.store(x.cumsum::<0>(), (1, i));
     results.store(x.cumsum::<ALL>(), (2, i));
 }

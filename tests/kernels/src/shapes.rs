@@ -16,10 +16,10 @@ where
 {
     let results = results.partition(cx, shape![1, 128]);
     let i = cx.bid::<0>();
-    results.store(cx.iota::<T, _>(shape![128]), (0, i));
+    results.store(cx.iota::<T>(shape![128]), (0, i));
     results.store(cx.full(shape![2, 64], s).reshape(shape![128]), (1, i));
-    results.store(cx.zeros::<T, _>(shape![1, 128]), (2, i));
-    results.store(cx.ones::<T, _>(shape![1]), (3, i));
+    results.store(cx.zeros::<T>(shape![1, 128]), (2, i));
+    results.store(cx.ones::<T>(shape![1]), (3, i));
 }
 
 /// Rows: `s` throughout, the scalar tile `s`, zeros.
@@ -29,7 +29,7 @@ pub fn constants<T: Promote<T, Output = T>>(cx: Cx, s: T, results: Output<T, (D<
     let i = cx.bid::<0>();
     results.store(cx.full(shape![128], s), (0, i));
     results.store(cx.scalar(s), (1, i));
-    results.store(cx.zeros::<T, _>(shape![128]), (2, i));
+    results.store(cx.zeros::<T>(shape![128]), (2, i));
 }
 
 /// A matrix `m`, a column `c` and a row `r`: `m - c`, `m - r`, `c - m`, `r - m`, `c - r`, `c` broadcast, `r` broadcast,

@@ -7,7 +7,7 @@ use cuda_tiles::prelude::*;
 #[kernel(threads = 256, min_blocks = 1)]
 pub fn histogram(cx: Cx, x: Span<u8, (u32,)>, counts: SpanMut<u32, (u32, D<256>)>) {
     let (x, counts) = (x.partition(cx, shape![1024]), counts.partition(cx, shape![1, 256]));
-    cx.shared::<u32, 256, _>(|bins| {
+    cx.shared::<u32, 256>(|bins| {
         bins.fill(0);
         for i in cx.tiles::<0>(x.num_tiles(0)) {
             bins.add(x.load(i).cast::<u32>(), 1);
@@ -28,7 +28,7 @@ pub fn shared_sums<T: cuda_tiles::simt::SharedSum + Number>(
     let i = cx.bid::<0>();
     let bins = bins.partition(cx, shape![64]).load(0);
     let values = values.partition(cx, shape![64]).load(0);
-    cx.shared::<T, 64, _>(|sums| {
+    cx.shared::<T, 64>(|sums| {
         sums.fill(T::ZERO);
         sums.add_each(bins, values);
         sums.add(bins, T::ONE);
@@ -48,7 +48,7 @@ pub fn rotate_by_threads<T: Element + Promote<T, Output = T> + Cast<T>>(
     let x = x.partition(cx, shape![128]);
     let i = cx.bid::<0>();
     let tile = x.load(i);
-    let rotated = cx.shared::<T, 128, _>(|memory| {
+    let rotated = cx.shared::<T, 128>(|memory| {
         // SAFETY: each thread writes its own elements, and reads behind the barrier, which all reach; between the second
         // barrier and the end nobody writes. The exchange there and back is the identity.
         unsafe {
@@ -73,7 +73,7 @@ pub fn rotate_by_threads<T: Element + Promote<T, Output = T> + Cast<T>>(
 pub fn threads(cx: Cx, results: SpanMut<u32, (D<4>, u32)>) {
     let results = results.partition(cx, shape![1, 1]);
     let i = cx.bid::<0>();
-    cx.shared::<u32, 4, _>(|sums| {
+    cx.shared::<u32, 4>(|sums| {
         sums.fill(0);
         // SAFETY: all threads add atomically and reach all shuffles.
         unsafe {

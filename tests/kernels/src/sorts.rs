@@ -21,11 +21,11 @@ pub fn sorts_of_8_32<T: Ordered + Promote<T, Output = T>>(
     let i = cx.bid::<0>();
     let x = x.partition(cx, shape![8, 32]).load((0, 0));
     values.store(x.sort::<0>(), (0, i, 0));
-    values.store(x.sort_with::<1, _>(Descending), (1, i, 0));
+    values.store(x.sort_with::<1>(Descending), (1, i, 0));
     values.store(x.sort::<ALL>(), (2, i, 0));
-    positions.store(x.argsort_with::<0, _>(Descending), (0, i, 0));
+    positions.store(x.argsort_with::<0>(Descending), (0, i, 0));
     positions.store(x.argsort::<1>(), (1, i, 0));
-    let (sorted, numbers) = (x, cx.iota::<u32, _>(shape![8, 32])).sort_by_key::<1>();
+    let (sorted, numbers) = (x, cx.iota::<u32>(shape![8, 32])).sort_by_key::<1>();
     values.store(sorted, (3, i, 0));
     positions.store(numbers, (2, i, 0));
 }
@@ -44,7 +44,7 @@ macro_rules! along_axes {
             let i = cx.bid::<0>();
             let x = x.partition(cx, shape![$rows, $columns]).load((0, 0));
             values.store(x.sort::<0>(), (0, i, 0));
-            values.store(x.sort_with::<1, _>(Descending), (1, i, 0));
+            values.store(x.sort_with::<1>(Descending), (1, i, 0));
         }
     )* };
 }

@@ -98,7 +98,7 @@ pub fn copy_padded<T, M, O>(
 /// The sum of a span of any mapping: a helper that takes parts of tensors.
 fn sum_of<B: Block, M: Mapping>(cx: Cx<B>, x: TensorSpan<i32, (u32, u32), ReadOnly, M>) -> i32 {
     let x = x.partition(cx, shape![4, 16]);
-    let mut sum = cx.zeros::<i32, _>(shape![4, 16]);
+    let mut sum = cx.zeros::<i32>(shape![4, 16]);
     for i in 0..x.num_tiles(0) {
         for j in 0..x.num_tiles(1) {
             sum += x.load_masked(Zero, (i, j));

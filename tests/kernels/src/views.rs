@@ -216,7 +216,7 @@ pub fn worked_examples(
     loaded.store(x.partition(cx, shape![2, 2]).load(own), own);
     padded.store_masked(z.partition(cx, shape![2, 4]).load_masked(Nan, own), own);
     if (*own.0, *own.1) == (1, 3) {
-        y.store(cx.iota::<i32, _>(shape![2, 2]) * 100, own);
+        y.store(cx.iota::<i32>(shape![2, 2]) * 100, own);
     }
 }
 

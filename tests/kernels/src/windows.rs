@@ -74,7 +74,7 @@ pub fn strided_loads<T: Promote<T, Output = T>>(
 pub fn strided_stores<T: Number>(cx: Cx, y: SpanMut<T, (u32, u32, u32)>) {
     let y = y.strided(cx, shape![1, 2, 4], steps![2, 2, 6]);
     let index = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
-    y.store_masked(cx.ones::<T, _>(shape![1, 2, 4]), index);
+    y.store_masked(cx.ones::<T>(shape![1, 2, 4]), index);
     y.store_masked(y.load_masked(Zero, index) + T::ONE, index);
 }
 
@@ -195,7 +195,7 @@ pub fn worked_examples_at_steps(
     let tile = z.window(cx, shape![2, 4]).load_masked(Nan, (*own.0 * 2, *own.1 * 4));
     padded.store_masked(tile, own);
     if (*own.0, *own.1) == (1, 3) {
-        y.store(cx.iota::<i32, _>(shape![2, 2]) * 100, own);
+        y.store(cx.iota::<i32>(shape![2, 2]) * 100, own);
     }
 }
 

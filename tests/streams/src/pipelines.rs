@@ -27,7 +27,7 @@ pub fn add_in_order<O: TileOrder + Default + Send>(
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         let mut buffer = buffer;
         for tile in y.schedule(cx, order) {
-            let mut acc = Accumulator::from_tile(cx, tile.load(cx));
+            let mut acc = Accumulator::from_tile(tile.load(cx));
             consumer.k_loop(1).for_each(|(x, unit)| acc.mma(x, unit));
             tile.store(&mut buffer, acc.finish());
         }
@@ -61,17 +61,20 @@ pub fn chained<B: Block, T: SharedMma<T, f32>, const S: usize>(
             let query = guard.tiles().load_operand_a(cx);
             consumer.release(guard);
             let key = consumer.wait();
-            let scores = consumer
-                .start(Accumulator::unset(cx), key, |scores, key| scores.mma(query, key.transposed()));
+            let scores = consumer.start(cx.unset_accumulator::<f32>(shape![64, 64]), key, |scores, key| {
+                scores.mma(query, key.transposed())
+            });
             let mut weights = scores.finish(&mut consumer).cast::<T>();
-            let mut acc = Accumulator::<f32, Shape2<64, 32>, _>::zero(cx);
+            let mut acc = cx.zero_accumulator::<f32>(shape![64, 32]);
             for _ in 1..blocks {
                 let value = consumer.wait();
                 let product = consumer.start(acc, value, |acc, v| acc.mma(weights, v));
                 let key = consumer.wait();
-                let scores = consumer
-                    .start(Accumulator::unset(cx), key, |scores, key| scores.mma(query, key.transposed()));
-                acc = Accumulator::from_tile(cx, product.finish(&mut consumer));
+                let scores =
+                    consumer.start(cx.unset_accumulator::<f32>(shape![64, 64]), key, |scores, key| {
+                        scores.mma(query, key.transposed())
+                    });
+                acc = Accumulator::from_tile(product.finish(&mut consumer));
                 weights = scores.finish(&mut consumer).cast();
             }
             let value = consumer.wait();
@@ -106,8 +109,8 @@ pub fn gated<O: Number + Cast<f32>>(
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         let mut buffer = buffer;
         for tile in y.schedule(cx, ColumnMajor) {
-            let mut acc_b = Accumulator::<f32, Shape2<64, 32>, _>::zero(cx);
-            let mut acc_c = Accumulator::<f32, Shape2<64, 32>, _>::zero(cx);
+            let mut acc_b = cx.zero_accumulator::<f32>(shape![64, 32]);
+            let mut acc_c = cx.zero_accumulator::<f32>(shape![64, 32]);
             consumer.k_loop(steps).for_each(|(a, b, c)| {
                 acc_b.mma(a, b.transposed());
                 acc_c.mma(a, c.transposed());
@@ -146,10 +149,10 @@ pub fn two_products(
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         let mut buffer = buffer;
         for tile in y.schedule(cx, Grouped::<2>) {
-            let mut sums = Accumulator::<f32, Shape2<64, 64>, _>::zero(cx).finish();
+            let mut sums = cx.zero_accumulator::<f32>(shape![64, 64]).finish();
             for _ in 0..steps / 2 {
                 let (first, second) = (consumer.wait(), consumer.wait());
-                let mut acc = Accumulator::from_tile(cx, sums);
+                let mut acc = Accumulator::from_tile(sums);
                 let (a, b, c, d) = first.tiles();
                 acc.mma(a, b.transposed());
                 acc.mma(c, d);
@@ -161,7 +164,7 @@ pub fn two_products(
                 consumer.release(second);
             }
             // An odd number of steps leaves one: a k loop after stages that were held.
-            let mut acc = Accumulator::from_tile(cx, sums);
+            let mut acc = Accumulator::from_tile(sums);
             consumer.k_loop(steps % 2).for_each(|(a, b, c, d)| {
                 acc.mma(a, b.transposed());
                 acc.mma(c, d);
@@ -184,7 +187,7 @@ pub fn read_some(
     roles.pipeline(ring, x.column(0), move |cx, mut consumer| {
         let tiles = y.schedule(cx, RowMajor);
         let mut buffer = buffer;
-        let mut sum = cx.zeros::<f32, _>(shape![64, 8]);
+        let mut sum = cx.zeros::<f32>(shape![64, 8]);
         consumer.k_loop(count).for_each(|stage| sum += stage.load(cx));
         for tile in tiles {
             tile.store(&mut buffer, sum);
@@ -206,7 +209,7 @@ pub fn forget_some(
     roles.pipeline(ring, x.column(0), move |cx, mut consumer| {
         let tiles = y.schedule(cx, RowMajor);
         let mut buffer = buffer;
-        let mut sum = cx.zeros::<f32, _>(shape![64, 8]);
+        let mut sum = cx.zeros::<f32>(shape![64, 8]);
         for _ in 0..count {
             let guard = consumer.wait();
             sum += guard.tiles().load(cx);
@@ -216,6 +219,26 @@ pub fn forget_some(
         }
         for tile in tiles {
             tile.store(&mut buffer, sum);
+        }
+    });
+}
+
+/// Holds two stages, releases the newer one first, and waits until the slot of the older one comes up again.
+#[kernel(threads = 128, producer = 32, min_blocks = 1)]
+pub fn release_the_newest(
+    roles: WarpRoles,
+    x: TmaLoad<f32, Shape2<64, 8>>,
+    y: TmaStore<f32, Shape2<64, 8>>,
+    #[shared] ring: Ring<SharedTile<f32, Shape2<64, 8>>, 3>,
+    #[shared] buffer: EpilogueBuffer<1>,
+) {
+    roles.pipeline(ring, x.column(0), move |cx, mut consumer| {
+        let mut buffer = buffer;
+        for tile in y.schedule(cx, RowMajor) {
+            let (_oldest, newest) = (consumer.wait(), consumer.wait());
+            consumer.release(newest);
+            let (_, last) = (consumer.wait(), consumer.wait());
+            tile.store(&mut buffer, last.tiles().load(cx));
         }
     });
 }

@@ -35,7 +35,7 @@ fn multiply<B, R, I, T, U, C, S, O, P, Q, L, const STAGES: usize, const GROUPS: 
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         let mut buffer = buffer;
         for tile in c.schedule(cx, Grouped::<8>) {
-            let sums = consumer.k_loop(steps).accumulate(cx, |acc, tiles| product(acc, tiles));
+            let sums = consumer.k_loop(steps).accumulate(|acc, tiles| product(acc, tiles));
             tile.store(&mut buffer, result(sums));
         }
     });

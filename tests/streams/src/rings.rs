@@ -21,7 +21,7 @@ pub fn linear<T: KLoopElement<T, Accumulator = f32>>(
         let (mut buffer, tiles) = (buffer, y.schedule(cx, RowMajor));
         let w = weights.wait();
         for tile in tiles {
-            tile.store(&mut buffer, rows.k_loop(1).accumulate(cx, |acc, x| acc.mma(x, w.tiles())));
+            tile.store(&mut buffer, rows.k_loop(1).accumulate(|acc, x| acc.mma(x, w.tiles())));
         }
         weights.release(w);
     });
@@ -55,19 +55,19 @@ pub fn chained_by_rings<B: Block, T: KLoopElement<T, Accumulator = f32>>(
         for tile in y.schedule(cx, RowMajor) {
             let query = queries.wait();
             let key = keys.wait();
-            let scores = keys.start(Accumulator::unset(cx), key, |scores, key| {
+            let scores = keys.start(cx.unset_accumulator::<f32>(shape![64, 64]), key, |scores, key| {
                 scores.mma(query.tiles(), key.transposed());
             });
             let mut weights = scores.finish(&mut keys).cast::<T>();
-            let mut acc = Accumulator::<f32, Shape2<64, 32>, _>::zero(cx);
+            let mut acc = cx.zero_accumulator::<f32>(shape![64, 32]);
             for _ in 1..blocks {
                 let value = values.wait();
                 let product = values.start(acc, value, |acc, v| acc.mma(weights, v));
                 let key = keys.wait();
-                let scores = keys.start(Accumulator::unset(cx), key, |scores, key| {
+                let scores = keys.start(cx.unset_accumulator::<f32>(shape![64, 64]), key, |scores, key| {
                     scores.mma(query.tiles(), key.transposed());
                 });
-                acc = Accumulator::from_tile(cx, product.finish(&mut values));
+                acc = Accumulator::from_tile(product.finish(&mut values));
                 weights = scores.finish(&mut keys).cast();
             }
             queries.release(query);

@@ -3,7 +3,7 @@
 //! Compute in `f32` or a 16-bit float: `t.cast::<f32>()`, and back `t.cast::<f8e4m3>()`. Conversions to
 //! [`f8e4m3`], [`f8e5m2`], [`f8ue5m3`] and [`f4e2m1`] round to nearest even and saturate: what lies beyond the greatest
 //! number, infinity included, becomes that number (the `satfinite` of `cuda_fp8.h`, whose constructors do the same). FP8 that
-//! overflows to infinity or NaN instead comes from `t.cast_with::<f8e4m3, _>(Unsaturated)`.
+//! overflows to infinity or NaN instead comes from `t.cast_with::<f8e4m3>(Unsaturated)`.
 
 use super::Element;
 use crate::arch::minifloat::{self as machine, E2M1, E4M3, E5M2, UE5M3};

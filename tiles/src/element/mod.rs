@@ -38,7 +38,7 @@ pub(crate) mod rounding;
 pub use atomic::{AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax};
 pub(crate) use bits::sealed as bits_transport;
 pub use bits::{Bits, SameSize};
-pub use cast::{Cast, CastWith, Unsaturated};
+pub use cast::{Cast, CastMode, CastWith, Unsaturated};
 pub use classify::Classify;
 pub use float::{ApproximateFloat, Float, WholeExponent};
 pub use half::{bf16, f16};

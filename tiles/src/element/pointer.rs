@@ -16,7 +16,7 @@ use core::marker::PhantomData;
 /// # use cuda_tiles::cpu;
 /// cpu::block_on(&[1.0f32, 2.0, 3.0, 4.0], [4], |cx, span: Span<f32, (u32,)>| {
 ///     let first = cx.full(shape![4], span.pointer());
-///     let reversed = first.offset(3 - cx.iota::<i32, _>(shape![4]));
+///     let reversed = first.offset(3 - cx.iota::<i32>(shape![4]));
 ///     assert_eq!(reversed.offset_from(first).at([0]), 3);
 ///     assert!(reversed.eq(first).at([3]) && !reversed.eq(Pointer::NULL).at([0]));
 ///     assert!(reversed.gt(first).at([0]) && reversed.le(first).at([3]));

@@ -119,7 +119,7 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
     ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
     ///         for tile in y.schedule(cx, order) {
     ///             let bias = tile.row(cx, bias);
-    ///             let acc = consumer.k_loop(steps).accumulate(cx, |acc, (x, w)| acc.mma(x, w));
+    ///             let acc = consumer.k_loop(steps).accumulate(|acc, (x, w)| acc.mma(x, w));
     ///             tile.store(&mut buffer, bias.add(acc).cast());
     ///         }
     ///     });

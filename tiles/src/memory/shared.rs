@@ -23,7 +23,7 @@ pub const ALIGNMENT: u32 = 1024;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory that a block shares",
     label = "marked `#[shared]`",
-    note = "`#[shared]` is for the rings and epilogue buffers of pipelines; what the launch passes has no mark, and other shared memory is `cx.shared::<T, N, _>(..)`"
+    note = "`#[shared]` is for the rings and epilogue buffers of pipelines; what the launch passes has no mark, and other shared memory is `cx.shared::<T, N>(..)`"
 )]
 pub unsafe trait SharedMemory: Sized {
     /// Its size in bytes on targets of each of the [`CLASSES`], a multiple of [`ALIGNMENT`].

@@ -6,6 +6,7 @@ use crate::context::Cx;
 use crate::element::Element;
 use crate::layout::{Accumulators, Block, Layout};
 use crate::registers::{PowerOfTwo, Registers};
+use crate::sealed::Sealed;
 use crate::shape::Shape;
 use crate::tile::Tile;
 use core::marker::PhantomData;
@@ -68,20 +69,17 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
 
     /// Accumulators that begin at zero.
     #[inline(always)]
-    pub fn zero(_cx: Cx<B>) -> Self {
+    pub(crate) fn zero() -> Self {
         let mut accumulator = Self::of(Registers::from_fn(|_| C::ZERO), 1);
         accumulator.pin::<false>();
         accumulator
     }
 
-    /// Accumulators that begin at zero and whose registers are undefined until the first multiplication: where warpgroups
-    /// multiply, no instruction sets them to zero.
-    ///
-    /// Use this if the first multiplication stands outside a loop. A step of a loop would have to ask whether it is the first.
+    /// Accumulators that begin at zero and whose registers are undefined until the first multiplication.
     #[inline(always)]
-    pub fn unset(cx: Cx<B>) -> Self {
+    pub(crate) fn unset() -> Self {
         if !Self::BY_WARPGROUPS {
-            return Self::zero(cx);
+            return Self::zero();
         }
         Self::of(unset(), 0)
     }
@@ -102,7 +100,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
 
     /// Accumulators that begin at the elements of a tile.
     #[inline(always)]
-    pub fn from_tile<L: Layout<Block = B>>(_cx: Cx<B>, tile: Tile<C, S, L>) -> Self {
+    pub fn from_tile<L: Layout<Block = B>>(tile: Tile<C, S, L>) -> Self {
         let registers = *tile.spread::<S, Accumulators<B>>().registers();
         let mut accumulator = Self::of(registers, 1);
         accumulator.pin::<false>();
@@ -146,6 +144,33 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
         core::mem::forget(self);
         Tile::from_registers(registers)
     }
+}
+
+/// Accumulators whose element type a call names: `cx.zero_accumulator::<f32>(shape![64, 128])`. [`Cx`] makes them.
+///
+/// The shape is a parameter of this trait, and not of its methods. A call therefore names the element type alone.
+pub trait CreateAccumulator<S: Shape>: Sealed + Sized {
+    /// The block that holds the accumulators.
+    type Block: Block;
+
+    /// Accumulators that begin at zero.
+    #[inline(always)]
+    fn zero_accumulator<C: Element>(self, _shape: S) -> Accumulator<C, S, Self::Block> {
+        Accumulator::zero()
+    }
+
+    /// Accumulators that begin at zero and whose registers are undefined until the first multiplication: where warpgroups
+    /// multiply, no instruction sets them to zero.
+    ///
+    /// Use this if the first multiplication stands outside a loop. A step of a loop would have to ask whether it is the first.
+    #[inline(always)]
+    fn unset_accumulator<C: Element>(self, _shape: S) -> Accumulator<C, S, Self::Block> {
+        Accumulator::unset()
+    }
+}
+
+impl<B: Block, S: Shape> CreateAccumulator<S> for Cx<B> {
+    type Block = B;
 }
 
 /// Multiplications write the registers until they are done. Until then, the registers must have no other use.

@@ -65,7 +65,7 @@ impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B>
     ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
     ///         let mut buffer = buffer;
     ///         for tile in c.schedule(cx, order) {
-    ///             let mut acc = Accumulator::zero(cx);
+    ///             let mut acc = cx.zero_accumulator(shape![64, 64]);
     ///             consumer.k_loop(steps).for_each(|(a, b)| acc.mma_promoted(a, b.transposed()));
     ///             tile.store(&mut buffer, acc.finish());
     ///         }

@@ -13,7 +13,7 @@
 //!     let (a, b) = (a.partition(cx, shape![64, 32]), b.partition(cx, shape![32, 64]));
 //!     let c = c.partition(cx, shape![64, 64]);
 //!     let (row, column) = (cx.bid::<0>(), cx.bid::<1>());
-//!     let mut acc = cx.accumulators::<f32, _>(shape![64, 64]);
+//!     let mut acc = cx.accumulators::<f32>(shape![64, 64]);
 //!     for k in 0..a.num_tiles(1) {
 //!         acc = mma(a.load((row, k)), b.load((k, column)), acc);
 //!     }
@@ -65,7 +65,7 @@ mod wgmma;
 mod wgmma_registers;
 
 pub use accumulation::Accumulation;
-pub use accumulator::Accumulator;
+pub use accumulator::{Accumulator, CreateAccumulator};
 pub use instructions::{KLoopElement, SharedMma};
 pub use issue::OperandB;
 pub use operand::OperandA;

@@ -95,10 +95,10 @@ const fn contains(blocks: &[usize], block: usize) -> bool {
 /// ```
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| {
-///     let (a, b) = (cx.ones::<f32, _>(shape![2, 64]).cast::<f8e4m3>(), cx.ones::<f32, _>(shape![64, 2]).cast::<f8e4m3>());
+///     let (a, b) = (cx.ones::<f32>(shape![2, 64]).cast::<f8e4m3>(), cx.ones::<f32>(shape![64, 2]).cast::<f8e4m3>());
 ///     let doubled = cx.full(shape![2, 2], f8e8m0::constant(2.0));
 ///     let halved = cx.full(shape![2, 2], f8e8m0::constant(0.25));
-///     let acc = scaled_mma(a, doubled, b, halved, cx.zeros::<f32, _>(shape![2, 2]));
+///     let acc = scaled_mma(a, doubled, b, halved, cx.zeros::<f32>(shape![2, 2]));
 ///     assert_eq!(acc.at([0, 1]), 32.0);
 /// });
 /// ```

@@ -1,9 +1,8 @@
 //! Multiplication of tiles in registers.
 
 use crate::arch;
-use crate::context::Cx;
-use crate::element::{Element, Number, Repack, f8e4m3, f8e5m2};
-use crate::layout::{Accumulators, Block, Layout};
+use crate::element::{Element, Repack, f8e4m3, f8e5m2};
+use crate::layout::{Accumulators, Layout};
 use crate::mma::shapes::{MatrixProduct, MultiplyShapes};
 use crate::mma::types::{Multiply, MultiplyAccumulate};
 use crate::mma::warp::{self, Whole};
@@ -19,8 +18,8 @@ use crate::tile::Tile;
 /// ```
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| {
-///     let a = cx.iota::<i8, _>(shape![2, 4]);
-///     let b = cx.eye::<i8, _>(shape![4, 4]);
+///     let a = cx.iota::<i8>(shape![2, 4]);
+///     let b = cx.eye::<i8>(shape![4, 4]);
 ///     let acc = mma(a, b, cx.full(shape![2, 4], 100));
 ///     assert_eq!((acc.at([0, 0]), acc.at([1, 3])), (100, 107));
 /// });
@@ -70,8 +69,8 @@ where
 /// ```
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| {
-///     let (a, b) = (cx.ones::<f32, _>(shape![2, 4]).cast::<f8e4m3>(), cx.ones::<f32, _>(shape![4, 2]).cast::<f8e4m3>());
-///     let acc = mma_with(a, b, cx.zeros::<f32, _>(shape![2, 2]), FastAccumulation);
+///     let (a, b) = (cx.ones::<f32>(shape![2, 4]).cast::<f8e4m3>(), cx.ones::<f32>(shape![4, 2]).cast::<f8e4m3>());
+///     let acc = mma_with(a, b, cx.zeros::<f32>(shape![2, 2]), FastAccumulation);
 ///     assert_eq!(acc.at([1, 1]), 4.0);
 /// });
 /// ```
@@ -131,10 +130,10 @@ impl AccumulateFast for f8e5m2 {}
 /// ```
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| {
-///     let a = cx.iota::<i32, _>(shape![2, 4]).cast::<f32>();
-///     let b = cx.ones::<f32, _>(shape![4, 8]);
+///     let a = cx.iota::<i32>(shape![2, 4]).cast::<f32>();
+///     let b = cx.ones::<f32>(shape![4, 8]);
 ///     assert_eq!(matmul(a, b).at([1, 7]), 4.0 + 5.0 + 6.0 + 7.0);
-///     assert_eq!(matmul(a, cx.ones::<f32, _>(shape![4])).at([0]), 6.0);
+///     assert_eq!(matmul(a, cx.ones::<f32>(shape![4])).at([0]), 6.0);
 /// });
 /// ```
 #[inline(always)]
@@ -166,8 +165,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let (a, b) = (cx.ones::<i8, _>(shape![16, 32]), cx.ones::<i8, _>(shape![32, 8]));
-    ///     assert_eq!(a.mma(b, cx.accumulators::<i32, _>(shape![16, 8])).at([0, 0]), 32);
+    ///     let (a, b) = (cx.ones::<i8>(shape![16, 32]), cx.ones::<i8>(shape![32, 8]));
+    ///     assert_eq!(a.mma(b, cx.accumulators::<i32>(shape![16, 8])).at([0, 0]), 32);
     /// });
     /// ```
     ///
@@ -194,8 +193,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let a = cx.iota::<i32, _>(shape![2, 4]).cast::<f32>();
-    ///     assert_eq!(a.matmul(cx.ones::<f32, _>(shape![4, 8])).at([1, 7]), 4.0 + 5.0 + 6.0 + 7.0);
+    ///     let a = cx.iota::<i32>(shape![2, 4]).cast::<f32>();
+    ///     assert_eq!(a.matmul(cx.ones::<f32>(shape![4, 8])).at([1, 7]), 4.0 + 5.0 + 6.0 + 7.0);
     /// });
     /// ```
     #[inline(always)]
@@ -208,30 +207,5 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         M: Layout<Block = L::Block>,
     {
         matmul(self, b)
-    }
-}
-
-impl<B: Block> Cx<B> {
-    /// Zeros in the layout of [`mma`]'s accumulators, to begin a loop with.
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// cuda_tiles::cpu::block(|cx| {
-    ///     let mut acc = cx.accumulators::<i32, _>(shape![16, 8]);
-    ///     for k in 1..4 {
-    ///         acc = mma(cx.full(shape![16, 32], k as i8), cx.ones::<i8, _>(shape![32, 8]), acc);
-    ///     }
-    ///     assert_eq!(acc.at([15, 7]), 32 * (1 + 2 + 3));
-    ///     // Other acc have the same values, and cost two exchanges a step.
-    ///     let mut others = cx.zeros::<i32, _>(shape![16, 8]);
-    ///     for k in 1..4 {
-    ///         others = mma(cx.full(shape![16, 32], k as i8), cx.ones::<i8, _>(shape![32, 8]), others);
-    ///     }
-    ///     assert_eq!(others.at([15, 7]), acc.at([15, 7]));
-    /// });
-    /// ```
-    #[inline(always)]
-    pub fn accumulators<C: Number, S: Shape>(self, _shape: S) -> Tile<C, S, Accumulators<B>> {
-        Tile::zeros()
     }
 }

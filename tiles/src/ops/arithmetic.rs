@@ -9,7 +9,7 @@
 //! ```
 //! use cuda_tiles::prelude::*;
 //! cuda_tiles::cpu::block(|cx| {
-//!     let mut t = cx.iota::<i32, _>(shape![2, 4]).cast::<f32>();
+//!     let mut t = cx.iota::<i32>(shape![2, 4]).cast::<f32>();
 //!     t -= t.mean::<1>();
 //!     t *= 2.0;
 //!     assert_eq!((t.at([0, 0]), t.at([1, 3])), (-3.0, 3.0));
@@ -261,7 +261,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![8]).clamp(2, 5);
+    ///     let t = cx.iota::<i32>(shape![8]).clamp(2, 5);
     ///     assert_eq!((t.at([0]), t.at([3]), t.at([7])), (2, 3, 5));
     /// });
     /// ```
@@ -333,7 +333,7 @@ impl<T: Float, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let factor = cx.coordinate::<0, _>(shape![4, 1]).cast::<f32>().maximum(1.0);
+    ///     let factor = cx.coordinate::<0>(shape![4, 1]).cast::<f32>().maximum(1.0);
     ///     let t = cx.full(shape![4, 2], 2.0f32).mul_unless_one(factor);
     ///     assert_eq!((t.at([0, 0]), t.at([3, 1])), (2.0, 6.0));
     /// });

@@ -31,7 +31,7 @@ comparisons! {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![4]);
+    ///     let t = cx.iota::<i32>(shape![4]);
     ///     assert!(t.eq(2).at([2]) && t.lt(1).at([0]) && !t.ge(3).at([2]));
     /// });
     /// ```
@@ -77,7 +77,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 4]);
+    ///     let t = cx.iota::<i32>(shape![2, 4]);
     ///     let even = (t % 2).eq(0).select(t, -t);
     ///     assert_eq!((even.at([1, 2]), even.at([1, 3])), (6, -7));
     ///     let cut = t.lt(5).select(t.cast(), 5.5f32);
@@ -131,7 +131,7 @@ logical! {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let (t, nan) = (cx.iota::<i32, _>(shape![4]), cx.full(shape![4], f32::NAN));
+    ///     let (t, nan) = (cx.iota::<i32>(shape![4]), cx.full(shape![4], f32::NAN));
     ///     let both = t.logical_and(nan);
     ///     assert!(!both.at([0]) && both.at([1]));
     /// });

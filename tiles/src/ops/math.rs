@@ -286,7 +286,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// cuda_tiles::cpu::block(|cx| {
     ///     let t = cx.full(shape![4], -2.0f32);
     ///     assert_eq!(t.powi(3).at([0]), -8.0);
-    ///     assert_eq!(t.powi(cx.iota::<i32, _>(shape![4])).at([2]), 4.0);
+    ///     assert_eq!(t.powi(cx.iota::<i32>(shape![4])).at([2]), 4.0);
     /// });
     /// ```
     #[inline(always)]

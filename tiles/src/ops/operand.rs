@@ -132,7 +132,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let (rows, columns) = (cx.iota::<i32, _>(shape![2, 1]), cx.iota::<i32, _>(shape![4]));
+    ///     let (rows, columns) = (cx.iota::<i32>(shape![2, 1]), cx.iota::<i32>(shape![4]));
     ///     let t = rows.zip_map(columns, |r, c| 10 * r + c);
     ///     assert_eq!(t.at([1, 3]), 13);
     /// });

@@ -53,7 +53,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let bytes = cx.iota::<u8, _>(shape![2, 8]);
+    ///     let bytes = cx.iota::<u8>(shape![2, 8]);
     ///     let words: Tile<u32, Shape2<2, 2>, _> = bytes.repack::<u32, 1>();
     ///     assert_eq!(words.at([0, 1]), 0x07_06_05_04);
     ///     assert_eq!(words.repack::<u16, 1>().at([1, 0]), 0x09_08);

@@ -48,8 +48,8 @@ pub trait TileTuple: Sealed + Copy {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let x = cx.iota::<i32, _>(shape![2, 8]).cast::<f32>();
-    ///     let start = (x, cx.zeros::<f32, _>(shape![2, 8]), cx.ones::<f32, _>(shape![2, 8]));
+    ///     let x = cx.iota::<i32>(shape![2, 8]).cast::<f32>();
+    ///     let start = (x, cx.zeros::<f32>(shape![2, 8]), cx.ones::<f32>(shape![2, 8]));
     ///     let (mean, squares, count) = start.reduce::<1>((0.0, 0.0, 0.0), |(m1, s1, n1), (m2, s2, n2)| {
     ///         let (n, d) = (n1 + n2, m2 - m1);
     ///         (m1 + d * (n2 / n), s1 + s2 + d * d * (n1 * n2 / n), n)
@@ -64,7 +64,7 @@ pub trait TileTuple: Sealed + Copy {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let (i, weight) = (cx.iota::<u32, _>(shape![8]), cx.iota::<i32, _>(shape![8]) * 3 % 8);
+    ///     let (i, weight) = (cx.iota::<u32>(shape![8]), cx.iota::<i32>(shape![8]) * 3 % 8);
     ///     let (most, at) = (weight, i).reduce::<0>((i32::MIN, u32::MAX), |a, b| {
     ///         if a.0 > b.0 || (a.0 == b.0 && a.1 < b.1) { a } else { b }
     ///     });
@@ -95,7 +95,7 @@ pub trait TileTuple: Sealed + Copy {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let (a, b) = (cx.full(shape![8], 2i32), cx.iota::<i32, _>(shape![8]));
+    ///     let (a, b) = (cx.full(shape![8], 2i32), cx.iota::<i32>(shape![8]));
     ///     let (_, y) = (a, b).scan::<0>((1, 0), |(a1, b1), (a2, b2)| (a1 * a2, a2 * b1 + b2));
     ///     assert_eq!(y.at([3]), 2 * (2 * 1 + 2) + 3);
     /// });
@@ -109,24 +109,21 @@ pub trait TileTuple: Sealed + Copy {
     where
         Self::Shape: Axis<A>,
     {
-        self.scan_with::<A, _>(identity, combine, Inclusive)
+        self.scan_with::<A>(identity, combine, Inclusive)
     }
 
     /// The same in a form such as [`Exclusive`](super::scan::Exclusive) or [`Backward`](super::scan::Backward).
     #[inline(always)]
-    fn scan_with<const A: usize, F: ScanForm>(
+    fn scan_with<const A: usize>(
         self,
         identity: Self::Values,
         combine: impl Fn(Self::Values, Self::Values) -> Self::Values + Send + Sync + 'static,
-        _form: F,
+        form: impl ScanForm,
     ) -> Self::Tiles<Self::Shape, Blocked<<Self::Layout as Layout>::Block>>
     where
         Self::Shape: Axis<A>,
     {
-        let values = self.to_registers::<Blocked<<Self::Layout as Layout>::Block>>();
-        Self::from_registers(scan::<Self::Values, Self::Shape, <Self::Layout as Layout>::Block, F, A>(
-            values, identity, combine,
-        ))
+        scanned::<Self, A, _>(self, identity, combine, form)
     }
 
     /// The tuples of elements sorted along axis `A` by their first one, in the total order of
@@ -135,7 +132,7 @@ pub trait TileTuple: Sealed + Copy {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let (age, name) = (cx.iota::<u8, _>(shape![4]) ^ 3, cx.iota::<u64, _>(shape![4]) + 100);
+    ///     let (age, name) = (cx.iota::<u8>(shape![4]) ^ 3, cx.iota::<u64>(shape![4]) + 100);
     ///     let (age, name) = (age, name).sort_by_key::<0>();
     ///     assert_eq!((age.at([0]), name.at([0])), (0, 103));
     /// });
@@ -146,31 +143,56 @@ pub trait TileTuple: Sealed + Copy {
         Self::Shape: Axis<A>,
         Self::Key: Ordered,
     {
-        self.sort_by_key_with::<A, _>(Ascending)
+        self.sort_by_key_with::<A>(Ascending)
     }
 
     /// The same, [`Ascending`] or [`Descending`](super::sort::Descending).
     #[inline(always)]
-    fn sort_by_key_with<const A: usize, O: SortOrder>(
+    fn sort_by_key_with<const A: usize>(
         self,
-        _order: O,
+        order: impl SortOrder,
     ) -> Self::Tiles<Self::Shape, Blocked<<Self::Layout as Layout>::Block>>
     where
         Self::Shape: Axis<A>,
         Self::Key: Ordered,
     {
-        let values = self.to_registers::<Blocked<<Self::Layout as Layout>::Block>>();
-        let thread = arch::execution::thread();
-        let located = Registers::from_fn(|i| {
-            (values.get(i), coordinate::<Self::Shape, Blocked<<Self::Layout as Layout>::Block>, A>(thread, i))
-        });
-        let key = |(values, position): (Self::Values, u32)| (O::key(Self::key(values)), position);
-        let sorted =
-            sort::<(Self::Values, u32), Self::Shape, <Self::Layout as Layout>::Block, A>(located, |a, b| {
-                key(a) < key(b)
-            });
-        Self::from_registers(Registers::from_fn(|i| sorted.get(i).0))
+        sorted_by_key::<Self, A, _>(self, order)
     }
+}
+
+/// The threads that hold the tiles.
+type BlockOf<X> = <<X as TileTuple>::Layout as Layout>::Block;
+
+#[inline(always)]
+fn scanned<X: TileTuple, const A: usize, F: ScanForm>(
+    tiles: X,
+    identity: X::Values,
+    combine: impl Fn(X::Values, X::Values) -> X::Values,
+    _form: F,
+) -> X::Tiles<X::Shape, Blocked<BlockOf<X>>>
+where
+    X::Shape: Axis<A>,
+{
+    let values = tiles.to_registers::<Blocked<BlockOf<X>>>();
+    X::from_registers(scan::<X::Values, X::Shape, BlockOf<X>, F, A>(values, identity, combine))
+}
+
+#[inline(always)]
+fn sorted_by_key<X: TileTuple, const A: usize, O: SortOrder>(
+    tiles: X,
+    _order: O,
+) -> X::Tiles<X::Shape, Blocked<BlockOf<X>>>
+where
+    X::Shape: Axis<A>,
+    X::Key: Ordered,
+{
+    let values = tiles.to_registers::<Blocked<BlockOf<X>>>();
+    let thread = arch::execution::thread();
+    let located =
+        Registers::from_fn(|i| (values.get(i), coordinate::<X::Shape, Blocked<BlockOf<X>>, A>(thread, i)));
+    let key = |(values, position): (X::Values, u32)| (O::key(X::key(values)), position);
+    let sorted = sort::<(X::Values, u32), X::Shape, BlockOf<X>, A>(located, |a, b| key(a) < key(b));
+    X::from_registers(Registers::from_fn(|i| sorted.get(i).0))
 }
 
 macro_rules! tuples {

@@ -22,7 +22,7 @@
 //!     roles.pipeline(ring, loads, move |cx, mut consumer| {
 //!         let mut buffer = buffer;
 //!         for tile in c.schedule(cx, order) {
-//!             let acc = consumer.k_loop(steps).accumulate(cx, |acc, (a, b)| acc.mma(a, b));
+//!             let acc = consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(a, b));
 //!             tile.store(&mut buffer, acc.cast());
 //!         }
 //!     });
@@ -68,10 +68,10 @@
 //!
 //! # Errors
 //!
-//! Lifetimes forbid reading a stage after its release or keeping it beyond its step. Producer and consumers do not deadlock while stages are
-//! released in the order of their waits.
+//! Lifetimes forbid reading a stage after its release or keeping it beyond its step. Producer and consumers do not deadlock.
 //! These mistakes are reported as errors, even if a [`StageGuard`] was forgotten: the producer ends too early, a consumer waits
-//! while it holds all stages, a k loop begins while stages are held. Loads that no consumer waits for are not an error.
+//! while it holds all stages, a stage is released before an older one, a k loop begins while stages are held. Loads that no consumer
+//! waits for are not an error.
 //!
 //! # The files
 //!

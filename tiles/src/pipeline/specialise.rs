@@ -80,7 +80,7 @@ impl<B: Block> WarpRoles<B> {
     ///         let (mut buffer, tiles) = (buffer, y.schedule(cx, RowMajor));
     ///         let w = weights.wait();
     ///         for tile in tiles {
-    ///             let acc = rows.k_loop(1).accumulate(cx, |acc, x| acc.mma(x, w.tiles()));
+    ///             let acc = rows.k_loop(1).accumulate(|acc, x| acc.mma(x, w.tiles()));
     ///             tile.store(&mut buffer, acc.cast());
     ///         }
     ///         weights.release(w);

@@ -169,7 +169,7 @@ pub struct UniformRange<T> {
 #[diagnostic::on_unimplemented(
     message = "there are no random numbers of a range of `{Self}`",
     label = "expected i32, i64, u32 or u64",
-    note = "floats have `uniform`, which scales: `random.uniform::<f32, _>(cx, shape, 0) * 2.0 - 1.0`"
+    note = "floats have `uniform`, which scales: `random.uniform::<f32>(cx, shape, 0) * 2.0 - 1.0`"
 )]
 pub trait RandomInteger: Integer {
     /// Number `first + word * count / 2^64`, where `count` is how many there are from `first` to `last`.

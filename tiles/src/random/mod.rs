@@ -32,6 +32,7 @@ use crate::context::Cx;
 use crate::element::Element;
 use crate::layout::{Block, Blocked, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
+use crate::sealed::{Sealed, sealed};
 use crate::shape::Shape;
 use crate::tile::Tile;
 use core::marker::PhantomData;
@@ -47,10 +48,10 @@ use core::ops::RangeInclusive;
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| {
 ///     let random = Philox::new(cx, 42, 0);
-///     let all = random.bits::<u32, _>(shape![8], 0);
-///     let tail = random.bits::<u32, _>(shape![4], 3);
+///     let all = random.bits::<u32>(shape![8], 0);
+///     let tail = random.bits::<u32>(shape![4], 3);
 ///     assert_eq!(all.at([5]), tail.at([2]));
-///     let x = random.uniform::<f32, _>(shape![64, 64], 0);
+///     let x = random.uniform::<f32>(shape![64, 64], 0);
 ///     assert!((x.sum::<ALL>().item() / 4096.0 - 0.5).abs() < 0.02);
 /// });
 /// ```
@@ -81,48 +82,6 @@ impl<B: Block> Philox<B> {
     #[inline(always)]
     pub fn with_stream(self, stream: u64) -> Self {
         Self { stream, ..self }
-    }
-
-    /// Random bits, of type `u32` or `u64`.
-    #[inline(always)]
-    pub fn bits<T: Element, S: Shape>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<B>>
-    where
-        RandomBits: Distribution<T>,
-    {
-        self.sample(shape, offset, RandomBits)
-    }
-
-    /// Uniform numbers from 0 to below 1: multiples of 2 to the power of minus the precision, 24 bits for `f32`, 53 for
-    /// `f64`, 11 for `f16`, 8 for `bf16`.
-    #[inline(always)]
-    pub fn uniform<T: RandomFloat, S: Shape>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<B>> {
-        self.sample(shape, offset, ClosedOpen)
-    }
-
-    /// Uniform numbers from above 0 to 1: those of [`uniform`](Philox::uniform) and one unit more, safe for logarithms.
-    #[inline(always)]
-    pub fn uniform_above_zero<T: RandomFloat, S: Shape>(
-        self,
-        shape: S,
-        offset: u64,
-    ) -> Tile<T, S, Blocked<B>> {
-        self.sample(shape, offset, OpenClosed)
-    }
-
-    /// Normal numbers of mean 0 and variance 1, by the method of Box and Muller: neighbours are the two results of one
-    /// pair of uniform numbers. `f16` and `bf16` are rounded from `f32`.
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// cuda_tiles::cpu::block(|cx| {
-    ///     let x = Philox::new(cx, 7, 0).normal::<f64, _>(shape![8192], 0);
-    ///     assert!((x.sum::<ALL>().item() / 8192.0).abs() < 0.05);
-    ///     assert!(((x * x).sum::<ALL>().item() / 8192.0 - 1.0).abs() < 0.05);
-    /// });
-    /// ```
-    #[inline(always)]
-    pub fn normal<T: RandomFloat, S: Shape>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<B>> {
-        self.sample(shape, offset, Normal)
     }
 
     /// Integers of a range, both ends included: `i32`, `i64`, `u32` or `u64`.
@@ -156,17 +115,16 @@ impl<B: Block> Philox<B> {
         self.sample(shape, offset, UniformRange { first, last })
     }
 
-    /// True with this probability, in steps of 2⁻²⁴: where the number of [`uniform`](Philox::uniform) is below it.
+    /// True with this probability, in steps of 2⁻²⁴: where the number of [`uniform`](Draw::uniform) is below it.
     #[inline(always)]
     pub fn bernoulli<S: Shape>(self, shape: S, offset: u64, probability: f32) -> Tile<bool, S, Blocked<B>> {
         self.sample(shape, offset, Bernoulli(probability))
     }
 
-    /// Elements of any of the distributions.
+    /// The elements of a tile from `offset` on.
     #[inline(always)]
-    pub fn sample<T: Element, S: Shape, D: Distribution<T>>(
+    fn sampled<T: Element, S: Shape, D: Distribution<T>>(
         self,
-        _shape: S,
         offset: u64,
         distribution: D,
     ) -> Tile<T, S, Blocked<B>> {
@@ -221,6 +179,76 @@ impl<B: Block> Philox<B> {
         distribution.group(philox::philox(counter, [self.seed as u32, (self.seed >> 32) as u32]))
     }
 }
+
+/// Tiles of random numbers whose element type a call names: `random.uniform::<f32>(shape![8, 8], 0)`. [`Philox`] draws them.
+///
+/// The shape is a parameter of this trait, and not of its methods. A call therefore names the element type alone.
+pub trait Draw<S: Shape>: Sealed + Sized {
+    /// The block that holds the tiles.
+    type Block: Block;
+    /// The generator.
+
+    /// Elements of any of the distributions.
+    fn sample<T: Element>(
+        self,
+        shape: S,
+        offset: u64,
+        distribution: impl Distribution<T>,
+    ) -> Tile<T, S, Blocked<Self::Block>>;
+
+    /// Random bits, of type `u32` or `u64`.
+    #[inline(always)]
+    fn bits<T: Element>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>>
+    where
+        RandomBits: Distribution<T>,
+    {
+        self.sample(shape, offset, RandomBits)
+    }
+
+    /// Uniform numbers from 0 to below 1: multiples of 2 to the power of minus the precision, 24 bits for `f32`, 53 for
+    /// `f64`, 11 for `f16`, 8 for `bf16`.
+    #[inline(always)]
+    fn uniform<T: RandomFloat>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>> {
+        self.sample(shape, offset, ClosedOpen)
+    }
+
+    /// Uniform numbers from above 0 to 1: those of [`uniform`](Self::uniform) and one unit more, safe for logarithms.
+    #[inline(always)]
+    fn uniform_above_zero<T: RandomFloat>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>> {
+        self.sample(shape, offset, OpenClosed)
+    }
+
+    /// Normal numbers of mean 0 and variance 1, by the method of Box and Muller: neighbours are the two results of one
+    /// pair of uniform numbers. `f16` and `bf16` are rounded from `f32`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let x = Philox::new(cx, 7, 0).normal::<f64>(shape![8192], 0);
+    ///     assert!((x.sum::<ALL>().item() / 8192.0).abs() < 0.05);
+    ///     assert!(((x * x).sum::<ALL>().item() / 8192.0 - 1.0).abs() < 0.05);
+    /// });
+    /// ```
+    #[inline(always)]
+    fn normal<T: RandomFloat>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>> {
+        self.sample(shape, offset, Normal)
+    }
+}
+
+impl<B: Block, S: Shape> Draw<S> for Philox<B> {
+    type Block = B;
+    #[inline(always)]
+    fn sample<T: Element>(
+        self,
+        _shape: S,
+        offset: u64,
+        distribution: impl Distribution<T>,
+    ) -> Tile<T, S, Blocked<B>> {
+        self.sampled(offset, distribution)
+    }
+}
+
+sealed! { [B] Philox<B>; }
 
 /// Element `index` below 4, by comparisons: an array that is indexed at run time lies in memory.
 #[inline(always)]

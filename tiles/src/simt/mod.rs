@@ -13,7 +13,7 @@
 //! #[kernel(threads = 256)]
 //! fn histogram(cx: Cx, x: Span<u8, (u32,)>, counts: SpanMut<u32, (u32, D<256>)>) {
 //!     let (x, counts) = (x.partition(cx, shape![1024]), counts.partition(cx, shape![1, 256]));
-//!     cx.shared::<u32, 256, _>(|bins| {
+//!     cx.shared::<u32, 256>(|bins| {
 //!         bins.fill(0);
 //!         for i in cx.tiles::<0>(x.num_tiles(0)) {
 //!             bins.add(x.load(i).cast::<u32>(), 1);
@@ -28,7 +28,7 @@
 
 pub(crate) mod shared;
 
-pub use shared::{Shared, SharedSum};
+pub use shared::{Shared, SharedMemory, SharedSum};
 
 use crate::arch::{execution, threads};
 use crate::context::{Cx, barrier};
@@ -55,7 +55,7 @@ impl<B: Block> Cx<B> {
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
     ///     // The sum of 0 to 999, whatever the number of threads is.
-    ///     let total = cx.shared::<u32, 1, _>(|sum| {
+    ///     let total = cx.shared::<u32, 1>(|sum| {
     ///         sum.fill(0);
     ///         // SAFETY: threads add atomically, all reach the end, and nothing depends on the thread behind it.
     ///         unsafe { cx.simt(|thread| thread.share(1000).for_each(|i| { _ = sum.atomic_add(thread, 0, i) })) };

@@ -8,6 +8,7 @@ use crate::element::Element;
 use crate::layout::{Block, Blocked, Layout, Map};
 use crate::protocol::SHARED;
 use crate::registers::PowerOfTwo;
+use crate::sealed::Sealed;
 use crate::shape::Shape;
 use crate::tile::Tile;
 use core::marker::PhantomData;
@@ -71,7 +72,14 @@ sums! {
     f64 add_f64 f64;
 }
 
-impl<B: Block> Cx<B> {
+/// Shared memory for a closure: `cx.shared::<u32, 256>(|bins| ...)`.
+///
+/// The result `R` of the closure is a parameter of this trait, and not of its method. A call therefore names the element type and the
+/// number of elements alone.
+pub trait SharedMemory<R>: Sealed + Sized {
+    /// The block that shares the memory.
+    type Block: Block;
+
     /// Runs `body` with `N` elements of shared memory. What they are at first is not defined: `fill` or `store` them.
     ///
     /// Each call in the source has memory of its own, 48 KiB altogether with what tile operations use (21 KiB at
@@ -83,9 +91,9 @@ impl<B: Block> Cx<B> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let reversed = cx.shared::<i32, 8, _>(|memory| {
-    ///         memory.store(cx.iota::<i32, _>(shape![8]));
-    ///         memory.gather(cx.full(shape![2, 4], 7u32) - cx.iota::<u32, _>(shape![2, 4]))
+    ///     let reversed = cx.shared::<i32, 8>(|memory| {
+    ///         memory.store(cx.iota::<i32>(shape![8]));
+    ///         memory.gather(cx.full(shape![2, 4], 7u32) - cx.iota::<u32>(shape![2, 4]))
     ///     });
     ///     assert_eq!([reversed.at([0, 0]), reversed.at([1, 3])], [7, 0]);
     /// });
@@ -95,7 +103,7 @@ impl<B: Block> Cx<B> {
     /// On the CPU, if this very call is under way in the block.
     #[inline(always)]
     #[track_caller]
-    pub fn shared<T: Element, const N: usize, R>(self, body: impl FnOnce(Shared<'_, T, N, B>) -> R) -> R {
+    fn shared<T: Element, const N: usize>(self, body: impl FnOnce(Shared<'_, T, N, Self::Block>) -> R) -> R {
         const {
             assert!(
                 N * size_of::<T::Bits>() <= MOST_BYTES,
@@ -109,6 +117,10 @@ impl<B: Block> Cx<B> {
             })
         }
     }
+}
+
+impl<B: Block, R> SharedMemory<R> for Cx<B> {
+    type Block = B;
 }
 
 /// The element at `address`.

@@ -4,7 +4,7 @@ use super::Tile;
 use crate::arch;
 use crate::context::Cx;
 use crate::element::{Cast, Element, Integer, Number};
-use crate::layout::{Block, Blocked, Layout};
+use crate::layout::{Accumulators, Block, Blocked, Layout};
 use crate::registers::PowerOfTwo;
 use crate::sealed::Sealed;
 use crate::shape::{Axis, D, Dimension, Shape};
@@ -55,7 +55,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.ones::<f32, _>(shape![4, 4]);
+    ///     let t = cx.ones::<f32>(shape![4, 4]);
     ///     let lower = t.coordinates::<1>().le(t.coordinates::<0>()).select(t, 0.0);
     ///     assert_eq!((lower.at([2, 1]), lower.at([1, 2])), (1.0, 0.0));
     /// });
@@ -67,6 +67,124 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     {
         Tile::coordinate()
     }
+}
+
+/// Tiles whose element type a call names: `cx.zeros::<f32>(shape![8, 8])`. [`Cx`] makes them.
+///
+/// The shape is a parameter of this trait, and not of its methods. A call therefore names the element type alone.
+pub trait Create<S: Shape>: Sealed + Sized {
+    /// The block that holds the tiles.
+    type Block: Block;
+
+    /// A tile of zeros. Of an element type without zero, `f8e8m0`, it does not compile.
+    #[inline(always)]
+    fn zeros<T: Element>(self, _shape: S) -> Tile<T, S, Blocked<Self::Block>> {
+        const { assert!(T::HAS_ZERO, "zeros: f8e8m0 has no zero, only powers of two") };
+        Tile::zeros()
+    }
+
+    /// A tile of ones.
+    #[inline(always)]
+    fn ones<T: Number>(self, _shape: S) -> Tile<T, S, Blocked<Self::Block>> {
+        Tile::ones()
+    }
+
+    /// The row-major numbers 0, 1, 2, ... of a tile's elements; it does not compile if the element type does not hold the last.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| assert_eq!(cx.iota::<u8>(shape![2, 128]).at([1, 127]), 255));
+    /// ```
+    #[inline(always)]
+    fn iota<T: Integer>(self, _shape: S) -> Tile<T, S, Blocked<Self::Block>>
+    where
+        u32: Cast<T>,
+    {
+        const {
+            assert!(
+                (S::LEN - 1) as u64
+                    <= if T::WIDTH == 64 {
+                        u32::MAX as u64
+                    } else {
+                        (1u64 << (T::WIDTH - T::SIGNED as u32)) - 1
+                    },
+                "iota: the last number of the tile does not fit its element type"
+            )
+        };
+        let own = Tile::<T, S, Blocked<Self::Block>>::thread_index();
+        Tile::from_registers_fn(|i| (Tile::<T, S, Blocked<Self::Block>>::flat_index(own, i) as u32).cast())
+    }
+
+    /// The coordinate of each element of a tile of `shape` along axis `A`; with [`ALL`](crate::shape::ALL) its row-major
+    /// number.
+    ///
+    /// Comparisons of coordinates are masks: here of a lower triangle.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let (row, column) = (cx.coordinate::<0>(shape![4, 4]), cx.coordinate::<1>(shape![4, 4]));
+    ///     let t = column.le(row).select(cx.ones::<f32>(shape![4, 4]), cx.zeros::<f32>(shape![4, 4]));
+    ///     assert_eq!((t.at([2, 1]), t.at([1, 2])), (1.0, 0.0));
+    /// });
+    /// ```
+    #[inline(always)]
+    fn coordinate<const A: usize>(self, _shape: S) -> Tile<u32, S, Blocked<Self::Block>>
+    where
+        S: Axis<A>,
+    {
+        Tile::coordinate()
+    }
+
+    /// Ones where row and column are the same, zeros elsewhere.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.eye::<f32>(shape![4, 4]);
+    ///     assert_eq!((t.at([2, 2]), t.at([2, 3])), (1.0, 0.0));
+    /// });
+    /// ```
+    #[inline(always)]
+    fn eye<T: Number>(self, _shape: S) -> Tile<T, S, Blocked<Self::Block>>
+    where
+        S: Axis<0> + Axis<1>,
+    {
+        const { assert!(S::DESCRIPTION.rank == 2, "eye: the shape is that of a matrix") };
+        let own = Tile::<T, S, Blocked<Self::Block>>::thread_index();
+        Tile::from_registers_fn(|i| {
+            let flat = Tile::<T, S, Blocked<Self::Block>>::flat_index(own, i);
+            let shape = &S::DESCRIPTION;
+            if shape.coordinate(flat, 0) == shape.coordinate(flat, 1) { T::ONE } else { T::ZERO }
+        })
+    }
+
+    /// Zeros in the layout of [`mma`](crate::mma::mma)'s accumulators, to begin a loop with.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let mut acc = cx.accumulators::<i32>(shape![16, 8]);
+    ///     for k in 1..4 {
+    ///         acc = mma(cx.full(shape![16, 32], k as i8), cx.ones::<i8>(shape![32, 8]), acc);
+    ///     }
+    ///     assert_eq!(acc.at([15, 7]), 32 * (1 + 2 + 3));
+    ///     // Other acc have the same values, and cost two exchanges a step.
+    ///     let mut others = cx.zeros::<i32>(shape![16, 8]);
+    ///     for k in 1..4 {
+    ///         others = mma(cx.full(shape![16, 32], k as i8), cx.ones::<i8>(shape![32, 8]), others);
+    ///     }
+    ///     assert_eq!(others.at([15, 7]), acc.at([15, 7]));
+    /// });
+    /// ```
+    #[inline(always)]
+    fn accumulators<C: Number>(self, _shape: S) -> Tile<C, S, Accumulators<Self::Block>> {
+        Tile::zeros()
+    }
+}
+
+impl<B: Block, S: Shape> Create<S> for Cx<B> {
+    type Block = B;
 }
 
 impl<B: Block> Cx<B> {
@@ -82,67 +200,10 @@ impl<B: Block> Cx<B> {
         Tile::full(value)
     }
 
-    /// A tile of zeros. Of an element type without zero, `f8e8m0`, it does not compile.
-    #[inline(always)]
-    pub fn zeros<T: Element, S: Shape>(self, _shape: S) -> Tile<T, S, Blocked<B>> {
-        const { assert!(T::HAS_ZERO, "zeros: f8e8m0 has no zero, only powers of two") };
-        Tile::zeros()
-    }
-
-    /// A tile of ones.
-    #[inline(always)]
-    pub fn ones<T: Number, S: Shape>(self, _shape: S) -> Tile<T, S, Blocked<B>> {
-        Tile::ones()
-    }
-
-    /// The row-major numbers 0, 1, 2, ... of a tile's elements; it does not compile if the element type does not hold the last.
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// cuda_tiles::cpu::block(|cx| assert_eq!(cx.iota::<u8, _>(shape![2, 128]).at([1, 127]), 255));
-    /// ```
-    #[inline(always)]
-    pub fn iota<T: Integer, S: Shape>(self, _shape: S) -> Tile<T, S, Blocked<B>>
-    where
-        u32: Cast<T>,
-    {
-        const {
-            assert!(
-                (S::LEN - 1) as u64
-                    <= if T::WIDTH == 64 {
-                        u32::MAX as u64
-                    } else {
-                        (1u64 << (T::WIDTH - T::SIGNED as u32)) - 1
-                    },
-                "iota: the last number of the tile does not fit its element type"
-            )
-        };
-        let own = Tile::<T, S, Blocked<B>>::thread_index();
-        Tile::from_registers_fn(|i| (Tile::<T, S, Blocked<B>>::flat_index(own, i) as u32).cast())
-    }
-
     /// A tile of rank 0 that holds `value`.
     #[inline(always)]
     pub fn scalar<T: Element>(self, value: T) -> Tile<T, (), Blocked<B>> {
         Tile::full(value)
-    }
-
-    /// The coordinate of each element of a tile of `shape` along axis `A`; with [`ALL`](crate::shape::ALL) its row-major
-    /// number.
-    ///
-    /// Comparisons of coordinates are masks: here of a lower triangle.
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// cuda_tiles::cpu::block(|cx| {
-    ///     let (row, column) = (cx.coordinate::<0, _>(shape![4, 4]), cx.coordinate::<1, _>(shape![4, 4]));
-    ///     let t = column.le(row).select(cx.ones::<f32, _>(shape![4, 4]), cx.zeros::<f32, _>(shape![4, 4]));
-    ///     assert_eq!((t.at([2, 1]), t.at([1, 2])), (1.0, 0.0));
-    /// });
-    /// ```
-    #[inline(always)]
-    pub fn coordinate<const A: usize, S: Axis<A>>(self, _shape: S) -> Tile<u32, S, Blocked<B>> {
-        Tile::coordinate()
     }
 
     /// `start`, `start + step`, `start + 2 * step`, ... in row-major order.
@@ -166,26 +227,6 @@ impl<B: Block> Cx<B> {
         Tile::from_registers_fn(|i| {
             let number = Tile::<T, S, Blocked<B>>::flat_index(own, i) as u32;
             Number::add(start, Number::mul(number.cast(), step))
-        })
-    }
-
-    /// Ones where row and column are the same, zeros elsewhere.
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.eye::<f32, _>(shape![4, 4]);
-    ///     assert_eq!((t.at([2, 2]), t.at([2, 3])), (1.0, 0.0));
-    /// });
-    /// ```
-    #[inline(always)]
-    pub fn eye<T: Number, S: Axis<0> + Axis<1>>(self, _shape: S) -> Tile<T, S, Blocked<B>> {
-        const { assert!(S::DESCRIPTION.rank == 2, "eye: the shape is that of a matrix") };
-        let own = Tile::<T, S, Blocked<B>>::thread_index();
-        Tile::from_registers_fn(|i| {
-            let flat = Tile::<T, S, Blocked<B>>::flat_index(own, i);
-            let shape = &S::DESCRIPTION;
-            if shape.coordinate(flat, 0) == shape.coordinate(flat, 1) { T::ONE } else { T::ZERO }
         })
     }
 

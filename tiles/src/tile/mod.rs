@@ -6,10 +6,10 @@ mod exchange;
 
 pub(crate) use convert::Spread;
 
-pub use create::NestedArray;
+pub use create::{Create, NestedArray};
 
 use crate::arch;
-use crate::element::{Cast, CastWith, Element, SameSize};
+use crate::element::{Cast, CastMode, Element, SameSize};
 use crate::layout::{Layout, Map};
 use crate::protocol::ELEMENT;
 use crate::registers::{PowerOfTwo, Registers};
@@ -25,7 +25,7 @@ const TURN: usize = 16;
 /// ```
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| {
-///     let rows = cx.iota::<i32, _>(shape![2, 4]);
+///     let rows = cx.iota::<i32>(shape![2, 4]);
 ///     let doubled = rows * 2 + 1;
 ///     assert_eq!(doubled.at([1, 3]), 15);
 ///     assert_eq!(doubled.sum::<1>().at([0, 0]), 1 + 3 + 5 + 7);
@@ -161,7 +161,7 @@ const TURN: usize = 16;
 /// | repetition | [`broadcast`](Self::broadcast) [`repeat`](Self::repeat) [`tile`](Self::tile) |
 /// | parts | [`split`](Self::split) [`extract`](Self::extract) [`slice`](Self::slice) [`slice_at`](Self::slice_at) [`diagonal`](Self::diagonal) |
 /// | joins | [`cat`](Self::cat) [`stack`](Self::stack) [`insert`](Self::insert) |
-/// | elements by their indices | [`take`](Self::take) [`take_masked`](Self::take_masked) [`take_along_axis`](Self::take_along_axis) [`take_along_axis_masked`](Self::take_along_axis_masked) |
+/// | elements by their indices | [`take`](crate::ops::shapes::Take::take) [`take_masked`](crate::ops::shapes::Take::take_masked) [`take_along_axis`](crate::ops::shapes::Take::take_along_axis) [`take_along_axis_masked`](crate::ops::shapes::Take::take_along_axis_masked) |
 /// | coordinates | [`coordinates`](Self::coordinates) |
 ///
 /// ## Matrix products
@@ -245,7 +245,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![4]).map(|x| if x > 1 { x } else { -x });
+    ///     let t = cx.iota::<i32>(shape![4]).map(|x| if x > 1 { x } else { -x });
     ///     assert_eq!((t.at([1]), t.at([2])), (-1, 2));
     /// });
     /// ```
@@ -309,22 +309,19 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.map_pairs(T::cast, T::cast_pair)
     }
 
-    /// Converts each element to type `U`, rounded by `mode`, by the table of [`CastWith`].
+    /// Converts each element to type `U`, rounded by `mode`, by the table of [`CastWith`](crate::element::CastWith).
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
     ///     let t = cx.full(shape![4], 0.1f64);
-    ///     assert_eq!(t.cast_with::<f32, _>(TowardNegative).at([0]), 0.1f32.next_down());
-    ///     assert_eq!(t.cast_with::<f8e8m0, _>(TowardPositive).at([0]).to_f32(), 0.125);
+    ///     assert_eq!(t.cast_with::<f32>(TowardNegative).at([0]), 0.1f32.next_down());
+    ///     assert_eq!(t.cast_with::<f8e8m0>(TowardPositive).at([0]).to_f32(), 0.125);
     /// });
     /// ```
     #[inline(always)]
-    pub fn cast_with<U: Element, R>(self, _mode: R) -> Tile<U, S, L>
-    where
-        T: CastWith<U, R>,
-    {
-        self.map_pairs(T::cast_with, T::cast_pair_with)
+    pub fn cast_with<U: Element>(self, mode: impl CastMode<T, U>) -> Tile<U, S, L> {
+        self.map_pairs(|value| mode.cast(value), |low, high| mode.cast_pair(low, high))
     }
 
     /// Applies `pair` to elements two by two, or `one` to each where that serves as well.
@@ -373,7 +370,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     assert_eq!(cx.iota::<i32, _>(shape![2, 4]).at([1, 2]), 6);
+    ///     assert_eq!(cx.iota::<i32>(shape![2, 4]).at([1, 2]), 6);
     /// });
     /// ```
     ///
@@ -411,7 +408,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     assert_eq!(cx.iota::<i32, _>(shape![2, 4]).sum::<ALL>().item(), 28);
+    ///     assert_eq!(cx.iota::<i32>(shape![2, 4]).sum::<ALL>().item(), 28);
     /// });
     /// ```
     ///

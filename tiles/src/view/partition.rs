@@ -65,7 +65,12 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     #[inline(always)]
     #[track_caller]
     #[doc(alias("tiled_view"))]
-    pub fn strided<S, P, B, N>(self, cx: Cx<B>, shape: S, steps: P) -> StridedView<TensorSpan<T, E, A, M, G>, S, P, B, N>
+    pub fn strided<S, P, B, N>(
+        self,
+        cx: Cx<B>,
+        shape: S,
+        steps: P,
+    ) -> StridedView<TensorSpan<T, E, A, M, G>, S, P, B, N>
     where
         S: Shape + OfRank<E::Rank>,
         P: Steps + OfRank<S::Rank>,

@@ -142,7 +142,11 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// ```
     #[inline(always)]
     #[track_caller]
-    pub fn schedule<O: TileOrder>(self, cx: Cx<B>, order: O) -> ScheduledTiles<TensorSpan<T, E, A, M, G>, S, B, O, N>
+    pub fn schedule<O: TileOrder>(
+        self,
+        cx: Cx<B>,
+        order: O,
+    ) -> ScheduledTiles<TensorSpan<T, E, A, M, G>, S, B, O, N>
     where
         A: TakesNames<InOrder<O>, N>,
     {

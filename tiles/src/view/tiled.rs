@@ -486,7 +486,7 @@ where
     /// let mut numbers: Vec<i32> = (0..32).collect();
     /// cpu::block_on_mut(&mut numbers, [4, 8], |cx, span: SpanMut<i32, (u32, u32)>| {
     ///     let view = span.partition(cx, shape![2, 8]);
-    ///     view.store(cx.iota::<i32, _>(shape![2, 8]) * 100, (cx.bid::<0>(), 0));
+    ///     view.store(cx.iota::<i32>(shape![2, 8]) * 100, (cx.bid::<0>(), 0));
     /// });
     /// assert_eq!(numbers[..3], [0, 100, 200]);
     /// ```

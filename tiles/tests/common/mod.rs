@@ -26,7 +26,7 @@ pub(crate) fn elements<T: Element, S: Shape, L: Layout>(tile: Tile<T, S, L>) -> 
 pub(crate) fn tile<T: Element, S: Shape>(values: &[T], shape: S) -> Tile<T, S, Blocked<cpu::CpuBlock>> {
     assert_eq!(values.len(), S::LEN, "one value for each element");
     let values: Arc<[T]> = values.into();
-    cpu::block(|cx| cx.iota::<u32, S>(shape).map(move |i| values[i as usize]))
+    cpu::block(|cx| cx.iota::<u32>(shape).map(move |i| values[i as usize]))
 }
 
 /// An element as an exact number.

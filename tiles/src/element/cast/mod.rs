@@ -14,7 +14,7 @@ use crate::arch::float as machine;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not convert to `{U}`",
     label = "no such conversion between element types",
-    note = "to f8e8m0 a rounding mode must be given: `.cast_with::<f8e8m0, _>(TowardPositive)`",
+    note = "to f8e8m0 a rounding mode must be given: `.cast_with::<f8e8m0>(TowardPositive)`",
     note = "f4e2m1x2 is a pair: `.unpack()` it first, and `.pack()` tiles of f4e2m1"
 )]
 pub trait Cast<U: Element>: Element {
@@ -52,7 +52,7 @@ macro_rules! casts {
 mod restricted;
 mod rounding;
 
-pub use rounding::{CastWith, Unsaturated};
+pub use rounding::{CastMode, CastWith, Unsaturated};
 
 /// Conversions that are `as`.
 macro_rules! primitive_casts {

@@ -43,6 +43,29 @@ pub trait CastWith<U, R>: Element {
     }
 }
 
+/// A rounding mode of conversions from `T` to `U`: every mode `R` of [`T: CastWith<U, R>`](CastWith).
+///
+/// The mode is the type that has this trait, so that [`cast_with`](crate::tile::Tile::cast_with) takes any mode, and a call names `U` alone.
+pub trait CastMode<T, U> {
+    /// The number as a `U`.
+    #[doc(hidden)]
+    fn cast(&self, value: T) -> U;
+    /// Two numbers as `U`s.
+    #[doc(hidden)]
+    fn cast_pair(&self, low: T, high: T) -> [U; 2];
+}
+
+impl<T: CastWith<U, R>, U, R> CastMode<T, U> for R {
+    #[inline(always)]
+    fn cast(&self, value: T) -> U {
+        value.cast_with()
+    }
+    #[inline(always)]
+    fn cast_pair(&self, low: T, high: T) -> [U; 2] {
+        T::cast_pair_with(low, high)
+    }
+}
+
 /// Modes that are the conversion without a mode: it is exact, or the mode is that one's own.
 macro_rules! as_without {
     ($($mode:ident { $($from:ident to $($to:ident)*;)* })*) => { $($($(

@@ -31,6 +31,22 @@ pub trait ArithmeticMode<T: Number>: Sealed + Copy + Send + Sync + 'static {
     fn from_accumulator(total: T::Accumulator) -> T;
 }
 
+/// The sum of two numbers in a mode.
+#[inline(always)]
+pub(crate) fn addition<T: Number, M: ArithmeticMode<T>>(
+    _mode: M,
+) -> impl Fn(T::Accumulator, T::Accumulator) -> T::Accumulator {
+    M::accumulate_sum
+}
+
+/// The product of two numbers in a mode.
+#[inline(always)]
+pub(crate) fn multiplication<T: Number, M: ArithmeticMode<T>>(
+    _mode: M,
+) -> impl Fn(T::Accumulator, T::Accumulator) -> T::Accumulator {
+    M::accumulate_product
+}
+
 /// A mode of the fused multiply-add of elements of type `T`.
 #[diagnostic::on_unimplemented(
     message = "the fused multiply-add of `{T}` has no mode `{Self}`",

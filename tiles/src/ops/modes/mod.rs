@@ -52,8 +52,10 @@ mod precision;
 
 pub use crate::element::rounding::{NearestEven, TiesAway, TowardNegative, TowardPositive, TowardZero};
 pub use arithmetic_mode::{ArithmeticMode, DivisionMode, FusedMode, RootMode};
+pub(crate) use arithmetic_mode::{addition, multiplication};
 pub use function_mode::{FlushMode, FunctionMode};
 pub use nan::{NanChoice, NanMode, PropagateNan, SuppressNan};
+pub(crate) use nan::{larger, smaller};
 pub use precision::{Approximate, FlushToZero, Full};
 
 sealed! {

@@ -18,6 +18,18 @@ pub trait NanMode<T: Element>: Sealed + Copy + Send + Sync + 'static {
     fn maximum(left: T, right: T) -> T;
 }
 
+/// The smaller of two elements in a mode.
+#[inline(always)]
+pub(crate) fn smaller<T: Element, M: NanMode<T>>(_mode: M) -> impl Fn(T, T) -> T {
+    M::minimum
+}
+
+/// The larger of two elements in a mode.
+#[inline(always)]
+pub(crate) fn larger<T: Element, M: NanMode<T>>(_mode: M) -> impl Fn(T, T) -> T {
+    M::maximum
+}
+
 /// Whether a NaN loses or wins: the modes of what only compares elements, such as arg-reductions.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what to do with a NaN",

@@ -43,7 +43,7 @@ pub(super) use algorithm::reduce;
 use algorithm::total;
 pub use several::AxisList;
 
-use super::modes::{ArithmeticMode, NanMode, SuppressNan};
+use super::modes::{ArithmeticMode, NanMode, SuppressNan, addition, larger, multiplication, smaller};
 use crate::element::{Cast, Comparable, Element, Float, Logical, Number};
 use crate::layout::{Layout, Slice};
 use crate::registers::PowerOfTwo;
@@ -56,6 +56,7 @@ pub type Reduced<T, S, L, const A: usize> = Tile<T, <S as Axis<A>>::Reduced, Sli
 /// Totals in the element type, rounded in a mode.
 #[inline(always)]
 fn rounded<T: Number, M: ArithmeticMode<T>, S: Shape, L: Layout>(
+    _mode: M,
     total: Tile<T::Accumulator, S, L>,
 ) -> Tile<T, S, L> {
     Tile::from_registers_fn(|i| M::from_accumulator(total.registers().get(i)))
@@ -70,7 +71,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<u32, _>(shape![2, 4]);
+    ///     let t = cx.iota::<u32>(shape![2, 4]);
     ///     let gcd = t.reduce::<1>(0, |mut a, mut b| {
     ///         while b != 0 { (a, b) = (b, a % b) }
     ///         a
@@ -129,7 +130,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 4]).cast::<f32>();
+    ///     let t = cx.iota::<i32>(shape![2, 4]).cast::<f32>();
     ///     let centred = t - t.sum::<1>() / 4.0;
     ///     assert_eq!(centred.at([1, 0]), -1.5);
     ///     assert_eq!(cx.full(shape![8192], bf16::from_f32(0.5)).sum::<0>().item().to_f32(), 4096.0);
@@ -156,7 +157,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
         S: Axis<A>,
     {
-        self.sum_with::<A, _>(())
+        self.sum_with::<A>(())
     }
 
     /// Products along axis `A`.
@@ -179,7 +180,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
         S: Axis<A>,
     {
-        self.prod_with::<A, _>(())
+        self.prod_with::<A>(())
     }
 
     /// Sums along axis `A` in a mode of arithmetic, such as [`TowardZero`](super::modes::TowardZero), for every sum
@@ -190,26 +191,26 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
     ///     let t = cx.full(shape![8], 0.1f32);
-    ///     assert!(t.sum_with::<0, _>(TowardNegative).item() < t.sum_with::<0, _>(TowardPositive).item());
+    ///     assert!(t.sum_with::<0>(TowardNegative).item() < t.sum_with::<0>(TowardPositive).item());
     /// });
     /// ```
     #[inline(always)]
-    pub fn sum_with<const A: usize, M: ArithmeticMode<T>>(self, _mode: M) -> Reduced<T, S, L, A>
+    pub fn sum_with<const A: usize>(self, mode: impl ArithmeticMode<T>) -> Reduced<T, S, L, A>
     where
         T: Number,
         S: Axis<A>,
     {
-        rounded::<T, M, _, _>(self.total::<_, A>(T::to_accumulator, M::accumulate_sum))
+        rounded(mode, self.total::<_, A>(T::to_accumulator, addition(mode)))
     }
 
     /// Products along axis `A` in a mode of arithmetic for every product and the rounding to 16 bits.
     #[inline(always)]
-    pub fn prod_with<const A: usize, M: ArithmeticMode<T>>(self, _mode: M) -> Reduced<T, S, L, A>
+    pub fn prod_with<const A: usize>(self, mode: impl ArithmeticMode<T>) -> Reduced<T, S, L, A>
     where
         T: Number,
         S: Axis<A>,
     {
-        rounded::<T, M, _, _>(self.total::<_, A>(T::to_accumulator, M::accumulate_product))
+        rounded(mode, self.total::<_, A>(T::to_accumulator, multiplication(mode)))
     }
 
     /// Means along axis `A`: the sum, times the reciprocal of the axis' length, a power of two.
@@ -241,7 +242,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 4]);
+    ///     let t = cx.iota::<i32>(shape![2, 4]);
     ///     assert_eq!((t.max::<1>().at([1, 0]), t.min::<1>().at([1, 0]), t.max::<ALL>().item()), (7, 4, 7));
     /// });
     /// ```
@@ -256,17 +257,17 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
-        self.max_with::<A, _>(SuppressNan)
+        self.max_with::<A>(SuppressNan)
     }
 
     /// The largest elements along axis `A`, in the given NaN mode.
     #[inline(always)]
-    pub fn max_with<const A: usize, N: NanMode<T>>(self, _mode: N) -> Reduced<T, S, L, A>
+    pub fn max_with<const A: usize>(self, mode: impl NanMode<T>) -> Reduced<T, S, L, A>
     where
         T: Comparable,
         S: Axis<A>,
     {
-        self.fold::<A>(N::maximum)
+        self.fold::<A>(larger(mode))
     }
 
     /// The smallest elements along axis `A`; NaN only where all are.
@@ -277,17 +278,17 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
-        self.min_with::<A, _>(SuppressNan)
+        self.min_with::<A>(SuppressNan)
     }
 
     /// The smallest elements along axis `A`, in the given NaN mode.
     #[inline(always)]
-    pub fn min_with<const A: usize, N: NanMode<T>>(self, _mode: N) -> Reduced<T, S, L, A>
+    pub fn min_with<const A: usize>(self, mode: impl NanMode<T>) -> Reduced<T, S, L, A>
     where
         T: Comparable,
         S: Axis<A>,
     {
-        self.fold::<A>(N::minimum)
+        self.fold::<A>(smaller(mode))
     }
 }
 
@@ -319,7 +320,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<u8, _>(shape![4]) + 4;
+    ///     let t = cx.iota::<u8>(shape![4]) + 4;
     ///     assert_eq!((t.bit_and::<0>().item(), t.bit_or::<0>().item(), t.bit_xor::<0>().item()), (4, 7, 0));
     /// });
     /// ```
@@ -340,7 +341,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     assert_eq!(cx.iota::<i32, _>(shape![4, 8]).ge(10).count::<1>().at([1, 0]), 6);
+    ///     assert_eq!(cx.iota::<i32>(shape![4, 8]).ge(10).count::<1>().at([1, 0]), 6);
     /// });
     /// ```
     #[inline(always)]
@@ -366,7 +367,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let small = cx.iota::<i32, _>(shape![8]).lt(7);
+    ///     let small = cx.iota::<i32>(shape![8]).lt(7);
     ///     assert!(small.any::<0>().at([0]) && !small.all::<ALL>().item());
     /// });
     /// ```

@@ -18,7 +18,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = (cx.iota::<i32, _>(shape![8]) * 3) % 8;
+    ///     let t = (cx.iota::<i32>(shape![8]) * 3) % 8;
     ///     assert_eq!(t.argmax::<0>().at([0]), 5);
     /// });
     /// ```
@@ -35,17 +35,17 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
-        self.argmax_with::<A, _>(SuppressNan)
+        self.argmax_with::<A>(SuppressNan)
     }
 
     /// Where along axis `A` the largest elements are; with [`PropagateNan`](crate::ops::modes::PropagateNan) the first NaN.
     #[inline(always)]
-    pub fn argmax_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
+    pub fn argmax_with<const A: usize>(self, mode: impl NanChoice) -> Reduced<u32, S, L, A>
     where
         T: Comparable,
         S: Axis<A>,
     {
-        self.locate::<A, N>(|a, b| b.less(a))
+        self.locate::<A, _>(mode, |a, b| b.less(a))
     }
 
     /// Where along axis `A` the smallest elements are.
@@ -58,22 +58,26 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
-        self.argmin_with::<A, _>(SuppressNan)
+        self.argmin_with::<A>(SuppressNan)
     }
 
     /// Where along axis `A` the smallest elements are; with [`PropagateNan`](crate::ops::modes::PropagateNan) the first NaN.
     #[inline(always)]
-    pub fn argmin_with<const A: usize, N: NanChoice>(self, _mode: N) -> Reduced<u32, S, L, A>
+    pub fn argmin_with<const A: usize>(self, mode: impl NanChoice) -> Reduced<u32, S, L, A>
     where
         T: Comparable,
         S: Axis<A>,
     {
-        self.locate::<A, N>(|a, b| a.less(b))
+        self.locate::<A, _>(mode, |a, b| a.less(b))
     }
 
     /// The position of the element that `better` prefers; NaN before or after all others, ties to the lower one.
     #[inline(always)]
-    fn locate<const A: usize, N: NanChoice>(self, better: impl Fn(T, T) -> bool) -> Reduced<u32, S, L, A>
+    fn locate<const A: usize, N: NanChoice>(
+        self,
+        _mode: N,
+        better: impl Fn(T, T) -> bool,
+    ) -> Reduced<u32, S, L, A>
     where
         T: Comparable,
         S: Axis<A>,

@@ -109,7 +109,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 4, 2]);
+    ///     let t = cx.iota::<i32>(shape![2, 4, 2]);
     ///     let sums: Tile<i32, Shape3<1, 4, 1>, _> = t.sum_over(axes![0, 2]);
     ///     assert_eq!(sums.at([0, 1, 0]), 2 + 3 + 10 + 11);
     /// });
@@ -120,7 +120,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
     {
         const { Self::are_different(X::AXES) };
-        rounded::<T, (), _, _>(X::total(self, T::to_accumulator, Number::add))
+        rounded((), X::total(self, T::to_accumulator, Number::add))
     }
 
     /// Products along several axes, each of which stays with size 1; integers wrap. `f16` and `bf16` are multiplied in `f32`
@@ -131,7 +131,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
     {
         const { Self::are_different(X::AXES) };
-        rounded::<T, (), _, _>(X::total(self, T::to_accumulator, Number::mul))
+        rounded((), X::total(self, T::to_accumulator, Number::mul))
     }
 
     /// The largest elements along several axes, each of which stays with size 1; NaN only where all are.
@@ -162,7 +162,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 2, 8]) - 20;
+    ///     let t = cx.iota::<i32>(shape![2, 2, 8]) - 20;
     ///     let farthest = t.reduce_over(axes![1, 2], |a, b| if a.abs() > b.abs() { a } else { b });
     ///     assert_eq!((farthest.at([0, 0, 0]), farthest.at([1, 0, 0])), (-20, 11));
     /// });

@@ -43,7 +43,7 @@ use algorithm::running;
 pub(super) use algorithm::scan;
 pub use form::{Backward, Exclusive, Forward, Inclusive, ScanForm};
 
-use super::modes::{ArithmeticMode, NanMode, SuppressNan};
+use super::modes::{ArithmeticMode, NanMode, SuppressNan, addition, multiplication};
 use crate::element::{Comparable, Element, Number};
 use crate::layout::{Blocked, Layout};
 use crate::registers::Registers;
@@ -59,7 +59,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<u32, _>(shape![2, 4]);
+    ///     let t = cx.iota::<u32>(shape![2, 4]);
     ///     let bits = t.scan::<1>(0, |a, b| a | b);
     ///     assert_eq!(bits.at([1, 2]), 4 | 5 | 6);
     /// });
@@ -79,7 +79,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         S: Axis<A>,
     {
-        self.scan_as::<A, Inclusive>(identity, combine)
+        self.scan_as::<A, _>(identity, combine, Inclusive)
     }
 
     /// Scans as [`scan`](Self::scan) does, in a form such as [`Exclusive`], [`Backward`] or `(Exclusive, Backward)`.
@@ -88,22 +88,22 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
     ///     // The last number that is not zero, at or after each element.
-    ///     let t = cx.iota::<i32, _>(shape![8]) % 3;
-    ///     let next = t.scan_with::<0, _>(0, |later, own| if own != 0 { own } else { later }, Backward);
+    ///     let t = cx.iota::<i32>(shape![8]) % 3;
+    ///     let next = t.scan_with::<0>(0, |later, own| if own != 0 { own } else { later }, Backward);
     ///     assert_eq!((next.at([3]), next.at([6])), (1, 1));
     /// });
     /// ```
     #[inline(always)]
-    pub fn scan_with<const A: usize, F: ScanForm>(
+    pub fn scan_with<const A: usize>(
         self,
         identity: T,
         combine: impl Fn(T, T) -> T + Send + Sync + 'static,
-        _form: F,
+        form: impl ScanForm,
     ) -> Tile<T, S, Blocked<L::Block>>
     where
         S: Axis<A>,
     {
-        self.scan_as::<A, F>(identity, combine)
+        self.scan_as::<A, _>(identity, combine, form)
     }
 
     #[inline(always)]
@@ -111,6 +111,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self,
         identity: T,
         combine: impl Fn(T, T) -> T,
+        _form: F,
     ) -> Tile<T, S, Blocked<L::Block>>
     where
         S: Axis<A>,
@@ -125,6 +126,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self,
         identity: T,
         combine: impl Fn(T::Accumulator, T::Accumulator) -> T::Accumulator,
+        _form: F,
+        _mode: M,
     ) -> Tile<T, S, Blocked<L::Block>>
     where
         T: Number,
@@ -152,12 +155,12 @@ macro_rules! scans {
             T: $bound,
             S: Axis<A>,
         {
-            self.$name_with::<A, _>(Inclusive)
+            self.$name_with::<A>(Inclusive)
         }
 
         #[doc = concat!("As [`", stringify!($name), "`](Self::", stringify!($name), "), in the given form.")]
         #[inline(always)]
-        pub fn $name_with<const A: usize, F: ScanForm>(self, $form: F) -> Tile<T, S, Blocked<L::Block>>
+        pub fn $name_with<const A: usize>(self, $form: impl ScanForm) -> Tile<T, S, Blocked<L::Block>>
         where
             T: $bound,
             S: Axis<A>,
@@ -177,9 +180,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         /// ```
         /// use cuda_tiles::prelude::*;
         /// cuda_tiles::cpu::block(|cx| {
-        ///     let t = cx.iota::<i32, _>(shape![2, 4]);
+        ///     let t = cx.iota::<i32>(shape![2, 4]);
         ///     assert_eq!(t.cumsum::<1>().at([1, 2]), 4 + 5 + 6);
-        ///     assert_eq!(t.cumsum_with::<1, _>((Exclusive, Backward)).at([1, 2]), 7);
+        ///     assert_eq!(t.cumsum_with::<1>((Exclusive, Backward)).at([1, 2]), 7);
         /// });
         /// ```
         ///
@@ -193,17 +196,17 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         /// "Data Movement and Conversion Instructions: shfl.sync"), and warps add theirs through shared memory: the
         /// [module](super::scan#on-a-gpu) has the steps.
         #[doc(alias("partial_sum", "scan_sum"))]
-        cumsum, cumsum_with: Number, |tile, form| tile.cumsum_rounded::<A, F, _>(form, ());
+        cumsum, cumsum_with: Number, |tile, form| tile.cumsum_rounded::<A>(form, ());
         /// Running products along axis `A`.
         ///
         /// Integers wrap. `f16` and `bf16` are multiplied in `f32`, and each result is rounded once. Exclusive products begin with 1. The
         /// [module](super::scan#accuracy) has the bound of the error.
         #[doc(alias("partial_prod"))]
-        cumprod, cumprod_with: Number, |tile, form| tile.cumprod_rounded::<A, F, _>(form, ());
+        cumprod, cumprod_with: Number, |tile, form| tile.cumprod_rounded::<A>(form, ());
         /// The largest elements so far along axis `A`; NaN as long as all are. Exclusive ones begin with the least value.
-        cummax, cummax_with: Comparable, |tile, _form| tile.scan_as::<A, F>(T::LOWEST, SuppressNan::maximum);
+        cummax, cummax_with: Comparable, |tile, form| tile.scan_as::<A, _>(T::LOWEST, SuppressNan::maximum, form);
         /// The smallest elements so far along axis `A`; NaN as long as all are. Exclusive ones begin with the greatest value.
-        cummin, cummin_with: Comparable, |tile, _form| tile.scan_as::<A, F>(T::HIGHEST, SuppressNan::minimum);
+        cummin, cummin_with: Comparable, |tile, form| tile.scan_as::<A, _>(T::HIGHEST, SuppressNan::minimum, form);
     }
 
     /// Running sums along axis `A` in a form, with a mode of arithmetic such as
@@ -213,34 +216,34 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// use cuda_tiles::ops::modes::TowardNegative;
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let sums = cx.full(shape![4], 0.1f32).cumsum_rounded::<0, _, _>(Forward, TowardNegative);
+    ///     let sums = cx.full(shape![4], 0.1f32).cumsum_rounded::<0>(Forward, TowardNegative);
     ///     assert!(f64::from(sums.at([3])) <= 4.0 * f64::from(0.1f32));
     /// });
     /// ```
     #[inline(always)]
-    pub fn cumsum_rounded<const A: usize, F: ScanForm, M: ArithmeticMode<T>>(
+    pub fn cumsum_rounded<const A: usize>(
         self,
-        _form: F,
-        _mode: M,
+        form: impl ScanForm,
+        mode: impl ArithmeticMode<T>,
     ) -> Tile<T, S, Blocked<L::Block>>
     where
         T: Number,
         S: Axis<A>,
     {
-        self.running::<A, F, M>(T::ZERO, M::accumulate_sum)
+        self.running::<A, _, _>(T::ZERO, addition(mode), form, mode)
     }
 
     /// Running products along axis `A` in a form, with a mode of arithmetic for every product.
     #[inline(always)]
-    pub fn cumprod_rounded<const A: usize, F: ScanForm, M: ArithmeticMode<T>>(
+    pub fn cumprod_rounded<const A: usize>(
         self,
-        _form: F,
-        _mode: M,
+        form: impl ScanForm,
+        mode: impl ArithmeticMode<T>,
     ) -> Tile<T, S, Blocked<L::Block>>
     where
         T: Number,
         S: Axis<A>,
     {
-        self.running::<A, F, M>(T::ONE, M::accumulate_product)
+        self.running::<A, _, _>(T::ONE, multiplication(mode), form, mode)
     }
 }

@@ -18,7 +18,7 @@ impl<T: Element, S: Shape, B: Block> Tile<T, S, Accumulators<B>> {
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
     ///     let (a, b) = (cx.full(shape![16, 8], f16::ONE), cx.full(shape![8, 32], f16::ONE));
-    ///     let sums = mma(a, b, cx.accumulators::<f32, _>(shape![16, 32]));
+    ///     let sums = mma(a, b, cx.accumulators::<f32>(shape![16, 32]));
     ///     let turned: Tile<f32, Shape2<32, 16>, _> = sums.transposed_accumulators();
     ///     assert_eq!(turned.at([31, 15]), 8.0);
     /// });
@@ -40,7 +40,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 4, 8]);
+    ///     let t = cx.iota::<i32>(shape![2, 4, 8]);
     ///     let p = t.permute(axes![2, 0, 1]);
     ///     assert_eq!(p.at([7, 1, 3]), t.at([1, 3, 7]));
     ///     assert_eq!(t.permute(OrderF).at([7, 3, 1]), t.at([1, 3, 7]));
@@ -88,7 +88,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 4]);
+    ///     let t = cx.iota::<i32>(shape![2, 4]);
     ///     assert_eq!((t.flip::<1>().at([0, 0]), t.flip::<0>().at([0, 0]), t.flip::<ALL>().at([0, 0])), (3, 4, 7));
     /// });
     /// ```
@@ -109,7 +109,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![8]);
+    ///     let t = cx.iota::<i32>(shape![8]);
     ///     assert_eq!((t.roll::<0>(1).at([0]), t.roll::<0>(-3).at([0])), (7, 3));
     /// });
     /// ```

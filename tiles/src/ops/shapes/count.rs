@@ -16,7 +16,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t: Tile<f32, Shape2<4, 8>, _> = cx.iota::<i32, _>(shape![4]).one_hot::<f32, 1, 8>();
+    ///     let t: Tile<f32, Shape2<4, 8>, _> = cx.iota::<i32>(shape![4]).one_hot::<f32, 1, 8>();
     ///     assert_eq!((t.at([3, 3]), t.at([3, 4])), (1.0, 0.0));
     /// });
     /// ```
@@ -40,7 +40,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let counts = (cx.iota::<i32, _>(shape![8, 8]) % 5).histogram(shape![4]);
+    ///     let counts = (cx.iota::<i32>(shape![8, 8]) % 5).histogram(shape![4]);
     ///     assert_eq!((counts.at([0]), counts.at([3])), (13, 13));
     /// });
     /// ```

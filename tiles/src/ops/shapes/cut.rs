@@ -14,7 +14,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let (left, right) = cx.iota::<i32, _>(shape![2, 4]).split::<1>();
+    ///     let (left, right) = cx.iota::<i32>(shape![2, 4]).split::<1>();
     ///     assert_eq!((left.at([1, 1]), right.at([1, 1])), (5, 7));
     /// });
     /// ```
@@ -37,7 +37,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let part = cx.iota::<i32, _>(shape![4, 8]).extract(shape![2, 4], [1, 0]);
+    ///     let part = cx.iota::<i32>(shape![4, 8]).extract(shape![2, 4], [1, 0]);
     ///     assert_eq!((part.at([0, 0]), part.at([1, 3])), (16, 27));
     /// });
     /// ```
@@ -99,7 +99,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 8]).slice::<1, 3, 4>();
+    ///     let t = cx.iota::<i32>(shape![2, 8]).slice::<1, 3, 4>();
     ///     assert_eq!((t.at([1, 0]), t.at([1, 3])), (11, 14));
     /// });
     /// ```
@@ -129,7 +129,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 8]).slice_at::<1, 4>(3);
+    ///     let t = cx.iota::<i32>(shape![2, 8]).slice_at::<1, 4>(3);
     ///     assert_eq!((t.at([1, 0]), t.at([1, 3])), (11, 14));
     /// });
     /// ```

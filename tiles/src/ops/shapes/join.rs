@@ -37,7 +37,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 4]);
+    ///     let t = cx.iota::<i32>(shape![2, 4]);
     ///     let both: Tile<i32, Shape2<2, 8>, _> = t.cat::<1>(-t);
     ///     assert_eq!((both.at([1, 3]), both.at([1, 4])), (7, -4));
     /// });
@@ -58,7 +58,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![4]);
+    ///     let t = cx.iota::<i32>(shape![4]);
     ///     let pairs: Tile<i32, Shape2<4, 2>, _> = t.stack::<1>(-t);
     ///     assert_eq!((pairs.at([3, 0]), pairs.at([3, 1])), (3, -3));
     /// });
@@ -113,7 +113,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![4, 4]).insert(cx.full(shape![2, 2], -1), [0, 1]);
+    ///     let t = cx.iota::<i32>(shape![4, 4]).insert(cx.full(shape![2, 2], -1), [0, 1]);
     ///     assert_eq!((t.at([1, 1]), t.at([1, 2]), t.at([2, 2])), (5, -1, 10));
     /// });
     /// ```

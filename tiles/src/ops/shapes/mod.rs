@@ -22,7 +22,7 @@ use crate::tile::Tile;
 
 pub use cut::Half;
 pub use join::Joins;
-pub use pick::{Diagonal, IndexTile, Taken};
+pub use pick::{Diagonal, IndexTile, Take, Taken};
 
 /// Any tile: what operations take whose results do not depend on all of its type.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a tile", label = "expected a tile")]

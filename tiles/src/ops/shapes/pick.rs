@@ -23,7 +23,10 @@ impl<B: Block, X: AnyTile<Element: Integer + Cast<i64>, Layout: Layout<Block = B
 pub type Taken<T, S, L, R, const A: usize> =
     Tile<T, <S as AxisDimension<A>>::With<<R as AxisDimension<0>>::Dimension>, Blocked<<L as Layout>::Block>>;
 
-impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+/// Elements that the tile of integers `X` picks: `t.take::<0>(index)`. [`Tile`] has these operations.
+///
+/// The index tile is a parameter of this trait, and not of its methods. A call therefore names the axis alone.
+pub trait Take<X: AnyTile>: AnyTile {
     /// For each element of `index`, the element of this tile at the same coordinates but along axis `A`, where its
     /// coordinate is the element of `index`: NumPy's `take_along_axis`.
     ///
@@ -32,50 +35,38 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 4]).cast::<f32>();
-    ///     let largest = t.take_along_axis::<1, _>(t.argmax::<1>());
+    ///     let t = cx.iota::<i32>(shape![2, 4]).cast::<f32>();
+    ///     let largest = t.take_along_axis::<1>(t.argmax::<1>());
     ///     assert_eq!(largest.at([1, 0]), 7.0);
     /// });
     /// ```
     ///
     /// # Panics
     /// If an index is not below the dimension (on the device: traps).
-    #[inline(always)]
-    #[track_caller]
     #[doc(alias("gather"))]
-    pub fn take_along_axis<const A: usize, X>(self, index: X) -> Tile<T, X::Shape, X::Layout>
+    #[track_caller]
+    fn take_along_axis<const A: usize>(self, index: X) -> Tile<Self::Element, X::Shape, X::Layout>
     where
-        S: AxisDimension<A>,
-        X: IndexTile<L::Block>,
-    {
-        const { Self::picked_by::<A, X::Shape>() };
-        self.pick::<A, _, _, _>(index.tile(), None)
-    }
+        Self::Shape: AxisDimension<A>;
 
     /// The same with `padding` for each index that is negative or not below the dimension.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![4]).cast::<f32>();
-    ///     let before = t.take_along_axis_masked::<0, _>(cx.iota::<i32, _>(shape![4]) - 1, f32::NAN);
+    ///     let t = cx.iota::<i32>(shape![4]).cast::<f32>();
+    ///     let before = t.take_along_axis_masked::<0>(cx.iota::<i32>(shape![4]) - 1, f32::NAN);
     ///     assert!(before.at([0]).is_nan());
     ///     assert_eq!(before.at([3]), 2.0);
     /// });
     /// ```
-    #[inline(always)]
-    pub fn take_along_axis_masked<const A: usize, X>(
+    fn take_along_axis_masked<const A: usize>(
         self,
         index: X,
-        padding: T,
-    ) -> Tile<T, X::Shape, X::Layout>
+        padding: Self::Element,
+    ) -> Tile<Self::Element, X::Shape, X::Layout>
     where
-        S: AxisDimension<A>,
-        X: IndexTile<L::Block>,
-    {
-        const { Self::picked_by::<A, X::Shape>() };
-        self.pick::<A, _, _, _>(index.tile(), Some(padding))
-    }
+        Self::Shape: AxisDimension<A>;
 
     /// The parts of this tile whose coordinates along axis `A` are the elements of the vector `index`, one after the other:
     /// NumPy's `take`.
@@ -83,35 +74,73 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let rows = cx.iota::<i32, _>(shape![4, 8]).take::<0, _>(3 - cx.iota::<i32, _>(shape![2]));
+    ///     let rows = cx.iota::<i32>(shape![4, 8]).take::<0>(3 - cx.iota::<i32>(shape![2]));
     ///     assert_eq!((rows.at([0, 1]), rows.at([1, 1])), (25, 17));
     /// });
     /// ```
     ///
     /// # Panics
     /// If an index is not below the dimension (on the device: traps).
-    #[inline(always)]
     #[track_caller]
-    pub fn take<const A: usize, X>(self, index: X) -> Taken<T, S, L, X::Shape, A>
+    fn take<const A: usize>(self, index: X) -> Taken<Self::Element, Self::Shape, Self::Layout, X::Shape, A>
     where
-        S: AxisDimension<A>,
-        X: IndexTile<L::Block, Shape: AxisDimension<0>>,
-    {
-        const { Self::taken_by::<X::Shape>() };
-        self.take_along_axis::<A, _>(Self::along::<A, _, _, _>(index.tile()))
-    }
+        Self::Shape: AxisDimension<A>,
+        X: AnyTile<Shape: AxisDimension<0>>;
 
     /// The same with `padding` for each index that is negative or not below the dimension.
+    fn take_masked<const A: usize>(
+        self,
+        index: X,
+        padding: Self::Element,
+    ) -> Taken<Self::Element, Self::Shape, Self::Layout, X::Shape, A>
+    where
+        Self::Shape: AxisDimension<A>,
+        X: AnyTile<Shape: AxisDimension<0>>;
+}
+
+impl<T: Element, S: Shape, L: Layout, X: IndexTile<L::Block>> Take<X> for Tile<T, S, L> {
     #[inline(always)]
-    pub fn take_masked<const A: usize, X>(self, index: X, padding: T) -> Taken<T, S, L, X::Shape, A>
+    #[track_caller]
+    fn take_along_axis<const A: usize>(self, index: X) -> Tile<T, X::Shape, X::Layout>
     where
         S: AxisDimension<A>,
-        X: IndexTile<L::Block, Shape: AxisDimension<0>>,
     {
-        const { Self::taken_by::<X::Shape>() };
-        self.take_along_axis_masked::<A, _>(Self::along::<A, _, _, _>(index.tile()), padding)
+        const { Self::picked_by::<A, X::Shape>() };
+        self.pick::<A, _, _, _>(index.tile(), None)
     }
 
+    #[inline(always)]
+    fn take_along_axis_masked<const A: usize>(self, index: X, padding: T) -> Tile<T, X::Shape, X::Layout>
+    where
+        S: AxisDimension<A>,
+    {
+        const { Self::picked_by::<A, X::Shape>() };
+        self.pick::<A, _, _, _>(index.tile(), Some(padding))
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn take<const A: usize>(self, index: X) -> Taken<T, S, L, X::Shape, A>
+    where
+        S: AxisDimension<A>,
+        X: AnyTile<Shape: AxisDimension<0>>,
+    {
+        const { Self::taken_by::<X::Shape>() };
+        Take::<_>::take_along_axis::<A>(self, Self::along::<A, _, _, _>(index.tile()))
+    }
+
+    #[inline(always)]
+    fn take_masked<const A: usize>(self, index: X, padding: T) -> Taken<T, S, L, X::Shape, A>
+    where
+        S: AxisDimension<A>,
+        X: AnyTile<Shape: AxisDimension<0>>,
+    {
+        const { Self::taken_by::<X::Shape>() };
+        Take::<_>::take_along_axis_masked::<A>(self, Self::along::<A, _, _, _>(index.tile()), padding)
+    }
+}
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Indices of shape `R` are a vector.
     const fn taken_by<R: Shape>() {
         assert!(R::DESCRIPTION.rank == 1, "take: the indices are a tile of rank 1");
@@ -191,7 +220,7 @@ impl<T: Element, S: AxisDimension<0> + AxisDimension<1>, L: Layout> Tile<T, S, L
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![4, 4]).diagonal();
+    ///     let t = cx.iota::<i32>(shape![4, 4]).diagonal();
     ///     assert_eq!((t.at([0]), t.at([3])), (0, 15));
     /// });
     /// ```

@@ -13,7 +13,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![8]).reshape(shape![2, 4]);
+    ///     let t = cx.iota::<i32>(shape![8]).reshape(shape![2, 4]);
     ///     assert_eq!(t.at([1, 0]), 4);
     /// });
     /// ```
@@ -46,7 +46,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let sums: Tile<i32, Shape1<2>, _> = cx.iota::<i32, _>(shape![2, 4]).sum::<1>().squeeze::<1>();
+    ///     let sums: Tile<i32, Shape1<2>, _> = cx.iota::<i32>(shape![2, 4]).sum::<1>().squeeze::<1>();
     ///     assert_eq!(sums.at([1]), 4 + 5 + 6 + 7);
     /// });
     /// ```
@@ -82,7 +82,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![4]).broadcast(shape![2, 4]);
+    ///     let t = cx.iota::<i32>(shape![4]).broadcast(shape![2, 4]);
     ///     assert_eq!(t.at([1, 3]), 3);
     /// });
     /// ```

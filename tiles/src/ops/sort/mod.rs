@@ -39,7 +39,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![2, 8]) * 5 % 8 - 3;
+    ///     let t = cx.iota::<i32>(shape![2, 8]) * 5 % 8 - 3;
     ///     assert_eq!((t.sort::<1>().at([1, 0]), t.sort::<1>().at([1, 7])), (-3, 4));
     /// });
     /// ```
@@ -53,12 +53,21 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Ordered,
         S: Axis<A>,
     {
-        self.sort_with::<A, _>(Ascending)
+        self.sort_with::<A>(Ascending)
     }
 
     /// The elements sorted along axis `A`, [`Ascending`] or [`Descending`].
     #[inline(always)]
-    pub fn sort_with<const A: usize, O: SortOrder>(self, _order: O) -> Tile<T, S, Blocked<L::Block>>
+    pub fn sort_with<const A: usize>(self, order: impl SortOrder) -> Tile<T, S, Blocked<L::Block>>
+    where
+        T: Ordered,
+        S: Axis<A>,
+    {
+        self.sorted::<A, _>(order)
+    }
+
+    #[inline(always)]
+    fn sorted<const A: usize, O: SortOrder>(self, _order: O) -> Tile<T, S, Blocked<L::Block>>
     where
         T: Ordered,
         S: Axis<A>,
@@ -74,7 +83,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32, _>(shape![8]) % 2;
+    ///     let t = cx.iota::<i32>(shape![8]) % 2;
     ///     assert_eq!((t.argsort::<0>().at([1]), t.argsort::<0>().at([4])), (2, 1));
     /// });
     /// ```
@@ -84,17 +93,17 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Ordered,
         S: Axis<A>,
     {
-        self.argsort_with::<A, _>(Ascending)
+        self.argsort_with::<A>(Ascending)
     }
 
     /// Where along axis `A` the elements of the tile sorted in this order come from. Equal elements keep their order.
     #[inline(always)]
-    pub fn argsort_with<const A: usize, O: SortOrder>(self, order: O) -> Tile<u32, S, Blocked<L::Block>>
+    pub fn argsort_with<const A: usize>(self, order: impl SortOrder) -> Tile<u32, S, Blocked<L::Block>>
     where
         T: Ordered,
         S: Axis<A>,
     {
-        self.sort_located::<A, O>(order).1
+        self.sort_located::<A, _>(order).1
     }
 
     /// The `K` largest elements along axis `A`, the largest first, and where they are; of equal elements the first come
@@ -103,7 +112,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let scores = cx.iota::<i32, _>(shape![2, 8]) * 3 % 8;
+    ///     let scores = cx.iota::<i32>(shape![2, 8]) * 3 % 8;
     ///     let (best, at) = scores.top_k::<1, 2>();
     ///     assert_eq!((best.at([0, 0]), at.at([0, 0])), (7, 5));
     ///     assert_eq!((best.at([0, 1]), at.at([0, 1])), (6, 2));

@@ -54,7 +54,7 @@ impl<'r, C: Element, S: Shape, B: Block, P: StageLayout> InFlight<'r, C, S, B, P
     /// Waits for this multiplication, not for those that were started after it, and releases its stage.
     ///
     /// # Panics
-    /// If an older stage is still held, on targets without TMA (on the device: traps).
+    /// If an older stage is still held (on the device: traps).
     #[inline(always)]
     #[track_caller]
     pub fn finish<F: Iterator<Item: StageLoad<P>>, const STAGES: usize>(

@@ -2,7 +2,6 @@
 
 use crate::arch::barriers::PRODUCER_WARP;
 use crate::arch::order;
-use crate::context::Cx;
 use crate::element::Repack;
 use crate::layout::{Accumulators, Block};
 use crate::memory::stage_layout::StageLayout;
@@ -104,7 +103,7 @@ where
     ///     let loads = roles.tile_indices(order, c.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
     ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
     ///         for tile in c.schedule(cx, order) {
-    ///             let acc = consumer.k_loop(steps).accumulate(cx, |acc, (a, b)| acc.mma(a, b.transposed()));
+    ///             let acc = consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(a, b.transposed()));
     ///             tile.store(&mut buffer, acc);
     ///         }
     ///     });
@@ -123,10 +122,9 @@ where
     #[track_caller]
     pub fn accumulate<T: KLoopElement<U>, U: Repack, S: Shape>(
         self,
-        cx: Cx<B>,
         mut product: impl for<'k> FnMut(&mut Accumulation<'_, T, U, T::Accumulator, S, B>, P::Tiles<'k>),
     ) -> Tile<T::Accumulator, S, Accumulators<B>> {
-        let mut accumulator = Accumulator::unset(cx);
+        let mut accumulator = Accumulator::unset();
         let mut accumulation = Accumulation::new(&mut accumulator);
         if !P::BY_WARPGROUPS {
             self.for_each(|stages| product(&mut accumulation, stages));

@@ -131,8 +131,7 @@ where
     ///
     /// # Panics
     ///
-    /// If an older stage is still held, on targets without TMA (on the device: traps). With TMA nothing checks the order: a wait for a
-    /// slot that is still held then lasts for ever.
+    /// If an older stage is still held (on the device: traps).
     #[inline(always)]
     #[track_caller]
     pub fn release(&mut self, guard: StageGuard<'r, P>) {
@@ -332,11 +331,12 @@ where
     #[inline(always)]
     #[track_caller]
     pub(crate) fn give_back(&mut self, slot: u32) {
+        // Held stages lie directly before the next one.
+        if slot != self.slot(const { Self::STAGES as u32 } - self.held) {
+            self.fail("release", RELEASE_ORDER)
+        }
         if PRODUCER_WARP {
             self.arrive_empty(slot);
-        } else if slot != self.slot(const { Self::STAGES as u32 } - self.held) {
-            // Held stages lie directly before the next one.
-            self.fail("release", RELEASE_ORDER)
         }
         self.held -= 1;
     }

@@ -46,7 +46,7 @@ impl<O: TileOrder> TileIndices<O> {
     ///     let loads = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
     ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
     ///         for tile in c.schedule_first(cx, order, 1) {
-    ///             let acc = consumer.k_loop(steps).accumulate(cx, |acc, (a, b)| acc.mma(a, b.transposed()));
+    ///             let acc = consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(a, b.transposed()));
     ///             tile.store(&mut buffer, acc);
     ///         }
     ///     });

@@ -5,7 +5,7 @@ use crate::arch::messages::Failure;
 use crate::memory::stage_layout::StageLayout;
 use crate::pipeline::producer::StageLoad;
 use crate::pipeline::ring::{Position, Ring};
-use crate::protocol::GUARDS_HELD;
+use crate::protocol::{GUARDS_HELD, RELEASE_ORDER};
 
 impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     /// Initialises the barriers and the word, for `warps` consumer warps.
@@ -112,7 +112,12 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         // SAFETY: the same contract.
         let text = unsafe { self.failure() };
         if text != 0 {
-            Failure::new(if text == GUARDS_HELD { "k_loop" } else { "wait" }, text).end()
+            let operation = match text {
+                GUARDS_HELD => "k_loop",
+                RELEASE_ORDER => "release",
+                _ => "wait",
+            };
+            Failure::new(operation, text).end()
         }
     }
 }

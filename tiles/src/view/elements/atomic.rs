@@ -152,7 +152,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// fn take(cx: Cx, slots: SpanAtomic<u32, (u32,)>, taken: SpanMut<u32, (u32, D<32>)>) {
     ///     let taken = taken.partition(cx, shape![1, 32]);
     ///     let own = *cx.bid::<0>() + 1;
-    ///     let slot = cx.iota::<u32, _>(shape![1, 32]);
+    ///     let slot = cx.iota::<u32>(shape![1, 32]);
     ///     let before = slots.atomic_compare_exchange(0, own, slot, AcquireRelease, scope::Device);
     ///     taken.store(before.eq(0), (cx.bid::<0>(), 0));
     /// }

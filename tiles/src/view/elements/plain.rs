@@ -35,10 +35,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # use cuda_tiles::cpu;
     /// let numbers: Vec<i32> = (0..32).collect();
     /// cpu::block_on(&numbers, [4, 8], |cx, span: Span<i32, (u32, u32)>| {
-    ///     let (i, j) = (cx.iota::<i32, _>(shape![4, 1]), cx.iota::<u8, _>(shape![2]) + 6);
+    ///     let (i, j) = (cx.iota::<i32>(shape![4, 1]), cx.iota::<u8>(shape![2]) + 6);
     ///     let tile = span.gather((3 - i, j));
     ///     assert_eq!([tile.at([0, 0]), tile.at([0, 1]), tile.at([3, 0])], [30, 31, 6]);
-    ///     let diagonal = span.gather((cx.iota::<i32, _>(shape![8]), cx.iota::<i32, _>(shape![8])));
+    ///     let diagonal = span.gather((cx.iota::<i32>(shape![8]), cx.iota::<i32>(shape![8])));
     ///     assert_eq!([diagonal.at([3]), diagonal.at([4])], [27, 0]);
     /// });
     /// ```
@@ -56,7 +56,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// use cuda_tiles::prelude::*;
     /// # use cuda_tiles::cpu;
     /// cpu::block_on(&[0.5f32, 1.5, 2.5], [3], |cx, span: Span<f32, (u32,)>| {
-    ///     let i = cx.iota::<i32, _>(shape![4]) - 1;
+    ///     let i = cx.iota::<i32>(shape![4]) - 1;
     ///     let tile = span.gather_masked(-1.0, i, i.ne(1));
     ///     assert_eq!([0, 1, 2, 3].map(|k| tile.at([k])), [-1.0, 0.5, -1.0, 2.5]);
     /// });
@@ -151,7 +151,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # use cuda_tiles::cpu;
     /// let mut numbers = [0i32; 4];
     /// cpu::block_on_mut(&mut numbers, [4], |cx, span: SpanMut<i32, (u32,)>| {
-    ///     let i = cx.iota::<i32, _>(shape![4]);
+    ///     let i = cx.iota::<i32>(shape![4]);
     ///     // SAFETY: four different indices, and this is the only block.
     ///     unsafe { span.scatter(i * 10, 4 - i) }
     /// });

@@ -27,7 +27,7 @@ use core::marker::PhantomData;
 /// # use cuda_tiles::cpu;
 /// let numbers: Vec<i32> = (0..32).collect();
 /// cpu::block_on(&numbers, [4, 8], |cx, span: Span<i32, (u32, u32)>| {
-///     let rows = cx.iota::<i32, _>(shape![4]);
+///     let rows = cx.iota::<i32>(shape![4]);
 ///     let tile = span.gather_scatter_view(cx, shape![4, 4]).load((rows, 2));
 ///     assert_eq!([tile.at([0, 0]), tile.at([0, 3]), tile.at([1, 0]), tile.at([3, 3])], [2, 5, 10, 29]);
 /// });
@@ -63,7 +63,7 @@ use core::marker::PhantomData;
 /// # use cuda_tiles::cpu;
 /// let numbers: Vec<f32> = (0..32).map(|x| x as f32).collect();
 /// cpu::block_on(&numbers, [4, 8], |cx, span: Span<f32, (u32, u32)>| {
-///     let rows = cx.iota::<i64, _>(shape![4]) * 3 - 3;
+///     let rows = cx.iota::<i64>(shape![4]) * 3 - 3;
 ///     let tile = span.gather_scatter_view(cx, shape![4, 8]).load_masked(Nan, (rows, 0));
 ///     assert!(tile.at([0, 0]).is_nan() && tile.at([3, 7]).is_nan());
 ///     assert_eq!((tile.at([1, 1]), tile.at([2, 1])), (1.0, 25.0));
@@ -358,9 +358,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// # use cuda_tiles::cpu;
     /// let mut numbers = [0i32; 12];
     /// cpu::block_on_mut(&mut numbers, [3, 4], |cx, span: SpanMut<i32, (u32, u32)>| {
-    ///     let rows = 2 - cx.iota::<i32, _>(shape![2]) * 2;
+    ///     let rows = 2 - cx.iota::<i32>(shape![2]) * 2;
     ///     // SAFETY: the rows 2 and 0 are two rows, and this is the only block.
-    ///     unsafe { span.gather_scatter_view(cx, shape![2, 2]).store(cx.iota::<i32, _>(shape![2, 2]) + 1, (rows, 1)) }
+    ///     unsafe { span.gather_scatter_view(cx, shape![2, 2]).store(cx.iota::<i32>(shape![2, 2]) + 1, (rows, 1)) }
     /// });
     /// assert_eq!(numbers, [0, 3, 4, 0, 0, 0, 0, 0, 0, 1, 2, 0]);
     /// ```
