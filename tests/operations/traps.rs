@@ -15,7 +15,7 @@ const CASE: &str = "CUDA_TILES_TEST_TRAP";
 /// A misuse: its name, what runs it, and words of the CPU's message.
 type Case = (&'static str, fn(&Device) -> Result<()>, &'static [&'static str]);
 
-const CASES: [Case; 14] = [
+const CASES: [Case; 15] = [
     (
         "partial load",
         |device| {

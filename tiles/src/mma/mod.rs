@@ -1,6 +1,6 @@
 //! Matrix multiplication, on tensor cores where there are any.
 //!
-//! [`mma`] adds the product of two tiles to accumulators. Begin with [`Cx::accumulators`](crate::context::Cx::accumulators):
+//! [`mma`] adds the product of two tiles to accumulators. Begin with [`Cx::accumulators`](crate::tile::Create::accumulators):
 //! these tiles lie as tensor cores hold them, in the layout [`Accumulators`](crate::layout::Accumulators), and stay there
 //! throughout a loop. Accumulators are ordinary tiles. An epilogue, such as a bias, a maximum of each row, a conversion or a
 //! store, needs no change of layout.

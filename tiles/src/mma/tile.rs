@@ -12,7 +12,7 @@ use crate::tile::Tile;
 
 /// Matrix multiply-accumulate: `a * b + acc`.
 ///
-/// Accumulators from [`Cx::accumulators`] stay in the layout of tensor cores throughout a loop. Others, such as `cx.zeros(...)`
+/// Accumulators from [`Cx::accumulators`](crate::tile::Create::accumulators) stay in the layout of tensor cores throughout a loop. Others, such as `cx.zeros(...)`
 /// or a loaded tile, change their layout twice at each call.
 ///
 /// ```

@@ -186,8 +186,6 @@ impl<B: Block> Philox<B> {
 pub trait Draw<S: Shape>: Sealed + Sized {
     /// The block that holds the tiles.
     type Block: Block;
-    /// The generator.
-
     /// Elements of any of the distributions.
     fn sample<T: Element>(
         self,

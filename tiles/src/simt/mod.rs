@@ -3,7 +3,7 @@
 //! Tile code runs on all threads alike, and nothing that safe code can learn tells them apart. [`Cx::simt`] opens that
 //! up: its closure learns which [`Thread`] it runs on. What it may do is what a CUDA C++ kernel may, with the duties of
 //! one: all threads reach each barrier and shuffle, and nobody races. In return nothing is out of reach: warp
-//! primitives, shared memory ([`Cx::shared`]), and, in the user's own crate, inline PTX with `core::arch::asm!`.
+//! primitives, shared memory ([`Cx::shared`](SharedMemory::shared)), and, in the user's own crate, inline PTX with `core::arch::asm!`.
 //!
 //! Most of it has a safe form, in which tiles meet [`Shared`] memory: a histogram is
 //!

@@ -16,7 +16,7 @@ use core::marker::PhantomData;
 /// Static shared memory that every GPU grants a block, in bytes.
 const MOST_BYTES: usize = 48 * 1024;
 
-/// `N` elements of shared memory, for the time of [`Cx::shared`]'s closure.
+/// `N` elements of shared memory, for the time of [`Cx::shared`](SharedMemory::shared)'s closure.
 ///
 /// Operations on tiles are the whole block's: each waits for all threads before and after, so that it sees what was
 /// written before it, and they race with nothing. Those that take a [`Thread`] are for [`Cx::simt`], where order is the

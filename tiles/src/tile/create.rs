@@ -49,7 +49,7 @@ impl<S: Shape, L: Layout> Tile<u32, S, L> {
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// The coordinate of each element of this tile along axis `A`, as [`Cx::coordinate`], laid out as this tile: a mask made of
+    /// The coordinate of each element of this tile along axis `A`, as [`Cx::coordinate`](Create::coordinate), laid out as this tile: a mask made of
     /// it costs no exchange.
     ///
     /// ```

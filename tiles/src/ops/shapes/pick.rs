@@ -43,8 +43,8 @@ pub trait Take<X: AnyTile>: AnyTile {
     ///
     /// # Panics
     /// If an index is not below the dimension (on the device: traps).
-    #[doc(alias("gather"))]
     #[track_caller]
+    #[doc(alias("gather"))]
     fn take_along_axis<const A: usize>(self, index: X) -> Tile<Self::Element, X::Shape, X::Layout>
     where
         Self::Shape: AxisDimension<A>;
