@@ -6,62 +6,20 @@ use cuda_tiles::pipeline::LoadTile;
 use cuda_tiles::prelude::*;
 use cuda_tiles::target::{TILES_IN_REGISTERS, WARPGROUPS};
 
-/// A row's maximum is updated when it has grown by more than this power of two. Until then the weights of later keys exceed 1,
-/// for which floats have room. Most steps then need not rescale the accumulators.
-const SLACK: f32 = 8.0;
-/// A finite number below all maxima. Rows whose first block of keys has no visible key begin with it.
-const LOWEST: f32 = -1e30;
-
-/// The visibility of keys.
-#[derive(Clone, Copy)]
-struct Visible<const SIDE: usize, const CAUSAL: bool> {
-    keys: u32,
-    /// The number of keys that the first query sees beyond its own.
-    ahead: u32,
-}
-
-impl<const SIDE: usize, const CAUSAL: bool> Visible<SIDE, CAUSAL> {
-    const SIDE: u32 = SIDE as u32;
-
-    /// The number of blocks of keys that row `i` of tiles of queries sees.
-    #[inline(always)]
-    fn blocks(self, i: u32) -> u32 {
-        let keys = if CAUSAL { self.keys.min((i + 1) * Self::SIDE + self.ahead) } else { self.keys };
-        keys.div_ceil(Self::SIDE)
-    }
-
-    /// Whether some query of row `i` of tiles does not see all keys of a block.
-    #[inline(always)]
-    fn hides(self, i: u32, block: u32) -> bool {
-        let end = (block + 1) * Self::SIDE;
-        end > self.keys || (CAUSAL && end > i * Self::SIDE + self.ahead + 1)
-    }
-
-    /// The scores of row `i` of tiles and a block of keys, -∞ where a query does not see the key.
-    #[inline(always)]
-    fn mask<L: Layout>(
-        self,
-        scores: Tile<f32, Shape2<SIDE, SIDE>, L>,
-        i: u32,
-        block: u32,
-    ) -> Tile<f32, Shape2<SIDE, SIDE>, L>
-    where
-        D<SIDE>: Dimension,
-    {
-        let key = scores.coordinates::<1>() + block * Self::SIDE;
-        if CAUSAL {
-            let query = scores.coordinates::<0>() + i * Self::SIDE;
-            key.le(query + self.ahead).select(scores, f32::NEG_INFINITY)
-        } else {
-            key.lt(self.keys).select(scores, f32::NEG_INFINITY)
-        }
-    }
-}
+use super::products::Products;
+use super::softmax::OnlineSoftmax;
+use super::visible::Visible;
 
 /// `o = softmax(q k' * scale / log2 e) v` for each matrix of a batch, of `HEAD` columns. Each row of `q` is a query. With
 /// `CAUSAL` the last query sees all keys, and each query before it one key less.
 ///
 /// There is at least one key and, with `CAUSAL`, no more queries than keys; `scale` is positive.
+///
+/// The main loop is the pipeline of two stages within a warpgroup of FlashAttention-3 (J. Shah, G. Bikshandi, Y. Zhang, V. Thakkar,
+/// P. Ramani, T. Dao, "FlashAttention-3: Fast and Accurate Attention with Asynchrony and Low-precision", 2024, algorithm 2): the
+/// scores `S = Q K'` of a block of keys do not depend on the output `O += P V` of the block before, so both products are under way
+/// at once. Here the blocks go from the last to the first, and the first scores of a tile of queries are computed beside the last
+/// output of the tile before.
 ///
 /// This kernel is for GPUs with warpgroups (compute capability 9.0). [`attention_by_warps`] is for others.
 #[kernel(
@@ -81,7 +39,7 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
     o: TmaStore<T, Shape2<SIDE, HEAD>>,
     scale: f32,
     #[shared] ring: Ring<SharedTile<T, Shape2<SIDE, HEAD>>>,
-    #[shared] buffer: EpilogueBuffer<2>,
+    #[shared] mut buffer: EpilogueBuffer<2>,
 ) where
     D<SIDE>: Dimension,
     D<HEAD>: Dimension,
@@ -90,75 +48,53 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
     if !WARPGROUPS && TILES_IN_REGISTERS {
         panic!("attention: this GPU has no warpgroups; launch attention_by_warps");
     }
-    let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
+    let visible = Visible::<SIDE, CAUSAL>::new(o.rows(), k.rows());
     let rows = roles.tile_indices(CausalBalanced, o.tile_counts());
-    roles.pipeline(ring, loads(rows, visible, q, k, v), move |cx, mut consumer| {
-        let mut buffer = buffer;
+    roles.pipeline(ring, loads(rows, visible, q, k, v), move |cx, consumer| {
+        let mut products = Products { cx, consumer };
         let mut tiles = o.schedule(cx, CausalBalanced);
         let Some(mut tile) = tiles.next() else { return };
-        let guard = consumer.wait();
-        let mut query = guard.tiles().load_operand_a(cx);
-        consumer.release(guard);
-        let key = consumer.wait();
-        let scores = consumer
-            .start(cx.unset_accumulator::<f32>(shape![SIDE, SIDE]), key, |s, k| s.mma(query, k.transposed()))
-            .finish(&mut consumer);
+        let mut query = products.load_query();
+        let scores = products.start_scores(query);
+        let scores = products.finish(scores);
         let [_, mut i, _] = tile.index();
-        let scores = visible.mask(scores, i, visible.blocks(i) - 1);
-        let mut top = scores.max::<1>().maximum(LOWEST) * scale;
-        let weights = scores.fma(scale, -top).exp2_with(FlushToZero);
-        let mut sum = weights.sum::<1>();
-        let mut probabilities = weights.cast::<T>();
+        let (mut softmax, weights) = OnlineSoftmax::first(visible.mask_last(scores, i), scale);
+        let mut weights = weights.cast::<T>();
         loop {
             let mut acc = cx.zero_accumulator::<f32>(shape![SIDE, HEAD]);
             for block in (0..visible.blocks(i) - 1).rev() {
-                // The next scores are computed while the values are multiplied by the last weights.
-                let key = consumer.wait();
-                let scores = consumer.start(cx.unset_accumulator::<f32>(shape![SIDE, SIDE]), key, |s, k| {
-                    s.mma(query, k.transposed())
-                });
-                let value = consumer.wait();
-                let product = consumer.start(acc, value, |o, v| o.mma(probabilities, v));
-                let mut scores = scores.finish(&mut consumer);
+                // The scores of this block, and beside them the output of the block before.
+                let scores = products.start_scores(query);
+                let output = products.start_output(acc, weights);
+                let mut scores = products.finish(scores);
                 if CAUSAL && visible.hides(i, block) {
                     scores = visible.mask(scores, i, block);
                 }
-                let highest = scores.max::<1>() * scale;
-                let output = product.finish(&mut consumer);
-                let next = highest.gt(top + SLACK).select(highest, top);
-                let factor = (top - next).exp2_with(FlushToZero);
-                let weights = scores.fma(scale, -next).exp2_with(FlushToZero);
-                sum = sum * factor + weights.sum::<1>();
-                top = next;
-                probabilities = weights.cast::<T>();
+                // The maxima need the scores alone. The exponentials wait for the output: until then its product reads the last
+                // weights from registers, and both sets of weights would be live.
+                let highest = softmax.row_maximum(scores);
+                let output = products.finish(output);
+                let (next, factor) = softmax.update_lazily(scores, highest);
+                weights = next.cast::<T>();
                 acc = Accumulator::from_tile(output.mul_unless_one(factor));
             }
             let Some(next) = tiles.next() else {
-                let value = consumer.wait();
-                let output = consumer.start(acc, value, |o, v| o.mma(probabilities, v)).finish(&mut consumer);
-                tile.store(&mut buffer, (output * sum.reciprocal()).cast());
+                let output = products.start_output(acc, weights);
+                let output = products.finish(output);
+                tile.store(&mut buffer, softmax.finish(output).cast());
                 return;
             };
-            // So are the first scores of the next tile.
-            let guard = consumer.wait();
-            query = guard.tiles().load_operand_a(cx);
-            consumer.release(guard);
-            let key = consumer.wait();
-            let scores = consumer.start(cx.unset_accumulator::<f32>(shape![SIDE, SIDE]), key, |s, k| {
-                s.mma(query, k.transposed())
-            });
-            let value = consumer.wait();
-            let product = consumer.start(acc, value, |o, v| o.mma(probabilities, v));
-            let scores = scores.finish(&mut consumer);
-            let output = product.finish(&mut consumer);
-            tile.store(&mut buffer, (output * sum.reciprocal()).cast());
-            [_, i, _] = next.index();
-            let scores = visible.mask(scores, i, visible.blocks(i) - 1);
-            top = scores.max::<1>().maximum(LOWEST) * scale;
-            let weights = scores.fma(scale, -top).exp2_with(FlushToZero);
-            sum = weights.sum::<1>();
-            probabilities = weights.cast::<T>();
+            // The next tile's first scores, and beside them this tile's last output.
+            query = products.load_query();
+            let scores = products.start_scores(query);
+            let output = products.start_output(acc, weights);
+            let scores = products.finish(scores);
+            let output = products.finish(output);
+            tile.store(&mut buffer, softmax.finish(output).cast());
             tile = next;
+            [_, i, _] = tile.index();
+            let (next_softmax, next_weights) = OnlineSoftmax::first(visible.mask_last(scores, i), scale);
+            (softmax, weights) = (next_softmax, next_weights.cast::<T>());
         }
     });
 }
@@ -195,7 +131,7 @@ pub fn attention_by_warps<
     if WARPGROUPS {
         panic!("attention_by_warps: this GPU has warpgroups; launch attention");
     }
-    let visible = Visible::<SIDE, CAUSAL> { keys: k.rows(), ahead: k.rows().saturating_sub(o.rows()) };
+    let visible = Visible::<SIDE, CAUSAL>::new(o.rows(), k.rows());
     let loads = roles.tile_indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
         (0..visible.blocks(i)).map(move |block| (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)))
     });
@@ -208,8 +144,7 @@ pub fn attention_by_warps<
             // In the layout of operand A, which is that of accumulators.
             let query = Accumulator::from_tile(query).finish();
             let mut output = cx.zero_accumulator::<f32>(shape![SIDE, HEAD]).finish();
-            let mut sum = output.sum::<1>();
-            let (mut top, mut block) = (sum + LOWEST, 0);
+            let (mut softmax, mut block) = (OnlineSoftmax::empty(cx, scale), 0);
             consumer.k_loop(visible.blocks(i)).for_each(|(key, value)| {
                 let mut scores = cx.zero_accumulator::<f32>(shape![SIDE, SIDE]);
                 scores.mma(query, key.transposed());
@@ -217,16 +152,14 @@ pub fn attention_by_warps<
                 if visible.hides(i, block) {
                     scores = visible.mask(scores, i, block);
                 }
-                let next = top.maximum(scores.max::<1>() * scale);
-                let factor = (top - next).exp2_with(FlushToZero);
-                let weights = scores.fma(scale, -next).exp2_with(FlushToZero);
-                sum = sum * factor + weights.sum::<1>();
+                let highest = softmax.row_maximum(scores);
+                let (weights, factor) = softmax.update(scores, highest);
                 let mut acc = Accumulator::from_tile(output * factor);
                 acc.mma(weights.cast::<T>(), value);
                 output = acc.finish();
-                (top, block) = (next, block + 1);
+                block += 1;
             });
-            tile.store(&mut buffer, (output * sum.reciprocal()).cast());
+            tile.store(&mut buffer, softmax.finish(output).cast());
         }
     });
 }

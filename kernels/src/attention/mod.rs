@@ -5,6 +5,10 @@
 
 pub mod kernels;
 
+mod products;
+mod softmax;
+mod visible;
+
 #[cfg(feature = "host")]
 mod host;
 

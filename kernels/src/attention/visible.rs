@@ -1,0 +1,67 @@
+//! Which keys a query sees.
+
+use cuda_tiles::prelude::*;
+
+/// The visibility of keys in tiles of `SIDE` queries and `SIDE` keys.
+#[derive(Clone, Copy)]
+pub(super) struct Visible<const SIDE: usize, const CAUSAL: bool> {
+    keys: u32,
+    /// The number of keys that the first query sees beyond its own.
+    ahead: u32,
+}
+
+impl<const SIDE: usize, const CAUSAL: bool> Visible<SIDE, CAUSAL> {
+    const SIDE: u32 = SIDE as u32;
+
+    #[inline(always)]
+    pub(super) fn new(queries: u32, keys: u32) -> Self {
+        Self { keys, ahead: keys.saturating_sub(queries) }
+    }
+
+    /// The number of blocks of keys that row `i` of tiles of queries sees.
+    #[inline(always)]
+    pub(super) fn blocks(self, i: u32) -> u32 {
+        let keys = if CAUSAL { self.keys.min((i + 1) * Self::SIDE + self.ahead) } else { self.keys };
+        keys.div_ceil(Self::SIDE)
+    }
+
+    /// Whether some query of row `i` of tiles does not see all keys of a block.
+    #[inline(always)]
+    pub(super) fn hides(self, i: u32, block: u32) -> bool {
+        let end = (block + 1) * Self::SIDE;
+        end > self.keys || (CAUSAL && end > i * Self::SIDE + self.ahead + 1)
+    }
+
+    /// The scores of row `i` of tiles and a block of keys, -∞ where a query does not see the key.
+    #[inline(always)]
+    pub(super) fn mask<L: Layout>(
+        self,
+        scores: Tile<f32, Shape2<SIDE, SIDE>, L>,
+        i: u32,
+        block: u32,
+    ) -> Tile<f32, Shape2<SIDE, SIDE>, L>
+    where
+        D<SIDE>: Dimension,
+    {
+        let key = scores.coordinates::<1>() + block * Self::SIDE;
+        if CAUSAL {
+            let query = scores.coordinates::<0>() + i * Self::SIDE;
+            key.le(query + self.ahead).select(scores, f32::NEG_INFINITY)
+        } else {
+            key.lt(self.keys).select(scores, f32::NEG_INFINITY)
+        }
+    }
+
+    /// [`mask`](Self::mask) with the last block of keys that row `i` of tiles sees.
+    #[inline(always)]
+    pub(super) fn mask_last<L: Layout>(
+        self,
+        scores: Tile<f32, Shape2<SIDE, SIDE>, L>,
+        i: u32,
+    ) -> Tile<f32, Shape2<SIDE, SIDE>, L>
+    where
+        D<SIDE>: Dimension,
+    {
+        self.mask(scores, i, self.blocks(i) - 1)
+    }
+}
