@@ -62,17 +62,16 @@ mod late {
         x: TmaLoad<u32, Page>,
         y: TmaStore<u32, Page>,
         #[shared] ring: Ring<SharedTile<u32, Page>, 2>,
-        #[shared] buffer: EpilogueBuffer<0>,
     ) {
         let loads = roles.tile_indices(RowMajor, x_counts(&x)).map(move |[_, i, j]| x.tile(i, j));
         roles.pipeline(ring, loads, move |cx, mut consumer| {
-            let (mut buffer, guard) = (buffer, consumer.wait());
+            let guard = consumer.wait();
             let tile = guard.tiles().load(cx);
             consumer.release(guard);
             if tile.at([0, 0]) == 0 {
-                y.schedule(cx, RowMajor).for_each(|place| place.store(&mut buffer, tile));
+                y.schedule(cx, RowMajor).for_each(|place| place.store_directly(tile));
             } else {
-                y.schedule(cx, ColumnMajor).for_each(|place| place.store(&mut buffer, tile));
+                y.schedule(cx, ColumnMajor).for_each(|place| place.store_directly(tile));
             }
         });
     }
@@ -83,15 +82,14 @@ mod late {
         x: TmaLoad<u32, Page>,
         y: TmaStore<u32, Page>,
         #[shared] ring: Ring<SharedTile<u32, Page>, 2>,
-        #[shared] buffer: EpilogueBuffer<0>,
     ) {
         let number = *roles.bid::<0>();
         roles.pipeline(ring, [x.tile(0, 0)], move |cx, _| {
-            let (mut buffer, tile) = (buffer, cx.full(shape![16, 16], number));
+            let tile = cx.full(shape![16, 16], number);
             if number == 0 {
-                y.schedule(cx, RowMajor).for_each(|place| place.store(&mut buffer, tile));
+                y.schedule(cx, RowMajor).for_each(|place| place.store_directly(tile));
             } else {
-                y.schedule(cx, ColumnMajor).for_each(|place| place.store(&mut buffer, tile));
+                y.schedule(cx, ColumnMajor).for_each(|place| place.store_directly(tile));
             }
         });
     }
@@ -159,19 +157,17 @@ mod early {
         y: TmaStore<u32, Page>,
         z: TmaStore<u32, Page>,
         #[shared] ring: Ring<SharedTile<u32, Page>, 2>,
-        #[shared] buffer: EpilogueBuffer<0>,
     ) {
         let loads = roles.tile_indices(RowMajor, y.tile_counts()).flat_map(move |[_, i, j]| [x.tile(i, j)]);
         let (y, z) = (roles.schedule(y, RowMajor), roles.schedule(z, ColumnMajor));
         let own = *roles.bid::<0>();
         roles.pipeline(ring, loads, move |cx, mut consumer| {
-            let mut buffer = buffer;
             for (y, z) in y.zip(z) {
                 let guard = consumer.wait();
                 let tile = guard.tiles().load(cx);
                 consumer.release(guard);
-                y.store(&mut buffer, tile);
-                z.store(&mut buffer, tile + own);
+                y.store_directly(tile);
+                z.store_directly(tile + own);
             }
         });
     }

@@ -53,11 +53,10 @@ fn follow(
     y: TmaStore<f32, Page>,
     acts: u64,
     #[shared] ring: Ring<SharedTile<f32, Page>, STAGES>,
-    #[shared] buffer: EpilogueBuffer<0>,
 ) {
     roles.pipeline(ring, x.column(0), move |cx, mut consumer| {
         let tiles = y.schedule(cx, RowMajor);
-        let (mut buffer, mut acts, mut reads) = (buffer, acts, 0.0);
+        let (mut acts, mut reads) = (acts, 0.0);
         let mut guards: Vec<StageGuard<'_, _>> = Vec::new();
         let mut sum = cx.zeros::<f32>(shape![SIDE, SIDE]);
         let mut read = |stage: SharedTileRef<'_, f32, Page>| {
@@ -83,7 +82,7 @@ fn follow(
             acts >>= 4;
         }
         for tile in tiles {
-            tile.store(&mut buffer, sum);
+            tile.store_directly(sum);
         }
     });
 }
@@ -100,12 +99,11 @@ fn follow_both(
     #[shared] kept: Ring<SharedTile<f32, Page>, 1>,
     #[shared] left: Ring<SharedTile<f32, Page>, STAGES>,
     #[shared] right: Ring<SharedTile<f32, Page>, 2>,
-    #[shared] buffer: EpilogueBuffer<0>,
 ) {
     let loads = (x.column(0), x.column(0), x.column(1));
     roles.pipelines((kept, left, right), loads, move |cx, (mut kept, mut left, mut right)| {
         let tiles = y.schedule(cx, RowMajor);
-        let (mut buffer, kept) = (buffer, kept.wait());
+        let kept = kept.wait();
         let mut sum = cx.zeros::<f32>(shape![SIDE, SIDE]);
         for turn in 0..count {
             let mut read = |stage: SharedTileRef<'_, f32, Page>| {
@@ -117,7 +115,7 @@ fn follow_both(
             }
         }
         for tile in tiles {
-            tile.store(&mut buffer, sum);
+            tile.store_directly(sum);
         }
     });
 }

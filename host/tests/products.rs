@@ -12,18 +12,16 @@ fn product(
     b: TmaLoad<f16, Shape2<8, 16>>,
     y: TmaStore<f32, Shape2<16, 8>>,
     #[shared] ring: Ring<(SharedTile<f16, Shape2<16, 16>>, SharedTile<f16, Shape2<8, 16>>), 3>,
-    #[shared] buffer: EpilogueBuffer<0>,
 ) {
     let steps = a.tile_counts().1;
     let loads = roles
         .tile_indices(RowMajor, y.tile_counts())
         .flat_map(move |[batch, i, j]| a.row_of(batch, i).zip(b.row_of(batch, j)));
     roles.pipeline(ring, loads, move |cx, mut consumer| {
-        let mut buffer = buffer;
         for tile in y.schedule(cx, RowMajor) {
             let mut acc = cx.zero_accumulator::<f32>(shape![16, 8]);
             consumer.k_loop(steps).for_each(|(a, b)| acc.mma(a, b.transposed()));
-            tile.store(&mut buffer, acc.finish());
+            tile.store_directly(acc.finish());
         }
     });
 }
@@ -190,12 +188,10 @@ fn dropping(
     y: TmaStore<f32, Shape2<16, 8>>,
     what: u32,
     #[shared] ring: Ring<(SharedTile<f16, Shape2<16, 16>>, SharedTile<f16, Shape2<8, 16>>), 3>,
-    #[shared] buffer: EpilogueBuffer<0>,
 ) {
     let loads = (0..3).map(move |_| (a.tile(0, 0), b.tile(0, 0)));
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         let tiles = y.schedule(cx, RowMajor);
-        let mut buffer = buffer;
         let zero = || cx.zero_accumulator::<f32>(shape![16, 8]);
         if what == 3 {
             let guard = consumer.wait();
@@ -215,7 +211,7 @@ fn dropping(
             drop(consumer.start(zero(), guard, |acc, (a, b)| acc.mma(a, b.transposed())));
         }
         for part in tiles {
-            part.store(&mut buffer, tile);
+            part.store_directly(tile);
         }
     });
 }
@@ -251,14 +247,12 @@ fn read_anywhere(
     i: u32,
     j: u32,
     #[shared] ring: Ring<SharedTile<f32, Shape2<8, 16>>, 2>,
-    #[shared] buffer: EpilogueBuffer<0>,
 ) {
     roles.pipeline(ring, [x.tile_of(batch, i, j)], move |cx, mut consumer| {
         let tiles = y.schedule(cx, RowMajor);
-        let mut buffer = buffer;
         let guard = consumer.wait();
         for tile in tiles {
-            tile.store(&mut buffer, guard.tiles().load(cx));
+            tile.store_directly(guard.tiles().load(cx));
         }
         consumer.release(guard);
     });
@@ -310,18 +304,16 @@ fn swap_ab(
     y: TmaStore<f32, Shape2<16, 32>>,
     bias: Span<f32, (u32,)>,
     #[shared] ring: Ring<(SharedTile<tf32, Shape2<16, 8>>, SharedTile<tf32, Shape2<8, 32>>), 3>,
-    #[shared] buffer: EpilogueBuffer<0>,
 ) {
     let steps = a.tile_counts().1;
     let loads =
         roles.tile_indices(RowMajor, y.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
     roles.pipeline(ring, loads, move |cx, mut consumer| {
-        let mut buffer = buffer;
         for tile in y.schedule(cx, RowMajor) {
             let sums =
                 consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(b.transposed(), a.transposed()));
             let result = tile.add_row(cx, tile.add_previous(cx, sums.transposed_accumulators(), 2.0), bias);
-            tile.store(&mut buffer, result);
+            tile.store_directly(result);
         }
     });
 }

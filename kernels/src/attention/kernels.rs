@@ -122,7 +122,6 @@ pub fn attention_by_warps<
     o: TmaStore<T, Shape2<SIDE, HEAD>>,
     scale: f32,
     #[shared] ring: Ring<(SharedTile<T, Shape2<SIDE, HEAD>>, SharedTile<T, Shape2<SIDE, HEAD>>), 3>,
-    #[shared] buffer: EpilogueBuffer<0>,
 ) where
     D<SIDE>: Dimension,
     D<HEAD>: Dimension,
@@ -136,7 +135,6 @@ pub fn attention_by_warps<
         (0..visible.blocks(i)).map(move |block| (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)))
     });
     roles.pipeline(ring, loads, move |cx, mut consumer| {
-        let mut buffer = buffer;
         let queries = q.partition(cx, shape![1, SIDE, HEAD]);
         for tile in o.schedule(cx, RowMajor) {
             let [batch, i, _] = tile.index();
@@ -159,7 +157,7 @@ pub fn attention_by_warps<
                 output = acc.finish();
                 block += 1;
             });
-            tile.store(&mut buffer, softmax.finish(output).cast());
+            tile.store_directly(softmax.finish(output).cast());
         }
     });
 }

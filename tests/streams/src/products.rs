@@ -1,23 +1,23 @@
 //! Matrix products: every combination of element types, with each operand K-major or MN-major.
 
+use cuda_tiles::epilogue::StoreTile;
 use cuda_tiles::memory::StageLayout;
 use cuda_tiles::mma::{Accumulation, KLoopElement};
 use cuda_tiles::pipeline::StageLoad;
 use cuda_tiles::prelude::*;
 
-/// `c = result(product(a, b))`: the body of all these kernels. `steps` counts the tiles along k. `tiles` gives the loads of both
-/// operands for a tile of `c`.
+/// The body of all these kernels: `store` gets each tile of `c`, and the sums of products that belong there. `steps` counts the tiles
+/// along k. `tiles` gives the loads of both operands for a tile of `c`.
 #[inline(always)]
 #[allow(clippy::too_many_arguments, reason = "the parts of a pipelined kernel")]
-fn multiply<B, R, I, T, U, C, S, O, P, Q, L, const STAGES: usize, const GROUPS: usize>(
+fn multiply<B, R, I, T, U, C, S, O, P, Q, const STAGES: usize>(
     roles: WarpRoles<B>,
     ring: Ring<R, STAGES>,
-    buffer: EpilogueBuffer<GROUPS>,
     steps: u32,
     tiles: impl Fn(u32, u32) -> I + Send + 'static,
     c: TmaStore<O, (P, Q)>,
     product: impl for<'k> Fn(&mut Accumulation<'_, T, U, C, S, B>, R::Tiles<'k>) + Send + 'static,
-    result: impl Fn(Tile<C, S, Accumulators<B>>) -> Tile<O, (P, Q), L> + Send + 'static,
+    mut store: impl FnMut(StoreTile<O, (P, Q)>, Tile<C, S, Accumulators<B>>) + 'static,
 ) where
     B: Block,
     R: StageLayout,
@@ -29,14 +29,12 @@ fn multiply<B, R, I, T, U, C, S, O, P, Q, L, const STAGES: usize, const GROUPS: 
     O: Element,
     P: Dimension,
     Q: Dimension,
-    L: Layout<Block = B>,
 {
     let loads = roles.tile_indices(Grouped::<8>, c.tile_counts()).flat_map(move |[_, i, j]| tiles(i, j));
     roles.pipeline(ring, loads, move |cx, mut consumer| {
-        let mut buffer = buffer;
         for tile in c.schedule(cx, Grouped::<8>) {
             let sums = consumer.k_loop(steps).accumulate(|acc, tiles| product(acc, tiles));
-            tile.store(&mut buffer, result(sums));
+            store(tile, sums);
         }
     });
 }
@@ -70,7 +68,7 @@ macro_rules! products {
                 (SharedTile<T, Shape2<$rows_a, $columns_a>>, SharedTile<U, Shape2<$rows_b, $columns_b>>),
                 S,
             >,
-            #[shared] buffer: EpilogueBuffer<1>,
+            #[shared] mut buffer: EpilogueBuffer<1>,
         ) where
             D<M>: Dimension,
             D<N>: Dimension,
@@ -79,12 +77,11 @@ macro_rules! products {
             multiply(
                 roles,
                 ring,
-                buffer,
                 a.tile_counts().$depth,
                 move |i, j| a.$walk_a(i).zip(b.$walk_b(j)),
                 c,
                 |acc, (a, b)| acc.mma(a$(.$transpose_a())?, b$(.$transpose_b())?),
-                |sums: Tile<C, _, _>| sums.cast::<O>(),
+                move |tile, sums: Tile<C, _, _>| tile.store(&mut buffer, sums.cast::<O>()),
             );
         }
     )* };
@@ -136,7 +133,6 @@ pub fn streamed_swap_ab<
     b: TmaLoad<T, Shape2<K, N>>,
     c: TmaStore<O, Shape2<M, N>>,
     #[shared] ring: Ring<(SharedTile<T, Shape2<M, K>>, SharedTile<T, Shape2<K, N>>), S>,
-    #[shared] buffer: EpilogueBuffer<0>,
 ) where
     D<M>: Dimension,
     D<N>: Dimension,
@@ -145,12 +141,13 @@ pub fn streamed_swap_ab<
     multiply(
         roles,
         ring,
-        buffer,
         a.tile_counts().1,
         move |i, j| a.row(i).zip(b.column(j)),
         c,
         |acc, (a, b)| acc.mma(b.transposed(), a.transposed()),
-        |sums: Tile<C, (D<N>, D<M>), _>| sums.transposed_accumulators().cast::<O>(),
+        |tile, sums: Tile<C, (D<N>, D<M>), _>| {
+            tile.store_directly(sums.transposed_accumulators().cast::<O>())
+        },
     );
 }
 
@@ -174,7 +171,7 @@ pub fn streamed_promoted<
     b: TmaLoad<T, Shape2<N, K>>,
     c: TmaStore<f32, Shape2<M, N>>,
     #[shared] ring: Ring<(SharedTile<T, Shape2<M, K>>, SharedTile<T, Shape2<N, K>>), S>,
-    #[shared] buffer: EpilogueBuffer<1>,
+    #[shared] mut buffer: EpilogueBuffer<1>,
 ) where
     D<M>: Dimension,
     D<N>: Dimension,
@@ -183,11 +180,10 @@ pub fn streamed_promoted<
     multiply(
         roles,
         ring,
-        buffer,
         a.tile_counts().1,
         move |i, j| a.row(i).zip(b.row(j)),
         c,
         |acc, (a, b)| acc.mma_promoted(a, b.transposed()),
-        |sums| sums,
+        move |tile, sums| tile.store(&mut buffer, sums),
     );
 }

@@ -38,7 +38,7 @@ const FIRST_BARRIER: u32 = 2;
 /// The epilogue buffers through which the warpgroups of a block store tiles, 16 KiB for each of its `WARPGROUPS` warpgroups.
 ///
 /// A kernel takes it as an argument, `#[shared] buffer: EpilogueBuffer<2>` in a block of 256 threads. On targets without TMA it
-/// has no bytes.
+/// has no bytes. A kernel without one stores its tiles by [`StoreTile::store_directly`].
 #[doc(alias("CollectiveEpilogue"))]
 pub struct EpilogueBuffer<const WARPGROUPS: usize> {
     address: Address,
@@ -47,7 +47,13 @@ pub struct EpilogueBuffer<const WARPGROUPS: usize> {
 
 // SAFETY: the memory at the address has room for the buffers.
 unsafe impl<const WARPGROUPS: usize> SharedMemory for EpilogueBuffer<WARPGROUPS> {
-    const BYTES: [u32; 3] = [0, 0, (WARPGROUPS * BUFFERS * BUFFER_BYTES) as u32];
+    const BYTES: [u32; 3] = {
+        assert!(
+            WARPGROUPS > 0,
+            "an epilogue buffer has at least one warpgroup's part: a kernel without one calls `store_directly`"
+        );
+        [0, 0, (WARPGROUPS * BUFFERS * BUFFER_BYTES) as u32]
+    };
     type Storage = ();
     #[inline(always)]
     unsafe fn new(address: Address) -> Self {
@@ -256,10 +262,9 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ) {
         const {
             assert!(
-                !WARPGROUPS
-                    || GROUPS * WARPGROUP == <<L::Block as Block>::Threads as PowerOfTwo>::COUNT
-                    || GROUPS == 0,
-                "the epilogue buffer has room for each warpgroup: `EpilogueBuffer<2>` in a kernel of 256 threads"
+                !WARPGROUPS || GROUPS * WARPGROUP == <<L::Block as Block>::Threads as PowerOfTwo>::COUNT,
+                "the epilogue buffer has room for each warpgroup: `EpilogueBuffer<2>` in a kernel of 256 threads; a kernel of fewer \
+                 than 128 threads calls `store_directly`"
             )
         };
         if const { is_transposed::<L>() } {
@@ -276,8 +281,8 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
 
     /// Stores a tile here from registers, without an epilogue buffer; elements outside the matrix are left out.
     ///
-    /// For tiles whose layout has neighbours in a row, such as [transposed accumulators](Tile::transposed_accumulators), and
-    /// for small tiles.
+    /// For kernels of fewer than 128 threads, which have no epilogue buffer, for small tiles, and for tiles whose layout has
+    /// neighbours in a row, such as [transposed accumulators](Tile::transposed_accumulators).
     #[inline(always)]
     #[track_caller]
     pub fn store_directly<L: Layout>(self, tile: Tile<T, (M, N), L>) {
@@ -389,7 +394,6 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// Whether tiles of this shape can go through a buffer for `groups` warpgroups.
     const fn through_buffer(groups: usize) -> bool {
         WARPGROUPS
-            && groups > 0
             && Self::ROWS >= BOX_ROWS * groups
             && Self::COLUMNS * size_of::<T::Bits>() >= 2 * CHUNK_BYTES
             && Self::COLUMNS >= 8
