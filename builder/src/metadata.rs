@@ -4,7 +4,7 @@
 //! is a comment:
 //!
 //! ```text
-//! //@cuda-tiles entry kernels::gemm maxntid=256 producer=128 minnctapersm=1 maxnreg=168 cluster=2,1,1 paramalign=3:64
+//! //@cuda-tiles entry kernels::gemm maxntid=256 producer=128 minnctapersm=1 maxnreg=168 cluster=2,1,1
 //!     line=12 fingerprint=3254236 is fn gemm(a: Span<f32, (u32, u32)>, ...)
 //! ```
 //!
@@ -53,9 +53,6 @@ pub struct KernelMetadata {
     /// The shape of the thread block cluster, in blocks along x, y and z (`.reqnctapercluster`). Architectures
     /// before `sm_90` have no clusters; their images leave it out.
     pub cluster: Option<[u32; 3]>,
-    /// Parameters that must be aligned more strictly than Rust's ABI aligns them, such as tensor maps, as pairs
-    /// of the parameter's index in the PTX and its alignment in bytes.
-    pub aligned_parameters: Vec<(usize, u32)>,
     /// Whether the kernel is an `unsafe fn`, whose author vouches for what is checked of others.
     pub is_unsafe: bool,
 }
@@ -98,16 +95,6 @@ pub enum MetadataError {
         kernel: String,
         /// The lines that they stand on.
         lines: [Option<u32>; 2],
-    },
-    /// A parameter to align is not there, or is not one that can be aligned.
-    #[error(
-        "kernel `{kernel}` asks to align parameter {index}, but its PTX has no parameter {index} in memory"
-    )]
-    Parameter {
-        /// The kernel's name.
-        kernel: String,
-        /// The parameter's index in the PTX.
-        index: usize,
     },
     /// A safe kernel cuts a writable tensor when its blocks may have come to know different things.
     #[error(
@@ -179,18 +166,6 @@ impl KernelMetadata {
             "line" => once(&mut self.line, positive(value)?)?,
             "fingerprint" => once(&mut self.fingerprint, value.parse().map_err(|_| "it is not a number")?)?,
             "contract" if value == "unsafe" => self.is_unsafe = true,
-            "paramalign" => {
-                let (index, alignment) = value.split_once(':').ok_or("it is not `index:alignment`")?;
-                let index = index.parse().map_err(|_| "its index is not a number")?;
-                let alignment = positive(alignment)?;
-                if !alignment.is_power_of_two() {
-                    return Err("the alignment is not a power of two");
-                }
-                if self.aligned_parameters.iter().any(|&(known, _)| known == index) {
-                    return Err(TWICE);
-                }
-                self.aligned_parameters.push((index, alignment));
-            }
             _ => return Err("this setting is unknown"),
         }
         let threads = self.threads.map_or(0, |[x, ..]| x);
@@ -221,14 +196,11 @@ impl KernelMetadata {
     }
 }
 
-/// Why a setting is refused that stands in its marker already.
-const TWICE: &str = "it is set twice";
-
 /// Sets what is not set yet.
 fn once<T>(setting: &mut Option<T>, value: T) -> Result<(), &'static str> {
     match setting.replace(value) {
         None => Ok(()),
-        Some(_) => Err(TWICE),
+        Some(_) => Err("it is set twice"),
     }
 }
 
@@ -313,7 +285,7 @@ pub(crate) fn apply(text: &str, arch: Arch) -> Result<(String, Vec<KernelMetadat
     let text = &with_readable_names(text)?;
     let module = Module::parse(text)?;
     let mut kernels: Vec<KernelMetadata> = Vec::new();
-    let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+    let mut insertions: Vec<(usize, String)> = Vec::new();
     for line in text.lines() {
         let Some(kernel) = KernelMetadata::parse(line)? else { continue };
         if let Some(known) = kernels.iter().find(|known| known.entry == kernel.entry) {
@@ -322,43 +294,21 @@ pub(crate) fn apply(text: &str, arch: Arch) -> Result<(String, Vec<KernelMetadat
         let Some(entry) = module.entry(&kernel.entry) else {
             return Err(MetadataError::NoEntry { kernel: kernel.name });
         };
-        let after_parameters = entry.directives_range().start;
-        edits.push((after_parameters..after_parameters, kernel.missing_directives(entry, arch)));
-        for &(index, alignment) in &kernel.aligned_parameters {
-            let (range, current) = parameter_alignment(entry, index)
-                .ok_or_else(|| MetadataError::Parameter { kernel: kernel.name.clone(), index })?;
-            edits.push((range, alignment.max(current).to_string()));
-        }
+        insertions.push((entry.directives_range().start, kernel.missing_directives(entry, arch)));
         kernels.push(kernel);
     }
     check(text, &kernels)?;
 
-    edits.sort_by_key(|(range, _)| range.start);
+    insertions.sort_by_key(|&(place, _)| place);
     let mut result = String::with_capacity(text.len() + 64 * kernels.len());
     let mut copied = 0;
-    for (range, replacement) in edits {
-        result.push_str(&text[copied..range.start]);
-        result.push_str(&replacement);
-        copied = range.end;
+    for (place, directives) in insertions {
+        result.push_str(&text[copied..place]);
+        result.push_str(&directives);
+        copied = place;
     }
     result.push_str(&text[copied..]);
     Ok((repaired(&order::without_marks(&result)), kernels))
-}
-
-/// The alignment of a by-value parameter, and where its digits stand in the module's text. Scalars and pointers
-/// have none: the `.align` of a `.ptr` is about what it points to.
-fn parameter_alignment(entry: &Entry<'_>, index: usize) -> Option<(std::ops::Range<usize>, u32)> {
-    const ALIGN: &str = ".param .align ";
-    let parameters = entry.parameters();
-    let declaration = parameters.split(',').nth(index)?;
-    let digits = declaration.find(ALIGN)? + ALIGN.len();
-    let length = declaration[digits..].find(|c: char| !c.is_ascii_digit())?;
-    let value = declaration[digits..digits + length].parse().ok()?;
-    // `declaration` is a part of `parameters`, so the distance of their beginnings is its offset there.
-    let start = entry.parameters_range().start
-        + (declaration.as_ptr() as usize - parameters.as_ptr() as usize)
-        + digits;
-    Some((start..start + length, value))
 }
 
 #[cfg(test)]
@@ -378,7 +328,7 @@ mod tests {
     #[test]
     fn every_setting_becomes_its_directive() {
         let text = module(
-            "//@cuda-tiles entry first maxntid=384 minnctapersm=1 maxnreg=168 cluster=2,1,1 paramalign=1:64\n\
+            "//@cuda-tiles entry first maxntid=384 minnctapersm=1 maxnreg=168 cluster=2,1,1\n\
              \t//@cuda-tiles entry second maxntid=16,8",
         );
         let (result, kernels) = apply(&text, Arch::Sm90a).unwrap();
@@ -389,20 +339,17 @@ mod tests {
             ),
             "{result}"
         );
-        assert!(result.contains(".param .align 64 .b8 first_param_1[128]"), "{result}");
-        assert!(result.contains(".ptr .align 4 first_param_0"), "{result}");
         assert!(result.contains(".visible .entry second()\n.maxntid 16, 8, 1\n{"), "{result}");
         assert_eq!(kernels[0].name, "first");
         assert_eq!(kernels[0].threads, Some([384, 1, 1]));
         assert_eq!((kernels[0].min_blocks, kernels[0].max_registers), (Some(1), Some(168)));
         assert_eq!(kernels[0].cluster, Some([2, 1, 1]));
-        assert_eq!(kernels[0].aligned_parameters, [(1, 64)]);
         assert_eq!(kernels[1].threads, Some([16, 8, 1]));
     }
 
     #[test]
     fn applying_twice_changes_nothing_more() {
-        let text = module("//@cuda-tiles entry first maxntid=256 cluster=2 paramalign=1:128");
+        let text = module("//@cuda-tiles entry first maxntid=256 cluster=2");
         let (once, kernels) = apply(&text, Arch::Sm90a).unwrap();
         assert_eq!(apply(&once, Arch::Sm90a).unwrap(), (once, kernels));
     }
@@ -506,12 +453,6 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_alignment_is_kept() {
-        let text = module("//@cuda-tiles entry first paramalign=1:4");
-        assert!(apply(&text, Arch::Sm90a).unwrap().0.contains(".param .align 8 .b8 first_param_1"));
-    }
-
-    #[test]
     fn markers_that_do_not_fit_name_their_kernel() {
         let error = |markers: &str| apply(&module(markers), Arch::Sm90a).unwrap_err();
         assert_eq!(
@@ -522,22 +463,13 @@ mod tests {
             error("//@cuda-tiles entry first maxntid=1\n//@cuda-tiles entry first maxntid=2"),
             MetadataError::Duplicate { kernel: "first".into(), lines: [None; 2] }
         );
-        for index in [0, 2] {
-            assert_eq!(
-                error(&format!("//@cuda-tiles entry first paramalign={index}:64")),
-                MetadataError::Parameter { kernel: "first".into(), index }
-            );
-        }
         for setting in [
             "maxntid=0",
             "maxntid=1,2,3,4",
             "maxnreg",
             "cluster=x",
-            "paramalign=1",
-            "paramalign=1:48",
             "speed=11",
             "maxntid=64 maxntid=128",
-            "paramalign=1:64 paramalign=1:64",
             "maxntid=4294967295 producer=1",
         ] {
             let message = error(&format!("//@cuda-tiles entry first {setting}")).to_string();
@@ -558,12 +490,10 @@ mod tests {
             "minnctapersm",
             "maxnreg",
             "cluster",
-            "paramalign",
             "speed",
             "",
         ]);
-        let value =
-            prop_oneof![3 => "[0-3]{1,3}", 2 => "[0-2]:(1|2|16|64)", 1 => "[0-9,:]{0,12}", 1 => "\\PC{0,9}"];
+        let value = prop_oneof![3 => "[0-3]{1,3}", 1 => "[0-9,:]{0,12}", 1 => "\\PC{0,9}"];
         (key, value).prop_map(|(key, value)| format!("{key}={value}"))
     }
 

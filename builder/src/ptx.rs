@@ -180,11 +180,6 @@ impl<'a> Entry<'a> {
         &self.text[self.body.clone()]
     }
 
-    /// Where the parameter list lies in the module's text, in bytes.
-    pub fn parameters_range(&self) -> Range<usize> {
-        self.parameters.clone()
-    }
-
     /// Where the directives lie in the module's text, in bytes. It begins right after the parameter list.
     pub fn directives_range(&self) -> Range<usize> {
         self.directives.clone()
@@ -453,7 +448,6 @@ $L__BB0_1:
     fn ranges_point_into_the_text() {
         let module = Module::parse(TWO).unwrap();
         for entry in module.entries() {
-            assert_eq!(&TWO[entry.parameters_range()], entry.parameters());
             assert_eq!(&TWO[entry.directives_range()], entry.directives());
             assert_eq!(TWO.as_bytes()[entry.directives_range().start - 1], b')');
         }
@@ -536,10 +530,8 @@ $L__BB0_1:
         let Ok(module) = Module::parse(text) else { return };
         let mut end = 0;
         for entry in module.entries() {
-            assert!(end <= entry.parameters_range().start, "entries follow each other");
-            assert!(entry.parameters_range().end <= entry.directives_range().start);
+            assert!(end <= entry.directives_range().start, "entries follow each other");
             end = entry.directives_range().end;
-            assert_eq!(&text[entry.parameters_range()], entry.parameters());
             assert_eq!(&text[entry.directives_range()], entry.directives());
             assert_eq!(module.entry(entry.name()).map(Entry::name), Some(entry.name()));
             let instructions = entry.instructions();
