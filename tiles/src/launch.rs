@@ -40,12 +40,39 @@ pub struct Description {
     pub cluster: [u32; 3],
     /// Whether a block may start before the kernel launched before it on its stream has ended; it waits by itself.
     pub dependent: bool,
+    /// The GPUs that the kernel is for.
+    pub targets: Targets,
     /// The arguments' names.
     pub arguments: &'static [&'static str],
     /// The source file of the kernel.
     pub file: &'static str,
     /// The line in it.
     pub line: u32,
+}
+
+/// The GPUs that a kernel is for. The CPU runs every kernel.
+///
+/// Code for other GPUs has the kernel's entry and nothing of its body. A launch on such a GPU is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Targets {
+    /// All GPUs.
+    All,
+    /// GPUs with warpgroups, compute capability 9.0, in code for `sm_90a`: `targets = warpgroups`, or `if warpgroups` behind an
+    /// instance.
+    Warpgroups,
+    /// GPUs without warpgroups, and code that uses none: `targets = !warpgroups`, or `if !warpgroups` behind an instance.
+    NoWarpgroups,
+}
+
+impl Targets {
+    /// Whether code for a target is among them. `warpgroups` says whether the target has warpgroups.
+    pub const fn include(self, warpgroups: bool) -> bool {
+        match self {
+            Self::All => true,
+            Self::Warpgroups => warpgroups,
+            Self::NoWarpgroups => !warpgroups,
+        }
+    }
 }
 
 /// A kernel as the host sees it, with arguments `P`, a tuple of [`Parameter`]s.

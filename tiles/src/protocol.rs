@@ -38,7 +38,7 @@ pub const MESSAGE: usize = TEXT + 4;
 
 /// What can have gone wrong, behind the operation. `{}` is the next number of the failure, which has a sign, and `{[]}` a list:
 /// its length and its numbers. A GPU sends the number of a text, since copying texts would be code in every kernel.
-pub const TEXTS: [&str; 12] = [
+pub const TEXTS: [&str; 13] = [
     "a check failed",
     " of tile {[]} reaches outside the tensor: tiles of {[]} in a tensor of {[]}; use the masked form for edge tiles",
     "index {} is not below dimension {} of the tile, {}",
@@ -51,6 +51,7 @@ pub const TEXTS: [&str; 12] = [
     ": all stages of the ring are held; release one before the wait for the next, or take a ring of more stages",
     ": an older stage is still held; release stages in the order of their waits",
     ": stages are still held; release them before a k loop begins",
+    "the kernel is not for this GPU: the `targets` of its attribute leave the GPU out",
 ];
 /// The number of a text about anything else.
 pub const A_CHECK: usize = 0;
@@ -72,6 +73,8 @@ pub const STAGES_HELD: usize = 9;
 pub const RELEASE_ORDER: usize = 10;
 /// A k loop began while guards hold stages.
 pub const GUARDS_HELD: usize = 11;
+/// A kernel is not for the target that its code was compiled for.
+pub const TARGETS: usize = 12;
 /// A gathered tile is not inside its tensor: tile, axis, extents.
 pub const GATHERED: usize = 7;
 /// An assertion does not hold: the element's index. Its own text is the message that [`MESSAGE`] tells of.

@@ -1,6 +1,7 @@
 //! What a kernel is compiled for, as constants: branches on them are decided by the compiler, alike for all threads.
 //!
-//! Kernels seldom need them, as the same source is meant for all machines. Where one wants other tiles on another machine, an
+//! Kernels seldom need them, as the same source is meant for all machines. A kernel that is for some GPUs alone says so in its
+//! attribute, [`targets`](macro@crate::kernel#targets). Where one wants other tiles on another machine, an
 //! `if` on a constant leaves nothing of the other branch:
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! expected threads, producer, vector, grid, min_blocks, registers, cluster, dependent or instances
+//! expected threads, producer, vector, grid, min_blocks, registers, cluster, dependent, targets or instances
 
 use cuda_tiles::prelude::*;
 

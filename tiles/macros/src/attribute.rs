@@ -1,10 +1,12 @@
 //! The arguments of `#[kernel(...)]`.
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Result, Token, parenthesized};
 
-/// `#[kernel(threads = 256, producer = 32, vector = 4, grid = 2, min_blocks = 2, registers = 64, cluster = (2, 1, 1), instances(<f32>))]`
+/// `#[kernel(threads = 256, producer = 32, vector = 4, grid = 2, min_blocks = 2, registers = 64, cluster = (2, 1, 1),
+/// targets = warpgroups, instances(<f32>))]`
 pub(crate) struct Attribute {
     pub(crate) threads: u32,
     pub(crate) producer: Option<u32>,
@@ -14,7 +16,24 @@ pub(crate) struct Attribute {
     pub(crate) registers: Option<u32>,
     pub(crate) cluster: [u32; 3],
     pub(crate) dependent: Option<Dependent>,
-    pub(crate) instances: Vec<AngleBracketedGenericArguments>,
+    /// The targets of all instances.
+    pub(crate) targets: Targets,
+    pub(crate) instances: Vec<ListedInstance>,
+}
+
+/// An entry of `instances(..)`: `<256> if warpgroups`.
+pub(crate) struct ListedInstance {
+    pub(crate) values: AngleBracketedGenericArguments,
+    /// What stands behind `if`.
+    targets: Option<Targets>,
+}
+
+/// The targets that a kernel or an instance is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Targets {
+    All,
+    Warpgroups,
+    NoWarpgroups,
 }
 
 /// The point at which a kernel with programmatic dependent launch (PDL) waits for its predecessor.
@@ -33,6 +52,51 @@ fn number(input: ParseStream<'_>, legal: impl Fn(u32) -> bool, wanted: &str) -> 
     if legal(value) { Ok(value) } else { Err(Error::new(literal.span(), wanted)) }
 }
 
+impl Parse for Targets {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let span = input.span();
+        let is_negated = input.parse::<Option<Token![!]>>()?.is_some();
+        match input.parse::<Ident>() {
+            Ok(word) if word == "warpgroups" && is_negated => Ok(Self::NoWarpgroups),
+            Ok(word) if word == "warpgroups" => Ok(Self::Warpgroups),
+            _ => Err(Error::new(
+                span,
+                "the targets of a kernel are `warpgroups`, GPUs with warpgroups (compute capability 9.0), or `!warpgroups`, all others",
+            )),
+        }
+    }
+}
+
+impl Targets {
+    /// The condition under which a target is among them; none if all are.
+    pub(crate) fn condition(self) -> Option<TokenStream> {
+        // As `WARPGROUPS` in `cuda_tiles::arch::matrix`.
+        match self {
+            Self::All => None,
+            Self::Warpgroups => Some(quote!(target_feature = "sm_90a")),
+            Self::NoWarpgroups => Some(quote!(not(target_feature = "sm_90a"))),
+        }
+    }
+
+    /// The value of the library's type.
+    pub(crate) fn value(self) -> TokenStream {
+        match self {
+            Self::All => quote!(::cuda_tiles::launch::Targets::All),
+            Self::Warpgroups => quote!(::cuda_tiles::launch::Targets::Warpgroups),
+            Self::NoWarpgroups => quote!(::cuda_tiles::launch::Targets::NoWarpgroups),
+        }
+    }
+}
+
+impl Parse for ListedInstance {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let values = input.parse()?;
+        let targets =
+            if input.parse::<Option<Token![if]>>()?.is_some() { Some(input.parse()?) } else { None };
+        Ok(Self { values, targets })
+    }
+}
+
 impl Parse for Attribute {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut attribute = Self {
@@ -44,6 +108,7 @@ impl Parse for Attribute {
             registers: None,
             cluster: [1; 3],
             dependent: None,
+            targets: Targets::All,
             instances: Vec::new(),
         };
         while !input.is_empty() {
@@ -51,7 +116,7 @@ impl Parse for Attribute {
             if key == "instances" {
                 let list;
                 parenthesized!(list in input);
-                let list = list.parse_terminated(AngleBracketedGenericArguments::parse, Token![,])?;
+                let list = list.parse_terminated(ListedInstance::parse, Token![,])?;
                 attribute.instances = list.into_iter().collect();
             } else if key == "dependent" && !input.peek(Token![=]) {
                 attribute.dependent = Some(Dependent::AtEntry);
@@ -121,10 +186,11 @@ impl Parse for Attribute {
                         }
                         attribute.dependent = Some(Dependent::Early);
                     }
+                    "targets" => attribute.targets = input.parse()?,
                     _ => {
                         return Err(Error::new(
                             key.span(),
-                            "expected threads, producer, vector, grid, min_blocks, registers, cluster, dependent or instances",
+                            "expected threads, producer, vector, grid, min_blocks, registers, cluster, dependent, targets or instances",
                         ));
                     }
                 }
@@ -137,11 +203,23 @@ impl Parse for Attribute {
             let problem = "a block has at most 1024 threads, producer threads included";
             return Err(Error::new(Span::call_site(), problem));
         }
+        let with_own = attribute.instances.iter().find(|instance| instance.targets.is_some());
+        if let (false, Some(instance)) = (attribute.targets == Targets::All, with_own) {
+            return Err(Error::new_spanned(
+                &instance.values,
+                "the `targets` of the kernel are those of each instance: write `targets`, or `if` behind instances",
+            ));
+        }
         Ok(attribute)
     }
 }
 
 impl Attribute {
+    /// The targets that an instance is for.
+    pub(crate) fn targets_of(&self, instance: &ListedInstance) -> Targets {
+        instance.targets.unwrap_or(self.targets)
+    }
+
     /// The settings that the builder finds in the PTX and turns into directives of the entry.
     pub(crate) fn settings(&self) -> String {
         let mut line = format!(" maxntid={}", self.threads);
@@ -173,6 +251,8 @@ impl Attribute {
             registers: _,
             cluster,
             dependent,
+            // They are those of an instance.
+            targets: _,
             instances: _,
         } = self;
         let dependent = match dependent {
@@ -217,6 +297,29 @@ mod tests {
             assert_eq!(all.iter().position(|other| numbers(other) == numbers(text)), Some(k), "{text}");
         }
         assert_eq!(numbers("registers = 64, min_blocks = 2"), numbers(""));
+    }
+
+    #[test]
+    fn instances_have_targets_of_their_own_or_those_of_the_kernel() {
+        let targets = |text| {
+            let attribute = parse(text).unwrap();
+            attribute.instances.iter().map(|instance| attribute.targets_of(instance)).collect::<Vec<_>>()
+        };
+        let [all, with, without] = [Targets::All, Targets::Warpgroups, Targets::NoWarpgroups];
+        assert_eq!(targets("instances(<128>, <256> if warpgroups)"), [all, with]);
+        assert_eq!(targets("instances(<f32, 16> if !warpgroups, <f16, 8>,)"), [without, all]);
+        assert_eq!(targets("targets = !warpgroups, instances(<1>, <2>)"), [without; 2]);
+        assert_eq!(targets("instances(<1>), targets = warpgroups"), [with]);
+    }
+
+    #[test]
+    fn targets_that_nobody_knows_are_refused() {
+        let message = |text| parse(text).err().unwrap().to_string();
+        for text in ["targets = sm_90a", "targets = 90", "targets = !", "instances(<1> if not(warpgroups))"] {
+            assert!(message(text).starts_with("the targets of a kernel are `warpgroups`, "), "{text}");
+        }
+        let both = message("targets = warpgroups, instances(<1>, <2> if !warpgroups)");
+        assert!(both.starts_with("the `targets` of the kernel are those of each instance"), "{both}");
     }
 
     #[test]

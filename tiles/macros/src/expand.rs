@@ -4,7 +4,7 @@
 //! plain parameters. For the host, there is a static handle with a function that runs one block on the CPU. A generic kernel
 //! has both for each instance, and a function that finds the handle by the parameters.
 
-use crate::attribute::{Attribute, Dependent};
+use crate::attribute::{Attribute, Dependent, Targets};
 use crate::signature::{self, Argument};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -29,6 +29,8 @@ struct Instance {
     name: String,
     /// The values of the generic parameters.
     values: Vec<GenericArgument>,
+    /// The targets that it is for.
+    targets: Targets,
 }
 
 pub(crate) fn kernel(attribute: &Attribute, item: ItemFn) -> Result<TokenStream> {
@@ -99,11 +101,12 @@ impl Function {
         if self.parameters.is_empty() {
             if let Some(instance) = attribute.instances.first() {
                 return Err(Error::new_spanned(
-                    instance,
+                    &instance.values,
                     "this kernel has no generic parameters, so that it has no instances",
                 ));
             }
-            return Ok(vec![Instance { name: name.unraw().to_string(), values: Vec::new() }]);
+            let targets = attribute.targets;
+            return Ok(vec![Instance { name: name.unraw().to_string(), values: Vec::new(), targets }]);
         }
         if attribute.instances.is_empty() {
             return Err(Error::new_spanned(
@@ -114,10 +117,11 @@ impl Function {
         attribute
             .instances
             .iter()
-            .map(|instance| {
-                if instance.args.len() != self.parameters.len() {
+            .map(|listed| {
+                let arguments = &listed.values.args;
+                if arguments.len() != self.parameters.len() {
                     return Err(Error::new_spanned(
-                        instance,
+                        &listed.values,
                         format!(
                             "kernel `{name}` has {} generic parameters besides the block",
                             self.parameters.len()
@@ -125,7 +129,7 @@ impl Function {
                     ));
                 }
                 let mut full = name.unraw().to_string();
-                for value in &instance.args {
+                for value in arguments {
                     let text = value.to_token_stream().to_string();
                     let word: String = text
                         .chars()
@@ -134,7 +138,11 @@ impl Function {
                         .collect();
                     full = format!("{full}_{word}");
                 }
-                Ok(Instance { name: full, values: instance.args.iter().cloned().collect() })
+                Ok(Instance {
+                    name: full,
+                    values: arguments.iter().cloned().collect(),
+                    targets: attribute.targets_of(listed),
+                })
             })
             .collect()
     }
@@ -192,9 +200,10 @@ impl Function {
         item.sig.ident = self.hidden_name();
         item.vis = syn::Visibility::Inherited;
         quote! {
+            // Code for a target that no instance is for does not call it.
             #[doc(hidden)]
             #[inline(always)]
-            #[allow(clippy::too_many_arguments)]
+            #[allow(dead_code, clippy::too_many_arguments)]
             #item
         }
     }
@@ -264,6 +273,7 @@ impl Function {
         let path = Self::path(instance);
         let mut numbers = attribute.numbers();
         numbers.push(self.item.sig.unsafety.is_some().into());
+        numbers.push(instance.targets as u64);
         // Compilers of different versions put different spaces between tokens.
         let values = instance
             .values
@@ -331,6 +341,16 @@ impl Function {
         let call = self.call(instance, &block, &token, &parts, &places);
         let wait = (attribute.dependent == Some(Dependent::AtEntry))
             .then(|| quote!(::cuda_tiles::__private::wait_for_dependencies();));
+        let body = quote!(#wait unsafe { #call });
+        let body = match instance.targets.condition() {
+            None => body,
+            Some(condition) => quote! {
+                #[cfg(#condition)]
+                { #body }
+                #[cfg(not(#condition))]
+                ::cuda_tiles::__private::refuse_target();
+            },
+        };
         quote! {
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
@@ -340,7 +360,7 @@ impl Function {
                 // SAFETY: the launch passes the parts of checked arguments, and a block of the stated size. It asks for as much
                 // shared memory as the last shared argument reaches.
                 #[linkage = "external"]
-                #[allow(improper_ctypes_definitions, clippy::too_many_arguments)]
+                #[allow(improper_ctypes_definitions, unused_variables, clippy::too_many_arguments)]
                 unsafe extern "ptx-kernel" fn entry(#(#parameters),*) {
                     // SAFETY: it is a comment.
                     unsafe {
@@ -348,8 +368,7 @@ impl Function {
                             #marker, const #fingerprint, options(nomem, nostack, preserves_flags)
                         );
                     }
-                    #wait
-                    unsafe { #call }
+                    #body
                 }
             };
         }
@@ -364,6 +383,7 @@ impl Function {
         let producer = attribute.producer.unwrap_or(0);
         let (vector, rank) = (attribute.vector as usize, *grid as usize);
         let dependent = attribute.dependent.is_some();
+        let targets = instance.targets.value();
         let names = self.passed().map(|argument| &argument.name);
         let types: Vec<_> = self.argument_types().collect();
         let parts: Vec<_> = (0..types.len())
@@ -410,6 +430,7 @@ impl Function {
                     shared_bytes: #shared_bytes,
                     cluster: [#x, #y, #z],
                     dependent: #dependent,
+                    targets: #targets,
                     arguments: &[#(#names),*],
                     file: ::core::file!(),
                     line: ::core::line!(),
@@ -430,7 +451,7 @@ impl Function {
         let listed: Vec<String> = attribute
             .instances
             .iter()
-            .map(|i| i.to_token_stream().to_string().replace(' ', "").replace(',', ", "))
+            .map(|listed| listed.values.to_token_stream().to_string().replace(' ', "").replace(',', ", "))
             .collect();
         let note = format!(
             "it is compiled for {}; add yours to `instances(...)` in its #[kernel] attribute",

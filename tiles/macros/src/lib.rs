@@ -25,9 +25,16 @@ use syn::parse_macro_input;
 /// | `registers` | cap on the registers of a thread | left to the assembler |
 /// | `cluster` | blocks of a cluster, `(x, y, z)` | `(1, 1, 1)` |
 /// | `dependent` | programmatic dependent launch (PDL): the kernel may start while the one before it on its stream still runs, and waits for its end at entry; `dependent = early`, for an `unsafe fn`: it waits where it calls `cx.wait_for_dependencies()` | starts after it |
+/// | `targets` | the GPUs that the kernel is for: `warpgroups`, compute capability 9.0 in code for `sm_90a`, or `!warpgroups`, all others; see [below](#targets) | all |
 /// | `instances` | for a generic kernel, the parameters to compile: `instances(<f32, 64>, <f16, 128>)` | none |
 ///
 /// The handle of a generic kernel is found by its parameters: `scale::<f32, 64>()`.
+///
+/// # Targets
+///
+/// A kernel may be for some GPUs alone. `targets = warpgroups` says so of a kernel, and `if` says so of an instance:
+/// `instances(<128>, <256> if warpgroups)`. In code for other GPUs the kernel has no body. A launch there is refused with
+/// `Error::Target`, and `device.supports(kernel.description())` tells before. The CPU runs every kernel.
 ///
 /// # Names
 ///
