@@ -171,6 +171,17 @@ impl Image {
         }
     }
 
+    /// Whether the code uses warpgroups.
+    // As `WARPGROUPS` in `cuda_tiles::arch::matrix`.
+    pub fn has_warpgroups(&self) -> bool {
+        self.arch == "sm_90a"
+    }
+
+    /// Whether a kernel is for GPUs that run this image: whether its entry here has the kernel's body.
+    pub fn supports(&self, kernel: &Description) -> bool {
+        kernel.targets.include(self.has_warpgroups())
+    }
+
     /// The threads of a block of a kernel in this image's code. Producer warps are there where the target has TMA.
     // As `PRODUCER_WARP` in `cuda_tiles::arch::barriers`.
     pub fn threads(&self, kernel: &Description) -> u32 {
@@ -209,6 +220,7 @@ macro_rules! include_kernels {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuda_tiles::launch::Targets;
 
     const fn image(arch: &'static str, major: u32, minor: u32, exact: bool) -> Image {
         // SAFETY: it has no entries.
@@ -281,6 +293,7 @@ mod tests {
             shared_bytes: [0; 3],
             cluster: [1; 3],
             dependent: false,
+            targets: Targets::All,
             arguments: &[],
             file: file!(),
             line: line!(),

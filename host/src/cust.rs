@@ -83,6 +83,7 @@ pub struct CustKernels {
     modules: Vec<(&'static Artifact, &'static Image, Module)>,
     maps: Maps,
     device: String,
+    capability: (u32, u32),
     shared_memory_limit: u32,
 }
 
@@ -103,6 +104,7 @@ impl CustKernels {
         };
         let major = attribute(sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = attribute(sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        let capability = (major, minor);
         let shared_memory_limit =
             attribute(sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let load = |&artifact: &&'static Artifact| {
@@ -110,16 +112,15 @@ impl CustKernels {
             Ok((artifact, image, module::compile(&name, artifact, image)?))
         };
         let modules = artifacts.iter().map(load).collect::<Result<_>>()?;
-        Ok(Self { modules, maps: Maps::new(&name, major), device: name, shared_memory_limit })
+        Ok(Self { modules, maps: Maps::new(&name, major), device: name, capability, shared_memory_limit })
     }
 
     /// Launches a kernel on a stream and waits for it.
     ///
     /// # Errors
     /// [`Error::Grid`] and [`Error::Argument`] if the grid or an argument does not fit the kernel,
-    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Resources`], and
-    /// [`Error::Trapped`] if the kernel
-    /// goes wrong.
+    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Target`], [`Error::Resources`], and
+    /// [`Error::Trapped`] if the kernel goes wrong.
     pub fn launch<P: Parameters>(
         &self,
         kernel: &Kernel<P>,
@@ -198,6 +199,7 @@ impl CustKernels {
             return Ok(());
         }
         let (function, image) = self.find(description)?;
+        entry::check_target(description, image, &self.device, self.capability)?;
         let (threads, shared_bytes) =
             (image.threads(description), description.shared_bytes[image.shared_class()]);
         self.prepare(description, &function, threads, shared_bytes)?;

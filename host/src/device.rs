@@ -130,6 +130,42 @@ impl Device {
         self.as_gpu().map(|gpu| gpu.image_of(kernel)).transpose()
     }
 
+    /// Whether a kernel is for this device. `targets` in a kernel's attribute, or `if` behind an instance, leaves GPUs out. The CPU
+    /// runs every kernel.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// use cuda_tiles_host::{Device, Launch, Tensor};
+    ///
+    /// /// Numbers the elements, `N` a block. Blocks of 64 are for GPUs with warpgroups.
+    /// #[kernel(instances(<16>, <64> if warpgroups))]
+    /// fn count<B: Block, const N: usize>(cx: Cx<B>, x: SpanMut<u32, (u32,)>)
+    /// where
+    ///     D<N>: Dimension,
+    /// {
+    ///     let x = x.partition(cx, shape![N]);
+    ///     let i = cx.bid::<0>();
+    ///     x.store_masked(cx.iota::<u32, _>(shape![N]) + *i * N as u32, i);
+    /// }
+    ///
+    /// let device = Device::cpu();
+    /// let mut x = Tensor::poisoned(&device, [64])?;
+    /// let wide = count::<64>();
+    /// if device.supports(wide.description())? {
+    ///     wide.launch(&device, 1, (&mut x,))?;
+    /// } else {
+    ///     count::<16>().launch(&device, 4, (&mut x,))?;
+    /// }
+    /// assert_eq!(x.to_vec()?[60..], [60, 61, 62, 63]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Resources`], as a launch.
+    pub fn supports(&self, kernel: &Description) -> Result<bool> {
+        Ok(self.image_of(kernel)?.is_none_or(|image| image.supports(kernel)))
+    }
+
     /// Waits for all work on the device.
     ///
     /// # Errors

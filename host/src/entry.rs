@@ -1,9 +1,9 @@
-//! Kernels in loaded code: which entry is a kernel's.
+//! Kernels in loaded code: which entry is a kernel's, and whether it has the kernel's body.
 //!
 //! A kernel is known by where it is defined. What its handle and an entry say about its launch must be the same besides: an
 //! entry of another build may take other arguments.
 
-use cuda_tiles::launch::Description;
+use cuda_tiles::launch::{Description, Targets};
 
 use crate::artifact::{Entry, Image};
 use crate::error::{Error, Result, quoted};
@@ -62,6 +62,57 @@ pub(crate) fn find(
     })
 }
 
+/// Refuses a kernel that is not for the GPUs of an image: its entry there has no body. The image was chosen for a device of this
+/// compute capability.
+///
+/// # Errors
+/// [`Error::Target`].
+pub(crate) fn check_target(
+    kernel: &Description,
+    image: &Image,
+    device: impl ToString,
+    capability: (u32, u32),
+) -> Result<()> {
+    if image.supports(kernel) {
+        return Ok(());
+    }
+    let name = called(kernel.declaration).unwrap_or(kernel.name);
+    let other = if name.contains("::<") { "another instance or another kernel" } else { "another kernel" };
+    let (wanted, advice) = match kernel.targets {
+        Targets::NoWarpgroups => {
+            ("GPUs without warpgroups (all but compute capability 9.0)", format!("launch {other}"))
+        }
+        _ if capability == WITH_WARPGROUPS => (
+            "GPUs with warpgroups (compute capability 9.0, in code for sm_90a)",
+            format!("add `.arch(Arch::Sm90a)` to the builder in build.rs, or launch {other}"),
+        ),
+        _ => ("GPUs with warpgroups (compute capability 9.0)", format!("launch {other}")),
+    };
+    Err(Error::Target {
+        kernel: name,
+        wanted,
+        device: device.to_string(),
+        major: capability.0,
+        minor: capability.1,
+        arch: image.arch(),
+        advice,
+    })
+}
+
+/// The compute capability of GPUs with warpgroups.
+const WITH_WARPGROUPS: (u32, u32) = (9, 0);
+
+/// What a declaration calls its function: `gemm::<256>` of `unsafe fn gemm::<256>(a: ...)`.
+fn called(declaration: &'static str) -> Option<&'static str> {
+    let (_, function) = declaration.split_once("fn ")?;
+    let mut depth = 0;
+    let end = function.find(|c| {
+        depth += i32::from(c == '<') - i32::from(c == '>');
+        depth == 0 && c == '('
+    });
+    function.get(..end?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +129,7 @@ mod tests {
             shared_bytes: [0; 3],
             cluster: [1; 3],
             dependent: false,
+            targets: Targets::All,
             arguments: &["x"],
             file: file!(),
             line: line!(),
@@ -136,6 +188,50 @@ mod tests {
         );
         let message = found(&kernel("third::add", 1), &[]).unwrap_err().to_string();
         assert!(message.contains("loaded on GPU 0 (none is loaded): call"), "{message}");
+    }
+
+    /// What the launch of a kernel for some GPUs says on a device of this compute capability, in code for `arch`.
+    fn refused(
+        targets: Targets,
+        declaration: &'static str,
+        arch: &'static str,
+        capability: (u32, u32),
+    ) -> Option<String> {
+        // SAFETY: nobody loads it.
+        let image = unsafe { Image::new(arch, capability, false, "", &[]) };
+        let kernel = Description { targets, declaration, ..kernel("first::add", 1) };
+        check_target(&kernel, &image, "GPU 0 (RTX)", capability).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_kernel_for_other_gpus_is_refused_with_what_it_needs() {
+        let gemm = "fn gemm::<256, (f16, f32)>(roles: WarpRoles, a: Span<f16, (u32,)>)";
+        assert_eq!(
+            refused(Targets::Warpgroups, gemm, "sm_120", (12, 0)).unwrap(),
+            "kernel `gemm::<256, (f16, f32)>` is for GPUs with warpgroups (compute capability 9.0), but GPU 0 (RTX), of \
+             compute capability 12.0, runs code for sm_120: launch another instance or another kernel"
+        );
+        assert_eq!(
+            refused(Targets::Warpgroups, gemm, "sm_80", (9, 0)).unwrap(),
+            "kernel `gemm::<256, (f16, f32)>` is for GPUs with warpgroups (compute capability 9.0, in code for sm_90a), but \
+             GPU 0 (RTX), of compute capability 9.0, runs code for sm_80: add `.arch(Arch::Sm90a)` to the builder in build.rs, or \
+             launch another instance or another kernel"
+        );
+        assert_eq!(
+            refused(Targets::NoWarpgroups, "unsafe fn small(a: f32)", "sm_90a", (9, 0)).unwrap(),
+            "kernel `small` is for GPUs without warpgroups (all but compute capability 9.0), but GPU 0 (RTX), of compute \
+             capability 9.0, runs code for sm_90a: launch another kernel"
+        );
+    }
+
+    #[test]
+    fn a_kernel_is_launched_on_the_gpus_that_it_is_for() {
+        for arch in ["sm_80", "sm_90", "sm_90a", "sm_120"] {
+            let runs = |targets| refused(targets, "fn add()", arch, (9, 0)).is_none();
+            assert!(runs(Targets::All), "{arch}");
+            assert_eq!(runs(Targets::Warpgroups), arch == "sm_90a", "{arch}");
+            assert_eq!(runs(Targets::NoWarpgroups), arch != "sm_90a", "{arch}");
+        }
     }
 
     #[test]

@@ -155,6 +155,27 @@ pub enum Error {
         artifacts: String,
     },
 
+    /// The attribute of a kernel, or of an instance, leaves this GPU out.
+    #[error(
+        "kernel `{kernel}` is for {wanted}, but {device}, of compute capability {major}.{minor}, runs code for {arch}: {advice}"
+    )]
+    Target {
+        /// The kernel, with the values of its generic parameters.
+        kernel: &'static str,
+        /// The GPUs that it is for.
+        wanted: &'static str,
+        /// The device it was launched on.
+        device: String,
+        /// Major number of the device's compute capability.
+        major: u32,
+        /// Minor number of the device's compute capability.
+        minor: u32,
+        /// The target of the code that the device runs.
+        arch: &'static str,
+        /// What to do about it.
+        advice: String,
+    },
+
     /// The grid does not fit the kernel or the hardware.
     #[error("kernel `{kernel}` cannot run on the grid {grid}: {problem}")]
     Grid {

@@ -151,6 +151,7 @@ impl<X: BlockCount, Y: BlockCount, Z: BlockCount> From<(X, Y, Z)> for Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuda_tiles::launch::Targets;
 
     fn kernel(grid_rank: u32, cluster: [u32; 3]) -> Description {
         Description {
@@ -164,6 +165,7 @@ mod tests {
             shared_bytes: [0; 3],
             cluster,
             dependent: false,
+            targets: Targets::All,
             arguments: &[],
             file: file!(),
             line: line!(),

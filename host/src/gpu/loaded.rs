@@ -23,7 +23,7 @@ pub(super) struct Module {
     pub(super) handle: Handle<sys::CUmodule>,
 }
 
-/// A kernel's code, ready to be launched.
+/// A kernel's code, ready to be launched if its image supports the kernel.
 #[derive(Clone, Copy)]
 pub(super) struct Function {
     pub(super) handle: Handle<sys::CUfunction>,

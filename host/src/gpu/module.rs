@@ -96,7 +96,7 @@ impl Gpu {
         Ok(self.function(kernel)?.image)
     }
 
-    /// The kernel's code on this GPU, ready to be launched.
+    /// The kernel's code on this GPU, ready to be launched if its image supports the kernel.
     pub(super) fn function(&self, kernel: &Description) -> Result<Function> {
         let known = self.modules.functions.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(function) = known.get(&(kernel.path, kernel.fingerprint)) {
@@ -104,7 +104,10 @@ impl Gpu {
         }
         drop(known);
         let function = self.find(kernel)?;
-        self.prepare(kernel, function)?;
+        // Of a kernel for other GPUs nothing but the image is asked for.
+        if function.image.supports(kernel) {
+            self.prepare(kernel, function)?;
+        }
         let mut known = self.modules.functions.write().unwrap_or_else(PoisonError::into_inner);
         known.insert((kernel.path, kernel.fingerprint), function);
         Ok(function)

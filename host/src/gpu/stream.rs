@@ -11,6 +11,7 @@ use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
 use super::Gpu;
 use super::failure::Launched;
 use super::loaded::Handle;
+use crate::entry;
 use crate::error::Result;
 
 /// A queue of work on a GPU. Clones are the same queue.
@@ -132,6 +133,7 @@ impl GpuStream {
     ) -> Result<()> {
         gpu.bind()?;
         let function = gpu.function(kernel)?;
+        entry::check_target(kernel, function.image, gpu, gpu.capability())?;
         gpu.launches.note(Launched::new(self.handle() as usize, kernel));
         // SAFETY: an all-zero attribute is a valid one: its number 0 is `CU_LAUNCH_ATTRIBUTE_IGNORE`.
         let mut attributes: [sys::CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses some of the kernels")]
 
-use cuda_tiles::launch::{Description, Kernel};
+use cuda_tiles::launch::{Description, Kernel, Targets};
 use cuda_tiles::span::{Exclusive, TensorSpan};
 use cuda_tiles_host::{Artifact, Device, Entry, Image};
 
@@ -47,6 +47,7 @@ pub(crate) const fn description(name: &'static str, arguments: &'static [&'stati
         shared_bytes: [0; 3],
         cluster: [1; 3],
         dependent: false,
+        targets: Targets::All,
         arguments,
         file: file!(),
         line: line!(),
