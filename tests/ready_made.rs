@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use cuda_tiles::launch::Description;
 use cuda_tiles::prelude::*;
-use cuda_tiles_host::{Device, Grid, Launch, Tensor};
+use cuda_tiles_host::{Device, Error, Grid, Launch, Result, Tensor};
 use cuda_tiles_kernels::attention::kernels as attention;
 use cuda_tiles_kernels::lessons::{products, streams};
 use cuda_tiles_kernels::{gather, image, normalisation, reductions, scan, softmax, transpose, vector};
@@ -371,9 +371,15 @@ fn padded<T: Element>(device: &Device, shape: [usize; 2], values: &[T]) -> Tenso
     tensor
 }
 
-/// Whether a kernel that wants warpgroups can run: on the CPU, and where its image is Hopper's.
-fn has_warpgroups(device: &Device, kernel: &Description) -> bool {
-    device.image_of(kernel).unwrap().is_none_or(|image| image.arch() == "sm_90a")
+/// Whether a launch has run. It is refused where the device does not support the kernel.
+#[track_caller]
+fn has_run(device: &Device, kernel: &Description, launched: Result<()>) -> bool {
+    match launched {
+        Ok(()) => assert!(device.supports(kernel).unwrap(), "{device}"),
+        Err(Error::Target { .. }) => assert!(!device.supports(kernel).unwrap(), "{device}"),
+        Err(other) => panic!("{other}"),
+    }
+    device.supports(kernel).unwrap()
 }
 
 /// Checks what `launch` writes to the results of all [`PRODUCTS`], poisoned ones with packed rows and with padded ones. It gives
@@ -433,11 +439,7 @@ fn products_of_tiles_that_stream() {
             |device, product, c| {
                 let (a, b, _) = product.to_tensors(device);
                 let kernel = products::gemm_streamed::<256>();
-                let runs = has_warpgroups(device, kernel.description());
-                if runs {
-                    kernel.launch(device, blocks, (&a, &b, c)).unwrap();
-                }
-                runs
+                has_run(device, kernel.description(), kernel.launch(device, blocks, (&a, &b, c)))
             },
         );
     }
@@ -463,11 +465,7 @@ fn products_with_a_bias_and_an_activation() {
         |device, product, c| {
             let (a, b, bias) = product.to_tensors(device);
             let kernel = products::gemm_streamed_gelu::<256>();
-            let runs = has_warpgroups(device, kernel.description());
-            if runs {
-                kernel.launch(device, 2, (&a, &b, &bias, c)).unwrap();
-            }
-            runs
+            has_run(device, kernel.description(), kernel.launch(device, 2, (&a, &b, &bias, c)))
         },
     );
 }
@@ -528,6 +526,21 @@ fn the_code_for_gpus_has_the_kernels_that_programs_launch() {
             let entry = image.entries().iter().find(|entry| entry.path == kernel.path);
             let entry = entry.unwrap_or_else(|| panic!("{} has no `{}`", image.arch(), kernel.path));
             assert_eq!((entry.fingerprint, entry.declaration), (kernel.fingerprint, kernel.declaration));
+        }
+    }
+}
+
+/// Code for GPUs that an instance is not for has its entry, and nothing of its body.
+#[test]
+fn an_instance_for_other_gpus_has_no_code() {
+    let kernels =
+        [products::gemm_streamed::<256>().description(), products::gemm_streamed_gelu::<256>().description()];
+    for image in KERNELS.images() {
+        for kernel in kernels {
+            let entry = image.entries().iter().find(|entry| entry.path == kernel.path).unwrap();
+            let (_, code) = image.ptx().split_once(&format!(".entry {}(", entry.symbol)).unwrap();
+            let code = code.split(".entry ").next().unwrap();
+            assert_eq!(code.contains("mma"), image.supports(kernel), "{}: {code}", image.arch());
         }
     }
 }

@@ -145,7 +145,7 @@ impl Device {
     /// {
     ///     let x = x.partition(cx, shape![N]);
     ///     let i = cx.bid::<0>();
-    ///     x.store_masked(cx.iota::<u32, _>(shape![N]) + *i * N as u32, i);
+    ///     x.store_masked(cx.iota::<u32>(shape![N]) + *i * N as u32, i);
     /// }
     ///
     /// let device = Device::cpu();

@@ -7,12 +7,12 @@ use cuda_tiles_kernels::{softmax, vector};
 use crate::Result;
 use crate::array::Array;
 
-/// Launches a product of the lessons, in wide tiles where the image is for warpgroups, on as many blocks as run at once.
+/// Launches a product of the lessons, in wide tiles where the device supports them, on as many blocks as run at once.
 macro_rules! launch_streamed {
     ($kernel:ident, $stream:ident, $arguments:ident) => {
         let (device, wide) = ($stream.device(), products::$kernel::<256>());
         let blocks = device.multiprocessors();
-        if device.image_of(wide.description())?.is_none_or(|image| image.arch() == "sm_90a") {
+        if device.supports(wide.description())? {
             wide.launch_on($stream, blocks, $arguments)?;
         } else {
             products::$kernel::<128>().launch_on($stream, blocks, $arguments)?;

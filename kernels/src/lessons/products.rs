@@ -1,7 +1,6 @@
 //! Matrix multiplication, step by step: `docs/book/src/tensor-cores.md` explains each step.
 
 use cuda_tiles::prelude::*;
-use cuda_tiles::target::{TILES_IN_REGISTERS, WARPGROUPS};
 
 /// `c = a b`: each block loads tiles, multiplies them, and loads the next tiles. Block `(i, j)` computes a tile of 128 x 128.
 #[kernel(threads = 256, grid = 2)]
@@ -17,9 +16,9 @@ pub fn gemm_loads(cx: Cx, a: Span<f16, (u32, u32)>, b: Span<f16, (u32, u32)>, c:
 }
 
 /// `c = a b` with a pipeline: a producer warp loads operands into the stages of a ring, ahead of the consumers. The kernel is
-/// persistent: any number of blocks shares the tiles of `c`, of 128 x `N`. `N` is 256 on GPUs with warpgroups (compute
-/// capability 9.0), and 128 on others.
-#[kernel(threads = 256, producer = 32, min_blocks = 1, instances(<128>, <256>))]
+/// persistent: any number of blocks shares the tiles of `c`, of 128 x `N`. 256 columns are for GPUs with warpgroups (compute
+/// capability 9.0): elsewhere the fragments of the operands take registers, too.
+#[kernel(threads = 256, producer = 32, min_blocks = 1, instances(<128>, <256> if warpgroups))]
 pub fn gemm_streamed<B: Block, const N: usize>(
     roles: WarpRoles<B>,
     a: TmaLoad<f16, Shape2<128, 64>>,
@@ -30,13 +29,11 @@ pub fn gemm_streamed<B: Block, const N: usize>(
 ) where
     D<N>: Dimension,
 {
-    assert!(fits(N), "gemm_streamed: this GPU has no warpgroups; launch gemm_streamed::<128>");
-    let (order, steps) = (Grouped::<16>, a.tile_counts().1);
-    let tiles = roles.tile_indices(order, c.tile_counts());
+    let tiles = roles.tile_indices(Grouped::<16>, c.tile_counts());
     let loads = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
     roles.pipeline(ring, loads, move |cx, mut consumer| {
-        for tile in c.schedule(cx, order) {
-            let acc = consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(a, b));
+        for tile in c.schedule(cx, Grouped::<16>) {
+            let acc = consumer.k_loop(a.tile_counts().1).accumulate(|acc, (a, b)| acc.mma(a, b));
             tile.store(&mut buffer, acc.cast());
         }
     });
@@ -44,7 +41,7 @@ pub fn gemm_streamed<B: Block, const N: usize>(
 
 /// `c = gelu(a b + bias)`: the same pipeline, with an epilogue before the store. The bias is as long as a row of `c`. Where
 /// warpgroups multiply, the epilogue needs registers, which a whole producer warpgroup hands over.
-#[kernel(threads = 256, producer = 128, min_blocks = 1, instances(<128>, <256>))]
+#[kernel(threads = 256, producer = 128, min_blocks = 1, instances(<128>, <256> if warpgroups))]
 pub fn gemm_streamed_gelu<B: Block, const N: usize>(
     roles: WarpRoles<B>,
     a: TmaLoad<f16, Shape2<128, 64>>,
@@ -56,21 +53,13 @@ pub fn gemm_streamed_gelu<B: Block, const N: usize>(
 ) where
     D<N>: Dimension,
 {
-    assert!(fits(N), "gemm_streamed_gelu: this GPU has no warpgroups; launch gemm_streamed_gelu::<128>");
-    let (order, steps) = (Grouped::<16>, a.tile_counts().1);
-    let tiles = roles.tile_indices(order, c.tile_counts());
+    let tiles = roles.tile_indices(Grouped::<16>, c.tile_counts());
     let loads = tiles.flat_map(move |[_, i, j]| a.row(i).zip(b.column(j)));
     roles.pipeline(ring, loads, move |cx, mut consumer| {
-        for tile in c.schedule(cx, order) {
-            let acc = consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(a, b));
+        for tile in c.schedule(cx, Grouped::<16>) {
+            let acc = consumer.k_loop(a.tile_counts().1).accumulate(|acc, (a, b)| acc.mma(a, b));
             let acc = tile.add_row(cx, acc, bias);
             tile.store(&mut buffer, acc.gelu_tanh_approximate().cast());
         }
     });
-}
-
-/// Whether accumulators of 128 x `columns` leave registers for the fragments of the operands, in 256 threads. Warpgroups read operands
-/// from shared memory.
-const fn fits(columns: usize) -> bool {
-    WARPGROUPS || !TILES_IN_REGISTERS || columns <= 128
 }

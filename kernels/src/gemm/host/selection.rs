@@ -33,7 +33,7 @@ impl Available {
             None => None,
         };
         let machine = image.map_or(Machine::Cpu, |image| Machine::Gpu {
-            wgmma: image.arch() == "sm_90a",
+            wgmma: image.has_warpgroups(),
             multiprocessors: device.multiprocessors(),
         });
         Ok(Self {
