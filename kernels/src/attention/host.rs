@@ -39,9 +39,7 @@ macro_rules! launch {
         let device = $stream.device();
         let [matrices, rows, _] = $operands.0.shape();
         let by_warpgroups = kernels::attention::<$type, 128, $head, $causal>();
-        let image = device.image_of(by_warpgroups.description())?;
-        // On the CPU either kernel would do. On a GPU, the kernel with warpgroups runs if the GPU's image has it.
-        if image.is_none_or(|image| image.arch() == "sm_90a") {
+        if device.supports(by_warpgroups.description())? {
             let blocks = blocks(device.multiprocessors(), matrices, rows, 128);
             by_warpgroups.launch_on($stream, blocks, $operands)
         } else {

@@ -4,7 +4,6 @@ use core::iter::once;
 use cuda_tiles::mma::SharedMma;
 use cuda_tiles::pipeline::LoadTile;
 use cuda_tiles::prelude::*;
-use cuda_tiles::target::{TILES_IN_REGISTERS, WARPGROUPS};
 
 use super::products::Products;
 use super::softmax::OnlineSoftmax;
@@ -26,6 +25,7 @@ use super::visible::Visible;
     threads = 256,
     producer = 128,
     min_blocks = 1,
+    targets = warpgroups,
     instances(
         <f16, 128, 64, false>, <f16, 128, 64, true>, <f16, 128, 128, false>, <f16, 128, 128, true>,
         <bf16, 128, 64, false>, <bf16, 128, 64, true>, <bf16, 128, 128, false>, <bf16, 128, 128, true>,
@@ -45,9 +45,6 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
     D<HEAD>: Dimension,
     f32: Cast<T>,
 {
-    if !WARPGROUPS && TILES_IN_REGISTERS {
-        panic!("attention: this GPU has no warpgroups; launch attention_by_warps");
-    }
     let visible = Visible::<SIDE, CAUSAL>::new(o.rows(), k.rows());
     let rows = roles.tile_indices(CausalBalanced, o.tile_counts());
     roles.pipeline(ring, loads(rows, visible, q, k, v), move |cx, consumer| {
@@ -103,6 +100,7 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
 #[kernel(
     threads = 32,
     producer = 32,
+    targets = !warpgroups,
     instances(
         <f16, 16, 64, false>, <f16, 16, 64, true>, <f16, 16, 128, false>, <f16, 16, 128, true>,
         <bf16, 16, 64, false>, <bf16, 16, 64, true>, <bf16, 16, 128, false>, <bf16, 16, 128, true>,
@@ -127,9 +125,6 @@ pub fn attention_by_warps<
     D<HEAD>: Dimension,
     f32: Cast<T>,
 {
-    if WARPGROUPS {
-        panic!("attention_by_warps: this GPU has warpgroups; launch attention");
-    }
     let visible = Visible::<SIDE, CAUSAL>::new(o.rows(), k.rows());
     let loads = roles.tile_indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
         (0..visible.blocks(i)).map(move |block| (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)))
