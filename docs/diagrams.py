@@ -2,8 +2,8 @@
 
 A layout says of which bits of an element's coordinates the number of its register and of its thread are made, as
 `tiles/src/layout/matrix_part.rs` does. `checked()` compares the formulas with those that the PTX ISA prints beside its own
-figures ("Matrix Fragments for mma.m16n8k16", "Register Fragments and Shared Memory Matrix Layouts" of wgmma, and
-"Swizzling Modes" of tensors).
+figures ("Matrix Fragments for mma.m16n8k16 with floating point type", "Register Fragments and Shared Memory Matrix Layouts" of
+wgmma, and "Swizzling Modes" of tensors).
 """
 import html
 

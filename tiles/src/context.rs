@@ -122,9 +122,21 @@ impl<B: Block> Cx<B> {
 
     /// This block's index along grid axis `AXIS`, with the knowledge that no other block has it.
     ///
-    /// Stores through a writable view want an index that contains those of all grid axes. Writable tensors are cut into tiles
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     assert_eq!(*cx.bid::<0>(), 0);
+    ///     assert_eq!(cx.num_blocks(0), 1);
+    /// });
+    /// ```
+    ///
+    /// Stores through a writable view want an index that contains the block's index along all grid axes. Writable tensors are cut into tiles
     /// before this is called, while all blocks know the same, so that all cut them alike: see
     /// [`partition`](crate::span::TensorSpan::partition).
+    ///
+    /// # On a GPU
+    ///
+    /// `%ctaid` (PTX ISA, "Special Registers: %ctaid").
     #[inline(always)]
     #[doc(alias("get_tile_block_id", "program_id", "blockIdx"))]
     pub fn bid<const AXIS: usize>(self) -> BlockIndex<AXIS> {
@@ -158,6 +170,12 @@ impl<B: Block> Cx<B> {
     }
 
     /// The number of blocks along grid axis `axis` (0, 1 or 2).
+    ///
+    /// [`bid`](Self::bid) has an example.
+    ///
+    /// # On a GPU
+    ///
+    /// `%nctaid` (PTX ISA, "Special Registers: %nctaid").
     #[inline(always)]
     #[doc(alias("num_programs", "gridDim"))]
     pub fn num_blocks(self, axis: usize) -> u32 {
@@ -188,10 +206,26 @@ impl<B: Block> Cx<B> {
 
     /// Waits until the kernels that this launch depends on have ended and their writes can be seen.
     ///
-    /// A kernel declared `#[kernel(dependent)]` may start while the one before it on its stream is still running, to
-    /// hide the time that starting takes; it does this wait before anything else. Only one declared
-    /// `#[kernel(dependent = early)]`, which is an `unsafe fn`, has to call it itself. Elsewhere, on the CPU, and on GPUs
-    /// before compute capability 9.0 there is nothing to wait for.
+    /// A kernel declared `#[kernel(dependent)]` may start while the one before it on its stream is still running, which hides the time that
+    /// starting takes. It does this wait before anything else. Only a kernel declared `#[kernel(dependent = early)]`, which is an `unsafe fn`, has
+    /// to call it itself.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// #[kernel(dependent = early)]
+    /// unsafe fn double(cx: Cx, x: SpanMut<f32, (u32,)>) {
+    ///     let x = x.partition(cx, shape![64]);
+    ///     // Code here may overlap with the kernel before. It touches no memory.
+    ///     cx.wait_for_dependencies();
+    ///     let i = cx.bid::<0>();
+    ///     x.store_masked(x.load_masked(Zero, i) * 2.0, i);
+    /// }
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// `griddepcontrol.wait` from compute capability 9.0 on (PTX ISA, "Parallel Synchronization and Communication Instructions: griddepcontrol").
+    /// Elsewhere there is nothing to wait for.
     #[inline(always)]
     #[doc(alias("grid_dependency_control_wait", "gdc_wait", "cudaGridDependencySynchronize"))]
     pub fn wait_for_dependencies(self) {

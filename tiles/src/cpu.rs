@@ -92,7 +92,16 @@ fn row_major<const R: usize>(lengths: [u64; R], elements: usize) -> [i64; R] {
 
 /// Runs `body` as the only block of a grid, with `elements` as a row-major tensor of these axis lengths.
 ///
+/// ```
+/// use cuda_tiles::prelude::*;
+/// let sum = cuda_tiles::cpu::block_on(&[1, 2, 3, 4], [4], |cx, span: Span<i32, (u32,)>| {
+///     span.partition(cx, shape![4]).load(0).sum::<0>().item()
+/// });
+/// assert_eq!(sum, 10);
+/// ```
+///
 /// # Panics
+///
 /// If the lengths do not multiply to the number of elements, or do not fit the extents `E`.
 #[track_caller]
 pub fn block_on<T: Element, E: Extents, const R: usize, U>(
@@ -112,7 +121,18 @@ pub fn block_on<T: Element, E: Extents, const R: usize, U>(
 
 /// Runs `body` as the only block of a grid, with `elements` as a writable row-major tensor of these axis lengths.
 ///
+/// ```
+/// use cuda_tiles::prelude::*;
+/// let mut numbers = [1, 2, 3, 4];
+/// cuda_tiles::cpu::block_on_mut(&mut numbers, [4], |cx, span: SpanMut<i32, (u32,)>| {
+///     let view = span.partition(cx, shape![4]);
+///     view.store(view.load(cx.bid::<0>()) * 2, cx.bid::<0>());
+/// });
+/// assert_eq!(numbers, [2, 4, 6, 8]);
+/// ```
+///
 /// # Panics
+///
 /// If the lengths do not multiply to the number of elements, or do not fit the extents `E`.
 #[track_caller]
 pub fn block_on_mut<T: Element, E: Extents, const R: usize, U>(

@@ -34,17 +34,25 @@
 //!
 //! # What the compiler and the launch check
 //!
-//! Shapes, ranks, element types, promotion, padding values, memory orders: by types, with errors in these words. Lengths,
-//! strides, alignment, devices: at launch, as error values. Tile indices: in the kernel, once a tile. A block stores only
-//! tiles that its own index names, and cuts writable tensors before it asks for that index, so that all blocks do it alike: safe
-//! kernels have no data races. A kernel that does it in another order is not built for a GPU, and panics on the CPU.
+//! - By types, with errors in these words: shapes, ranks, element types, promotion, padding values and memory orders.
+//! - At launch, as error values: lengths, strides, alignment and devices.
+//! - In the kernel, once a tile: tile indices.
+//!
+//! A block stores only tiles that its own index names. It cuts writable tensors before it asks for that index, so that all
+//! blocks cut alike: safe kernels have no data races. A kernel that does it in another order is not built for a GPU, and panics
+//! on the CPU.
 //!
 //! # Modules
 //!
-//! What things are: [`shape`](mod@shape), [`element`], [`tile`], [`layout`], [`span`], [`view`]. What is done with tiles: [`ops`], and
-//! [`math`] with its error bounds. [`context`] is the running block, [`launch`] the contract with the host; [`random`],
-//! [`mod@debug`] and [`simt`] are random numbers, printing and thread-level code; [`memory`], [`mma`], [`pipeline`], [`epilogue`] and [`schedule`] are products of matrices and tiles that stream through shared memory; [`target`]
-//! says what a kernel is compiled for. Everything that kernels need is in the [`prelude`].
+//! - Things: [`shape`](mod@shape), [`element`], [`tile`], [`layout`], [`span`], [`view`].
+//! - Operations: [`ops`], and [`math`] with its error bounds.
+//! - The running block is [`context`], and the contract with the host is [`launch`].
+//! - Random numbers, printing and thread-level code: [`random`], [`mod@debug`] and [`simt`].
+//! - Products of matrices, and tiles that stream through shared memory: [`memory`], [`mma`], [`pipeline`], [`epilogue`] and
+//!   [`schedule`].
+//! - The target that a kernel is compiled for: [`target`].
+//!
+//! Everything that kernels need is in the [`prelude`].
 
 #![no_std]
 #![cfg_attr(
@@ -72,7 +80,6 @@ pub mod launch;
 pub mod layout;
 pub mod math;
 pub mod memory;
-pub mod mma;
 pub mod ops;
 pub mod pipeline;
 pub mod random;
@@ -82,6 +89,9 @@ pub mod simt;
 pub mod span;
 pub mod target;
 pub mod tile;
+
+// After `ops` and `tile`: rustdoc lists the methods of `Tile` in the order of modules, and so do the tables of its page.
+pub mod mma;
 pub mod view;
 
 #[doc(hidden)]

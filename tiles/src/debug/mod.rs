@@ -28,11 +28,14 @@ const _: () =
 
 /// Prints tiles and numbers from a kernel: `tile_print!(cx, "row {}: {:.3}", i, tile)`.
 ///
-/// The text is a literal in the language of `std::fmt`, without names and numbers of arguments; `{}` writes all
-/// elements of a tile, in row-major order and in brackets for each axis. On a GPU the elements travel to the host as they
-/// are, which writes the text when the program next waits for the GPU; on the CPU it is written at once. Both give the
-/// same text, a line for each call, to standard output or to what `cuda_tiles_host::set_printer` was given. A line is
-/// whole, but the order of blocks is any. The GPU has room for 1 MiB between two waits; what does not fit is lost, and a
+/// The text is a literal in the language of `std::fmt`, without names and numbers of arguments. `{}` writes all elements of a
+/// tile, in row-major order and in brackets for each axis.
+///
+/// On the CPU the text is written at once. On a GPU the elements travel to the host, which writes the text when the program
+/// next waits for the GPU. Both give the same text, a line for each call, to standard output or to the printer of
+/// `cuda_tiles_host::set_printer`.
+///
+/// A line is whole, but the order of blocks is any. The GPU has room for 1 MiB between two waits. Further text is lost, and a
 /// line says so.
 ///
 /// ```

@@ -7,14 +7,18 @@
 //! | min, max | the same, [`f16`](struct@f16), [`bf16`] |
 //! | and, or, xor | integers of 32 and 64 bits |
 //!
-//! Those that compute are told whether the element before is wanted: a GPU need not wait for one that is not, and then
-//! gives anything.
+//! Operations that compute are told whether the element before is wanted. If it is not, a GPU need not wait for it, and gives
+//! anything.
 //!
-//! A compare-exchange of floats compares bits: -0 is not +0, and a NaN is itself. Integer sums wrap. Float sums round to
-//! nearest even, each by itself; a GPU may take subnormal `f32` for zero while adding (PTX ISA, "atom"), the CPU does not.
-//! Minimum and maximum of floats are those of [`Number`]: a NaN loses, and -0 is smaller than +0; they and, before `sm_90`,
-//! sums of `bf16` are loops of compare-exchange, as GPUs have no such instruction. Sums of `f16` and `bf16` are one where a view
-//! adds two neighbours, and loops of the assembler's else.
+//! A compare-exchange of floats compares bits: -0 is not +0, and a NaN is itself.
+//!
+//! Integer sums wrap. Float sums round to nearest even, each by itself. A GPU may take subnormal `f32` for zero while adding
+//! (PTX ISA, "Parallel Synchronization and Communication Instructions: atom"); the CPU does not.
+//!
+//! Minimum and maximum of floats are those of [`Number`]: a NaN loses, and -0 is smaller than +0. They are loops of
+//! compare-exchange, as GPUs have no such instruction. So are sums of `bf16` before `sm_90`.
+//!
+//! Sums of `f16` and `bf16` are one instruction where a view adds two neighbours. Else they are loops of the assembler's.
 
 use super::{Comparable, Element, Integer, Number, bf16, f16};
 use crate::arch::atomic as machine;

@@ -36,6 +36,13 @@ impl<T: Element> Pointer<T> {
     pub const NULL: Self = Self::from_address(0);
 
     /// The pointer to the element at `address`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// let pointer = Pointer::<f32>::from_address(0x1000);
+    /// assert_eq!(pointer.offset(-2).address(), 0xff8);
+    /// assert_eq!(pointer.offset(3).offset_from(pointer), 3);
+    /// ```
     #[doc(alias("int_to_ptr"))]
     pub const fn from_address(address: u64) -> Self {
         Self { address, pointee: PhantomData }
@@ -47,13 +54,17 @@ impl<T: Element> Pointer<T> {
         self.address
     }
 
-    /// The pointer `count` elements further; wraps around the address space.
+    /// The pointer `count` elements further.
+    ///
+    /// It wraps around the address space. [`from_address`](Self::from_address) has an example.
     #[inline(always)]
     pub const fn offset(self, count: i64) -> Self {
         Self::from_address(self.address.wrapping_add_signed(count.wrapping_mul(size_of::<T::Bits>() as i64)))
     }
 
-    /// How many elements further it is than `origin`; a distance that is no multiple of an element is rounded toward zero.
+    /// The number of elements from `origin` to this pointer.
+    ///
+    /// A distance that is no multiple of an element is rounded toward zero. [`from_address`](Self::from_address) has an example.
     #[inline(always)]
     pub const fn offset_from(self, origin: Self) -> i64 {
         self.address.wrapping_sub(origin.address) as i64 / size_of::<T::Bits>() as i64

@@ -1,7 +1,7 @@
 //! The layouts of tensor cores: accumulators, and the fragments of operands A and B.
 //!
 //! A tensor core multiplies 16 rows by 8 columns at a time. One warp holds them as the PTX ISA lays down ("Matrix Fragments for
-//! mma.m16n8k16"): lane bits 2 to 4 are the row within eight rows; lane bits 0 and 1 are pairs of columns, or of `k`, in a
+//! mma.m16n8k16 with floating point type"): lane bits 2 to 4 are the row within eight rows; lane bits 0 and 1 are pairs of columns, or of `k`, in a
 //! 32-bit register. A larger tile repeats this fragment, first across the warps of the block and then in the registers of each
 //! warp.
 
@@ -23,8 +23,8 @@ use typenum::{U1, U2, U4, U8, U16, U32, U64, U4096};
 ///
 /// # On a GPU
 ///
-/// The registers that `mma.sync` (PTX ISA, "Matrix Fragments for mma.m16n8k16") or, where warpgroups multiply,
-/// `wgmma.mma_async` (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions") writes.
+/// The registers that `mma.sync` (PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type") or, where warpgroups multiply,
+/// `wgmma.mma_async` (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions") writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Accumulators<B>(PhantomData<B>);
 

@@ -1,15 +1,17 @@
 //! Elementary functions of f32 and f64.
 //!
-//! [`single`] and [`double`] are what tile operations call. Most functions have one algorithm for f32 and f64 and for both
-//! back ends, in `portable`: sums, products, quotients, roots and fused multiply-adds, each rounded once, so that a result
-//! has the same bits on the CPU and on the device. The exponentials, logarithms and trigonometric functions in the first
-//! lines of the table come from the `libm` crate on the CPU, where it is faster (f32 exponentials from `wide`, which is faster
-//! still), and from `device` on the device, where `libm` would need tables, arrays in local memory and calls; which of the two is used is one constant of the back end
-//! (`HAS_LIBM`). All algorithms are ordinary Rust over `arch::float`, and are tested on the CPU.
+//! Tile operations call [`single`] and [`double`]. Most functions have one algorithm for f32 and f64 and for both back ends, in
+//! `portable`. It is made of sums, products, quotients, roots and fused multiply-adds, each rounded once, so that a result has
+//! the same bits on the CPU and on the device.
 //!
-//! Every function follows C's Annex F and IEEE 754 for special values: NaN gives NaN, a value outside the domain gives NaN,
-//! zeros keep their sign where the function is odd, subnormal operands and results are kept. The exceptions are those of
-//! the standards: `pow(1, y)` and `pow(x, 0)` are 1, `hypot(∞, y)` is ∞, also of NaN.
+//! The exponentials, logarithms and trigonometric functions in the first lines of the table differ. On the CPU they come from
+//! the `libm` crate, which is faster (f32 exponentials from `wide`, which is faster still). On the device they come from
+//! `device`, since `libm` would need tables, arrays in local memory and calls. One constant of the back end chooses,
+//! `HAS_LIBM`. All algorithms are ordinary Rust over `arch::float`, and are tested on the CPU.
+//!
+//! Every function follows C's Annex F and IEEE 754 for special values. NaN gives NaN, and a value outside the domain gives NaN.
+//! Zeros keep their sign where the function is odd. Subnormal operands and results are kept. The exceptions are those of the
+//! standards: `pow(1, y)` and `pow(x, 0)` are 1, and `hypot(∞, y)` is ∞, also of NaN.
 //!
 //! # Errors
 //!

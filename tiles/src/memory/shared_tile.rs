@@ -104,7 +104,7 @@ impl Geometry {
     pub(crate) const fn offset(&self, row: usize, byte: usize) -> usize {
         let (panel, within) = (byte / self.panel_bytes, byte % self.panel_bytes);
         // The address's bits above bit 7 change the chunk's number: for panels of 128 bytes bits 7 to 9, the row's lowest; for
-        // narrower panels fewer bits (PTX ISA, "Tensor swizzling modes").
+        // narrower panels fewer bits (PTX ISA, "Swizzling Modes").
         let address = row * self.panel_bytes + within;
         let chunks = self.panel_bytes / CHUNK_BYTES - 1;
         panel * self.panel_stride() + (address ^ (((address >> 7) & chunks) * CHUNK_BYTES))
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_widest_swizzle_is_that_of_tma() {
-        // PTX ISA, "128B swizzle mode": chunk j of row i is at place j XOR (i mod 8).
+        // PTX ISA, "Swizzling Modes", of 128 bytes: chunk j of row i is at place j XOR (i mod 8).
         let geometry = Geometry::new(16, 64, 2);
         for row in 0..16 {
             for chunk in 0..8 {

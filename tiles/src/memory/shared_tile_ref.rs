@@ -23,7 +23,7 @@ use core::marker::PhantomData;
 ///
 /// # On a GPU
 ///
-/// `wgmma.mma_async` reads it through a matrix descriptor (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions");
+/// `wgmma.mma_async` reads it through a matrix descriptor (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions");
 /// `ldmatrix` loads its fragments for `mma.sync`.
 pub struct SharedTileRef<'k, T, S> {
     address: Address,
@@ -62,13 +62,19 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
         Self { address, reads, tile: PhantomData }
     }
 
-    /// The transposed tile, of shape `(C, R)`, without a copy: it changes between K-major and MN-major.
+    /// The transposed tile, of shape `(C, R)`, without a copy.
+    ///
+    /// It changes between K-major and MN-major.
     #[inline(always)]
     pub fn transposed(self) -> Transposed<Self> {
         Transposed(self)
     }
 
     /// The tile in registers, in the layout [`Blocked`].
+    ///
+    /// # On a GPU
+    ///
+    /// `ld.shared` (PTX ISA, "Data Movement and Conversion Instructions: ld").
     #[inline(always)]
     pub fn load<B: Block>(self, _cx: crate::context::Cx<B>) -> Tile<T, (R, C), Blocked<B>> {
         self.load_in()
@@ -77,6 +83,10 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
     /// The tile in registers, as an operand A in the layout [`Accumulators`].
     ///
     /// Multiplications with it read no shared memory for A, and the stage can be released.
+    ///
+    /// # On a GPU
+    ///
+    /// `ldmatrix.x4` for elements of 16 bits (PTX ISA, "Warp-level matrix load instruction: ldmatrix"). Else `ld.shared`.
     #[inline(always)]
     pub fn load_operand_a<B: Block>(self, _cx: crate::context::Cx<B>) -> Tile<T, (R, C), Accumulators<B>> {
         let map = const { &Map::<Accumulators<B>, (R, C)>::MAP };
@@ -343,7 +353,7 @@ unsafe fn load_words(address: u32, count: usize, contiguous: bool) -> [u32; 4] {
 }
 
 /// Orders this thread's reads of a tile before TMA's next write to it. An arrival at an mbarrier alone does not: TMA writes
-/// through another proxy (PTX ISA, "Async proxy"), and was seen to overtake loads that had been issued.
+/// through another proxy (PTX ISA, "Async Proxy"), and was seen to overtake loads that had been issued.
 #[inline(always)]
 pub(crate) fn reads_are_done() {
     if PRODUCER_WARP {

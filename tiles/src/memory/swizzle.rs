@@ -2,7 +2,7 @@
 //!
 //! Rows of up to 128 bytes lie one below the other. Longer rows are cut into panels of 128 bytes, one panel after the other.
 //! Within a panel, chunks of 16 bytes trade places with chunks of other rows, as in TMA's swizzle modes of 32, 64 and 128 bytes
-//! (PTX ISA, "Swizzling modes"). Eight rows of 16 bytes, which `ldmatrix` reads at once, then lie in different banks. The map
+//! (PTX ISA, "Swizzling Modes"). Eight rows of 16 bytes, which `ldmatrix` reads at once, then lie in different banks. The map
 //! is linear in the bits of row and byte. An address is therefore the exclusive or of a part that a lane computes once and of a
 //! constant.
 

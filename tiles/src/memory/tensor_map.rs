@@ -72,7 +72,7 @@ where
 }
 
 /// The longest row of a box in shared memory, in bytes: the widest swizzle of TMA, with which columns are read without
-/// conflicts (PTX ISA, "Swizzling modes").
+/// conflicts (PTX ISA, "Swizzling Modes").
 const PANEL_BYTES: usize = 128;
 
 /// The shortest row of a box in shared memory, in bytes: TMA's granularity.

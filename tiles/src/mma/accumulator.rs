@@ -22,7 +22,7 @@ const WARPGROUP: u32 = 128;
 /// # On a GPU
 ///
 /// The registers of the layout [`Accumulators`]. Where warpgroups multiply, `wgmma.mma_async` writes them asynchronously (PTX
-/// ISA, "Asynchronous Warpgroup Level Matrix Instructions").
+/// ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions").
 #[must_use = "accumulators are read by `finish`"]
 pub struct Accumulator<C: Element, S: Shape, B: Block> {
     pub(crate) registers: Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
@@ -99,6 +99,8 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     }
 
     /// Accumulators that begin at the elements of a tile.
+    ///
+    /// [`zero_accumulator`](CreateAccumulator::zero_accumulator) has an example.
     #[inline(always)]
     pub fn from_tile<L: Layout<Block = B>>(tile: Tile<C, S, L>) -> Self {
         let registers = *tile.spread::<S, Accumulators<B>>().registers();
@@ -120,6 +122,13 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     }
 
     /// Waits for the multiplications under way, and returns the accumulators as an ordinary tile.
+    ///
+    /// [`zero_accumulator`](CreateAccumulator::zero_accumulator) has an example.
+    ///
+    /// # On a GPU
+    ///
+    /// The tile has the layout [`Accumulators`]. Where warpgroups multiply, `wgmma.wait_group` waits (PTX ISA, "Asynchronous
+    /// Multiply-and-Accumulate Instruction: wgmma.wait_group").
     #[inline(always)]
     pub fn finish(mut self) -> Tile<C, S, Accumulators<B>> {
         self.wait();
@@ -154,15 +163,29 @@ pub trait CreateAccumulator<S: Shape>: Sealed + Sized {
     type Block: Block;
 
     /// Accumulators that begin at zero.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let sums = cx.zero_accumulator::<f32>(shape![16, 8]).finish();
+    ///     assert_eq!(sums.at([15, 7]), 0.0);
+    ///     let ones = Accumulator::from_tile(cx.full(shape![16, 8], 1.0f32)).finish();
+    ///     assert_eq!(ones.at([15, 7]), 1.0);
+    /// });
+    /// ```
     #[inline(always)]
     fn zero_accumulator<C: Element>(self, _shape: S) -> Accumulator<C, S, Self::Block> {
         Accumulator::zero()
     }
 
-    /// Accumulators that begin at zero and whose registers are undefined until the first multiplication: where warpgroups
-    /// multiply, no instruction sets them to zero.
+    /// Accumulators that begin at zero, and whose registers are undefined until the first multiplication.
     ///
-    /// Use this if the first multiplication stands outside a loop. A step of a loop would have to ask whether it is the first.
+    /// It is for a first multiplication that stands outside a loop. A step of a loop would have to ask whether it is the first.
+    ///
+    /// # On a GPU
+    ///
+    /// Where warpgroups multiply, no instruction sets the registers to zero: the first `wgmma.mma_async` replaces their contents. Elsewhere it is
+    /// [`zero_accumulator`](Self::zero_accumulator).
     #[inline(always)]
     fn unset_accumulator<C: Element>(self, _shape: S) -> Accumulator<C, S, Self::Block> {
         Accumulator::unset()

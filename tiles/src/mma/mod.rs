@@ -24,17 +24,21 @@
 //! # Types and shapes
 //!
 //! [`MultiplyAccumulate`] lists the combinations of element types. Matrices are the last two axes of tiles of rank 2 or 3. The
-//! batch of an operand may be 1. All shapes are legal. Tensor cores serve accumulators of at least 16 rows and 8 columns in a
-//! block of at least 32 threads, if `k` has at least 16 bytes (of `f64`, 4 elements) and rows and columns are together at most
-//! 1,024 (of `f64`, 512). Other shapes, and `f32`, are multiplied without tensor cores.
+//! batch of an operand may be 1. All shapes are legal.
+//!
+//! Tensor cores serve accumulators of at least 16 rows and 8 columns in a block of at least 32 threads. `k` has at least 16
+//! bytes (of `f64`, 4 elements), and rows and columns are together at most 1,024 (of `f64`, 512). Other shapes, and `f32`, are
+//! multiplied without tensor cores.
 //!
 //! # Rounding
 //!
 //! Integers are exact modulo 2^32. Each single product of floats is exact in the type of the accumulators, except for `f32` and
-//! `f64`. The order and the rounding of the additions depend on the machine. A tensor core adds a few products at a time,
-//! rounds `f16` accumulators after each step, and truncates some low bits instead of rounding (M. Fasi, N. Higham, M. Mikaitis
-//! and S. Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021). The CPU adds in order of `k`, and rounds `f16`
-//! accumulators once a call. NaN and infinity follow IEEE 754.
+//! `f64`. NaN and infinity follow IEEE 754.
+//!
+//! The order and the rounding of the additions depend on the machine. A tensor core adds a few products at a time, rounds `f16`
+//! accumulators after each step, and truncates some low bits instead of rounding (M. Fasi, N. Higham, M. Mikaitis and S.
+//! Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021). The CPU adds in order of `k`, and rounds `f16` accumulators
+//! once a call.
 //!
 //! # The files
 //!

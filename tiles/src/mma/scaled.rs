@@ -89,9 +89,6 @@ const fn contains(blocks: &[usize], block: usize) -> bool {
 ///
 /// The order of arguments is that of CUDA Tile C++ and of Python. CUDA Tile's Rust API puts `acc` before the scales.
 ///
-/// Products within a block are added as by [`mma`], then scaled by the exact product of both scales, and added to the
-/// accumulators. FP4 takes a byte each in tiles: [`Tile::unpack`] splits pairs from memory.
-///
 /// ```
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| {
@@ -107,7 +104,16 @@ const fn contains(blocks: &[usize], block: usize) -> bool {
 ///
 /// `a` is `(M, K)` and its scales `(M, K / B)`; `b` is `(K, N)` and its scales `(K / B, N)`. [`ScaledMultiply`] lists the types
 /// and the lengths `B` of blocks. With a batch in front, the batch of an operand or of its scales may be 1. The accumulators
-/// are `f32`.
+/// are `f32`. FP4 takes a byte each in tiles: [`Tile::unpack`] splits pairs from memory.
+///
+/// # Accuracy
+///
+/// Products within a block are added as by [`mma`], then scaled by the exact product of both scales, and added to the
+/// accumulators.
+///
+/// # On a GPU
+///
+/// One [`mma`] for each block along `k`, and a fused multiply-add for each accumulator.
 #[inline(always)]
 #[doc(alias("mma_scaled", "mmaf_scaled", "dot_scaled"))]
 pub fn scaled_mma<T, X, SA, SB, S, SX, SY, L, LX, M, MY, N>(

@@ -34,7 +34,7 @@ use crate::tile::Tile;
 /// # On a GPU
 ///
 /// `ldmatrix` loads fragments and `mma.sync` multiplies them, into the layout [`Accumulators`] (PTX ISA, "Warp Level Matrix
-/// Instructions"). Shapes that are too small, and `f32`, become fused multiply-adds.
+/// Multiply-Accumulate Instructions"). Shapes that are too small, and `f32`, become fused multiply-adds.
 #[inline(always)]
 #[doc(alias("dot"))]
 pub fn mma<T, U, C, SA, SB, S, L, M, N>(
@@ -115,18 +115,6 @@ impl AccumulateFast for f8e5m2 {}
 
 /// The product of two matrices, by NumPy's rules for `@`: tiles of rank 1 to 3.
 ///
-/// | `a` | `b` | result |
-/// |---|---|---|
-/// | `(M, K)` | `(K, N)` | `(M, N)` |
-/// | `(K)` | `(K)` | rank 0 |
-/// | `(K)` | `(K, N)` | `(N)` |
-/// | `(M, K)` | `(K)` | `(M)` |
-/// | `(B, M, K)` | `(B, K, N)` | `(B, M, N)`, where either `B` may be 1 or missing |
-///
-/// The result has the type in which products accumulate: `i32` for integers of 8 bits, `f16` for `f16` and FP8, `f32` for
-/// `bf16`, `tf32` and `f32`, and `f64`. CUDA Tile C++ does the same. Python's `@` converts the result to the type of the
-/// operands, which truncates integers and rounds FP8; `.cast::<...>()` does that here. For other accumulators use [`mma`].
-///
 /// ```
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| {
@@ -136,6 +124,26 @@ impl AccumulateFast for f8e5m2 {}
 ///     assert_eq!(matmul(a, cx.ones::<f32>(shape![4])).at([0]), 6.0);
 /// });
 /// ```
+///
+/// # Shapes
+///
+/// | `a` | `b` | result |
+/// |---|---|---|
+/// | `(M, K)` | `(K, N)` | `(M, N)` |
+/// | `(K)` | `(K)` | rank 0 |
+/// | `(K)` | `(K, N)` | `(N)` |
+/// | `(M, K)` | `(K)` | `(M)` |
+/// | `(B, M, K)` | `(B, K, N)` | `(B, M, N)`, where either `B` may be 1 or missing |
+///
+/// # Accuracy
+///
+/// The result has the type in which products accumulate: `i32` for integers of 8 bits, `f16` for `f16` and FP8, `f32` for
+/// `bf16`, `tf32` and `f32`, and `f64`. CUDA Tile C++ does the same. Python's `@` converts the result to the type of the
+/// operands, which truncates integers and rounds FP8; `.cast::<...>()` does that here. For other accumulators use [`mma`].
+///
+/// # On a GPU
+///
+/// As [`mma`], from accumulators of zeros. The result has the layout [`Accumulators`].
 #[inline(always)]
 pub fn matmul<T, U, SA, SB, L, M>(
     a: Tile<T, SA, L>,
@@ -172,7 +180,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// # On a GPU
     ///
-    /// `ldmatrix` and `mma.sync`, into the layout [`Accumulators`] (PTX ISA, "Warp Level Matrix Instructions"): [`mma`].
+    /// `ldmatrix` and `mma.sync`, into the layout [`Accumulators`] (PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"): [`mma`].
     #[inline(always)]
     pub fn mma<U, C, SB, SC, M, N>(self, b: Tile<U, SB, M>, acc: Tile<C, SC, N>) -> Tile<C, SC, N>
     where
@@ -197,6 +205,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(a.matmul(cx.ones::<f32>(shape![4, 8])).at([1, 7]), 4.0 + 5.0 + 6.0 + 7.0);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// [`matmul`] has the shapes and types.
     #[inline(always)]
     pub fn matmul<U, SB, M>(self, b: Tile<U, SB, M>) -> Tile<T::Sum, S::Product, Accumulators<L::Block>>
     where

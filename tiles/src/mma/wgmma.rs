@@ -10,7 +10,7 @@ use crate::mma::operand::OperandA;
 use crate::mma::pair::{AccumulatorOf, Pair};
 
 /// The descriptor of an operand in shared memory without its address, and the distance to the next step (PTX ISA,
-/// "Matrix-Descriptor Format" and "Strides").
+/// "Matrix Descriptor Format" and "Major-ness supported by Strides").
 #[derive(Clone, Copy)]
 pub(crate) struct Descriptor {
     /// Everything but the address.

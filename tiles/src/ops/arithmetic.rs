@@ -198,7 +198,9 @@ impl<T: Logical, S: Shape, L: Layout> Not for Tile<T, S, L> {
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// The smaller elements of both; a NaN loses against a number, and -0 is smaller than +0.
+    /// The smaller elements of both sides.
+    ///
+    /// A NaN loses against a number, and -0 is smaller than +0.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -208,6 +210,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert!(t.minimum_with(1.0, PropagateNan).at([0]).is_nan());
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The operand broadcasts, and both sides are promoted to their common type.
     #[inline(always)]
     #[doc(alias("minf"))]
     pub fn minimum<R: Operand<T, S, L>>(self, other: R) -> Combined<T, S, L, R>
@@ -217,7 +223,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.minimum_with(other, SuppressNan)
     }
 
-    /// The smaller elements of both, in a mode, or a tuple of modes: what a NaN does, and for f32 whether to flush.
+    /// The smaller elements of both sides in a mode, or a tuple of modes.
+    ///
+    /// [`PropagateNan`](super::modes::PropagateNan) lets a NaN win. [`FlushToZero`](super::modes::FlushToZero) flushes elements of `f32`.
+    /// [`minimum`](Self::minimum) has an example.
     #[inline(always)]
     pub fn minimum_with<R: Operand<T, S, L>, N: NanMode<Promoted<T, S, L, R>>>(
         self,
@@ -230,7 +239,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         other.combine(self, |a, b| N::minimum(Cast::<Promoted<T, S, L, R>>::cast(a), T::promote(b)))
     }
 
-    /// The larger elements of both; a NaN loses against a number, and +0 is larger than -0.
+    /// The larger elements of both sides.
+    ///
+    /// A NaN loses against a number, and +0 is larger than -0. [`minimum`](Self::minimum) has an example.
     #[inline(always)]
     #[doc(alias("maxf"))]
     pub fn maximum<R: Operand<T, S, L>>(self, other: R) -> Combined<T, S, L, R>
@@ -240,7 +251,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.maximum_with(other, SuppressNan)
     }
 
-    /// The larger elements of both, in a mode, or a tuple of modes: what a NaN does, and for f32 whether to flush.
+    /// The larger elements of both sides in a mode, or a tuple of modes, as for [`minimum_with`](Self::minimum_with).
     #[inline(always)]
     pub fn maximum_with<R: Operand<T, S, L>, N: NanMode<Promoted<T, S, L, R>>>(
         self,
@@ -256,7 +267,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Elements moved into the range from `low` to `high`.
     ///
     /// An element below `low` becomes `low`, and one above `high` becomes `high`. A NaN stays. Where `low` is above `high` the result is
-    /// `high`. Both broadcast, and have the type of this tile.
+    /// `high`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -265,6 +276,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((t.at([0]), t.at([3]), t.at([7])), (2, 3, 5));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// Both bounds broadcast, and have the type of this tile.
     #[inline(always)]
     pub fn clamp<B, H>(self, low: B, high: H) -> Tile<T, H::Shape, H::Layout>
     where
@@ -282,7 +297,18 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         })
     }
 
-    /// -1, 0 or 1 by the sign of each element; zeros keep their sign, and a NaN stays.
+    /// The signs of elements: -1, 0 or 1.
+    ///
+    /// Zeros keep their sign, and a NaN stays.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.tile_of([-7, 0, 7, i32::MIN]);
+    ///     assert_eq!([0, 1, 2, 3].map(|k| t.sign().at([k])), [-1, 0, 1, -1]);
+    ///     assert_eq!([0, 1, 2, 3].map(|k| t.abs().at([k])), [7, 0, 7, i32::MIN]);
+    /// });
+    /// ```
     #[inline(always)]
     pub fn sign(self) -> Self
     where
@@ -300,7 +326,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         })
     }
 
-    /// Magnitudes of this tile with the signs of `sign`, also of zeros and NaN.
+    /// The magnitudes of this tile with the signs of `sign`, also of zeros and NaN.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -316,7 +342,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         sign.combine(self, Float::copysign)
     }
 
-    /// Magnitudes; of the least integer it is that integer.
+    /// Magnitudes; the least integer stays as it is.
+    ///
+    /// [`sign`](Self::sign) has an example.
     #[inline(always)]
     #[doc(alias("absi"))]
     pub fn abs(self) -> Self
@@ -328,7 +356,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 }
 
 impl<T: Float, S: Shape, L: Layout> Tile<T, S, L> {
-    /// `self * factor`, for factors that are mostly 1: a GPU skips the products where all factors of a warp are.
+    /// `self * factor`, for factors that are mostly 1.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -338,6 +366,15 @@ impl<T: Float, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((t.at([0, 0]), t.at([3, 1])), (2.0, 6.0));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// `factor` broadcasts to the shape of this tile, and has its element type.
+    ///
+    /// # On a GPU
+    ///
+    /// A warp votes by `vote.sync.ballot.b32` (PTX ISA, "Parallel Synchronization and Communication Instructions: vote.sync"), and skips the
+    /// products if all of its factors are 1.
     #[inline(always)]
     pub fn mul_unless_one<F: Shape, M: Layout<Block = L::Block>>(self, factor: Tile<T, F, M>) -> Self
     where

@@ -35,21 +35,27 @@ comparisons! {
     ///     assert!(t.eq(2).at([2]) && t.lt(1).at([0]) && !t.ge(3).at([2]));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The operand broadcasts, and both sides are promoted to their common type.
     #[doc(alias("equal", "eq_tile"))]
     eq: |a, b| a == b, Element;
-    /// Whether elements differ; true with a NaN.
+    /// Whether elements differ: the opposite of [`eq`](Self::eq), and true with a NaN.
     ne: |a, b| a != b, Element;
-    /// Whether elements of this tile are smaller.
+    /// Whether elements are smaller than those of `other`; false with a NaN.
+    ///
+    /// [`eq`](Self::eq) has an example, and the shapes.
     lt: |a, b| a.less(b), Comparable;
-    /// Whether elements of this tile are smaller or equal.
+    /// Whether elements are smaller than those of `other` or equal; false with a NaN.
     le: |a, b| a.less_equal(b), Comparable;
-    /// Whether elements of this tile are larger.
+    /// Whether elements are larger than those of `other`; false with a NaN.
     gt: |a, b| b.less(a), Comparable;
-    /// Whether elements of this tile are larger or equal.
+    /// Whether elements are larger than those of `other` or equal; false with a NaN.
     ge: |a, b| b.less_equal(a), Comparable;
 }
 
-/// What `select` chooses from: a tile whose shape broadcasts, or a scalar, of element type `T`.
+/// A choice of `select`: a tile whose shape broadcasts, or a scalar, of element type `T`.
 #[diagnostic::on_unimplemented(
     message = "`select` cannot choose between elements of `{T}` and `{Self}`",
     label = "not a tile or scalar of `{T}`",
@@ -70,9 +76,7 @@ where
 impl<T: Element, S: Shape, L: Layout> Choice<T, S, L> for T {}
 
 impl<S: Shape, L: Layout> Tile<bool, S, L> {
-    /// Elements of `then` where this tile is true and of `otherwise` where it is false; all three broadcast.
-    ///
-    /// Both sides are tiles or scalars of one element type, and both are computed.
+    /// The elements of `then` where this tile is true, and of `otherwise` where it is false.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -84,6 +88,10 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     ///     assert_eq!((cut.at([1, 0]), cut.at([1, 3])), (4.0, 5.5));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// All three broadcast. Both choices are tiles or scalars of one element type, and both are computed.
     #[inline(always)]
     #[doc(alias("where"))]
     pub fn select<T, A, B>(self, then: A, otherwise: B) -> Tile<T, B::Shape, B::Layout>
@@ -117,7 +125,7 @@ macro_rules! logical {
                 }
             )*
 
-            /// Whether elements are false.
+            /// Whether elements are false, by the rules of [`logical_and`](Self::logical_and).
             #[inline(always)]
             pub fn logical_not(self) -> Tile<bool, S, L> {
                 Tile::from_registers_fn(|i| !Cast::<bool>::cast(self.registers().get(i)))
@@ -126,7 +134,9 @@ macro_rules! logical {
     };
 }
 logical! {
-    /// Whether both are true; both sides are computed.
+    /// Whether both elements are true.
+    ///
+    /// An element is true unless it is zero, and a NaN is true. Both sides are computed.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -137,19 +147,40 @@ logical! {
     /// });
     /// ```
     logical_and: |a, b| a & b;
-    /// Whether one or both are true; both sides are computed.
+    /// Whether one or both elements are true, by the rules of [`logical_and`](Self::logical_and).
     logical_or: |a, b| a | b;
-    /// Whether exactly one is true.
+    /// Whether exactly one element is true, by the rules of [`logical_and`](Self::logical_and).
     logical_xor: |a, b| a != b;
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Whether elements are NaN; integers never are.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.tile_of([1.0f32, f32::NAN, f32::INFINITY, 0.0]);
+    ///     assert!(t.is_nan().at([1]) && !t.is_nan().at([2]));
+    ///     assert!(t.is_infinite().at([2]) && !t.is_infinite().at([1]));
+    /// });
+    /// ```
     #[inline(always)]
     pub fn is_nan(self) -> Tile<bool, S, L>
     where
         T: Classify,
     {
         Tile::from_registers_fn(|i| self.registers().get(i).classify_nan())
+    }
+
+    /// Whether elements are infinite; integers never are.
+    ///
+    /// [`is_nan`](Self::is_nan) has an example.
+    #[inline(always)]
+    #[doc(alias("isinf"))]
+    pub fn is_infinite(self) -> Tile<bool, S, L>
+    where
+        T: Classify,
+    {
+        Tile::from_registers_fn(|i| self.registers().get(i).classify_infinite())
     }
 }

@@ -32,7 +32,9 @@ macro_rules! one_result {
     };
 }
 one_result! {
-    /// Quotients rounded down. Of floats it is the floor of `self / other`.
+    /// Quotients rounded down.
+    ///
+    /// Of floats it is the floor of `self / other`. Integers divided by zero give 0.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -42,13 +44,12 @@ one_result! {
     /// });
     /// ```
     floor_div;
-    /// Quotients rounded up. Of floats it is the ceiling of `self / other`.
+    /// Quotients rounded up.
+    ///
+    /// Of floats it is the ceiling of `self / other`. Integers divided by zero give 0. [`floor_div`](Self::floor_div) has an example.
     #[doc(alias("cdiv"))]
     ceil_div;
     /// Remainders with the sign of `other`: Python's `%`.
-    ///
-    /// Of floats it is `self % other`, plus `other` where their signs differ, rounded once; a zero has the sign of `other`,
-    /// and by zero it is NaN.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -58,6 +59,11 @@ one_result! {
     ///     assert_eq!(cx.full(shape![4], -0.5f32).modulo(2.0).at([0]), 1.5);
     /// });
     /// ```
+    ///
+    /// # Accuracy
+    ///
+    /// The remainder of floats is `self % other`, plus `other` where their signs differ, rounded once. A zero has the sign of `other`. By zero
+    /// it is NaN. Of integers it is `self` by zero.
     modulo;
 }
 
@@ -83,9 +89,6 @@ macro_rules! two_results {
 two_results! {
     /// Quotients cut off to whole numbers, and the remainders `self % other`.
     ///
-    /// Of floats the remainder is exact, and so is the quotient below 2²² of f32 and 2⁵¹ of f64; larger ones err by at most
-    /// 2 ulp. Those of f16 and bf16 are rounded from f32. By zero the quotient is what `/` gives, and the remainder NaN.
-    ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
@@ -93,11 +96,13 @@ two_results! {
     ///     assert_eq!((quotient.at([0]), rest.at([0])), (-3.0, -1.5));
     /// });
     /// ```
-    div_rem;
-    /// Quotients rounded down to whole numbers, and the remainders [`modulo`](Tile::modulo): Python's `divmod`.
     ///
-    /// Quotients of floats are as exact as those of [`div_rem`](Tile::div_rem). They fit the remainder, which the floor of
-    /// the rounded quotient, [`floor_div`](Tile::floor_div), need not.
+    /// # Accuracy
+    ///
+    /// The remainder of floats is exact. So is the quotient below 2²² of f32 and 2⁵¹ of f64, and larger ones err by at most 2 ulp. Quotients and
+    /// remainders of f16 and bf16 are rounded from f32. By zero the quotient is that of `/`, and the remainder is NaN.
+    div_rem;
+    /// Quotients rounded down to whole numbers, and the remainders of [`modulo`](Tile::modulo): Python's `divmod`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -109,5 +114,10 @@ two_results! {
     ///     assert_eq!((one.divmod(0.1).0.at([0]), one.floor_div(0.1).at([0])), (9.0, 10.0));
     /// });
     /// ```
+    ///
+    /// # Accuracy
+    ///
+    /// Quotients of floats are as exact as those of [`div_rem`](Tile::div_rem). They fit the remainder. [`floor_div`](Tile::floor_div) need not
+    /// fit it, since it is the floor of a quotient that is already rounded.
     divmod;
 }

@@ -59,7 +59,7 @@ binary! {
     /// ```
     #[doc(alias("mulhii", "umulhi"))]
     mul_hi;
-    /// Sums, clamped to the type.
+    /// Sums, clamped to the range of the type.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -68,10 +68,14 @@ binary! {
     ///     assert_eq!((t.saturating_add(100).at([0]), (t + 100).at([0])), (127, -56));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The operand broadcasts, and both sides are promoted to their common type.
     saturating_add;
-    /// Differences, clamped to the type.
+    /// Differences, clamped to the range of the type: see [`saturating_add`](Self::saturating_add).
     saturating_sub;
-    /// Products, clamped to the type.
+    /// Products, clamped to the range of the type: see [`saturating_add`](Self::saturating_add).
     saturating_mul;
 }
 
@@ -90,7 +94,7 @@ macro_rules! unary {
     };
 }
 unary! {
-    /// How many bits are 1 (population counts).
+    /// The number of bits of each element that are 1 (population count).
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -101,15 +105,21 @@ unary! {
     /// });
     /// ```
     count_ones;
-    /// How many bits above the highest 1 are 0; all of them in 0.
+    /// The number of bits above the highest 1; of 0 it is the width.
+    ///
+    /// [`count_ones`](Self::count_ones) has an example.
     leading_zeros;
-    /// How many bits below the lowest 1 are 0; all of them in 0.
+    /// The number of bits below the lowest 1; of 0 it is the width.
+    ///
+    /// [`count_ones`](Self::count_ones) has an example.
     trailing_zeros;
     /// The bits in the opposite order.
+    ///
+    /// [`count_ones`](Self::count_ones) has an example.
     reverse_bits;
 }
 
-/// What bits can be rotated by: a tile of any integer type whose shape broadcasts, or a number.
+/// An amount to rotate bits by: a tile of any integer type whose shape broadcasts, or a number.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an amount to rotate by",
     label = "expected a tile of integers or a `u32`"
@@ -158,8 +168,18 @@ where
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// The bits moved up by `amount` modulo the width, those at the top coming in at the bottom. A negative amount moves
-    /// down.
+    /// The bits moved up by `amount`, modulo the width; those that leave at the top come in at the bottom.
+    ///
+    /// A negative amount moves down. The amount is a `u32`, or a tile of integers, which broadcasts.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.full(shape![4], 0x81_u8);
+    ///     assert_eq!((t.rotate_left(1).at([0]), t.rotate_right(1).at([0])), (0x03, 0xc0));
+    ///     assert_eq!(t.rotate_left(cx.tile_of([0, 1, 8, -1])).at([3]), 0xc0);
+    /// });
+    /// ```
     #[inline(always)]
     pub fn rotate_left<A: Amount<S, L>>(self, amount: A) -> Tile<T, A::Shape, A::Layout>
     where
@@ -168,8 +188,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         amount.apply(self, Integer::rotate_left)
     }
 
-    /// The bits moved down by `amount` modulo the width, those at the bottom coming in at the top. A negative amount moves
-    /// up.
+    /// The bits moved down by `amount`, modulo the width; those that leave at the bottom come in at the top.
+    ///
+    /// A negative amount moves up. [`rotate_left`](Self::rotate_left) has an example.
     #[inline(always)]
     pub fn rotate_right<A: Amount<S, L>>(self, amount: A) -> Tile<T, A::Shape, A::Layout>
     where

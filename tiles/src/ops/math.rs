@@ -4,7 +4,7 @@
 use super::Operand;
 use super::operand::{Combined, Fetch, Promoted};
 use crate::arch;
-use crate::element::{ApproximateFloat, Cast, Classify, Element, Float, Promote, WholeExponent};
+use crate::element::{ApproximateFloat, Cast, Element, Float, Promote, WholeExponent};
 use crate::layout::Layout;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
@@ -31,6 +31,11 @@ functions! { Float:
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| assert_eq!(cx.full(shape![4], 0.0f32).exp().at([3]), 1.0));
     /// ```
+    ///
+    /// # Accuracy
+    ///
+    /// `f16` and `bf16` compute in `f32` and round once. [`math`](crate::math#errors) has the error bounds of all functions, and says which of
+    /// them give the same bits on every device.
     exp;
     /// 2 to the power of each element.
     exp2;
@@ -39,6 +44,10 @@ functions! { Float:
     /// Base-2 logarithms.
     log2;
     /// Square roots, correctly rounded.
+    ///
+    /// # On a GPU
+    ///
+    /// `sqrt.rn.f32` or `sqrt.rn.f64` (PTX ISA, "Floating Point Instructions: sqrt").
     sqrt;
     /// Reciprocals of the square roots.
     rsqrt;
@@ -50,13 +59,27 @@ functions! { Float:
     tan;
     /// Hyperbolic tangents.
     tanh;
-    /// The greatest integers not above.
+    /// The greatest integers that are not above each element.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.full(shape![4], -2.5f32);
+    ///     assert_eq!((t.floor().at([0]), t.ceil().at([0])), (-3.0, -2.0));
+    ///     assert_eq!((t.trunc().at([0]), t.round_even().at([0])), (-2.0, -2.0));
+    /// });
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// `cvt.rmi.f32.f32` or `cvt.rmi.f64.f64` (PTX ISA, "Data Movement and Conversion Instructions: cvt"). [`ceil`](Self::ceil) is `.rpi`,
+    /// [`trunc`](Self::trunc) is `.rzi`, and [`round_even`](Self::round_even) is `.rni`.
     floor;
-    /// The least integers not below.
+    /// The least integers that are not below each element: see [`floor`](Self::floor).
     ceil;
-    /// Elements without their fractions.
+    /// Elements without their fractions: see [`floor`](Self::floor).
     trunc;
-    /// The nearest integers, halves to the even one.
+    /// The nearest integers, halves to the even one: see [`floor`](Self::floor).
     round_even;
 }
 functions! { Float:
@@ -84,7 +107,7 @@ functions! { Float:
     acosh;
     /// Inverse hyperbolic tangents.
     atanh;
-    /// Error function.
+    /// The error function.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -101,7 +124,7 @@ functions! { Float:
     cbrt;
     /// Reciprocals, correctly rounded.
     reciprocal;
-    /// Logistic function, `1 / (1 + e^-x)`.
+    /// The logistic function, `1 / (1 + e^-x)`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -117,35 +140,62 @@ functions! { Float:
     softplus;
     /// Gaussian-error linear units, `x (1 + erf(x / √2)) / 2`; -0 for negative infinity.
     gelu;
-    /// Their usual approximation, `x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2`; -0 for negative infinity.
+    /// The usual approximation of [`gelu`](Self::gelu), `x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2`; -0 for negative infinity.
     gelu_tanh;
 }
 functions! { ApproximateFloat:
     /// e to the power of each element, by one hardware instruction after a scaling.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.full(shape![4], 1.0f32);
+    ///     assert!((t.exp_approximate().at([0]) - 2.718_281_8).abs() < 1e-6);
+    /// });
+    /// ```
+    ///
+    /// # Accuracy
+    ///
+    /// [`ApproximateFloat`] has the error bounds of all approximations. The CPU may be more accurate than a GPU.
+    ///
+    /// # On a GPU
+    ///
+    /// `ex2.approx.ftz.f32` (PTX ISA, "Floating Point Instructions: ex2"). The other approximations are these instructions:
+    ///
+    /// | method | instruction | section of the PTX ISA |
+    /// |---|---|---|
+    /// | [`log_approximate`](Self::log_approximate) [`log2_approximate`](Self::log2_approximate) | `lg2.approx.f32` | "Floating Point Instructions: lg2" |
+    /// | [`sqrt_approximate`](Self::sqrt_approximate) | `sqrt.approx.f32` | "Floating Point Instructions: sqrt" |
+    /// | [`rsqrt_approximate`](Self::rsqrt_approximate) | `rsqrt.approx.ftz.f32` | "Floating Point Instructions: rsqrt" |
+    /// | [`reciprocal_approximate`](Self::reciprocal_approximate) | `rcp.approx.ftz.f32` | "Floating Point Instructions: rcp" |
+    /// | [`sin_approximate`](Self::sin_approximate) | `sin.approx.f32` | "Floating Point Instructions: sin" |
+    /// | [`cos_approximate`](Self::cos_approximate) | `cos.approx.f32` | "Floating Point Instructions: cos" |
     exp_approximate;
-    /// Natural logarithms, by one hardware instruction before a scaling.
+    /// Natural logarithms, by one hardware instruction before a scaling: see [`exp_approximate`](Self::exp_approximate).
     log_approximate;
-    /// Base-2 logarithms, by the hardware.
+    /// Base-2 logarithms, by one hardware instruction: see [`exp_approximate`](Self::exp_approximate).
     log2_approximate;
-    /// Square roots, by the hardware.
+    /// Square roots, by one hardware instruction: see [`exp_approximate`](Self::exp_approximate).
     sqrt_approximate;
-    /// Reciprocals of the square roots, by the hardware.
+    /// Reciprocals of the square roots, by one hardware instruction: see [`exp_approximate`](Self::exp_approximate).
     rsqrt_approximate;
-    /// Reciprocals, by the hardware.
+    /// Reciprocals, by one hardware instruction: see [`exp_approximate`](Self::exp_approximate).
     reciprocal_approximate;
-    /// Sines, by the hardware; good between -pi and pi.
+    /// Sines, by one hardware instruction, good between -pi and pi: see [`exp_approximate`](Self::exp_approximate).
     sin_approximate;
-    /// Cosines, by the hardware; good between -pi and pi.
+    /// Cosines, by one hardware instruction, good between -pi and pi: see [`exp_approximate`](Self::exp_approximate).
     cos_approximate;
     /// Logistic function, by two hardware instructions.
     sigmoid_approximate;
-    /// Sigmoid-weighted linear units, by one hardware instruction; off by at most 2.5 · 10⁻⁴ of the element, as results of 16 bits are by
-    /// themselves.
+    /// Sigmoid-weighted linear units, by one hardware instruction.
+    ///
+    /// # Accuracy
+    ///
+    /// The error is at most 2.5 · 10⁻⁴ of the element, which is about the error of results of 16 bits.
     silu_approximate;
     /// `log(1 + e^x)`, by two hardware instructions.
     softplus_approximate;
-    /// Gaussian-error linear units with the hyperbolic tangent, by one hardware instruction; off by at most 2.5 · 10⁻⁴ of the element, as
-    /// results of 16 bits are by themselves.
+    /// Gaussian-error linear units with the hyperbolic tangent, by one hardware instruction.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -154,6 +204,10 @@ functions! { ApproximateFloat:
     ///     assert!((units.at([0]) - 0.841192).abs() < 2.5e-4);
     /// });
     /// ```
+    ///
+    /// # Accuracy
+    ///
+    /// The error is at most 2.5 · 10⁻⁴ of the element, which is about the error of results of 16 bits.
     gelu_tanh_approximate;
 }
 
@@ -174,7 +228,7 @@ macro_rules! packed_functions {
     };
 }
 packed_functions! {
-    /// 2 to the power of each element, by the hardware.
+    /// 2 to the power of each element, by one hardware instruction.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -183,15 +237,23 @@ packed_functions! {
     ///     assert_eq!(x.exp2_approximate().at([2]), f16::from_f32(0.25));
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// `ex2.approx.ftz.f32` (PTX ISA, "Floating Point Instructions: ex2"). Two elements of 16 bits are one instruction: `ex2.approx.f16x2`, or
+    /// `ex2.approx.ftz.bf16x2` from `sm_90` on (PTX ISA, "Half Precision Floating Point Instructions: ex2").
     exp2_approximate exp2_approximate_pair;
-    /// Hyperbolic tangents, by the hardware.
+    /// Hyperbolic tangents, by one hardware instruction.
+    ///
+    /// # On a GPU
+    ///
+    /// `tanh.approx.f32` (PTX ISA, "Floating Point Instructions: tanh"). Two elements of 16 bits are one instruction: `tanh.approx.f16x2`, or
+    /// `tanh.approx.bf16x2` from `sm_90` on (PTX ISA, "Half Precision Floating Point Instructions: tanh").
     tanh_approximate tanh_approximate_pair;
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// `self * factor + summand`, rounded once.
-    ///
-    /// `factor` and `summand` broadcast; their elements have the type of this tile.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -200,6 +262,15 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.fma(2.0, 1.0).at([0]), 7.0);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// `factor` and `summand` broadcast. Their elements have the type of this tile.
+    ///
+    /// # On a GPU
+    ///
+    /// `fma.rn.f32` or `fma.rn.f64` (PTX ISA, "Floating Point Instructions: fma"). Two elements of 16 bits are one instruction, `fma.rn.f16x2` or
+    /// `fma.rn.bf16x2` (PTX ISA, "Half Precision Floating Point Instructions: fma").
     #[inline(always)]
     pub fn fma<F, A>(self, factor: F, summand: A) -> Tile<T, A::Shape, A::Layout>
     where
@@ -223,17 +294,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         )
     }
 
-    /// Whether elements are infinite.
-    #[inline(always)]
-    #[doc(alias("isinf"))]
-    pub fn is_infinite(self) -> Tile<bool, S, L>
-    where
-        T: Classify,
-    {
-        Tile::from_registers_fn(|i| self.registers().get(i).classify_infinite())
-    }
-
-    /// The angles of the points `(x, self)`, between -pi and pi; `x` broadcasts.
+    /// The angles of the points `(x, self)`, between -pi and pi.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -242,6 +303,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(y.atan2(-0.0).at([0]), core::f32::consts::FRAC_PI_2);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// `x` broadcasts, and both sides are promoted to their common type.
     #[inline(always)]
     pub fn atan2<R: Operand<T, S, L>>(self, x: R) -> Combined<T, S, L, R>
     where
@@ -250,7 +315,19 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         x.combine(self, |y, x| Float::atan2(Cast::<Promoted<T, S, L, R>>::cast(y), T::promote(x)))
     }
 
-    /// `√(self² + other²)` without overflow or underflow on the way; `other` broadcasts.
+    /// `√(self² + other²)`, without overflow or underflow on the way.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.full(shape![4], 3e30f32).hypot(4e30);
+    ///     assert!((t.at([0]) / 5e30 - 1.0).abs() < 1e-6);
+    /// });
+    /// ```
+    ///
+    /// # Shapes
+    ///
+    /// `other` broadcasts, and both sides are promoted to their common type.
     #[inline(always)]
     pub fn hypot<R: Operand<T, S, L>>(self, other: R) -> Combined<T, S, L, R>
     where
@@ -259,8 +336,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         other.combine(self, |a, b| Float::hypot(Cast::<Promoted<T, S, L, R>>::cast(a), T::promote(b)))
     }
 
-    /// Elements to the power `exponent`, which broadcasts. Special values are those of C's `pow` (Annex F.9.4.4): 1 to any
-    /// power and any number to the power 0 is 1, and a negative number to a power that is not whole is NaN.
+    /// Elements to the power `exponent`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -270,6 +346,15 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.pow(cx.full(shape![2, 1], -1i32)).at([1, 3]), 0.25);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// `exponent` broadcasts, and both sides are promoted to their common type.
+    ///
+    /// # Accuracy
+    ///
+    /// [`math`](crate::math) has the error bound. Special values are those of C's `pow` (Annex F.9.4.4). 1 to any power is 1, and so is any number
+    /// to the power 0. A negative number to a power that is not whole is NaN.
     #[inline(always)]
     pub fn pow<R: Operand<T, S, L>>(self, exponent: R) -> Combined<T, S, L, R>
     where
@@ -278,8 +363,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         exponent.combine(self, |x, y| Float::pow(Cast::<Promoted<T, S, L, R>>::cast(x), T::promote(y)))
     }
 
-    /// Elements to a whole power: an `i32`, or a tile of integers of up to 32 bits or of `bool`, which broadcasts. As accurate
-    /// as [`Tile::pow`] for every exponent; constant ones from -1 to 4 cost as much as the products.
+    /// Elements to a whole power.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -289,6 +373,14 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.powi(cx.iota::<i32>(shape![4])).at([2]), 4.0);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The exponent is an `i32`, or a tile of integers of up to 32 bits or of `bool`, which broadcasts.
+    ///
+    /// # Accuracy
+    ///
+    /// As accurate as [`Tile::pow`] for every exponent. Constant exponents from -1 to 4 cost as much as the products.
     #[inline(always)]
     pub fn powi<R>(self, exponent: R) -> Tile<T, R::Shape, R::Layout>
     where

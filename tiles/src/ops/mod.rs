@@ -1,19 +1,26 @@
 //! What is done with tiles: element by element, along axes, and between shapes.
 
+// The order is that of the tables in the documentation of `Tile`: rustdoc lists methods in the order of their modules.
 pub mod arithmetic;
-pub mod compare;
 pub mod division;
 pub mod integers;
+
+pub mod compare;
+
 pub mod math;
+
 pub mod modes;
-pub mod promote;
+pub mod with_modes;
+
 pub mod reduce;
-pub mod repack;
 pub mod scan;
-pub mod shapes;
 pub mod sort;
 pub mod tuple;
-pub mod with_modes;
+
+pub mod shapes;
+
+pub mod promote;
+pub mod repack;
 
 mod accumulate;
 pub(crate) mod operand;

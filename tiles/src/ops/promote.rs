@@ -6,10 +6,10 @@ use crate::shape::Shape;
 use crate::tile::Tile;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// This tile of integers and `other` in their common type by the rules of CUDA Tile C++ ([`PromoteMixed`]).
+    /// This tile of integers and `other` in their common type by the rules of CUDA Tile C++.
     ///
-    /// Operators refuse a signed and an unsigned integer, as one of them may lose its value: where that is meant, it is
-    /// said here.
+    /// Operators refuse a signed and an unsigned integer, as one of them may lose its value. This method takes them: [`PromoteMixed`] has the
+    /// rules.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;

@@ -47,8 +47,7 @@ fn place<S: Shape, L: Layout>(i: usize) -> u32 {
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The same bits as elements of type `U`, along axis `A`, which becomes longer or shorter accordingly.
     ///
-    /// The first of the elements that make a wider one has its lowest bits. A `bool` counts as one bit, an [`f4e2m1`] as
-    /// four. The bits of the axis must fill whole bytes and whole elements of type `U`, which is checked at compile time.
+    /// The first of the elements that make a wider one has its lowest bits.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -61,6 +60,16 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((mask.at([0, 0]), mask.at([1, 0])), (0xff, 0b111));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// A `bool` counts as one bit, and an [`f4e2m1`] as four. The bits of the axis must fill whole bytes and whole elements of type `U`. Else it
+    /// does not compile.
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Blocked`]. The bits of narrow elements are added up along the axis, as by [`sum`](Self::sum). Wide elements
+    /// are shifted and masked.
     #[inline(always)]
     pub fn repack<U: Repack, const A: usize>(self) -> Tile<U, Repacked<T, U, S, A>, Blocked<L::Block>>
     where
@@ -104,6 +113,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(bytes.unpack_from_bytes::<u16>().at([7]), 0x1234);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The result has rank 1. [`repack`](Self::repack) has the rules.
     #[inline(always)]
     pub fn pack_to_bytes(self) -> Tile<u8, Repacked<T, u8, Flat<S>, 0>, Blocked<L::Block>>
     where
@@ -118,7 +131,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 type Flat<S> = (Power<<S as Shape>::Count>,);
 
 impl<N: Dimension, L: Layout> Tile<u8, (N,), L> {
-    /// The bytes as elements of type `U`: what [`Tile::pack_to_bytes`] made of them.
+    /// The bytes as elements of type `U`: the reverse of [`Tile::pack_to_bytes`], which has an example.
     #[inline(always)]
     pub fn unpack_from_bytes<U: Repack>(self) -> Tile<U, Repacked<u8, U, (N,), 0>, Blocked<L::Block>>
     where
@@ -130,7 +143,7 @@ impl<N: Dimension, L: Layout> Tile<u8, (N,), L> {
 
 /// FP4 in place: the numbers of pairs as two tiles.
 impl<S: Shape, L: Layout> Tile<f4e2m1x2, S, L> {
-    /// The first number of each pair. Moves nothing, other than `unpack`.
+    /// The first number of each pair, in place.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -141,12 +154,16 @@ impl<S: Shape, L: Layout> Tile<f4e2m1x2, S, L> {
     ///     assert_eq!(low.pair_with(high).at([2]), pairs.at([2]));
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// Elements stay with their threads. [`unpack`](Self::unpack) makes one longer tile of both numbers.
     #[inline(always)]
     pub fn low(self) -> Tile<f4e2m1, S, L> {
         self.map(f4e2m1x2::low)
     }
 
-    /// The second number of each pair. Moves nothing.
+    /// The second number of each pair, in place: see [`low`](Self::low).
     #[inline(always)]
     pub fn high(self) -> Tile<f4e2m1, S, L> {
         self.map(f4e2m1x2::high)
@@ -154,7 +171,9 @@ impl<S: Shape, L: Layout> Tile<f4e2m1x2, S, L> {
 }
 
 impl<S: Shape, L: Layout> Tile<f4e2m1, S, L> {
-    /// Pairs of an element of this tile and the one of `high` at the same place. Moves nothing.
+    /// Pairs of an element of this tile and the element of `high` at the same place.
+    ///
+    /// [`low`](Tile::low) has an example. [`pack`](Self::pack) makes pairs of neighbours.
     #[inline(always)]
     pub fn pair_with(self, high: Self) -> Tile<f4e2m1x2, S, L> {
         Tile::from_registers_fn(|i| f4e2m1x2::new(self.registers().get(i), high.registers().get(i)))
@@ -186,7 +205,9 @@ macro_rules! pairs {
         }
 
         impl<$($dimension: Dimension,)* L: Layout> Tile<f4e2m1, ($($dimension,)*), L> {
-            /// The numbers as pairs along the last axis, as they lie in memory.
+            /// The numbers as pairs of neighbours along the last axis, as they lie in memory.
+            ///
+            /// [`unpack`](Tile::unpack) has an example.
             #[inline(always)]
             pub fn pack(self) -> Tile<f4e2m1x2, Repacked<f4e2m1, f4e2m1x2, ($($dimension,)*), $last>, Blocked<L::Block>>
             where

@@ -39,8 +39,9 @@ pub trait TileTuple: Sealed + Copy {
         registers: Registers<Self::Values, L::Registers<S>>,
     ) -> Self::Tiles<S, L>;
 
-    /// Combines the tuples of elements along axis `A` (or all, with [`ALL`](crate::shape::ALL)) by `combine`, which must be
-    /// associative and commutative; `identity` changes nothing.
+    /// Combines the tuples of elements along axis `A` by `combine`; with [`ALL`](crate::shape::ALL), all tuples of the tiles.
+    ///
+    /// `combine` must be associative and commutative, and `identity` must change nothing.
     ///
     /// Mean and variance in one pass (T. F. Chan, G. H. Golub, R. J. LeVeque, "Updating formulae and a pairwise algorithm
     /// for computing sample variances", 1979):
@@ -59,7 +60,7 @@ pub trait TileTuple: Sealed + Copy {
     /// });
     /// ```
     ///
-    /// The largest element and what belongs to it:
+    /// The largest element and its partner in another tile:
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -71,6 +72,14 @@ pub trait TileTuple: Sealed + Copy {
     ///     assert_eq!((most.at([0]), at.at([0])), (7, 5));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The axis stays, with size 1. Over all axes the results have rank 0.
+    ///
+    /// # On a GPU
+    ///
+    /// The results have the layout [`Slice`]. The steps are those of [`Tile::reduce`], with a word for each element of the tuple.
     #[inline(always)]
     fn reduce<const A: usize>(
         self,
@@ -88,7 +97,7 @@ pub trait TileTuple: Sealed + Copy {
         ))
     }
 
-    /// Combines each tuple of elements along axis `A` with all before it, by an associative `combine(before, element)`.
+    /// Combines each tuple of elements along axis `A` with all tuples before it, by an associative `combine(before, element)`.
     ///
     /// A linear recurrence, `y[k] = a[k] y[k - 1] + b[k]`:
     ///
@@ -100,6 +109,10 @@ pub trait TileTuple: Sealed + Copy {
     ///     assert_eq!(y.at([3]), 2 * (2 * 1 + 2) + 3);
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The results have the layout [`Blocked`]. The steps are those of [`Tile::scan`].
     #[inline(always)]
     fn scan<const A: usize>(
         self,
@@ -112,7 +125,7 @@ pub trait TileTuple: Sealed + Copy {
         self.scan_with::<A>(identity, combine, Inclusive)
     }
 
-    /// The same in a form such as [`Exclusive`](super::scan::Exclusive) or [`Backward`](super::scan::Backward).
+    /// A [`scan`](Self::scan) in a form such as [`Exclusive`](super::scan::Exclusive) or [`Backward`](super::scan::Backward).
     #[inline(always)]
     fn scan_with<const A: usize>(
         self,
@@ -126,8 +139,9 @@ pub trait TileTuple: Sealed + Copy {
         scanned::<Self, A, _>(self, identity, combine, form)
     }
 
-    /// The tuples of elements sorted along axis `A` by their first one, in the total order of
-    /// [`Ordered`]. Tuples with equal first elements keep their order.
+    /// The tuples of elements sorted along axis `A` by their first element, the smallest first.
+    ///
+    /// [`Ordered`] has the order. Tuples with equal first elements keep their order.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -137,6 +151,10 @@ pub trait TileTuple: Sealed + Copy {
     ///     assert_eq!((age.at([0]), name.at([0])), (0, 103));
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The results have the layout [`Blocked`]. The rounds are those of [`Tile::sort`], and exchange all elements of a tuple.
     #[inline(always)]
     fn sort_by_key<const A: usize>(self) -> Self::Tiles<Self::Shape, Blocked<<Self::Layout as Layout>::Block>>
     where
@@ -146,7 +164,9 @@ pub trait TileTuple: Sealed + Copy {
         self.sort_by_key_with::<A>(Ascending)
     }
 
-    /// The same, [`Ascending`] or [`Descending`](super::sort::Descending).
+    /// The tuples of elements sorted along axis `A` by their first element, [`Ascending`] or [`Descending`](super::sort::Descending).
+    ///
+    /// [`sort_by_key`](Self::sort_by_key) has an example.
     #[inline(always)]
     fn sort_by_key_with<const A: usize>(
         self,

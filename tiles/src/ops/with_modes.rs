@@ -42,18 +42,19 @@ binary! {
     ///     assert_eq!(subnormal.add_with(subnormal, (TowardZero, FlushToZero)).at([0]), 0.0);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// `other` broadcasts, and both sides are promoted to their common type.
     #[doc(alias("addf"))]
     add_with = ArithmeticMode::add;
-    /// `self - other` in a mode, or a tuple of modes.
+    /// `self - other` in a mode, or a tuple of modes: see [`add_with`](Self::add_with).
     #[doc(alias("subf"))]
     sub_with = ArithmeticMode::sub;
-    /// `self * other` in a mode, or a tuple of modes.
+    /// `self * other` in a mode, or a tuple of modes: see [`add_with`](Self::add_with).
     #[doc(alias("mulf"))]
     mul_with = ArithmeticMode::mul;
     /// `self / other` in a mode, or a tuple of modes.
-    ///
-    /// `Full` errs by at most 2 ulp. `Approximate` does where |other| lies in [2⁻¹²⁶, 2¹²⁶]; for larger divisors a GPU
-    /// returns 0, or NaN for an infinite dividend.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -63,6 +64,11 @@ binary! {
     ///     assert_eq!(below.at([0]).next_up(), above.at([0]));
     /// });
     /// ```
+    ///
+    /// # Accuracy
+    ///
+    /// `Full` errs by at most 2 ulp. So does `Approximate` where |other| lies in [2⁻¹²⁶, 2¹²⁶]. For larger divisors a GPU returns 0, or NaN for an
+    /// infinite dividend.
     #[doc(alias("divf", "truediv", "div_rn", "fdiv"))]
     div_with = DivisionMode::div;
 }
@@ -79,7 +85,7 @@ macro_rules! unary {
     };
 }
 unary! {
-    /// Square roots in a mode, or a tuple of modes. `Approximate` has a relative error below 2⁻²³.
+    /// Square roots in a mode, or a tuple of modes.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -88,9 +94,12 @@ unary! {
     ///     assert_eq!(root.at([0]), 1.414_213_7);
     /// });
     /// ```
+    ///
+    /// # Accuracy
+    ///
+    /// `Approximate` has a relative error below 2⁻²³. The other modes are correctly rounded.
     sqrt_with = RootMode::sqrt;
-    /// e to the power of each element: `Full`, as [`exp`](Tile::exp), or `Approximate`, by one hardware instruction after a
-    /// scaling.
+    /// e to the power of each element in a mode, `Full` or `Approximate`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -99,19 +108,25 @@ unary! {
     ///     assert!((e - 2.718_281_8).abs() < 1e-6);
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// `Full` is [`exp`](Tile::exp). `Approximate` is [`exp_approximate`](Tile::exp_approximate), which names the instruction.
     exp_with = FunctionMode::exp;
-    /// Natural logarithms: `Full`, as [`log`](Tile::log), or `Approximate`, by one hardware instruction before a scaling.
+    /// Natural logarithms: `Full` is [`log`](Tile::log), and `Approximate` is [`log_approximate`](Tile::log_approximate).
     log_with = FunctionMode::log;
-    /// Base-2 logarithms: `Full`, as [`log2`](Tile::log2), or `Approximate`, by the hardware.
+    /// Base-2 logarithms: `Full` is [`log2`](Tile::log2), and `Approximate` is [`log2_approximate`](Tile::log2_approximate).
     log2_with = FunctionMode::log2;
-    /// Sines: `Full`, as [`sin`](Tile::sin), or `Approximate`, by the hardware, which is good between -pi and pi.
+    /// Sines: `Full` is [`sin`](Tile::sin), and `Approximate` is [`sin_approximate`](Tile::sin_approximate).
     sin_with = FunctionMode::sin;
-    /// Cosines: `Full`, as [`cos`](Tile::cos), or `Approximate`, by the hardware, which is good between -pi and pi.
+    /// Cosines: `Full` is [`cos`](Tile::cos), and `Approximate` is [`cos_approximate`](Tile::cos_approximate).
     cos_with = FunctionMode::cos;
-    /// Hyperbolic tangents: `Full`, as [`tanh`](Tile::tanh), or `Approximate`, by the hardware.
+    /// Hyperbolic tangents: `Full` is [`tanh`](Tile::tanh), and `Approximate` is [`tanh_approximate`](Tile::tanh_approximate).
     tanh_with = FunctionMode::tanh;
-    /// 2 to the power of each element: `Full`, as [`exp2`](Tile::exp2), or `Approximate` or `FlushToZero`, by the hardware,
-    /// where subnormal numbers become zero; the tuple of both says the same.
+    /// 2 to the power of each element in a mode: `Full`, `Approximate`, `FlushToZero`, or the tuple of the last two.
+    ///
+    /// `Full` is [`exp2`](Tile::exp2). The others are one hardware instruction, in which subnormal numbers become zero:
+    /// [`exp2_approximate`](Tile::exp2_approximate). All three mean the same.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -122,15 +137,15 @@ unary! {
     /// });
     /// ```
     exp2_with = FlushMode::exp2;
-    /// Reciprocals of the square roots: `Full`, as [`rsqrt`](Tile::rsqrt), or `Approximate` or `FlushToZero`, by the
-    /// hardware, where subnormal elements count as zero.
+    /// Reciprocals of the square roots in a mode: `Full`, `Approximate`, `FlushToZero`, or the tuple of the last two.
+    ///
+    /// `Full` is [`rsqrt`](Tile::rsqrt). The others are one hardware instruction, to which subnormal elements are zero:
+    /// [`rsqrt_approximate`](Tile::rsqrt_approximate). All three mean the same.
     rsqrt_with = FlushMode::rsqrt;
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// `self * factor + summand`, rounded once in a mode, or a tuple of modes.
-    ///
-    /// `factor` and `summand` broadcast; their elements have the type of this tile.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -139,6 +154,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.fma_with(2.0, 1e-30, TowardPositive).at([0]), 6.0f32.next_up());
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// `factor` and `summand` broadcast. Their elements have the type of this tile.
     #[inline(always)]
     pub fn fma_with<F, A, M>(self, factor: F, summand: A, _mode: M) -> Tile<T, A::Shape, A::Layout>
     where

@@ -13,11 +13,11 @@ sealed! {
     [T] UniformRange<T>;
 }
 
-/// What becomes of random bits.
+/// A distribution, which makes elements of random bits.
 ///
 /// Element `n` of a stream is number `n % GROUP` of the group that counter `n / GROUP` gives: it depends on nothing else.
 pub trait Distribution<T: Element>: Sealed + Copy {
-    /// How many elements the 128 bits of a counter give: 2 or 4.
+    /// The number of elements that the 128 bits of a counter give: 2 or 4.
     const GROUP: usize;
     /// The elements; of a group of 2 the last two are the first two.
     #[doc(hidden)]
@@ -55,11 +55,11 @@ impl Distribution<u64> for RandomBits {
     }
 }
 
-/// From 0 to below 1.
+/// Uniform numbers from 0 to below 1.
 #[derive(Clone, Copy, Debug)]
 pub struct ClosedOpen;
 
-/// From above 0 to 1.
+/// Uniform numbers from above 0 to 1.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenClosed;
 

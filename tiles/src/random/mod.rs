@@ -40,10 +40,6 @@ use core::ops::RangeInclusive;
 
 /// A generator: one stream of Philox4x32-10 under a seed.
 ///
-/// Every method makes the tile whose row-major element `f` is element `offset + f` of the stream, modulo 2⁶⁴. Tiles that
-/// must differ have different offsets or streams; distributions that are taken from the same place of a stream are made
-/// of the same bits. Offsets that are multiples of 4 take half the work of others.
-///
 /// ```
 /// use cuda_tiles::prelude::*;
 /// cuda_tiles::cpu::block(|cx| {
@@ -55,6 +51,17 @@ use core::ops::RangeInclusive;
 ///     assert!((x.sum::<ALL>().item() / 4096.0 - 0.5).abs() < 0.02);
 /// });
 /// ```
+///
+/// # Shapes
+///
+/// Every method makes the tile whose row-major element `f` is element `offset + f` of the stream, modulo 2⁶⁴. Tiles that must differ have
+/// different offsets or streams. Distributions that are taken from the same place of a stream are made of the same bits.
+///
+/// # On a GPU
+///
+/// Tiles have the layout [`Blocked`]. Each thread computes the groups of elements that it holds. A group has four elements, or two
+/// of 64 bits or of a range.
+/// Offsets that are multiples of 4 take half the work of others.
 pub struct Philox<B> {
     seed: u64,
     stream: u64,
@@ -71,24 +78,31 @@ impl<B> Clone for Philox<B> {
 impl<B> Copy for Philox<B> {}
 
 impl<B: Block> Philox<B> {
-    /// Stream `stream` under `seed`. The key is the seed, and the counter the number of a group of elements and the
-    /// stream, low words first.
+    /// Stream `stream` under `seed`.
+    ///
+    /// The key is the seed. The counter is the number of a group of elements and the stream, low words first. [`Philox`] has an example.
     #[inline(always)]
     pub fn new(_cx: Cx<B>, seed: u64, stream: u64) -> Self {
         Self { seed, stream, block: PhantomData }
     }
 
     /// Another stream under the same seed.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let first = Philox::new(cx, 42, 0);
+    ///     let same = first.with_stream(7).uniform_range(shape![8], 0, 0u32..=99);
+    ///     let other = Philox::new(cx, 42, 7).uniform_range(shape![8], 0, 0u32..=99);
+    ///     assert!(same.eq(other).all::<0>().item());
+    /// });
+    /// ```
     #[inline(always)]
     pub fn with_stream(self, stream: u64) -> Self {
         Self { stream, ..self }
     }
 
     /// Integers of a range, both ends included: `i32`, `i64`, `u32` or `u64`.
-    ///
-    /// A 64-bit word is scaled to the range without rejection (D. Lemire, "Fast random integer generation in an interval",
-    /// 2019), so that the probability of one of `n` numbers is off by less than 2⁻⁶⁴: for 32-bit types nobody can measure
-    /// it; for 64-bit types a range near 2⁶⁴ has numbers up to twice as likely as others.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -98,7 +112,14 @@ impl<B: Block> Philox<B> {
     /// });
     /// ```
     ///
+    /// # Accuracy
+    ///
+    /// A 64-bit word is scaled to the range without rejection (D. Lemire, "Fast random integer generation in an interval",
+    /// 2019). The probability of one of `n` numbers is therefore off by less than 2⁻⁶⁴. For 32-bit types nobody can measure it.
+    /// For 64-bit types a range near 2⁶⁴ has numbers up to twice as likely as others.
+    ///
     /// # Panics
+    ///
     /// If the range is empty (on the device: traps).
     #[inline(always)]
     #[track_caller]
@@ -115,7 +136,19 @@ impl<B: Block> Philox<B> {
         self.sample(shape, offset, UniformRange { first, last })
     }
 
-    /// True with this probability, in steps of 2⁻²⁴: where the number of [`uniform`](Draw::uniform) is below it.
+    /// True with this probability, in steps of 2⁻²⁴.
+    ///
+    /// An element is true where the number of [`uniform`](Draw::uniform) is below the probability.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let random = Philox::new(cx, 3, 0);
+    ///     let share = random.bernoulli(shape![8192], 0, 0.25).count::<0>().item() as f32 / 8192.0;
+    ///     assert!((share - 0.25).abs() < 0.02);
+    ///     assert!(random.bernoulli(shape![64], 0, 1.0).all::<0>().item());
+    /// });
+    /// ```
     #[inline(always)]
     pub fn bernoulli<S: Shape>(self, shape: S, offset: u64, probability: f32) -> Tile<bool, S, Blocked<B>> {
         self.sample(shape, offset, Bernoulli(probability))
@@ -186,7 +219,9 @@ impl<B: Block> Philox<B> {
 pub trait Draw<S: Shape>: Sealed + Sized {
     /// The block that holds the tiles.
     type Block: Block;
-    /// Elements of any of the distributions.
+    /// Elements of any of the [distributions](Distribution).
+    ///
+    /// The other methods are this one with a distribution of their own.
     fn sample<T: Element>(
         self,
         shape: S,
@@ -195,6 +230,8 @@ pub trait Draw<S: Shape>: Sealed + Sized {
     ) -> Tile<T, S, Blocked<Self::Block>>;
 
     /// Random bits, of type `u32` or `u64`.
+    ///
+    /// [`Philox`] has an example.
     #[inline(always)]
     fn bits<T: Element>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>>
     where
@@ -203,21 +240,27 @@ pub trait Draw<S: Shape>: Sealed + Sized {
         self.sample(shape, offset, RandomBits)
     }
 
-    /// Uniform numbers from 0 to below 1: multiples of 2 to the power of minus the precision, 24 bits for `f32`, 53 for
-    /// `f64`, 11 for `f16`, 8 for `bf16`.
+    /// Uniform numbers from 0 to below 1.
+    ///
+    /// [`Philox`] has an example.
+    ///
+    /// # Accuracy
+    ///
+    /// The numbers are the multiples of 2⁻²⁴ for `f32`, 2⁻⁵³ for `f64`, 2⁻¹¹ for `f16`, and 2⁻⁸ for `bf16`.
     #[inline(always)]
     fn uniform<T: RandomFloat>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>> {
         self.sample(shape, offset, ClosedOpen)
     }
 
-    /// Uniform numbers from above 0 to 1: those of [`uniform`](Self::uniform) and one unit more, safe for logarithms.
+    /// Uniform numbers from above 0 to 1, which are safe for logarithms.
+    ///
+    /// They are the numbers of [`uniform`](Self::uniform), and one unit more.
     #[inline(always)]
     fn uniform_above_zero<T: RandomFloat>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>> {
         self.sample(shape, offset, OpenClosed)
     }
 
-    /// Normal numbers of mean 0 and variance 1, by the method of Box and Muller: neighbours are the two results of one
-    /// pair of uniform numbers. `f16` and `bf16` are rounded from `f32`.
+    /// Normal numbers of mean 0 and variance 1.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -227,6 +270,11 @@ pub trait Draw<S: Shape>: Sealed + Sized {
     ///     assert!(((x * x).sum::<ALL>().item() / 8192.0 - 1.0).abs() < 0.05);
     /// });
     /// ```
+    ///
+    /// # Accuracy
+    ///
+    /// The method is that of Box and Muller: neighbours are the two results of one pair of uniform numbers. `f16` and `bf16` are rounded from
+    /// `f32`.
     #[inline(always)]
     fn normal<T: RandomFloat>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>> {
         self.sample(shape, offset, Normal)

@@ -1,9 +1,11 @@
-//! Thread-level code inside a kernel of tiles: what the block's threads do one by one, for what tiles do not express.
+//! Thread-level code inside a kernel of tiles, for algorithms that tiles do not express.
 //!
-//! Tile code runs on all threads alike, and nothing that safe code can learn tells them apart. [`Cx::simt`] opens that
-//! up: its closure learns which [`Thread`] it runs on. What it may do is what a CUDA C++ kernel may, with the duties of
-//! one: all threads reach each barrier and shuffle, and nobody races. In return nothing is out of reach: warp
-//! primitives, shared memory ([`Cx::shared`](SharedMemory::shared)), and, in the user's own crate, inline PTX with `core::arch::asm!`.
+//! Tile code runs on all threads alike, and safe code cannot tell them apart. [`Cx::simt`] can: its closure learns on which
+//! [`Thread`] it runs.
+//!
+//! The closure may do all that a CUDA C++ kernel may, and has the same duties. All threads reach each barrier and shuffle, and
+//! there are no data races. In return it has warp primitives, shared memory ([`Cx::shared`](SharedMemory::shared)), and, in the user's own crate,
+//! inline PTX with `core::arch::asm!`.
 //!
 //! Most of it has a safe form, in which tiles meet [`Shared`] memory: a histogram is
 //!
@@ -40,6 +42,19 @@ use crate::tile::Tile;
 use core::marker::PhantomData;
 
 /// One thread of the block, in [`Cx::simt`].
+///
+/// ```
+/// use cuda_tiles::prelude::*;
+/// cuda_tiles::cpu::block(|cx| {
+///     // SAFETY: the closure does nothing that the whole block must do, and nothing behind it depends on the thread.
+///     unsafe {
+///         cx.simt(|thread| {
+///             assert!(thread.index() < thread.count());
+///             assert_eq!(thread.index(), thread.warp() * thread.lanes() + thread.lane());
+///         });
+///     }
+/// });
+/// ```
 #[derive(Clone, Copy)]
 #[doc(alias("threadIdx"))]
 pub struct Thread<B> {
@@ -49,7 +64,7 @@ pub struct Thread<B> {
 }
 
 impl<B: Block> Cx<B> {
-    /// Runs `body` on each thread of the block, told which it is.
+    /// Runs `body` on each thread of the block, and tells it which thread it runs on.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -66,21 +81,36 @@ impl<B: Block> Cx<B> {
     /// ```
     ///
     /// # Safety
-    /// - All threads return from `body` alike: none panics or ends alone. What they return may differ; tile code behind it
-    ///   must not let its control flow, its indices or what a single thread stores depend on that. Nor may it cut writable
-    ///   tensors in a way that depends on what other blocks do not know.
-    /// - Operations of tiles, views and [`Shared`] that are not thread-level do not happen inside `body`, since they are the
-    ///   whole block's, unless all threads reach them alike.
+    ///
+    /// - All threads return from `body` alike: none panics or ends alone.
+    /// - The values that they return may differ. Tile code behind it must not let its control flow, its indices, or the stores of a single
+    ///   thread depend on them. Nor may it cut writable tensors in a way that depends on anything that other blocks do not know.
+    /// - Operations of tiles, views and [`Shared`] that are not thread-level do not happen inside `body`, unless all threads reach them
+    ///   alike: they are the whole block's.
     /// - The contracts of [`Thread`]'s methods hold, and there are no data races.
     #[inline(always)]
     pub unsafe fn simt<R>(self, body: impl FnOnce(Thread<B>) -> R) -> R {
         body(Thread { block: PhantomData, local: PhantomData })
     }
 
-    /// Makes a tile of what each thread computes for its elements: `element(flat)` for the row-major number `flat`.
+    /// A tile of the values that the threads compute for their elements: `element(flat)` for the row-major number `flat`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     // SAFETY: the value depends on the number of the element alone.
+    ///     let squares = unsafe { cx.tile_by_threads(shape![2, 4], |flat| (flat * flat) as u32) };
+    ///     assert_eq!(squares.at([1, 3]), 49);
+    /// });
+    /// ```
     ///
     /// # Safety
+    ///
     /// Threads that hold copies of an element, because the tile is smaller than the block, give the same value for it.
+    ///
+    /// # On a GPU
+    ///
+    /// The tile has the layout [`Blocked`].
     #[inline(always)]
     pub unsafe fn tile_by_threads<T: Element, S: Shape>(
         self,
@@ -95,55 +125,77 @@ impl<B: Block> Cx<B> {
 
 impl<B: Block> Thread<B> {
     /// The number of the thread in its block.
+    ///
+    /// [`Thread`] has an example.
     #[inline(always)]
     pub fn index(self) -> u32 {
         execution::thread() as u32
     }
 
-    /// Threads of the block: what the kernel's attribute says on a GPU, 1 on the CPU.
+    /// The number of threads of the block.
+    ///
+    /// On a GPU it is the number in the kernel's attribute, and on the CPU it is 1.
     #[inline(always)]
     pub fn count(self) -> u32 {
         <B::Threads as PowerOfTwo>::COUNT as u32
     }
 
     /// The number of the thread in its warp, below [`Thread::lanes`].
+    ///
+    /// [`Thread`] has an example.
     #[inline(always)]
     pub fn lane(self) -> u32 {
         threads::lane(self.index())
     }
 
     /// The number of its warp in the block.
+    ///
+    /// [`Thread`] has an example.
     #[inline(always)]
     pub fn warp(self) -> u32 {
         (self.index() - self.lane()) / threads::LANES
     }
 
-    /// Lanes of a warp: 32 on a GPU, 1 on the CPU.
+    /// The number of lanes of a warp: 32 on a GPU, and 1 on the CPU.
     #[inline(always)]
     pub fn lanes(self) -> u32 {
         threads::LANES
     }
 
-    /// The numbers below `count` that fall to this thread: its own, and every number of threads further.
+    /// The numbers below `count` that fall to this thread.
+    ///
+    /// They are its own number, and every number as many threads further. [`Cx::simt`] has an example.
     #[inline(always)]
     pub fn share(self, count: u32) -> impl Iterator<Item = u32> {
         crate::context::steps(self.index()..count, self.count())
     }
 
-    /// Waits for all threads of the block; what they wrote before can be read behind it.
+    /// Waits for all threads of the block, and makes their earlier writes visible.
+    ///
+    /// [`Shared::get`] has an example.
     ///
     /// # Safety
+    ///
     /// All threads of the block execute this same call.
+    ///
+    /// # On a GPU
+    ///
+    /// `bar.sync` (PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier").
     #[inline(always)]
     pub unsafe fn barrier(self) {
         // SAFETY: the same contract.
         unsafe { barrier::<B>() }
     }
 
-    /// Waits for all lanes of the warp; what they wrote before can be read behind it.
+    /// Waits for all lanes of the warp, and makes their earlier writes visible.
     ///
     /// # Safety
+    ///
     /// All lanes of the warp execute this same call.
+    ///
+    /// # On a GPU
+    ///
+    /// `bar.warp.sync` (PTX ISA, "Parallel Synchronization and Communication Instructions: bar.warp.sync").
     #[inline(always)]
     pub unsafe fn warp_barrier(self) {
         // SAFETY: the same contract.
@@ -152,8 +204,28 @@ impl<B: Block> Thread<B> {
 
     /// The value of lane `lane`, modulo the lanes.
     ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     // SAFETY: all lanes of each warp execute the same calls, and nothing behind them depends on the thread.
+    ///     unsafe {
+    ///         cx.simt(|thread| {
+    ///             assert_eq!(thread.shuffle(thread.lane(), 0), 0);
+    ///             assert_eq!(thread.shuffle_xor(thread.lane(), 0), thread.lane());
+    ///             assert_eq!(thread.ballot(thread.lane() == 0), 1);
+    ///         });
+    ///     }
+    /// });
+    /// ```
+    ///
     /// # Safety
+    ///
     /// All lanes of the warp execute this same call.
+    ///
+    /// # On a GPU
+    ///
+    /// `shfl.sync.idx.b32` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync"), once or twice, as the value has words.
+    /// [`shuffle_up`](Self::shuffle_up) is `.up`, and [`shuffle_down`](Self::shuffle_down) is `.down`.
     #[inline(always)]
     pub unsafe fn shuffle<T: Element>(self, value: T, lane: u32) -> T {
         // SAFETY: the same contract.
@@ -162,7 +234,10 @@ impl<B: Block> Thread<B> {
 
     /// The value of the lane `delta` below; the lowest lanes keep their own.
     ///
+    /// [`shuffle`](Self::shuffle) has an example.
+    ///
     /// # Safety
+    ///
     /// All lanes of the warp execute this same call.
     #[inline(always)]
     pub unsafe fn shuffle_up<T: Element>(self, value: T, delta: u32) -> T {
@@ -172,7 +247,10 @@ impl<B: Block> Thread<B> {
 
     /// The value of the lane `delta` above; the highest lanes keep their own.
     ///
+    /// [`shuffle`](Self::shuffle) has an example.
+    ///
     /// # Safety
+    ///
     /// All lanes of the warp execute this same call.
     #[inline(always)]
     pub unsafe fn shuffle_down<T: Element>(self, value: T, delta: u32) -> T {
@@ -182,7 +260,10 @@ impl<B: Block> Thread<B> {
 
     /// The value of the lane whose number differs in the bits of `mask`, a number below 32.
     ///
+    /// [`shuffle`](Self::shuffle) has an example.
+    ///
     /// # Safety
+    ///
     /// All lanes of the warp execute this same call.
     #[inline(always)]
     pub unsafe fn shuffle_xor<T: Element>(self, value: T, mask: u32) -> T {
@@ -192,16 +273,33 @@ impl<B: Block> Thread<B> {
 
     /// The lanes whose predicate is true, as bits.
     ///
+    /// [`shuffle`](Self::shuffle) has an example.
+    ///
     /// # Safety
+    ///
     /// All lanes of the warp execute this same call.
+    ///
+    /// # On a GPU
+    ///
+    /// `vote.sync.ballot.b32` (PTX ISA, "Parallel Synchronization and Communication Instructions: vote.sync").
     #[inline(always)]
     pub unsafe fn ballot(self, predicate: bool) -> u32 {
         // SAFETY: the same contract.
         unsafe { threads::ballot(predicate) }
     }
 
-    /// The elements of `tile` that this thread holds: calls `visit` with the row-major number and the value of each. Of
-    /// threads that hold copies of an element the first one visits it.
+    /// Calls `visit` with the row-major number and the value of each element of `tile` that this thread holds.
+    ///
+    /// If several threads hold copies of an element, the first of them visits it.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let tile = cx.arange(shape![8], 10i32, 1);
+    ///     // SAFETY: the closure does nothing that the whole block must do, and nothing behind it depends on the thread.
+    ///     unsafe { cx.simt(|thread| thread.visit(tile, |flat, value| assert_eq!(value, flat as i32 + 10))) };
+    /// });
+    /// ```
     #[inline(always)]
     pub fn visit<T: Element, S: Shape, L: Layout<Block = B>>(
         self,

@@ -18,9 +18,8 @@ const MOST_BYTES: usize = 48 * 1024;
 
 /// `N` elements of shared memory, for the time of [`Cx::shared`](SharedMemory::shared)'s closure.
 ///
-/// Operations on tiles are the whole block's: each waits for all threads before and after, so that it sees what was
-/// written before it, and they race with nothing. Those that take a [`Thread`] are for [`Cx::simt`], where order is the
-/// user's to keep.
+/// Operations on tiles are the whole block's. Each waits for all threads before and after, so that it sees all earlier writes, and
+/// races with nothing. Operations that take a [`Thread`] are for [`Cx::simt`], where the kernel keeps the order.
 pub struct Shared<'a, T, const N: usize, B> {
     address: threads::Address,
     scope: PhantomData<(&'a [T; N], B)>,
@@ -80,13 +79,9 @@ pub trait SharedMemory<R>: Sealed + Sized {
     /// The block that shares the memory.
     type Block: Block;
 
-    /// Runs `body` with `N` elements of shared memory. What they are at first is not defined: `fill` or `store` them.
+    /// Runs `body` with `N` elements of shared memory.
     ///
-    /// Each call in the source has memory of its own, 48 KiB altogether with what tile operations use (21 KiB at
-    /// most); where a kernel needs more, it does not assemble.
-    ///
-    /// A call must have ended before it is reached again: the levels of a recursion would have one memory for all of them. On the
-    /// CPU that is a panic; on a GPU the inner level writes to the outer one's elements.
+    /// The elements are undefined at first: [`fill`](Shared::fill) or [`store`](Shared::store) them.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -99,8 +94,15 @@ pub trait SharedMemory<R>: Sealed + Sized {
     /// });
     /// ```
     ///
+    /// # Shapes
+    ///
+    /// Each call in the source has memory of its own. A kernel has 48 KiB altogether, with the memory that tile operations use (21 KiB at most).
+    /// A kernel that needs more does not assemble.
+    ///
     /// # Panics
-    /// On the CPU, if this very call is under way in the block.
+    ///
+    /// A call must have ended before it is reached again: the levels of a recursion would have one memory for all of them. On the CPU that
+    /// panics. On a GPU it is not checked, and the inner level writes to the outer one's elements.
     #[inline(always)]
     #[track_caller]
     fn shared<T: Element, const N: usize>(self, body: impl FnOnce(Shared<'_, T, N, Self::Block>) -> R) -> R {
@@ -203,7 +205,24 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
         unsafe { store_element(self.address(index), value) }
     }
 
-    /// Sets all elements.
+    /// Sets all elements to `value`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// use cuda_tiles::simt::Shared;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let tile = cx.shared(|memory: Shared<'_, i32, 8, _>| {
+    ///         memory.fill(5);
+    ///         memory.store(cx.tile_of([1, 2]));
+    ///         memory.load(shape![4])
+    ///     });
+    ///     assert_eq!([0, 1, 2, 3].map(|k| tile.at([k])), [1, 2, 5, 5]);
+    /// });
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// `st.shared` between two barriers (PTX ISA, "Data Movement and Conversion Instructions: st").
     #[inline(always)]
     pub fn fill(&self, value: T) {
         self.barrier();
@@ -218,6 +237,8 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     }
 
     /// Stores a tile, in row-major order from element 0 on.
+    ///
+    /// A tile of more than `N` elements does not compile. [`fill`](Self::fill) has an example, and the instruction.
     #[inline(always)]
     pub fn store<S: Shape, L: Layout<Block = B>>(&self, tile: Tile<T, S, L>) {
         const { assert!(S::LEN <= N, "the tile is larger than the shared memory") };
@@ -230,6 +251,12 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     }
 
     /// Loads a tile, in row-major order from element 0 on.
+    ///
+    /// A tile of more than `N` elements does not compile. [`fill`](Self::fill) has an example.
+    ///
+    /// # On a GPU
+    ///
+    /// The tile has the layout [`Blocked`]. `ld.shared` between two barriers (PTX ISA, "Data Movement and Conversion Instructions: ld").
     #[inline(always)]
     pub fn load<S: Shape>(&self, _shape: S) -> Tile<T, S, Blocked<B>> {
         const { assert!(S::LEN <= N, "the tile is larger than the shared memory") };
@@ -245,8 +272,15 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
 
     /// The elements with these numbers.
     ///
+    /// [`Cx::shared`] has an example.
+    ///
     /// # Panics
+    ///
     /// If a number is not below `N` (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout of the numbers.
     #[inline(always)]
     #[track_caller]
     pub fn gather<S: Shape, L: Layout<Block = B>>(&self, numbers: Tile<u32, S, L>) -> Tile<T, S, L> {
@@ -264,9 +298,30 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
         tile
     }
 
-    /// Adds `value` to the elements with these numbers, once for each; a number that is not below `N` adds nothing.
+    /// Adds `value` to the elements with these numbers, once for each number.
     ///
-    /// Sums of floats depend on their order, which is any.
+    /// A number that is not below `N` adds nothing.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// use cuda_tiles::simt::Shared;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let counts = cx.shared(|bins: Shared<'_, u32, 4, _>| {
+    ///         bins.fill(0);
+    ///         bins.add(cx.tile_of([0_u32, 2, 2, 9]), 1);
+    ///         bins.load(shape![4])
+    ///     });
+    ///     assert_eq!([0, 1, 2, 3].map(|k| counts.at([k])), [1, 0, 2, 0]);
+    /// });
+    /// ```
+    ///
+    /// # Accuracy
+    ///
+    /// Integers wrap. Sums of floats depend on their order, which is any.
+    ///
+    /// # On a GPU
+    ///
+    /// `atom.shared.add` between two barriers (PTX ISA, "Parallel Synchronization and Communication Instructions: atom").
     #[inline(always)]
     pub fn add<S: Shape, L: Layout<Block = B>>(&self, numbers: Tile<u32, S, L>, value: T)
     where
@@ -275,7 +330,9 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
         self.add_each(numbers, Tile::<T, S, L>::full(value));
     }
 
-    /// Adds each value to the element with the number in the same place; a number that is not below `N` adds nothing.
+    /// Adds each value to the element with the number in the same place.
+    ///
+    /// A number that is not below `N` adds nothing. [`add`](Self::add) has an example.
     #[inline(always)]
     pub fn add_each<S: Shape, L: Layout<Block = B>, M: Layout<Block = B>>(
         &self,
@@ -309,8 +366,30 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
 
     /// Element `index`, for one thread.
     ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// use cuda_tiles::simt::Shared;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let element = cx.shared(|memory: Shared<'_, i32, 4, _>| {
+    ///         // SAFETY: one thread sets the element, and all threads reach the barrier before they get it.
+    ///         unsafe {
+    ///             cx.simt(|thread| {
+    ///                 if thread.index() == 0 {
+    ///                     memory.set(thread, 2, 7);
+    ///                 }
+    ///                 thread.barrier();
+    ///                 memory.get(thread, 2)
+    ///             })
+    ///         }
+    ///     });
+    ///     assert_eq!(element, 7);
+    /// });
+    /// ```
+    ///
     /// # Safety
-    /// `index` is below `N`, and no thread writes the element at the same time.
+    ///
+    /// * `index` is below `N`.
+    /// * No thread writes the element at the same time.
     #[inline(always)]
     pub unsafe fn get(&self, _thread: Thread<B>, index: u32) -> T {
         order::reveals_shared();
@@ -320,17 +399,24 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
 
     /// Sets element `index`, by one thread.
     ///
+    /// [`get`](Self::get) has an example.
+    ///
     /// # Safety
-    /// `index` is below `N`, and no other thread accesses the element at the same time.
+    ///
+    /// * `index` is below `N`.
+    /// * No other thread accesses the element at the same time.
     #[inline(always)]
     pub unsafe fn set(&self, _thread: Thread<B>, index: u32, value: T) {
         // SAFETY: the same contract.
         unsafe { self.write(index as usize, value) }
     }
 
-    /// Adds to element `index` atomically, and gives the old value.
+    /// Adds to element `index` atomically, and gives the element before.
+    ///
+    /// [`Cx::simt`] has an example.
     ///
     /// # Panics
+    ///
     /// If `index` is not below `N` (on the device: traps).
     #[inline(always)]
     #[track_caller]

@@ -91,13 +91,13 @@ insertions! {
     0: , B 0 C 1 F 2; 1: A 0, C 1 F 2; 2: A 0 B 1, F 2; 3: A 0 B 1 C 2, ;
 }
 
-/// What a mapping is where axis `A` is cut.
+/// The mapping of a slice along axis `A`.
 pub trait SliceAxis<const A: usize>: Mapping {
     /// The mapping of the slice.
     type Sliced: Mapping;
 }
 
-/// What a mapping of rank `R` is where axis `A` is gone.
+/// The mapping of the rest of a span of rank `R`, where axis `A` is fixed.
 pub trait RemoveAxis<R: Sealed, const A: usize>: Mapping {
     /// The mapping of the rest.
     type Rest: Mapping;

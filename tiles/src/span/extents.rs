@@ -187,7 +187,13 @@ unsafe impl<const N: usize> Extent for D<N> {
 pub struct Mult<I, const K: usize>(I);
 
 impl<I: Extent, const K: usize> Mult<I, K> {
-    /// The multiple of `K` that `length` is, or `None`.
+    /// The extent of this length, or `None` if it is no multiple of `K` or does not fit the integer.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// assert!(Mult::<u32, 4>::new(12).is_some());
+    /// assert!(Mult::<u32, 4>::new(13).is_none());
+    /// ```
     pub fn new(length: u64) -> Option<Self> {
         Self::try_new(length).ok()
     }

@@ -88,7 +88,10 @@ pub struct Divisible<T, const K: u64>(T);
 impl<T: Integer + Into<i128>, const K: u64> Divisible<T, K> {
     /// The number, which must be a multiple of `K`.
     ///
+    /// [`Divisible`] has an example.
+    ///
     /// # Panics
+    ///
     /// If it is not (on the device: traps).
     #[inline(always)]
     #[track_caller]
@@ -103,7 +106,8 @@ impl<T: Integer + Into<i128>, const K: u64> Divisible<T, K> {
     /// The number, with the caller's word for the fact: CUDA Tile C++'s `assume_divisible`.
     ///
     /// # Safety
-    /// It is a multiple of `K`.
+    ///
+    /// The number is a multiple of `K`.
     #[inline(always)]
     pub unsafe fn new_unchecked(number: T) -> Self {
         const { Self::is_legal() };
@@ -162,7 +166,10 @@ pub struct Bounded<T, const LOW: i64, const HIGH: i64>(T);
 impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Bounded<T, LOW, HIGH> {
     /// The number, which must lie within the bounds.
     ///
+    /// [`Bounded`] has an example.
+    ///
     /// # Panics
+    ///
     /// If it does not (on the device: traps).
     #[inline(always)]
     #[track_caller]
@@ -177,7 +184,8 @@ impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Bounded<T, LOW, H
     /// The number, with the caller's word for the fact: CUDA Tile C++'s `assume_bounded`.
     ///
     /// # Safety
-    /// It lies within the bounds.
+    ///
+    /// The number lies within the bounds.
     #[inline(always)]
     pub unsafe fn new_unchecked(number: T) -> Self {
         const { Self::is_legal() };

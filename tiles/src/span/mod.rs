@@ -164,14 +164,27 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// `lengths` and `strides` (in elements) have one number for each axis.
     ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// let mut numbers = [0_u32, 1, 2, 3, 4, 5];
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     // SAFETY: the array outlives the span, and nothing else uses it meanwhile.
+    ///     let span = unsafe { Span::<u32, (u32, u32)>::try_from_parts(numbers.as_mut_ptr(), &[3, 2], &[2, 1]) };
+    ///     let tile = span.unwrap().partition(cx, shape![1, 2]).load((2, 0));
+    ///     assert_eq!((tile.at([0, 0]), tile.at([0, 1])), (4, 5));
+    /// });
+    /// ```
+    ///
     /// # Errors
-    /// If a length, a stride, the size or the address contradicts the span's type, or if two elements would
-    /// share memory.
+    ///
+    /// If a length, a stride, the size or the address contradicts the span's type, or if two elements would share memory.
     ///
     /// # Safety
-    /// For as long as the span or anything made from it is used: every element is valid for reads, holds a valid
-    /// `T`, and is written by nothing else; for [`Exclusive`] and [`Atomic`] it is also valid for writes and used
-    /// by nothing else.
+    ///
+    /// For as long as the span or anything made from it is used:
+    ///
+    /// * Every element is valid for reads, and holds a valid `T`. Nothing else writes it.
+    /// * For [`Exclusive`] and [`Atomic`] it is also valid for writes, and nothing else uses it.
     #[doc(alias("from_foreign"))]
     pub unsafe fn try_from_parts(
         pointer: *mut T::Bits,
@@ -200,7 +213,17 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 
     /// The length of axis `axis`: a `u32`, or `u64` where an extent is one.
     ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// cpu::block_on(&[0_u8; 32], [4, 8], |_cx, span: Span<u8, (u32, u32)>| {
+    ///     assert_eq!((span.extent(0), span.extent(1)), (4, 8));
+    ///     assert_eq!((span.stride(0), span.stride(1)), (8, 1));
+    /// });
+    /// ```
+    ///
     /// # Panics
+    ///
     /// If `axis` is not below the rank (on the device: traps).
     #[inline(always)]
     #[track_caller]
@@ -214,9 +237,12 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         E::Offset::from_u64(self.extents.get()[axis])
     }
 
-    /// Elements between neighbours along `axis`.
+    /// The number of elements between neighbours along `axis`.
+    ///
+    /// [`extent`](Self::extent) has an example.
     ///
     /// # Panics
+    ///
     /// If `axis` is not below the rank (on the device: traps).
     #[inline(always)]
     #[track_caller]

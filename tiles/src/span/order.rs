@@ -29,7 +29,16 @@ pub trait Permutation: Sealed + Copy + Send + Sync + 'static {
     const AXES: [usize; MAXIMUM_RANK];
 }
 
-/// An order of axes as a value: `axes![1, 0]`.
+/// An order of axes, or a list of axes, as a value: `axes![1, 0]`.
+///
+/// ```
+/// use cuda_tiles::prelude::*;
+/// cuda_tiles::cpu::block(|cx| {
+///     let t = cx.arange(shape![2, 4], 0i32, 1);
+///     assert_eq!(t.permute(axes![1, 0]).at([3, 1]), 7);
+///     assert_eq!(t.sum_over(axes![0, 1]).at([0, 0]), 28);
+/// });
+/// ```
 #[macro_export]
 macro_rules! axes {
     ($($axis:literal),* $(,)?) => { ($($crate::shape::D::<$axis>,)*) };

@@ -19,7 +19,7 @@ use core::ops::{Bound, RangeBounds};
 pub type Sliced<T, E, A, M, const AXIS: usize> =
     TensorSpan<T, <E as AxisOf<AXIS>>::Sliced, A, <M as SliceAxis<AXIS>>::Sliced, Natural>;
 
-/// What is left of a span where axis `AXIS` is fixed.
+/// The rest of a span where axis `AXIS` is fixed.
 pub type Rest<T, E, A, M, const AXIS: usize> = TensorSpan<
     T,
     <E as AxisOf<AXIS>>::Removed,
@@ -48,9 +48,9 @@ fn equal(one: [u64; MAXIMUM_RANK], other: [u64; MAXIMUM_RANK]) -> bool {
 
 /// Parts that each block chooses for itself.
 impl<T: Element, E: Extents, A: Shareable, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
-    /// The elements whose index along axis `AXIS` lies in `range`, without a copy: NumPy's `x[..., start:stop, ...]`.
+    /// The elements whose index along axis `AXIS` lies in `range`: NumPy's `x[..., start:stop, ...]`.
     ///
-    /// The slice is a span like any other; helper functions take it as one.
+    /// Nothing is copied. The slice is a span like any other, and helper functions take it as one.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -64,7 +64,12 @@ impl<T: Element, E: Extents, A: Shareable, M: Mapping, G: Alignment> TensorSpan<
     /// ```
     ///
     /// # Panics
+    ///
     /// If the range ends before it starts or beyond the axis (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// Arithmetic on the span's pointer and extents. A slice starts anywhere, so that its [`Alignment`] is [`Natural`].
     #[inline(always)]
     #[track_caller]
     pub fn slice<const AXIS: usize>(self, range: impl RangeBounds<E::Offset>) -> Sliced<T, E, A, M, AXIS>
@@ -76,9 +81,20 @@ impl<T: Element, E: Extents, A: Shareable, M: Mapping, G: Alignment> TensorSpan<
         unsafe { self.slice_checked::<AXIS>(range) }
     }
 
-    /// The elements before index `middle` along axis `AXIS`, and those from there on.
+    /// The elements before index `middle` along axis `AXIS`, and the elements from there on.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// cpu::block_on(&[1, 2, 3, 4], [4], |cx, span: Span<i32, (u32,)>| {
+    ///     let (low, high) = span.split_at::<0>(3);
+    ///     assert_eq!((low.extent(0), high.extent(0)), (3, 1));
+    ///     assert_eq!(high.partition(cx, shape![1]).load(0).at([0]), 4);
+    /// });
+    /// ```
     ///
     /// # Panics
+    ///
     /// If `middle` lies beyond the axis (on the device: traps).
     #[inline(always)]
     #[track_caller]
@@ -109,7 +125,8 @@ impl<T: Element, E: Extents, A: Shareable, M: Mapping, G: Alignment> TensorSpan<
     /// ```
     ///
     /// # Panics
-    /// If the index lies beyond the axis (on the device: traps).
+    ///
+    /// If the index is not below the length of the axis (on the device: traps).
     #[inline(always)]
     #[track_caller]
     pub fn index<const AXIS: usize>(self, index: E::Offset) -> Rest<T, E, A, M, AXIS>
@@ -124,14 +141,18 @@ impl<T: Element, E: Extents, A: Shareable, M: Mapping, G: Alignment> TensorSpan<
 
 /// Parts of a writable span, which all blocks choose alike.
 impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Exclusive, M, G> {
-    /// The elements whose index along axis `AXIS` lies in `range`, as a writable span that takes this one's place.
+    /// The elements whose index along axis `AXIS` lies in `range`, as a writable span that takes this span's place.
+    ///
+    /// The [`split_at`](Self::split_at) of writable spans has an example. [`narrow`](Self::narrow) is safe.
     ///
     /// # Panics
+    ///
     /// If the range ends before it starts or beyond the axis (on the device: traps).
     ///
     /// # Safety
-    /// Every block of the launch takes the same range: it follows from arguments of the kernel, not from the block's index
-    /// nor from elements.
+    ///
+    /// Every block of the launch takes the same range. It follows from arguments of the kernel, and neither from the block's index nor from
+    /// elements.
     #[inline(always)]
     #[track_caller]
     pub unsafe fn slice<const AXIS: usize>(
@@ -146,7 +167,9 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Exclusiv
         unsafe { self.slice_checked::<AXIS>(range) }
     }
 
-    /// The elements before index `middle` along axis `AXIS`, and those from there on, both writable: they share no element.
+    /// The elements before index `middle` along axis `AXIS`, and the elements from there on, both writable.
+    ///
+    /// They share no element.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -163,9 +186,11 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Exclusiv
     /// ```
     ///
     /// # Panics
+    ///
     /// If `middle` lies beyond the axis (on the device: traps).
     ///
     /// # Safety
+    ///
     /// As for [`slice`](TensorSpan::slice): every block splits at the same place.
     #[inline(always)]
     #[track_caller]
@@ -190,10 +215,24 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Exclusiv
 
     /// The elements whose index along axis `AXIS` is `index`, as a writable span without that axis.
     ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let mut numbers = [0_i32; 8];
+    /// cpu::block_on_mut(&mut numbers, [2, 4], |cx, span: SpanMut<i32, (u32, u32)>| {
+    ///     // SAFETY: every block takes row 1.
+    ///     let row = unsafe { span.index::<0>(1) }.partition(cx, shape![4]);
+    ///     row.store(cx.full(shape![4], 5), cx.bid::<0>());
+    /// });
+    /// assert_eq!(numbers, [0, 0, 0, 0, 5, 5, 5, 5]);
+    /// ```
+    ///
     /// # Panics
-    /// If the index lies beyond the axis (on the device: traps).
+    ///
+    /// If the index is not below the length of the axis (on the device: traps).
     ///
     /// # Safety
+    ///
     /// As for [`slice`](TensorSpan::slice): every block takes the same index.
     #[inline(always)]
     #[track_caller]
@@ -294,7 +333,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 
     /// The `LENGTH` elements from index `START` on along axis `AXIS`, as a span whose extent there is static.
     ///
-    /// As the place is part of the type, all blocks take the same, and a writable span stays safe.
+    /// The place is part of the type. All blocks take the same part, and a writable span stays safe.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -308,6 +347,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// ```
     ///
     /// # Panics
+    ///
     /// If the axis is shorter (on the device: traps).
     #[inline(always)]
     #[track_caller]
@@ -345,6 +385,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///     assert_eq!(row.at([0, 3]), 4);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// A span has at most four axes.
     #[inline(always)]
     pub fn insert_axis<const AXIS: usize>(self) -> TensorSpan<T, E::Inserted, A, M, G>
     where
@@ -363,12 +407,23 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         unsafe { TensorSpan::from_checked(self.pointer, self.extents.inserted(), mapping, self.origin) }
     }
 
-    /// The same span, known to start at a multiple of `BYTES` bytes: the path for unaligned tensors is spared.
+    /// The same span, known to start at a multiple of `BYTES` bytes.
     ///
-    /// Better declare the argument as [`Aligned<BYTES>`](Aligned), which is checked at launch.
+    /// The kernel then has no code for tensors that are not aligned. An argument that is declared as [`Aligned<BYTES>`](Aligned) is better, since
+    /// the launch checks it.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// cpu::block_on(&[1.0f32, 2.0], [2], |cx, span: Span<f32, (u32,)>| {
+    ///     let aligned: TensorSpan<f32, (u32,), _, _, Aligned<4>> = span.aligned::<4>();
+    ///     assert_eq!(aligned.partition(cx, shape![2]).load(0).at([1]), 2.0);
+    /// });
+    /// ```
     ///
     /// # Panics
-    /// If it does not start there (on the device: traps).
+    ///
+    /// If the span does not start there (on the device: traps).
     #[inline(always)]
     #[track_caller]
     pub fn aligned<const BYTES: usize>(self) -> TensorSpan<T, E, A, M, Aligned<BYTES>> {
@@ -382,8 +437,11 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 
     /// The same span, known to start at a multiple of `BYTES` bytes: CUDA Tile C++'s `assume_aligned`.
     ///
+    /// [`aligned`](Self::aligned) checks it.
+    ///
     /// # Safety
-    /// It does.
+    ///
+    /// The span starts there.
     #[inline(always)]
     #[doc(alias("assume_div_by"))]
     pub unsafe fn assume_aligned<const BYTES: usize>(self) -> TensorSpan<T, E, A, M, Aligned<BYTES>> {
@@ -403,9 +461,9 @@ impl WithoutGaps for Right {}
 impl WithoutGaps for Left {}
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
-    /// The same elements in the same order with other extents, which are values of any extent types.
+    /// The same elements in the same order with other extents.
     ///
-    /// The order is the mapping's: row-major for [`Right`], column-major for [`Left`].
+    /// The order is the mapping's: row-major for [`Right`], and column-major for [`Left`].
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -417,9 +475,14 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// });
     /// ```
     ///
+    /// # Shapes
+    ///
+    /// Extents are values of any [extent types](Extents). Of a writable span at most one extent may be known at run time only, because all blocks
+    /// must see the same shape.
+    ///
     /// # Panics
-    /// If the extents do not multiply to the number of elements, or need more integers for offsets than they have
-    /// (on the device: traps).
+    ///
+    /// If the extents do not multiply to the number of elements, or need wider integers for offsets than they have (on the device: traps).
     #[inline(always)]
     #[track_caller]
     pub fn reshape<F: Extents>(self, extents: F) -> TensorSpan<T, F, A, M, G>
@@ -462,18 +525,28 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// The number of axes.
     pub const RANK: usize = E::RANK;
-    /// How many extents are known at run time only.
+    /// The number of extents that are known at run time only.
     pub const RANK_DYNAMIC: usize = E::RANK_DYNAMIC;
     /// The extents that are known at compile time; 1 beyond the rank.
     pub const STATIC_EXTENTS: [Option<u64>; MAXIMUM_RANK] = E::STATIC;
 
     /// All extents.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// cpu::block_on(&[1, 2, 3, 4], [2, 2], |_cx, span: Span<i32, (u32, D<2>)>| {
+    ///     assert_eq!(span.extents().0, 2);
+    ///     assert_eq!((span.size(), span.is_empty()), (4, false));
+    ///     assert!(span.extents_equal(&span) && span.strides_equal(&span));
+    /// });
+    /// ```
     #[inline(always)]
     pub fn extents(&self) -> E {
         self.extents
     }
 
-    /// The number of elements.
+    /// The number of elements: the product of all extents.
     #[inline(always)]
     pub fn size(&self) -> u64 {
         let lengths = self.extents.get();
@@ -481,7 +554,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         lengths[0].wrapping_mul(lengths[1]).wrapping_mul(lengths[2]).wrapping_mul(lengths[3])
     }
 
-    /// Whether there is no element.
+    /// Whether the span has no element.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.size() == 0

@@ -36,11 +36,8 @@ swaps! {
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// The same tensor with its axes in the given order: axis `k` of the result is axis `order[k]` of this span.
     ///
-    /// Tile shapes and indices then go by the new axes, as with cuTile's `order`. A writable span is consumed, like by
-    /// [`partition`](TensorSpan::partition).
-    ///
-    /// cuTile's transposing load: `tile[y, x] = tensor[i * 2 + x, j * 4 + y]` for `order=(1, 0)`, shape `(4, 2)` and
-    /// index `(j, i)`:
+    /// Tile shapes and indices then go by the new axes, as with cuTile's `order`. cuTile's transposing load is
+    /// `tile[y, x] = tensor[i * 2 + x, j * 4 + y]` for `order=(1, 0)`, shape `(4, 2)` and index `(j, i)`:
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -56,6 +53,16 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///     assert!(same.eq(tile).all::<ALL>().item());
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// An order is made by [`axes!`](crate::axes), or is [`OrderC`](super::OrderC) or [`OrderF`](super::OrderF). A writable span is consumed, as
+    /// by [`partition`](TensorSpan::partition).
+    ///
+    /// # On a GPU
+    ///
+    /// Nothing is moved. Tiles are loaded along the contiguous axis, and then transposed:
+    /// [`TiledView`](crate::view::TiledView#alignment-and-width).
     #[inline(always)]
     #[doc(alias("partition_permuted"))]
     pub fn permute<O: AxisOrder<E, Permuted: Extents<Offset = E::Offset>>>(
@@ -75,7 +82,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         unsafe { TensorSpan::from_checked(self.pointer, O::permute(self.extents), mapping, self.origin) }
     }
 
-    /// The same tensor with axes `FIRST` and `SECOND` swapped; the others stay where they are.
+    /// The same tensor with axes `FIRST` and `SECOND` swapped.
+    ///
+    /// The other axes stay where they are. Nothing is moved: see [`permute`](Self::permute).
     ///
     /// ```
     /// use cuda_tiles::prelude::*;

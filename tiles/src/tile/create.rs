@@ -48,27 +48,6 @@ impl<S: Shape, L: Layout> Tile<u32, S, L> {
     }
 }
 
-impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// The coordinate of each element of this tile along axis `A`, as [`Cx::coordinate`](Create::coordinate), laid out as this tile: a mask made of
-    /// it costs no exchange.
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.ones::<f32>(shape![4, 4]);
-    ///     let lower = t.coordinates::<1>().le(t.coordinates::<0>()).select(t, 0.0);
-    ///     assert_eq!((lower.at([2, 1]), lower.at([1, 2])), (1.0, 0.0));
-    /// });
-    /// ```
-    #[inline(always)]
-    pub fn coordinates<const A: usize>(self) -> Tile<u32, S, L>
-    where
-        S: Axis<A>,
-    {
-        Tile::coordinate()
-    }
-}
-
 /// Tiles whose element type a call names: `cx.zeros::<f32>(shape![8, 8])`. [`Cx`] makes them.
 ///
 /// The shape is a parameter of this trait, and not of its methods. A call therefore names the element type alone.
@@ -76,20 +55,24 @@ pub trait Create<S: Shape>: Sealed + Sized {
     /// The block that holds the tiles.
     type Block: Block;
 
-    /// A tile of zeros. Of an element type without zero, `f8e8m0`, it does not compile.
+    /// A tile of zeros: [`full`](Cx::full) of zero.
+    ///
+    /// An element type without zero, `f8e8m0`, does not compile.
     #[inline(always)]
     fn zeros<T: Element>(self, _shape: S) -> Tile<T, S, Blocked<Self::Block>> {
         const { assert!(T::HAS_ZERO, "zeros: f8e8m0 has no zero, only powers of two") };
         Tile::zeros()
     }
 
-    /// A tile of ones.
+    /// A tile of ones: [`full`](Cx::full) of one.
     #[inline(always)]
     fn ones<T: Number>(self, _shape: S) -> Tile<T, S, Blocked<Self::Block>> {
         Tile::ones()
     }
 
-    /// The row-major numbers 0, 1, 2, ... of a tile's elements; it does not compile if the element type does not hold the last.
+    /// The row-major numbers 0, 1, 2, ... of a tile's elements.
+    ///
+    /// An element type that does not hold the last number does not compile. [`arange`](Cx::arange) has another start and step.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -128,6 +111,10 @@ pub trait Create<S: Shape>: Sealed + Sized {
     ///     assert_eq!((t.at([2, 1]), t.at([1, 2])), (1.0, 0.0));
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The tile has the layout [`Blocked`]. [`Tile::coordinates`] gives coordinates in the layout of another tile.
     #[inline(always)]
     fn coordinate<const A: usize>(self, _shape: S) -> Tile<u32, S, Blocked<Self::Block>>
     where
@@ -136,7 +123,7 @@ pub trait Create<S: Shape>: Sealed + Sized {
         Tile::coordinate()
     }
 
-    /// Ones where row and column are the same, zeros elsewhere.
+    /// A matrix with ones where row and column are the same, and zeros elsewhere.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -177,6 +164,10 @@ pub trait Create<S: Shape>: Sealed + Sized {
     ///     assert_eq!(others.at([15, 7]), acc.at([15, 7]));
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The tile has the layout [`Accumulators`], so that a product changes no layout.
     #[inline(always)]
     fn accumulators<C: Number>(self, _shape: S) -> Tile<C, S, Accumulators<Self::Block>> {
         Tile::zeros()
@@ -194,6 +185,10 @@ impl<B: Block> Cx<B> {
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| assert_eq!(cx.full(shape![8, 2], 1.5f32).at([7, 1]), 1.5));
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The tile has the layout [`Blocked`], as all created tiles do.
     #[inline(always)]
     #[doc(alias("constant"))]
     pub fn full<T: Element, S: Shape>(self, _shape: S, value: T) -> Tile<T, S, Blocked<B>> {
@@ -201,15 +196,20 @@ impl<B: Block> Cx<B> {
     }
 
     /// A tile of rank 0 that holds `value`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let halves = cx.full(shape![2, 4], 3.0f32) * cx.scalar(0.5f32);
+    ///     assert_eq!(halves.at([1, 3]), 1.5);
+    /// });
+    /// ```
     #[inline(always)]
     pub fn scalar<T: Element>(self, value: T) -> Tile<T, (), Blocked<B>> {
         Tile::full(value)
     }
 
-    /// `start`, `start + step`, `start + 2 * step`, ... in row-major order.
-    ///
-    /// Each element is one product and one sum of the element type: integers wrap, floats round twice. From 2048 (f16), 256
-    /// (bf16) and 2^24 (f32) on, the number of the element is rounded as well.
+    /// The numbers `start`, `start + step`, `start + 2 * step`, ... in row-major order.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -218,6 +218,11 @@ impl<B: Block> Cx<B> {
     ///     assert_eq!(cx.arange(shape![4], 0.5f32, 0.25).at([3]), 1.25);
     /// });
     /// ```
+    ///
+    /// # Accuracy
+    ///
+    /// Each element is one product and one sum of the element type: integers wrap, and floats round twice. From 2048 (f16), 256 (bf16) and
+    /// 2^24 (f32) on, the number of the element is rounded as well.
     #[inline(always)]
     pub fn arange<T: Number, S: Shape>(self, _shape: S, start: T, step: T) -> Tile<T, S, Blocked<B>>
     where
@@ -230,10 +235,9 @@ impl<B: Block> Cx<B> {
         })
     }
 
-    /// The tile of the given elements: an array, nested for ranks 2 to 4. They may be computed at run time, the same on all
-    /// threads.
+    /// The tile of the given elements: an array, nested for ranks 2 to 4.
     ///
-    /// For small tiles: each thread selects its elements out of all.
+    /// The elements may be computed at run time. They are the same on all threads.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -242,6 +246,10 @@ impl<B: Block> Cx<B> {
     ///     assert_eq!(t.at([1, 2]), 7.0);
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// Each thread selects its elements out of all. A tile should therefore be small.
     #[inline(always)]
     #[doc(alias("astile"))]
     pub fn tile_of<N: NestedArray>(self, elements: N) -> Tile<N::Element, N::Shape, Blocked<B>> {

@@ -10,11 +10,11 @@ pub use create::{Create, NestedArray};
 
 use crate::arch;
 use crate::element::{Cast, CastMode, Element, SameSize};
-use crate::layout::{Layout, Map};
+use crate::layout::{Blocked, Layout, Map};
 use crate::protocol::ELEMENT;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::sealed::sealed;
-use crate::shape::Shape;
+use crate::shape::{Axis, Shape};
 use core::marker::PhantomData;
 
 /// Elements of a thread that [`Tile::map_by_turns`] computes at a time: as many as hide how long each one takes.
@@ -37,7 +37,7 @@ const TURN: usize = 16;
 ///
 /// # On a GPU
 ///
-/// Each thread holds [`Tile::REGISTERS`] elements in registers. The layout `L` says which: [`Blocked`](crate::layout::Blocked)
+/// Each thread holds [`Tile::REGISTERS`] elements in registers. The layout `L` says which: [`Blocked`]
 /// after loads and creations, [`Slice`](crate::layout::Slice) after reductions, [`Accumulators`](crate::layout::Accumulators)
 /// after matrix products. An operation on two tiles finds the common layout by [`Join`](crate::layout::Join). On the CPU a block
 /// is one thread, and a tile is an array on its stack.
@@ -97,21 +97,6 @@ const TURN: usize = 16;
 /// | functions | [`exp_with`](Self::exp_with) [`exp2_with`](Self::exp2_with) [`log_with`](Self::log_with) [`log2_with`](Self::log2_with) [`rsqrt_with`](Self::rsqrt_with) [`sin_with`](Self::sin_with) [`cos_with`](Self::cos_with) [`tanh_with`](Self::tanh_with) |
 /// | smaller, larger | [`minimum_with`](Self::minimum_with) [`maximum_with`](Self::maximum_with) |
 ///
-/// ## Functions of your own
-///
-/// | | |
-/// |---|---|
-/// | of one tile | [`map`](Self::map) [`map_by_turns`](Self::map_by_turns) |
-/// | of two tiles | [`zip_map`](Self::zip_map) |
-///
-/// ## Conversion
-///
-/// | | |
-/// |---|---|
-/// | of numbers | [`cast`](Self::cast) [`cast_with`](Self::cast_with) [`promote_mixed`](Self::promote_mixed) |
-/// | of bits | [`bitcast`](Self::bitcast) [`repack`](Self::repack) [`pack_to_bytes`](Self::pack_to_bytes) [`unpack_from_bytes`](Self::unpack_from_bytes) |
-/// | FP4 numbers and their pairs | [`pack`](Self::pack) [`unpack`](Self::unpack) [`pair_with`](Self::pair_with) [`low`](Self::low) [`high`](Self::high) |
-///
 /// ## Reductions
 ///
 /// A reduction combines the elements along one axis. The axis stays, with size 1: [`ops::reduce`](crate::ops::reduce).
@@ -154,15 +139,40 @@ const TURN: usize = 16;
 ///
 /// | | |
 /// |---|---|
-/// | size | [`LEN`](Self::LEN) |
 /// | the same elements in another shape | [`reshape`](Self::reshape) [`flatten`](Self::flatten) [`expand_dims`](Self::expand_dims) [`squeeze`](Self::squeeze) |
-/// | axes in another order | [`transpose`](Self::transpose) [`permute`](Self::permute) |
+/// | axes in another order | [`transpose`](Self::transpose) [`permute`](Self::permute) [`transposed_accumulators`](Self::transposed_accumulators) |
 /// | elements in another order | [`flip`](Self::flip) [`roll`](Self::roll) |
 /// | repetition | [`broadcast`](Self::broadcast) [`repeat`](Self::repeat) [`tile`](Self::tile) |
 /// | parts | [`split`](Self::split) [`extract`](Self::extract) [`slice`](Self::slice) [`slice_at`](Self::slice_at) [`diagonal`](Self::diagonal) |
 /// | joins | [`cat`](Self::cat) [`stack`](Self::stack) [`insert`](Self::insert) |
 /// | elements by their indices | [`take`](crate::ops::shapes::Take::take) [`take_masked`](crate::ops::shapes::Take::take_masked) [`take_along_axis`](crate::ops::shapes::Take::take_along_axis) [`take_along_axis_masked`](crate::ops::shapes::Take::take_along_axis_masked) |
+///
+/// ## Conversion
+///
+/// | | |
+/// |---|---|
+/// | of numbers | [`cast`](Self::cast) [`cast_with`](Self::cast_with) [`promote_mixed`](Self::promote_mixed) |
+/// | of bits | [`bitcast`](Self::bitcast) [`repack`](Self::repack) [`pack_to_bytes`](Self::pack_to_bytes) [`unpack_from_bytes`](Self::unpack_from_bytes) |
+/// | FP4 numbers and their pairs | [`pack`](Self::pack) [`unpack`](Self::unpack) [`pair_with`](Self::pair_with) [`low`](Self::low) [`high`](Self::high) |
+///
+/// ## Functions of your own
+///
+/// | | |
+/// |---|---|
+/// | of one tile | [`map`](Self::map) [`map_by_turns`](Self::map_by_turns) |
+/// | of two tiles | [`zip_map`](Self::zip_map) |
+///
+/// ## Size, layout and single elements
+///
+/// | | |
+/// |---|---|
+/// | size | [`LEN`](Self::LEN) [`REGISTERS`](Self::REGISTERS) |
+/// | single elements | [`at`](Self::at) [`item`](Self::item) |
 /// | coordinates | [`coordinates`](Self::coordinates) |
+/// | layout | [`blocked`](Self::blocked) |
+/// | creation | [`Cx`](crate::context::Cx#creating-tiles) |
+/// | random numbers | [`Philox`](crate::random::Philox) |
+/// | printing, assertions | [`tile_print!`](crate::tile_print) [`tile_assert!`](crate::tile_assert) |
 ///
 /// ## Matrix products
 ///
@@ -171,17 +181,6 @@ const TURN: usize = 16;
 /// | | |
 /// |---|---|
 /// | products | [`mma`](Self::mma) [`matmul`](Self::matmul) |
-/// | accumulators | [`transposed_accumulators`](Self::transposed_accumulators) |
-///
-/// ## Single elements, layout, and the rest
-///
-/// | | |
-/// |---|---|
-/// | single elements | [`at`](Self::at) [`item`](Self::item) |
-/// | layout | [`REGISTERS`](Self::REGISTERS) [`blocked`](Self::blocked) |
-/// | creation | [`Cx`](crate::context::Cx#creating-tiles) |
-/// | random numbers | [`Philox`](crate::random::Philox) |
-/// | printing, assertions | [`tile_print!`](crate::tile_print) [`tile_assert!`](crate::tile_assert) |
 ///
 /// ## Tiles of pointers
 ///
@@ -213,12 +212,6 @@ impl<T: Element, S: Shape, L: Layout> Clone for Tile<T, S, L> {
 impl<T: Element, S: Shape, L: Layout> Copy for Tile<T, S, L> {}
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// The number of elements of the tile.
-    pub const LEN: usize = S::LEN;
-
-    /// The number of elements that each thread holds; more than about 128 four-byte elements spill.
-    pub const REGISTERS: usize = <L::Registers<S> as PowerOfTwo>::COUNT;
-
     /// The tile whose register `i` is `make(i)`.
     #[inline(always)]
     pub(crate) fn from_registers_fn(make: impl FnMut(usize) -> T) -> Self {
@@ -236,60 +229,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     pub(crate) fn registers(&self) -> &Registers<T, L::Registers<S>> {
         &self.registers
     }
+}
 
-    /// Applies `function` to each element.
-    ///
-    /// `function` runs on every thread for each of its elements, and shares no state between them. It captures by value:
-    /// `move |x| x * scale`.
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// cuda_tiles::cpu::block(|cx| {
-    ///     let t = cx.iota::<i32>(shape![4]).map(|x| if x > 1 { x } else { -x });
-    ///     assert_eq!((t.at([1]), t.at([2])), (-1, 2));
-    /// });
-    /// ```
-    #[inline(always)]
-    pub fn map<U: Element>(self, function: impl Fn(T) -> U + Send + Sync + 'static) -> Tile<U, S, L> {
-        Tile::from_registers_fn(|i| function(self.registers.get(i)))
-    }
-
-    /// Applies `function` to each element, as [`map`](Self::map) does, to 16 elements of a thread at a time.
-    ///
-    /// The assembler computes as many elements side by side as there seem to be registers for. Beside a tile that takes most registers,
-    /// such as the accumulators of a large product, the intermediate results of `function` do not fit, and go through local memory. 16
-    /// elements at a time do fit. Elements that do not have 32 bits are computed as `map` computes them.
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// cuda_tiles::cpu::block(|cx| {
-    ///     let sums = cx.full(shape![32, 64], 2.0_f32);
-    ///     let stored = sums.map_by_turns(|x| f16::from_f32(x * x + 1.0));
-    ///     assert_eq!(stored.at([31, 63]).to_f32(), 5.0);
-    /// });
-    /// ```
-    #[inline(always)]
-    pub fn map_by_turns<U: Element>(
-        self,
-        function: impl Fn(T) -> U + Send + Sync + 'static,
-    ) -> Tile<U, S, L> {
-        if const { Self::REGISTERS <= TURN || size_of::<T::Bits>() != 4 } {
-            return self.map(function);
-        }
-        Tile::from_registers_fn(|i| {
-            if i.is_multiple_of(TURN) {
-                arch::warpgroup::schedule_fence();
-            }
-            let bits = self.registers.get(i).to_bits();
-            // SAFETY: the bits are a word, as was asked above, of the element that they are read as again.
-            let element = unsafe {
-                let word = arch::execution::rematerialise(core::ptr::from_ref(&bits).cast::<u32>().read());
-                T::from_bits(core::ptr::from_ref(&word).cast::<T::Bits>().read())
-            };
-            function(element)
-        })
-    }
-
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Converts each element to type `U`, by the rules of [`Cast`].
     ///
     /// ```
@@ -300,6 +242,11 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.cast::<f16>().at([0]), f16::from_f32(-2.0));
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// `cvt` where the bits change (PTX ISA, "Data Movement and Conversion Instructions: cvt"). Neighbouring registers are converted in
+    /// pairs where there is an instruction for two.
     #[inline(always)]
     #[doc(alias("element_cast", "astype", "convert_tile", "to"))]
     pub fn cast<U: Element>(self) -> Tile<U, S, L>
@@ -309,7 +256,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.map_pairs(T::cast, T::cast_pair)
     }
 
-    /// Converts each element to type `U`, rounded by `mode`, by the table of [`CastWith`](crate::element::CastWith).
+    /// Converts each element to type `U`, rounded by `mode`.
+    ///
+    /// [`CastWith`](crate::element::CastWith) lists the types and their modes.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -341,15 +290,17 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Reads the bits of each element as type `U` of the same size.
     ///
-    /// A `bool` is one byte, which is true unless zero. [`tf32`](crate::element::tf32) and
-    /// [`f4e2m1`](crate::element::f4e2m1) have fewer bits than their bytes and are read as themselves only; `repack` reads FP4.
-    ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
     ///     assert_eq!(cx.full(shape![2], 1.0f32).bitcast::<u32>().at([1]), 0x3f80_0000);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The shape stays. A `bool` is one byte, which is true unless zero. [`tf32`](crate::element::tf32) and [`f4e2m1`](crate::element::f4e2m1) have
+    /// fewer bits than their bytes, and are read as themselves only: [`repack`](Self::repack) reads FP4.
     #[inline(always)]
     #[doc(alias("element_bitcast"))]
     pub fn bitcast<U: Element>(self) -> Tile<U, S, L>
@@ -364,6 +315,88 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         };
         self.map(|x| U::from_bits(x.to_bits().same()))
     }
+}
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// Applies `function` to each element.
+    ///
+    /// `function` captures by value: `move |x| x * scale`.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.iota::<i32>(shape![4]).map(|x| if x > 1 { x } else { -x });
+    ///     assert_eq!((t.at([1]), t.at([2])), (-1, 2));
+    /// });
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// Every thread runs `function` for each of its elements. Threads share no state, so that `function` cannot keep any.
+    #[inline(always)]
+    pub fn map<U: Element>(self, function: impl Fn(T) -> U + Send + Sync + 'static) -> Tile<U, S, L> {
+        Tile::from_registers_fn(|i| function(self.registers.get(i)))
+    }
+
+    /// Applies `function` to each element, as [`map`](Self::map) does, to 16 elements of a thread at a time.
+    ///
+    /// It is for tiles that take most registers, such as the accumulators of a large product.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let sums = cx.full(shape![32, 64], 2.0_f32);
+    ///     let stored = sums.map_by_turns(|x| f16::from_f32(x * x + 1.0));
+    ///     assert_eq!(stored.at([31, 63]).to_f32(), 5.0);
+    /// });
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The assembler computes as many elements side by side as there seem to be registers for. Beside a tile that takes most registers, the
+    /// intermediate results of `function` do not fit, and go through local memory. Those of 16 elements do fit. Elements that do not have 32 bits
+    /// are computed as `map` computes them.
+    #[inline(always)]
+    pub fn map_by_turns<U: Element>(
+        self,
+        function: impl Fn(T) -> U + Send + Sync + 'static,
+    ) -> Tile<U, S, L> {
+        if const { Self::REGISTERS <= TURN || size_of::<T::Bits>() != 4 } {
+            return self.map(function);
+        }
+        Tile::from_registers_fn(|i| {
+            if i.is_multiple_of(TURN) {
+                arch::warpgroup::schedule_fence();
+            }
+            let bits = self.registers.get(i).to_bits();
+            // SAFETY: the bits are a word, as was asked above, of the element that they are read as again.
+            let element = unsafe {
+                let word = arch::execution::rematerialise(core::ptr::from_ref(&bits).cast::<u32>().read());
+                T::from_bits(core::ptr::from_ref(&word).cast::<T::Bits>().read())
+            };
+            function(element)
+        })
+    }
+}
+
+impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
+    /// The number of elements of the tile.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     fn length<T: Element, S: Shape, L: Layout>(_: Tile<T, S, L>) -> usize {
+    ///         Tile::<T, S, L>::LEN
+    ///     }
+    ///     assert_eq!(length(cx.full(shape![4, 8], 0u8)), 32);
+    /// });
+    /// ```
+    pub const LEN: usize = S::LEN;
+
+    /// The number of elements that each thread holds.
+    ///
+    /// More than about 128 four-byte elements spill to local memory.
+    pub const REGISTERS: usize = <L::Registers<S> as PowerOfTwo>::COUNT;
 
     /// The element at `index`, the same on every thread.
     ///
@@ -405,6 +438,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The only element of a tile of one element, the same on every thread.
     ///
+    /// A tile of more elements does not compile.
+    ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
@@ -412,7 +447,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     ///
-    /// On a GPU it costs as much as [`at`](Self::at).
+    /// # On a GPU
+    ///
+    /// As [`at`](Self::at).
     #[inline(always)]
     #[doc(alias("tile_to_scalar"))]
     pub fn item(self) -> T {
@@ -423,6 +460,51 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
             )
         };
         self.broadcast_element(0)
+    }
+
+    /// The coordinate of each element of this tile along axis `A`, as [`Cx::coordinate`](crate::context::Cx::coordinate) gives it.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.ones::<f32>(shape![4, 4]);
+    ///     let lower = t.coordinates::<1>().le(t.coordinates::<0>()).select(t, 0.0);
+    ///     assert_eq!((lower.at([2, 1]), lower.at([1, 2])), (1.0, 0.0));
+    /// });
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout of the tile, so that a mask made of it costs no exchange.
+    #[inline(always)]
+    pub fn coordinates<const A: usize>(self) -> Tile<u32, S, L>
+    where
+        S: Axis<A>,
+    {
+        Tile::coordinate()
+    }
+
+    /// The same tile in the layout [`Blocked`], that of loads and creations.
+    ///
+    /// A variable that is assigned in a loop has one layout. Its first value may need this conversion:
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let mut largest = cx.full(shape![2, 1], 0i32);
+    ///     for k in 1..4 {
+    ///         largest = cx.arange(shape![2, 4], k, 1).max::<1>().blocked();
+    ///     }
+    ///     assert_eq!(largest.at([1, 0]), 10);
+    /// });
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// Elements that change their thread go through shared memory: [`ops::shapes`](crate::ops::shapes#on-a-gpu).
+    #[inline(always)]
+    pub fn blocked(self) -> Tile<T, S, Blocked<L::Block>> {
+        self.spread()
     }
 }
 

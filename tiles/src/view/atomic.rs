@@ -29,14 +29,26 @@ where
 {
     /// Loads the elements of tile `index` atomically; the tile must lie wholly inside the tensor.
     ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let mut numbers = [1_u32, 2, 3, 4];
+    /// cpu::block_on_mut(&mut numbers, [4], |cx, span: SpanMut<u32, (u32,)>| {
+    ///     let view = span.partition(cx, shape![4]);
+    ///     let tile = view.atomic_load(cx.bid::<0>(), Relaxed, scope::Device);
+    ///     view.atomic_store(tile * 10, cx.bid::<0>(), Relaxed, scope::Device);
+    /// });
+    /// assert_eq!(numbers, [10, 20, 30, 40]);
+    /// ```
+    ///
     /// # Panics
     ///
     /// If the tile does not lie wholly inside (on the device: traps).
     ///
     /// # On a GPU
     ///
-    /// The tile has the layout [`Blocked`]. Each element is `ld.relaxed.gpu.global`, or `ld.acquire` and a barrier of the block (PTX ISA, "Data Movement and
-    /// Conversion Instructions: ld").
+    /// The tile has the layout [`Blocked`]. Each element is `ld.relaxed.gpu.global`, or `ld.acquire` and a barrier of the block (PTX ISA, "Data
+    /// Movement and Conversion Instructions: ld"). `.gpu` is the scope [`Device`](super::memory_order::scope::Device).
     #[inline(always)]
     #[track_caller]
     pub fn atomic_load<O: ReadOrder, C: Scope, I: TileIndex<E::Rank>>(
@@ -57,7 +69,7 @@ where
         self.load_each::<O, C>(&located, |_, _| true, T::ZERO)
     }
 
-    /// Loads the elements of tile `index` atomically, with `padding` in place of those outside the tensor.
+    /// Loads the elements of tile `index` atomically, with `padding` in place of elements outside the tensor.
     #[inline(always)]
     #[track_caller]
     pub fn atomic_load_masked<P: Padding<T>, O: ReadOrder, C: Scope, I: TileIndex<E::Rank>>(
@@ -117,6 +129,8 @@ where
 {
     /// Stores the elements of `value` atomically as tile `index`, which must lie wholly inside the tensor.
     ///
+    /// [`atomic_load`](Self::atomic_load) has an example.
+    ///
     /// # Panics
     ///
     /// If the tile does not lie wholly inside (on the device: traps).
@@ -147,7 +161,7 @@ where
         self.store_each::<O, C>(value.cast::<T>().spread(), &located, |_, _| true);
     }
 
-    /// Stores atomically those elements of `value` as tile `index` that lie inside the tensor.
+    /// Stores atomically those elements of `value` that lie inside the tensor, as tile `index`.
     #[inline(always)]
     #[track_caller]
     pub fn atomic_store_masked<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)

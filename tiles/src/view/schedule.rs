@@ -167,7 +167,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 {
     /// The tiles of this block, edge tiles included.
     ///
-    /// Loops over two views with the same numbers of tiles, scheduled in one order, run side by side:
+    /// [`ScheduledTiles`] has an example. Loops over two views with the same numbers of tiles, scheduled in one order, run side by side:
     /// `for (y, z) in y.tiles().zip(z.tiles())`.
     ///
     /// # Panics
@@ -223,6 +223,8 @@ where
     A: TakesNames<InOrder<O>, N>,
 {
     /// The number of the tile along axis `AXIS` of the view.
+    ///
+    /// [`PartitionView::schedule`] has an example.
     #[inline(always)]
     pub fn axis<const AXIS: usize>(&self) -> u32 {
         const { assert!(AXIS < E::RANK, "this view has fewer axes") };
@@ -237,7 +239,20 @@ where
 
     /// Loads the tile, which must lie wholly inside the tensor: [`PartitionView::load`].
     ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// let mut numbers = [1_i32, 2, 3, 4];
+    /// cpu::block_on_mut(&mut numbers, [4], |cx, span: SpanMut<i32, (u32,)>| {
+    ///     for tile in span.partition(cx, shape![2]).schedule(cx, RowMajor).tiles() {
+    ///         tile.store(tile.load() * 10);
+    ///     }
+    /// });
+    /// assert_eq!(numbers, [10, 20, 30, 40]);
+    /// ```
+    ///
     /// # Panics
+    ///
     /// If it does not (on the device: traps).
     #[inline(always)]
     #[track_caller]
@@ -246,6 +261,8 @@ where
     }
 
     /// Loads the tile, with `padding` outside the tensor: [`PartitionView::load_masked`].
+    ///
+    /// [`ScheduledTiles`] has an example.
     #[inline(always)]
     #[track_caller]
     pub fn load_masked<P: Padding<T>>(&self, padding: P) -> Tile<T, S, Blocked<B>> {
@@ -254,7 +271,10 @@ where
 
     /// Stores the tile, which must lie wholly inside the tensor: [`PartitionView::store`].
     ///
+    /// [`load`](Self::load) has an example.
+    ///
     /// # Panics
+    ///
     /// If it does not (on the device: traps).
     #[inline(always)]
     #[track_caller]
@@ -269,6 +289,8 @@ where
     }
 
     /// Stores the part of the tile that lies inside the tensor: [`PartitionView::store_masked`].
+    ///
+    /// [`ScheduledTiles`] has an example.
     #[inline(always)]
     #[track_caller]
     pub fn store_masked<U, R, L>(&self, value: Tile<U, R, L>)

@@ -181,10 +181,22 @@ where
         Self { span, alone, shape: PhantomData }
     }
 
-    /// The number of tiles along `axis` that start inside the tensor, partial ones included: a `u32`, or `u64` where an
-    /// extent is one.
+    /// The number of tiles along `axis` that start inside the tensor, partial ones included.
+    ///
+    /// It is a `u32`, or a `u64` where an extent is one.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// cpu::block_on(&[0_u8; 44], [4, 11], |cx, span: Span<u8, (u32, u32)>| {
+    ///     let view = span.partition(cx, shape![2, 4]);
+    ///     assert_eq!((view.num_tiles(0), view.num_tiles(1)), (2, 3));
+    ///     assert_eq!(view.index_space(), [2, 3, 1, 1]);
+    /// });
+    /// ```
     ///
     /// # Panics
+    ///
     /// If `axis` is not below the rank (on the device: traps).
     #[inline(always)]
     #[track_caller]
@@ -199,6 +211,8 @@ where
     }
 
     /// The numbers of tiles along all axes; 1 beyond the rank.
+    ///
+    /// [`num_tiles`](Self::num_tiles) has an example.
     #[inline(always)]
     pub fn index_space(&self) -> [E::Offset; MAXIMUM_RANK] {
         let mut space = [E::Offset::from_u64(1); MAXIMUM_RANK];
@@ -251,6 +265,16 @@ where
     }
 
     /// Loads tile `index` without a check.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// # use cuda_tiles::cpu;
+    /// cpu::block_on(&[1, 2, 3, 4], [4], |cx, span: Span<i32, (u32,)>| {
+    ///     // SAFETY: two tiles of two elements fit the tensor, which nothing writes.
+    ///     let tile = unsafe { span.partition(cx, shape![2]).load_unchecked(1) };
+    ///     assert_eq!(tile.at([0]), 3);
+    /// });
+    /// ```
     ///
     /// # Safety
     ///

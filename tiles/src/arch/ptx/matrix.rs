@@ -1,7 +1,8 @@
 //! Tensor cores: multiplications of small matrices by a warp, and the loads and stores of their fragments.
 //!
-//! The PTX ISA lays down which lane holds which element of a fragment ("Matrix Fragments for mma"); `layout::matrix` has it as
-//! data. Where an architecture lacks an instruction, others compute the same product: f16 represents FP8 exactly.
+//! The PTX ISA lays down which lane holds which element of a fragment ("Matrix multiply-accumulate operation using mma
+//! instruction"); `layout::matrix` has it as data. Where an architecture lacks an instruction, others compute the same product:
+//! f16 represents FP8 exactly.
 
 #[cfg(not(all(target_feature = "sm_89", target_feature = "ptx87")))]
 use super::convert::{e4m3x2_to_f16x2, e5m2x2_to_f16x2};

@@ -32,7 +32,7 @@ fn buffer() -> *mut u8 {
     core::ptr::with_exposed_provenance_mut((high as usize) << 32 | low as usize)
 }
 
-/// `fence.sc.sys`: what this thread wrote can be seen by the host before what it writes later (PTX ISA, "membar, fence").
+/// `fence.sc.sys`: what this thread wrote can be seen by the host before what it writes later (PTX ISA, "membar / fence").
 #[inline(always)]
 pub fn fence() {
     // SAFETY: a fence has no precondition.

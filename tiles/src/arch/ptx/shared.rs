@@ -1,4 +1,4 @@
-//! Shared memory, by 32-bit addresses in the shared window (PTX ISA, "State Spaces: .shared").
+//! Shared memory, by 32-bit addresses in the shared window (PTX ISA, "Shared State Space").
 
 use core::arch::{asm, global_asm};
 
@@ -29,8 +29,8 @@ pub const BUDGET_CLASS: usize = if cfg!(any(
     0
 };
 
-/// The shared-window address of the memory that the launch has asked for, aligned to 1024 bytes (PTX ISA, "Arrays of
-/// unspecified size": external shared variables have the size that the launch says).
+/// The shared-window address of the memory that the launch has asked for, aligned to 1024 bytes (CUDA C++ Programming Guide,
+/// "`__shared__`": the launch determines the size of an external array).
 #[inline(always)]
 pub fn dynamic() -> u32 {
     let address: u32;

@@ -1,5 +1,5 @@
 //! Multiplication by warpgroups, 64 rows at a time, with operands in shared memory (PTX ISA, "Asynchronous Warpgroup Level
-//! Matrix Instructions").
+//! Matrix Multiply-Accumulate Instructions").
 //!
 //! The functions take accumulators as a pointer to the first register; after inlining they are registers. The tensor cores read
 //! and write their operands until [`wait`] returns.

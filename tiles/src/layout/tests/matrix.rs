@@ -85,7 +85,7 @@ fn every_element_of_an_operand_has_one_holder() {
     }
 }
 
-/// PTX ISA, "Matrix Fragments for mma.m16n8k16": accumulator `c_i` of a lane.
+/// PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type": accumulator `c_i` of a lane.
 #[test]
 fn one_warp_holds_the_fragment_of_one_instruction() {
     for groups in [false, true] {
@@ -101,7 +101,7 @@ fn one_warp_holds_the_fragment_of_one_instruction() {
     }
 }
 
-/// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16": accumulator `d_i` of a thread of a warpgroup, where there
+/// PTX ISA, "Matrix Fragments for wgmma.mma_async.m64nNk16": accumulator `d_i` of a thread of a warpgroup, where there
 /// are no more warpgroups than pieces of 64 rows.
 #[test]
 fn warpgroups_hold_the_fragments_of_one_instruction() {
@@ -123,8 +123,8 @@ fn warpgroups_hold_the_fragments_of_one_instruction() {
     }
 }
 
-/// PTX ISA, "Matrix Fragments for mma.m16n8k8" (f32), "m16n8k16" (f16, f64) and "m16n8k32" (8 bits): element `a_i` and `b_i` of
-/// a lane.
+/// PTX ISA, "Matrix Fragments for mma.m16n8k8" (f32), "mma.m16n8k16 with floating point type" (f16, f64) and "mma.m16n8k32"
+/// (8 bits): element `a_i` and `b_i` of a lane.
 #[test]
 fn one_warp_holds_the_operands_of_one_instruction() {
     for (bytes, k) in [(0, 5), (1, 4), (2, 3)] {

@@ -165,6 +165,14 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Integers wrap. `f16` and `bf16` are multiplied in `f32` and rounded once. A partial product may overflow where the whole product does
     /// not.
     ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.arange(shape![2, 4], 1i32, 1);
+    ///     assert_eq!((t.prod::<1>().at([0, 0]), t.prod::<0>().at([0, 3])), (24, 32));
+    /// });
+    /// ```
+    ///
     /// # Accuracy
     ///
     /// The relative error of `n` floats is at most `(n - 1) u` to first order, with `u` as for [`sum`](Self::sum), plus half a unit in
@@ -215,9 +223,6 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Means along axis `A`: the sum, times the reciprocal of the axis' length, a power of two.
     ///
-    /// The error is that of the [`sum`](Self::sum), divided by the length. Means of `f16` and `bf16` are rounded once, and
-    /// overflow nowhere on the way:
-    ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
@@ -225,6 +230,11 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(large.mean::<1>().at([0, 0]), f16::MAX);
     /// });
     /// ```
+    ///
+    /// # Accuracy
+    ///
+    /// The error is that of the [`sum`](Self::sum), divided by the length. Means of `f16` and `bf16` are rounded once, and overflow nowhere on
+    /// the way.
     #[inline(always)]
     pub fn mean<const A: usize>(self) -> Reduced<T, S, L, A>
     where
@@ -271,6 +281,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The smallest elements along axis `A`; NaN only where all are.
+    ///
+    /// [`max`](Self::max) has an example, and the steps on a GPU.
     #[inline(always)]
     #[doc(alias("reduce_min"))]
     pub fn min<const A: usize>(self) -> Reduced<T, S, L, A>
@@ -294,6 +306,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The bits that all elements along axis `A` have.
+    ///
+    /// [`bit_xor`](Self::bit_xor) has an example.
     #[inline(always)]
     #[doc(alias("reduce_bitand"))]
     pub fn bit_and<const A: usize>(self) -> Reduced<T, S, L, A>
@@ -305,6 +319,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The bits that any element along axis `A` has.
+    ///
+    /// [`bit_xor`](Self::bit_xor) has an example.
     #[inline(always)]
     #[doc(alias("reduce_bitor"))]
     pub fn bit_or<const A: usize>(self) -> Reduced<T, S, L, A>
@@ -353,6 +369,8 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     }
 
     /// Whether any element along axis `A` is true.
+    ///
+    /// [`all`](Self::all) has an example.
     #[inline(always)]
     #[doc(alias("any_of"))]
     pub fn any<const A: usize>(self) -> Reduced<bool, S, L, A>

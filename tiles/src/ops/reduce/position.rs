@@ -50,7 +50,19 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// Where along axis `A` the smallest elements are.
     ///
-    /// Of equal elements it is the first. A NaN loses against any number. On a GPU it is computed as [`argmax`](Self::argmax).
+    /// Of equal elements it is the first. A NaN loses against any number.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.tile_of([3, 1, 4, 1]);
+    ///     assert_eq!(t.argmin::<0>().at([0]), 1);
+    /// });
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// As [`argmax`](Self::argmax).
     #[inline(always)]
     #[doc(alias("min_element"))]
     pub fn argmin<const A: usize>(self) -> Reduced<u32, S, L, A>

@@ -103,8 +103,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         }
     }
 
-    /// Sums along several axes, each of which stays with size 1; integers wrap. `f16` and `bf16` are added up in `f32` and
-    /// rounded once, after the last axis; the [errors](super#accuracy) of the axes add up.
+    /// Sums along several axes, each of which stays with size 1.
+    ///
+    /// Integers wrap. `f16` and `bf16` are added up in `f32`, and rounded once after the last axis.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -114,6 +115,18 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(sums.at([0, 1, 0]), 2 + 3 + 10 + 11);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// [`axes!`](crate::axes) names the axes. An axis that is named twice does not compile.
+    ///
+    /// # Accuracy
+    ///
+    /// The [errors](super#accuracy) of the axes add up.
+    ///
+    /// # On a GPU
+    ///
+    /// One reduction for each axis: the [module](super#on-a-gpu) has the steps.
     #[inline(always)]
     pub fn sum_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
     where
@@ -123,8 +136,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         rounded((), X::total(self, T::to_accumulator, Number::add))
     }
 
-    /// Products along several axes, each of which stays with size 1; integers wrap. `f16` and `bf16` are multiplied in `f32`
-    /// and rounded once.
+    /// Products along several axes, each of which stays with size 1: see [`sum_over`](Self::sum_over).
+    ///
+    /// Integers wrap. `f16` and `bf16` are multiplied in `f32`, and rounded once after the last axis.
     #[inline(always)]
     pub fn prod_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
     where
@@ -135,6 +149,17 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The largest elements along several axes, each of which stays with size 1; NaN only where all are.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let t = cx.arange(shape![2, 4, 2], 0i32, 1);
+    ///     let (most, least) = (t.max_over(axes![0, 2]), t.min_over(axes![0, 2]));
+    ///     assert_eq!((most.at([0, 1, 0]), least.at([0, 1, 0])), (11, 2));
+    ///     let large = t.ge(8);
+    ///     assert!(large.any_over(axes![0, 1]).at([0, 0, 0]) && !large.all_over(axes![0, 1]).at([0, 0, 0]));
+    /// });
+    /// ```
     #[inline(always)]
     pub fn max_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
     where
@@ -144,7 +169,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         X::fold(self, SuppressNan::maximum)
     }
 
-    /// The smallest elements along several axes, each of which stays with size 1; NaN only where all are.
+    /// The smallest elements along several axes, each of which stays with size 1: see [`max_over`](Self::max_over).
     #[inline(always)]
     pub fn min_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
     where
@@ -156,8 +181,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// Combines the elements along several axes, each of which stays with size 1, by an associative and commutative
-    /// `combine`.
+    /// Combines the elements along several axes, each of which stays with size 1, by `combine`.
+    ///
+    /// `combine` must be associative and commutative.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -180,6 +206,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
 impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// Whether any element along several axes is true.
+    ///
+    /// [`max_over`](Self::max_over) has an example.
     #[inline(always)]
     pub fn any_over<X: AxisList<S, L>>(self, _axes: X) -> Over<bool, S, L, X> {
         const { Self::are_different(X::AXES) };
@@ -187,6 +215,8 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     }
 
     /// Whether all elements along several axes are true.
+    ///
+    /// [`max_over`](Self::max_over) has an example.
     #[inline(always)]
     pub fn all_over<X: AxisList<S, L>>(self, _axes: X) -> Over<bool, S, L, X> {
         const { Self::are_different(X::AXES) };

@@ -4,12 +4,15 @@
 //! ([`Inclusive`]), or 0 to `k - 1` ([`Exclusive`]: the first is the identity). [`Backward`] begins at the last element: it
 //! is a scan of the flipped tile, flipped back. The element type stays: a sum of `i8` wraps, convert first to widen.
 //!
-//! Elements combine in the order of the scan, so that the operation need be associative only. How they are grouped follows
-//! from shape and block: neighbours in a thread, lanes of a warp by doubling distances, warps. For a given block size that
-//! is fixed, hence results are reproducible. On the CPU, where one thread has all elements, running sums and products of floats
-//! scan runs of 16 elements, then the totals of these in runs of 16, and so on; all other scans go element after element.
-//! Integers, maxima and minima agree to the bit; float sums and products of the CPU, the GPU and other block sizes may
-//! differ by rounding, each within the bounds below.
+//! Elements combine in the order of the scan, so that the operation need be associative only. Shape and block decide how they
+//! are grouped: neighbours in a thread, then lanes of a warp by doubling distances, then warps. For a given block size the
+//! grouping is fixed, and results are reproducible.
+//!
+//! On the CPU one thread has all elements. Running sums and products of floats scan runs of 16 elements, then the totals of
+//! these in runs of 16, and so on. All other scans go element after element.
+//!
+//! Integers, maxima and minima agree to the bit. Float sums and products of the CPU, the GPU and other block sizes may differ
+//! by rounding, each within the bounds below.
 //!
 //! # Accuracy
 //!
@@ -203,9 +206,22 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         /// [module](super::scan#accuracy) has the bound of the error.
         #[doc(alias("partial_prod"))]
         cumprod, cumprod_with: Number, |tile, form| tile.cumprod_rounded::<A>(form, ());
-        /// The largest elements so far along axis `A`; NaN as long as all are. Exclusive ones begin with the least value.
+        /// The largest elements so far along axis `A`; NaN as long as all are.
+        ///
+        /// Exclusive ones begin with the least value.
+        ///
+        /// ```
+        /// use cuda_tiles::prelude::*;
+        /// cuda_tiles::cpu::block(|cx| {
+        ///     let t = cx.tile_of([3, 1, 4, 1]);
+        ///     assert_eq!([0, 1, 2, 3].map(|k| t.cummax::<0>().at([k])), [3, 3, 4, 4]);
+        ///     assert_eq!([0, 1, 2, 3].map(|k| t.cummin::<0>().at([k])), [3, 1, 1, 1]);
+        /// });
+        /// ```
         cummax, cummax_with: Comparable, |tile, form| tile.scan_as::<A, _>(T::LOWEST, SuppressNan::maximum, form);
-        /// The smallest elements so far along axis `A`; NaN as long as all are. Exclusive ones begin with the greatest value.
+        /// The smallest elements so far along axis `A`; NaN as long as all are.
+        ///
+        /// Exclusive ones begin with the greatest value. [`cummax`](Self::cummax) has an example.
         cummin, cummin_with: Comparable, |tile, form| tile.scan_as::<A, _>(T::HIGHEST, SuppressNan::minimum, form);
     }
 
@@ -233,7 +249,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.running::<A, _, _>(T::ZERO, addition(mode), form, mode)
     }
 
-    /// Running products along axis `A` in a form, with a mode of arithmetic for every product.
+    /// Running products along axis `A` in a form, with a mode of arithmetic for every product: see [`cumsum_rounded`](Self::cumsum_rounded).
     #[inline(always)]
     pub fn cumprod_rounded<const A: usize>(
         self,

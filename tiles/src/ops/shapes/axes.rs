@@ -10,9 +10,9 @@ use crate::tile::Tile;
 use core::hint::select_unpredictable;
 
 impl<T: Element, S: Shape, B: Block> Tile<T, S, Accumulators<B>> {
-    /// The transpose of a matrix that tensor cores summed up. Moves nothing: it lies as [`TransposedAccumulators`].
+    /// The transpose of the accumulators of a matrix product, with every element left in its register.
     ///
-    /// Of `A B` it may be that tensor cores take neither factor as it lies, and both of `Bᵀ Aᵀ`, the transpose.
+    /// It helps where tensor cores take neither factor of `A B` as it lies, but both factors of `Bᵀ Aᵀ`, the transpose.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -23,6 +23,10 @@ impl<T: Element, S: Shape, B: Block> Tile<T, S, Accumulators<B>> {
     ///     assert_eq!(turned.at([31, 15]), 8.0);
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`TransposedAccumulators`]. It costs no instruction.
     #[inline(always)]
     pub fn transposed_accumulators(self) -> Tile<T, S::Transposed, TransposedAccumulators<B>>
     where
@@ -35,8 +39,6 @@ impl<T: Element, S: Shape, B: Block> Tile<T, S, Accumulators<B>> {
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The tile with its axes in the given order: axis `k` of the result is axis `order[k]` of this tile.
     ///
-    /// One exchange through shared memory, or none where the threads keep their elements.
-    ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
@@ -46,6 +48,15 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.permute(OrderF).at([7, 3, 1]), t.at([1, 3, 7]));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// An order is made by [`axes!`](crate::axes), or is [`OrderC`](crate::span::OrderC) or [`OrderF`](crate::span::OrderF). An order that
+    /// does not name each axis once does not compile.
+    ///
+    /// # On a GPU
+    ///
+    /// As [`transpose`](Self::transpose).
     #[inline(always)]
     pub fn permute<O: AxisOrder<S> + 'static>(self, _order: O) -> Tile<T, O::Permuted, Blocked<L::Block>> {
         const {
@@ -59,9 +70,6 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
     /// The tile with axes `A` and `B` swapped: `transpose::<0, 1>()` of a matrix.
     ///
-    /// The other axes stay. Both axes are named at every rank, so that `transpose::<1, 2>()` transposes a batch of matrices. CUDA Tile C++ always
-    /// swaps the first two axes. NumPy reverses all axes, as [`permute(OrderF)`](Tile::permute) does.
-    ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
@@ -69,6 +77,11 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.at([3, 1]), 7);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The other axes stay. Both axes are named at every rank, so that `transpose::<1, 2>()` transposes a batch of matrices. CUDA Tile C++ always
+    /// swaps the first two axes. NumPy reverses all axes, as [`permute(OrderF)`](Tile::permute) does.
     ///
     /// # On a GPU
     ///
@@ -92,6 +105,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((t.flip::<1>().at([0, 0]), t.flip::<0>().at([0, 0]), t.flip::<ALL>().at([0, 0])), (3, 4, 7));
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout of the tile. [`ops::shapes`](super#on-a-gpu) says when elements go through shared memory.
     #[inline(always)]
     pub fn flip<const A: usize>(self) -> Self
     where
@@ -100,11 +117,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.moved::<S, L, Flip<A>>()
     }
 
-    /// The elements `shift` places further along axis `A`; what leaves one end comes in at the other. A negative `shift` moves
-    /// toward the front. With [`ALL`](crate::shape::ALL) the axis is the flattened tile.
+    /// The elements moved by `shift` places along axis `A`; those that leave one end come in at the other.
     ///
-    /// `shift` is the same on all threads. An axis within the threads' own registers costs one selection a bit of its
-    /// length, or nothing where the compiler knows `shift`.
+    /// A negative `shift` moves toward the front. `shift` is the same on all threads. With [`ALL`](crate::shape::ALL) the axis is the flattened
+    /// tile.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -113,6 +129,12 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((t.roll::<0>(1).at([0]), t.roll::<0>(-3).at([0])), (7, 3));
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout of the tile. If each thread holds the whole axis in its registers, the roll costs one selection an element for
+    /// each bit of the length, or nothing where the compiler knows `shift`. Else the elements go through shared memory:
+    /// [`ops::shapes`](super#on-a-gpu).
     #[inline(always)]
     pub fn roll<const A: usize>(self, shift: i32) -> Self
     where

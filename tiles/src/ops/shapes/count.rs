@@ -10,8 +10,9 @@ use crate::shape::{InsertAxis, Shape};
 use crate::tile::Tile;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// Along a new axis `A` of `N` classes: one at the class that the element names, zeros elsewhere; zeros alone where it
-    /// names no class.
+    /// A one at the class that each element names, and zeros at the other classes, along a new axis `A` of `N` classes.
+    ///
+    /// An element that names no class, because it is negative or not below `N`, gives zeros alone.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -20,6 +21,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((t.at([3, 3]), t.at([3, 4])), (1.0, 0.0));
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Blocked`]. The classes are repeated along the new axis, and each thread compares its own.
     #[inline(always)]
     pub fn one_hot<U: Number, const A: usize, const N: usize>(self) -> Tile<U, S::Inserted, Blocked<L::Block>>
     where
@@ -35,7 +40,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         })
     }
 
-    /// How often each of the numbers 0, 1, 2, ... occurs, as many as `bins` has elements; other numbers count nowhere.
+    /// How often each of the numbers 0, 1, 2, ... occurs among the elements.
+    ///
+    /// There are as many counts as `bins` has elements. Other numbers count nowhere.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -44,6 +51,11 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((counts.at([0]), counts.at([3])), (13, 13));
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Blocked`]. Threads add to counts in shared memory by `red.shared.add.u32` (PTX ISA, "Parallel Synchronization
+    /// and Communication Instructions: red"), between barriers. If the scratch memory does not hold all bins, there are several rounds.
     #[inline(always)]
     pub fn histogram<R: Shape>(self, _bins: R) -> Tile<u32, R, Blocked<L::Block>>
     where

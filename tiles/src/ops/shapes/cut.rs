@@ -18,6 +18,14 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((left.at([1, 1]), right.at([1, 1])), (5, 7));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// Each half has half the length along axis `A`. An axis of size 1 does not compile.
+    ///
+    /// # On a GPU
+    ///
+    /// The halves have the layout [`Blocked`]. [`ops::shapes`](super#on-a-gpu) says when elements go through shared memory.
     #[inline(always)]
     pub fn split<const A: usize>(self) -> (Half<T, S, L, A>, Half<T, S, L, A>)
     where
@@ -30,9 +38,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         )
     }
 
-    /// Part number `index` of the tile: along each axis, `index` counts lengths of `part`.
+    /// The part of shape `part` at `index`, which counts parts along each axis.
     ///
-    /// `index` is the same on all threads.
+    /// `index` is the same on all threads. [`insert`](Self::insert) puts a part back.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -42,8 +50,17 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     ///
+    /// # Shapes
+    ///
+    /// A part is along no axis longer than the tile, and has its rank.
+    ///
     /// # Panics
+    ///
     /// If there is no such part (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// The part has the layout [`Blocked`]. [`ops::shapes`](super#on-a-gpu) says when elements go through shared memory.
     #[inline(always)]
     #[track_caller]
     pub fn extract<P: Shape<Rank = S::Rank>, const R: usize>(
@@ -93,8 +110,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         (const { part_bits(&S::DESCRIPTION, &P::DESCRIPTION) }, offset)
     }
 
-    /// The elements `START` to below `START + LEN` along axis `A`. In registers where `START` is a multiple of `LEN` and the
-    /// threads hold what they need.
+    /// The `LEN` elements from position `START` on along axis `A`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -103,6 +119,15 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((t.at([1, 0]), t.at([1, 3])), (11, 14));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The result has length `LEN` along the axis, a power of two. A range that does not lie within the axis does not compile.
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Blocked`]. Elements stay in registers if `START` is a multiple of `LEN` and the threads hold the elements that
+    /// they need. Else they go through shared memory.
     #[inline(always)]
     pub fn slice<const A: usize, const START: usize, const LEN: usize>(
         self,
@@ -124,7 +149,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         }
     }
 
-    /// The `LEN` elements from `start` on along axis `A`; `start` is the same on all threads.
+    /// The `LEN` elements from position `start` on along axis `A`.
+    ///
+    /// `start` is the same on all threads.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -135,7 +162,12 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// ```
     ///
     /// # Panics
+    ///
     /// If the range does not lie within the axis (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Blocked`]. The elements go through shared memory: [`ops::shapes`](super#on-a-gpu).
     #[inline(always)]
     #[track_caller]
     pub fn slice_at<const A: usize, const LEN: usize>(

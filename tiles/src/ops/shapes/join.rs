@@ -7,7 +7,7 @@ use crate::sealed::Sealed;
 use crate::shape::{InsertAxis, Lengthen, Shape};
 use crate::tile::Tile;
 
-/// A tile with elements `T`, of shape `S`, over the threads of block `B`: what joins another one of this kind.
+/// A tile with elements `T`, of shape `S`, over the threads of block `B`, which can join another tile of this kind.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be joined with a tile of shape `{S}` and elements `{T}`",
     label = "of another shape or element type",
@@ -32,8 +32,6 @@ impl<T: Element, S: Shape, L: Layout> Joins<T, S, L::Block> for Tile<T, S, L> {
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// This tile, then `other`, along axis `A`.
     ///
-    /// Both are of the same shape and element type, so that the dimension doubles.
-    ///
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
@@ -42,6 +40,14 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((both.at([1, 3]), both.at([1, 4])), (7, -4));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// Both tiles have the same shape and element type. The result is twice as long along the axis.
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Blocked`]. [`ops::shapes`](super#on-a-gpu) says when elements go through shared memory.
     #[inline(always)]
     pub fn cat<const A: usize>(
         self,
@@ -63,6 +69,14 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((pairs.at([3, 0]), pairs.at([3, 1])), (3, -3));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// Both tiles have the same shape and element type. The new axis stands before the old axis `A`, or last.
+    ///
+    /// # On a GPU
+    ///
+    /// As [`cat`](Self::cat).
     #[inline(always)]
     pub fn stack<const A: usize>(
         self,
@@ -74,7 +88,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.moved_with::<S::Inserted, _, Stacking<A>>(other.tile())
     }
 
-    /// Each element `N` times, one after the other along axis `A`.
+    /// Each element `N` times in a row, along axis `A`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -83,6 +97,14 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((t.at([2]), t.at([3])), (1, 1));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The result is `N` times as long along the axis. `N` is a power of two.
+    ///
+    /// # On a GPU
+    ///
+    /// As [`cat`](Self::cat).
     #[inline(always)]
     pub fn repeat<const A: usize, const N: usize>(self) -> Tile<T, S::Longer, Blocked<L::Block>>
     where
@@ -91,7 +113,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.moved::<S::Longer, Blocked<L::Block>, Repetition<A>>()
     }
 
-    /// The whole tile `N` times along axis `A`.
+    /// The whole tile `N` times in a row, along axis `A`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -100,6 +122,14 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((t.at([3]), t.at([4])), (3, 0));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The result is `N` times as long along the axis. `N` is a power of two.
+    ///
+    /// # On a GPU
+    ///
+    /// As [`cat`](Self::cat).
     #[inline(always)]
     pub fn tile<const A: usize, const N: usize>(self) -> Tile<T, S::Longer, Blocked<L::Block>>
     where
@@ -108,7 +138,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.moved::<S::Longer, Blocked<L::Block>, Tiling>()
     }
 
-    /// The tile with `part` in place of its part number `index`: along each axis, `index` counts lengths of `part`.
+    /// The tile with `part` in place of its part at `index`, which counts parts along each axis.
+    ///
+    /// `index` is the same on all threads. [`extract`](Self::extract) takes a part out.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -118,8 +150,18 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// });
     /// ```
     ///
+    /// # Shapes
+    ///
+    /// A part is along no axis longer than the tile, and has its rank and element type.
+    ///
     /// # Panics
+    ///
     /// If there is no such part (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout of the tile. The part is repeated in the shape of the tile, as [`ops::shapes`](super#on-a-gpu) describes. Each
+    /// thread then selects the elements of the part or its own.
     #[inline(always)]
     #[track_caller]
     pub fn insert<P: Shape<Rank = S::Rank>, M: Layout<Block = L::Block>, const R: usize>(

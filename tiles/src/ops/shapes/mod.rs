@@ -2,17 +2,20 @@
 //!
 //! # On a GPU
 //!
-//! The layout of the result decides. If the threads already hold the elements that the result wants, elements stay in registers. Else
-//! each element goes once through shared memory, without bank conflicts: a thread writes it by `st.shared` and another one reads it by
-//! `ld.shared` (PTX ISA, "Data Movement and Conversion Instructions: st" and "ld"), between two barriers (`bar.sync`). A tile that is larger
-//! than the scratch memory takes several rounds.
+//! The layout of the result decides. If the threads already hold the elements of the result, elements stay in registers.
+//!
+//! Else each element goes once through shared memory, without bank conflicts. A thread writes it by `st.shared`, and another
+//! thread reads it by `ld.shared` (PTX ISA, "Data Movement and Conversion Instructions: st" and "ld"), between two barriers
+//! (`bar.sync`). A tile that is larger than the scratch memory takes several rounds.
+
+// The order is that of the tables in the documentation of `Tile`.
+mod count;
+mod reshape;
 
 mod axes;
-mod count;
 mod cut;
 mod join;
 mod pick;
-mod reshape;
 
 use crate::element::Element;
 use crate::layout::Layout;
@@ -24,7 +27,7 @@ pub use cut::Half;
 pub use join::Joins;
 pub use pick::{Diagonal, IndexTile, Take, Taken};
 
-/// Any tile: what operations take whose results do not depend on all of its type.
+/// Any tile, as an operand of operations whose results do not depend on all of its type.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a tile", label = "expected a tile")]
 pub trait AnyTile: Sealed + Copy {
     /// Its element type.

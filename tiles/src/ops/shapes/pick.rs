@@ -27,10 +27,9 @@ pub type Taken<T, S, L, R, const A: usize> =
 ///
 /// The index tile is a parameter of this trait, and not of its methods. A call therefore names the axis alone.
 pub trait Take<X: AnyTile>: AnyTile {
-    /// For each element of `index`, the element of this tile at the same coordinates but along axis `A`, where its
-    /// coordinate is the element of `index`: NumPy's `take_along_axis`.
+    /// The elements of this tile whose coordinates along axis `A` are the elements of `index`: NumPy's `take_along_axis`.
     ///
-    /// Both shapes agree but for axis `A`. Indices count from 0, of any integer type; none is negative.
+    /// The other coordinates of an element are those of its index.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -41,15 +40,27 @@ pub trait Take<X: AnyTile>: AnyTile {
     /// });
     /// ```
     ///
+    /// # Shapes
+    ///
+    /// The index has the shape of the tile, but for axis `A`, and the result has the shape of the index. The index holds integers of any type.
+    ///
     /// # Panics
-    /// If an index is not below the dimension (on the device: traps).
+    ///
+    /// If an index is negative or not below the dimension (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout of the index. The tile goes once through shared memory, from which each thread reads the elements that its
+    /// indices name: [`ops::shapes`](super#on-a-gpu).
     #[track_caller]
     #[doc(alias("gather"))]
     fn take_along_axis<const A: usize>(self, index: X) -> Tile<Self::Element, X::Shape, X::Layout>
     where
         Self::Shape: AxisDimension<A>;
 
-    /// The same with `padding` for each index that is negative or not below the dimension.
+    /// The elements of [`take_along_axis`](Self::take_along_axis), with `padding` for each index outside the dimension.
+    ///
+    /// An index is outside if it is negative or not below the dimension.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -68,8 +79,7 @@ pub trait Take<X: AnyTile>: AnyTile {
     where
         Self::Shape: AxisDimension<A>;
 
-    /// The parts of this tile whose coordinates along axis `A` are the elements of the vector `index`, one after the other:
-    /// NumPy's `take`.
+    /// The slices of this tile whose coordinates along axis `A` are the elements of the vector `index`: NumPy's `take`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -79,15 +89,27 @@ pub trait Take<X: AnyTile>: AnyTile {
     /// });
     /// ```
     ///
+    /// # Shapes
+    ///
+    /// The result has the shape of the tile, with the length of the vector along axis `A`.
+    ///
     /// # Panics
-    /// If an index is not below the dimension (on the device: traps).
+    ///
+    /// If an index is negative or not below the dimension (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Blocked`]. The vector is repeated for all other coordinates, and then picks as in
+    /// [`take_along_axis`](Self::take_along_axis).
     #[track_caller]
     fn take<const A: usize>(self, index: X) -> Taken<Self::Element, Self::Shape, Self::Layout, X::Shape, A>
     where
         Self::Shape: AxisDimension<A>,
         X: AnyTile<Shape: AxisDimension<0>>;
 
-    /// The same with `padding` for each index that is negative or not below the dimension.
+    /// The slices of [`take`](Self::take), with `padding` for each index outside the dimension.
+    ///
+    /// An index is outside if it is negative or not below the dimension.
     fn take_masked<const A: usize>(
         self,
         index: X,
@@ -224,6 +246,14 @@ impl<T: Element, S: AxisDimension<0> + AxisDimension<1>, L: Layout> Tile<T, S, L
     ///     assert_eq!((t.at([0]), t.at([3])), (0, 15));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The result has rank 1. A tile that is no square matrix does not compile.
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`Blocked`]. The elements go through shared memory: [`ops::shapes`](super#on-a-gpu).
     #[inline(always)]
     pub fn diagonal(self) -> Diagonal<T, S, L> {
         let length = const {

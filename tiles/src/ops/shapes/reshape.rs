@@ -1,14 +1,13 @@
 //! The same elements under another shape.
 
 use crate::element::Element;
+use crate::layout::Layout;
 use crate::layout::movement::Renaming;
-use crate::layout::{Blocked, Layout};
 use crate::shape::{Broadcast, ExpandDimension, FitsShape, Flatten, Shape, Squeeze};
 use crate::tile::Tile;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// The same elements in row-major order under another shape of the same size. Moves nothing, unless accumulators get
-    /// other rows or columns.
+    /// The same elements in row-major order under another shape.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -17,6 +16,14 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.at([1, 0]), 4);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The new shape has as many elements as the tile. Another number of elements does not compile.
+    ///
+    /// # On a GPU
+    ///
+    /// The layout stays, and elements stay in their registers. Only accumulators whose rows or columns change move theirs.
     #[inline(always)]
     pub fn reshape<R: Shape>(self, _shape: R) -> Tile<T, R, L> {
         const { assert!(S::LEN == R::LEN, "reshape: the new shape must have as many elements as the tile") };
@@ -24,7 +31,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.moved::<R, L, Renaming>()
     }
 
-    /// The tile with a dimension of size 1 put in at position `A`. Moves nothing.
+    /// The tile with an axis of size 1 put in at position `A`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -33,6 +40,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.at([3, 0]), 3);
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// A [`reshape`](Self::reshape), which mostly costs nothing.
     #[inline(always)]
     pub fn expand_dims<const A: usize>(self) -> Tile<T, S::Expanded, L>
     where
@@ -41,7 +52,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.reshape(S::Expanded::default())
     }
 
-    /// The tile without its axis `A`, which has size 1. Moves nothing.
+    /// The tile without its axis `A`, which has size 1.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -50,6 +61,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(sums.at([1]), 4 + 5 + 6 + 7);
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// A [`reshape`](Self::reshape), which mostly costs nothing.
     #[inline(always)]
     #[doc(alias("keepdims"))]
     pub fn squeeze<const A: usize>(self) -> Tile<T, S::Squeezed, L>
@@ -59,7 +74,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.reshape(S::Squeezed::default())
     }
 
-    /// The elements in row-major order as a tile of rank 1. Moves nothing.
+    /// The elements in row-major order as a tile of rank 1.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -68,6 +83,10 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.at([5]), 5);
     /// });
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// A [`reshape`](Self::reshape), which mostly costs nothing.
     #[inline(always)]
     #[doc(alias("ravel"))]
     pub fn flatten(self) -> Tile<T, S::Flat, L>
@@ -77,7 +96,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.reshape(S::Flat::default())
     }
 
-    /// The tile repeated along dimensions of size 1 and along new leading dimensions, by NumPy's rules.
+    /// The tile repeated along axes of size 1 and along new leading axes, by NumPy's rules.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -86,18 +105,20 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.at([1, 3]), 3);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// A shape to which the tile does not broadcast does not compile. Operations on two tiles broadcast by themselves.
+    ///
+    /// # On a GPU
+    ///
+    /// The layout stays. [`ops::shapes`](super#on-a-gpu) says when elements go through shared memory.
     #[inline(always)]
     #[doc(alias("broadcast_to"))]
     pub fn broadcast<R: Shape>(self, _shape: R) -> Tile<T, R, L>
     where
         S: Broadcast<R, Output: FitsShape<R>>,
     {
-        self.spread()
-    }
-
-    /// The tile in the layout of loads and creations, in which loop-carried tiles can be declared.
-    #[inline(always)]
-    pub fn blocked(self) -> Tile<T, S, Blocked<L::Block>> {
         self.spread()
     }
 }

@@ -1,15 +1,18 @@
 //! Sorting along an axis: values, positions, tuples of tiles, the largest elements.
 //!
-//! The order is total, see [`Ordered`]: floats go from negative infinity to infinity, -0 before +0, and NaN come last. In
-//! [`Descending`] order everything is the other way round, so that NaN come first. Results are the same bits on every
-//! device and for every block size.
+//! The order is total: [`Ordered`]. Floats go from negative infinity to infinity, -0 comes before +0, and NaN come last. In
+//! [`Descending`] order everything is the other way round, so that NaN come first.
+//!
+//! Results are the same bits on every device and for every block size.
 //!
 //! # On a GPU
 //!
-//! The result has the layout [`Blocked`]. A tile of `n` elements along the axis takes `log n (log n + 1) / 2` rounds of comparisons
-//! (K. E. Batcher, "Sorting networks and their applications", 1968). A round compares registers of one thread, or lanes by
-//! `shfl.sync.bfly.b32` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync"), or warps through shared memory with two barriers.
-//! A short axis within a thread's own registers is cheapest.
+//! The result has the layout [`Blocked`]. A tile of `n` elements along the axis takes `log n (log n + 1) / 2` rounds of
+//! comparisons (K. E. Batcher, "Sorting networks and their applications", 1968). A round compares
+//!
+//! - registers of one thread, which is cheapest;
+//! - lanes of a warp, by `shfl.sync.bfly.b32` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync");
+//! - or warps, through shared memory with two barriers.
 
 mod algorithm;
 mod order;
@@ -34,7 +37,9 @@ pub(super) fn coordinate<S: Axis<A>, L: Layout, const A: usize>(thread: usize, r
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// The elements sorted along axis `A`, the smallest first; NaN come last.
+    /// The elements sorted along axis `A`, the smallest first.
+    ///
+    /// NaN come last, and -0 comes before +0: [`Ordered`] has the order.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -56,7 +61,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.sort_with::<A>(Ascending)
     }
 
-    /// The elements sorted along axis `A`, [`Ascending`] or [`Descending`].
+    /// The elements sorted along axis `A` in an order, [`Ascending`] or [`Descending`].
+    ///
+    /// [`sort`](Self::sort) has an example, and the cost on a GPU.
     #[inline(always)]
     pub fn sort_with<const A: usize>(self, order: impl SortOrder) -> Tile<T, S, Blocked<L::Block>>
     where
@@ -78,7 +85,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         Tile::from_registers_fn(|i| O::value(sorted.get(i)))
     }
 
-    /// Where along axis `A` the elements of the sorted tile come from. Equal elements keep their order.
+    /// The positions along axis `A` from which the elements of the sorted tile come.
+    ///
+    /// Equal elements keep their order.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -87,6 +96,14 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((t.argsort::<0>().at([1]), t.argsort::<0>().at([4])), (2, 1));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// The result has the shape of the tile. Its element at place `k` is the position of the element that [`sort`](Self::sort) puts there.
+    ///
+    /// # On a GPU
+    ///
+    /// As [`sort`](Self::sort). The position goes with each element, as one more register and one more word in each exchange.
     #[inline(always)]
     pub fn argsort<const A: usize>(self) -> Tile<u32, S, Blocked<L::Block>>
     where
@@ -96,7 +113,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.argsort_with::<A>(Ascending)
     }
 
-    /// Where along axis `A` the elements of the tile sorted in this order come from. Equal elements keep their order.
+    /// The positions along axis `A` from which the elements of the tile sorted in an order come.
+    ///
+    /// The order is [`Ascending`] or [`Descending`]. Equal elements keep their order in both. [`argsort`](Self::argsort) has an example.
     #[inline(always)]
     pub fn argsort_with<const A: usize>(self, order: impl SortOrder) -> Tile<u32, S, Blocked<L::Block>>
     where
@@ -106,8 +125,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.sort_located::<A, _>(order).1
     }
 
-    /// The `K` largest elements along axis `A`, the largest first, and where they are; of equal elements the first come
-    /// first. NaN are larger than all numbers.
+    /// The `K` largest elements along axis `A`, the largest first, and their positions.
+    ///
+    /// Of equal elements the first come first. NaN are larger than all numbers.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -118,6 +138,14 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((best.at([0, 1]), at.at([0, 1])), (6, 2));
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// Both tiles have length `K` along the axis. A `K` that is larger than the axis does not compile.
+    ///
+    /// # On a GPU
+    ///
+    /// The whole axis is sorted, as by [`argsort`](Self::argsort), whatever `K` is. Both results have the layout [`Blocked`].
     #[inline(always)]
     #[allow(clippy::type_complexity, reason = "two tiles of one type, but for their elements")]
     pub fn top_k<const A: usize, const K: usize>(

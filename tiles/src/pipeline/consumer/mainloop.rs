@@ -113,7 +113,7 @@ where
     /// # On a GPU
     ///
     /// The result lies in registers, in the layout [`Accumulators`]. The instruction is `wgmma.mma_async` (PTX ISA,
-    /// "Asynchronous Warpgroup Level Matrix Instructions") from compute capability 9.0 on, and `mma.sync` before.
+    /// "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions") from compute capability 9.0 on, and `mma.sync` before.
     ///
     /// # Panics
     ///

@@ -19,7 +19,26 @@ use crate::view::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder, asser
 
 /// Atomic loads and stores by indices; masks, padding and values as for [`TensorSpan::gather_masked`].
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
-    /// The elements at `index`, loaded atomically; zero (`false`) for those outside the tensor.
+    /// The elements at `index`, loaded atomically; zero (`false`) for elements outside the tensor.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// let mut numbers = [1_u32, 2, 3, 4];
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     // SAFETY: the array outlives the span, and nothing else uses it meanwhile.
+    ///     let span = unsafe { SpanAtomic::<u32, (u32,)>::try_from_parts(numbers.as_mut_ptr(), &[4], &[1]) }.unwrap();
+    ///     let index = cx.tile_of([3, 0]);
+    ///     let tile = span.atomic_gather(index, Relaxed, scope::Device);
+    ///     assert_eq!((tile.at([0]), tile.at([1])), (4, 1));
+    ///     span.atomic_scatter(tile * 10, index, Relaxed, scope::Device);
+    /// });
+    /// assert_eq!(numbers, [10, 2, 3, 40]);
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the common layout of the index. Each element is `ld.relaxed.gpu.global`, or `ld.acquire` and a barrier of the block (PTX
+    /// ISA, "Data Movement and Conversion Instructions: ld"). `.gpu` is the scope [`Device`](crate::view::memory_order::scope::Device).
     #[inline(always)]
     #[track_caller]
     pub fn atomic_gather<I, O, C>(&self, index: I, order: O, scope: C) -> Gathered<T, E, I>
@@ -34,8 +53,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         self.gather_atomically::<_, _, _, O, C>(T::ZERO, index, true)
     }
 
-    /// The elements at `index`, loaded atomically, where `mask` is true and they lie inside the tensor; `padding`
-    /// elsewhere.
+    /// The elements at `index`, loaded atomically, where `mask` is true and they lie inside the tensor, with `padding` elsewhere.
     #[inline(always)]
     #[track_caller]
     pub fn atomic_gather_masked<P, I, K, O, C>(
@@ -81,8 +99,14 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         unsafe { element_wise::atomic_load::<T, _, _, O, C>(target, |i| padding.get(i)) }
     }
 
-    /// Stores `value` atomically at `index`; nothing outside the tensor. Which of several values for one element stays is
-    /// unspecified.
+    /// Stores `value` atomically at `index`, but nothing outside the tensor.
+    ///
+    /// Which of several values for one element stays is unspecified. [`atomic_gather`](Self::atomic_gather) has an example.
+    ///
+    /// # On a GPU
+    ///
+    /// Each element is `st.relaxed.gpu.global`, or `st.release` after a barrier of the block (PTX ISA, "Data Movement and Conversion
+    /// Instructions: st").
     #[inline(always)]
     #[track_caller]
     pub fn atomic_scatter<V, I, O, C>(&self, value: V, index: I, order: O, scope: C)
@@ -99,7 +123,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         self.scatter_atomically::<_, _, _, O, C>(value, index, true);
     }
 
-    /// Stores `value` atomically at `index` where `mask` is true; nothing outside the tensor.
+    /// Stores `value` atomically at `index` where `mask` is true, but nothing outside the tensor.
     #[inline(always)]
     #[track_caller]
     pub fn atomic_scatter_masked<V, I, K, O, C>(&self, value: V, index: I, mask: K, order: O, scope: C)
@@ -141,7 +165,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         }
     }
 
-    /// Stores `desired` at `index` where the element has the bits of `expected`, each atomically: the elements before.
+    /// Stores `desired` at `index` where the element has the bits of `expected`, each element atomically, and gives the elements before.
     ///
     /// For elements outside the tensor the result is `expected`. Floats are compared by their bits.
     ///
@@ -157,6 +181,11 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///     taken.store(before.eq(0), (cx.bid::<0>(), 0));
     /// }
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// Each element is `atom.relaxed.gpu.global.cas` (PTX ISA, "Parallel Synchronization and Communication Instructions: atom"). An order other
+    /// than [`Relaxed`](crate::view::memory_order::order::Relaxed) adds a fence and a barrier of the block.
     #[inline(always)]
     #[track_caller]
     #[doc(alias("atomic_cas", "atomic_cas_tko"))]
@@ -184,7 +213,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         self.compare_exchange_each::<_, _, _, _, O, C>(expected, desired, index, true)
     }
 
-    /// [`TensorSpan::atomic_compare_exchange`] where `mask` is true; elsewhere the result is `expected`.
+    /// The [`atomic_compare_exchange`](Self::atomic_compare_exchange) where `mask` is true; elsewhere the result is `expected`.
     #[inline(always)]
     #[track_caller]
     pub fn atomic_compare_exchange_masked<X, V, I, K, O, C>(
@@ -342,12 +371,12 @@ macro_rules! updates {
     };
 }
 updates! {
-    /// Stores `value` at `index`, each element atomically: the elements before.
+    /// Stores `value` at `index`, each element atomically, and gives the elements before: see [`atomic_add`](Self::atomic_add).
     #[doc(alias("atomic_xchg", "Xchg", "atomicExch"))]
     atomic_exchange atomic_exchange_masked: AtomicExchange;
-    /// Adds `value` to the elements at `index`, each atomically: the elements before.
+    /// Adds `value` to the elements at `index`, each atomically, and gives the elements before.
     ///
-    /// A histogram:
+    /// The result is zero for elements outside the tensor, which stay as they are. A histogram:
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -357,20 +386,32 @@ updates! {
     ///     let _ = counts.atomic_add(1, x, Relaxed, scope::Device);
     /// }
     /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the common layout of the index. Each element is `atom.relaxed.gpu.global.add` (PTX ISA, "Parallel Synchronization and
+    /// Communication Instructions: atom"); the other operations are `exch`, `min`, `max`, `and`, `or` and `xor`. Where the GPU has no such
+    /// instruction, it is a loop of `atom.cas`. An order other than [`Relaxed`](crate::view::memory_order::order::Relaxed) adds a fence and a
+    /// barrier of the block.
     #[doc(alias("AddF"))]
     atomic_add atomic_add_masked: AtomicAdd::<true>;
-    /// Subtracts `value` from the elements at `index`, each atomically: the elements before.
+    /// Subtracts `value` from the elements at `index`, each atomically, and gives the elements before: see [`atomic_add`](Self::atomic_add).
     atomic_sub atomic_sub_masked: AtomicAdd::<true>;
-    /// Stores the smaller one of `value` and the elements at `index`, each atomically: the elements before.
+    /// Stores the smaller one of `value` and each element at `index`, atomically, and gives the elements before: see
+    /// [`atomic_add`](Self::atomic_add).
     #[doc(alias("Umin"))]
     atomic_min atomic_min_masked: AtomicMinMax::<true>;
-    /// Stores the larger one of `value` and the elements at `index`, each atomically: the elements before.
+    /// Stores the larger one of `value` and each element at `index`, atomically, and gives the elements before: see
+    /// [`atomic_add`](Self::atomic_add).
     #[doc(alias("Umax"))]
     atomic_max atomic_max_masked: AtomicMinMax::<true>;
-    /// Stores the bits that both `value` and the elements at `index` have, each atomically: the elements before.
+    /// Stores the bits that both `value` and the element at `index` have, atomically, and gives the elements before: see
+    /// [`atomic_add`](Self::atomic_add).
     atomic_and atomic_and_masked: AtomicLogical::<true>;
-    /// Stores the bits that `value` or the elements at `index` have, each atomically: the elements before.
+    /// Stores the bits that `value` or the element at `index` has, atomically, and gives the elements before: see
+    /// [`atomic_add`](Self::atomic_add).
     atomic_or atomic_or_masked: AtomicLogical::<true>;
-    /// Stores the bits that one of `value` and the elements at `index` has, each atomically: the elements before.
+    /// Stores the bits that one of `value` and the element at `index` has, atomically, and gives the elements before: see
+    /// [`atomic_add`](Self::atomic_add).
     atomic_xor atomic_xor_masked: AtomicLogical::<true>;
 }

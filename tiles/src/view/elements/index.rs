@@ -9,10 +9,10 @@ use crate::tile::{Spread, Tile};
 use crate::view::IndexNumber;
 use core::marker::PhantomData;
 
-/// What an entry of an index that is a tile contributes to the common shape: its own.
+/// The contribution of a tile to the common shape of an index: its own shape.
 pub struct TileEntry<S, L>(PhantomData<(S, L)>);
 
-/// What an entry that is a number contributes to the common shape: nothing, it fits every shape.
+/// The contribution of a number to the common shape of an index: none, as it fits every shape.
 pub struct NumberEntry;
 
 /// The common shape of two entries.
@@ -21,7 +21,7 @@ pub struct NumberEntry;
     label = "index tiles of shapes that do not go together, or of two blocks"
 )]
 pub trait Meet<Other> {
-    /// What both contribute.
+    /// The contribution of both.
     type Output;
 }
 
@@ -60,7 +60,7 @@ impl<S: Shape, L: Layout> IndexShape for TileEntry<S, L> {
     note = "numbers are u32, i32, u64, usize or a block index; convert tiles of floats or bool with `.cast::<i32>()`"
 )]
 pub trait IndexEntry: Sealed + Copy {
-    /// What it contributes to the common shape.
+    /// Its contribution to the common shape.
     type Kind;
     /// The entry as the common shape sees it.
     type Prepared<S: Shape, L: Layout>: Fetch<u64>;

@@ -28,7 +28,7 @@ pub(super) type Gathered<T, E, I> = Tile<
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     const CACHE: Cache = if A::CONSTANT { Cache::Constant } else { Cache::Ordinary };
 
-    /// The elements at `index`; zero (`false`) for those outside the tensor.
+    /// The elements at `index`; zero (`false`) for elements outside the tensor.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -42,6 +42,16 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///     assert_eq!([diagonal.at([3]), diagonal.at([4])], [27, 0]);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// An index has an entry for each axis: a tile of integers of any type, or a number. The tiles broadcast together, and the result has their
+    /// common shape: [`ElementIndex`]. A negative index is outside the tensor.
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the common layout of the index. Each element is one `ld.global.nc.b32`, or `.b64`, `.b16`, `.b8`, with a predicate (PTX
+    /// ISA, "Data Movement and Conversion Instructions: ld.global.nc").
     #[inline(always)]
     #[track_caller]
     pub fn gather<I: ElementIndex<E::Rank>>(&self, index: I) -> Gathered<T, E, I> {
@@ -50,7 +60,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         unsafe { self.gather_where(T::ZERO, index, true) }
     }
 
-    /// The elements at `index` where `mask` is true and they lie inside the tensor, `padding` elsewhere.
+    /// The elements at `index` where `mask` is true and they lie inside the tensor, with `padding` elsewhere.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -61,6 +71,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///     assert_eq!([0, 1, 2, 3].map(|k| tile.at([k])), [-1.0, 0.5, -1.0, 2.5]);
     /// });
     /// ```
+    ///
+    /// # Shapes
+    ///
+    /// Masks and padding are tiles that broadcast to the common shape of the index, or plain values.
     #[inline(always)]
     #[track_caller]
     pub fn gather_masked<P, I, K>(&self, padding: P, index: I, mask: K) -> Gathered<T, E, I>
@@ -106,10 +120,12 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 
     /// The elements at `index`, without a check of bounds.
     ///
-    /// It sees what the block itself stored earlier.
+    /// It sees earlier stores of the block itself.
     ///
     /// # Safety
-    /// The elements lie inside the tensor, and no other block writes them during the kernel.
+    ///
+    /// * The elements lie inside the tensor.
+    /// * No other block writes them during the kernel.
     #[inline(always)]
     #[track_caller]
     pub unsafe fn gather_unchecked<I: ElementIndex<E::Rank>>(&self, index: I) -> Gathered<T, E, I> {
@@ -117,9 +133,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         unsafe { self.gather_masked_unchecked(T::ZERO, index, true) }
     }
 
-    /// The elements at `index` where `mask` is true, without a check of bounds; `padding` elsewhere.
+    /// The elements at `index` where `mask` is true, without a check of bounds, with `padding` elsewhere.
     ///
     /// # Safety
+    ///
     /// As for [`TensorSpan::gather_unchecked`], of the elements where `mask` is true.
     #[inline(always)]
     #[track_caller]
@@ -144,7 +161,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 /// Stores by indices. Nothing in the types says that elements named by tiles of indices belong to one block, so that these
 /// are `unsafe`; [`TensorSpan::atomic_scatter`] is safe.
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
-    /// Stores `value` at `index`; nothing outside the tensor.
+    /// Stores `value` at `index`, but nothing outside the tensor.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -159,7 +176,13 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// ```
     ///
     /// # Safety
-    /// The indices inside the tensor name different elements, which no other block accesses during the kernel.
+    ///
+    /// * The indices inside the tensor name different elements.
+    /// * No other block accesses these elements during the kernel.
+    ///
+    /// # On a GPU
+    ///
+    /// Each element is one `st.global.b32`, or `.b64`, `.b16`, `.b8`, with a predicate (PTX ISA, "Data Movement and Conversion Instructions: st").
     #[inline(always)]
     #[track_caller]
     pub unsafe fn scatter<V, I>(&self, value: V, index: I)
@@ -173,9 +196,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         unsafe { self.scatter_masked(value, index, true) }
     }
 
-    /// Stores `value` at `index` where `mask` is true; nothing outside the tensor.
+    /// Stores `value` at `index` where `mask` is true, but nothing outside the tensor.
     ///
     /// # Safety
+    ///
     /// As for [`TensorSpan::scatter`], of the elements where `mask` is true.
     #[inline(always)]
     #[track_caller]

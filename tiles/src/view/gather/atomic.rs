@@ -14,10 +14,31 @@ use crate::view::{Padding, element_wise};
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: Block>
     GatherScatterView<TensorSpan<T, E, A, M, G>, S, B>
 {
-    /// Loads the elements of the tile at `index` atomically; it must lie wholly inside the tensor with all its slices.
+    /// Loads the elements of the tile at `index` atomically; they must lie inside the tensor.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// let mut numbers = [1_u32, 2, 3, 4];
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     // SAFETY: the array outlives the span, and nothing else uses it meanwhile.
+    ///     let span = unsafe { SpanAtomic::<u32, (u32, u32)>::try_from_parts(numbers.as_mut_ptr(), &[2, 2], &[2, 1]) };
+    ///     let view = span.unwrap().gather_scatter_view(cx, shape![2, 2]);
+    ///     let rows = cx.tile_of([1, 0]);
+    ///     let tile = view.atomic_load((rows, 0), Relaxed, scope::Device);
+    ///     assert_eq!((tile.at([0, 0]), tile.at([1, 1])), (3, 2));
+    ///     view.atomic_store(tile * 10, (rows, 0), Relaxed, scope::Device);
+    /// });
+    /// assert_eq!(numbers, [10, 20, 30, 40]);
+    /// ```
     ///
     /// # Panics
-    /// If it does not (on the device: traps).
+    ///
+    /// If an element lies outside (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// The tile has the layout [`Blocked`]. Each element is `ld.relaxed.gpu.global`, or `ld.acquire` and a barrier of the block (PTX ISA, "Data
+    /// Movement and Conversion Instructions: ld").
     #[inline(always)]
     #[track_caller]
     pub fn atomic_load<I, O, C>(&self, index: I, order: O, scope: C) -> Tile<T, S, Blocked<B>>
@@ -41,7 +62,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         }
     }
 
-    /// Loads the elements of the tile at `index` atomically, with `padding` in place of those outside the tensor.
+    /// Loads the elements of the tile at `index` atomically, with `padding` in place of elements outside the tensor.
     #[inline(always)]
     #[track_caller]
     pub fn atomic_load_masked<P, I, O, C>(
@@ -71,11 +92,18 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         }
     }
 
-    /// Stores the elements of `value` atomically as the tile at `index`, which must lie wholly inside the tensor with all
-    /// its slices. Which of several values for one element stays is unspecified.
+    /// Stores the elements of `value` atomically as the tile at `index`; they must lie inside the tensor.
+    ///
+    /// Which of several values for one element stays is unspecified. [`atomic_load`](Self::atomic_load) has an example.
     ///
     /// # Panics
-    /// If it does not lie inside (on the device: traps).
+    ///
+    /// If an element lies outside (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// Each element is `st.relaxed.gpu.global`, or `st.release` after a barrier of the block (PTX ISA, "Data Movement and Conversion
+    /// Instructions: st").
     #[inline(always)]
     #[track_caller]
     pub fn atomic_store<U, R, L, I, O, C>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
@@ -103,7 +131,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         }
     }
 
-    /// Stores atomically those elements of `value` as the tile at `index` that lie inside the tensor.
+    /// Stores atomically those elements of `value` that lie inside the tensor, as the tile at `index`.
     #[inline(always)]
     #[track_caller]
     pub fn atomic_store_masked<U, R, L, I, O, C>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)

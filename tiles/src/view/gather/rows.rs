@@ -102,9 +102,9 @@ impl<X: Copy, S, B> Clone for GatherScatterView<X, S, B> {
 impl<X: Copy, S, B> Copy for GatherScatterView<X, S, B> {}
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
-    /// The span as a place from which tiles of `shape` are gathered, row by row: see [`GatherScatterView`].
+    /// The span as a [`GatherScatterView`], from which tiles of `shape` are gathered row by row.
     ///
-    /// A writable span is consumed, as by [`partition`](TensorSpan::partition).
+    /// A writable span is consumed, as by [`partition`](TensorSpan::partition). The type has an example.
     #[inline(always)]
     pub fn gather_scatter_view<S: Shape + OfRank<E::Rank>, B: Block>(
         self,
@@ -230,6 +230,12 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 
     /// Loads the tile at `index`, with `padding` in place of elements outside the tensor.
+    ///
+    /// [`GatherScatterView`](GatherScatterView#edges) has an example.
+    ///
+    /// # On a GPU
+    ///
+    /// The instructions of [`load`](Self::load), each with a predicate.
     #[inline(always)]
     #[track_caller]
     pub fn load_masked<P: Padding<T>, I: GatherIndex<S, B>>(
@@ -390,7 +396,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         unsafe { Self::store_inside::<I>(value.cast::<T>().spread(), &part) }
     }
 
-    /// Stores those elements of `value` as the tile at `index` that lie inside the tensor.
+    /// Stores those elements of `value` that lie inside the tensor, as the tile at `index`.
     ///
     /// # Safety
     ///
