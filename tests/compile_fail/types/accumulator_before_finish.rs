@@ -1,5 +1,5 @@
 //! mismatched types
-//! cannot add `{float}` to `cuda_tiles::mma::Accumulator<f32, (D<16>, D<16>), KernelBlock>`
+//! cannot add `{float}` to `Accumulator<f32, (D<16>, D<16>), KernelBlock>`
 
 use cuda_tiles::prelude::*;
 

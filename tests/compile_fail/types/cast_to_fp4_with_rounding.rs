@@ -1,4 +1,3 @@
-//! mismatched types
 
 use cuda_tiles::prelude::*;
 

@@ -1,4 +1,4 @@
-//! a tile does not broadcast to the smaller shape `(D<64>,)`
+//! a tile of shape `(D<1>, D<64>)` does not broadcast to the shape `(D<64>,)`
 
 use cuda_tiles::prelude::*;
 

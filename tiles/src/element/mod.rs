@@ -46,7 +46,7 @@ pub use minifloat::{f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, tf32};
 pub use number::{Integer, Logical, Number};
 pub use order::{Comparable, Ordered};
 pub use pointer::Pointer;
-pub use promote::{FitsElement, Promote, PromoteMixed};
+pub use promote::{FitsElement, Promote, PromoteMixed, StoredAs};
 pub use repack::{Repack, Word};
 
 /// A type that a tile can hold.

@@ -30,6 +30,16 @@ pub trait FitsElement<Wanted: Element>: Sealed {}
 
 impl<T: Element> FitsElement<T> for T {}
 
+/// Element types whose values a tensor of `T` stores: the common type of both is `T`.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` cannot be stored as `{T}` without an explicit conversion",
+    label = "the tensor has elements of type `{T}`",
+    note = "convert first: `.cast::<{T}>()`"
+)]
+pub trait StoredAs<T: Element>: Promote<T, Output: FitsElement<T>> + Cast<T> {}
+
+impl<T: Element, U: Promote<T, Output: FitsElement<T>> + Cast<T>> StoredAs<T> for U {}
+
 /// Every element has its own type in common with itself.
 impl<T: Element> Promote<T> for T {
     type Output = T;

@@ -108,6 +108,11 @@ pub trait Join<Other: Sealed>: Sealed {
     type Output: Layout;
 }
 
+/// Layouts of tiles that the threads of block `B` hold.
+pub trait HeldBy<B: Block>: Layout<Block = B> + Join<Blocked<B>> {}
+
+impl<B: Block, L: Layout<Block = B> + Join<Blocked<B>>> HeldBy<B> for L {}
+
 impl<B: Block> Join<Blocked<B>> for Blocked<B> {
     type Output = Self;
 }

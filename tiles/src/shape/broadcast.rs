@@ -36,6 +36,16 @@ pub trait FitsShape<Wanted: Sealed>: Sealed {}
 
 impl<S: Sealed> FitsShape<S> for S {}
 
+/// Shapes of tiles that broadcast to `Wanted`.
+#[diagnostic::on_unimplemented(
+    message = "a tile of shape `{Self}` does not broadcast to the shape `{Wanted}`",
+    label = "does not broadcast to `{Wanted}`",
+    note = "only dimensions of size 1 grow; `reshape` keeps the number of elements, and reductions make tiles smaller"
+)]
+pub trait BroadcastsTo<Wanted: Shape>: Shape + Broadcast<Wanted, Output: FitsShape<Wanted>> {}
+
+impl<W: Shape, S: Shape + Broadcast<W, Output: FitsShape<W>>> BroadcastsTo<W> for S {}
+
 type Wider<A, B> = <A as BroadcastDimension<B>>::Output;
 
 macro_rules! dimensions {

@@ -8,7 +8,7 @@ pub(crate) mod order;
 mod resize;
 mod scale;
 
-pub use broadcast::{Broadcast, BroadcastDimension, FitsShape};
+pub use broadcast::{Broadcast, BroadcastDimension, BroadcastsTo, FitsShape};
 pub(crate) use order::is_permutation;
 pub use order::{AxisDimension, AxisOrder, Swap, Transpose};
 pub use resize::{DimensionCount, Flatten, Halve, InsertAxis, Lengthen, Squeeze};

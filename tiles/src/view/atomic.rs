@@ -9,9 +9,9 @@ use super::ownership::TakesNames;
 use super::padding::Padding;
 use super::transfer;
 use super::traversal::Traversal;
-use crate::element::{AtomicAdd, AtomicLogical, AtomicMinMax, Cast, Element, FitsElement, Number, Promote};
-use crate::layout::{Block, Blocked, Join, Layout};
-use crate::shape::{Broadcast, FitsShape, Shape};
+use crate::element::{AtomicAdd, AtomicLogical, AtomicMinMax, Element, Number, StoredAs};
+use crate::layout::{Block, Blocked, HeldBy};
+use crate::shape::{BroadcastsTo, Shape};
 use crate::span::access::Writable;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
@@ -144,9 +144,9 @@ where
     pub fn atomic_store<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
         A: Writable,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
         O: WriteOrder,
         C: Scope,
         I: TileIndex<E::Rank>,
@@ -167,9 +167,9 @@ where
     pub fn atomic_store_masked<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
         A: Writable,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
         O: WriteOrder,
         C: Scope,
         I: TileIndex<E::Rank>,
@@ -274,9 +274,9 @@ macro_rules! changes {
             where
                 T: $bound,
                 A: Writable,
-                U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-                R: Shape + Broadcast<S, Output: FitsShape<S>>,
-                L: Layout<Block = B> + Join<Blocked<B>>,
+                U: StoredAs<T>,
+                R: BroadcastsTo<S>,
+                L: HeldBy<B>,
                 O: UpdateOrder,
                 C: Scope,
                 I: TileIndex<E::Rank>,
@@ -301,9 +301,9 @@ macro_rules! changes {
             where
                 T: $bound,
                 A: Writable,
-                U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-                R: Shape + Broadcast<S, Output: FitsShape<S>>,
-                L: Layout<Block = B> + Join<Blocked<B>>,
+                U: StoredAs<T>,
+                R: BroadcastsTo<S>,
+                L: HeldBy<B>,
                 O: UpdateOrder,
                 C: Scope,
                 I: TileIndex<E::Rank>,

@@ -4,8 +4,7 @@ use super::element_wise;
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::transfer::{self, Cache};
 use crate::element::{
-    AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, Element, FitsElement, Integer, Pointer,
-    Promote,
+    AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, Element, Integer, Pointer, StoredAs,
 };
 use crate::layout::Layout;
 use crate::ops::Operand;
@@ -171,8 +170,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     #[doc(alias("store_offset", "store_ptr_tko"))]
     pub unsafe fn store<V>(self, value: V)
     where
-        V: Operand<T, S, L, Shape: FitsShape<S>>,
-        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        V: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
     {
         // SAFETY: the same contract.
         unsafe { self.store_masked(value, true) }
@@ -186,8 +184,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     #[inline(always)]
     pub unsafe fn store_masked<V, K>(self, value: V, mask: K)
     where
-        V: Operand<T, S, L, Shape: FitsShape<S>>,
-        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        V: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
         K: Operand<bool, S, L, Element = bool, Shape: FitsShape<S>>,
     {
         let (value, mask) = (value.prepare::<S, L>(), mask.prepare::<S, L>());
@@ -278,8 +275,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     #[inline(always)]
     pub unsafe fn atomic_store<V, O, C>(self, value: V, order: O, scope: C)
     where
-        V: Operand<T, S, L, Shape: FitsShape<S>>,
-        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        V: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
         O: WriteOrder,
         C: Scope,
     {
@@ -295,8 +291,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     #[inline(always)]
     pub unsafe fn atomic_store_masked<V, K, O, C>(self, value: V, mask: K, order: O, scope: C)
     where
-        V: Operand<T, S, L, Shape: FitsShape<S>>,
-        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        V: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
         K: Operand<bool, S, L, Element = bool, Shape: FitsShape<S>>,
         O: WriteOrder,
         C: Scope,
@@ -345,10 +340,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     ) -> Tile<T, S, L>
     where
         T: AtomicExchange,
-        X: Operand<T, S, L, Shape: FitsShape<S>>,
-        X::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        V: Operand<T, S, L, Shape: FitsShape<S>>,
-        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        X: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
+        V: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
         O: UpdateOrder,
         C: Scope,
     {
@@ -372,10 +365,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     ) -> Tile<T, S, L>
     where
         T: AtomicExchange,
-        X: Operand<T, S, L, Shape: FitsShape<S>>,
-        X::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        V: Operand<T, S, L, Shape: FitsShape<S>>,
-        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        X: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
+        V: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
         K: Operand<bool, S, L, Element = bool, Shape: FitsShape<S>>,
         O: UpdateOrder,
         C: Scope,
@@ -409,8 +400,7 @@ macro_rules! updates {
             pub unsafe fn $name<V, O, C>(self, value: V, order: O, scope: C) -> Tile<T, S, L>
             where
                 T: $bound,
-                V: Operand<T, S, L, Shape: FitsShape<S>>,
-                V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+                V: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
                 O: UpdateOrder,
                 C: Scope,
             {
@@ -426,8 +416,7 @@ macro_rules! updates {
             pub unsafe fn $masked<V, K, O, C>(self, value: V, mask: K, order: O, scope: C) -> Tile<T, S, L>
             where
                 T: $bound,
-                V: Operand<T, S, L, Shape: FitsShape<S>>,
-                V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+                V: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
                 K: Operand<bool, S, L, Element = bool, Shape: FitsShape<S>>,
                 O: UpdateOrder,
                 C: Scope,

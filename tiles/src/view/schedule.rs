@@ -5,12 +5,12 @@ use super::index::TileIndex;
 use super::ownership::{AnyNumber, InOrder, TakesNames};
 use super::padding::Padding;
 use crate::context::Cx;
-use crate::element::{Cast, Element, FitsElement, Promote};
-use crate::layout::{Block, Blocked, Join, Layout};
+use crate::element::{Element, StoredAs};
+use crate::layout::{Block, Blocked, HeldBy};
 use crate::schedule::indices::total;
 use crate::schedule::order::TileOrder;
 use crate::sealed::{Sealed, sealed};
-use crate::shape::{Broadcast, FitsShape, MAXIMUM_RANK, Shape};
+use crate::shape::{BroadcastsTo, MAXIMUM_RANK, Shape};
 use crate::span::access::Writable;
 use crate::span::extents::OffsetInteger;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
@@ -281,9 +281,9 @@ where
     pub fn store<U, R, L>(&self, value: Tile<U, R, L>)
     where
         A: Writable,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
     {
         self.view.store(value, self.own())
     }
@@ -296,9 +296,9 @@ where
     pub fn store_masked<U, R, L>(&self, value: Tile<U, R, L>)
     where
         A: Writable,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
     {
         self.view.store_masked(value, self.own())
     }

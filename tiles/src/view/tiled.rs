@@ -10,10 +10,10 @@ use super::traversal::{AtElements, AtSteps, SideBySide, Traversal};
 use crate::arch;
 use crate::arch::messages::Failure;
 use crate::context::Cx;
-use crate::element::{Cast, Element, FitsElement, Promote};
-use crate::layout::{Block, Blocked, Join, Layout, Map};
+use crate::element::{Cast, Element, StoredAs};
+use crate::layout::{Block, Blocked, HeldBy, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
-use crate::shape::{Broadcast, FitsShape, MAXIMUM_RANK, Shape};
+use crate::shape::{BroadcastsTo, MAXIMUM_RANK, Shape};
 use crate::span::access::Writable;
 use crate::span::extents::OffsetInteger;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
@@ -528,9 +528,9 @@ where
     pub fn store<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
         A: Writable,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
         I: TileIndex<E::Rank>,
         A: TakesNames<I::Naming, N>,
     {
@@ -555,9 +555,9 @@ where
     pub unsafe fn store_unchecked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
         A: Writable,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
         I: TileIndex<E::Rank>,
         A: TakesNames<I::Naming, N>,
     {
@@ -586,9 +586,9 @@ where
     pub fn store_masked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
         A: Writable,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
         I: TileIndex<E::Rank>,
         A: TakesNames<I::Naming, N>,
     {
@@ -624,9 +624,9 @@ where
     pub unsafe fn store_masked_unowned<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
         A: Writable,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
         I: TileIndex<E::Rank>,
         A: TakesNames<I::Naming, N>,
     {

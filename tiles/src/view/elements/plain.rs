@@ -2,7 +2,7 @@
 
 use super::Chosen;
 use super::index::ElementIndex;
-use crate::element::{Cast, Element, FitsElement, Promote};
+use crate::element::{Cast, Element, StoredAs};
 use crate::layout::Layout;
 use crate::ops::Operand;
 use crate::ops::operand::Fetch;
@@ -189,8 +189,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     where
         A: Writable,
         I: ElementIndex<E::Rank>,
-        V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
-        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        V: Operand<T, I::Shape, I::Layout, Element: StoredAs<T>, Shape: FitsShape<I::Shape>>,
     {
         // SAFETY: the same contract.
         unsafe { self.scatter_masked(value, index, true) }
@@ -207,8 +206,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     where
         A: Writable,
         I: ElementIndex<E::Rank>,
-        V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
-        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        V: Operand<T, I::Shape, I::Layout, Element: StoredAs<T>, Shape: FitsShape<I::Shape>>,
         K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
     {
         let chosen = Chosen::new(self, index.prepare());
@@ -231,8 +229,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     where
         A: Writable,
         I: ElementIndex<E::Rank>,
-        V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
-        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        V: Operand<T, I::Shape, I::Layout, Element: StoredAs<T>, Shape: FitsShape<I::Shape>>,
     {
         // SAFETY: the same contract.
         unsafe { self.scatter_masked_unchecked(value, index, true) }
@@ -248,8 +245,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     where
         A: Writable,
         I: ElementIndex<E::Rank>,
-        V: Operand<T, I::Shape, I::Layout, Shape: FitsShape<I::Shape>>,
-        V::Element: Promote<T, Output: FitsElement<T>> + Cast<T>,
+        V: Operand<T, I::Shape, I::Layout, Element: StoredAs<T>, Shape: FitsShape<I::Shape>>,
         K: Operand<bool, I::Shape, I::Layout, Element = bool, Shape: FitsShape<I::Shape>>,
     {
         let chosen = Chosen::new(self, index.prepare());

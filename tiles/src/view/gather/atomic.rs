@@ -2,9 +2,9 @@
 
 use super::index::GatherIndex;
 use super::rows::{GatherScatterView, GatheredPart};
-use crate::element::{Cast, Element, FitsElement, Promote};
-use crate::layout::{Block, Blocked, Join, Layout};
-use crate::shape::{Broadcast, FitsShape, Shape};
+use crate::element::{Element, StoredAs};
+use crate::layout::{Block, Blocked, HeldBy};
+use crate::shape::{BroadcastsTo, Shape};
 use crate::span::access::Concurrent;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
@@ -109,9 +109,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     pub fn atomic_store<U, R, L, I, O, C>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
         A: Concurrent,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
         I: GatherIndex<S, B>,
         O: WriteOrder,
         C: Scope,
@@ -137,9 +137,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     pub fn atomic_store_masked<U, R, L, I, O, C>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
         A: Concurrent,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
         I: GatherIndex<S, B>,
         O: WriteOrder,
         C: Scope,

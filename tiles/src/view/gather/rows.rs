@@ -4,11 +4,11 @@ use super::index::{GatherIndex, Rows};
 use crate::arch;
 use crate::arch::messages::Failure;
 use crate::context::Cx;
-use crate::element::{Cast, Element, FitsElement, Promote};
-use crate::layout::{Block, Blocked, Join, Layout, Map};
+use crate::element::{Cast, Element, StoredAs};
+use crate::layout::{Block, Blocked, HeldBy, Layout, Map};
 use crate::protocol::GATHERED;
 use crate::registers::{PowerOfTwo, Registers};
-use crate::shape::{Broadcast, FitsShape, MAXIMUM_RANK, OfRank, Shape};
+use crate::shape::{BroadcastsTo, MAXIMUM_RANK, OfRank, Shape};
 use crate::span::access::Writable;
 use crate::span::extents::OffsetInteger;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
@@ -384,9 +384,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     pub unsafe fn store<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
         A: Writable,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
         I: GatherIndex<S, B>,
     {
         let gathered = self.locate(index);
@@ -407,9 +407,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     pub unsafe fn store_masked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
         A: Writable,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
         I: GatherIndex<S, B>,
     {
         let gathered = self.locate(index);
@@ -437,9 +437,9 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     pub unsafe fn store_unchecked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
         A: Writable,
-        U: Promote<T, Output: FitsElement<T>> + Cast<T>,
-        R: Shape + Broadcast<S, Output: FitsShape<S>>,
-        L: Layout<Block = B> + Join<Blocked<B>>,
+        U: StoredAs<T>,
+        R: BroadcastsTo<S>,
+        L: HeldBy<B>,
         I: GatherIndex<S, B>,
     {
         let gathered = self.locate(index);
