@@ -1,3 +1,4 @@
+//! `f32` does not convert to `cuda_tiles::element::f4e2m1` in this rounding mode
 
 use cuda_tiles::prelude::*;
 

@@ -332,11 +332,17 @@ where
     #[track_caller]
     pub(crate) fn give_back(&mut self, slot: u32) {
         // Held stages lie directly before the next one.
-        if slot != self.slot(const { Self::STAGES as u32 } - self.held) {
-            self.fail("release", RELEASE_ORDER)
-        }
+        let is_oldest = slot == self.slot(const { Self::STAGES as u32 } - self.held);
         if PRODUCER_WARP {
+            if !is_oldest {
+                // The producer warp reports the error, at the latest when the consumers have ended. A loop that waits for the report
+                // would make the code behind it look rarely run, and rustc does not inline calls in such code.
+                // SAFETY: the word belongs to the ring.
+                unsafe { barriers::store_volatile(self.ring.failed(), RELEASE_ORDER as u32) };
+            }
             self.arrive_empty(slot);
+        } else if !is_oldest {
+            self.fail("release", RELEASE_ORDER)
         }
         self.held -= 1;
     }

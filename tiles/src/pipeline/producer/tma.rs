@@ -89,6 +89,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
                 self.report_failure();
                 barriers::rest();
             }
+            self.report_failure();
         }
     }
 
