@@ -59,7 +59,7 @@ where
     } else if const { Whole::<T, U, C, SA, S, L::Block>::SERVED } {
         warp::multiply::<T, U, C, SA, SB, S, L::Block, L, M>(&a, &b, &mut acc);
     } else {
-        simt::multiply::<T, U, C, SA, SB, S, L::Block, L, M>(&a, &b, &mut acc);
+        simt::Multiplication::<T, U, C, SA, SB, S, L, M>::multiply(&a, &b, &mut acc);
     }
     Tile::<C, S, Accumulators<L::Block>>::from_registers(acc).spread()
 }

@@ -12,7 +12,7 @@ use crate::arch::messages::Failure;
 use crate::context::Cx;
 use crate::element::{Cast, Element, StoredAs};
 use crate::layout::{Block, Blocked, HeldBy, Layout, Map};
-use crate::registers::{PowerOfTwo, Registers};
+use crate::registers::PowerOfTwo;
 use crate::shape::{BroadcastsTo, MAXIMUM_RANK, Shape};
 use crate::span::access::Writable;
 use crate::span::extents::OffsetInteger;
@@ -397,22 +397,10 @@ where
         condition: impl Fn(usize) -> Option<bool>,
         padding: T,
     ) -> Tile<T, S, Blocked<B>> {
-        let mut registers = Registers::from_fn(|_| padding);
-        <<Blocked<B> as Layout>::Registers<S>>::unroll(0, vector, &mut |i| {
-            // SAFETY: the caller's contract; registers `i..i + vector` are neighbours in memory as the layout's
-            // pieces are at least that long, and the span's access mode says whether its memory is constant.
-            unsafe {
-                transfer::load(
-                    part.address::<InMemory<S, M>, Blocked<B>>(i),
-                    vector,
-                    Self::CACHE,
-                    condition(i),
-                    padding,
-                    |k, element| registers.set(i + k, element),
-                )
-            }
-        });
-        Tile::from_registers(registers)
+        let address = |i| part.address::<InMemory<S, M>, Blocked<B>>(i);
+        // SAFETY: the caller's contract; `vector` registers are neighbours in memory, as the layout's pieces are at least that long. The
+        // span's access mode says whether its memory is constant.
+        unsafe { transfer::load_vectors(address, vector, Self::CACHE, condition, padding) }
     }
 
     /// The tile whose elements were loaded in the order of memory.

@@ -3,8 +3,11 @@
 use crate::arch::{VECTOR_BYTES, global};
 use crate::context::barrier;
 use crate::element::Element;
-use crate::layout::Block;
+use crate::layout::{Block, Blocked, Layout};
+use crate::registers::{PowerOfTwo, Registers};
+use crate::shape::Shape;
 use crate::span::Access;
+use crate::tile::Tile;
 
 /// Room for the widest access, seen as words or as elements.
 #[derive(Clone, Copy)]
@@ -89,6 +92,30 @@ pub(crate) unsafe fn load<T: Element>(
         take(k, words.element(k));
         k += 1;
     }
+}
+
+/// A tile whose registers are loaded by `vector` at a time, those for which `condition` is not `Some(false)`; the others are `padding`.
+/// `address(i)` is the address of the element of register `i`.
+///
+/// # Safety
+/// `vector` elements take 1, 2, 4, 8 or 16 bytes. The elements of registers `i..i + vector` are neighbours in memory. Vectors that are
+/// loaded are valid for reads and aligned; with [`Cache::Constant`] nothing writes them during the kernel.
+#[inline(always)]
+pub(super) unsafe fn load_vectors<T: Element, S: Shape, B: Block>(
+    address: impl Fn(usize) -> *mut T::Bits,
+    vector: usize,
+    cache: Cache,
+    condition: impl Fn(usize) -> Option<bool>,
+    padding: T,
+) -> Tile<T, S, Blocked<B>> {
+    let mut registers = Registers::from_fn(|_| padding);
+    <<Blocked<B> as Layout>::Registers<S>>::unroll(0, vector, &mut |i| {
+        // SAFETY: the same contract.
+        unsafe {
+            load(address(i), vector, cache, condition(i), padding, |k, element| registers.set(i + k, element))
+        }
+    });
+    Tile::from_registers(registers)
 }
 
 /// The `bytes` bytes at `address`; with a false `condition`, `otherwise`.

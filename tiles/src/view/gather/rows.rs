@@ -7,7 +7,7 @@ use crate::context::Cx;
 use crate::element::{Cast, Element, StoredAs};
 use crate::layout::{Block, Blocked, HeldBy, Layout, Map};
 use crate::protocol::GATHERED;
-use crate::registers::{PowerOfTwo, Registers};
+use crate::registers::PowerOfTwo;
 use crate::shape::{BroadcastsTo, MAXIMUM_RANK, OfRank, Shape};
 use crate::span::access::Writable;
 use crate::span::extents::OffsetInteger;
@@ -301,22 +301,10 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
         condition: impl Fn(usize) -> Option<bool>,
         padding: T,
     ) -> Tile<T, S, Blocked<B>> {
-        let mut registers = Registers::from_fn(|_| padding);
-        <<Blocked<B> as Layout>::Registers<S>>::unroll(0, vector, &mut |i| {
-            // SAFETY: the caller's contract; registers `i..i + vector` are neighbours in memory, as the layout's pieces
-            // are at least that long and lie in one slice, and the access mode says whether memory is constant.
-            unsafe {
-                transfer::load(
-                    part.address::<S, B, I>(i),
-                    vector,
-                    Self::CACHE,
-                    condition(i),
-                    padding,
-                    |k, element| registers.set(i + k, element),
-                )
-            }
-        });
-        Tile::from_registers(registers)
+        let address = |i| part.address::<S, B, I>(i);
+        // SAFETY: the caller's contract; `vector` registers are neighbours in memory, as the layout's pieces are at least that long and lie
+        // in one slice. The access mode says whether memory is constant.
+        unsafe { transfer::load_vectors(address, vector, Self::CACHE, condition, padding) }
     }
 
     /// Ends the kernel unless all of this thread's elements lie inside the tensor: any thread's failure ends it for all.
