@@ -21,12 +21,12 @@ fn pages_folder() -> PathBuf {
     root().join("docs/book/src")
 }
 
-/// The Markdown files of a folder, and of those below it if that is asked for.
-fn markdown(folder: &Path, below: bool) -> Vec<PathBuf> {
+/// The files of a folder with this ending, and of those below it if that is asked for.
+fn files(folder: &Path, ending: &str, below: bool) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let paths = entries.map(|entry| entry.unwrap().path());
-    let of = |path: PathBuf| if below && path.is_dir() { markdown(&path, below) } else { vec![path] };
-    paths.flat_map(of).filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect()
+    let of = |path: PathBuf| if below && path.is_dir() { files(&path, ending, below) } else { vec![path] };
+    paths.flat_map(of).filter(|path| path.extension().is_some_and(|found| found == ending)).collect()
 }
 
 /// The pages of the book, by their paths in its folder, with their texts.
@@ -34,17 +34,17 @@ fn pages() -> BTreeMap<String, String> {
     let folder = pages_folder();
     let name = |path: &Path| path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/");
     let mut pages: BTreeMap<_, _> =
-        markdown(&folder, true).iter().map(|path| (name(path), read(path))).collect();
+        files(&folder, "md", true).iter().map(|path| (name(path), read(path))).collect();
     pages.remove("SUMMARY.md").expect("the book has a summary");
     pages
 }
 
 /// The Markdown files at the root, and the pages of the book.
 fn documents() -> Vec<PathBuf> {
-    let mut files = markdown(root(), false);
-    files.extend(markdown(&pages_folder(), true));
-    assert!(files.len() >= 30, "{files:?}");
-    files
+    let mut documents = files(root(), "md", false);
+    documents.extend(files(&pages_folder(), "md", true));
+    assert!(documents.len() >= 30, "{documents:?}");
+    documents
 }
 
 /// The targets of a document's links that are files: neither elsewhere nor within the document. Code has none.
@@ -185,4 +185,25 @@ fn every_page_of_the_cookbook_is_in_its_index_and_has_a_program() {
         count += 1;
     }
     assert!(count >= 16, "only {count} pages were found");
+}
+
+/// A call names the parameters that cannot be inferred, and nothing else.
+#[test]
+fn no_call_of_the_library_has_an_underscore_between_angle_brackets() {
+    let mut programs = documents();
+    programs.extend(files(&root().join("examples"), "rs", true));
+    programs.extend(files(&root().join("kernels/src"), "rs", true));
+    let mut calls = 0;
+    for path in programs {
+        for line in read(&path).lines() {
+            for (call, rest) in line.match_indices("::<").map(|(at, found)| line.split_at(at + found.len())) {
+                let Some((parameters, _)) = rest.split_once(">(") else { continue };
+                let collects = call.ends_with("collect::<");
+                let inferred = parameters.split([',', '<', '>']).any(|parameter| parameter.trim() == "_");
+                assert!(!inferred || collects, "{}: {line}", path.display());
+                calls += 1;
+            }
+        }
+    }
+    assert!(calls >= 500, "only {calls} calls were found");
 }
