@@ -69,7 +69,7 @@ use core::marker::PhantomData;
 /// # Values
 ///
 /// A stored value has any shape that broadcasts to `S`. Its element type promotes to `T`, so that the conversion loses nothing of its kind:
-/// [`Promote`].
+/// [`StoredAs`].
 ///
 /// # Writable spans
 ///
