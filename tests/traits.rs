@@ -23,10 +23,15 @@ use syn::{Generics, Item, Token, TraitItem, Type, TypeParamBound, UseTree, Visib
 const CRATES: [&str; 3] = ["tiles", "host", "builder"];
 
 /// The traits that anyone may implement, with the reason why no unsafe code trusts them.
-const OPEN: [(&str, &str); 4] = [
+const OPEN: [(&str, &str); 6] = [
     (
         "tiles::element::cast::rounding::CastWith",
         "with a mode of one's own it is a function of one element, as `map` takes",
+    ),
+    ("tiles::element::cast::rounding::CastMode", "as `CastWith`, of which it is the mode's side"),
+    (
+        "tiles::simt::shared::SharedMemory",
+        "a name for a method of `Cx`, which has its body: no function takes just any implementation of it",
     ),
     ("tiles::pipeline::producer::ProducerSafe", "says no more than its supertrait `Send`, which is `unsafe`"),
     (

@@ -103,9 +103,16 @@ pub trait SharedMemory<R>: Sealed + Sized {
     ///
     /// A call must have ended before it is reached again: the levels of a recursion would have one memory for all of them. On the CPU that
     /// panics. On a GPU it is not checked, and the inner level writes to the outer one's elements.
+    #[track_caller]
+    fn shared<T: Element, const N: usize>(self, body: impl FnOnce(Shared<'_, T, N, Self::Block>) -> R) -> R;
+}
+
+impl<B: Block, R> SharedMemory<R> for Cx<B> {
+    type Block = B;
+
     #[inline(always)]
     #[track_caller]
-    fn shared<T: Element, const N: usize>(self, body: impl FnOnce(Shared<'_, T, N, Self::Block>) -> R) -> R {
+    fn shared<T: Element, const N: usize>(self, body: impl FnOnce(Shared<'_, T, N, B>) -> R) -> R {
         const {
             assert!(
                 N * size_of::<T::Bits>() <= MOST_BYTES,
@@ -119,10 +126,6 @@ pub trait SharedMemory<R>: Sealed + Sized {
             })
         }
     }
-}
-
-impl<B: Block, R> SharedMemory<R> for Cx<B> {
-    type Block = B;
 }
 
 /// The element at `address`.
