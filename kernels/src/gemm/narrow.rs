@@ -15,10 +15,10 @@ use super::scheduler::TileRange;
 gemm_table!(instances!(narrow_nt (swapped_kernel!
     /// As [`gemm_nt`](super::kernels::gemm_nt), for `c` of few rows, with operands A and B swapped.
     gemm_narrow_nt [threads = 128, producer = 32], group GROUP, b [N x K],
-    |cx, acc| Accumulator::from_tile(acc.transpose::<0, 1>()).finish();
+    |acc| Accumulator::from_tile(acc.transpose::<0, 1>()).finish();
 ) [] ();));
 gemm_table!(instances!(narrow_nn (swapped_kernel!
     /// As [`gemm_nn`](super::kernels::gemm_nn), for `c` of few rows, with operands A and B swapped.
     gemm_narrow_nn [threads = 128, producer = 32], group GROUP, b [K x N] transposed,
-    |cx, acc| Accumulator::from_tile(acc.transpose::<0, 1>()).finish();
+    |acc| Accumulator::from_tile(acc.transpose::<0, 1>()).finish();
 ) [] ();));

@@ -125,7 +125,7 @@ macro_rules! swapped_kernel {
     (
         $(#[$documentation:meta])*
         $name:ident [$($setting:tt)*], group $group:ident, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?,
-        |$cx:ident, $acc:ident| $transposed:expr;
+        |$acc:ident| $transposed:expr;
         instances $instances:tt
     ) => {
         $(#[$documentation])*
@@ -166,8 +166,8 @@ macro_rules! swapped_kernel {
             D<K>: Dimension,
         {
             let config = GemmConfig::<$group, true, PROMOTED>;
-            gemm_body(roles, operand!(b $($transposed_b)?), Transposed(a), c, range.0, config, ring, move |$cx, $acc, tile| {
-                let result = finish($cx, $transposed, &tile, bias, scales.0);
+            gemm_body(roles, operand!(b $($transposed_b)?), Transposed(a), c, range.0, config, ring, move |cx, $acc, tile| {
+                let result = finish(cx, $transposed, &tile, bias, scales.0);
                 tile.store_directly(result);
             });
         }

@@ -336,7 +336,7 @@ where
         if PRODUCER_WARP {
             if !is_oldest {
                 // The producer warp reports the error, at the latest when the consumers have ended. A loop that waits for the report
-                // would make the code behind it look rarely run, and rustc does not inline calls in such code.
+                // would make the code behind it look rarely run, and LLVM does not inline calls in such code.
                 // SAFETY: the word belongs to the ring.
                 unsafe { barriers::store_volatile(self.ring.failed(), RELEASE_ORDER as u32) };
             }
