@@ -468,8 +468,11 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 barriers::fence_proxy_async();
             }
             execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
-            if by_tma && issues {
-                bulk::store(self.operand.matrix.map.cast(), buffer, [x, y, self.index[0]]);
+            if issues {
+                if by_tma {
+                    bulk::store(self.operand.matrix.map.cast(), buffer, [x, y, self.index[0]]);
+                }
+                // Also without a store: each panel is one group, because `wait_for_reads` counts groups.
                 bulk::commit_stores();
             }
             // Threads store the rest: the whole panel or, in one of a row's panels, the columns of its last chunk.
