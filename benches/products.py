@@ -8,8 +8,8 @@ The products are drawn with a seed: sizes log-uniform from 1 to 16,384, projecti
 32,768, long thin ones, deep small ones and ragged ones. A rival is the best of PyTorch's calls of cuBLAS and cuBLASLt.
 
 Method: ours and each rival run once on a poisoned output, and rows of the result, the last among them, are compared with a
-float64 reference. A sample is a time of at least 2 ms of back-to-back launches between two events; the samples of all candidates are
-interleaved, and the median of 7 counts. Inputs are normally distributed and rotate over sets larger than the L2 cache. `ratio` is the
+float64 reference. A sample is the time of 2 ms of launches, at most 40, between two events. The launches queue up behind a kernel that
+spins, so the time is that of the GPU. The samples of all candidates are interleaved, and the median of 7 counts. Inputs are normally distributed and rotate over sets larger than the L2 cache. `ratio` is the
 rival's time over ours.
 
 --plans FILE: also measures every plan that we have for the products, and appends their times to FILE. `fit.py` makes the model of them.
@@ -31,10 +31,12 @@ import time
 import torch
 
 import measuring
-from measuring import Array, Lacking, Library, sample
+from measuring import Array, Lacking, Library
 from matrix import GemmOptions, filled, poison
 
 SAMPLES, SAMPLE, ROTATED, MOST_SETS = 7, 2.0, 300e6, 64
+# Cycles of the kernel behind which launches queue up, and the most launches that the host makes in that time.
+SPIN, QUEUED = 2_000_000, 40
 # Seconds without a finished product after which the process is taken to hang.
 PATIENCE = 120
 KINDS = {
@@ -120,6 +122,15 @@ def draw(seed, count):
     return [(name, *one()) for name, (one, share) in classes.items() for _ in range(round(share * count / whole))]
 
 
+class Plan(ctypes.Structure):
+    """benches/library/src/gemm.rs has the same structure."""
+
+    _fields_ = [("rows", ctypes.c_uint32), ("columns", ctypes.c_uint32), ("threads", ctypes.c_uint32), ("cut", ctypes.c_int32)]
+
+    def key(self):
+        return self.rows, self.columns, self.threads, self.cut
+
+
 class Product:
     """The data of a product, our launch and the rivals."""
 
@@ -148,20 +159,20 @@ class Product:
         launches = []
         for s in self.sets:
             arrays = [Array.of(s["a"], element), Array.of(s["b"], element), Array.of(s["out"])]
-            before = [plan] if plan is not None else []
+            last = [] if plan is None else [ctypes.byref(plan)]
             name = "ct_gemm" if plan is None else "ct_gemm_by_plan"
-            launches.append(library.launcher(name, *before, *map(ctypes.byref, arrays), ctypes.byref(options)))
+            launches.append(library.launcher(name, *map(ctypes.byref, arrays), ctypes.byref(options), *last))
             launches[-1].arrays = arrays
         return launches
 
     def plans(self, library):
-        """All plans that we have for it, as text."""
+        """The plan that is chosen, and all plans."""
         options, s = GemmOptions(int(self.kind == "e4m3 fast"), 0, Array()), self.sets[0]
         element = "tf32" if self.kind == "tf32" else None
         arrays = [Array.of(s["a"], element), Array.of(s["b"], element), Array.of(s["out"])]
-        text = ctypes.create_string_buffer(1 << 16)
-        library.launcher("ct_gemm_plans", *map(ctypes.byref, arrays), ctypes.byref(options), text, ctypes.c_size_t(len(text)))()
-        return text.value.decode().split(";")
+        plans, count = (Plan * 4096)(), ctypes.c_size_t(4096)
+        library.launcher("ct_gemm_plans", *map(ctypes.byref, arrays), ctypes.byref(options), plans, ctypes.byref(count))()
+        return plans[0], plans[1:count.value]
 
     def rivals(self):
         """(name, what to do before its samples, launches)."""
@@ -198,9 +209,21 @@ class Product:
         return measuring.error(some, s["reference"])
 
 
+def sample(launches, count):
+    """Milliseconds of one launch, of `count` that queue up before the first one begins."""
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    torch.cuda._sleep(SPIN)
+    start.record()
+    for k in range(count):
+        launches[k % len(launches)]()
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end) / count
+
+
 def launches_of_a_sample(launches):
-    sample(launches, len(launches))
-    return max(2, math.ceil(SAMPLE / sample(launches, max(4, len(launches)))))
+    once = sample(launches, min(len(launches), 4))
+    return max(2, min(QUEUED, math.ceil(SAMPLE / once)))
 
 
 def measure(library, kind, order, sizes):
@@ -216,6 +239,10 @@ def measure(library, kind, order, sizes):
             if not error <= product.tolerance:
                 row["notes"].append(f"WRONG: {name}, error {error:.2e}")
                 continue
+            if name == "ours":
+                # A first launch of each set makes its tensor maps.
+                for launch in launches:
+                    launch()
             good.append((name, prepare, launches, launches_of_a_sample(launches), []))
         except Exception as problem:  # Whatever a library says, the others go on.
             row["notes"].append(f"FAILED: {name}: {str(problem)[:200]}")
@@ -233,17 +260,23 @@ def measure(library, kind, order, sizes):
 
 
 def of_plans(library, product):
-    """Microseconds of every plan."""
-    times = {}
-    for plan in product.plans(library):
-        launches = product.ours(library, plan.encode())
+    """Microseconds of plans, but for numbers of partial sums that are close to others."""
+    times, latest = {}, {}
+    for plan in product.plans(library)[1]:
+        tile = plan.rows, plan.columns, plan.threads
+        if plan.cut > 0 and plan.cut < 1.25 * latest.get(tile, 0):
+            continue
+        latest[tile] = max(plan.cut, 0)
+        launches = product.ours(library, plan)[:8]
         try:
-            once = sample(launches, max(2, len(launches) // 4))
-            count = max(2, math.ceil(1.0 / once))
-            times[plan] = round(statistics.median(sample(launches, count) for _ in range(3)) * 1e3, 2)
+            for launch in launches:
+                launch()
+            once = sample(launches, 2)
+            count = max(2, min(12, math.ceil(0.4 / once)))
+            times[plan.key()] = round(statistics.median(sample(launches, count) for _ in range(3 if once < 1 else 1)) * 1e3, 2)
         except Exception as problem:
-            print(f"{plan}: {problem}"[:200], flush=True)
-    return times
+            print(f"{plan.key()}: {problem}"[:200], flush=True)
+    return [(*key, time) for key, time in times.items()]
 
 
 def work(options):
@@ -265,6 +298,8 @@ def work(options):
                 times = of_plans(library, product)
                 with open(options.plans, "a") as plans:
                     print(json.dumps(dict(kind=kind, order=order, sizes=sizes, rival=row["rival"], plans=times)), file=plans)
+            if library:
+                row["plan"] = product.plans(library)[0].key()
             row = dict(row, name=name, kind=kind, order=order, sizes=sizes)
             print(json.dumps(dict(done=index, row=row)), file=journal, flush=True)
         del product
@@ -338,7 +373,7 @@ def report(rows):
     line("all", [row["ratio"] for row in good])
     for row in sorted(good, key=lambda row: row["ratio"])[:20]:
         print(f"{row['ratio']:.3f} {row['name']:9} {row['kind']:9} {row['order']} {row['sizes']}: {row['ours']} us, "
-              f"{row['rival_name']} {row['rival']} us")
+              f"{row['rival_name']} {row['rival']} us, plan {row.get('plan')}")
     for row in rows:
         for note in row["notes"]:
             print(row["kind"], row["order"], row["sizes"], note)

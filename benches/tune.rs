@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use cuda_tiles::element::{Element, bf16, f8e4m3, f16, tf32};
 use cuda_tiles_host::{Device, Error, Result, Stream, Tensor, TensorView};
-use cuda_tiles_kernels::gemm::{Bits, Gemm, Multiply, Plan};
+use cuda_tiles_kernels::gemm::{Bits, Gemm, Loads, Multiply, Plan};
 use cuda_tiles_suite::kernels::KERNELS;
 
 /// Plans that are measured thoroughly.
@@ -28,7 +28,7 @@ const SAMPLE: Duration = Duration::from_millis(3);
 /// Bytes that all sets of a product exceed together: more than any cache.
 const ROTATED: usize = 200 << 20;
 /// The first line of a file of results.
-const HEADER: &str = "product,batches,rows,columns,depth,tile rows,tile columns,cut,microseconds";
+const HEADER: &str = "product,batches,rows,columns,depth,loads,tile rows,tile columns,cut,microseconds";
 
 #[derive(Parser)]
 struct Options {
@@ -174,8 +174,9 @@ struct Best {
 
 impl Best {
     fn line(&self) -> String {
-        let Plan { rows, columns, decomposition } = self.plan;
-        format!("{},{rows},{columns},{decomposition},{:.2}", self.key, self.microseconds)
+        let Plan { loads, rows, columns, decomposition } = self.plan;
+        let loads = if loads == Loads::Tma { "tma" } else { "threads" };
+        format!("{},{loads},{rows},{columns},{decomposition},{:.2}", self.key, self.microseconds)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Ready-made kernels on cuda-tiles, compiled to PTX by the builder and for the CPU by cargo.
 
 #![no_std]
+// The macros of `gemm/table.rs` take the entries of the table one by one.
+#![recursion_limit = "512"]
 
 #[cfg(feature = "host")]
 extern crate std;

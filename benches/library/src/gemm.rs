@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use cuda_tiles::element::{bf16, f8e4m3, f16, tf32};
 use cuda_tiles_host::Stream;
-use cuda_tiles_kernels::gemm::{Activation, Gemm};
+use cuda_tiles_kernels::gemm::{Activation, Decomposition, Gemm, Loads, Plan};
 
 use crate::array::{Array, Code};
 use crate::{Result, borrowed, guarded};
@@ -95,6 +95,114 @@ unsafe fn product(stream: &Stream, a: &Array, b: &Array, c: &Array, options: &Ge
     }
     for_types!(a, c, work);
     Ok(())
+}
+
+/// A plan for a product. `benches/products.py` has the same structure.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ProductPlan {
+    rows: u32,
+    columns: u32,
+    /// Not 0: threads load the operands.
+    threads: u32,
+    /// 0: data-parallel. -1: stream-K. More: the number of partial sums.
+    cut: i32,
+}
+
+impl ProductPlan {
+    fn of(plan: &Plan) -> Self {
+        let cut = match plan.decomposition {
+            Decomposition::DataParallel => 0,
+            Decomposition::SplitK(splits) => splits as i32,
+            Decomposition::StreamK => -1,
+        };
+        let threads = u32::from(plan.loads == Loads::Threads);
+        Self { rows: plan.rows as u32, columns: plan.columns as u32, threads, cut }
+    }
+
+    fn plan(self) -> Plan {
+        Plan {
+            loads: if self.threads == 0 { Loads::Tma } else { Loads::Threads },
+            rows: self.rows as usize,
+            columns: self.columns as usize,
+            decomposition: match self.cut {
+                0 => Decomposition::DataParallel,
+                -1 => Decomposition::StreamK,
+                splits => Decomposition::SplitK(splits as u32),
+            },
+        }
+    }
+}
+
+/// Writes the plans for `c = a b` of matrices to `plans`, the chosen one first, and their number to `count`, which says before how many have
+/// room.
+///
+/// # Safety
+/// As [`ct_gemm`]. There is room for `count` plans.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ct_gemm_plans(
+    stream: *mut c_void,
+    a: *const Array,
+    b: *const Array,
+    c: *const Array,
+    options: *const GemmOptions,
+    plans: *mut ProductPlan,
+    count: *mut usize,
+) -> c_int {
+    guarded(|| {
+        // SAFETY: the caller vouches for all of it.
+        let (stream, a, b, c, options, count) = unsafe { (borrowed(stream)?, &*a, &*b, &*c, &*options, &mut *count) };
+        macro_rules! work {
+            ($operand:ident, $result:ident) => {{
+                // SAFETY: as above.
+                let (a, b) = unsafe { (a.lend::<$operand>(&stream)?, b.lend::<$operand>(&stream)?) };
+                // SAFETY: as above.
+                let c = unsafe { c.lend::<$result>(&stream)? };
+                let product = Gemm::new().fast_accumulation(options.fast_accumulation != 0);
+                let mut found = vec![product.chosen_plan(a.view::<2>()?, b.view::<2>()?, c.view::<2>()?)?];
+                found.extend(product.plans(a.view::<2>()?, b.view::<2>()?, c.view::<2>()?)?.1);
+                found.truncate(*count);
+                *count = found.len();
+                for (at, plan) in found.iter().enumerate() {
+                    // SAFETY: there is room for this many.
+                    unsafe { plans.add(at).write(ProductPlan::of(plan)) };
+                }
+            }};
+        }
+        for_types!(a, c, work);
+        Ok(())
+    })
+}
+
+/// As [`ct_gemm`], by a plan, of matrices.
+///
+/// # Safety
+/// As [`ct_gemm`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ct_gemm_by_plan(
+    stream: *mut c_void,
+    a: *const Array,
+    b: *const Array,
+    c: *const Array,
+    options: *const GemmOptions,
+    plan: *const ProductPlan,
+) -> c_int {
+    guarded(|| {
+        // SAFETY: the caller vouches for all of it.
+        let (stream, a, b, c, options, plan) = unsafe { (borrowed(stream)?, &*a, &*b, &*c, &*options, &*plan) };
+        macro_rules! work {
+            ($operand:ident, $result:ident) => {{
+                // SAFETY: as above.
+                let (a, b) = unsafe { (a.lend::<$operand>(&stream)?, b.lend::<$operand>(&stream)?) };
+                // SAFETY: as above.
+                let mut c = unsafe { c.lend::<$result>(&stream)? };
+                let product = Gemm::new().on(&stream).fast_accumulation(options.fast_accumulation != 0);
+                product.plan(plan.plan()).multiply(a.view::<2>()?, b.view::<2>()?, c.view_mut::<2>()?)?;
+            }};
+        }
+        for_types!(a, c, work);
+        Ok(())
+    })
 }
 
 /// `c[i] = a[i] b[i]` of `count` matrices each, of unequal sizes.

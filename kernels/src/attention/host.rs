@@ -35,10 +35,10 @@ fn blocks(most: u32, matrices: usize, rows: usize, side: usize) -> u32 {
 }
 
 macro_rules! launch {
-    ($type:ident $head:literal $causal:literal $side:literal, $stream:ident, $operands:ident) => {{
+    ($type:ident $head:literal $emulated:literal $causal:literal $side:literal, $stream:ident, $operands:ident) => {{
         let device = $stream.device();
         let [matrices, rows, _] = $operands.0.shape();
-        let by_warpgroups = kernels::attention::<$type, 128, $head, $causal>();
+        let by_warpgroups = kernels::attention::<$type, 128, $head, $causal, $emulated>();
         if device.supports(by_warpgroups.description())? {
             let blocks = blocks(device.multiprocessors(), matrices, rows, 128);
             by_warpgroups.launch_on($stream, blocks, $operands)
@@ -55,10 +55,10 @@ macro_rules! attend {
         impl Attend for $type {
             fn launch(stream: &Stream, head: usize, causal: bool, operands: Operands<'_, Self>) -> Result<()> {
                 match (head, causal) {
-                    (64, false) => launch!($type 64 false 16, stream, operands),
-                    (64, true) => launch!($type 64 true 16, stream, operands),
-                    (_, false) => launch!($type 128 false 16, stream, operands),
-                    (_, true) => launch!($type 128 true 16, stream, operands),
+                    (64, false) => launch!($type 64 4 false 16, stream, operands),
+                    (64, true) => launch!($type 64 4 true 16, stream, operands),
+                    (_, false) => launch!($type 128 0 false 16, stream, operands),
+                    (_, true) => launch!($type 128 0 true 16, stream, operands),
                 }
             }
         }

@@ -20,6 +20,8 @@ use super::visible::Visible;
 /// at once. Here the blocks go from the last to the first, and the first scores of a tile of queries are computed beside the last
 /// output of the tile before.
 ///
+/// One in `EMULATED` exponentials is a polynomial, or none if it is zero: with heads of 64, exponentials take as long as products.
+///
 /// This kernel is for GPUs with warpgroups (compute capability 9.0). [`attention_by_warps`] is for others.
 #[kernel(
     threads = 256,
@@ -27,11 +29,18 @@ use super::visible::Visible;
     min_blocks = 1,
     targets = warpgroups,
     instances(
-        <f16, 128, 64, false>, <f16, 128, 64, true>, <f16, 128, 128, false>, <f16, 128, 128, true>,
-        <bf16, 128, 64, false>, <bf16, 128, 64, true>, <bf16, 128, 128, false>, <bf16, 128, 128, true>,
+        <f16, 128, 64, false, 4>, <f16, 128, 64, true, 4>, <f16, 128, 128, false, 0>, <f16, 128, 128, true, 0>,
+        <bf16, 128, 64, false, 4>, <bf16, 128, 64, true, 4>, <bf16, 128, 128, false, 0>, <bf16, 128, 128, true, 0>,
     )
 )]
-pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: usize, const CAUSAL: bool>(
+pub fn attention<
+    B: Block,
+    T: SharedMma<T, f32>,
+    const SIDE: usize,
+    const HEAD: usize,
+    const CAUSAL: bool,
+    const EMULATED: usize,
+>(
     roles: WarpRoles<B>,
     q: TmaLoad<T, Shape2<SIDE, HEAD>>,
     k: TmaLoad<T, Shape2<SIDE, HEAD>>,
@@ -55,7 +64,8 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
         let scores = products.start_scores(query);
         let scores = products.finish(scores);
         let [_, mut i, _] = tile.index();
-        let (mut softmax, weights) = OnlineSoftmax::first(visible.mask_last(scores, i), scale);
+        let (mut softmax, weights) =
+            OnlineSoftmax::<_, SIDE, EMULATED>::first(visible.mask_last(scores, i), scale);
         let mut weights = weights.cast::<T>();
         loop {
             let mut acc = cx.zero_accumulator::<f32>(shape![SIDE, HEAD]);
@@ -137,7 +147,7 @@ pub fn attention_by_warps<
             // In the layout of operand A, which is that of accumulators.
             let query = Accumulator::from_tile(query).finish();
             let mut output = cx.zero_accumulator::<f32>(shape![SIDE, HEAD]).finish();
-            let (mut softmax, mut block) = (OnlineSoftmax::empty(cx, scale), 0);
+            let (mut softmax, mut block) = (OnlineSoftmax::<_, SIDE, 0>::empty(cx, scale), 0);
             consumer.k_loop(visible.blocks(i)).for_each(|(key, value)| {
                 let mut scores = cx.zero_accumulator::<f32>(shape![SIDE, SIDE]);
                 scores.mma(query, key.transposed());

@@ -159,3 +159,23 @@ pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimen
     }
     C::activated(acc, activation)
 }
+
+/// The epilogue of kernels that store through a view: `activation(alpha acc + beta c + bias)`.
+///
+/// The arguments are the token, the accumulators, the [`Scales`], the span of the bias, the view of `c`, the shape of a tile of the bias, and the
+/// indices of the tile of `c` and of the tile of the bias. An empty bias means no bias. The epilogue reads `c` only if `beta` is not zero.
+macro_rules! finish_view {
+    ($cx:ident, $acc:expr, $scales:expr, $bias:ident, $c:ident, $row:expr, $index:expr, $column:expr) => {{
+        let (alpha, beta, activation) = $scales.parts();
+        let mut acc = $acc.map(move |x| Number::mul(x, alpha));
+        if beta != C::ZERO {
+            let previous = $c.load_masked(Zero, $index);
+            acc += previous.cast::<C>().map(move |previous| Number::mul(previous, beta));
+        }
+        if $bias.extent(0) != 0 {
+            acc += $bias.partition($cx, $row).load_masked(Zero, $column).cast::<C>();
+        }
+        C::activated::<O, _, _>(acc, activation)
+    }};
+}
+pub(super) use finish_view;

@@ -13,11 +13,12 @@ use super::scheduler::TileRange;
 
 /// Defines a kernel whose accumulators are tiles of `c`.
 ///
-/// Each operand has the shape of its tiles in memory. `transposed` follows if memory holds the operand's transpose.
+/// Brackets hold the settings of `#[kernel]`, and `warpgroups` the number of consumer warpgroups. Each operand has the shape of its tiles in
+/// memory. `transposed` follows if memory holds the operand's transpose.
 macro_rules! kernel {
     (
         $(#[$documentation:meta])*
-        $name:ident: a [$a_rows:tt x $a_columns:tt] $($transposed_a:ident)?, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?;
+        $name:ident [$($setting:tt)*], warpgroups $warpgroups:tt: a [$a_rows:tt x $a_columns:tt] $($transposed_a:ident)?, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?;
         instances $instances:tt
     ) => {
         $(#[$documentation])*
@@ -32,7 +33,7 @@ macro_rules! kernel {
         /// # On a GPU
         ///
         /// The kernel is persistent: launch one block for each multiprocessor. It supports programmatic dependent launch (PDL).
-        #[kernel(threads = 256, producer = 128, min_blocks = 1, dependent, instances $instances)]
+        #[kernel($($setting)*, dependent, instances $instances)]
         pub fn $name<
             B: Block,
             T: KLoopElement<U, Accumulator = C>,
@@ -52,7 +53,7 @@ macro_rules! kernel {
             scales: ByValue<Scales<C>>,
             range: ByValue<TileRange>,
             #[shared] ring: Ring<(SharedTile<T, Shape2<$a_rows, $a_columns>>, SharedTile<U, Shape2<$b_rows, $b_columns>>)>,
-            #[shared] buffer: EpilogueBuffer<2>,
+            #[shared] buffer: EpilogueBuffer<$warpgroups>,
         ) where
             D<M>: Dimension,
             D<N>: Dimension,
@@ -70,17 +71,33 @@ macro_rules! kernel {
 
 gemm_table!(instances!(nn (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored K x N.
-    gemm_nn: a [M x K], b [K x N];
+    gemm_nn [threads = 256, producer = 128, min_blocks = 1], warpgroups 2: a [M x K], b [K x N];
 ) [] ();));
 gemm_table!(instances!(nt (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored N x K, as its transpose.
-    gemm_nt: a [M x K], b [N x K] transposed;
+    gemm_nt [threads = 256, producer = 128, min_blocks = 1], warpgroups 2: a [M x K], b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(tn (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M, as its transpose, and `b` stored K x N.
-    gemm_tn: a [K x M] transposed, b [K x N];
+    gemm_tn [threads = 256, producer = 128, min_blocks = 1], warpgroups 2: a [K x M] transposed, b [K x N];
 ) [] ();));
 gemm_table!(instances!(tt (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M and `b` stored N x K, both as their transposes.
-    gemm_tt: a [K x M] transposed, b [N x K] transposed;
+    gemm_tt [threads = 256, producer = 128, min_blocks = 1], warpgroups 2: a [K x M] transposed, b [N x K] transposed;
+) [] ();));
+gemm_table!(instances!(compact_nn (kernel!
+    /// As [`gemm_nn`], in tiles of 64 rows, for small results.
+    gemm_compact_nn [threads = 128, producer = 32], warpgroups 1: a [M x K], b [K x N];
+) [] ();));
+gemm_table!(instances!(compact_nt (kernel!
+    /// As [`gemm_nt`], in tiles of 64 rows, for small results.
+    gemm_compact_nt [threads = 128, producer = 32], warpgroups 1: a [M x K], b [N x K] transposed;
+) [] ();));
+gemm_table!(instances!(compact_tn (kernel!
+    /// As [`gemm_tn`], in tiles of 64 rows, for small results.
+    gemm_compact_tn [threads = 128, producer = 32], warpgroups 1: a [K x M] transposed, b [K x N];
+) [] ();));
+gemm_table!(instances!(compact_tt (kernel!
+    /// As [`gemm_tt`], in tiles of 64 rows, for small results.
+    gemm_compact_tt [threads = 128, producer = 32], warpgroups 1: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));

@@ -6,7 +6,8 @@
 //! # What is where
 //!
 //! * `table.rs` lists all element types and tile shapes. The instances of the kernels and the candidates of the host come from it.
-//! * [`kernels`], [`narrow`] (few rows) and [`swap_ab`] (32-bit elements, MN-major `b`) are the kernels. `body.rs` is their common body.
+//! * [`kernels`], [`narrow`] (few rows) and [`swap_ab`] (32-bit elements, MN-major `b`) are the kernels that TMA feeds. `body.rs` is their
+//!   common body. [`threads`] has the kernels whose threads load the operands, for small products and for operands that TMA cannot read.
 //! * `scheduler.rs` gives each block its work tiles. `stream_k.rs` divides the last wave among all blocks. [`split_k`] is the second pass,
 //!   which adds up partial sums.
 //! * `epilogue.rs` applies scales, bias and activation to the accumulators.
@@ -65,6 +66,7 @@ mod scheduler;
 pub mod split_k;
 mod stream_k;
 pub mod swap_ab;
+pub mod threads;
 
 #[cfg(feature = "host")]
 mod host;

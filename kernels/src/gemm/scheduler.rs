@@ -60,6 +60,13 @@ impl TileRange {
         self.whole
     }
 
+    /// The matrix of the product, the first k step and the number of k steps for matrix `matrix` of `c`, whose tiles have `steps` k steps.
+    /// Without split-K the k steps are all of a tile.
+    #[inline(always)]
+    pub(super) fn split(self, matrix: u32, steps: u32) -> (u32, u32, u32) {
+        split(self.splits, matrix, steps)
+    }
+
     /// The range, reduced to the decompositions that a kernel with accumulators `C` and a result `O` has.
     ///
     /// Partial sums have the type of the accumulators. So only kernels that store accumulators have partial sums. Products of 64 bits are
@@ -76,6 +83,14 @@ impl TileRange {
             self
         }
     }
+}
+
+/// As [`TileRange::split`], for `splits` partial sums of each tile.
+#[inline(always)]
+fn split(splits: u32, matrix: u32, steps: u32) -> (u32, u32, u32) {
+    let (batch, each) = (matrix / splits.max(1), steps.div_ceil(splits.max(1)));
+    let first = (matrix - batch * splits).saturating_mul(each).min(steps);
+    (batch, first, each.min(steps - first))
 }
 
 /// The work of one block: a [`WorkTile`] of the product for each of the block's tiles of `c`.
@@ -177,10 +192,7 @@ impl TileScheduler {
     /// all of a tile.
     #[inline(always)]
     fn split(&self, matrix: u32) -> (u32, u32, u32) {
-        let splits = self.splits;
-        let (batch, each) = (matrix / splits.max(1), self.steps.div_ceil(splits.max(1)));
-        let first = (matrix - batch * splits).saturating_mul(each).min(self.steps);
-        (batch, first, each.min(self.steps - first))
+        split(self.splits, matrix, self.steps)
     }
 }
 

@@ -5,7 +5,7 @@ use cuda_tiles::prelude::*;
 use cuda_tiles::launch::ByValue;
 
 use super::body::ORDER;
-use super::epilogue::{Scales, Sum};
+use super::epilogue::{Scales, Sum, finish_view};
 use super::scheduler::TileRange;
 use super::stream_k::StreamK;
 
@@ -24,7 +24,7 @@ use super::stream_k::StreamK;
 ///
 /// Each block computes a tile of 16 x 128. The axes of the grid are columns, rows and matrices of `c`. The kernel supports programmatic
 /// dependent launch (PDL).
-#[kernel(threads = 256, grid = 3, dependent, instances(<f32, f16>, <f32, bf16>, <f32, f32>, <i32, i32>))]
+#[kernel(threads = 256, grid = 3, dependent, instances(<f32, f16>, <f32, bf16>, <f32, f32>, <i32, i32>, <f64, f64>))]
 pub fn reduce_split_k<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
     cx: Cx<B>,
     partial_sums: Span<C, (u32, u32, u32), Pitched<4>>,
@@ -34,7 +34,6 @@ pub fn reduce_split_k<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
     range: ByValue<TileRange>,
     steps: u32,
 ) {
-    let (alpha, beta, activation) = scales.0.parts();
     let (splits, whole) = (range.0.splits(), range.0.whole());
     let (blocks, height, width) =
         (partial_sums.extent(0) / 2, partial_sums.extent(1), partial_sums.extent(2));
@@ -74,13 +73,6 @@ pub fn reduce_split_k<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
         let slots = stream_k.slots(number - whole);
         add_up!(slots.count(), |part| (slots.get(part), *i % tile_rows, *j % tile_columns));
     }
-    acc = acc.map(move |x| Number::mul(x, alpha));
-    if beta != C::ZERO {
-        acc += c.load_masked(Zero, (m, i, j)).cast::<C>().map(move |previous| Number::mul(previous, beta));
-    }
-    if bias.extent(0) != 0 {
-        acc += bias.partition(cx, shape![128]).load_masked(Zero, *j).cast::<C>();
-    }
-    let result: Tile<O, _, _> = C::activated(acc, activation);
+    let result = finish_view!(cx, acc, scales.0, bias, c, shape![128], (m, i, j), *j);
     c.store_masked(result, (m, i, j));
 }

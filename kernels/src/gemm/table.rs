@@ -6,8 +6,11 @@
 /// Calls the macro `$then` with its arguments and the table behind them.
 ///
 /// Brackets hold the types of `a`, `b`, the accumulators and `c`. `split_k` allows decompositions into partial sums (split-K and
-/// stream-K). `whole` allows data-parallel launches alone. The kernels for these types follow the brackets. An entry is a kernel, the
+/// stream-K). `split_by_threads` allows them for `threads` kernels, and `whole` allows data-parallel launches alone. The kernels for these types follow the brackets. An entry is a kernel, the
 /// rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
+///
+/// `compact` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. The threads of `threads` kernels load the operands,
+/// and the accumulation of these kernels is never promoted.
 ///
 /// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
 /// its transpose. Both are row-major.
@@ -15,43 +18,66 @@ macro_rules! gemm_table {
     ($then:ident!($($arguments:tt)*)) => {
         $then! { $($arguments)*
             [f16 f16 f32 f16 split_k]
-            nt 128 256 64 false, nt 128 128 64 false, nn 128 256 64 false, nn 128 128 64 false,
-            tn 128 256 64 false, tn 128 128 64 false, tt 128 256 64 false,
-            narrow_nt 16 64 64 false, narrow_nt 32 64 64 false, narrow_nt 64 64 64 false,
-            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nn 64 64 64 false,
+            nn 128 256 64 false, nn 256 128 64 false, nn 128 128 64 false, nn 128 64 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, nt 256 128 64 false, nt 128 128 64 false, nt 128 64 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, tn 256 128 64 false, tn 128 128 64 false, tn 128 64 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, tt 256 128 64 false, tt 128 128 64 false, tt 128 64 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
+            threads_nn 64 64 64 false, threads_nn 16 64 64 false,
+            threads_nt 64 64 64 false, threads_nt 16 64 64 false,
+            threads_tn 64 64 64 false, threads_tn 16 64 64 false,
+            threads_tt 64 64 64 false, threads_tt 16 64 64 false,
 
             [f16 f16 f32 f32 split_k]
-            nt 128 256 64 false, nn 128 256 64 false, tn 128 256 64 false,
-            narrow_nt 16 64 64 false, narrow_nt 32 64 64 false, narrow_nt 64 64 64 false,
-            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nn 64 64 64 false,
+            nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
+            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
+            threads_nn 64 64 64 false, threads_nn 16 64 64 false,
+            threads_nt 64 64 64 false, threads_nt 16 64 64 false,
+            threads_tn 64 64 64 false, threads_tn 16 64 64 false,
+            threads_tt 64 64 64 false, threads_tt 16 64 64 false,
 
             [bf16 bf16 f32 bf16 split_k]
-            nt 128 256 64 false, nt 128 128 64 false, nn 128 256 64 false, nn 128 128 64 false,
-            tn 128 256 64 false, tn 128 128 64 false, tt 128 256 64 false,
-            narrow_nt 16 64 64 false, narrow_nt 32 64 64 false, narrow_nt 64 64 64 false,
-            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nn 64 64 64 false,
+            nn 128 256 64 false, nn 256 128 64 false, nn 128 128 64 false, nn 128 64 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, nt 256 128 64 false, nt 128 128 64 false, nt 128 64 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, tn 256 128 64 false, tn 128 128 64 false, tn 128 64 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, tt 256 128 64 false, tt 128 128 64 false, tt 128 64 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
+            threads_nn 64 64 64 false, threads_nn 16 64 64 false,
+            threads_nt 64 64 64 false, threads_nt 16 64 64 false,
+            threads_tn 64 64 64 false, threads_tn 16 64 64 false,
+            threads_tt 64 64 64 false, threads_tt 16 64 64 false,
 
             [bf16 bf16 f32 f32 split_k]
-            nt 128 256 64 false, nn 128 256 64 false, tn 128 256 64 false,
-            narrow_nt 16 64 64 false, narrow_nt 32 64 64 false, narrow_nt 64 64 64 false,
-            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nn 64 64 64 false,
+            nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
+            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
+            threads_nn 64 64 64 false, threads_nn 16 64 64 false,
+            threads_nt 64 64 64 false, threads_nt 16 64 64 false,
+            threads_tn 64 64 64 false, threads_tn 16 64 64 false,
+            threads_tt 64 64 64 false, threads_tt 16 64 64 false,
 
             [tf32 tf32 f32 f32 split_k]
             nt 128 256 32 false, nt 128 128 32 false, swap_ab_nn 256 128 32 false, swap_ab_nn 128 128 32 false,
             tt 128 256 32 false, tt 128 128 32 false,
             narrow_nt 16 64 32 false, narrow_nt 64 64 32 false, narrow_nn 16 64 32 false, narrow_nn 64 64 32 false,
+            nt 128 64 32 false, compact_nt 64 128 32 false,
 
             [f8e4m3 f8e4m3 f32 f16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
-            narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            compact_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 bf16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
-            narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            compact_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 f32 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
-            narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            compact_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e5m2 f8e5m2 f32 f16 whole]
             nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
@@ -60,14 +86,17 @@ macro_rules! gemm_table {
             nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
 
             [i8 i8 i32 i32 split_k]
-            nt 128 256 128 false, nt 128 128 128 false, narrow_nt 16 64 128 false, narrow_nt 64 64 128 false,
+            nt 128 256 128 false, nt 128 128 128 false, nt 128 64 128 false,
+            compact_nt 64 128 128 false, narrow_nt 16 64 128 false, narrow_nt 64 64 128 false,
 
             [u8 i8 i32 i32 split_k]
             nt 128 128 128 false,
 
-            [f64 f64 f64 f64 whole]
+            [f64 f64 f64 f64 split_by_threads]
             nn 256 64 16 false, nt 256 64 16 false, tn 256 64 16 false, tt 256 64 16 false,
             nn 256 32 16 false, nt 256 32 16 false, tn 256 32 16 false, tt 256 32 16 false,
+            threads_nn 64 64 16 false, threads_nt 64 64 16 false, threads_tn 64 64 16 false, threads_tt 64 64 16 false,
+            threads_nn 16 64 16 false, threads_nt 16 64 16 false, threads_tn 16 64 16 false, threads_tt 16 64 16 false,
         }
     };
 }
@@ -88,6 +117,30 @@ macro_rules! instances {
     };
     (tt $then:tt [$($done:tt)*] ($($types:tt)*); tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (compact_nn $then:tt [$($done:tt)*] ($($types:tt)*); compact_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(compact_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (compact_nt $then:tt [$($done:tt)*] ($($types:tt)*); compact_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(compact_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (compact_tn $then:tt [$($done:tt)*] ($($types:tt)*); compact_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(compact_tn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (compact_tt $then:tt [$($done:tt)*] ($($types:tt)*); compact_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(compact_tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (threads_nn $then:tt [$($done:tt)*] ($($types:tt)*); threads_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(threads_nn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
+    (threads_nt $then:tt [$($done:tt)*] ($($types:tt)*); threads_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(threads_nt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
+    (threads_tn $then:tt [$($done:tt)*] ($($types:tt)*); threads_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(threads_tn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
+    (threads_tt $then:tt [$($done:tt)*] ($($types:tt)*); threads_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(threads_tt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
     };
     (narrow_nn $then:tt [$($done:tt)*] ($($types:tt)*); narrow_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(narrow_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);

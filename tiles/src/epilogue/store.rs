@@ -391,6 +391,11 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         self.row(cx, row).add(acc)
     }
 
+    /// The panels that each of `groups` warpgroups stores of a tile: a power of two.
+    const fn panels(groups: usize) -> usize {
+        Self::ROWS / (BOX_ROWS * groups) * (Self::COLUMNS / TmaStore::<T, (M, N)>::BOX.columns as usize)
+    }
+
     /// Whether tiles of this shape can go through a buffer for `groups` warpgroups.
     const fn through_buffer(groups: usize) -> bool {
         WARPGROUPS
@@ -426,24 +431,26 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             let panel = Panel {
                 geometry: &geometry,
                 columns,
-                buffer: threads::offset(own, number % BUFFERS * BUFFER_BYTES),
+                // The last panel of every tile is in the last buffer, so that the first panel of any next tile is in another.
+                buffer: threads::offset(own, (number + const { Self::panels(GROUPS) % BUFFERS }) % BUFFERS * BUFFER_BYTES),
                 x: column + (panel * columns) as u32,
                 y: row + (row_block * BOX_ROWS * GROUPS) as u32,
                 group,
                 thread,
             };
-            // SAFETY: all threads of the warpgroup run this alike. Consecutive panels use different buffers of the warpgroup.
-            unsafe { self.store_panel(panel, tile.registers(), register, tma_columns) }
+            // SAFETY: all threads of the warpgroup run this alike. The buffer is the warpgroup's. It differs from that of the panel before, or
+            // `store_panel` waits for the reads of that panel: tiles of one panel use the last buffer, as the last panels of other tiles do.
+            unsafe { self.store_panel::<_, GROUPS>(panel, tile.registers(), register, tma_columns) }
         });
     }
 
     /// Stores a panel whose registers begin at `first`; TMA stores the matrix's first `tma_columns` columns.
     ///
     /// # Safety
-    /// All threads of the warpgroup execute this same call. The buffer belongs to the warpgroup, and differs from the panel
-    /// before's.
+    /// All threads of the warpgroup execute this same call. The buffer belongs to the warpgroup. It differs from the buffer of the panel
+    /// before, unless tiles have one panel.
     #[inline(always)]
-    unsafe fn store_panel<C: PowerOfTwo>(
+    unsafe fn store_panel<C: PowerOfTwo, const GROUPS: usize>(
         &self,
         panel: Panel<'_>,
         registers: &Registers<T, C>,
@@ -460,7 +467,12 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         // bytes.
         unsafe {
             if issues {
-                bulk::wait_for_reads::<{ BUFFERS - 1 }>();
+                // The panel before this one may still be read. A tile of one panel has the same buffer as the last panel before.
+                if const { Self::panels(GROUPS) < BUFFERS } {
+                    bulk::wait_for_reads::<0>();
+                } else {
+                    bulk::wait_for_reads::<{ BUFFERS - 1 }>();
+                }
             }
             execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
             Self::write_panel(panel, registers, first);

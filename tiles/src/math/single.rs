@@ -158,6 +158,23 @@ pub fn exp2_approximate(x: f32) -> f32 {
     arch::exp2_approximate_flush_f32(x)
 }
 
+/// `2^x` with a relative error below 2⁻¹³, by additions, a polynomial of degree 3 and a multiplication. Numbers below -126.5 become zero.
+///
+/// For x up to 126. The polynomial is the one of least relative error on [-1/2, 1/2].
+#[inline(always)]
+pub fn exp2_emulated(x: f32) -> f32 {
+    // Its last bit counts ones: a sum has the nearest integer in its last bits.
+    const ONES: f32 = 12_582_912.0;
+    const COEFFICIENTS: [f32; 4] = [0.999_928_06, 0.693_260_97, 0.242_611_13, 0.055_171_67];
+    let x = arch::max_nan_f32(x, -127.0);
+    let sum = x + ONES;
+    let fraction = x - (sum - ONES);
+    let [a, b, c, d] = COEFFICIENTS;
+    let power = arch::fma_f32(arch::fma_f32(arch::fma_f32(d, fraction, c), fraction, b), fraction, a);
+    // Not an addition to the exponent, which would make a number of NaN.
+    power * f32::from_bits((sum.to_bits() << 23).wrapping_add(1.0_f32.to_bits()))
+}
+
 /// Natural logarithm with an absolute error below 2⁻²² for x in (0.5, 2), else with a relative error below
 /// 2⁻²¹.
 #[inline(always)]

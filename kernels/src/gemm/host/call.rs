@@ -1,7 +1,10 @@
 //! The calls `gemm` and `Gemm::multiply`: they check the shapes, choose a plan, pack operands and launch.
 
+use std::any::TypeId;
+use std::collections::HashMap;
 use std::format;
 use std::string::String;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::vec::Vec;
 
 use cuda_tiles::element::Element;
@@ -11,9 +14,10 @@ use super::launches::Launches;
 use super::matrices::{Matrices, MatricesMut};
 use super::multiply::Multiply;
 use super::options::Gemm;
-use super::packing::{Bits, streamable};
-use super::plan::{Machine, Major, Plan, Problem, Tuned};
+use super::packing::{Bits, MOST_ELEMENTS, reach, streamable};
+use super::plan::{Loads, Machine, Major, Plan, Problem};
 use super::selection::{Available, refuse};
+use super::tuned::Tuned;
 use crate::gemm::epilogue::Sum;
 
 /// `c = a b`: multiplies matrices or batches of matrices, on the default stream of their device.
@@ -70,26 +74,62 @@ where
     Gemm::new().multiply(a, b, c)
 }
 
-/// The majorness in which kernels read an operand, and whether they read it without a copy. `preferred` decides if both majornesses are
-/// equally good.
-fn major<T: Element>(x: &TensorView<'_, T, 3>, preferred: Major) -> Result<(Major, bool)> {
-    let (rows, columns) = (x.is_streamable(), x.permute([0, 2, 1])?.is_streamable());
-    Ok(match (rows, columns) {
-        (true, true) => (preferred, true),
-        (true, false) => (Major::Row, true),
-        (false, true) => (Major::Column, true),
-        (false, false) => {
-            let [_, down, right] = x.strides();
-            let major = if right == 1 {
-                Major::Row
-            } else if down == 1 {
-                Major::Column
+/// The bytes of all elements of an operand.
+fn bytes_of<T: Element>(x: &TensorView<'_, T, 3>) -> usize {
+    x.len() * size_of::<T::Bits>()
+}
+
+/// The plans that were chosen, by the types of a product, the problem, the machine and its name. The choice takes longer than a small product.
+type Chosen = HashMap<(TypeId, Problem, Machine, String), Plan>;
+
+/// The most plans that are kept.
+const MOST_CHOSEN: usize = 4096;
+
+fn chosen() -> MutexGuard<'static, Chosen> {
+    static CHOSEN: OnceLock<Mutex<Chosen>> = OnceLock::new();
+    CHOSEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How an operand lies in memory.
+#[derive(Clone, Copy)]
+struct Storage {
+    /// Whether TMA reads it row-major, and whether column-major.
+    read_by_tma: [bool; 2],
+    /// The axis along which elements are neighbours.
+    in_place: Option<Major>,
+    is_huge: bool,
+}
+
+impl Storage {
+    fn of<T: Element>(x: &TensorView<'_, T, 3>) -> Result<Self> {
+        let [_, down, right] = x.strides();
+        let [_, rows, columns] = x.shape();
+        Ok(Self {
+            read_by_tma: [x.is_streamable(), x.permute([0, 2, 1])?.is_streamable()],
+            in_place: if right == 1 || columns <= 1 {
+                Some(Major::Row)
+            } else if down == 1 || rows <= 1 {
+                Some(Major::Column)
             } else {
-                preferred
-            };
-            (major, false)
+                None
+            },
+            is_huge: reach(x.shape(), x.strides()) > MOST_ELEMENTS,
+        })
+    }
+
+    fn is_read_by_tma(self, major: Major) -> bool {
+        self.read_by_tma[major as usize]
+    }
+
+    /// The majorness for kernels that TMA feeds. `preferred` decides if both are equally good.
+    fn major_or(self, preferred: Major) -> Major {
+        match self.read_by_tma {
+            [true, true] => preferred,
+            [true, false] => Major::Row,
+            [false, true] => Major::Column,
+            [false, false] => self.in_place.unwrap_or(preferred),
         }
-    })
+    }
 }
 
 /// An operand in its storage: transposed if it is column-major.
@@ -106,7 +146,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         &self,
         a: &TensorView<'_, T, 3>,
         b: &TensorView<'_, U, 3>,
-        c: [usize; 3],
+        (c, c_strides): ([usize; 3], [usize; 3]),
         available: &Available,
     ) -> Result<Problem>
     where
@@ -143,21 +183,32 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
                 bias.len()
             ));
         }
-        let ((a, _), (b, _)) = (major(a, Major::Row)?, major(b, Major::Column)?);
-        let fast = self.fast_accumulation;
-        let beta = self.beta != C::ZERO;
-        let problem = Problem { batches, rows, columns, depth, a, b, fast, beta };
+        let (a_storage, b_storage) = (Storage::of(a)?, Storage::of(b)?);
+        let (a_major, b_major) = (a_storage.major_or(Major::Row), b_storage.major_or(Major::Column));
+        let problem = Problem {
+            batches,
+            rows,
+            columns,
+            depth,
+            a: a_major,
+            b: b_major,
+            packed_bytes: [0; 2],
+            in_place: a_storage.in_place.zip(b_storage.in_place).map(|(a, b)| [a, b]),
+            is_huge: a_storage.is_huge || b_storage.is_huge || reach(c, c_strides) > MOST_ELEMENTS,
+            fast: self.fast_accumulation,
+            beta: self.beta != C::ZERO,
+            element_bytes: [size_of::<T::Bits>(), size_of::<O::Bits>()],
+        };
         // If there is no kernel for this storage, one operand is packed as its transpose, or both are.
-        let storages = [
-            problem,
-            Problem { b: Major::Column, ..problem },
-            Problem { a: Major::Row, ..problem },
-            Problem { a: Major::Row, b: Major::Column, ..problem },
-        ];
-        match storages
-            .into_iter()
-            .find(|problem| problem.has_plan(&available.direct, &available.partial_sums))
-        {
+        let storages = [(a_major, b_major), (a_major, Major::Column), (Major::Row, b_major), (Major::Row, Major::Column)];
+        let packed = |(a_major, b_major)| {
+            let bytes = [
+                if a_storage.is_read_by_tma(a_major) { 0 } else { bytes_of(a) },
+                if b_storage.is_read_by_tma(b_major) { 0 } else { bytes_of(b) },
+            ];
+            Problem { a: a_major, b: b_major, packed_bytes: bytes, ..problem }
+        };
+        match storages.into_iter().map(packed).find(|problem| problem.has_plan(&available.direct, &available.partial_sums)) {
             Some(problem) => Ok(problem),
             None => refuse("there is no kernel for this product".into()),
         }
@@ -172,16 +223,24 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         if let Some(plan) = self.plan {
             return Ok(plan);
         }
+        let key = (TypeId::of::<(T, U, O)>(), *problem, available.machine, String::from(device.name()));
+        if let Some(plan) = chosen().get(&key) {
+            return Ok(*plan);
+        }
         let Available { machine, direct, partial_sums } = available;
-        if let Machine::Gpu { wgmma: true, .. } = machine
-            && let Some(plan) = Tuned::plan::<T, U, O>(problem, device)
-        {
-            return Ok(plan);
+        let measured = match machine {
+            Machine::Gpu { wgmma: true, .. } => Tuned::plan::<T, U, O>(problem, device),
+            _ => None,
+        };
+        let Some(plan) = measured.or_else(|| problem.best(direct, partial_sums, *machine)) else {
+            return refuse("there is no kernel for this product".into());
+        };
+        let mut chosen = chosen();
+        if chosen.len() >= MOST_CHOSEN {
+            chosen.clear();
         }
-        match problem.best(direct, partial_sums, *machine) {
-            Some(plan) => Ok(plan),
-            None => refuse("there is no kernel for this product".into()),
-        }
+        chosen.insert(key, plan);
+        Ok(plan)
     }
 
     /// Returns the product's name in tuning files and all plans for the product, for measurements.
@@ -202,9 +261,31 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
         let device = c.device();
         let available = Available::on::<T, U, O>(&device)?;
-        let problem = self.problem::<T, U>(&a, &b, c.shape(), &available)?;
+        let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;
         let plans = problem.plans(&available.direct, &available.partial_sums, device.multiprocessors());
         Ok((Tuned::name::<T, U, O>(&problem), plans))
+    }
+
+    /// Returns the plan that [`multiply`](Self::multiply) follows for these operands.
+    ///
+    /// # Errors
+    ///
+    /// As [`multiply`](Self::multiply).
+    pub fn chosen_plan<'t, T, U>(
+        &self,
+        a: impl Matrices<'t, T>,
+        b: impl Matrices<'t, U>,
+        c: impl Matrices<'t, O>,
+    ) -> Result<Plan>
+    where
+        T: Multiply<U, O, Sum = C>,
+        U: Element<Bits: Bits>,
+    {
+        let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
+        let device = c.device();
+        let available = Available::on::<T, U, O>(&device)?;
+        let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;
+        self.planned::<T, U>(&problem, &device, &available)
     }
 
     /// Launches the product. See [`gemm`] for shapes and storage.
@@ -240,7 +321,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
     {
         let device = stream.device();
         let available = Available::on::<T, U, O>(&device)?;
-        let problem = self.problem::<T, U>(&a, &b, c.shape(), &available)?;
+        let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;
         if c.is_empty() {
             return Ok(());
         }
@@ -252,8 +333,15 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             );
         }
         let plan = self.planned::<T, U>(&problem, &device, &available)?;
-        streamable(stream, as_stored(a, problem.a)?, |a| {
-            streamable(stream, as_stored(b, problem.b)?, |b| {
+        let (a, b) = match (plan.loads, problem.in_place) {
+            (Loads::Threads, Some([a_major, b_major])) => {
+                let (a, b) = (as_stored(a, a_major)?, as_stored(b, b_major)?);
+                return Launches { gemm: self, stream, problem: &problem, plan, a, b }.run(&available, c);
+            }
+            _ => (as_stored(a, problem.a)?, as_stored(b, problem.b)?),
+        };
+        streamable(stream, a, |a| {
+            streamable(stream, b, |b| {
                 Launches { gemm: self, stream, problem: &problem, plan, a, b }.run(&available, c)
             })
         })

@@ -1,22 +1,24 @@
 //! The host's side of matrix multiplication: it checks operands, chooses a plan, packs operands and launches kernels.
 //!
-//! `call.rs` is the call. `plan.rs` chooses among the candidates of `multiply.rs`. `packing.rs` copies operands that kernels cannot read.
-//! `launches.rs` makes the launches of a plan. `group.rs` launches several products, and `matrices.rs` accepts operands of two or three
+//! `call.rs` is the call. `plan.rs` has the plans for the candidates of `multiply.rs`, `model.rs` estimates their times, and `tuned.rs` knows
+//! measured ones. `packing.rs` copies operands that kernels cannot read. `launches.rs` makes the launches of a plan. `group.rs` launches several products, and `matrices.rs` accepts operands of two or three
 //! axes.
 
 mod call;
 mod group;
 mod launches;
 mod matrices;
+mod model;
 mod multiply;
 mod options;
 mod packing;
 mod plan;
 mod selection;
+mod tuned;
 
 pub use call::gemm;
 pub use matrices::{Matrices, MatricesMut};
 pub use multiply::Multiply;
 pub use options::Gemm;
 pub use packing::Bits;
-pub use plan::{Decomposition, Plan};
+pub use plan::{Decomposition, Loads, Plan};

@@ -5,13 +5,16 @@ use cuda_tiles::launch::Description;
 use cuda_tiles_host::{Error, Grid, Launch, Result, Stream, TensorView, TensorViewMut};
 
 use super::packing::Bits;
-use super::plan::{Major, TileConfig};
+use super::plan::{Loads, Major, TileConfig};
 use crate::gemm::epilogue::{Scales, Sum};
-use crate::gemm::kernels::{gemm_nn, gemm_nt, gemm_tn, gemm_tt};
+use crate::gemm::kernels::{
+    gemm_compact_nn, gemm_compact_nt, gemm_compact_tn, gemm_compact_tt, gemm_nn, gemm_nt, gemm_tn, gemm_tt,
+};
 use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
 use crate::gemm::scheduler::TileRange;
 use crate::gemm::split_k::reduce_split_k;
 use crate::gemm::swap_ab::gemm_swap_ab_nn;
+use crate::gemm::threads::{gemm_threads_nn, gemm_threads_nt, gemm_threads_tn, gemm_threads_tt};
 
 /// The arguments of a kernel: operands in their storage, the epilogue, and the range of tiles.
 pub(super) struct Operands<'c, T: Element, U: Element, O: Element, C> {
@@ -82,6 +85,9 @@ pub trait Multiply<U: Element<Bits: Bits>, O: Element>: Element<Bits: Bits> + se
     /// The kernels that store partial sums, for split-K and stream-K.
     #[doc(hidden)]
     const PARTIAL_SUMS: &'static [Candidate<Self, U, Self::Sum, Self::Sum>];
+    /// Whether kernels that TMA feeds store partial sums, too.
+    #[doc(hidden)]
+    const TMA_PARTIAL_SUMS: bool;
     /// Launches the second pass, which adds up partial sums.
     #[doc(hidden)]
     fn reduce(stream: &Stream, arguments: PartialSums<'_, Self::Sum, O>) -> Result<()>;
@@ -89,9 +95,10 @@ pub trait Multiply<U: Element<Bits: Bits>, O: Element>: Element<Bits: Bits> + se
 
 /// The candidate for one entry of the table.
 macro_rules! candidate {
-    ($kernel:ident ($a_major:ident, $b_major:ident) [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {
+    ($kernel:ident $loads:ident ($a_major:ident, $b_major:ident) [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {
         Candidate {
             config: TileConfig {
+                loads: Loads::$loads,
                 a: Major::$a_major,
                 b: Major::$b_major,
                 rows: $m,
@@ -103,28 +110,59 @@ macro_rules! candidate {
                     && !is_integer::<$a>()
                     && !$promoted,
                 // Without `wgmma`, warps load MN-major elements of 32 bits one by one.
-                wgmma_only: size_of::<$a>() == 4
+                wgmma_only: matches!(Loads::$loads, Loads::Tma)
+                    && size_of::<$a>() == 4
                     && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row)),
             },
-            description: || $kernel::<$a, $b, $accumulator, $c, $m, $n, $k, $promoted>().description(),
+            description: || instance!($kernel $loads [$a $b $accumulator $c] $m $n $k $promoted).description(),
             launch: |stream, blocks, Operands { a, b, c, bias, scales, range }| {
+                let grid = grid!($loads blocks c $m $n);
                 let arguments = (a, b, c, bias, scales, range);
-                $kernel::<$a, $b, $accumulator, $c, $m, $n, $k, $promoted>()
-                    .launch_on(stream, blocks, arguments)
+                instance!($kernel $loads [$a $b $accumulator $c] $m $n $k $promoted)
+                    .launch_on(stream, grid, arguments)
             },
         }
     };
 }
 
+/// The kernel of an entry of the table.
+macro_rules! instance {
+    ($kernel:ident Tma [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {
+        $kernel::<$a, $b, $accumulator, $c, $m, $n, $k, $promoted>()
+    };
+    ($kernel:ident Threads [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {
+        $kernel::<$a, $b, $accumulator, $c, $m, $n, $k>()
+    };
+}
+
+/// The grid of a launch: persistent blocks, or a block for each tile.
+macro_rules! grid {
+    (Tma $blocks:ident $c:ident $m:tt $n:tt) => {
+        $blocks
+    };
+    (Threads $blocks:ident $c:ident $m:tt $n:tt) => {{
+        let (_, [batches, rows, columns]) = ($blocks, $c.shape());
+        Grid::cover([columns, rows, batches], [$n, $m, 1])
+    }};
+}
+
 /// The kernel of an entry of the table, and its storage of operands A and B.
 macro_rules! entry {
-    (nn $($rest:tt)*) => { candidate!(gemm_nn (Row, Row) $($rest)*) };
-    (nt $($rest:tt)*) => { candidate!(gemm_nt (Row, Column) $($rest)*) };
-    (tn $($rest:tt)*) => { candidate!(gemm_tn (Column, Row) $($rest)*) };
-    (tt $($rest:tt)*) => { candidate!(gemm_tt (Column, Column) $($rest)*) };
-    (narrow_nn $($rest:tt)*) => { candidate!(gemm_narrow_nn (Row, Row) $($rest)*) };
-    (narrow_nt $($rest:tt)*) => { candidate!(gemm_narrow_nt (Row, Column) $($rest)*) };
-    (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn (Row, Row) $($rest)*) };
+    (nn $($rest:tt)*) => { candidate!(gemm_nn Tma (Row, Row) $($rest)*) };
+    (nt $($rest:tt)*) => { candidate!(gemm_nt Tma (Row, Column) $($rest)*) };
+    (tn $($rest:tt)*) => { candidate!(gemm_tn Tma (Column, Row) $($rest)*) };
+    (tt $($rest:tt)*) => { candidate!(gemm_tt Tma (Column, Column) $($rest)*) };
+    (compact_nn $($rest:tt)*) => { candidate!(gemm_compact_nn Tma (Row, Row) $($rest)*) };
+    (compact_nt $($rest:tt)*) => { candidate!(gemm_compact_nt Tma (Row, Column) $($rest)*) };
+    (compact_tn $($rest:tt)*) => { candidate!(gemm_compact_tn Tma (Column, Row) $($rest)*) };
+    (compact_tt $($rest:tt)*) => { candidate!(gemm_compact_tt Tma (Column, Column) $($rest)*) };
+    (narrow_nn $($rest:tt)*) => { candidate!(gemm_narrow_nn Tma (Row, Row) $($rest)*) };
+    (narrow_nt $($rest:tt)*) => { candidate!(gemm_narrow_nt Tma (Row, Column) $($rest)*) };
+    (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };
+    (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };
+    (threads_nt $($rest:tt)*) => { candidate!(gemm_threads_nt Threads (Row, Column) $($rest)*) };
+    (threads_tn $($rest:tt)*) => { candidate!(gemm_threads_tn Threads (Column, Row) $($rest)*) };
+    (threads_tt $($rest:tt)*) => { candidate!(gemm_threads_tt Threads (Column, Column) $($rest)*) };
 }
 
 /// The candidates for partial sums: kernels whose `c` has the type of the accumulators.
@@ -132,13 +170,29 @@ macro_rules! partial_sums {
     (split_k $a:ident $b:ident $accumulator:ident) => {
         <$a as Multiply<$b, $accumulator>>::DIRECT
     };
+    (split_by_threads $a:ident $b:ident $accumulator:ident) => {
+        <$a as Multiply<$b, $accumulator>>::DIRECT
+    };
     (whole $a:ident $b:ident $accumulator:ident) => {
         &[]
     };
 }
 
+/// Whether kernels that TMA feeds store partial sums.
+macro_rules! tma_partial_sums {
+    (split_k) => {
+        true
+    };
+    ($other:ident) => {
+        false
+    };
+}
+
 /// The launch that adds up partial sums.
 macro_rules! reduction {
+    (split_by_threads $($arguments:ident)*) => {
+        reduction!(split_k $($arguments)*)
+    };
     (split_k $accumulator:ident $c:ident $stream:ident $arguments:ident) => {{
         let PartialSums { partial_sums, c, bias, scales, range, steps } = $arguments;
         let [batches, rows, columns] = c.shape();
@@ -164,6 +218,7 @@ macro_rules! products {
                 &[$(entry!($kernel [$a $b $accumulator $c] $m $n $k $promoted),)*];
             const PARTIAL_SUMS: &'static [Candidate<$a, $b, $accumulator, $accumulator>] =
                 partial_sums!($decomposition $a $b $accumulator);
+            const TMA_PARTIAL_SUMS: bool = tma_partial_sums!($decomposition);
             fn reduce(stream: &Stream, arguments: PartialSums<'_, $accumulator, $c>) -> Result<()> {
                 reduction!($decomposition $accumulator $c stream arguments)
             }

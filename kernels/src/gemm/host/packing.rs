@@ -52,7 +52,70 @@ pub(super) fn streamable<T: Element<Bits: Bits>, R>(
     let [batches, rows, columns] = x.shape();
     let pitch = columns.next_multiple_of(ROW_BYTES / size_of::<T>());
     workspace::<T::Bits, 3, R>(stream, [batches, rows, pitch], |mut packed| {
-        T::Bits::pack(stream, x.bitcast(), packed.reborrow().slice(2, 0..columns)?)?;
+        pack_in_parts::<T::Bits>(stream, x.bitcast(), packed.reborrow().slice(2, 0..columns)?, MOST_ELEMENTS)?;
         body(packed.as_view().slice(2, 0..columns)?.bitcast())
     })
+}
+
+/// Kernels that pack count elements in 32 bits.
+pub(super) const MOST_ELEMENTS: usize = u32::MAX as usize;
+
+/// The number of elements from the first one of an array to the last one, those between them included.
+pub(super) fn reach(shape: [usize; 3], strides: [usize; 3]) -> usize {
+    shape.iter().zip(strides).map(|(&extent, stride)| extent.saturating_sub(1) * stride).sum::<usize>() + 1
+}
+
+/// Copies `x` to `y`, in halves if one of them reaches over more than `most` elements.
+fn pack_in_parts<T: Bits>(
+    stream: &Stream,
+    x: TensorView<'_, T, 3>,
+    mut y: TensorViewMut<'_, T, 3>,
+    most: usize,
+) -> Result<()> {
+    let shape = x.shape();
+    let is_small = |strides| reach(shape, strides) <= most;
+    if is_small(x.strides()) && is_small(y.strides()) {
+        return T::pack(stream, x, y);
+    }
+    let [_, down, right] = x.strides();
+    let axis = if shape[0] > 1 {
+        0
+    } else if down >= right || !is_small(y.strides()) {
+        1
+    } else {
+        2
+    };
+    // Rows of the second half of `y` begin at multiples of the same bytes as rows of `y`.
+    let half = if axis == 0 { shape[0] / 2 } else { (shape[axis] / 2).next_multiple_of(ROW_BYTES) };
+    pack_in_parts(stream, x.slice(axis, 0..half)?, y.reborrow().slice(axis, 0..half)?, most)?;
+    pack_in_parts(stream, x.slice(axis, half..shape[axis])?, y.slice(axis, half..shape[axis])?, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuda_tiles_host::{Device, Tensor};
+    use std::vec::Vec;
+
+    #[test]
+    fn a_reach_counts_what_lies_between() {
+        assert_eq!(reach([1, 3, 4], [100, 5, 1]), 2 * 5 + 3 + 1);
+        assert_eq!(reach([2, 1, 1], [7, 5, 1]), 8);
+    }
+
+    #[test]
+    fn parts_of_a_matrix_make_the_whole() {
+        let device = Device::cpu();
+        let [batches, rows, columns] = [2, 70, 100];
+        let values: Vec<u8> = (0..batches * rows * columns).map(|i| (i % 251) as u8).collect();
+        for transposed in [false, true] {
+            let shape = if transposed { [batches, columns, rows] } else { [batches, rows, columns] };
+            let x = Tensor::from_slice(&device, shape, &values).unwrap();
+            let x = if transposed { x.view().permute([0, 2, 1]).unwrap() } else { x.view() };
+            let mut y = Tensor::<u8, 3>::poisoned(&device, [batches, rows, 112]).unwrap();
+            let target = y.view_mut().slice(2, 0..columns).unwrap();
+            pack_in_parts(&device.default_stream(), x, target, 5000).unwrap();
+            assert_eq!(y.view().slice(2, 0..columns).unwrap().to_vec().unwrap(), x.to_vec().unwrap());
+        }
+    }
 }

@@ -9,7 +9,7 @@ use cuda_tiles_host::{Device, Error, Result};
 
 use super::multiply::{Candidate, Multiply};
 use super::packing::Bits;
-use super::plan::{Decomposition, Machine, Plan, Problem, TileConfig};
+use super::plan::{Decomposition, Loads, Machine, Plan, Problem, TileConfig};
 use crate::gemm::epilogue::LARGEST_WITH_BETA;
 
 /// The machine behind a device, and the configurations of its kernels for some element types.
@@ -36,10 +36,12 @@ impl Available {
             wgmma: image.has_warpgroups(),
             multiprocessors: device.multiprocessors(),
         });
+        let mut partial_sums = configs(T::PARTIAL_SUMS, machine);
+        partial_sums.retain(|config| T::TMA_PARTIAL_SUMS || config.loads == Loads::Threads);
         Ok(Self {
             machine,
             direct: configs(T::DIRECT, machine),
-            partial_sums: configs(T::PARTIAL_SUMS, machine),
+            partial_sums,
         })
     }
 }
@@ -59,11 +61,15 @@ pub(super) fn find<'k, T: Element, U: Element, O: Element, C>(
     plan: Plan,
 ) -> Result<&'k Candidate<T, U, O, C>> {
     let serves = |candidate: &&Candidate<T, U, O, C>| {
+        let TileConfig { loads, rows, columns, .. } = candidate.config;
         let has_beta = plan.decomposition != Decomposition::DataParallel
             || !problem.beta
-            || plan.rows * plan.columns <= LARGEST_WITH_BETA;
-        let config = &candidate.config;
-        [config.rows, config.columns] == [plan.rows, plan.columns] && problem.multiplies(config) && has_beta
+            || loads == Loads::Threads
+            || rows * columns <= LARGEST_WITH_BETA;
+        loads == plan.loads
+            && [rows, columns] == [plan.rows, plan.columns]
+            && problem.multiplies(&candidate.config)
+            && has_beta
     };
     match candidates.iter().find(serves) {
         Some(candidate) => Ok(candidate),
