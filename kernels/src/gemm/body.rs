@@ -105,7 +105,7 @@ pub trait LoadOperandB<K: Dimension, N: Dimension>: Copy + Send + 'static {
 }
 
 macro_rules! load_operand_a {
-    ($source:ty, $shape:ty, $operand:ty, |$self:ident| $tiles:expr, $rows:tt $steps:tt, |$i:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
+    ($source:ty, $shape:ty, $operand:ty, |$self:ident| $tiles:expr, $rows:tt $steps:tt, |$i:ident, $k:ident| ($row:expr, $column:expr), $unset:ident, $wrap:expr) => {
         impl<T: Element, M: Dimension, K: Dimension, B: Block> LoadOperandA<M, K, B> for $source {
             type Element = T;
             type Stage = SharedTile<T, $shape>;
@@ -125,7 +125,7 @@ macro_rules! load_operand_a {
             }
             #[inline(always)]
             fn tile(&$self, batch: u32, $i: u32, $k: u32) -> LoadTile<T, $shape> {
-                $tiles.tile_of(batch, $row, $column)
+                $tiles.tile_of(batch, $row, $column).$unset()
             }
             #[inline(always)]
             fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
@@ -134,7 +134,7 @@ macro_rules! load_operand_a {
         }
     };
 }
-load_operand_a!(TmaLoad<T, (M, K)>, (M, K), SharedTileRef<'k, T, (M, K)>, |self| self, 0 1, |i, k| (i, k), |stage| stage);
+load_operand_a!(TmaLoad<T, (M, K)>, (M, K), SharedTileRef<'k, T, (M, K)>, |self| self, 0 1, |i, k| (i, k), unset_outside_rows, |stage| stage);
 load_operand_a!(
     Transposed<TmaLoad<T, (K, M)>>,
     (K, M),
@@ -142,11 +142,12 @@ load_operand_a!(
     |self| self.0,
     1 0,
     |i, k| (k, i),
+    unset_outside_columns,
     SharedTileRef::transposed
 );
 
 macro_rules! load_operand_b {
-    ($source:ty, $shape:ty, $operand:ty, |$self:ident| $tiles:expr, $columns:tt, |$j:ident, $k:ident| ($row:expr, $column:expr), $wrap:expr) => {
+    ($source:ty, $shape:ty, $operand:ty, |$self:ident| $tiles:expr, $columns:tt, |$j:ident, $k:ident| ($row:expr, $column:expr), $unset:ident, $wrap:expr) => {
         impl<T: Repack, K: Dimension, N: Dimension> LoadOperandB<K, N> for $source {
             type Element = T;
             type Stage = SharedTile<T, $shape>;
@@ -162,7 +163,7 @@ macro_rules! load_operand_b {
             }
             #[inline(always)]
             fn tile(&$self, batch: u32, $j: u32, $k: u32) -> LoadTile<T, $shape> {
-                $tiles.tile_of(batch, $row, $column)
+                $tiles.tile_of(batch, $row, $column).$unset()
             }
             #[inline(always)]
             fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
@@ -171,7 +172,7 @@ macro_rules! load_operand_b {
         }
     };
 }
-load_operand_b!(TmaLoad<T, (K, N)>, (K, N), SharedTileRef<'k, T, (K, N)>, |self| self, 1, |j, k| (k, j), |stage| stage);
+load_operand_b!(TmaLoad<T, (K, N)>, (K, N), SharedTileRef<'k, T, (K, N)>, |self| self, 1, |j, k| (k, j), unset_outside_columns, |stage| stage);
 load_operand_b!(
     Transposed<TmaLoad<T, (N, K)>>,
     (N, K),
@@ -179,6 +180,7 @@ load_operand_b!(
     |self| self.0,
     0,
     |j, k| (j, k),
+    unset_outside_rows,
     SharedTileRef::transposed
 );
 

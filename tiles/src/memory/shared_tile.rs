@@ -15,8 +15,8 @@ use core::marker::PhantomData;
 const PANEL_BYTES: usize = 128;
 /// The unit of a swizzle, in bytes.
 pub(crate) const CHUNK_BYTES: usize = 16;
-/// The most rows of one copy by TMA.
-pub(crate) const MOST_COPIED_ROWS: usize = 256;
+/// The most rows of one copy by TMA. Copies of more rows are no faster, and these can leave out rows outside a tensor.
+pub(crate) const MOST_COPIED_ROWS: usize = 64;
 /// The alignment of stages, in bytes: the widest swizzle repeats after this many.
 pub(crate) const ALIGNMENT: usize = crate::memory::shared::ALIGNMENT as usize;
 

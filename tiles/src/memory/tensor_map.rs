@@ -5,6 +5,7 @@ use crate::arch::running::Run;
 use crate::arch::{bulk, execution};
 use crate::element::Element;
 use crate::launch::{Fingerprint, Parameter, Parts};
+use crate::memory::shared_tile::MOST_COPIED_ROWS;
 use crate::registers::PowerOfTwo;
 use crate::shape::{Dimension, Shape};
 use core::marker::PhantomData;
@@ -188,7 +189,7 @@ unsafe impl<T: Element, S: MatrixShape> Send for TmaLoad<T, S> {}
 
 impl<T: Element, S: MatrixShape> TmaLoad<T, S> {
     /// The box of its tensor map.
-    pub const BOX: TensorBox = TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>(), 256);
+    pub const BOX: TensorBox = TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>(), MOST_COPIED_ROWS);
 
     /// The matrix at `pointer`.
     ///
@@ -282,8 +283,8 @@ mod tests {
     #[test]
     fn boxes_are_panels_of_tiles() {
         let of = |columns, rows, swizzle_bytes| TensorBox { columns, rows, swizzle_bytes };
-        assert_eq!(TmaLoad::<f16, Shape2<128, 64>>::BOX, of(64, 128, 128));
-        assert_eq!(TmaLoad::<f16, Shape2<512, 256>>::BOX, of(64, 256, 128));
+        assert_eq!(TmaLoad::<f16, Shape2<128, 64>>::BOX, of(64, 64, 128));
+        assert_eq!(TmaLoad::<f16, Shape2<512, 256>>::BOX, of(64, 64, 128));
         assert_eq!(TmaLoad::<f32, Shape2<16, 16>>::BOX, of(16, 16, 64));
         assert_eq!(TmaLoad::<f8e4m3, Shape2<64, 32>>::BOX, of(32, 64, 32));
         assert_eq!(TmaLoad::<f64, Shape2<8, 2>>::BOX, of(2, 8, 16));

@@ -21,7 +21,42 @@ pub struct LoadTile<T: Element, S> {
     /// The tile's first row and column, in elements.
     pub(crate) row: u32,
     pub(crate) column: u32,
+    /// Whether elements outside the tensor may have any value: in rows outside, and in columns outside.
+    pub(crate) unset: [bool; 2],
     pub(crate) shape: PhantomData<S>,
+}
+
+impl<T: Element, S> LoadTile<T, S> {
+    /// The tile, in which rows outside the tensor may have any elements instead of zeros.
+    ///
+    /// For operand A of a product, or for a transposed operand B: their rows outside belong to rows and columns outside the result.
+    ///
+    /// # On a GPU
+    ///
+    /// TMA takes several times as long for a row outside a tensor as for a row inside. So it does not load blocks of 64 rows that are
+    /// outside. *Measured* on an H200: a tile of 128 x 64 elements of `f16` with 10 rows inside takes 0.65 µs, and a whole tile 0.4 µs.
+    #[inline(always)]
+    #[must_use = "the result is another tile"]
+    pub fn unset_outside_rows(self) -> Self {
+        let [_, columns] = self.unset;
+        Self { unset: [true, columns], ..self }
+    }
+
+    /// The tile, in which columns outside the tensor may have any elements instead of zeros. See
+    /// [`unset_outside_rows`](Self::unset_outside_rows).
+    #[inline(always)]
+    #[must_use = "the result is another tile"]
+    pub fn unset_outside_columns(self) -> Self {
+        let [rows, _] = self.unset;
+        Self { unset: [rows, true], ..self }
+    }
+
+    /// Whether TMA loads the box that begins at this row and column of the tensor.
+    #[inline(always)]
+    fn has_box(&self, row: u32, column: u32) -> bool {
+        let ([rows, columns], layout) = (self.unset, &self.matrix.layout);
+        !(rows && row >= layout.rows || columns && column >= layout.columns)
+    }
 }
 
 impl<T: Element, S> Clone for LoadTile<T, S> {
@@ -50,6 +85,10 @@ pub trait StageLoad<P: StageLayout>: Sealed + Copy + Send {
     /// There is room for the stage at `target`. Nobody accesses it before the barrier's phase is complete.
     #[doc(hidden)]
     unsafe fn copy_by_tma(self, target: Address, full: Address);
+
+    /// The bytes that [`copy_by_tma`](Self::copy_by_tma) copies.
+    #[doc(hidden)]
+    fn bytes_by_tma(&self) -> u32;
 
     /// Where each thread starts to copy whole tiles.
     #[doc(hidden)]
@@ -92,28 +131,22 @@ pub struct CopyStart {
 impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> for LoadTile<T, (R, C)> {
     #[inline(always)]
     unsafe fn copy_by_tma(self, target: Address, full: Address) {
-        let geometry = const { <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY };
         let map = self.matrix.map.cast::<u8>();
-        let mut panel = 0;
-        while panel < geometry.panels {
-            let mut row = 0;
-            while row < geometry.rows {
-                let offset = panel * geometry.panel_stride() + row * geometry.panel_bytes;
-                let column = self.column + (panel * geometry.panel_columns()) as u32;
-                // SAFETY: the map's box is a panel of at most `MOST_COPIED_ROWS` rows; the target has room for it by the
-                // caller's contract. Stages are aligned for any swizzle. Columns are multiples of a panel's bytes, at least 16.
-                unsafe {
-                    bulk::load(
-                        threads::offset(target, offset),
-                        map,
-                        full,
-                        [column, self.row + row as u32, self.batch],
-                    )
-                };
-                row += MOST_COPIED_ROWS;
-            }
-            panel += 1;
+        self.for_each_box(|offset, row, column| {
+            // SAFETY: the map's box is a panel of at most `MOST_COPIED_ROWS` rows; the target has room for it by the caller's contract.
+            // Stages are aligned for any swizzle. Columns are multiples of a panel's bytes, at least 16.
+            unsafe { bulk::load(threads::offset(target, offset), map, full, [column, row, self.batch]) }
+        });
+    }
+
+    #[inline(always)]
+    fn bytes_by_tma(&self) -> u32 {
+        if self.unset == [false, false] {
+            return const { <SharedTile<T, (R, C)> as StageLayout>::BYTES as u32 };
         }
+        let mut bytes = 0;
+        self.for_each_box(|_, _, _| bytes += const { Self::BOX_BYTES });
+        bytes
     }
 
     type Start = CopyStart;
@@ -193,6 +226,27 @@ const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool 
 
 impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
     const GEOMETRY: Geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
+    /// The bytes of a box of the tensor map.
+    const BOX_BYTES: u32 = TmaLoad::<T, (R, C)>::BOX.rows * Self::GEOMETRY.panel_bytes as u32;
+
+    /// Calls `body` for each box that TMA loads: with its offset in the stage, and with its first row and column in the tensor.
+    #[inline(always)]
+    fn for_each_box(&self, mut body: impl FnMut(usize, u32, u32)) {
+        let geometry = const { Self::GEOMETRY };
+        let mut panel = 0;
+        while panel < geometry.panels {
+            let column = self.column + (panel * geometry.panel_columns()) as u32;
+            let mut first = 0;
+            while first < geometry.rows {
+                let row = self.row + first as u32;
+                if self.has_box(row, column) {
+                    body(panel * geometry.panel_stride() + first * geometry.panel_bytes, row, column);
+                }
+                first += MOST_COPIED_ROWS;
+            }
+            panel += 1;
+        }
+    }
 
     /// Whether all of the tile is inside the tensor.
     #[inline(always)]
@@ -277,6 +331,10 @@ macro_rules! fills {
                     next += $stage::ROOM;
                 )*
                 let _ = next;
+            }
+            #[inline(always)]
+            fn bytes_by_tma(&self) -> u32 {
+                0 $(+ self.$index.bytes_by_tma())*
             }
             type Start = ($($tile::Start,)*);
             #[inline(always)]
@@ -376,7 +434,7 @@ impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
         let (rows, columns) = const { Self::TILE };
         // A matrix has fewer rows and columns than `BEYOND`.
         let (row, column) = (i.min(BEYOND / rows) * rows, j.min(BEYOND / columns) * columns);
-        LoadTile { matrix: self.matrix, batch, row, column, shape: PhantomData }
+        LoadTile { matrix: self.matrix, batch, row, column, unset: [false; 2], shape: PhantomData }
     }
 
     /// The tile in row `i` and column `j` of tiles. Elements outside the tensor are zero.

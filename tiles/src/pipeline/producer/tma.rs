@@ -64,7 +64,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
                         return Err(());
                     }
                 }
-                barriers::arrive_expecting(self.full(next.slot), P::BYTES as u32);
+                barriers::arrive_expecting(self.full(next.slot), tiles.bytes_by_tma());
                 tiles.copy_by_tma(self.stage(next.slot), self.full(next.slot));
             }
             next.advance(stages);
