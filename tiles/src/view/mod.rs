@@ -8,6 +8,7 @@ mod element_wise;
 mod elements;
 mod gather;
 mod index;
+mod loads;
 mod locate;
 mod located;
 mod ownership;
