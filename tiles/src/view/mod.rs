@@ -2,6 +2,7 @@
 
 pub mod memory_order;
 
+mod ahead;
 mod atomic;
 mod chunks;
 mod element_wise;
