@@ -243,7 +243,11 @@ where
             let tiles = (self.tiles)(self.copied);
             self.copied += 1;
             let slot = self.next.slot + ahead;
-            let slot = if slot < const { Self::STAGES as u32 } { slot } else { slot - const { Self::STAGES as u32 } };
+            let slot = if slot < const { Self::STAGES as u32 } {
+                slot
+            } else {
+                slot - const { Self::STAGES as u32 }
+            };
             let stage = self.ring.stage(slot);
             // SAFETY: tile operations run on all threads of the block alike. Everybody has read the stage: behind the barrier of this step
             // all threads were done with the step that read it. Its barrier was initialised, and the phase before is complete.

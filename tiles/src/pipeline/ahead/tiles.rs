@@ -178,9 +178,14 @@ impl<T: Element, R: Dimension, C: Dimension> SpanTile<T, (R, C)> {
                         // SAFETY: an element inside the tensor is loaded, and aligned to itself. Nothing writes it during the kernel.
                         unsafe {
                             let address = source.wrapping_add(column * self.step).cast();
-                            transfer::load(address, 1, Cache::Constant, Some(inside), T::ZERO, |_, loaded| {
-                                element = loaded
-                            });
+                            transfer::load(
+                                address,
+                                1,
+                                Cache::Constant,
+                                Some(inside),
+                                T::ZERO,
+                                |_, loaded| element = loaded,
+                            );
                         }
                         element
                     });
