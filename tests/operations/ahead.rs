@@ -11,7 +11,7 @@ use cuda_tiles_test_kernels::ahead as kernels;
 
 const SHAPES: [[usize; 2]; 7] = [[1, 1], [3, 63], [8, 64], [9, 65], [5, 256], [17, 500], [8, 1001]];
 
-/// Copies matrices whose rows start `from` elements into their memory, `gap` elements apart.
+/// Copies matrices that start `from` elements into their memory, with rows of any length.
 fn check_copies<T: Value>(kernel: &Kernel<(Span<T, (u32, u32)>, SpanMut<T, (u32, u32)>)>) {
     let mut failures = Failures::new::<T>(kernel.description().name);
     for device in devices() {

@@ -106,9 +106,10 @@ use core::marker::PhantomData;
 /// # Alignment and width
 ///
 /// The wide instruction needs aligned rows. [`Aligned<16>`](crate::span::Aligned) promises it of the first element, and an
-/// extent [`Mult<u32, 4>`](crate::span::Mult) or `D<64>` of the others. A view without these promises checks each tile at run time. Rows that are
-/// not aligned go by aligned chunks, whose elements the threads shift into place, or else element by element. A masked operation
-/// needs the extent's promise for partial tiles.
+/// extent [`Mult<u32, 4>`](crate::span::Mult) or `D<64>` of the others. A view without these promises asks at run time, and takes the
+/// same wide instructions where they hold: tiles of several rows ask for the span once, tiles of one row for each tile. Rows that are
+/// not aligned go by aligned chunks, whose elements the threads shift into place, or else element by element, and so do partial tiles of
+/// rows that are no whole vectors.
 ///
 /// If the contiguous axis is not the last one, as in a [`Left`](crate::span::Left) or permuted span, tiles are moved along the contiguous
 /// axis. Registers or shared memory transpose them.

@@ -15,7 +15,7 @@
 mod tiles;
 
 use crate::arch::barriers::{self, PRODUCER_WARP};
-use crate::arch::{execution, order, warpgroup};
+use crate::arch::{execution, order, threads, warpgroup};
 use crate::context::{Cx, barrier};
 use crate::element::Repack;
 use crate::layout::{Accumulators, Block};
@@ -257,6 +257,8 @@ where
                         barriers::arrive_expecting(self.ring.full(slot), const { P::BYTES as u32 });
                         tiles.copy_by_tma(stage, self.ring.full(slot));
                     }
+                    // The assembler keeps addresses in uniform registers only where it knows that the warp is converged.
+                    threads::warp_barrier();
                 } else {
                     tiles.copy_by_threads::<B>(stage);
                 }
