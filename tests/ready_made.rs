@@ -7,7 +7,7 @@ use cuda_tiles::launch::Description;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Error, Grid, Launch, Result, Tensor};
 use cuda_tiles_kernels::attention::kernels as attention;
-use cuda_tiles_kernels::lessons::{products, streams};
+use cuda_tiles_kernels::lessons::{alignment, products, streams};
 use cuda_tiles_kernels::{gather, image, normalisation, reductions, scan, softmax, transpose, vector};
 use cuda_tiles_suite::kernels::KERNELS;
 use cuda_tiles_suite::testing::{Random, devices, repeats};
@@ -423,6 +423,38 @@ fn products_of_tiles_that_are_loaded() {
 }
 
 #[test]
+fn products_of_tiles_that_are_copied_ahead() {
+    check_products(
+        |sum, _| sum,
+        |device, product, c| {
+            let [m, k, n] = product.size;
+            let a = Tensor::from_slice(device, [m, k], &product.a).unwrap();
+            let b = Tensor::from_slice(device, [k, n], &product.b).unwrap();
+            let runs = c.strides() == [n, 1];
+            if runs {
+                let grid = Grid::cover(c.shape(), [128, 128]);
+                products::gemm_ahead.launch(device, grid, (&a, &b, c)).unwrap();
+            }
+            runs
+        },
+    );
+    check_products(
+        |sum, _| sum,
+        |device, product, c| {
+            let (a, b, _) = product.to_tensors(device);
+            let runs = c.strides() == [product.size[2], 1] && product.size[2].is_multiple_of(8);
+            if runs {
+                let grid = Grid::cover(c.shape(), [128, 128]);
+                products::gemm_ahead_tma::<128>().launch(device, grid, (&a, &b, &mut *c)).unwrap();
+                let (kernel, grid) = (products::gemm_ahead_tma::<256>(), Grid::cover(c.shape(), [128, 256]));
+                has_run(device, kernel.description(), kernel.launch(device, grid, (&a, &b, c)));
+            }
+            runs
+        },
+    );
+}
+
+#[test]
 fn products_of_tiles_that_stream() {
     // Any number of blocks shares the tiles.
     for blocks in [1, 3, 100] {
@@ -487,6 +519,46 @@ fn softmax_of_rows_that_stream() {
                 let mut y = Tensor::poisoned(device, [rows, columns]).unwrap();
                 streams::softmax_streamed.launch(device, blocks, (&x, &mut y)).unwrap();
                 assert_close(device, y.to_vec().unwrap().into_iter().map(f64::from), &expected, 1e-5);
+            }
+        }
+    }
+}
+
+#[test]
+fn softmax_of_rows_that_are_copied_ahead() {
+    for device in devices() {
+        for [rows, columns] in [[1, 1], [8, 256], [3, 255], [21, 1000], [70, 5003]] {
+            let values = random(rows * columns);
+            let expected: Vec<f64> = values.chunks(columns).flat_map(softmax_of).collect();
+            let x = Tensor::from_slice(device, [rows, columns], &values).unwrap();
+            let mut y = Tensor::poisoned(device, [rows, columns]).unwrap();
+            streams::softmax_ahead.launch(device, Grid::cover([rows], [8]), (&x, &mut y)).unwrap();
+            assert_close(device, y.to_vec().unwrap().into_iter().map(f64::from), &expected, 1e-5);
+        }
+    }
+}
+
+/// What is stated of rows changes no result.
+#[test]
+fn kernels_with_and_without_stated_alignment_agree() {
+    for device in devices() {
+        for [rows, columns] in [[1, 1], [5, 1000], [9, 1027], [3, 8192]] {
+            let values = random(rows * columns);
+            let x = Tensor::from_slice(device, [rows, columns], &values).unwrap();
+            let halves = Tensor::from_slice(device, [rows, columns], &to_f16(&values)).unwrap();
+            let mut y = Tensor::poisoned(device, [rows, columns]).unwrap();
+            let mut z = Tensor::poisoned(device, [rows, columns]).unwrap();
+            let grid = Grid::cover([rows, columns], [4, 1024]);
+            alignment::scale_any.launch(device, grid, (&x, &mut y)).unwrap();
+            alignment::softmax_any.launch(device, rows as u32, (&halves, &mut z)).unwrap();
+            let scaled: Vec<f64> = values.iter().map(|x| f64::from(2.0 * x + 1.0)).collect();
+            assert_close(device, y.to_vec().unwrap().into_iter().map(f64::from), &scaled, 1e-6);
+            if columns.is_multiple_of(8) {
+                let (any, any_half) = (y.to_vec().unwrap(), z.to_vec().unwrap());
+                alignment::scale_stated.launch(device, grid, (&x, &mut y)).unwrap();
+                alignment::softmax_stated.launch(device, rows as u32, (&halves, &mut z)).unwrap();
+                assert_eq!(y.to_vec().unwrap(), any, "{device}");
+                assert_eq!(z.to_vec().unwrap(), any_half, "{device}");
             }
         }
     }

@@ -202,6 +202,15 @@ fn products_of_every_shape() {
     check_product(kernels::product_128_64_128::<f8e4m3, f8e4m3, f32>());
     check_product(kernels::product_64_256_32::<f32, f32, f32>());
     check_product(kernels::product_64_256_32::<tf32, tf32, f32>());
+    check_product(kernels::product_64_32_64::<i8, i8, i32>());
+    check_product(kernels::product_64_32_64::<u8, u8, i32>());
+    check_product(kernels::product_64_32_64::<f16, f16, f32>());
+    check_product(kernels::product_64_32_64::<bf16, bf16, f32>());
+    check_product(kernels::product_64_32_64::<tf32, tf32, f32>());
+    check_product(kernels::product_256_32_64::<f16, f16, f32>());
+    check_product(kernels::product_256_32_64::<i8, i8, i32>());
+    check_product(kernels::product_128_32_256::<bf16, bf16, f32>());
+    check_product(kernels::product_128_32_256::<tf32, tf32, f32>());
     check_product(kernels::product_1024_4_8::<tf32, tf32, f32>());
 }
 
@@ -279,6 +288,7 @@ fn check_batches<
 fn products_of_batches() {
     check_batches(kernels::batch_of_both::<f16>());
     check_batches(kernels::batch_of_both::<f32>());
+    check_batches(kernels::batches_of_warpgroups::<f16>());
     check_batches(kernels::batch_of_the_left::<bf16>());
     check_batches(kernels::batch_of_the_right::<f32>());
     check_batches(kernels::batch_of_the_sums::<f16>());

@@ -6,6 +6,7 @@
 //! operands, the result and what it should be. Exact operations must agree to the bit on both devices, so that GPU
 //! and CPU agree with each other; elementary functions keep the error bounds that their documentation states.
 
+mod ahead;
 mod arithmetic;
 mod atomic_updates;
 mod atomics;

@@ -39,3 +39,32 @@ pub fn softmax_streamed(
         }
     });
 }
+
+/// Softmax of rows of any length and any alignment, 8 rows a block: the tiles of a row are copied ahead by the block's own threads.
+#[kernel(threads = 256)]
+pub fn softmax_ahead(
+    cx: Cx,
+    x: Span<f32, (u32, u32)>,
+    y: SpanMut<f32, (u32, u32)>,
+    #[shared] mut ring: Ring<SharedTile<f32, Shape2<8, 256>>, 6>,
+) {
+    let length = x.extent(1);
+    let (x, y) = (x.partition(cx, shape![8, 256]), y.partition(cx, shape![8, 256]));
+    let (i, columns) = (cx.bid::<0>(), x.num_tiles(1));
+    let (mut top, mut sums) = (cx.full(shape![8, 256], f32::MIN), cx.zeros::<f32>(shape![8, 256]));
+    let mut column = cx.coordinate::<1>(shape![8, 256]);
+    ring.copy_ahead(cx, columns, |k| x.tile((i, k))).for_each(|tile| {
+        // Beyond the edge a tile is zero.
+        let tile = column.lt(length).select(tile.load(cx), f32::NEG_INFINITY);
+        let next = top.maximum(tile);
+        sums = sums * (top - next).exp_approximate() + (tile - next).exp_approximate();
+        (top, column) = (next, column + 256);
+    });
+    let largest = top.max::<1>();
+    let scale = 1.0 / (sums * (top - largest).exp_approximate()).sum::<1>();
+    let mut k = 0;
+    ring.copy_ahead(cx, columns, |k| x.tile((i, k))).for_each(|tile| {
+        y.store_masked((tile.load(cx) - largest).exp_approximate() * scale, (i, k));
+        k += 1;
+    });
+}

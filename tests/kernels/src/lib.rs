@@ -10,6 +10,7 @@
 
 #![no_std]
 
+pub mod ahead;
 pub mod arithmetic;
 pub mod atomic_updates;
 pub mod atomics;

@@ -51,6 +51,12 @@ products! {
     // Operands larger than the scratch.
     product_128_64_128: 256 threads, 8 neighbours, 128 x 64 x 128, (<f16, f16, f32>, <f8e4m3, f8e4m3, f32>);
     product_64_256_32: 256 threads, 4 neighbours, 64 x 256 x 32, (<f32, f32, f32>, <tf32, tf32, f32>);
+    // Warpgroups: operands of either order in shared memory, several blocks of rows, the most columns.
+    product_64_32_64: 128 threads, 4 neighbours, 64 x 32 x 64, (
+        <i8, i8, i32>, <u8, u8, i32>, <f16, f16, f32>, <bf16, bf16, f32>, <tf32, tf32, f32>
+    );
+    product_256_32_64: 128 threads, 8 neighbours, 256 x 32 x 64, (<f16, f16, f32>, <i8, i8, i32>);
+    product_128_32_256: 256 threads, 2 neighbours, 128 x 32 x 256, (<bf16, bf16, f32>, <tf32, tf32, f32>);
     product_1024_4_8: 256 threads, 4 neighbours, 1024 x 4 x 8, (<tf32, tf32, f32>);
 }
 
@@ -77,6 +83,7 @@ macro_rules! batches {
 }
 batches! {
     batch_of_both: 4 and 4 in 4, 16 x 16 x 32, (<f16>, <f32>);
+    batches_of_warpgroups: 1 and 2 in 2, 64 x 32 x 64, (<f16>);
     batch_of_the_left: 4 and 1 in 4, 32 x 16 x 16, (<bf16>);
     batch_of_the_right: 1 and 2 in 2, 8 x 8 x 4, (<f32>);
     batch_of_the_sums: 1 and 1 in 2, 16 x 16 x 8, (<f16>);

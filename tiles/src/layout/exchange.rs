@@ -232,3 +232,38 @@ const fn next_unplaced(carried: &[i8], mut lane: usize, count: usize, place: &Fl
     }
     lane
 }
+
+/// Base-2 logarithm of the elements of `size` bytes that are neighbours in the registers of both sides, up to 4 bytes: they can travel
+/// together. To the flat index any of the bits `offsets` may be added.
+pub(super) const fn together(
+    from: &LinearMap,
+    to: &LinearMap,
+    flat: &FlatBits,
+    offsets: usize,
+    size: usize,
+) -> u32 {
+    let mut count = 0;
+    while size << count < 4
+        && count < from.register_bits()
+        && count < to.register_bits()
+        && from.register[count] == count as i8
+        && to.register[count] == count as i8
+        && flat[count] == count as i8
+        && offsets >> count & 1 == 0
+    {
+        count += 1;
+    }
+    count as u32
+}
+
+/// The bits of runs of `2^count` elements, of which each run is one of the result's.
+pub(super) const fn without_lowest(flat: &FlatBits, count: u32) -> FlatBits {
+    let (mut bits, mut k) = ([NONE; FLAT_BITS], count as usize);
+    while k < FLAT_BITS {
+        if flat[k] != NONE {
+            bits[k - count as usize] = flat[k] - count as i8;
+        }
+        k += 1;
+    }
+    bits
+}

@@ -1,7 +1,7 @@
 //! Which element of a tile each element of a result is, as types, and the constant plans that follow from it.
 
 use super::bits;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, together, without_lowest};
 use super::map::{FlatBits, LinearMap, Plan};
 use super::{Layout, Map};
 use crate::element::Element;
@@ -128,15 +128,25 @@ impl<X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>> Conversion<X, T
 pub(crate) struct Passage<T, X, To, M, V>(PhantomData<(T, X, To, M, V)>);
 
 impl<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>> Passage<T, X, To, M, V> {
-    /// Where the elements lie.
-    pub(crate) const EXCHANGE: Exchange = Exchange::new(
-        &X::MAP,
-        &Map::<M, To>::MAP,
-        &V::BITS,
-        V::OFFSET | V::VARIABLE,
-        <X::Count as PowerOfTwo>::LOG,
-        size_of::<T::Bits>().ilog2(),
-    );
+    /// Base-2 logarithm of the neighbouring elements that stay neighbours in registers, up to a word of 4 bytes: they travel together.
+    pub(crate) const TOGETHER: u32 =
+        together(&X::MAP, &Map::<M, To>::MAP, &V::BITS, V::OFFSET | V::VARIABLE, size_of::<T::Bits>());
+    /// Where the elements lie, each of them alone.
+    pub(crate) const EXCHANGE: Exchange = Self::exchange(0);
+    /// Where those lie that travel together.
+    pub(crate) const EXCHANGE_TOGETHER: Exchange = Self::exchange(Self::TOGETHER);
+
+    /// Where `2^together` elements lie that travel together.
+    const fn exchange(together: u32) -> Exchange {
+        Exchange::new(
+            &X::MAP.without(0, together),
+            &Map::<M, To>::MAP.without(0, together),
+            &without_lowest(&V::BITS, together),
+            (V::OFFSET | V::VARIABLE) >> together,
+            <X::Count as PowerOfTwo>::LOG - together,
+            size_of::<T::Bits>().ilog2() + together,
+        )
+    }
 }
 
 sealed! {

@@ -37,7 +37,7 @@ pub struct Accumulator<C: Element, S: Shape, B: Block> {
 
 /// The number of this thread's warpgroup in the block.
 #[inline(always)]
-fn warpgroup_number() -> u32 {
+pub(crate) fn warpgroup_number() -> u32 {
     if WARPGROUPS {
         // SAFETY: all threads of the block run this alike.
         unsafe { execution::from_lane(execution::thread() as u32 / WARPGROUP, 0) }

@@ -22,19 +22,6 @@ pub trait SharedMma<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     /// Whether tensor cores accumulate it in fewer bits than `C` has.
     #[doc(hidden)]
     const SHORT: bool = false;
-    /// The instruction with both operands in shared memory.
-    ///
-    /// # Safety
-    /// As for `arch::warpgroup::f16_f32::shared`.
-    #[doc(hidden)]
-    unsafe fn shared<const TA: i32, const TB: i32>(
-        _columns: usize,
-        _acc: *mut u32,
-        _add: u32,
-        _a: u64,
-        _b: u64,
-    ) {
-    }
     /// The instruction with A in registers.
     ///
     /// # Safety
@@ -60,11 +47,6 @@ macro_rules! warpgroup_products {
             type Step = D<$step>;
             const WARPGROUPS: bool = true;
             const SHORT: bool = $short;
-            #[inline(always)]
-            unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, acc: *mut u32, add: u32, a: u64, b: u64) {
-                // SAFETY: the same contract.
-                unsafe { warpgroup::$instruction::shared::<TA, TB>(columns, acc, add, a, b) }
-            }
             #[inline(always)]
             unsafe fn registers<const TB: i32>(columns: usize, acc: *mut u32, add: u32, a: [u32; 4], b: u64) {
                 // SAFETY: the same contract.

@@ -43,7 +43,7 @@
 //! # The files
 //!
 //! `accumulator` is a leaf: registers that multiplications add to, and how to wait for them. `tile` multiplies tiles in
-//! registers, by `warp` (`mma.sync`), `simt` (fused multiply-adds of threads) or `cpu`. `issue` multiplies operands in shared
+//! registers, by `warpgroups` (`wgmma`), `warp` (`mma.sync`), `simt` (fused multiply-adds of threads) or `cpu`. `issue` multiplies operands in shared
 //! memory, by `wgmma`, by `mma.sync`, or as whole tiles; `pair` decides. `promoted` and `wgmma_registers` are two special cases
 //! of `wgmma`. This folder knows `memory` and layouts. It knows no pipeline.
 
@@ -65,6 +65,7 @@ mod simt;
 mod staging;
 mod tile;
 mod warp;
+mod warpgroups;
 mod wgmma;
 mod wgmma_registers;
 

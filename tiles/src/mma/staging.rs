@@ -27,6 +27,13 @@ pub(crate) struct Part {
 }
 
 impl Part {
+    /// `2^depth` of `k` of an operand with these base-2 logarithms of rows and columns.
+    pub(crate) const fn new(rows: u32, columns: u32, depth: u32, by_columns: bool, transposed: bool) -> Self {
+        let length = if by_columns { columns } else { rows };
+        let window = if depth < length { depth } else { length };
+        Self { matrix: rows + columns, columns, by_columns, window, transposed }
+    }
+
     /// The place of the element with flat index `flat`, if it belongs to the part; linear.
     #[inline(always)]
     pub(crate) const fn offset(&self, stage: &SwizzledMatrix, size: usize, flat: usize) -> usize {
@@ -71,6 +78,11 @@ const fn run(map: &LinearMap, size: usize, columns: u32) -> u32 {
         run += 1;
     }
     run
+}
+
+/// The number of matrices of a batch.
+pub(crate) const fn batches<S: Shape>() -> usize {
+    S::LEN >> (<S::Rows as PowerOfTwo>::LOG + <S::Columns as PowerOfTwo>::LOG)
 }
 
 /// The content of a stage, as a type.

@@ -6,6 +6,7 @@ use crate::layout::{Accumulators, Layout};
 use crate::mma::shapes::{MatrixProduct, MultiplyShapes};
 use crate::mma::types::{Multiply, MultiplyAccumulate};
 use crate::mma::warp::{self, Whole};
+use crate::mma::warpgroups::{self, Operands};
 use crate::mma::{cpu, simt};
 use crate::shape::Shape;
 use crate::tile::Tile;
@@ -33,8 +34,11 @@ use crate::tile::Tile;
 ///
 /// # On a GPU
 ///
-/// `ldmatrix` loads fragments and `mma.sync` multiplies them, into the layout [`Accumulators`] (PTX ISA, "Warp Level Matrix
-/// Multiply-Accumulate Instructions"). Shapes that are too small, and `f32`, become fused multiply-adds.
+/// Both operands go to shared memory by the widest stores that their layouts allow. From compute capability 9.0 on, a block of at
+/// least 128 threads multiplies `f16`, `bf16`, `tf32`, `i8` and `u8` by `wgmma.mma_async`, if there are 64 rows for each 128
+/// threads (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions"). Elsewhere `ldmatrix` loads fragments and
+/// `mma.sync` multiplies them ("Warp Level Matrix Multiply-Accumulate Instructions"). The result has the layout [`Accumulators`].
+/// Shapes that are too small, and `f32`, become fused multiply-adds.
 #[inline(always)]
 #[doc(alias("dot"))]
 pub fn mma<T, U, C, SA, SB, S, L, M, N>(
@@ -56,6 +60,8 @@ where
     let mut acc = *acc.spread::<S, Accumulators<L::Block>>().registers();
     if !arch::TILES_IN_REGISTERS {
         cpu::multiply::<T, U, C, SA, SB, S, L, M, _>(&a, &b, &mut acc);
+    } else if const { Operands::<T, U, C, SA, S, L::Block>::SERVED } {
+        warpgroups::multiply::<T, U, C, SA, SB, S, L::Block, L, M>(&a, &b, &mut acc);
     } else if const { Whole::<T, U, C, SA, S, L::Block>::SERVED } {
         warp::multiply::<T, U, C, SA, SB, S, L::Block, L, M>(&a, &b, &mut acc);
     } else {

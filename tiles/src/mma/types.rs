@@ -1,6 +1,8 @@
 //! The combinations of element types that multiply: the instruction of each, and the arithmetic without tensor cores.
 
 use crate::arch::matrix as machine;
+use crate::arch::matrix::WARPGROUPS;
+use crate::arch::warpgroup;
 use crate::element::{Cast, Element, Number, Repack, Word, bf16, f8e4m3, f8e5m2, f16, tf32};
 use crate::registers::PowerOfTwo;
 use typenum::{U1, U2, U4, U8};
@@ -52,6 +54,20 @@ pub trait ProductOf<U: Repack, C: Element>: Repack {
     fn word_of_a(part: impl Fn(usize) -> Self) -> Self::Word;
     /// The elements `part(0)`, `part(1)`, ... of B as a register.
     fn word_of_b(part: impl Fn(usize) -> U) -> Self::Word;
+    /// Whether warpgroups multiply these types, and accumulate in all the bits of `C`.
+    const BY_WARPGROUPS: bool = false;
+    /// The product of two operands in shared memory, by a warpgroup.
+    ///
+    /// # Safety
+    /// As for `arch::warpgroup::f16_f32::shared`.
+    unsafe fn multiply_shared<const TA: i32, const TB: i32>(
+        _columns: usize,
+        _acc: *mut u32,
+        _add: u32,
+        _a: u64,
+        _b: u64,
+    ) {
+    }
     /// The product of fragments with `units` registers of `k`, added to `acc`. `units` is 1 or [`UNITS`](Self::UNITS), or for
     /// f64 any number between; the other registers are zero.
     ///
@@ -80,7 +96,8 @@ fn in_pairs(acc: [f16; 4], product: impl FnOnce([u32; 2]) -> [u32; 2]) -> [f16; 
 macro_rules! combinations {
     ($(
         $a:ident $b:ident $sum:ident: $bytes:ident bytes, $packed:ident in $word:ident, $units:literal units, tensor cores $served:literal,
-        wide $wide:ident $multiply_add:expr, |$l:ident, $r:ident, $u:ident, $s:ident| $product:expr;
+        wide $wide:ident $multiply_add:expr, |$l:ident, $r:ident, $u:ident, $s:ident| $product:expr
+        $(, warpgroups $instruction:ident exact $exact:literal)?;
     )*) => { $(
         impl MultiplyAccumulate<$b, $sum> for $a {}
         impl ProductOf<$b, $sum> for $a {
@@ -118,6 +135,14 @@ macro_rules! combinations {
             fn word_of_b(part: impl Fn(usize) -> $b) -> $word {
                 pack::<$b, $word, $packed>(part)
             }
+            $(
+                const BY_WARPGROUPS: bool = WARPGROUPS && $exact;
+                #[inline(always)]
+                unsafe fn multiply_shared<const TA: i32, const TB: i32>(columns: usize, acc: *mut u32, add: u32, a: u64, b: u64) {
+                    // SAFETY: the same contract.
+                    unsafe { warpgroup::$instruction::shared::<TA, TB>(columns, acc, add, a, b) }
+                }
+            )?
             #[inline(always)]
             #[allow(unused_unsafe, reason = "f32 has no instruction")]
             unsafe fn multiply($l: [$word; 8], $r: [$word; 4], $u: usize, $s: [$sum; 4]) -> [$sum; 4] {
@@ -136,23 +161,25 @@ fn multiply_add_i32(a: i32, b: i32, sum: i32) -> i32 {
 
 /// The combinations whose registers have 32 bits and whose accumulators come one by one.
 macro_rules! in_words {
-    ($($a:ident $b:ident $sum:ident: $bytes:ident $packed:ident, $wide:ident $multiply_add:path, $product:ident;)*) => {
+    ($($a:ident $b:ident $sum:ident: $bytes:ident $packed:ident, $wide:ident $multiply_add:path, $product:ident
+        $(, warpgroups $instruction:ident exact $exact:literal)?;)*) => {
         combinations! { $(
             $a $b $sum: $bytes bytes, $packed in u32, 2 units, tensor cores true, wide $wide $multiply_add,
-            |a, b, _units, acc| machine::$product([a[0], a[1], a[2], a[3]], [b[0], b[1]], acc);
+            |a, b, _units, acc| machine::$product([a[0], a[1], a[2], a[3]], [b[0], b[1]], acc)
+            $(, warpgroups $instruction exact $exact)?;
         )* }
     };
 }
 in_words! {
-    i8 i8 i32: U1 U4, i32 multiply_add_i32, s8_s8;
+    i8 i8 i32: U1 U4, i32 multiply_add_i32, s8_s8, warpgroups i8_i8 exact true;
     i8 u8 i32: U1 U4, i32 multiply_add_i32, s8_u8;
     u8 i8 i32: U1 U4, i32 multiply_add_i32, u8_s8;
-    u8 u8 i32: U1 U4, i32 multiply_add_i32, u8_u8;
-    f8e4m3 f8e4m3 f32: U1 U4, f32 machine::multiply_add_f32, e4m3_f32;
-    f8e5m2 f8e5m2 f32: U1 U4, f32 machine::multiply_add_f32, e5m2_f32;
-    f16 f16 f32: U2 U2, f32 machine::multiply_add_f32, f16_f32;
-    bf16 bf16 f32: U2 U2, f32 machine::multiply_add_f32, bf16_f32;
-    tf32 tf32 f32: U4 U1, f32 machine::multiply_add_f32, tf32_f32;
+    u8 u8 i32: U1 U4, i32 multiply_add_i32, u8_u8, warpgroups u8_u8 exact true;
+    f8e4m3 f8e4m3 f32: U1 U4, f32 machine::multiply_add_f32, e4m3_f32, warpgroups e4m3_f32 exact false;
+    f8e5m2 f8e5m2 f32: U1 U4, f32 machine::multiply_add_f32, e5m2_f32, warpgroups e5m2_f32 exact false;
+    f16 f16 f32: U2 U2, f32 machine::multiply_add_f32, f16_f32, warpgroups f16_f32 exact true;
+    bf16 bf16 f32: U2 U2, f32 machine::multiply_add_f32, bf16_f32, warpgroups bf16_f32 exact true;
+    tf32 tf32 f32: U4 U1, f32 machine::multiply_add_f32, tf32_f32, warpgroups tf32_f32 exact true;
 }
 
 /// The combinations whose accumulators come in pairs.

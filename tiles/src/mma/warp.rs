@@ -5,7 +5,7 @@ use crate::context::barrier;
 use crate::element::{Element, Number, Repack, Word};
 use crate::layout::{Accumulators, Across, Block, Down, Layout, OperandALayout, OperandBLayout, warps};
 use crate::memory::swizzle::{SwizzledAddress, SwizzledMatrix};
-use crate::mma::staging::{Filling, Part, fill};
+use crate::mma::staging::{Filling, Part, batches, fill};
 use crate::mma::types::ProductOf;
 use crate::registers::{PowerOfTwo, Product, Quotient, Registers};
 use crate::shape::Shape;
@@ -467,14 +467,6 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> P
     };
 }
 
-/// The part of an operand that goes into shared memory at once, `2^depth` of `k`, with these base-2 logarithms of rows and
-/// columns.
-const fn part(rows: u32, columns: u32, depth: u32, by_columns: bool, transposed: bool) -> Part {
-    let length = if by_columns { columns } else { rows };
-    let window = if depth < length { depth } else { length };
-    Part { matrix: rows + columns, columns, by_columns, window, transposed }
-}
-
 /// Operand A, of shape `S`, in shared memory.
 struct StagedA<P, S>(PhantomData<(P, S)>);
 /// Operand B, of shape `S`, in shared memory.
@@ -483,12 +475,12 @@ struct StagedB<P, S>(PhantomData<(P, S)>);
 impl<P: Planned, S: Shape> Filling for StagedA<P, S> {
     const STAGE: SwizzledMatrix = P::PLAN.a();
     const PART: Part =
-        part(<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG, P::PLAN.depth, true, false);
+        Part::new(<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG, P::PLAN.depth, true, false);
 }
 
 impl<P: Planned, S: Shape> Filling for StagedB<P, S> {
     const STAGE: SwizzledMatrix = P::PLAN.b();
-    const PART: Part = part(
+    const PART: Part = Part::new(
         <S::Rows as PowerOfTwo>::LOG,
         <S::Columns as PowerOfTwo>::LOG,
         P::PLAN.depth,
@@ -543,9 +535,4 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
             }
         });
     });
-}
-
-/// The number of matrices of a batch.
-const fn batches<S: Shape>() -> usize {
-    S::LEN >> (<S::Rows as PowerOfTwo>::LOG + <S::Columns as PowerOfTwo>::LOG)
 }

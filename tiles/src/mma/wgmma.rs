@@ -8,6 +8,7 @@ use crate::mma::instruction_shape::{STEP_BYTES, STEP_ROWS, WHOLE_PANEL};
 use crate::mma::instructions::SharedMma;
 use crate::mma::operand::OperandA;
 use crate::mma::pair::{AccumulatorOf, Pair};
+use crate::mma::types::ProductOf;
 
 /// The descriptor of an operand in shared memory without its address, and the distance to the next step (PTX ISA,
 /// "Matrix Descriptor Format" and "Major-ness supported by Strides").
@@ -131,10 +132,10 @@ pub(crate) unsafe fn issue_block<'k, P: Pair<'k>>(
                 let a_at = a_descriptor.at(threads::word(address), warpgroup as usize + row_block * groups)
                     + a_descriptor.step(step);
                 match (P::A_IS_MN_MAJOR, P::B_IS_MN_MAJOR) {
-                    (false, false) => P::T::shared::<0, 0>(columns, own, add, a_at, b_at),
-                    (false, true) => P::T::shared::<0, 1>(columns, own, add, a_at, b_at),
-                    (true, false) => P::T::shared::<1, 0>(columns, own, add, a_at, b_at),
-                    (true, true) => P::T::shared::<1, 1>(columns, own, add, a_at, b_at),
+                    (false, false) => P::T::multiply_shared::<0, 0>(columns, own, add, a_at, b_at),
+                    (false, true) => P::T::multiply_shared::<0, 1>(columns, own, add, a_at, b_at),
+                    (true, false) => P::T::multiply_shared::<1, 0>(columns, own, add, a_at, b_at),
+                    (true, true) => P::T::multiply_shared::<1, 1>(columns, own, add, a_at, b_at),
                 }
             } else {
                 let words = a.words(row_block * P::DEPTH / 2 + step * 8);

@@ -66,6 +66,11 @@
 //! all threads copy for themselves (`cp.async`) and warps multiply (`mma.sync`). On the CPU a block is one thread, which copies
 //! a tile when the consumer waits for it. The kernel is the same.
 //!
+//! # Without roles
+//!
+//! [`Ring::copy_ahead`] streams tiles in a kernel without producer warps: the block's own threads copy the tiles of later steps. It
+//! takes tiles of any [`Span`](crate::span::Span), too.
+//!
 //! # Errors
 //!
 //! Lifetimes forbid reading a stage after its release or keeping it beyond its step. Producer and consumers do not deadlock.
@@ -76,17 +81,19 @@
 //! # The files
 //!
 //! `roles` is the kernel's token; `specialise` splits the block into roles. `ring` and `rings` are the stages and their
-//! barriers. `producer` fills stages; `consumer` waits for them and releases them. This folder knows `memory`, `schedule`, and
+//! barriers. `producer` fills stages; `consumer` waits for them and releases them. `ahead` does both without roles. This folder knows `memory`, `schedule`, and
 //! `mma` for operands in stages. It knows no epilogue.
 
 pub mod roles;
 
+mod ahead;
 mod consumer;
 mod producer;
 mod ring;
 mod rings;
 mod specialise;
 
+pub use ahead::{CopiedAhead, CopyAhead};
 pub use consumer::in_flight::InFlight;
 pub use consumer::mainloop::KLoop;
 pub use consumer::{Consumer, StageGuard};

@@ -5,7 +5,7 @@ use crate::arch;
 use crate::context::barrier;
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
-use crate::layout::{Broadcasting, Layout, Movement, Passage, Single, Source};
+use crate::layout::{Broadcasting, Exchange, Layout, Movement, Passage, Single, Source};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 
@@ -18,14 +18,20 @@ const fn window<T: Element, X: Source>() -> usize {
 
 /// The source as shape `To` in layout `M` by the movement `V`; `offset` is added (exclusive or) to flat indices of the
 /// source, within the variable bits of the movement.
+///
+/// Elements smaller than a word that are neighbours on both sides travel as a word.
 #[inline(always)]
 pub(super) fn convert<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>>(
     source: Registers<T, X::Registers>,
     offset: usize,
 ) -> Registers<T, M::Registers<To>> {
-    let exchange = const { &Passage::<T, X, To, M, V>::EXCHANGE };
-    let wanted = exchange.read.of_thread(arch::execution::thread()) ^ exchange.slot(V::OFFSET ^ offset);
-    through_shared_memory::<T, X, To, M, V, _>(source, |i| exchange.read.slot(wanted, i))
+    let exchange = const { &Passage::<T, X, To, M, V>::EXCHANGE_TOGETHER };
+    let together = const { Passage::<T, X, To, M, V>::TOGETHER };
+    let wanted =
+        exchange.read.of_thread(arch::execution::thread()) ^ exchange.slot((V::OFFSET ^ offset) >> together);
+    through_shared_memory::<T, X, M::Registers<To>, M>(source, exchange, together, |i| {
+        exchange.read.slot(wanted, i)
+    })
 }
 
 /// The elements of a tile with the flat indices `index(0)`, `index(1)`, ..., each below the number of elements.
@@ -37,59 +43,114 @@ pub(super) fn gather<T: Element, S: Shape, L: Layout, N: PowerOfTwo>(
     // The slots that serve the layout itself: neighbouring lanes mostly want elements that are as far apart.
     let exchange = const { &Passage::<T, Single<S, L>, S, L, Broadcasting>::EXCHANGE };
     let wanted = Registers::<u32, N>::from_fn(|i| exchange.slot(index(i)) as u32);
-    through_shared_memory::<T, Single<S, L>, S, L, Broadcasting, N>(source, |i| (wanted.get(i) as usize, 0))
+    through_shared_memory::<T, Single<S, L>, N, L>(source, exchange, 0, |i| (wanted.get(i) as usize, 0))
 }
 
-/// Writes the source to the slots of the passage, and reads `N` elements at slots that are sums of two numbers.
+/// Writes the source to the slots of an exchange, and reads `N` elements, `2^together` elements a slot. The `i`-th read is at a slot
+/// that is the sum of two numbers.
 #[inline(always)]
-fn through_shared_memory<T, X, To, M, V, N>(
+fn through_shared_memory<T: Element, X: Source, N: PowerOfTwo, M: Layout>(
     source: Registers<T, X::Registers>,
+    exchange: &Exchange,
+    together: u32,
     wanted: impl Fn(usize) -> (usize, usize),
-) -> Registers<T, N>
-where
-    T: Element,
-    X: Source,
-    To: Shape,
-    M: Layout,
-    V: Movement<X::Shape, To>,
-    N: PowerOfTwo,
-{
-    let size = const { size_of::<T::Bits>() };
-    let window = const { window::<T, X>() };
-    let address = arch::shared::scratch_of(window * size);
+) -> Registers<T, N> {
+    let size = const { size_of::<T::Bits>() } << together;
+    let slots = const { window::<T, X>() } >> together;
+    let address = arch::shared::scratch_of(slots * size);
     let address_of = |(varying, fixed): (usize, usize)| {
-        address + (varying % window * size) as u32 + (fixed % window * size) as u32
+        address + (varying % slots * size) as u32 + (fixed % slots * size) as u32
     };
-    let exchange = const { &Passage::<T, X, To, M, V>::EXCHANGE };
     let thread = arch::execution::thread();
     let writes = thread & const { X::MAP.replicas } == 0;
     let own = exchange.write.of_thread(thread);
     let mut result = Registers::from_fn(|_| T::ZERO);
     // One round for each window of slots, as straight-line code.
-    X::Count::unroll(0, window, &mut |first| {
-        let in_round = |(varying, fixed): (usize, usize)| (varying + fixed) & !(window - 1) == first;
+    X::Count::unroll(0, const { window::<T, X>() }, &mut |first| {
+        let in_round =
+            |(varying, fixed): (usize, usize)| (varying + fixed) & !(slots - 1) == first >> together;
         // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`).
         unsafe { barrier::<M::Block>() };
         if writes {
-            X::Registers::unroll(0, 1, &mut |i| {
-                let slot = exchange.write.slot(own, i);
+            X::Registers::unroll(0, 1 << together, &mut |i| {
+                let slot = exchange.write.slot(own, i >> together);
                 if in_round(slot) {
-                    // SAFETY: `window` elements fit the scratch; slots are a bijection of flat indices and replicas do
+                    // SAFETY: `slots` slots fit the scratch; slots are a bijection of flat indices and replicas do
                     // not write, so that each slot has one writer between the two barriers.
-                    unsafe { source.get(i).to_bits().store_shared(address_of(slot)) }
+                    unsafe { store_together(&source, i, together, address_of(slot)) }
                 }
             });
         }
         // SAFETY: as above.
         unsafe { barrier::<M::Block>() };
-        N::unroll(0, 1, &mut |i| {
-            let slot = wanted(i);
+        N::unroll(0, 1 << together, &mut |i| {
+            let slot = wanted(i >> together);
             if in_round(slot) {
                 // SAFETY: written before the barrier, as every element has a writer.
-                let bits = unsafe { T::Bits::load_shared(address_of(slot)) };
-                result.set(i, T::from_bits(bits));
+                unsafe { load_together(&mut result, i, together, address_of(slot)) }
             }
         });
     });
     result
+}
+
+/// Stores `2^together` elements from register `i` on: one, or a word of several.
+///
+/// # Safety
+/// `address` has room for them in shared memory of this block, aligned to them, with no concurrent access. Several have at most 4 bytes.
+#[inline(always)]
+unsafe fn store_together<T: Element, N: PowerOfTwo>(
+    source: &Registers<T, N>,
+    i: usize,
+    together: u32,
+    address: u32,
+) {
+    let mut word = 0_u32;
+    let first = core::ptr::from_mut(&mut word).cast::<T::Bits>();
+    // SAFETY: the same contract; the word has room for the elements.
+    unsafe {
+        if together == 0 {
+            return source.get(i).to_bits().store_shared(address);
+        }
+        let mut k = 0;
+        while k < 1 << together {
+            first.add(k).write(source.get(i + k).to_bits());
+            k += 1;
+        }
+        if size_of::<T::Bits>() << together == 2 {
+            arch::shared::store_u16(address, word as u16);
+        } else {
+            arch::shared::store_u32(address, word);
+        }
+    }
+}
+
+/// Loads `2^together` elements into the registers from `i` on: one, or a word of several.
+///
+/// # Safety
+/// They lie at `address` in shared memory of this block, aligned, with no concurrent store. Several have at most 4 bytes.
+#[inline(always)]
+unsafe fn load_together<T: Element, N: PowerOfTwo>(
+    result: &mut Registers<T, N>,
+    i: usize,
+    together: u32,
+    address: u32,
+) {
+    // SAFETY: the same contract; the word has the elements.
+    unsafe {
+        if together == 0 {
+            return result.set(i, T::from_bits(T::Bits::load_shared(address)));
+        }
+        let word = if size_of::<T::Bits>() << together == 2 {
+            u32::from(arch::shared::load_u16(address))
+        } else {
+            arch::shared::load_u32(address)
+        };
+        let first = core::ptr::from_ref(&word).cast::<T::Bits>();
+        let mut k = 0;
+        while k < 1 << together {
+            result.set(i + k, T::from_bits(first.add(k).read()));
+            k += 1;
+        }
+    }
 }

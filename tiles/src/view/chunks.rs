@@ -12,6 +12,7 @@
 //! and shuffles no other, and threads far from the row's ends skip what these need.
 
 use super::TiledView;
+use super::loads::Vectors;
 use super::located::{InMemory, Located, Part, coordinate};
 use super::transfer::{self, Words};
 use super::traversal::Traversal;
@@ -19,7 +20,7 @@ use crate::arch;
 use crate::context::barrier;
 use crate::element::Element;
 use crate::layout::{Block, Blocked, Layout, Map};
-use crate::registers::{PowerOfTwo, Registers};
+use crate::registers::PowerOfTwo;
 use crate::shape::Shape;
 use crate::span::extents::OffsetInteger;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
@@ -210,7 +211,7 @@ where
         located: &Located<T, E>,
         part: &Part<T, E>,
         padding: T,
-    ) -> Tile<T, S, Blocked<B>> {
+    ) -> Vectors<S, B> {
         let (size, vector) = const { (size_of::<T::Bits>() as u32, Self::VECTOR as i32) };
         // Vectors lie in the tile: only the tensor ends.
         let inside = |i| part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
@@ -235,13 +236,12 @@ where
         };
         let padded = |i, words: Words| {
             let (start, stop) = inside(i);
-            Words::from_elements(Self::VECTOR, |k| {
+            Self::undivided(Words::from_elements(Self::VECTOR, |k| {
                 if (start <= k as i32) & ((k as i32) < stop) { words.element(k) } else { padding }
-            })
+            }))
         };
         let bytes = |i| Self::misalignment(located, part, i) as u32 * size;
-        // The vector that starts at register `i` is number `i` here.
-        let mut vectors = Registers::<Words, <Blocked<B> as Layout>::Registers<S>>::from_fn(|_| Words::ZERO);
+        let mut vectors = Vectors::<S, B>::from_fn(|_| Words::ZERO);
         if Self::ONE_ROW {
             Self::by_whole_words(bytes(0), |bytes| {
                 Self::each_vector(|i| vectors.set(i, load_vector(i, bytes)))
@@ -258,9 +258,7 @@ where
         } else {
             Self::each_vector(|i| vectors.set(i, padded(i, load_vector(i, bytes(i)))));
         }
-        Tile::from_registers(Registers::from_fn(|i| {
-            vectors.get(i & !(Self::VECTOR - 1)).element(i & (Self::VECTOR - 1))
-        }))
+        vectors
     }
 
     /// Stores the elements of the part that lie inside the tensor, which are in the order of memory.

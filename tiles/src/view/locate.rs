@@ -57,6 +57,12 @@ where
         E::RANK <= 1 || M::pitch_multiple(E::MULTIPLES[Self::FASTEST]) % Self::VECTOR as u64 == 0
     }
 
+    /// Whether every vector of every tile is aligned, as types say.
+    #[inline(always)]
+    pub(super) fn vectors_are_aligned() -> bool {
+        !Self::rows_start_anywhere() && G::BYTES.is_multiple_of(Self::VECTOR * size_of::<T::Bits>())
+    }
+
     /// Finds tile `index`. An index beyond the view finds a tile with nothing of the tensor in it.
     ///
     /// # Panics
@@ -142,24 +148,48 @@ where
         Located { origin, missing, remaining, strides, whole, aligned, wide: true }
     }
 
+    /// Whether tiles have more than one row, so that the strides decide whether their vectors are aligned.
+    const SEVERAL_ROWS: bool = {
+        let (mut several, mut axis) = (false, 0);
+        while axis < S::DESCRIPTION.rank {
+            several |= axis != Self::FASTEST && S::DESCRIPTION.log[axis] > 0;
+            axis += 1;
+        }
+        several
+    };
+
+    /// Whether no vector of a tile crosses the end of a row: the tile lies inside the tensor, or rows are whole vectors.
+    #[inline(always)]
+    pub(super) fn has_whole_vectors(&self, located: &Located<T, E>) -> bool {
+        Self::vectors_are_whole()
+            || located.whole
+            || Self::STARTS_AT_VECTORS
+                && self.span.extents.get()[Self::FASTEST].is_multiple_of(Self::VECTOR as u64)
+    }
+
     /// Whether every vector of the tile is aligned: the first element is, and so is every row.
+    ///
+    /// Where tiles of several rows start at whole vectors, the answer is the same for all tiles of the span: a loop asks once.
     #[inline(always)]
     fn is_aligned(&self, origin: *mut T::Bits, strides: &[E::Offset; MAXIMUM_RANK]) -> bool {
         let bytes = Self::VECTOR * size_of::<T::Bits>();
         if Self::VECTOR == 1 {
             return true;
         }
-        let first = if Self::rows_start_anywhere() {
-            origin.addr().is_multiple_of(bytes)
-        } else {
+        let of_span = const { Self::STARTS_AT_VECTORS && Self::SEVERAL_ROWS };
+        let first = if of_span || !Self::rows_start_anywhere() {
             G::BYTES % bytes == 0 || self.span.pointer.addr().is_multiple_of(bytes)
+        } else {
+            origin.addr().is_multiple_of(bytes)
         };
         let mut rows = true;
         if !Self::rows_are_vectors() {
+            let lengths = self.span.extents.get();
             let mut axis = 0;
             while axis < E::RANK {
-                if axis != Self::FASTEST && S::DESCRIPTION.log[axis] > 0 {
-                    rows &= strides[axis].to_u64() % Self::VECTOR as u64 == 0;
+                if axis != Self::FASTEST && (of_span || S::DESCRIPTION.log[axis] > 0) {
+                    // Along an axis of one element nothing steps.
+                    rows &= strides[axis].to_u64() % Self::VECTOR as u64 == 0 || lengths[axis] == 1;
                 }
                 axis += 1;
             }

@@ -2,12 +2,14 @@
 
 pub mod memory_order;
 
+mod ahead;
 mod atomic;
 mod chunks;
 mod element_wise;
 mod elements;
 mod gather;
 mod index;
+mod loads;
 mod locate;
 mod located;
 mod ownership;

@@ -1,7 +1,7 @@
 //! A span cut into tiles of one shape: side by side, at steps, or at any element.
 
 use super::index::TileIndex;
-use super::located::{FromMemory, InMemory, IntoMemory, Located, Part};
+use super::located::{InMemory, IntoMemory, Located, Part};
 use super::ownership::{NamedBy, TakesNames};
 use super::padding::Padding;
 use super::partition_check::assert_same_partition;
@@ -106,9 +106,10 @@ use core::marker::PhantomData;
 /// # Alignment and width
 ///
 /// The wide instruction needs aligned rows. [`Aligned<16>`](crate::span::Aligned) promises it of the first element, and an
-/// extent [`Mult<u32, 4>`](crate::span::Mult) or `D<64>` of the others. A view without these promises checks each tile at run time. Rows that are
-/// not aligned go by aligned chunks, whose elements the threads shift into place, or else element by element. A masked operation
-/// needs the extent's promise for partial tiles.
+/// extent [`Mult<u32, 4>`](crate::span::Mult) or `D<64>` of the others. A view without these promises asks at run time, and takes the
+/// same wide instructions where they hold: tiles of several rows ask for the span once, tiles of one row for each tile. Rows that are
+/// not aligned go by aligned chunks, whose elements the threads shift into place, or else element by element, and so do partial tiles of
+/// rows that are no whole vectors.
 ///
 /// If the contiguous axis is not the last one, as in a [`Left`](crate::span::Left) or permuted span, tiles are moved along the contiguous
 /// axis. Registers or shared memory transpose them.
@@ -346,71 +347,8 @@ where
     {
         let _ = (padding, const { P::VALUE });
         let located = self.locate(index);
-        let part = Part::new::<InMemory<S, M>, Blocked<B>>(&located);
-        let contains = |i| Some(part.contains::<InMemory<S, M>, Blocked<B>>(i));
-        transfer::ordered::<B, A, _>(|| {
-            let tile = if Self::vectors_are_whole() && located.aligned {
-                // SAFETY: vectors inside the tensor are loaded, whole and aligned; the others are not.
-                unsafe { self.load_vectors(&part, Self::VECTOR, contains, P::VALUE) }
-            } else if located.whole & located.aligned {
-                // SAFETY: the tile lies inside the tensor and its vectors are aligned.
-                unsafe { self.load_vectors(&part, Self::VECTOR, |_| None, P::VALUE) }
-            } else if Self::loads_by_chunks() && self.chunks_are_inside(&located) {
-                // SAFETY: the part is that of the located tile, whose chunks lie inside the tensor.
-                unsafe { self.load_chunks(&located, &part, P::VALUE) }
-            } else {
-                // SAFETY: elements inside the tensor are loaded, the others are not.
-                unsafe { self.load_vectors(&part, 1, contains, P::VALUE) }
-            };
-            Self::from_memory_order(tile)
-        })
-    }
-
-    /// # Safety
-    /// The tile lies inside the tensor.
-    #[inline(always)]
-    unsafe fn load_inside(&self, located: &Located<T, E>) -> Tile<T, S, Blocked<B>> {
-        let part = Part::new::<InMemory<S, M>, Blocked<B>>(located);
-        let tile = if located.aligned {
-            // SAFETY: the same contract; the vectors are aligned.
-            unsafe { self.load_vectors(&part, Self::VECTOR, |_| None, T::ZERO) }
-        } else if Self::loads_by_chunks() && self.chunks_are_inside(located) {
-            // SAFETY: the part is that of the located tile, whose chunks lie inside the tensor.
-            unsafe { self.load_chunks(located, &part, T::ZERO) }
-        } else {
-            // SAFETY: the same contract; an element is always aligned to itself.
-            unsafe { self.load_vectors(&part, 1, |_| None, T::ZERO) }
-        };
-        Self::from_memory_order(tile)
-    }
-
-    /// Loads the registers by `vector` at a time, those for which `condition` is not `Some(false)`: the elements in the
-    /// order of memory.
-    ///
-    /// # Safety
-    /// Vectors that are loaded lie inside the tensor and are aligned.
-    #[inline(always)]
-    unsafe fn load_vectors(
-        &self,
-        part: &Part<T, E>,
-        vector: usize,
-        condition: impl Fn(usize) -> Option<bool>,
-        padding: T,
-    ) -> Tile<T, S, Blocked<B>> {
-        let address = |i| part.address::<InMemory<S, M>, Blocked<B>>(i);
-        // SAFETY: the caller's contract; `vector` registers are neighbours in memory, as the layout's pieces are at least that long. The
-        // span's access mode says whether its memory is constant.
-        unsafe { transfer::load_vectors(address, vector, Self::CACHE, condition, padding) }
-    }
-
-    /// The tile whose elements were loaded in the order of memory.
-    #[inline(always)]
-    fn from_memory_order(tile: Tile<T, S, Blocked<B>>) -> Tile<T, S, Blocked<B>> {
-        if const { InMemory::<S, M>::REORDERED } {
-            tile.moved::<S, Blocked<B>, FromMemory<M>>()
-        } else {
-            tile
-        }
+        // SAFETY: the caller vouches for elements inside the tensor.
+        transfer::ordered::<B, A, _>(|| unsafe { self.load_part(&located, P::VALUE) })
     }
 
     /// The tile with its elements in the order of memory.
@@ -622,13 +560,10 @@ where
         let part = Part::new::<InMemory<S, M>, Blocked<B>>(&located);
         let contains = |i| Some(part.contains::<InMemory<S, M>, Blocked<B>>(i));
         let value = Self::in_memory_order(value.cast::<T>().spread());
-        if Self::vectors_are_whole() && located.aligned {
+        if located.aligned && self.has_whole_vectors(&located) {
             // SAFETY: vectors inside the tensor are stored, whole and aligned; the others are not. The caller vouches
             // for the rest.
             unsafe { self.store_vectors(value, &part, Self::VECTOR, contains) }
-        } else if located.whole & located.aligned {
-            // SAFETY: the tile lies inside the tensor, its vectors are aligned, and the caller vouches for the rest.
-            unsafe { self.store_vectors(value, &part, Self::VECTOR, |_| None) }
         } else if Self::stores_by_chunks() {
             // SAFETY: the part is that of the located tile, and the caller vouches for the rest.
             unsafe { self.store_chunks(value, &located, &part) }

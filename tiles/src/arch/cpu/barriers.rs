@@ -18,6 +18,7 @@ macro_rules! never {
 }
 never! {
     initialise(barrier: Address, arrivals: u32);
+    invalidate(barrier: Address);
     arrive(barrier: Address);
     arrive_expecting(barrier: Address, bytes: u32);
     try_wait(barrier: Address, parity: u32) -> bool;
@@ -44,6 +45,19 @@ pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
     // SAFETY: the caller vouches for both.
     unsafe {
         target.write_bytes(0, 16);
+        target.copy_from_nonoverlapping(source, bytes as usize);
+    }
+}
+
+/// Copies 4 bytes. All but the first `bytes` become zero.
+///
+/// # Safety
+/// `source` is valid for reads of `bytes` (at most 4) bytes, and `target` for writes of 4 bytes.
+#[inline(always)]
+pub unsafe fn copy_4(target: Address, source: *const u8, bytes: u32) {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        target.write_bytes(0, 4);
         target.copy_from_nonoverlapping(source, bytes as usize);
     }
 }

@@ -38,6 +38,16 @@ pub unsafe fn initialise(barrier: Address, arrivals: u32) {
     }
 }
 
+/// `mbarrier.inval`: the memory is no barrier any more.
+///
+/// # Safety
+/// `barrier` was initialised, and no thread or copy uses it any more.
+#[inline(always)]
+pub unsafe fn invalidate(barrier: Address) {
+    // SAFETY: the caller vouches for the barrier.
+    unsafe { asm!("mbarrier.inval.shared.b64 [{0}];", in(reg32) barrier, options(nostack)) }
+}
+
 /// `fence.mbarrier_init`: TMA sees the barriers that this thread has initialised.
 #[inline(always)]
 pub fn fence_mbarrier_init() {
@@ -163,6 +173,18 @@ pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
     // SAFETY: the caller vouches for both addresses.
     unsafe {
         asm!("cp.async.cg.shared.global [{0}], [{1}], 16, {2};", in(reg32) target, in(reg64) source, in(reg32) bytes, options(nostack))
+    }
+}
+
+/// `cp.async`: copies 4 bytes from global to shared memory. All but the first `bytes` become zero.
+///
+/// # Safety
+/// `source` is valid for reads of `bytes` (at most 4) bytes. `source` and `target` are aligned to 4; nobody else accesses the target.
+#[inline(always)]
+pub unsafe fn copy_4(target: Address, source: *const u8, bytes: u32) {
+    // SAFETY: the caller vouches for both addresses.
+    unsafe {
+        asm!("cp.async.ca.shared.global [{0}], [{1}], 4, {2};", in(reg32) target, in(reg64) source, in(reg32) bytes, options(nostack))
     }
 }
 

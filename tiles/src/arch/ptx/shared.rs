@@ -2,11 +2,12 @@
 
 use core::arch::{asm, global_asm};
 
-// Scratch of three sizes, each allocated only to the kernels that use it: a small one costs no occupancy.
+// Scratch of three sizes, each allocated only to the kernels that use it: a small one costs no occupancy. Those that hold operands
+// of warpgroups are aligned to the widest swizzle.
 global_asm!(
     ".shared .align 16 .b8 cuda_tiles_scratch_small[1024];",
-    ".shared .align 16 .b8 cuda_tiles_scratch_medium[4096];",
-    ".shared .align 16 .b8 cuda_tiles_scratch_large[16384];"
+    ".shared .align 1024 .b8 cuda_tiles_scratch_medium[4096];",
+    ".shared .align 1024 .b8 cuda_tiles_scratch_large[16384];"
 );
 
 // The memory that a launch asks for. It is only declared: a kernel that does not name it has none.
@@ -42,8 +43,8 @@ pub fn dynamic() -> u32 {
 /// The most bytes that [`scratch`] offers.
 pub const SCRATCH_BYTES: usize = 16384;
 
-/// The shared-window address of at least `BYTES` bytes, 16-byte aligned, the same at every call with the same
-/// size class.
+/// The shared-window address of at least `BYTES` bytes, the same at every call with the same size class. It is aligned to 16
+/// bytes; for more than 1024 bytes, to 1024.
 #[inline(always)]
 pub fn scratch<const BYTES: usize>() -> u32 {
     let address: u32;

@@ -5,7 +5,7 @@ extern crate std;
 use super::super::bits::{
     aligned_bits, broadcast_bits, joined_bits, part_bits, permuted_bits, repeated_bits,
 };
-use super::super::exchange::{Exchange, Side};
+use super::super::exchange::{Exchange, Side, together, without_lowest};
 use super::super::map::{BitMap, FlatBits, LinearMap, Plan};
 use super::{blocks, element, registers, shapes};
 use crate::shape::ShapeDescription;
@@ -46,7 +46,7 @@ fn slot(side: &Side, thread: usize, register: usize) -> usize {
     varying + fixed
 }
 
-/// Checks an exchange of a tile of `2^bits` elements in all sizes of elements.
+/// Checks an exchange of a tile of `2^bits` elements in all sizes of elements, alone and together.
 fn assert_exchange(from: &LinearMap, to: &LinearMap, flat: &FlatBits, bits: u32, threads: u32) {
     assert_exchange_at(from, to, flat, 0, bits, threads);
 }
@@ -60,6 +60,16 @@ fn assert_exchange_at(
     bits: u32,
     threads: u32,
 ) {
+    assert_slots(from, to, flat, offset, bits, threads);
+    let runs = together(from, to, flat, offset, 1);
+    if runs > 0 {
+        let (from, to) = (from.without(0, runs), to.without(0, runs));
+        assert_slots(&from, &to, &without_lowest(flat, runs), offset >> runs, bits - runs, threads);
+    }
+}
+
+/// Checks where the elements, or runs of them, lie.
+fn assert_slots(from: &LinearMap, to: &LinearMap, flat: &FlatBits, offset: usize, bits: u32, threads: u32) {
     for size in 0..=3 {
         let exchange = Exchange::new(from, to, flat, offset, bits, size);
         let context = || std::format!("2^{bits} elements of 2^{size} bytes, 2^{threads} threads, {flat:?}");

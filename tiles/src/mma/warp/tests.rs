@@ -3,7 +3,7 @@
 
 extern crate std;
 
-use super::{Plan, part};
+use super::Plan;
 use crate::layout::MatrixPart;
 use crate::layout::map::LinearMap;
 use crate::memory::swizzle::{SwizzledAddress, SwizzledMatrix};
@@ -94,7 +94,7 @@ fn plans() -> impl Iterator<Item = (Plan, u32, bool)> {
 fn fragments_of_a_are_those_of_the_layout() {
     for (plan, threads, groups) in plans() {
         let (size, packed) = (1usize << plan.size, if plan.size < 2 { 4 >> plan.size } else { 1 });
-        let a = part(plan.rows, plan.depth, plan.depth, true, false);
+        let a = Part::new(plan.rows, plan.depth, plan.depth, true, false);
         let memory = Memory::filled(&plan.a(), &a, plan.rows + plan.depth, size);
         let layout = MatrixPart::A { bytes: plan.size, columns: plan.columns };
         let map = layout.map(&shape([plan.rows, plan.depth]), 0, threads, groups);
@@ -135,7 +135,7 @@ fn fragments_of_a_are_those_of_the_layout() {
 fn fragments_of_b_are_those_of_the_layout() {
     for (plan, threads, groups) in plans() {
         let (size, packed) = (1usize << plan.size, if plan.size < 2 { 4 >> plan.size } else { 1 });
-        let b = part(plan.depth, plan.columns, plan.depth, false, plan.b_by_columns);
+        let b = Part::new(plan.depth, plan.columns, plan.depth, false, plan.b_by_columns);
         let memory = Memory::filled(&plan.b(), &b, plan.depth + plan.columns, size);
         let layout = MatrixPart::B { bytes: plan.size, rows: plan.rows };
         let map = layout.map(&shape([plan.depth, plan.columns]), 0, threads, groups);

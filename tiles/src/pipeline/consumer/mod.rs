@@ -377,7 +377,7 @@ where
 
 /// Waits until at most this many groups of copies are under way.
 #[inline(always)]
-fn wait_until_under_way(groups: usize) {
+pub(crate) fn wait_until_under_way(groups: usize) {
     match groups {
         0 => barriers::wait_for_copies::<0>(),
         1 => barriers::wait_for_copies::<1>(),

@@ -213,13 +213,13 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
 }
 
 /// The number of 16-byte chunks in a row of a tile, and in the tile.
-const fn chunks<T: Element, R: Dimension, C: Dimension>() -> (usize, usize) {
+pub(crate) const fn chunks<T: Element, R: Dimension, C: Dimension>() -> (usize, usize) {
     let row = <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / CHUNK_BYTES;
     (row, row * <R::Count as PowerOfTwo>::COUNT)
 }
 
 /// Whether the block's threads copy whole rows at once, so that each thread copies a column of chunks.
-const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
+pub(crate) const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
     let ((row, all), threads) = (chunks::<T, R, C>(), <B::Threads as PowerOfTwo>::COUNT);
     row <= threads && threads <= all
 }
@@ -314,7 +314,7 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
 }
 
 /// Whether the swizzle of a stage repeats after the rows that the block's threads copy at once.
-const fn rows_repeat<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
+pub(crate) const fn rows_repeat<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
     let rows = <B::Threads as PowerOfTwo>::COUNT / chunks::<T, R, C>().0;
     (rows * LoadTile::<T, (R, C)>::GEOMETRY.panel_bytes).is_multiple_of(ALIGNMENT)
 }

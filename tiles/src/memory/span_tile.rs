@@ -1,0 +1,51 @@
+//! A tile of a span on its way to shared memory.
+
+use crate::arch::running::Run;
+use crate::element::Element;
+use crate::sealed::sealed;
+use core::marker::PhantomData;
+
+/// A tile of a view, identified by its place and not loaded yet, from [`TiledView::tile`](crate::view::TiledView::tile).
+///
+/// [`Ring::copy_ahead`](crate::pipeline::Ring::copy_ahead) copies it to shared memory. Elements outside the tensor are zero there.
+pub struct SpanTile<T: Element, S> {
+    /// The tensor's first element.
+    pub(crate) tensor: *const u8,
+    /// The tile's first element; beyond the tensor where that lies before it.
+    pub(crate) origin: *const u8,
+    /// Rows and columns of the tile before the tensor.
+    pub(crate) missing: [u32; 2],
+    /// Rows and columns from the tile's first to the tensor's end, at most the tile's own.
+    pub(crate) inside: [u32; 2],
+    /// Bytes from a row to the next.
+    pub(crate) pitch: usize,
+    /// Bytes from a column to the next.
+    pub(crate) step: usize,
+    /// How many bytes of a row can be copied at once.
+    pub(crate) width: Width,
+    /// The run of the block that the span was made for; zero-sized on a GPU.
+    pub(crate) run: Run,
+    pub(crate) element: PhantomData<(T, S, *const ())>,
+}
+
+/// How many bytes of a row can be copied at once: neighbours in memory that are aligned in all rows of the tile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// Chunks of 16 bytes.
+    Chunks,
+    /// Words of 4 bytes.
+    Words,
+    /// Single elements, that need not be neighbours.
+    Elements,
+}
+
+impl<T: Element, S> Clone for SpanTile<T, S> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Element, S> Copy for SpanTile<T, S> {}
+
+sealed! { [T: Element, S] SpanTile<T, S>; }

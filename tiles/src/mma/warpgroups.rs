@@ -1,0 +1,228 @@
+//! Multiplication of tiles in registers by `wgmma`: both operands go through shared memory.
+
+use crate::arch;
+use crate::arch::matrix::WARPGROUPS;
+use crate::arch::{barriers, warpgroup};
+use crate::context::barrier;
+use crate::element::{Element, Repack};
+use crate::layout::{Accumulators, Block, Layout};
+use crate::memory::shared_tile::Geometry;
+use crate::memory::swizzle::SwizzledMatrix;
+use crate::mma::accumulator::warpgroup_number;
+use crate::mma::instruction_shape::{STEP_BYTES, STEP_COLUMNS, STEP_ROWS, WHOLE_PANEL};
+use crate::mma::staging::{Filling, Part, batches, fill};
+use crate::mma::types::ProductOf;
+use crate::mma::wgmma::Descriptor;
+use crate::registers::{PowerOfTwo, Product, Quotient, Registers};
+use crate::shape::Shape;
+use crate::tile::Tile;
+use core::marker::PhantomData;
+
+/// Threads of a warpgroup.
+const WARPGROUP: usize = 128;
+
+/// The operands of a multiplication of tiles, as they lie in shared memory: operand A of shape `SA`, accumulators of shape `S`.
+pub(crate) struct Operands<T, U, C, SA, S, B>(PhantomData<(T, U, C, SA, S, B)>);
+
+impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> Operands<T, U, C, SA, S, B> {
+    const ROWS: usize = <S::Rows as PowerOfTwo>::COUNT;
+    const COLUMNS: usize = <S::Columns as PowerOfTwo>::COUNT;
+    /// Base-2 logarithm of the bytes of an element.
+    const SIZE: u32 = <T::Bytes as PowerOfTwo>::LOG;
+    /// Warpgroups of the block.
+    const GROUPS: usize = <B::Threads as PowerOfTwo>::COUNT / WARPGROUP;
+    /// Base-2 logarithm of the part of `k` that is in shared memory at once: as much as there is room for.
+    const DEPTH: u32 = {
+        let mut depth = <SA::Columns as PowerOfTwo>::LOG;
+        while depth > 0 && ((Self::ROWS + Self::COLUMNS) << Self::SIZE) << depth > arch::shared::SCRATCH_BYTES
+        {
+            depth -= 1;
+        }
+        depth
+    };
+    /// Bytes of that part.
+    const DEPTH_BYTES: usize = 1 << (Self::DEPTH + Self::SIZE);
+    /// Bytes of both operands.
+    const BYTES: usize = (Self::ROWS + Self::COLUMNS) * Self::DEPTH_BYTES;
+    /// `wgmma` transposes elements of 16 bits alone: others of B lie by columns.
+    const B_IS_K_MAJOR: bool = Self::SIZE != 1;
+    /// Whether warpgroups multiply these tiles.
+    pub(crate) const SERVED: bool = WARPGROUPS
+        && T::BY_WARPGROUPS
+        && Self::GROUPS > 0
+        && Self::ROWS >= STEP_ROWS * Self::GROUPS
+        && Self::COLUMNS >= 8
+        && (Self::B_IS_K_MAJOR || Self::COLUMNS << Self::SIZE >= WHOLE_PANEL)
+        && Self::DEPTH_BYTES >= STEP_BYTES
+        // The smallest scratch is not aligned to a swizzle.
+        && Self::BYTES > 1024;
+
+    const A: SwizzledMatrix =
+        SwizzledMatrix { rows: <S::Rows as PowerOfTwo>::LOG, bytes: Self::DEPTH + Self::SIZE };
+    const B: SwizzledMatrix = if Self::B_IS_K_MAJOR {
+        SwizzledMatrix { rows: <S::Columns as PowerOfTwo>::LOG, bytes: Self::DEPTH + Self::SIZE }
+    } else {
+        SwizzledMatrix { rows: Self::DEPTH, bytes: <S::Columns as PowerOfTwo>::LOG + Self::SIZE }
+    };
+    /// Blocks of 64 rows of a warpgroup.
+    const ROW_BLOCKS: usize = if Self::SERVED { Self::ROWS / STEP_ROWS / Self::GROUPS } else { 0 };
+    /// Columns of one instruction.
+    const COLUMNS_AT_ONCE: usize = if Self::COLUMNS < STEP_COLUMNS { Self::COLUMNS } else { STEP_COLUMNS };
+    const OF_A: Descriptor = Descriptor::new(geometry(Self::A, Self::SIZE), false, STEP_ROWS);
+    const OF_B: Descriptor =
+        Descriptor::new(geometry(Self::B, Self::SIZE), !Self::B_IS_K_MAJOR, Self::COLUMNS_AT_ONCE);
+}
+
+/// The measures of a matrix of elements of `2^size` bytes, in the same layout.
+const fn geometry(matrix: SwizzledMatrix, size: u32) -> Geometry {
+    let row = 1 << matrix.bytes;
+    let panel_bytes = if row < WHOLE_PANEL { row } else { WHOLE_PANEL };
+    Geometry { rows: 1 << matrix.rows, element_bytes: 1 << size, panel_bytes, panels: row / panel_bytes }
+}
+
+/// Operand A, of shape `X`, in shared memory.
+struct StagedA<P, X>(PhantomData<(P, X)>);
+/// Operand B, of shape `X`, in shared memory.
+struct StagedB<P, X>(PhantomData<(P, X)>);
+
+impl<T, U, C, SA, S, B, X> Filling for StagedA<Operands<T, U, C, SA, S, B>, X>
+where
+    T: ProductOf<U, C>,
+    U: Repack,
+    C: Element,
+    SA: Shape,
+    S: Shape,
+    B: Block,
+    X: Shape,
+{
+    const STAGE: SwizzledMatrix = Operands::<T, U, C, SA, S, B>::A;
+    const PART: Part = Part::new(
+        <X::Rows as PowerOfTwo>::LOG,
+        <X::Columns as PowerOfTwo>::LOG,
+        Operands::<T, U, C, SA, S, B>::DEPTH,
+        true,
+        false,
+    );
+}
+
+impl<T, U, C, SA, S, B, X> Filling for StagedB<Operands<T, U, C, SA, S, B>, X>
+where
+    T: ProductOf<U, C>,
+    U: Repack,
+    C: Element,
+    SA: Shape,
+    S: Shape,
+    B: Block,
+    X: Shape,
+{
+    const STAGE: SwizzledMatrix = Operands::<T, U, C, SA, S, B>::B;
+    const PART: Part = Part::new(
+        <X::Rows as PowerOfTwo>::LOG,
+        <X::Columns as PowerOfTwo>::LOG,
+        Operands::<T, U, C, SA, S, B>::DEPTH,
+        false,
+        Operands::<T, U, C, SA, S, B>::B_IS_K_MAJOR,
+    );
+}
+
+/// Adds the product of two tiles to `acc`. Only where warpgroups multiply them: [`Operands::SERVED`].
+#[inline(always)]
+pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
+    a: &Tile<T, SA, L>,
+    b: &Tile<U, SB, M>,
+    acc: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
+) where
+    T: ProductOf<U, C>,
+    U: Repack,
+    C: Element,
+    SA: Shape,
+    SB: Shape,
+    S: Shape,
+    B: Block,
+    L: Layout<Block = B>,
+    M: Layout<Block = B>,
+{
+    let address = arch::shared::scratch_of(const { Operands::<T, U, C, SA, S, B>::BYTES });
+    let b_address = address
+        + const { (Operands::<T, U, C, SA, S, B>::ROWS * Operands::<T, U, C, SA, S, B>::DEPTH_BYTES) as u32 };
+    let of_matrix = const { Operands::<T, U, C, SA, S, B>::ROWS * Operands::<T, U, C, SA, S, B>::COLUMNS }
+        / const { <B::Threads as PowerOfTwo>::COUNT };
+    let group = warpgroup_number();
+    let registers = core::ptr::from_mut(acc).cast::<u32>();
+    <Quotient<S::Count, Product<S::Rows, S::Columns>>>::unroll(0, 1, &mut |batch| {
+        let (a_batch, b_batch) = const { (batches::<SA>() > 1, batches::<SB>() > 1) };
+        let of = |has: bool| if has { batch } else { 0 };
+        let own = registers.wrapping_add(batch * of_matrix);
+        SA::Columns::unroll(0, const { 1 << Operands::<T, U, C, SA, S, B>::DEPTH }, &mut |first| {
+            // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`). Both operands fit the scratch
+            // memory, one behind the other, and the size of each is a multiple of 1024 bytes. The first barrier ends the reads of earlier
+            // contents: each warpgroup has waited for its multiplications. The fence and the second barrier end the stores, for the
+            // tensor cores too. `of_matrix` registers from `own` on are the accumulators of this matrix, of 32 bits.
+            unsafe {
+                barrier::<B>();
+                fill::<StagedA<Operands<T, U, C, SA, S, B>, SA>, _, _, _>(address, a, of(a_batch), first);
+                fill::<StagedB<Operands<T, U, C, SA, S, B>, SB>, _, _, _>(b_address, b, of(b_batch), first);
+                barriers::fence_proxy_async();
+                barrier::<B>();
+                warpgroup::pin::<false>(of_matrix, own);
+                warpgroup::fence();
+                issue::<T, U, C, SA, S, B>(address, b_address, group, own);
+                warpgroup::commit();
+                warpgroup::pin::<true>(of_matrix, own);
+            }
+        });
+    });
+}
+
+/// Starts the multiplication of operands in shared memory, to be added to the accumulators at `acc`.
+///
+/// # Safety
+/// All threads of the block execute this same call, behind a [`warpgroup::fence`]. The operands lie at these addresses, as
+/// [`Operands`] says, and nobody stores to them until the multiplication is done. `acc` is valid for the accumulators of one matrix,
+/// which nobody touches until then. `group` is the number of this thread's warpgroup. Warpgroups multiply these tiles:
+/// [`Operands::SERVED`].
+#[inline(always)]
+unsafe fn issue<T, U, C, SA, S, B>(a: u32, b: u32, group: u32, acc: *mut u32)
+where
+    T: ProductOf<U, C>,
+    U: Repack,
+    C: Element,
+    SA: Shape,
+    S: Shape,
+    B: Block,
+{
+    let (of_a, of_b) = const { (Operands::<T, U, C, SA, S, B>::OF_A, Operands::<T, U, C, SA, S, B>::OF_B) };
+    let (groups, columns, at_once, steps) = const {
+        (
+            Operands::<T, U, C, SA, S, B>::GROUPS,
+            Operands::<T, U, C, SA, S, B>::COLUMNS,
+            Operands::<T, U, C, SA, S, B>::COLUMNS_AT_ONCE,
+            Operands::<T, U, C, SA, S, B>::DEPTH_BYTES / STEP_BYTES,
+        )
+    };
+    let mut row_block = 0;
+    while row_block < const { Operands::<T, U, C, SA, S, B>::ROW_BLOCKS } {
+        let a_at = of_a.at(a, group as usize + row_block * groups);
+        let mut column_block = 0;
+        while column_block < columns / at_once {
+            let own = acc.wrapping_add((row_block * columns + column_block * at_once) / 2);
+            let b_at = of_b.at(b, column_block);
+            let mut step = 0;
+            while step < steps {
+                let (a_at, b_at) = (a_at + of_a.step(step), b_at + of_b.step(step));
+                // SAFETY: the same contract. The descriptors refer to the given blocks and step, which lie within the operands. A block
+                // of 64 rows has `columns / 2` registers a thread. B is MN-major with 16 bits alone.
+                unsafe {
+                    if const { Operands::<T, U, C, SA, S, B>::B_IS_K_MAJOR } {
+                        T::multiply_shared::<0, 0>(at_once, own, 1, a_at, b_at)
+                    } else {
+                        T::multiply_shared::<0, 1>(at_once, own, 1, a_at, b_at)
+                    }
+                }
+                step += 1;
+            }
+            column_block += 1;
+        }
+        row_block += 1;
+    }
+}

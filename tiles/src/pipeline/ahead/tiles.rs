@@ -1,0 +1,233 @@
+//! The tiles that a block copies ahead: of spans, and of tensor-map operands.
+
+use crate::arch::threads::{self, Address};
+use crate::arch::{barriers, execution};
+use crate::element::Element;
+use crate::layout::Block;
+use crate::memory::shared_tile::{CHUNK_BYTES, SharedTile, SharedTileShape};
+use crate::memory::span_tile::{SpanTile, Width};
+use crate::memory::stage_layout::StageLayout;
+use crate::pipeline::producer::{LoadTile, StageLoad, by_columns, chunks, rows_repeat};
+use crate::registers::PowerOfTwo;
+use crate::sealed::Sealed;
+use crate::shape::Dimension;
+use crate::view::transfer::{self, Cache, Words};
+
+/// Tiles that a block copies ahead into stages of layout `P`: a [`SpanTile`] or a [`LoadTile`] for a [`SharedTile`] of the same element
+/// type and shape, or a tuple of such tiles for a tuple.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fill a stage `{P}` of the ring",
+    label = "not the tiles that the stages of the ring have room for",
+    note = "for each `SharedTile<T, S>` of the ring there is one tile of the same element type and shape: `|k| (a.tile((i, k)), b.tile((k, j)))`"
+)]
+pub trait CopyAhead<P: StageLayout>: Sealed + Copy {
+    /// Whether TMA copies all of the tiles, where there is TMA.
+    #[doc(hidden)]
+    const BY_TMA: bool;
+
+    /// Starts to copy the tiles to `target`. Each thread of the block copies its part, by `cp.async` or by ordinary stores.
+    ///
+    /// # Safety
+    /// All threads of the block execute this same call. There is room for the stage at `target`. Nobody accesses it before all threads
+    /// have waited for their copies.
+    #[doc(hidden)]
+    unsafe fn copy_by_threads<B: Block>(self, target: Address);
+
+    /// Copies the tiles to `target` by TMA. Their bytes count towards the barrier `full`.
+    ///
+    /// # Safety
+    /// [`BY_TMA`](Self::BY_TMA), on a target that has it. There is room for the stage at `target`. Nobody accesses it before the barrier's
+    /// phase is complete.
+    #[doc(hidden)]
+    unsafe fn copy_by_tma(self, target: Address, full: Address);
+}
+
+impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> for LoadTile<T, (R, C)> {
+    const BY_TMA: bool = true;
+
+    #[inline(always)]
+    unsafe fn copy_by_threads<B: Block>(self, target: Address) {
+        // SAFETY: the same contract.
+        unsafe {
+            if self.are_whole::<B>() {
+                Self::copy_from::<B>(self.start::<B>(target));
+            } else {
+                self.copy_with_edges::<B>(target);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_by_tma(self, target: Address, full: Address) {
+        // SAFETY: the same contract.
+        unsafe { StageLoad::copy_by_tma(self, target, full) }
+    }
+}
+
+impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> for SpanTile<T, (R, C)> {
+    const BY_TMA: bool = false;
+
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn copy_by_threads<B: Block>(self, target: Address) {
+        self.run.assert_lent("a tile of a span");
+        let by_columns = const { by_columns::<T, R, C, B>() };
+        // SAFETY: the same contract; the width is the tile's.
+        unsafe {
+            if by_columns && self.width == Width::Chunks && self.is_whole() {
+                self.copy_whole::<B>(target);
+            } else {
+                self.copy_what_is_inside::<B>(target);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_by_tma(self, _target: Address, _full: Address) {}
+}
+
+impl<T: Element, R: Dimension, C: Dimension> SpanTile<T, (R, C)> {
+    /// Whether all of the tile is inside the tensor.
+    #[inline(always)]
+    fn is_whole(&self) -> bool {
+        let size = const { [<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32] };
+        self.missing == [0, 0] && self.inside == size
+    }
+
+    /// Starts to copy a tile that is whole, each thread a column of chunks.
+    ///
+    /// # Safety
+    /// As for [`CopyAhead::copy_by_threads`]. The tile is whole, and its rows are aligned chunks. The block's threads copy whole rows at
+    /// once.
+    #[inline(always)]
+    unsafe fn copy_whole<B: Block>(self, target: Address) {
+        let geometry = const { &<SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY };
+        let (row_chunks, all) = const { chunks::<T, R, C>() };
+        let rows = const { <B::Threads as PowerOfTwo>::COUNT } / row_chunks;
+        let (row, chunk) = (execution::thread() / row_chunks, execution::thread() % row_chunks);
+        let own = geometry.offset(row, chunk * CHUNK_BYTES);
+        let mut source = self.origin.wrapping_add(row * self.pitch + chunk * CHUNK_BYTES);
+        let mut first = 0;
+        while first < all / row_chunks {
+            // Where the swizzle repeats after these rows, a constant goes into the instruction.
+            let place = if const { rows_repeat::<T, R, C, B>() } {
+                own + first * geometry.panel_bytes
+            } else {
+                own ^ geometry.offset(first, 0)
+            };
+            // SAFETY: the chunk is inside the tensor, as the tile is whole, and aligned. Places are linear in the bits of rows and
+            // columns; the target has room by the caller's contract. Each chunk has one thread.
+            unsafe { barriers::copy_16_whole(threads::offset(target, place), source) };
+            source = source.wrapping_add(self.pitch * rows);
+            first += rows;
+        }
+    }
+
+    /// Starts to copy the elements of any tile that are inside the tensor, and makes the others zero.
+    ///
+    /// # Safety
+    /// As for [`CopyAhead::copy_by_threads`].
+    #[inline(always)]
+    unsafe fn copy_what_is_inside<B: Block>(self, target: Address) {
+        let geometry = const { &<SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY };
+        let (row_chunks, all) = const { chunks::<T, R, C>() };
+        let size = const { size_of::<T::Bits>() };
+        let [rows, columns] = self.inside;
+        let [first_row, first_column] = self.missing;
+        // The loop must not be unrolled, and nothing of it may be kept in registers elsewhere: most tiles are whole.
+        let mut number = execution::rematerialise(execution::thread() as u32) as usize;
+        while number < execution::rematerialise(all as u32) as usize {
+            let (row, chunk) = (number / row_chunks, number % row_chunks);
+            let place = threads::offset(target, geometry.offset(row, chunk * CHUNK_BYTES));
+            let source = self.origin.wrapping_add(row * self.pitch);
+            let has_row = first_row <= row as u32 && (row as u32) < rows;
+            // The bytes from byte `from` of the row on that are inside, at most `count`; of whole units alone. The part before the tensor
+            // is a number of whole units.
+            let bytes = |from: usize, count: usize| {
+                let (start, end) = (first_column as usize * size, columns as usize * size);
+                if has_row && start <= from { end.saturating_sub(from).min(count) as u32 } else { 0 }
+            };
+            // An address that is not read is the tensor's, too.
+            let address = |from: usize, bytes: u32| {
+                if bytes == 0 { self.tensor } else { source.wrapping_add(from) }
+            };
+            let from = chunk * CHUNK_BYTES;
+            match self.width {
+                Width::Chunks => {
+                    let bytes = bytes(from, CHUNK_BYTES);
+                    // SAFETY: the first `bytes` bytes are elements of the tensor, which are neighbours and aligned. The target has room
+                    // by the caller's contract. Each chunk has one thread.
+                    unsafe { barriers::copy_16(place, address(from, bytes), bytes) };
+                }
+                Width::Words => {
+                    let mut word = 0;
+                    while word < CHUNK_BYTES {
+                        let bytes = bytes(from + word, 4);
+                        // SAFETY: as above.
+                        unsafe {
+                            barriers::copy_4(threads::offset(place, word), address(from + word, bytes), bytes)
+                        };
+                        word += 4;
+                    }
+                }
+                Width::Elements => {
+                    let Words(words) = Words::from_elements(CHUNK_BYTES / size, |k| {
+                        let column = from / size + k;
+                        let inside = has_row && first_column as usize <= column && column < columns as usize;
+                        let mut element = T::ZERO;
+                        // SAFETY: an element inside the tensor is loaded, and aligned to itself. Nothing writes it during the kernel.
+                        unsafe {
+                            let address = source.wrapping_add(column * self.step).cast();
+                            transfer::load(
+                                address,
+                                1,
+                                Cache::Constant,
+                                Some(inside),
+                                T::ZERO,
+                                |_, loaded| element = loaded,
+                            );
+                        }
+                        element
+                    });
+                    let mut word = 0;
+                    while word < 4 {
+                        // SAFETY: as above.
+                        unsafe { threads::store_4(threads::offset(place, 4 * word), words[word]) };
+                        word += 1;
+                    }
+                }
+            }
+            number += const { <B::Threads as PowerOfTwo>::COUNT };
+        }
+    }
+}
+
+macro_rules! tuples {
+    ($($($stage:ident $tile:ident $index:tt)*;)*) => { $(
+        impl<$($stage: StageLayout, $tile: CopyAhead<$stage>),*> CopyAhead<($($stage,)*)> for ($($tile,)*) {
+            const BY_TMA: bool = true $(&& $tile::BY_TMA)*;
+            #[inline(always)]
+            #[track_caller]
+            unsafe fn copy_by_threads<BL: Block>(self, target: Address) {
+                let mut next = 0;
+                $(
+                    // SAFETY: the tiles of a stage lie one behind the other.
+                    unsafe { self.$index.copy_by_threads::<BL>(threads::offset(target, next)) };
+                    next += $stage::ROOM;
+                )*
+                let _ = next;
+            }
+            #[inline(always)]
+            unsafe fn copy_by_tma(self, target: Address, full: Address) {
+                let mut next = 0;
+                $(
+                    // SAFETY: as above.
+                    unsafe { self.$index.copy_by_tma(threads::offset(target, next), full) };
+                    next += $stage::ROOM;
+                )*
+                let _ = next;
+            }
+        }
+    )* };
+}
+tuples! { A X 0; A X 0 B Y 1; A X 0 B Y 1 C Z 2; A X 0 B Y 1 C Z 2 E W 3; }

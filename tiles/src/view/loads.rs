@@ -1,0 +1,202 @@
+//! Loads of located tiles: by vectors, by chunks, or element by element.
+//!
+//! The block takes one branch to the widest way that serves the tile. All ways give the words of vectors. The elements are taken out
+//! of the words behind the branch: a way that took them apart itself would wait for its loads, and the loads of the next tile would
+//! begin only then.
+
+use super::TiledView;
+use super::located::{FromMemory, InMemory, Located, Part};
+use super::transfer::{self, Words};
+use super::traversal::Traversal;
+use crate::arch::{self, execution};
+use crate::element::Element;
+use crate::layout::{Block, Blocked, Layout};
+use crate::registers::{PowerOfTwo, Registers};
+use crate::shape::Shape;
+use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
+use crate::tile::Tile;
+
+/// The vectors that a thread holds of a tile. The vector that starts at register `i` is number `i`.
+pub(super) type Vectors<S, B> = Registers<Words, <Blocked<B> as Layout>::Registers<S>>;
+
+impl<T, E, A, M, G, S, B, W, N> TiledView<TensorSpan<T, E, A, M, G>, S, B, W, N>
+where
+    T: Element,
+    E: Extents,
+    A: Access,
+    M: Mapping,
+    G: Alignment,
+    S: Shape,
+    B: Block,
+    W: Traversal<S>,
+{
+    /// Loads the elements of a tile that lie inside the tensor, with `padding` in place of the others.
+    ///
+    /// # Safety
+    /// The tile is one of this view. Nobody writes its elements inside the tensor meanwhile.
+    #[inline(always)]
+    pub(super) unsafe fn load_part(&self, located: &Located<T, E>, padding: T) -> Tile<T, S, Blocked<B>> {
+        let part = Part::new::<InMemory<S, M>, Blocked<B>>(located);
+        let contains = |i| Some(part.contains::<InMemory<S, M>, Blocked<B>>(i));
+        let by_vectors = located.aligned && self.has_whole_vectors(located);
+        if !arch::TILES_IN_REGISTERS {
+            let vector = if by_vectors { Self::VECTOR } else { 1 };
+            // SAFETY: vectors inside the tensor are loaded, whole and aligned, or single elements; the others are not.
+            return Self::from_memory_order(unsafe { self.load_tile(&part, vector, contains, padding) });
+        }
+        let vectors = if by_vectors {
+            // SAFETY: vectors inside the tensor are loaded, whole and aligned; the others are not.
+            unsafe { self.load_vectors(&part, contains, padding) }
+        } else if Self::loads_by_chunks() && self.chunks_are_inside(located) {
+            // SAFETY: the part is that of the located tile, whose chunks lie inside the tensor.
+            unsafe { self.load_chunks(located, &part, padding) }
+        } else {
+            // SAFETY: elements inside the tensor are loaded, the others are not.
+            unsafe { self.load_elements(&part, contains, padding) }
+        };
+        Self::from_memory_order(Self::of_vectors(vectors))
+    }
+
+    /// Loads a tile that lies inside the tensor.
+    ///
+    /// # Safety
+    /// The tile is one of this view and lies inside the tensor. Nobody writes it meanwhile.
+    #[inline(always)]
+    pub(super) unsafe fn load_inside(&self, located: &Located<T, E>) -> Tile<T, S, Blocked<B>> {
+        let part = Part::new::<InMemory<S, M>, Blocked<B>>(located);
+        if !arch::TILES_IN_REGISTERS {
+            let vector = if located.aligned { Self::VECTOR } else { 1 };
+            // SAFETY: the same contract; the vectors are aligned, as an element always is.
+            return Self::from_memory_order(unsafe { self.load_tile(&part, vector, |_| None, T::ZERO) });
+        }
+        let vectors = if located.aligned {
+            // SAFETY: the same contract; the vectors are aligned.
+            unsafe { self.load_vectors(&part, |_| None, T::ZERO) }
+        } else if Self::loads_by_chunks() && self.chunks_are_inside(located) {
+            // SAFETY: the part is that of the located tile, whose chunks lie inside the tensor.
+            unsafe { self.load_chunks(located, &part, T::ZERO) }
+        } else {
+            // SAFETY: the same contract; an element is always aligned to itself.
+            unsafe { self.load_elements(&part, |_| None, T::ZERO) }
+        };
+        Self::from_memory_order(Self::of_vectors(vectors))
+    }
+
+    /// Loads the vectors for which `condition` is not `Some(false)`: the elements in the order of memory.
+    ///
+    /// # Safety
+    /// Vectors that are loaded lie inside the tensor and are aligned.
+    #[inline(always)]
+    unsafe fn load_vectors(
+        &self,
+        part: &Part<T, E>,
+        condition: impl Fn(usize) -> Option<bool>,
+        padding: T,
+    ) -> Vectors<S, B> {
+        let mut vectors = Registers::from_fn(|_| Words::ZERO);
+        <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut |i| {
+            let condition = condition(i);
+            let otherwise = match condition {
+                Some(_) => Words::from_elements(Self::VECTOR, |_| padding),
+                None => Words::ZERO,
+            };
+            let address = part.address::<InMemory<S, M>, Blocked<B>>(i).cast::<u8>();
+            // SAFETY: the caller's contract; `VECTOR` registers are neighbours in memory, as the layout's pieces are at least that long.
+            // The span's access mode says whether its memory is constant.
+            vectors.set(i, unsafe {
+                transfer::load_words(
+                    address,
+                    const { Self::VECTOR * size_of::<T::Bits>() },
+                    Self::CACHE,
+                    condition,
+                    otherwise,
+                )
+            });
+        });
+        vectors
+    }
+
+    /// Loads the elements for which `condition` is not `Some(false)`, one by one, in the order of memory.
+    ///
+    /// # Safety
+    /// Elements that are loaded lie inside the tensor.
+    #[inline(always)]
+    unsafe fn load_elements(
+        &self,
+        part: &Part<T, E>,
+        condition: impl Fn(usize) -> Option<bool>,
+        padding: T,
+    ) -> Vectors<S, B> {
+        let mut vectors = Registers::from_fn(|_| Words::ZERO);
+        <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut |first| {
+            let element = |k| {
+                let address = part.address::<InMemory<S, M>, Blocked<B>>(first + k);
+                let mut element = padding;
+                // SAFETY: the caller's contract; an element is always aligned to itself.
+                unsafe {
+                    transfer::load(address, 1, Self::CACHE, condition(first + k), padding, |_, loaded| {
+                        element = loaded
+                    });
+                }
+                element
+            };
+            vectors.set(first, Self::undivided(Words::from_elements(Self::VECTOR, element)));
+        });
+        vectors
+    }
+
+    /// Loads a tile by `vector` elements at a time, where tiles are not in registers.
+    ///
+    /// # Safety
+    /// Vectors that are loaded lie inside the tensor and are aligned.
+    #[inline(always)]
+    unsafe fn load_tile(
+        &self,
+        part: &Part<T, E>,
+        vector: usize,
+        condition: impl Fn(usize) -> Option<bool>,
+        padding: T,
+    ) -> Tile<T, S, Blocked<B>> {
+        let address = |i| part.address::<InMemory<S, M>, Blocked<B>>(i);
+        // SAFETY: the caller's contract; `vector` registers are neighbours in memory, as the layout's pieces are at least that long. The
+        // span's access mode says whether its memory is constant.
+        unsafe { transfer::load_vectors(address, vector, Self::CACHE, condition, padding) }
+    }
+
+    /// The same vector, whose words the compiler does not take for elements side by side.
+    #[inline(always)]
+    pub(super) fn undivided(Words([a, b, c, d]): Words) -> Words {
+        let whole = |number: usize, word: u32| {
+            if number * 4 < const { Self::VECTOR * size_of::<T::Bits>() } {
+                execution::opaque(word)
+            } else {
+                word
+            }
+        };
+        Words([whole(0, a), whole(1, b), whole(2, c), whole(3, d)])
+    }
+
+    /// The tile of these vectors.
+    #[inline(always)]
+    fn of_vectors(mut vectors: Vectors<S, B>) -> Tile<T, S, Blocked<B>> {
+        if size_of::<T::Bits>() < 4 && Self::VECTOR > 1 && !Self::vectors_are_aligned() {
+            // Otherwise the compiler would take the elements out of the words in front of the branch's end.
+            <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut |i| {
+                vectors.set(i, Self::undivided(vectors.get(i)))
+            });
+        }
+        Tile::from_registers(Registers::from_fn(|i| {
+            vectors.get(i & !(Self::VECTOR - 1)).element(i & (Self::VECTOR - 1))
+        }))
+    }
+
+    /// The tile whose elements were loaded in the order of memory.
+    #[inline(always)]
+    fn from_memory_order(tile: Tile<T, S, Blocked<B>>) -> Tile<T, S, Blocked<B>> {
+        if const { InMemory::<S, M>::REORDERED } {
+            tile.moved::<S, Blocked<B>, FromMemory<M>>()
+        } else {
+            tile
+        }
+    }
+}
