@@ -256,9 +256,7 @@ impl Build {
             rustflags: &self.settings.rustflags,
             target_folder: &self.target_dir.join(arch.name()),
         };
-        let compiled = path.with_extension("compiled.ptx");
-        let warnings = compilation.run(toolchain, arch, &compiled)?;
-        let text = read(&compiled)?;
+        let (text, warnings) = compilation.run(toolchain, arch, &path.with_extension("compiled.ptx"))?;
         Ok((finish_image(package, arch, path, &text)?, warnings))
     }
 
@@ -363,14 +361,6 @@ fn finish_image(package: &str, arch: Arch, path: PathBuf, text: &str) -> Result<
     })?;
     artifact::write(&path, &text)?;
     Ok(BuiltImage { arch, path, kernels })
-}
-
-fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::File {
-        path: path.to_owned(),
-        action: "read",
-        source,
-    })
 }
 
 fn absolute(path: PathBuf) -> Result<PathBuf, Error> {

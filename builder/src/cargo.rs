@@ -2,30 +2,64 @@
 //! `nvptx64-nvidia-cuda`, to compile it.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId, TargetKind};
+use cargo_metadata::{Message, Metadata, MetadataCommand, Package, PackageId, TargetKind};
 
 use crate::diagnostics::Diagnostics;
+use crate::ptx::declarations;
 use crate::toolchain::Toolchain;
 use crate::{Arch, Error, environment};
 
 /// The target that the device code is compiled for.
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
-/// The profile, whatever the kernel crate's `Cargo.toml` says: unoptimised kernels would keep tiles in memory
-/// instead of registers, and arithmetic that panics on overflow has no place there.
-const PROFILE: [&str; 8] = [
-    "profile.release.opt-level=3",
-    "profile.release.lto='fat'",
-    "profile.release.codegen-units=1",
-    "profile.release.panic='abort'",
-    "profile.release.debug=false",
-    "profile.release.debug-assertions=false",
-    "profile.release.overflow-checks=false",
-    "profile.release.incremental=false",
+/// Flags for every crate, whatever profiles and their exceptions for packages say in the kernel crate's `Cargo.toml`: flags come last.
+/// Unoptimised kernels would keep tiles in memory instead of registers, and arithmetic that panics on overflow has no place there.
+const FLAGS: [&str; 10] = [
+    "-Copt-level=3",
+    "-Ccodegen-units=1",
+    "-Cdebuginfo=0",
+    "-Cdebug-assertions=off",
+    "-Coverflow-checks=off",
+    // A panic becomes a trap, without the code that would format its message.
+    "-Zunstable-options",
+    "-Cpanic=immediate-abort",
+    // Names of entries that are identifiers of PTX, whatever their modules are called.
+    "-Csymbol-mangling-version=v0",
+    // Arrays stay in registers only if every loop over them is unrolled.
+    "-Cllvm-args=-unroll-threshold=2000",
+    // A call passes its arguments through memory: nothing is too large to be inlined.
+    "-Cllvm-args=-inline-threshold=100000",
 ];
+
+/// LLVM's passes for whole programs, behind those for a crate, which rustc adds by itself only where it links. Without them some kernels take
+/// more registers, and some spill more.
+const WHOLE_PROGRAM: &str = "-Cpasses=lto<O3>";
+
+/// Flags by which the code of all functions stands in metadata, and is compiled where it is called.
+const DESCRIBED: [&str; 3] =
+    ["-Zalways-encode-mir", "-Zcross-crate-inline-threshold=always", "-Zshare-generics=no"];
+
+/// Settings that no flag of rustc makes, of both profiles.
+const PROFILE: [&str; 3] =
+    ["profile.dev.incremental=false", "profile.release.incremental=false", "profile.release.lto='fat'"];
+
+/// Unstable features that kernels are written with, or `#[kernel]` writes.
+const FEATURES: &str = "-Zcrate-attr=feature(abi_ptx,asm_experimental_arch,linkage)";
+
+/// How the code of the kernel crate's dependencies gets into its module.
+#[derive(Clone, Copy)]
+enum Dependencies {
+    /// Of dependencies, `core` among them, rustc writes metadata alone, with the code of all functions as it is before code
+    /// generation. The kernel crate takes from it what it calls. This is what `cargo check` does, whose compilation of the last
+    /// crate is asked for assembly besides.
+    Described,
+    /// Dependencies are compiled in full, and linked: all that they define is there, statics and `global_asm!` included.
+    Linked,
+}
 
 /// What is to be compiled.
 pub(crate) struct Compilation<'a> {
@@ -40,14 +74,45 @@ pub(crate) struct Compilation<'a> {
 }
 
 impl Compilation<'_> {
-    /// Compiles the kernel crate for `arch`, and leaves the module's PTX in `ptx`. Returns the compiler's warnings.
-    pub(crate) fn run(&self, toolchain: &Toolchain, arch: Arch, ptx: &Path) -> Result<Diagnostics, Error> {
-        let mut command = self.command(toolchain, arch, ptx);
+    /// Compiles the kernel crate for `arch`. Returns the module's PTX and the compiler's warnings; `file` is for the compiler to write to.
+    ///
+    /// A static of a dependency is code of the dependency, which metadata does not hold. A kernel that uses one, such as a table of
+    /// `libm`, takes the long way; the builds of all others are spared the code generation of what nobody links.
+    pub(crate) fn run(
+        &self,
+        toolchain: &Toolchain,
+        arch: Arch,
+        file: &Path,
+    ) -> Result<(String, Diagnostics), Error> {
+        let (ptx, warnings) = self.compile(toolchain, arch, Dependencies::Described, file)?;
+        if !declarations::lacks_definitions(&ptx) {
+            return Ok((ptx, warnings));
+        }
+        self.compile(toolchain, arch, Dependencies::Linked, file)
+    }
+
+    fn compile(
+        &self,
+        toolchain: &Toolchain,
+        arch: Arch,
+        dependencies: Dependencies,
+        file: &Path,
+    ) -> Result<(String, Diagnostics), Error> {
+        let mut command = self.command(toolchain, arch, dependencies, file);
         let output =
             command.output().map_err(|source| Error::Start { program: toolchain.cargo.clone(), source })?;
         let mut diagnostics = Diagnostics::read(&output.stdout, self.workspace);
-        if output.status.success() && ptx.is_file() {
-            return Ok(diagnostics);
+        let written = match dependencies {
+            Dependencies::Described => assembly_of_last(&output.stdout),
+            Dependencies::Linked => Some(file.to_owned()),
+        };
+        if let Some(written) = written.filter(|file| output.status.success() && file.is_file()) {
+            let ptx = std::fs::read_to_string(&written).map_err(|source| Error::File {
+                path: written,
+                action: "read",
+                source,
+            })?;
+            return Ok((declarations::with_declarations(&ptx), diagnostics));
         }
         if !diagnostics.has_errors() {
             // Failures that are cargo's own, such as a dependency that it cannot find, are on its standard error. A process that
@@ -58,17 +123,17 @@ impl Compilation<'_> {
         Err(Error::Compile { package: self.package.to_owned(), archs: vec![arch], diagnostics })
     }
 
-    fn command(&self, toolchain: &Toolchain, arch: Arch, ptx: &Path) -> Command {
+    fn command(&self, toolchain: &Toolchain, arch: Arch, dependencies: Dependencies, file: &Path) -> Command {
         let mut command = Command::new(&toolchain.cargo);
         environment::clean(&mut command);
         command
             .env("RUSTC", &toolchain.rustc)
             // Compiling `core` and the `ptx-kernel` ABI are unstable; this lets a stable compiler do it.
             .env("RUSTC_BOOTSTRAP", "1")
-            .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags(arch).join("\x1f"))
+            .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags(arch, dependencies).join("\x1f"))
             // A configuration file may put intermediate files elsewhere, behind the outer cargo's lock.
             .env("CARGO_BUILD_BUILD_DIR", self.target_folder)
-            .args(["rustc", "--lib", "--release", "--crate-type", "cdylib", "--target", TARGET])
+            .args(["rustc", "--lib", "--target", TARGET])
             .args(["-Zbuild-std=core", "--message-format=json", "--manifest-path"])
             .arg(self.manifest)
             .arg("--target-dir")
@@ -82,32 +147,50 @@ impl Compilation<'_> {
         if !self.features.is_empty() {
             command.arg("--features").arg(self.features.join(","));
         }
-        // With fat LTO the assembly of the last crate is the whole program's: the PTX. There is nothing to link,
-        // and without a linked file cargo never takes PTX of other settings for up to date.
-        command
-            .args(["--", "-Zno-link", "-Zcrate-attr=feature(abi_ptx,asm_experimental_arch,linkage)"])
-            .arg(format!("--emit=asm={}", ptx.display()));
+        match dependencies {
+            // Of this name cargo documents that it is no profile, but `cargo check` by the profile `dev`. The assembly lies beside
+            // the metadata, so that cargo's notion of what is up to date holds for it too.
+            Dependencies::Described => {
+                command.args(["--profile", "check", "--crate-type", "lib", "--", FEATURES, WHOLE_PROGRAM]);
+                // Cargo names files after the package, where it lies in its workspace, and flags. Crates of two workspaces that are
+                // compiled in one folder at the same time would overwrite each other's.
+                let mut hasher = DefaultHasher::new();
+                self.manifest.hash(&mut hasher);
+                command.arg("--emit=asm").arg(format!("--cfg=cuda_tiles_crate=\"{}\"", hasher.finish()));
+            }
+            // With fat LTO the assembly of the last crate is the whole program's: the PTX. There is nothing to link,
+            // and without a linked file cargo never takes PTX of other settings for up to date.
+            Dependencies::Linked => {
+                command.args(["--release", "--crate-type", "cdylib", "--", FEATURES, "-Zno-link"]);
+                command.arg(format!("--emit=asm={}", file.display()));
+            }
+        }
         command
     }
 
-    fn rustflags(&self, arch: Arch) -> Vec<String> {
+    fn rustflags(&self, arch: Arch, dependencies: Dependencies) -> Vec<String> {
         let (major, minor) = arch.ptx_version();
-        let mut flags = vec![
-            format!("-Ctarget-cpu={arch}"),
-            format!("-Ctarget-feature=+ptx{major}{minor}"),
-            // A panic becomes a trap, without the code that would format its message.
-            "-Zunstable-options".to_owned(),
-            "-Cpanic=immediate-abort".to_owned(),
-            // Names of entries that are identifiers of PTX, whatever their modules are called.
-            "-Csymbol-mangling-version=v0".to_owned(),
-            // Arrays stay in registers only if every loop over them is unrolled.
-            "-Cllvm-args=-unroll-threshold=2000".to_owned(),
-            // A call passes its arguments through memory: nothing is too large to be inlined.
-            "-Cllvm-args=-inline-threshold=100000".to_owned(),
-        ];
+        let mut flags = vec![format!("-Ctarget-cpu={arch}"), format!("-Ctarget-feature=+ptx{major}{minor}")];
+        flags.extend(FLAGS.map(str::to_owned));
+        if matches!(dependencies, Dependencies::Described) {
+            flags.extend(DESCRIBED.map(str::to_owned));
+        }
         flags.extend_from_slice(self.rustflags);
         flags
     }
+}
+
+/// The assembly of the crate that cargo reports last, which is the kernel crate, by the messages that it prints: it lies beside the
+/// crate's metadata.
+fn assembly_of_last(stdout: &[u8]) -> Option<PathBuf> {
+    let artifacts = Message::parse_stream(stdout).filter_map(|message| match message {
+        Ok(Message::CompilerArtifact(artifact)) => Some(artifact),
+        _ => None,
+    });
+    let files = artifacts.last()?.filenames;
+    let metadata = files.iter().find(|file| file.extension() == Some("rmeta"))?;
+    let name = metadata.file_stem()?.strip_prefix("lib")?;
+    Some(metadata.with_file_name(format!("{name}.s")).into_std_path_buf())
 }
 
 /// Asks cargo what the kernel crate is; with `dependencies`, also what it depends on for the GPU.
