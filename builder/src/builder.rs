@@ -227,7 +227,7 @@ impl Build {
             self.tell_cargo("rerun-if-changed", source.display());
         }
         let name = self.name(&package.name);
-        let workspace = metadata.workspace_root.as_std_path();
+        let workspace = &*metadata.workspace_root;
         let compile = |arch| self.compile_for(arch, toolchain, workspace, &package.name, &name);
         let compiled: Vec<_> = thread::scope(|scope| {
             let running: Vec<_> =
@@ -289,7 +289,7 @@ impl Build {
     fn package_and_name(&self) -> Result<(String, String), Error> {
         let metadata = cargo::metadata(&self.manifest, false)?;
         let package = cargo::package(&metadata, &self.manifest).ok_or_else(|| self.no_kernel_crate())?;
-        Ok((package.name.to_string(), self.name(&package.name)))
+        Ok((package.name.clone(), self.name(&package.name)))
     }
 
     fn name(&self, package: &str) -> String {

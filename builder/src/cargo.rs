@@ -1,14 +1,15 @@
 //! The two calls of cargo: `metadata`, to learn what the kernel crate consists of, and `rustc` with the target
 //! `nvptx64-nvidia-cuda`, to compile it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cargo_metadata::{Message, Metadata, MetadataCommand, Package, PackageId, TargetKind};
+use serde_json::Value;
 
 use crate::diagnostics::Diagnostics;
+use crate::json::{items, messages, text, texts};
 use crate::ptx::declarations;
 use crate::toolchain::Toolchain;
 use crate::{Arch, Error, environment};
@@ -180,47 +181,105 @@ impl Compilation<'_> {
     }
 }
 
-/// The assembly of the crate that cargo reports last, which is the kernel crate, by the messages that it prints: it lies beside the
-/// crate's metadata.
+/// The assembly of the crate that cargo reports last, which is the kernel crate: it lies beside the crate's metadata.
 fn assembly_of_last(stdout: &[u8]) -> Option<PathBuf> {
-    let artifacts = Message::parse_stream(stdout).filter_map(|message| match message {
-        Ok(Message::CompilerArtifact(artifact)) => Some(artifact),
-        _ => None,
-    });
-    let files = artifacts.last()?.filenames;
-    let metadata = files.iter().find(|file| file.extension() == Some("rmeta"))?;
-    let name = metadata.file_stem()?.strip_prefix("lib")?;
-    Some(metadata.with_file_name(format!("{name}.s")).into_std_path_buf())
+    let artifact = messages(stdout, "compiler-artifact").last()?;
+    let mut files = texts(&artifact["filenames"]).map(Path::new);
+    let metadata = files.find(|file| file.extension().is_some_and(|extension| extension == "rmeta"))?;
+    let name = metadata.file_stem()?.to_str()?.strip_prefix("lib")?;
+    Some(metadata.with_file_name(format!("{name}.s")))
+}
+
+/// A workspace, as cargo describes it.
+pub(crate) struct Metadata {
+    pub(crate) workspace_root: PathBuf,
+    packages: Vec<Package>,
+    /// By the package's identifier, the identifiers of those that it depends on.
+    dependencies: HashMap<String, Vec<String>>,
+}
+
+/// A package of a workspace, or one that these depend on.
+pub(crate) struct Package {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    manifest: PathBuf,
+    /// Whether its source is on this machine, for people to edit.
+    is_local: bool,
+    /// The kinds and root files of what cargo makes of it.
+    targets: Vec<(Vec<String>, PathBuf)>,
+}
+
+impl Metadata {
+    fn read(json: &Value) -> Self {
+        Self {
+            workspace_root: text(&json["workspace_root"]).into(),
+            packages: items(&json["packages"]).map(Package::read).collect(),
+            dependencies: items(&json["resolve"]["nodes"])
+                .map(|node| (text(&node["id"]), texts(&node["dependencies"]).map(str::to_owned).collect()))
+                .collect(),
+        }
+    }
+}
+
+impl Package {
+    fn read(json: &Value) -> Self {
+        let target = |target: &Value| {
+            let kinds = texts(&target["kind"]).map(str::to_owned).collect();
+            (kinds, text(&target["src_path"]).into())
+        };
+        Self {
+            id: text(&json["id"]),
+            name: text(&json["name"]),
+            manifest: text(&json["manifest_path"]).into(),
+            is_local: json["source"].is_null(),
+            targets: items(&json["targets"]).map(target).collect(),
+        }
+    }
+
+    /// Its manifest, the folders of its libraries and its build script.
+    fn own_files(&self) -> Vec<PathBuf> {
+        let is_program = |kind: &String| ["bin", "bench", "example", "test"].contains(&kind.as_str());
+        let mut files = vec![self.manifest.clone()];
+        for (kinds, source) in &self.targets {
+            if kinds.iter().any(|kind| kind == "custom-build") {
+                files.push(source.clone());
+            } else if !kinds.iter().all(is_program) {
+                files.extend(source.parent().map(Path::to_owned));
+            }
+        }
+        files
+    }
 }
 
 /// Asks cargo what the kernel crate is; with `dependencies`, also what it depends on for the GPU.
 pub(crate) fn metadata(manifest: &Path, dependencies: bool) -> Result<Metadata, Error> {
-    let mut command = MetadataCommand::new();
-    command.manifest_path(manifest);
-    if dependencies {
-        command.other_options(["--filter-platform".to_owned(), TARGET.to_owned()]);
-    } else {
-        command.no_deps();
-    }
-    let failed = |source| Error::Metadata { manifest: manifest.to_owned(), source };
-    let mut command = command.cargo_command();
+    let cargo = std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from);
+    let mut command = Command::new(&cargo);
     environment::clean(&mut command);
+    command.args(["metadata", "--format-version", "1", "--manifest-path"]).arg(manifest);
+    if dependencies {
+        command.args(["--filter-platform", TARGET]);
+    } else {
+        command.arg("--no-deps");
+    }
     // `--filter-platform` asks a compiler about the target; the running one is as good as any.
     if let Some(rustc) = std::env::var_os("RUSTC") {
         command.env("RUSTC", rustc);
     }
-    let output = command.output().map_err(|error| failed(cargo_metadata::Error::Io(error)))?;
+    let output = command.output().map_err(|source| Error::Start { program: cargo, source })?;
+    let failed = |reason| Error::Metadata { manifest: manifest.to_owned(), reason };
     if !output.status.success() {
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(failed(cargo_metadata::Error::CargoMetadata { stderr }));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(failed(format!("`cargo metadata` exited with an error: {stderr}")));
     }
-    MetadataCommand::parse(String::from_utf8_lossy(&output.stdout)).map_err(failed)
+    let json = serde_json::from_slice(&output.stdout);
+    json.map(|json| Metadata::read(&json)).map_err(|error| failed(error.to_string()))
 }
 
 /// The package whose `Cargo.toml` is `manifest`.
 pub(crate) fn package<'a>(metadata: &'a Metadata, manifest: &Path) -> Option<&'a Package> {
     let same = |package: &&Package| {
-        let (left, right) = (package.manifest_path.as_std_path().canonicalize(), manifest.canonicalize());
+        let (left, right) = (package.manifest.canonicalize(), manifest.canonicalize());
         matches!((left, right), (Ok(left), Ok(right)) if left == right)
     };
     metadata.packages.iter().find(same)
@@ -228,47 +287,27 @@ pub(crate) fn package<'a>(metadata: &'a Metadata, manifest: &Path) -> Option<&'a
 
 /// The files and folders that the PTX is made from: those of the kernel crate and of the packages on this
 /// machine that it depends on, and the lock file.
-pub(crate) fn sources(metadata: &Metadata, root: &PackageId) -> Vec<PathBuf> {
+pub(crate) fn sources(metadata: &Metadata, root: &str) -> Vec<PathBuf> {
     let reached = reachable(metadata, root);
     let mut sources: Vec<PathBuf> = metadata
         .packages
         .iter()
-        .filter(|package| package.source.is_none() && reached.contains(&package.id))
-        .flat_map(own_files)
+        .filter(|package| package.is_local && reached.contains(&*package.id))
+        .flat_map(Package::own_files)
         .collect();
-    sources.push(metadata.workspace_root.join("Cargo.lock").into_std_path_buf());
+    sources.push(metadata.workspace_root.join("Cargo.lock"));
     sources.sort();
     sources.dedup();
     sources
 }
 
-/// A package's manifest, the folders of its libraries and its build script.
-fn own_files(package: &Package) -> Vec<PathBuf> {
-    let mut files = vec![package.manifest_path.clone().into_std_path_buf()];
-    for target in &package.targets {
-        let source = target.src_path.as_std_path();
-        if target.kind.contains(&TargetKind::CustomBuild) {
-            files.push(source.to_owned());
-        } else if target.kind.iter().any(is_library) {
-            files.extend(source.parent().map(Path::to_owned));
-        }
-    }
-    files
-}
-
-fn is_library(kind: &TargetKind) -> bool {
-    !matches!(kind, TargetKind::Bin | TargetKind::Bench | TargetKind::Example | TargetKind::Test)
-}
-
 /// The packages that `root` depends on, directly or not, and itself.
-fn reachable<'a>(metadata: &'a Metadata, root: &'a PackageId) -> HashSet<&'a PackageId> {
-    let nodes = metadata.resolve.as_ref().map_or(&[][..], |resolve| &resolve.nodes);
+fn reachable<'a>(metadata: &'a Metadata, root: &'a str) -> HashSet<&'a str> {
     let mut reached = HashSet::from([root]);
     let mut to_visit = vec![root];
     while let Some(id) = to_visit.pop() {
-        let dependencies =
-            nodes.iter().find(|node| node.id == *id).map_or(&[][..], |node| &node.dependencies);
-        to_visit.extend(dependencies.iter().filter(|dependency| reached.insert(dependency)));
+        let dependencies = metadata.dependencies.get(id).map_or(&[][..], Vec::as_slice);
+        to_visit.extend(dependencies.iter().map(String::as_str).filter(|&id| reached.insert(id)));
     }
     reached
 }
