@@ -1,12 +1,12 @@
 //! The quickstart's parts: what a bad file is answered with, and whether kernels and reference agree.
 
-#[path = "../examples/digits/classifier.rs"]
+#[path = "../examples/digits/src/classifier.rs"]
 mod classifier;
-#[path = "../examples/digits/reference.rs"]
+#[path = "../examples/digits/src/reference.rs"]
 mod reference;
-#[path = "../examples/digits/scans.rs"]
+#[path = "../examples/digits/src/scans.rs"]
 mod scans;
-#[path = "../examples/digits/sheet.rs"]
+#[path = "../examples/digits/src/sheet.rs"]
 mod sheet;
 
 use cuda_tiles_host::Device;

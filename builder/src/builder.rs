@@ -227,7 +227,7 @@ impl Build {
             self.tell_cargo("rerun-if-changed", source.display());
         }
         let name = self.name(&package.name);
-        let workspace = metadata.workspace_root.as_std_path();
+        let workspace = &*metadata.workspace_root;
         let compile = |arch| self.compile_for(arch, toolchain, workspace, &package.name, &name);
         let compiled: Vec<_> = thread::scope(|scope| {
             let running: Vec<_> =
@@ -256,9 +256,7 @@ impl Build {
             rustflags: &self.settings.rustflags,
             target_folder: &self.target_dir.join(arch.name()),
         };
-        let compiled = path.with_extension("compiled.ptx");
-        let warnings = compilation.run(toolchain, arch, &compiled)?;
-        let text = read(&compiled)?;
+        let (text, warnings) = compilation.run(toolchain, arch, &path.with_extension("compiled.ptx"))?;
         Ok((finish_image(package, arch, path, &text)?, warnings))
     }
 
@@ -291,7 +289,7 @@ impl Build {
     fn package_and_name(&self) -> Result<(String, String), Error> {
         let metadata = cargo::metadata(&self.manifest, false)?;
         let package = cargo::package(&metadata, &self.manifest).ok_or_else(|| self.no_kernel_crate())?;
-        Ok((package.name.to_string(), self.name(&package.name)))
+        Ok((package.name.clone(), self.name(&package.name)))
     }
 
     fn name(&self, package: &str) -> String {
@@ -363,14 +361,6 @@ fn finish_image(package: &str, arch: Arch, path: PathBuf, text: &str) -> Result<
     })?;
     artifact::write(&path, &text)?;
     Ok(BuiltImage { arch, path, kernels })
-}
-
-fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::File {
-        path: path.to_owned(),
-        action: "read",
-        source,
-    })
 }
 
 fn absolute(path: PathBuf) -> Result<PathBuf, Error> {

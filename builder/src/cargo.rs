@@ -1,31 +1,66 @@
 //! The two calls of cargo: `metadata`, to learn what the kernel crate consists of, and `rustc` with the target
 //! `nvptx64-nvidia-cuda`, to compile it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId, TargetKind};
+use serde_json::Value;
 
 use crate::diagnostics::Diagnostics;
+use crate::json::{items, messages, text, texts};
+use crate::ptx::declarations;
 use crate::toolchain::Toolchain;
 use crate::{Arch, Error, environment};
 
 /// The target that the device code is compiled for.
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
-/// The profile, whatever the kernel crate's `Cargo.toml` says: unoptimised kernels would keep tiles in memory
-/// instead of registers, and arithmetic that panics on overflow has no place there.
-const PROFILE: [&str; 8] = [
-    "profile.release.opt-level=3",
-    "profile.release.lto='fat'",
-    "profile.release.codegen-units=1",
-    "profile.release.panic='abort'",
-    "profile.release.debug=false",
-    "profile.release.debug-assertions=false",
-    "profile.release.overflow-checks=false",
-    "profile.release.incremental=false",
+/// Flags for every crate, whatever profiles and their exceptions for packages say in the kernel crate's `Cargo.toml`: flags come last.
+/// Unoptimised kernels would keep tiles in memory instead of registers, and arithmetic that panics on overflow has no place there.
+const FLAGS: [&str; 10] = [
+    "-Copt-level=3",
+    "-Ccodegen-units=1",
+    "-Cdebuginfo=0",
+    "-Cdebug-assertions=off",
+    "-Coverflow-checks=off",
+    // A panic becomes a trap, without the code that would format its message.
+    "-Zunstable-options",
+    "-Cpanic=immediate-abort",
+    // Names of entries that are identifiers of PTX, whatever their modules are called.
+    "-Csymbol-mangling-version=v0",
+    // Arrays stay in registers only if every loop over them is unrolled.
+    "-Cllvm-args=-unroll-threshold=2000",
+    // A call passes its arguments through memory: nothing is too large to be inlined.
+    "-Cllvm-args=-inline-threshold=100000",
 ];
+
+/// LLVM's passes for whole programs, behind those for a crate, which rustc adds by itself only where it links. Without them some kernels take
+/// more registers, and some spill more.
+const WHOLE_PROGRAM: &str = "-Cpasses=lto<O3>";
+
+/// Flags by which the code of all functions stands in metadata, and is compiled where it is called.
+const DESCRIBED: [&str; 3] =
+    ["-Zalways-encode-mir", "-Zcross-crate-inline-threshold=always", "-Zshare-generics=no"];
+
+/// Settings that no flag of rustc makes, of both profiles.
+const PROFILE: [&str; 3] =
+    ["profile.dev.incremental=false", "profile.release.incremental=false", "profile.release.lto='fat'"];
+
+/// Unstable features that kernels are written with, or `#[kernel]` writes.
+const FEATURES: &str = "-Zcrate-attr=feature(abi_ptx,asm_experimental_arch,linkage)";
+
+/// How the code of the kernel crate's dependencies gets into its module.
+#[derive(Clone, Copy)]
+enum Dependencies {
+    /// Of dependencies, `core` among them, rustc writes metadata alone, with the code of all functions as it is before code
+    /// generation. The kernel crate takes from it what it calls. This is what `cargo check` does, whose compilation of the last
+    /// crate is asked for assembly besides.
+    Described,
+    /// Dependencies are compiled in full, and linked: all that they define is there, statics and `global_asm!` included.
+    Linked,
+}
 
 /// What is to be compiled.
 pub(crate) struct Compilation<'a> {
@@ -40,14 +75,45 @@ pub(crate) struct Compilation<'a> {
 }
 
 impl Compilation<'_> {
-    /// Compiles the kernel crate for `arch`, and leaves the module's PTX in `ptx`. Returns the compiler's warnings.
-    pub(crate) fn run(&self, toolchain: &Toolchain, arch: Arch, ptx: &Path) -> Result<Diagnostics, Error> {
-        let mut command = self.command(toolchain, arch, ptx);
+    /// Compiles the kernel crate for `arch`. Returns the module's PTX and the compiler's warnings; `file` is for the compiler to write to.
+    ///
+    /// A static of a dependency is code of the dependency, which metadata does not hold. A kernel that uses one, such as a table of
+    /// `libm`, takes the long way; the builds of all others are spared the code generation of what nobody links.
+    pub(crate) fn run(
+        &self,
+        toolchain: &Toolchain,
+        arch: Arch,
+        file: &Path,
+    ) -> Result<(String, Diagnostics), Error> {
+        let (ptx, warnings) = self.compile(toolchain, arch, Dependencies::Described, file)?;
+        if !declarations::lacks_definitions(&ptx) {
+            return Ok((ptx, warnings));
+        }
+        self.compile(toolchain, arch, Dependencies::Linked, file)
+    }
+
+    fn compile(
+        &self,
+        toolchain: &Toolchain,
+        arch: Arch,
+        dependencies: Dependencies,
+        file: &Path,
+    ) -> Result<(String, Diagnostics), Error> {
+        let mut command = self.command(toolchain, arch, dependencies, file);
         let output =
             command.output().map_err(|source| Error::Start { program: toolchain.cargo.clone(), source })?;
         let mut diagnostics = Diagnostics::read(&output.stdout, self.workspace);
-        if output.status.success() && ptx.is_file() {
-            return Ok(diagnostics);
+        let written = match dependencies {
+            Dependencies::Described => assembly_of_last(&output.stdout),
+            Dependencies::Linked => Some(file.to_owned()),
+        };
+        if let Some(written) = written.filter(|file| output.status.success() && file.is_file()) {
+            let ptx = std::fs::read_to_string(&written).map_err(|source| Error::File {
+                path: written,
+                action: "read",
+                source,
+            })?;
+            return Ok((declarations::with_declarations(&ptx), diagnostics));
         }
         if !diagnostics.has_errors() {
             // Failures that are cargo's own, such as a dependency that it cannot find, are on its standard error. A process that
@@ -58,17 +124,17 @@ impl Compilation<'_> {
         Err(Error::Compile { package: self.package.to_owned(), archs: vec![arch], diagnostics })
     }
 
-    fn command(&self, toolchain: &Toolchain, arch: Arch, ptx: &Path) -> Command {
+    fn command(&self, toolchain: &Toolchain, arch: Arch, dependencies: Dependencies, file: &Path) -> Command {
         let mut command = Command::new(&toolchain.cargo);
         environment::clean(&mut command);
         command
             .env("RUSTC", &toolchain.rustc)
             // Compiling `core` and the `ptx-kernel` ABI are unstable; this lets a stable compiler do it.
             .env("RUSTC_BOOTSTRAP", "1")
-            .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags(arch).join("\x1f"))
+            .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags(arch, dependencies).join("\x1f"))
             // A configuration file may put intermediate files elsewhere, behind the outer cargo's lock.
             .env("CARGO_BUILD_BUILD_DIR", self.target_folder)
-            .args(["rustc", "--lib", "--release", "--crate-type", "cdylib", "--target", TARGET])
+            .args(["rustc", "--lib", "--target", TARGET])
             .args(["-Zbuild-std=core", "--message-format=json", "--manifest-path"])
             .arg(self.manifest)
             .arg("--target-dir")
@@ -82,62 +148,138 @@ impl Compilation<'_> {
         if !self.features.is_empty() {
             command.arg("--features").arg(self.features.join(","));
         }
-        // With fat LTO the assembly of the last crate is the whole program's: the PTX. There is nothing to link,
-        // and without a linked file cargo never takes PTX of other settings for up to date.
-        command
-            .args(["--", "-Zno-link", "-Zcrate-attr=feature(abi_ptx,asm_experimental_arch,linkage)"])
-            .arg(format!("--emit=asm={}", ptx.display()));
+        match dependencies {
+            // Of this name cargo documents that it is no profile, but `cargo check` by the profile `dev`. The assembly lies beside
+            // the metadata, so that cargo's notion of what is up to date holds for it too.
+            Dependencies::Described => {
+                command.args(["--profile", "check", "--crate-type", "lib", "--", FEATURES, WHOLE_PROGRAM]);
+                // Cargo names files after the package, where it lies in its workspace, and flags. Crates of two workspaces that are
+                // compiled in one folder at the same time would overwrite each other's.
+                let mut hasher = DefaultHasher::new();
+                self.manifest.hash(&mut hasher);
+                command.arg("--emit=asm").arg(format!("--cfg=cuda_tiles_crate=\"{}\"", hasher.finish()));
+            }
+            // With fat LTO the assembly of the last crate is the whole program's: the PTX. There is nothing to link,
+            // and without a linked file cargo never takes PTX of other settings for up to date.
+            Dependencies::Linked => {
+                command.args(["--release", "--crate-type", "cdylib", "--", FEATURES, "-Zno-link"]);
+                command.arg(format!("--emit=asm={}", file.display()));
+            }
+        }
         command
     }
 
-    fn rustflags(&self, arch: Arch) -> Vec<String> {
+    fn rustflags(&self, arch: Arch, dependencies: Dependencies) -> Vec<String> {
         let (major, minor) = arch.ptx_version();
-        let mut flags = vec![
-            format!("-Ctarget-cpu={arch}"),
-            format!("-Ctarget-feature=+ptx{major}{minor}"),
-            // A panic becomes a trap, without the code that would format its message.
-            "-Zunstable-options".to_owned(),
-            "-Cpanic=immediate-abort".to_owned(),
-            // Names of entries that are identifiers of PTX, whatever their modules are called.
-            "-Csymbol-mangling-version=v0".to_owned(),
-            // Arrays stay in registers only if every loop over them is unrolled.
-            "-Cllvm-args=-unroll-threshold=2000".to_owned(),
-            // A call passes its arguments through memory: nothing is too large to be inlined.
-            "-Cllvm-args=-inline-threshold=100000".to_owned(),
-        ];
+        let mut flags = vec![format!("-Ctarget-cpu={arch}"), format!("-Ctarget-feature=+ptx{major}{minor}")];
+        flags.extend(FLAGS.map(str::to_owned));
+        if matches!(dependencies, Dependencies::Described) {
+            flags.extend(DESCRIBED.map(str::to_owned));
+        }
         flags.extend_from_slice(self.rustflags);
         flags
     }
 }
 
+/// The assembly of the crate that cargo reports last, which is the kernel crate: it lies beside the crate's metadata.
+fn assembly_of_last(stdout: &[u8]) -> Option<PathBuf> {
+    let artifact = messages(stdout, "compiler-artifact").last()?;
+    let mut files = texts(&artifact["filenames"]).map(Path::new);
+    let metadata = files.find(|file| file.extension().is_some_and(|extension| extension == "rmeta"))?;
+    let name = metadata.file_stem()?.to_str()?.strip_prefix("lib")?;
+    Some(metadata.with_file_name(format!("{name}.s")))
+}
+
+/// A workspace, as cargo describes it.
+pub(crate) struct Metadata {
+    pub(crate) workspace_root: PathBuf,
+    packages: Vec<Package>,
+    /// By the package's identifier, the identifiers of those that it depends on.
+    dependencies: HashMap<String, Vec<String>>,
+}
+
+/// A package of a workspace, or one that these depend on.
+pub(crate) struct Package {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    manifest: PathBuf,
+    /// Whether its source is on this machine, for people to edit.
+    is_local: bool,
+    /// The kinds and root files of what cargo makes of it.
+    targets: Vec<(Vec<String>, PathBuf)>,
+}
+
+impl Metadata {
+    fn read(json: &Value) -> Self {
+        Self {
+            workspace_root: text(&json["workspace_root"]).into(),
+            packages: items(&json["packages"]).map(Package::read).collect(),
+            dependencies: items(&json["resolve"]["nodes"])
+                .map(|node| (text(&node["id"]), texts(&node["dependencies"]).map(str::to_owned).collect()))
+                .collect(),
+        }
+    }
+}
+
+impl Package {
+    fn read(json: &Value) -> Self {
+        let target = |target: &Value| {
+            let kinds = texts(&target["kind"]).map(str::to_owned).collect();
+            (kinds, text(&target["src_path"]).into())
+        };
+        Self {
+            id: text(&json["id"]),
+            name: text(&json["name"]),
+            manifest: text(&json["manifest_path"]).into(),
+            is_local: json["source"].is_null(),
+            targets: items(&json["targets"]).map(target).collect(),
+        }
+    }
+
+    /// Its manifest, the folders of its libraries and its build script.
+    fn own_files(&self) -> Vec<PathBuf> {
+        let is_program = |kind: &String| ["bin", "bench", "example", "test"].contains(&kind.as_str());
+        let mut files = vec![self.manifest.clone()];
+        for (kinds, source) in &self.targets {
+            if kinds.iter().any(|kind| kind == "custom-build") {
+                files.push(source.clone());
+            } else if !kinds.iter().all(is_program) {
+                files.extend(source.parent().map(Path::to_owned));
+            }
+        }
+        files
+    }
+}
+
 /// Asks cargo what the kernel crate is; with `dependencies`, also what it depends on for the GPU.
 pub(crate) fn metadata(manifest: &Path, dependencies: bool) -> Result<Metadata, Error> {
-    let mut command = MetadataCommand::new();
-    command.manifest_path(manifest);
-    if dependencies {
-        command.other_options(["--filter-platform".to_owned(), TARGET.to_owned()]);
-    } else {
-        command.no_deps();
-    }
-    let failed = |source| Error::Metadata { manifest: manifest.to_owned(), source };
-    let mut command = command.cargo_command();
+    let cargo = std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from);
+    let mut command = Command::new(&cargo);
     environment::clean(&mut command);
+    command.args(["metadata", "--format-version", "1", "--manifest-path"]).arg(manifest);
+    if dependencies {
+        command.args(["--filter-platform", TARGET]);
+    } else {
+        command.arg("--no-deps");
+    }
     // `--filter-platform` asks a compiler about the target; the running one is as good as any.
     if let Some(rustc) = std::env::var_os("RUSTC") {
         command.env("RUSTC", rustc);
     }
-    let output = command.output().map_err(|error| failed(cargo_metadata::Error::Io(error)))?;
+    let output = command.output().map_err(|source| Error::Start { program: cargo, source })?;
+    let failed = |reason| Error::Metadata { manifest: manifest.to_owned(), reason };
     if !output.status.success() {
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(failed(cargo_metadata::Error::CargoMetadata { stderr }));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(failed(format!("`cargo metadata` exited with an error: {stderr}")));
     }
-    MetadataCommand::parse(String::from_utf8_lossy(&output.stdout)).map_err(failed)
+    let json = serde_json::from_slice(&output.stdout);
+    json.map(|json| Metadata::read(&json)).map_err(|error| failed(error.to_string()))
 }
 
 /// The package whose `Cargo.toml` is `manifest`.
 pub(crate) fn package<'a>(metadata: &'a Metadata, manifest: &Path) -> Option<&'a Package> {
     let same = |package: &&Package| {
-        let (left, right) = (package.manifest_path.as_std_path().canonicalize(), manifest.canonicalize());
+        let (left, right) = (package.manifest.canonicalize(), manifest.canonicalize());
         matches!((left, right), (Ok(left), Ok(right)) if left == right)
     };
     metadata.packages.iter().find(same)
@@ -145,47 +287,27 @@ pub(crate) fn package<'a>(metadata: &'a Metadata, manifest: &Path) -> Option<&'a
 
 /// The files and folders that the PTX is made from: those of the kernel crate and of the packages on this
 /// machine that it depends on, and the lock file.
-pub(crate) fn sources(metadata: &Metadata, root: &PackageId) -> Vec<PathBuf> {
+pub(crate) fn sources(metadata: &Metadata, root: &str) -> Vec<PathBuf> {
     let reached = reachable(metadata, root);
     let mut sources: Vec<PathBuf> = metadata
         .packages
         .iter()
-        .filter(|package| package.source.is_none() && reached.contains(&package.id))
-        .flat_map(own_files)
+        .filter(|package| package.is_local && reached.contains(&*package.id))
+        .flat_map(Package::own_files)
         .collect();
-    sources.push(metadata.workspace_root.join("Cargo.lock").into_std_path_buf());
+    sources.push(metadata.workspace_root.join("Cargo.lock"));
     sources.sort();
     sources.dedup();
     sources
 }
 
-/// A package's manifest, the folders of its libraries and its build script.
-fn own_files(package: &Package) -> Vec<PathBuf> {
-    let mut files = vec![package.manifest_path.clone().into_std_path_buf()];
-    for target in &package.targets {
-        let source = target.src_path.as_std_path();
-        if target.kind.contains(&TargetKind::CustomBuild) {
-            files.push(source.to_owned());
-        } else if target.kind.iter().any(is_library) {
-            files.extend(source.parent().map(Path::to_owned));
-        }
-    }
-    files
-}
-
-fn is_library(kind: &TargetKind) -> bool {
-    !matches!(kind, TargetKind::Bin | TargetKind::Bench | TargetKind::Example | TargetKind::Test)
-}
-
 /// The packages that `root` depends on, directly or not, and itself.
-fn reachable<'a>(metadata: &'a Metadata, root: &'a PackageId) -> HashSet<&'a PackageId> {
-    let nodes = metadata.resolve.as_ref().map_or(&[][..], |resolve| &resolve.nodes);
+fn reachable<'a>(metadata: &'a Metadata, root: &'a str) -> HashSet<&'a str> {
     let mut reached = HashSet::from([root]);
     let mut to_visit = vec![root];
     while let Some(id) = to_visit.pop() {
-        let dependencies =
-            nodes.iter().find(|node| node.id == *id).map_or(&[][..], |node| &node.dependencies);
-        to_visit.extend(dependencies.iter().filter(|dependency| reached.insert(dependency)));
+        let dependencies = metadata.dependencies.get(id).map_or(&[][..], Vec::as_slice);
+        to_visit.extend(dependencies.iter().map(String::as_str).filter(|&id| reached.insert(id)));
     }
     reached
 }

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::Message;
-use cargo_metadata::diagnostic::DiagnosticLevel;
+use crate::json::messages;
 
 /// The compiler's messages, in its own words and order.
 ///
@@ -22,17 +21,18 @@ impl Diagnostics {
     pub(crate) fn read(stdout: &[u8], workspace: &Path) -> Self {
         let shell = shell_folder();
         let mut diagnostics = Self::default();
-        for message in Message::parse_stream(stdout) {
-            let Ok(Message::CompilerMessage(message)) = message else { continue };
-            let message = message.message;
-            let is_error = matches!(message.level, DiagnosticLevel::Error | DiagnosticLevel::Ice);
+        for message in messages(stdout, "compiler-message") {
+            let message = &message["message"];
+            let text = |name: &str| message[name].as_str().unwrap_or_default();
+            // A failure of the compiler itself is an "error: internal compiler error".
+            let is_error = text("level").starts_with("error");
             // A count of errors; and warnings about no line of the source, but about the flags that this crate passes.
-            let is_empty = message.spans.is_empty();
-            if is_empty && (!is_error || message.message.starts_with("aborting due to")) {
+            let is_empty = message["spans"].as_array().is_none_or(Vec::is_empty);
+            if is_empty && (!is_error || text("message").starts_with("aborting due to")) {
                 continue;
             }
-            let rendered = message.rendered.unwrap_or(message.message);
-            diagnostics.messages.push(with_paths(&rendered, workspace, shell.as_deref()));
+            let rendered = message["rendered"].as_str().unwrap_or_else(|| text("message"));
+            diagnostics.messages.push(with_paths(rendered, workspace, shell.as_deref()));
             diagnostics.has_errors |= is_error;
         }
         diagnostics

@@ -31,13 +31,12 @@ pub enum Error {
         folder: PathBuf,
     },
     /// `cargo metadata` failed for the kernel crate.
-    #[error("cargo cannot read the kernel crate {}: {source}", .manifest.display())]
+    #[error("cargo cannot read the kernel crate {}: {reason}", .manifest.display())]
     Metadata {
         /// The kernel crate's `Cargo.toml`.
         manifest: PathBuf,
         /// What cargo says.
-        #[source]
-        source: cargo_metadata::Error,
+        reason: String,
     },
     /// No toolchain can compile for the GPU, and PTX is required.
     #[error(

@@ -61,6 +61,7 @@ mod cargo;
 mod diagnostics;
 mod environment;
 mod error;
+mod json;
 mod metadata;
 pub mod ptx;
 mod toolchain;

@@ -26,6 +26,7 @@
 //! ```
 
 pub(crate) mod code;
+pub(crate) mod declarations;
 pub(crate) mod order;
 pub(crate) mod repair;
 pub(crate) mod statics;

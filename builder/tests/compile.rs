@@ -131,6 +131,52 @@ fn features_and_the_name_are_passed_on_and_not_mixed_up_by_reuse() {
 }
 
 #[test]
+fn functions_of_dependencies_are_compiled_into_the_module_and_so_are_statics() {
+    let kernels = Crate::new(&KERNEL.replace("2 } +", "table::squared(index) as u64 } +"));
+    let (folder, manifest) =
+        (kernels.folder.path().join("kernels/table"), kernels.folder.path().join("kernels/Cargo.toml"));
+    let table = |source: &str| {
+        std::fs::create_dir_all(folder.join("src")).unwrap();
+        std::fs::write(folder.join("Cargo.toml"), "[package]\nname = \"table\"\nedition = \"2024\"\n")
+            .unwrap();
+        std::fs::write(folder.join("src/lib.rs"), format!("#![no_std]\n{source}")).unwrap();
+    };
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, format!("{text}[dependencies]\ntable = {{ path = \"table\" }}\n")).unwrap();
+    // A function that is not generic; then one that needs a static, of which metadata has no more than the name.
+    let function = "#[inline(never)]\npub fn squared(index: usize) -> usize { index * index }";
+    let with_static = "static SQUARES: [usize; 64] = { let mut all = [0; 64]; let mut i = 0; while i < 64 { all[i] = i * i; i += 1 } all };\n\
+                       #[inline(never)]\npub fn squared(index: usize) -> usize { SQUARES[index] }";
+    for source in [function, with_static] {
+        table(source);
+        let built = kernels.builder().arch(Arch::Sm80).try_build().unwrap();
+        if is_skipped(&built) {
+            return;
+        }
+        let text = std::fs::read_to_string(&built.images[0].path).unwrap();
+        assert!(!text.contains(".extern"), "{text}");
+        assert_eq!(text.contains("SQUARES"), source.contains("SQUARES"), "{text}");
+        assert!(text.contains("table7squared("), "it is not to be inlined:\n{text}");
+    }
+}
+
+#[test]
+fn profiles_of_the_kernel_crate_do_not_reach_the_kernels() {
+    let kernels = Crate::new(KERNEL);
+    let text = || {
+        let built = kernels.builder().arch(Arch::Sm80).try_build().unwrap();
+        (!is_skipped(&built)).then(|| std::fs::read_to_string(&built.images[0].path).unwrap())
+    };
+    let Some(before) = text() else { return };
+    let manifest = kernels.folder.path().join("kernels/Cargo.toml");
+    let profiles = "[profile.dev]\ndebug = true\noverflow-checks = true\n\n\
+                    [profile.dev.package.small-kernels]\nopt-level = 0\ndebug-assertions = true\ncodegen-units = 8\n";
+    let settings = std::fs::read_to_string(&manifest).unwrap() + profiles;
+    std::fs::write(&manifest, settings).unwrap();
+    assert_eq!(text().unwrap(), before);
+}
+
+#[test]
 fn kernels_of_one_name_are_entries_named_after_their_modules() {
     let kernels = Crate::new(&format!("{KERNEL}{TWO}"));
     let built = kernels.builder().arch(Arch::Sm80).try_build().unwrap();

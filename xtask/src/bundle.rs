@@ -13,7 +13,8 @@ use crate::{process, workspace};
 const LARGEST: u64 = 64 << 20;
 
 /// The packages with tests, examples and benchmarks that use a GPU.
-const PACKAGES: [&str; 3] = ["cuda-tiles-suite", "cuda-tiles-operation-tests", "cuda-tiles-host"];
+const PACKAGES: [&str; 4] =
+    ["cuda-tiles-suite", "cuda-tiles-digits", "cuda-tiles-operation-tests", "cuda-tiles-host"];
 
 /// How a program names the folder of its package. A test that does so reads the source tree, and the other machine has none.
 const SOURCE_TREE: &str = "env!(\"CARGO_MANIFEST_DIR\")";

@@ -23,10 +23,19 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result {
     eprintln!("[1/2] setting up");
     setup::run(&setup::Options::default())?;
-    eprintln!("[2/2] building and running the example `digits` (some two minutes, the first time)");
+    eprintln!("[2/2] building and running the example `digits` (a minute or two, the first time)");
     let csv = options.csv.clone().unwrap_or_else(|| workspace::root().join("data/digits.csv"));
     let out = options.out.clone().unwrap_or_else(|| workspace::target().join("quickstart/misread.png"));
-    let mut command = workspace::cargo(["run", "--release", "--example", "digits", "--", "--csv"]);
+    let mut command = workspace::cargo([
+        "run",
+        "--release",
+        "--package",
+        "cuda-tiles-digits",
+        "--example",
+        "digits",
+        "--",
+        "--csv",
+    ]);
     // The example runs in the workspace's folder; relative paths are meant from here.
     command
         .arg(std::path::absolute(&csv).unwrap_or(csv))

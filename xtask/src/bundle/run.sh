@@ -86,7 +86,7 @@ run_examples() {
     local program
     for program in examples/*; do
         case "$program" in
-        */digits) run_program examples "$program" --csv data/digits.csv --out logs/misread.png ;;
+        */digits-digits) run_program examples "$program" --csv data/digits.csv --out logs/misread.png ;;
         *) run_program examples "$program" ;;
         esac
     done

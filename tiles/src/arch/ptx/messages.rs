@@ -7,20 +7,24 @@
 
 use crate::arch::global;
 use crate::protocol;
-use core::arch::{asm, global_asm};
-
-// The buffer's address; whether a failure has been claimed; how many words of messages have been claimed.
-global_asm!(".visible .global .align 8 .u64 cuda_tiles_messages[2];");
+use core::arch::asm;
 
 /// Whether messages are words that the host shows later: then [`claim`], [`store`] and [`publish`] are how they get there.
 pub const SHOWN_BY_HOST: bool = true;
 
-/// The address of the module's variable.
+/// The address of the module's variable: the buffer's address; whether a failure has been claimed; how many words of messages have been
+/// claimed.
 #[inline(always)]
 fn state() -> *mut u8 {
     let address;
     // SAFETY: `mov` of a variable's name yields its address (PTX ISA, "mov"), which in the global window is the generic one.
-    unsafe { asm!("mov.u64 {0}, cuda_tiles_messages;", out(reg64) address, options(pure, nomem, nostack)) }
+    unsafe {
+        asm!(
+            "mov.u64 {0}, cuda_tiles_messages; //@cuda-tiles declares .visible .global .align 8 .u64 cuda_tiles_messages[2]",
+            out(reg64) address,
+            options(pure, nomem, nostack)
+        )
+    }
     address
 }
 

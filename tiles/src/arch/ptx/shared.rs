@@ -1,17 +1,6 @@
 //! Shared memory, by 32-bit addresses in the shared window (PTX ISA, "Shared State Space").
 
-use core::arch::{asm, global_asm};
-
-// Scratch of three sizes, each allocated only to the kernels that use it: a small one costs no occupancy. Those that hold operands
-// of warpgroups are aligned to the widest swizzle.
-global_asm!(
-    ".shared .align 16 .b8 cuda_tiles_scratch_small[1024];",
-    ".shared .align 1024 .b8 cuda_tiles_scratch_medium[4096];",
-    ".shared .align 1024 .b8 cuda_tiles_scratch_large[16384];"
-);
-
-// The memory that a launch asks for. It is only declared: a kernel that does not name it has none.
-global_asm!(".extern .shared .align 1024 .b8 cuda_tiles_dynamic[];");
+use core::arch::asm;
 
 /// Which of the sizes of shared memory the target has: see `stream::shared::CLASSES`. A target has the features of those
 /// before it. The launch knows the same by the target's name (`Image::shared_class` of cuda-tiles-host).
@@ -35,31 +24,52 @@ pub const BUDGET_CLASS: usize = if cfg!(any(
 #[inline(always)]
 pub fn dynamic() -> u32 {
     let address: u32;
-    // SAFETY: `mov` of a variable's name yields its address; it is declared above.
-    unsafe { asm!("mov.u32 {0}, cuda_tiles_dynamic;", out(reg32) address, options(pure, nomem, nostack)) };
+    // SAFETY: `mov` of a variable's name yields its address; the comment has the builder declare it.
+    unsafe {
+        asm!(
+            "mov.u32 {0}, cuda_tiles_dynamic; //@cuda-tiles declares .extern .shared .align 1024 .b8 cuda_tiles_dynamic[]",
+            out(reg32) address,
+            options(pure, nomem, nostack)
+        );
+    }
     address
 }
 
 /// The most bytes that [`scratch`] offers.
 pub const SCRATCH_BYTES: usize = 16384;
 
+/// The address of a scratch, which the comment has the builder declare.
+macro_rules! scratch {
+    ($name:ident, $alignment:literal, $bytes:literal) => {{
+        let address: u32;
+        // SAFETY: `mov` of a variable's name yields its address in its state space (PTX ISA, "mov").
+        unsafe {
+            asm!(
+                concat!(
+                    "mov.u32 {0}, ", stringify!($name), "; //@cuda-tiles declares .shared .align ", $alignment, " .b8 ",
+                    stringify!($name), "[", $bytes, "]"
+                ),
+                out(reg32) address,
+                options(pure, nomem, nostack)
+            );
+        }
+        address
+    }};
+}
+
 /// The shared-window address of at least `BYTES` bytes, the same at every call with the same size class. It is aligned to 16
 /// bytes; for more than 1024 bytes, to 1024.
 #[inline(always)]
 pub fn scratch<const BYTES: usize>() -> u32 {
-    let address: u32;
-    // SAFETY: `mov` of a variable's name yields its address in its state space (PTX ISA, "mov"). The
-    // variables are defined above, in the module that this code becomes part of.
-    unsafe {
-        if BYTES <= 1024 {
-            asm!("mov.u32 {0}, cuda_tiles_scratch_small;", out(reg32) address, options(pure, nomem, nostack));
-        } else if BYTES <= 4096 {
-            asm!("mov.u32 {0}, cuda_tiles_scratch_medium;", out(reg32) address, options(pure, nomem, nostack));
-        } else {
-            asm!("mov.u32 {0}, cuda_tiles_scratch_large;", out(reg32) address, options(pure, nomem, nostack));
-        }
+    // Each of the three is allocated only to the kernels that use it: a small one costs no occupancy. Those that hold operands of
+    // warpgroups are aligned to the widest swizzle.
+    if BYTES <= 1024 {
+        scratch!(cuda_tiles_scratch_small, 16, 1024)
+    } else if BYTES <= 4096 {
+        scratch!(cuda_tiles_scratch_medium, 1024, 4096)
+    } else {
+        scratch!(cuda_tiles_scratch_large, 1024, 16384)
     }
-    address
 }
 
 /// [`scratch`] for a size that the compiler knows, though not as a parameter.

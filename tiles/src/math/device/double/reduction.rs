@@ -49,8 +49,8 @@ fn reduce_countable(x: f64) -> Reduced {
     Reduced { high, low: (second - high) + tail, quadrant: shifted.to_bits() as u32 }
 }
 
-/// 2/π after 64 zero bits: enough for the largest exponent.
-static TWO_OVER_PI: [u64; 20] = [
+/// 2/π after 64 zero bits: enough for the largest exponent. A static would keep all kernels that use it from the short way of the builder.
+const TWO_OVER_PI: &[u64; 20] = &[
     0x0000_0000_0000_0000,
     0xa2f9_836e_4e44_1529,
     0xfc27_57d1_f534_ddc0,

@@ -1,6 +1,6 @@
 //! Reads handwritten digits with tile kernels, on the GPU if there is one and else on the CPU.
 //!
-//!     cargo run --release --example digits
+//!     cargo run --release --package cuda-tiles-digits --example digits
 //!
 //! The scans (8 x 8 pixels, 1,797 of them) are standardised by columns; each is given to the class whose centroid is
 //! nearest; softmax over the negative distances says how sure that is. The kernels are in `kernels/src/digits.rs`. The
@@ -24,7 +24,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 struct Arguments {
     /// The scans: 64 pixel values (0 to 16) and the digit on each line.
-    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/data/digits.csv"))]
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits.csv"))]
     csv: PathBuf,
     /// Where the picture of the misread digits goes.
     #[arg(long, default_value = "target/quickstart/misread.png")]
