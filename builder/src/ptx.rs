@@ -28,6 +28,7 @@
 pub(crate) mod code;
 pub(crate) mod order;
 pub(crate) mod repair;
+pub(crate) mod split;
 pub(crate) mod statics;
 
 use std::collections::HashMap;

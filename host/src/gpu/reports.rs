@@ -31,7 +31,9 @@ impl Gpu {
     pub(super) fn show_messages(&self) {
         let mut lines = Vec::new();
         let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        messages.iter_mut().for_each(|messages| messages.take(&mut lines));
+        if let Some(messages) = &mut *messages {
+            messages.take(&mut lines);
+        }
         // The printer may wait for the GPU itself.
         drop(messages);
         lines.iter().for_each(|line| printer::show(line));
@@ -40,6 +42,6 @@ impl Gpu {
     /// What the kernel that trapped has reported, if anything.
     pub(super) fn report(&self) -> Option<Report> {
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        messages.iter().find_map(Messages::report)
+        messages.as_ref().and_then(Messages::report)
     }
 }
