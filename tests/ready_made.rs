@@ -538,7 +538,9 @@ fn each_kernel_has_a_module_of_its_own() {
             let module = image.ptx(entry).unwrap();
             assert!(module.contains(&format!(".entry {}(", entry.symbol)), "{}", entry.path);
             assert_eq!(module.matches(".entry ").count(), 1, "{}", entry.path);
-            assert!(module.starts_with(".version ") && module.contains(&format!(".target {}\n", image.arch())));
+            assert!(
+                module.starts_with(".version ") && module.contains(&format!(".target {}\n", image.arch()))
+            );
         }
     }
 }

@@ -5,7 +5,9 @@ mod kernels;
 use std::time::Duration;
 
 use cuda_tiles::launch::{Description, Kernel};
-use cuda_tiles_host::{Artifact, Code, Device, Error, Grid, Launch, PinnedBuffer, Tensor, TensorView, workspace};
+use cuda_tiles_host::{
+    Artifact, Code, Device, Error, Grid, Launch, PinnedBuffer, Tensor, TensorView, workspace,
+};
 use kernels::{DELAYED_COPY, INCREMENT, KERNELS, THREADS, description, entry, gpu, image};
 
 /// Long enough for a race to show.
@@ -179,7 +181,9 @@ fn what_cannot_be_compiled_says_why_when_it_is_launched() {
     }
     let message = LATER.launch(&device, 1, ()).unwrap_err().to_string();
     assert!(
-        message.starts_with("the NVIDIA driver is too old for kernel `later` of `future`: the code is PTX ISA 99.0"),
+        message.starts_with(
+            "the NVIDIA driver is too old for kernel `later` of `future`: the code is PTX ISA 99.0"
+        ),
         "{message}"
     );
     // Both stand in nobody else's way.

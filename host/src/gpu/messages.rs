@@ -4,55 +4,25 @@
 //! messages are in order. It is memory of this process: a trap, which makes everything on the GPU unreachable, leaves it readable.
 
 use std::fmt;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use cuda_tiles::debug::protocol;
 use cuda_tiles::debug::read::{Failure, Record};
 use cudarc::driver::{DriverError, result, sys};
 
-use super::Gpu;
-use crate::error::{Report, Result};
+use crate::error::Report;
 
 /// The variable of a module that holds the buffer's address.
-const VARIABLE: &std::ffi::CStr = c"cuda_tiles_messages";
+pub(super) const VARIABLE: &std::ffi::CStr = c"cuda_tiles_messages";
 
 /// The two counters of 32 bits that blocks compete for.
 const COUNTER_BYTES: usize = 8;
-
-impl Gpu {
-    /// Lets the kernels of a new module of the current context speak, if they have anything to say.
-    pub(super) fn listen(&self, module: sys::CUmodule) -> Result<()> {
-        const OPERATION: &str = "listening to kernels";
-        let (mut variable, mut bytes) = (0, 0);
-        // SAFETY: the module is loaded in the current context, the name ends with a zero, and both results are written.
-        let found =
-            unsafe { sys::cuModuleGetGlobal_v2(&mut variable, &mut bytes, module, VARIABLE.as_ptr()) };
-        match found.result() {
-            Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)) => return Ok(()),
-            other => self.check(OPERATION, other)?,
-        }
-        let stream = self.upload_stream()?;
-        let upload = |address, words: &[u64]| {
-            // SAFETY: the address is that of room for these words, which no kernel uses yet; they outlive the copy, which is waited for.
-            unsafe { result::memcpy_htod_async(address, words, stream.cu_stream()) }?;
-            stream.synchronize()
-        };
-        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        let messages = match &mut *messages {
-            Some(messages) => messages,
-            none => none.insert(self.check(OPERATION, Messages::new(upload))?),
-        };
-        // The variable has the two words of 64 bits that `cuda_tiles` gives it, and no kernel of the module runs.
-        self.check(OPERATION, upload(variable, &messages.addresses))
-    }
-}
 
 /// A GPU's buffer, which lives as long as the modules that write to it: to the end of the process.
 pub(super) struct Messages {
     buffer: &'static [AtomicU32],
     /// What the variable of each module holds: the buffer's address, and that of the counters that blocks compete for.
-    addresses: [u64; 2],
+    pub(super) addresses: [u64; 2],
     /// The words that were taken out of the ring.
     taken: u32,
     /// Whether a message of a failed assertion was among them, which stays in the ring: no room is given back from then on.
@@ -61,7 +31,9 @@ pub(super) struct Messages {
 
 impl Messages {
     /// Makes a buffer for the current context. `upload` brings words to an address on the GPU.
-    fn new(upload: impl FnOnce(u64, &[u64]) -> Result<(), DriverError>) -> Result<Self, DriverError> {
+    pub(super) fn new(
+        upload: impl FnOnce(u64, &[u64]) -> Result<(), DriverError>,
+    ) -> Result<Self, DriverError> {
         // SAFETY: allocating changes nothing that exists.
         let address = unsafe { result::malloc_host(protocol::BYTES, sys::CU_MEMHOSTALLOC_DEVICEMAP) }?;
         // SAFETY: the allocation is this long, aligned to pages, and never freed; from here on it is only accessed
