@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::cargo::{self, Compilation};
 use crate::machine_code::{self, Assembler, Places};
-use crate::pack::{Contents, pack};
+use crate::pack::{Contents, Effort, pack};
 use crate::ptx::split;
 use crate::toolchain::{self, Toolchain, ToolchainMissing};
 use crate::{Arch, BuiltImage, Diagnostics, Error, artifact, metadata};
@@ -183,6 +183,8 @@ struct Build {
     out_dir: PathBuf,
     target_dir: PathBuf,
     in_build_script: bool,
+    /// How small the embedded files are to be.
+    effort: Effort,
     /// What makes machine code, or why nothing does.
     assembler: Result<Assembler, String>,
     /// What cargo is to be told, in lines.
@@ -211,9 +213,11 @@ impl Build {
             None => out_dir.join("cuda-tiles"),
         };
         artifact::create_folder(&out_dir)?;
-        let assembler = Assembler::find(settings.machine_code, &Places::of_environment())?;
+        let places = Places::of_environment();
+        let effort = if places.is_optimised { Effort::Greater } else { Effort::Small };
+        let assembler = Assembler::find(settings.machine_code, &places)?;
         let directives = String::new();
-        Ok(Self { settings, manifest, out_dir, target_dir, in_build_script, assembler, directives })
+        Ok(Self { settings, manifest, out_dir, target_dir, in_build_script, effort, assembler, directives })
     }
 
     fn run(&mut self) -> Result<Built, Error> {
@@ -348,7 +352,7 @@ impl Build {
         contents: Contents,
     ) -> Result<(), Error> {
         let path = self.out_dir.join(file);
-        let packed = pack(modules, contents).map_err(|source| Error::File {
+        let packed = pack(modules, contents, self.effort).map_err(|source| Error::File {
             path: path.clone(),
             action: "packed",
             source,

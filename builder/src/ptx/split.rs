@@ -82,10 +82,17 @@ fn part(text: &str, items: &[Item<'_>], group: &BTreeSet<usize>) -> Part {
         if item.kind == Kind::Entry {
             part.entries.extend(item.names.iter().map(|&name| name.to_owned()));
         }
-        part.text += &text[item.range.clone()];
-        part.text.push('\n');
+        part.text += &bare(&text[item.range.clone()]);
     }
     part
+}
+
+/// The text without lines of comments and without indentation, which are a fifth of it.
+fn bare(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    // A comment that began further up may end in such a line.
+    let lines = lines.filter(|line| !line.starts_with("//") || line.contains("*/"));
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// The items of a module without comments; `None` if there are some whose meaning depends on the rest of the module.
@@ -252,7 +259,10 @@ mod tests {
             assert_eq!(module.entries().len(), 1);
             // The order of declarations stays: PTX has names before their use.
             let whole = Module::parse(&text).unwrap();
-            assert_eq!(module.entries()[0].body(), whole.entry(&part.entries[0]).unwrap().body());
+            assert_eq!(
+                module.entries()[0].body().trim(),
+                bare(whole.entry(&part.entries[0]).unwrap().body()).trim()
+            );
         }
     }
 
@@ -299,6 +309,12 @@ mod tests {
         assert_eq!(parts[0].entries, ["k", "l"]);
         let cut = format!("{HEAD}.entry k() {{ ret;");
         assert_eq!(texts(&super::parts(&cut)), [&*cut]);
+    }
+
+    #[test]
+    fn comments_and_indentation_are_left_out() {
+        let text = "\t// begin inline asm\n\tadd.s32 %r1, %r2, 1; // more\n\n/* a\n// b */\n\tret;\n";
+        assert_eq!(bare(text), "add.s32 %r1, %r2, 1; // more\n/* a\n// b */\nret;\n");
     }
 
     #[test]
