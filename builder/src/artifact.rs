@@ -62,7 +62,7 @@ pub(crate) fn write_source(
     missing: Option<&str>,
 ) -> Result<PathBuf, Error> {
     let path = folder.join(format!("{name}.rs"));
-    write(&path, &source(name, images, missing))?;
+    write(&path, source(name, images, missing))?;
     Ok(path)
 }
 

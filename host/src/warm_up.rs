@@ -57,11 +57,9 @@ pub(crate) fn run<J: Sync>(
             });
         }
         drop(sender);
-        let mut done = 0;
-        for (job, result) in ended {
+        for (earlier, (job, result)) in ended.into_iter().enumerate() {
             result?;
-            done += 1;
-            progress(&Progress { kernel: name(job), done, total: jobs.len() });
+            progress(&Progress { kernel: name(job), done: earlier + 1, total: jobs.len() });
         }
         Ok(())
     })
