@@ -200,10 +200,14 @@ impl Device {
     /// use cuda_tiles_host::Device;
     ///
     /// #[kernel]
-    /// fn nothing(_cx: Cx<()>) {}
+    /// fn double(cx: Cx, x: SpanMut<f32, (u32,)>) {
+    ///     let x = x.partition(cx, shape![64]);
+    ///     let i = cx.bid::<0>();
+    ///     x.store_masked(x.load_masked(Zero, i) * 2.0, i);
+    /// }
     ///
     /// let device = Device::cpu();
-    /// if let Some(code) = device.code_of(nothing.description())? {
+    /// if let Some(code) = device.code_of(double.description())? {
     ///     println!("{code}");
     /// }
     /// # Ok::<(), cuda_tiles_host::Error>(())
