@@ -602,6 +602,21 @@ fn the_code_for_gpus_has_the_kernels_that_programs_launch() {
     }
 }
 
+/// What the builder packs, the program finds: a module for each kernel, with the version and the target that all have.
+#[test]
+fn each_kernel_has_a_module_of_its_own() {
+    for image in KERNELS.images() {
+        for entry in image.entries() {
+            let module = image.ptx(entry).unwrap();
+            assert!(module.contains(&format!(".entry {}(", entry.symbol)), "{}", entry.path);
+            assert_eq!(module.matches(".entry ").count(), 1, "{}", entry.path);
+            assert!(
+                module.starts_with(".version ") && module.contains(&format!(".target {}\n", image.arch()))
+            );
+        }
+    }
+}
+
 /// Code for GPUs that an instance is not for has its entry, and nothing of its body.
 #[test]
 fn an_instance_for_other_gpus_has_no_code() {
@@ -610,8 +625,8 @@ fn an_instance_for_other_gpus_has_no_code() {
     for image in KERNELS.images() {
         for kernel in kernels {
             let entry = image.entries().iter().find(|entry| entry.path == kernel.path).unwrap();
-            let (_, code) = image.ptx().split_once(&format!(".entry {}(", entry.symbol)).unwrap();
-            let code = code.split(".entry ").next().unwrap();
+            let module = image.ptx(entry).unwrap();
+            let (_, code) = module.split_once(&format!(".entry {}(", entry.symbol)).unwrap();
             assert_eq!(code.contains("mma"), image.supports(kernel), "{}: {code}", image.arch());
         }
     }

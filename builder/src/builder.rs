@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::cargo::{self, Compilation};
-use crate::metadata;
+use crate::machine_code::{self, Assembler, Places};
+use crate::pack::{Contents, Effort, pack};
+use crate::ptx::split;
 use crate::toolchain::{self, Toolchain, ToolchainMissing};
-use crate::{Arch, BuiltImage, Diagnostics, Error, artifact};
+use crate::{Arch, BuiltImage, Diagnostics, Error, artifact, metadata};
 
 /// The variable that makes a missing toolchain an error.
 const REQUIRE_PTX: &str = "CUDA_TILES_REQUIRE_PTX";
@@ -38,6 +40,7 @@ pub struct CudaBuilder {
     default_features: bool,
     rustflags: Vec<String>,
     required: bool,
+    machine_code: Option<bool>,
     out_dir: Option<PathBuf>,
     target_dir: Option<PathBuf>,
 }
@@ -68,6 +71,7 @@ impl CudaBuilder {
             default_features: true,
             rustflags: Vec::new(),
             required: false,
+            machine_code: None,
             out_dir: None,
             target_dir: None,
         }
@@ -110,6 +114,22 @@ impl CudaBuilder {
     /// CPU only.
     pub fn required(mut self, required: bool) -> Self {
         self.required = required;
+        self
+    }
+
+    /// Whether machine code is made ahead of time, so that a kernel's first launch need not wait for the driver's compiler. By
+    /// default it is in optimised builds (`cargo build --release`) where NVIDIA's assembler is found, [as the crate's page
+    /// says](crate#machine-code). With `true` it is in every build, and a missing assembler is an error.
+    ///
+    /// It costs what the driver's compiler would cost at the first launches, once for each kernel that has changed.
+    ///
+    /// ```no_run
+    /// // In a build script. (`no_run`: it needs the environment that cargo gives to build scripts.)
+    /// cuda_tiles_builder::CudaBuilder::new("kernels").machine_code(false).build();
+    /// ```
+    #[doc(alias("cubin", "SASS", "ptxas", "AOT"))]
+    pub fn machine_code(mut self, wanted: bool) -> Self {
+        self.machine_code = Some(wanted);
         self
     }
 
@@ -163,6 +183,10 @@ struct Build {
     out_dir: PathBuf,
     target_dir: PathBuf,
     in_build_script: bool,
+    /// How small the embedded files are to be.
+    effort: Effort,
+    /// What makes machine code, or why nothing does.
+    assembler: Result<Assembler, String>,
     /// What cargo is to be told, in lines.
     directives: String,
 }
@@ -189,11 +213,17 @@ impl Build {
             None => out_dir.join("cuda-tiles"),
         };
         artifact::create_folder(&out_dir)?;
-        Ok(Self { settings, manifest, out_dir, target_dir, in_build_script, directives: String::new() })
+        let places = Places::of_environment();
+        let effort = if places.is_optimised { Effort::Greater } else { Effort::Small };
+        let assembler = Assembler::find(settings.machine_code, &places)?;
+        let directives = String::new();
+        Ok(Self { settings, manifest, out_dir, target_dir, in_build_script, effort, assembler, directives })
     }
 
     fn run(&mut self) -> Result<Built, Error> {
-        for name in [toolchain::VARIABLE, REQUIRE_PTX, PREBUILT_PTX, DOCS_RS, "RUSTUP_TOOLCHAIN"] {
+        let assembler = [machine_code::VARIABLE].into_iter().chain(machine_code::TOOLKITS);
+        let own = [toolchain::VARIABLE, REQUIRE_PTX, PREBUILT_PTX, DOCS_RS, "RUSTUP_TOOLCHAIN"];
+        for name in own.into_iter().chain(assembler) {
             self.tell_cargo("rerun-if-env-changed", name);
         }
         if is_on(DOCS_RS) {
@@ -257,7 +287,7 @@ impl Build {
             target_folder: &self.target_dir.join(arch.name()),
         };
         let (text, warnings) = compilation.run(toolchain, arch, &path.with_extension("compiled.ptx"))?;
-        Ok((finish_image(package, arch, path, &text)?, warnings))
+        Ok((self.finish_image(package, name, arch, path, &text)?, warnings))
     }
 
     /// Takes over PTX that an earlier build has made.
@@ -270,17 +300,78 @@ impl Build {
             let text = std::fs::read_to_string(&source)
                 .map_err(|error| Error::Prebuilt { path: source.clone(), source: error })?;
             let path = self.out_dir.join(artifact::ptx_file(&name, arch));
-            images.push(finish_image(&package, arch, path, &text)?);
+            images.push(self.finish_image(&package, &name, arch, path, &text)?);
         }
         self.finish(name, images, None)
     }
 
-    fn without_ptx(&self, missing: String) -> Result<Built, Error> {
+    fn without_ptx(&mut self, missing: String) -> Result<Built, Error> {
         let (_, name) = self.package_and_name()?;
         self.finish(name, Vec::new(), Some(missing))
     }
 
-    fn finish(&self, name: String, images: Vec<BuiltImage>, missing: Option<String>) -> Result<Built, Error> {
+    /// Puts the launch bounds into a module's text and writes it: whole, for people and tools, and as the program embeds it.
+    fn finish_image(
+        &self,
+        package: &str,
+        name: &str,
+        arch: Arch,
+        path: PathBuf,
+        text: &str,
+    ) -> Result<BuiltImage, Error> {
+        let applied = metadata::apply(text, arch);
+        let (text, kernels) =
+            applied.map_err(|source| Error::Markers { package: package.to_owned(), arch, source })?;
+        artifact::write(&path, &text)?;
+
+        let parts = split::parts(&text);
+        let module_of =
+            |entry: &str| parts.iter().position(|part| part.entries.iter().any(|name| name == entry));
+        let modules = kernels.iter().map(|kernel| module_of(&kernel.entry).unwrap_or_default()).collect();
+        let texts: Vec<&str> = parts.iter().map(|part| &*part.text).collect();
+        self.write_packed(&artifact::packed_ptx_file(name, arch), &texts, Contents::Text)?;
+        let machine_code = match &self.assembler {
+            Ok(assembler) => {
+                assembler.assemble(&texts, arch, &self.target_dir.join(arch.name()).join("machine-code"))?
+            }
+            Err(reason) => Err(reason.clone()),
+        };
+        if let Ok(machine_code) = &machine_code {
+            let file = artifact::packed_machine_code_file(name, arch);
+            self.write_packed(&file, machine_code, Contents::MachineCode)?;
+        }
+        Ok(BuiltImage { arch, path, without_machine_code: machine_code.err(), modules, kernels })
+    }
+
+    fn write_packed(
+        &self,
+        file: &str,
+        modules: &[impl AsRef<[u8]>],
+        contents: Contents,
+    ) -> Result<(), Error> {
+        let path = self.out_dir.join(file);
+        let packed = pack(modules, contents, self.effort).map_err(|source| Error::File {
+            path: path.clone(),
+            action: "packed",
+            source,
+        })?;
+        artifact::write(&path, packed)
+    }
+
+    fn finish(
+        &mut self,
+        name: String,
+        images: Vec<BuiltImage>,
+        missing: Option<String>,
+    ) -> Result<Built, Error> {
+        for image in if self.assembler.is_ok() { &*images } else { &[] } {
+            if let Some(reason) = &image.without_machine_code {
+                self.tell_cargo(
+                    "warning",
+                    format!("`{name}` for {} has no machine code: {reason}", image.arch),
+                );
+            }
+        }
         let source = artifact::write_source(&self.out_dir, &name, &images, missing.as_deref())?;
         Ok(Built { name, source, images, missing })
     }
@@ -350,17 +441,6 @@ fn together(compiled: Vec<Result<(BuiltImage, Diagnostics), Error>>) -> Result<V
             Ok(images)
         }
     }
-}
-
-/// Puts the launch bounds into a module's text and writes it.
-fn finish_image(package: &str, arch: Arch, path: PathBuf, text: &str) -> Result<BuiltImage, Error> {
-    let (text, kernels) = metadata::apply(text, arch).map_err(|source| Error::Markers {
-        package: package.to_owned(),
-        arch,
-        source,
-    })?;
-    artifact::write(&path, &text)?;
-    Ok(BuiltImage { arch, path, kernels })
 }
 
 fn absolute(path: PathBuf) -> Result<PathBuf, Error> {

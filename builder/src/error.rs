@@ -78,6 +78,14 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// Machine code was asked for, and there is no assembler to make it.
+    #[error(
+        "no machine code can be made: {reason}; install a CUDA toolkit, or let CUDA_TILES_PTXAS name the program `ptxas`"
+    )]
+    Assembler {
+        /// What is missing.
+        reason: String,
+    },
     /// A program does not start.
     #[error("`{}` does not start: {source}", .program.display())]
     Start {
@@ -92,7 +100,7 @@ pub enum Error {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// "read", "written" or "created".
+        /// "read", "written", "created" or "packed".
         action: &'static str,
         /// Why not.
         #[source]

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! The launching crate embeds the result with `cuda_tiles_host::include_kernels!("kernels");`, which declares
-//! `pub static KERNELS: cuda_tiles_host::Artifact`. No CUDA toolkit is involved: the driver turns PTX into
-//! machine code when it loads it.
+//! `pub static KERNELS: cuda_tiles_host::Artifact`. No CUDA toolkit is involved: the driver turns the PTX of a
+//! kernel into machine code when it is launched first.
 //!
 //! # What has to be installed
 //!
@@ -43,10 +43,18 @@
 //! | `CUDA_TILES_TOOLCHAIN` | the toolchain to use: a rustup name (`nightly`), or the path of a sysroot or of its `bin`; `none` compiles nothing, and says nothing about it |
 //! | `CUDA_TILES_REQUIRE_PTX` | `1`: a missing toolchain is an error, as with [`CudaBuilder::required`] |
 //! | `CUDA_TILES_PREBUILT_PTX` | a folder with `<name>.<arch>.ptx` files, made by an earlier build; nothing is compiled |
+//! | `CUDA_TILES_PTXAS` | the `ptxas` that makes machine code ahead of time, see below; `none` makes none |
 //! | `DOCS_RS` | set by docs.rs: nothing is compiled, and nothing is said about it |
 //!
 //! Settings meant for the host (`RUSTFLAGS`, `RUSTC_WRAPPER`, `CARGO_PROFILE_*` ...) do not reach the device
 //! compilation, and the kernel crate needs no profile of its own: it is always optimised.
+//!
+//! # Machine code
+//!
+//! The driver makes machine code from PTX when a kernel is launched first, in 0.05 to 2 seconds for each kernel. Where NVIDIA's assembler is
+//! at hand (`ptxas`, in `CUDA_TILES_PTXAS`, in the `bin` of `CUDA_HOME` or `CUDA_PATH`, or in `PATH`) optimised builds make it beforehand, and
+//! embed it beside the PTX. Launches prefer it where GPU and driver can run it. [`CudaBuilder::machine_code`] makes it in other
+//! builds too, or in none. Nothing depends on it: without an assembler the program has its PTX.
 //!
 //! # Launch bounds
 //!
@@ -62,7 +70,10 @@ mod diagnostics;
 mod environment;
 mod error;
 mod json;
+mod machine_code;
 mod metadata;
+mod pack;
+mod parallel;
 pub mod ptx;
 mod toolchain;
 

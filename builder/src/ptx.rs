@@ -29,6 +29,7 @@ pub(crate) mod code;
 pub(crate) mod declarations;
 pub(crate) mod order;
 pub(crate) mod repair;
+pub(crate) mod split;
 pub(crate) mod statics;
 
 use std::collections::HashMap;

@@ -113,7 +113,45 @@ fn a_kernel_becomes_ptx_with_launch_bounds_for_each_architecture() {
         assert_eq!(image.kernels[0].threads, Some([256, 1, 1]));
     }
     let source = std::fs::read_to_string(&built.source).unwrap();
-    assert!(source.contains("/small_kernels.sm_90a.ptx"), "{source}");
+    assert!(source.contains("/small_kernels.sm_90a.ptx.packed"), "{source}");
+}
+
+#[test]
+fn each_kernel_becomes_machine_code_where_there_is_an_assembler() {
+    let kernels = Crate::new(&format!("{KERNEL}{TWO}"));
+    let builder = || kernels.builder().arch(Arch::Sm80);
+    let built = match builder().machine_code(true).try_build() {
+        Err(error) => {
+            assert!(error.to_string().contains("no `ptxas`"), "{error}");
+            println!("skipped: {error}");
+            return;
+        }
+        Ok(built) if is_skipped(&built) => return,
+        Ok(built) => built,
+    };
+    assert_eq!(built.images[0].without_machine_code, None);
+    let source = std::fs::read_to_string(&built.source).unwrap();
+    assert!(
+        source.contains(
+            "Ok(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/small_kernels.sm_80.cubin.packed\")))"
+        ),
+        "{source}"
+    );
+    assert_eq!(
+        (0..3).filter(|module| source.contains(&format!("module: {module} }}"))).count(),
+        2,
+        "{source}"
+    );
+    let packed = kernels.out_dir().join("small_kernels.sm_80.cubin.packed");
+    assert_eq!(std::fs::read(packed).unwrap()[..4], *b"CTP1");
+
+    let without = builder().machine_code(false).try_build().unwrap();
+    assert!(without.images[0].without_machine_code.is_some());
+    assert!(
+        std::fs::read_to_string(&without.source)
+            .unwrap()
+            .contains("Err(\"`CudaBuilder::machine_code(false)`")
+    );
 }
 
 #[test]

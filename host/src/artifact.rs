@@ -1,8 +1,14 @@
-//! Compiled kernels: the PTX that the builder embeds in the program, and the choice among its images.
+//! Compiled kernels: the code that the builder embeds in the program, and the choice among its images.
+
+mod packed;
+
+use std::borrow::Cow;
 
 use cuda_tiles::launch::Description;
 
 use crate::error::{Error, Result};
+
+use packed::{Damaged, Packed};
 
 /// The oldest compute capability that the builder compiles for.
 const OLDEST_CAPABILITY: (u32, u32) = (8, 0);
@@ -21,15 +27,24 @@ pub struct Artifact {
     missing: Option<&'static str>,
 }
 
-/// The PTX of all kernels of a crate for one architecture.
+/// The code of all kernels of a crate for one architecture: PTX, and machine code where it was made ahead of time.
 #[derive(Debug, Clone, Copy)]
 pub struct Image {
     arch: &'static str,
     major: u32,
     minor: u32,
     exact: bool,
-    ptx: &'static str,
+    source: Source,
     entries: &'static [Entry],
+}
+
+/// Where the code is.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    /// One module of PTX, as it is.
+    Text(&'static str),
+    /// Many small modules, compressed, and their machine code or why there is none.
+    Packed { ptx: Packed, machine_code: Result<Packed, &'static str> },
 }
 
 /// An entry of compiled code: a kernel, or an instance of a generic one.
@@ -43,6 +58,9 @@ pub struct Entry {
     pub fingerprint: u64,
     /// The function as it is declared, [`Description::declaration`].
     pub declaration: &'static str,
+    /// The number of the module that it is in, within its image. Modules are loaded one by one, when a kernel in them is launched
+    /// first. An image of [one text](Image::new) has the module 0.
+    pub module: u32,
 }
 
 impl Entry {
@@ -120,11 +138,11 @@ impl Artifact {
 
 impl Image {
     /// The PTX for the architecture `arch`, a compute capability of these major and minor numbers: for GPUs of `exact`ly this one, or
-    /// for later ones too.
+    /// for later ones too. It is one module, for code that was not made by `cuda_tiles_builder`.
     ///
     /// # Safety
-    /// The PTX has each of the entries, under its symbol. An entry is a kernel's if both have the same path and fingerprint, and then
-    /// does what the kernel's Rust function says: the builder compiled it from that function.
+    /// The PTX has each of the entries, under its symbol, and these have the module 0. An entry is a kernel's if both have the same
+    /// path and fingerprint, and then does what the kernel's Rust function says.
     pub const unsafe fn new(
         arch: &'static str,
         (major, minor): (u32, u32),
@@ -132,7 +150,29 @@ impl Image {
         ptx: &'static str,
         entries: &'static [Entry],
     ) -> Self {
-        Self { arch, major, minor, exact, ptx, entries }
+        Self { arch, major, minor, exact, source: Source::Text(ptx), entries }
+    }
+
+    /// The same in the form that `cuda_tiles_builder` writes: files of compressed modules of PTX, and of machine code, or the reason why
+    /// there is none. The file that it writes calls this function.
+    ///
+    /// # Safety
+    /// Both files are as the builder writes them; in each, the modules that entries name have these entries, under their symbols. An
+    /// entry is a kernel's if both have the same path and fingerprint, and then does what the kernel's Rust function says: the builder
+    /// compiled it from that function.
+    pub const unsafe fn packed(
+        arch: &'static str,
+        (major, minor): (u32, u32),
+        exact: bool,
+        ptx: &'static [u8],
+        machine_code: Result<&'static [u8], &'static str>,
+        entries: &'static [Entry],
+    ) -> Self {
+        let machine_code = match machine_code {
+            Ok(file) => Ok(Packed(file)),
+            Err(reason) => Err(reason),
+        };
+        Self { arch, major, minor, exact, source: Source::Packed { ptx: Packed(ptx), machine_code }, entries }
     }
 
     /// The architecture as the compiler calls it, for example `sm_90a`.
@@ -150,9 +190,66 @@ impl Image {
         self.exact
     }
 
-    /// The PTX text.
-    pub const fn ptx(&self) -> &'static str {
-        self.ptx
+    /// The PTX of an entry: the text of the module that it is in, with what it needs and without the image's other kernels.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Entry, Image};
+    ///
+    /// const PTX: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() { ret; }";
+    /// const ENTRY: Entry = Entry { path: "kernels::nothing", symbol: "nothing", fingerprint: 0, declaration: "fn nothing()", module: 0 };
+    /// // SAFETY: the entry is there, and does nothing.
+    /// static IMAGE: Image = unsafe { Image::new("sm_80", (8, 0), false, PTX, &[ENTRY]) };
+    /// assert!(IMAGE.ptx(&IMAGE.entries()[0])?.contains(".entry nothing()"));
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::DamagedImage`] if the program's file was changed behind the compiler's back, or the entry is another image's.
+    pub fn ptx(&self, entry: &Entry) -> Result<Cow<'static, str>> {
+        self.module_ptx(entry.module)
+    }
+
+    /// The PTX of a module.
+    pub(crate) fn module_ptx(&self, module: u32) -> Result<Cow<'static, str>> {
+        let damaged = |problem: String| Error::DamagedImage { arch: self.arch, problem };
+        match self.source {
+            Source::Text(text) => Ok(Cow::Borrowed(text)),
+            Source::Packed { ptx, .. } => {
+                let bytes = ptx.module(module as usize).map_err(|error| damaged(error.to_string()))?;
+                let bytes = bytes.ok_or_else(|| damaged(format!("module {module} is empty")))?;
+                Ok(Cow::Owned(String::from_utf8(bytes).map_err(|_| damaged("PTX is no text".to_owned()))?))
+            }
+        }
+    }
+
+    /// The machine code of a module for a GPU of this compute capability, or why there is none.
+    pub(crate) fn machine_code(&self, module: u32, device: (u32, u32)) -> Result<Vec<u8>, String> {
+        let file = match self.source {
+            Source::Text(_) => return Err("the image is one text of PTX".to_owned()),
+            Source::Packed { machine_code, .. } => machine_code?,
+        };
+        // Machine code runs on later GPUs of the same generation (CUDA C++ Programming Guide, "Binary Compatibility").
+        if self.major != device.0 || self.minor > device.1 {
+            return Err(format!(
+                "the machine code is for {}, and the GPU has compute capability {}.{}",
+                self.arch, device.0, device.1
+            ));
+        }
+        let module = file.module(module as usize).map_err(|damaged: Damaged| damaged.to_string())?;
+        module.ok_or_else(|| "this kernel has none".to_owned())
+    }
+
+    /// The numbers of its modules, each once.
+    pub(crate) fn modules(&self) -> Vec<u32> {
+        let mut modules: Vec<u32> = self.entries.iter().map(|entry| entry.module).collect();
+        modules.sort_unstable();
+        modules.dedup();
+        modules
+    }
+
+    /// The names of the kernels in a module.
+    pub(crate) fn kernels_of(&self, module: u32) -> Vec<&'static str> {
+        self.entries.iter().filter(|entry| entry.module == module).map(Entry::name).collect()
     }
 
     /// The kernels in it.
@@ -187,12 +284,12 @@ impl Image {
     pub fn threads(&self, kernel: &Description) -> u32 {
         kernel.threads + if self.major >= FIRST_WITH_TMA { kernel.producer_threads } else { 0 }
     }
+}
 
-    /// The version of the PTX language that the image is written in, from its `.version` line.
-    pub fn ptx_version(&self) -> &'static str {
-        let line = self.ptx.lines().find_map(|line| line.trim().strip_prefix(".version"));
-        line.map_or("of unknown version", str::trim)
-    }
+/// The version of the PTX language that a text is written in, from its `.version` line.
+pub(crate) fn ptx_version(ptx: &str) -> &str {
+    let line = ptx.lines().find_map(|line| line.trim().strip_prefix(".version"));
+    line.map_or("of unknown version", str::trim)
 }
 
 /// What to do so that the kernels run on a GPU of this compute capability.
@@ -218,7 +315,7 @@ macro_rules! include_kernels {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use cuda_tiles::launch::Targets;
 
@@ -304,6 +401,58 @@ mod tests {
 
     #[test]
     fn the_ptx_version_is_read_from_the_text() {
-        assert_eq!(IMAGES[0].ptx_version(), "8.0");
+        assert_eq!(ptx_version(&IMAGES[0].module_ptx(0).unwrap()), "8.0");
+        assert_eq!(ptx_version("nothing"), "of unknown version");
+    }
+
+    const fn entry(path: &'static str, module: u32) -> Entry {
+        Entry { path, symbol: path, fingerprint: 0, declaration: "", module }
+    }
+
+    /// An image with these files.
+    pub(crate) fn packed_image(
+        arch: &'static str,
+        capability: (u32, u32),
+        ptx: &[&[&str]],
+        machine_code: Result<&[&[&str]], &'static str>,
+        entries: &'static [Entry],
+    ) -> &'static Image {
+        let file = |blocks| &*packed::tests::file(blocks).leak();
+        // SAFETY: nobody gives it to a GPU.
+        Box::leak(Box::new(unsafe {
+            Image::packed(arch, capability, arch.ends_with('a'), file(ptx), machine_code.map(file), entries)
+        }))
+    }
+
+    #[test]
+    fn modules_of_packed_images_are_found_by_their_entries() {
+        const ENTRIES: &[Entry] = &[entry("k::a", 1), entry("k::b", 0), entry("k::c", 1)];
+        let image =
+            packed_image("sm_80", (8, 0), &[&["zero"], &["one", "\u{e9}"]], Err("no assembler"), ENTRIES);
+        let text = |index: usize| image.ptx(&ENTRIES[index]).unwrap();
+        assert_eq!([text(0), text(1), text(2)], ["one", "zero", "one"]);
+        assert_eq!(image.modules(), [0, 1]);
+        assert_eq!(image.kernels_of(1), ["a", "c"]);
+        assert_eq!(image.machine_code(0, (8, 0)).unwrap_err(), "no assembler");
+        let message = image.ptx(&entry("k::d", 7)).unwrap_err().to_string();
+        assert!(message.contains("sm_80") && message.contains("none of the number 7"), "{message}");
+    }
+
+    #[test]
+    fn machine_code_is_for_one_generation() {
+        let image = |arch, capability| packed_image(arch, capability, &[&["text"]], Ok(&[&["code"]]), &[]);
+        let runs = |arch, made_for, device| image(arch, made_for).machine_code(0, device).is_ok();
+        assert!(
+            runs("sm_80", (8, 0), (8, 0)) && runs("sm_80", (8, 0), (8, 9)) && runs("sm_90a", (9, 0), (9, 0))
+        );
+        assert!(
+            !runs("sm_86", (8, 6), (8, 0))
+                && !runs("sm_80", (8, 0), (9, 0))
+                && !runs("sm_80", (8, 0), (12, 0))
+        );
+        assert_eq!(
+            image("sm_80", (8, 0)).machine_code(0, (9, 0)).unwrap_err(),
+            "the machine code is for sm_80, and the GPU has compute capability 9.0"
+        );
     }
 }

@@ -64,13 +64,16 @@ use cuda_tiles::launch::{Description, Kernel, Parameters, UnsafeKernel};
 use cuda_tiles_cuda_shim as _;
 
 use crate::argument::{Arguments, Launching};
-use crate::artifact::{Artifact, Image};
+use crate::artifact::{Artifact, Entry, Image};
+use crate::code::{Code, Loaded};
 use crate::entry;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::parameters::{EntryParameters, total_shared};
+use crate::warm_up::Progress;
 
 use failure::{describe, failure};
+use module::Context;
 use tensor_maps::Maps;
 
 pub use tensor::{CustTensor, CustTensorMut};
@@ -80,7 +83,7 @@ const LARGEST_CLUSTER: u32 = 8;
 
 /// Kernels loaded into `cust`'s current context. They can be launched as long as that context is the current one.
 pub struct CustKernels {
-    modules: Vec<(&'static Artifact, &'static Image, Module)>,
+    artifacts: Vec<Loaded<Module>>,
     maps: Maps,
     device: String,
     capability: (u32, u32),
@@ -88,12 +91,11 @@ pub struct CustKernels {
 }
 
 impl CustKernels {
-    /// Compiles the artifacts for the GPU of the current context and loads them.
+    /// Makes the kernels of the artifacts known for the GPU of the current context. A kernel's first launch brings its code there,
+    /// as [`Device::load`](crate::Device::load) says.
     ///
     /// # Errors
-    /// [`Error::NoPtx`] or [`Error::NoImage`] if an artifact has nothing for the GPU; [`Error::PtxVersion`] or
-    /// [`Error::Jit`], with the compiler's messages, if the driver does not compile it; [`Error::Driver`] if there is no
-    /// current context.
+    /// [`Error::NoPtx`] or [`Error::NoImage`] if an artifact has nothing for the GPU; [`Error::Driver`] if there is no current context.
     pub fn load(artifacts: &[&'static Artifact]) -> Result<Self> {
         let device = CurrentContext::get_device()
             .map_err(|error| failure("cust", "asking for the current context (has one been made?)", error))?;
@@ -107,20 +109,49 @@ impl CustKernels {
         let capability = (major, minor);
         let shared_memory_limit =
             attribute(sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-        let load = |&artifact: &&'static Artifact| {
-            let image = artifact.image(major, minor)?;
-            Ok((artifact, image, module::compile(&name, artifact, image)?))
-        };
-        let modules = artifacts.iter().map(load).collect::<Result<_>>()?;
-        Ok(Self { modules, maps: Maps::new(&name, major), device: name, capability, shared_memory_limit })
+        let load = |&artifact: &&'static Artifact| Ok(Loaded::new(artifact, artifact.image(major, minor)?));
+        let artifacts = artifacts.iter().map(load).collect::<Result<_>>()?;
+        Ok(Self { artifacts, maps: Maps::new(&name, major), device: name, capability, shared_memory_limit })
+    }
+
+    /// Brings the code of all kernels to the GPU, one after another, so that no launch has to wait for the driver's compiler.
+    /// `progress` hears of each module that has come.
+    ///
+    /// # Errors
+    /// [`Error::PtxVersion`] or [`Error::Jit`], with the compiler's messages, if the driver does not compile a kernel.
+    pub fn warm_up(&self, mut progress: impl FnMut(&Progress)) -> Result<()> {
+        let modules = self
+            .artifacts
+            .iter()
+            .flat_map(|loaded| loaded.image.modules().into_iter().map(move |number| (loaded, number)));
+        let modules: Vec<_> = modules.collect();
+        for (done, (loaded, number)) in modules.iter().enumerate() {
+            loaded.module(*number, &self.context())?;
+            let kernel = loaded.image.kernels_of(*number).first().copied().unwrap_or_default();
+            progress(&Progress { kernel, done: done + 1, total: modules.len() });
+        }
+        Ok(())
+    }
+
+    /// How a kernel's code came to the GPU, as [`Device::code_of`](crate::Device::code_of) says.
+    ///
+    /// # Errors
+    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], and those of [`CustKernels::warm_up`].
+    pub fn code_of(&self, kernel: &Description) -> Result<Code> {
+        let (loaded, entry) = self.entry(kernel)?;
+        loaded.module(entry.module, &self.context()).map(|(_, code)| code.clone())
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context { device: &self.device, capability: self.capability }
     }
 
     /// Launches a kernel on a stream and waits for it.
     ///
     /// # Errors
     /// [`Error::Grid`] and [`Error::Argument`] if the grid or an argument does not fit the kernel,
-    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Target`], [`Error::Resources`], and
-    /// [`Error::Trapped`] if the kernel goes wrong.
+    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Target`], [`Error::Resources`], at the
+    /// first launch [`Error::PtxVersion`] or [`Error::Jit`], and [`Error::Trapped`] if the kernel goes wrong.
     pub fn launch<P: Parameters>(
         &self,
         kernel: &Kernel<P>,
@@ -218,15 +249,21 @@ impl CustKernels {
         launched.map_err(|error| failure(&self.device, "launching a kernel", error))
     }
 
+    /// The kernel's entry, and the artifact that has it.
+    fn entry(&self, kernel: &Description) -> Result<(&Loaded<Module>, &'static Entry)> {
+        let images: Vec<_> =
+            self.artifacts.iter().map(|loaded| (loaded.artifact.name(), loaded.image)).collect();
+        let (number, entry) = entry::find(kernel, &images, &self.device)?;
+        Ok((&self.artifacts[number], entry))
+    }
+
     /// The kernel's code, and what it was compiled from.
     fn find(&self, kernel: &Description) -> Result<(::cust::function::Function<'_>, &'static Image)> {
-        let images: Vec<_> =
-            self.modules.iter().map(|&(artifact, image, _)| (artifact.name(), image)).collect();
-        let (number, entry) = entry::find(kernel, &images, &self.device)?;
-        let (_, image, module) = &self.modules[number];
+        let (loaded, entry) = self.entry(kernel)?;
+        let (module, _) = loaded.module(entry.module, &self.context())?;
         let function = module.get_function(entry.symbol);
         let function = function.map_err(|error| failure(&self.device, "looking a kernel up", error))?;
-        Ok((function, image))
+        Ok((function, loaded.image))
     }
 
     /// Compares what the kernel needs with what the GPU has, and asks the driver for its shared memory.

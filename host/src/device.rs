@@ -8,10 +8,12 @@ use std::sync::Arc;
 use cuda_tiles::launch::Description;
 
 use crate::artifact::{Artifact, Image};
+use crate::code::Code;
 use crate::cpu;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 use crate::stream::Stream;
+use crate::warm_up::Progress;
 
 /// The environment variable that [`Device::auto`] obeys.
 const VARIABLE: &str = "CUDA_TILES_DEVICE";
@@ -108,12 +110,18 @@ impl Device {
         Ok(Self { kind: Kind::Gpu(Gpu::open(ordinal)?) })
     }
 
-    /// Loads compiled kernels: the driver compiles their PTX for this GPU, now, and every kernel among them can be
-    /// launched. Several artifacts may be loaded; loading one again does nothing. On the CPU there is nothing to load.
+    /// Makes the kernels of an artifact known to this GPU, so that each of them can be launched. What is launched is compiled, when it is
+    /// first, and nothing else: this call takes no time. Several artifacts may be loaded; loading one again does nothing. On the CPU
+    /// there is nothing to load.
+    ///
+    /// The first launch of a kernel brings its code to the GPU: at once, where the program has machine code that GPU and driver can
+    /// run, else through the driver's compiler, which takes 0.05 to 2 seconds and keeps the result on disk for other processes.
+    /// [`Device::warm_up`] does it beforehand, and [`Device::code_of`] tells which of both it was.
     ///
     /// # Errors
-    /// [`Error::NoPtx`] or [`Error::NoImage`] if the artifact has nothing for this GPU, [`Error::PtxVersion`] if the
-    /// driver is too old for it, [`Error::Jit`] with the compiler's messages if the driver refuses it.
+    /// [`Error::NoPtx`] or [`Error::NoImage`] if the artifact has nothing for this GPU. What the driver refuses is an error of the first
+    /// launch.
+    #[doc(alias("cuModuleLoad", "cuModuleLoadData"))]
     pub fn load(&self, artifact: &'static Artifact) -> Result<()> {
         match self.kind {
             Kind::Cpu { .. } => Ok(()),
@@ -121,11 +129,101 @@ impl Device {
         }
     }
 
-    /// The image that a kernel was loaded from, whose target may be older than the GPU: what of the kernel's code is known
+    /// Loads an artifact and brings the code of all its kernels to the GPU, several at a time, so that no launch has to wait for the
+    /// driver's compiler. `progress` hears of each module that has come, on this thread. On the CPU nothing is to be done.
+    ///
+    /// Wanted before measurements, before stream captures of others, and before kernels on several streams that wait for each other:
+    /// the driver may let a new module wait for kernels that run. A large library takes a minute; [`Device::warm_up_kernels`] takes
+    /// those that the program launches.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Artifact, Device};
+    ///
+    /// // include_kernels!("kernels") defines KERNELS.
+    /// # static KERNELS: Artifact = Artifact::new("kernels", &[], None);
+    /// let device = Device::cpu();
+    /// device.warm_up(&KERNELS, |progress| println!("{progress}"))?;
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Device::load`]; and [`Error::PtxVersion`] if the driver is too old for a kernel, [`Error::Jit`] with the compiler's
+    /// messages if it refuses one. The first error ends the work.
+    #[doc(alias("precompile", "warmup"))]
+    pub fn warm_up(&self, artifact: &'static Artifact, mut progress: impl FnMut(&Progress)) -> Result<()> {
+        match self.kind {
+            Kind::Cpu { .. } => Ok(()),
+            Kind::Gpu(gpu) => gpu.warm_up(artifact, &mut progress),
+        }
+    }
+
+    /// Brings the code of some kernels to the GPU, several at a time. They belong to artifacts that are [loaded](Device::load).
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// use cuda_tiles_host::{Device, Launch, Tensor};
+    ///
+    /// #[kernel]
+    /// fn double(cx: Cx, x: SpanMut<f32, (u32,)>) {
+    ///     let x = x.partition(cx, shape![64]);
+    ///     let i = cx.bid::<0>();
+    ///     x.store_masked(x.load_masked(Zero, i) * 2.0, i);
+    /// }
+    ///
+    /// let device = Device::cpu();
+    /// device.warm_up_kernels(&[double.description()], |_| ())?;
+    /// let mut x = Tensor::full(&device, [64], 1.5)?;
+    /// double.launch(&device, 1, (&mut x,))?;
+    /// assert_eq!(x.to_vec()?, [3.0; 64]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As the first launch of each of them: [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`],
+    /// [`Error::PtxVersion`], [`Error::Jit`], [`Error::Resources`].
+    pub fn warm_up_kernels(
+        &self,
+        kernels: &[&Description],
+        mut progress: impl FnMut(&Progress),
+    ) -> Result<()> {
+        match self.kind {
+            Kind::Cpu { .. } => Ok(()),
+            Kind::Gpu(gpu) => gpu.warm_up_kernels(kernels, &mut progress),
+        }
+    }
+
+    /// How a kernel's code came to this GPU: as machine code that was made when the program was built, or through the driver's compiler,
+    /// and why. It comes now if the kernel was not launched yet. `None` for the CPU.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// use cuda_tiles_host::Device;
+    ///
+    /// #[kernel]
+    /// fn double(cx: Cx, x: SpanMut<f32, (u32,)>) {
+    ///     let x = x.partition(cx, shape![64]);
+    ///     let i = cx.bid::<0>();
+    ///     x.store_masked(x.load_masked(Zero, i) * 2.0, i);
+    /// }
+    ///
+    /// let device = Device::cpu();
+    /// if let Some(code) = device.code_of(double.description())? {
+    ///     println!("{code}");
+    /// }
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Device::warm_up_kernels`].
+    pub fn code_of(&self, kernel: &Description) -> Result<Option<Code>> {
+        self.as_gpu().map(|gpu| gpu.code_of(kernel)).transpose()
+    }
+
+    /// The image that a kernel is loaded from, whose target may be older than the GPU: what of the kernel's code is known
     /// before a launch. `None` for the CPU.
     ///
     /// # Errors
-    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Resources`], as a launch.
+    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], as a launch.
     pub fn image_of(&self, kernel: &Description) -> Result<Option<&'static Image>> {
         self.as_gpu().map(|gpu| gpu.image_of(kernel)).transpose()
     }
@@ -161,7 +259,7 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Resources`], as a launch.
+    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], as a launch.
     pub fn supports(&self, kernel: &Description) -> Result<bool> {
         Ok(self.image_of(kernel)?.is_none_or(|image| image.supports(kernel)))
     }

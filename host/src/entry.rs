@@ -142,7 +142,7 @@ mod tests {
     }
 
     const fn entry(path: &'static str, fingerprint: u64) -> Entry {
-        Entry { path, symbol: path, fingerprint, declaration: "fn add(x: Span<u64, (u32,)>)" }
+        Entry { path, symbol: path, fingerprint, declaration: "fn add(x: Span<u64, (u32,)>)", module: 0 }
     }
 
     static FIRST: Image = image(&[entry("first::a::add", 1), entry("first::b::add", 2)]);

@@ -79,12 +79,14 @@ pub enum Error {
         advice: String,
     },
 
-    /// The driver's compiler does not know the PTX version of the image.
+    /// The driver's compiler does not know the PTX version of a kernel.
     #[error(
-        "the NVIDIA driver is too old for the kernels `{artifact}`: they are PTX ISA {version}, and the driver supports \
-         CUDA {driver}; update the driver, or build the kernels for an older PTX version"
+        "the NVIDIA driver is too old for {} of `{artifact}`: the code is PTX ISA {version}, and the driver supports \
+         CUDA {driver}; update the driver, or build the kernels for an older PTX version", kernels_named(.kernels)
     )]
     PtxVersion {
+        /// The kernels in the module that was to be loaded, mostly one.
+        kernels: Vec<&'static str>,
         /// Name of the artifact.
         artifact: &'static str,
         /// PTX ISA version of the image.
@@ -93,9 +95,14 @@ pub enum Error {
         driver: String,
     },
 
-    /// The driver's compiler refused the PTX.
-    #[error("the driver could not compile the kernels `{artifact}` ({arch}) to machine code: {code}\n{log}")]
+    /// The driver's compiler refused the PTX of a kernel.
+    #[error(
+        "the driver could not compile {} of `{artifact}` ({arch}) to machine code: {code}\n{log}",
+        kernels_named(.kernels)
+    )]
     Jit {
+        /// The kernels in the module that was to be loaded, mostly one.
+        kernels: Vec<&'static str>,
         /// Name of the artifact.
         artifact: &'static str,
         /// Target of the image.
@@ -104,6 +111,15 @@ pub enum Error {
         code: String,
         /// The compiler's own messages.
         log: String,
+    },
+
+    /// The code in the program is not as it was built.
+    #[error("the kernels for {arch} that the program embeds are damaged: {problem}; build the program again")]
+    DamagedImage {
+        /// Target of the image.
+        arch: &'static str,
+        /// What is wrong with it.
+        problem: String,
     },
 
     /// A kernel was launched on a GPU that has not loaded it.
@@ -417,6 +433,15 @@ fn trapped(kernels: &[&'static str], device: &str, code: &str, report: Option<&R
             "{subject} trapped on {device} ({code}): a bounds check or an assertion failed, or unsafe code went wrong. {end}. \
              Run with CUDA_TILES_DEVICE=cpu to see the line"
         ),
+    }
+}
+
+/// Kernels as the object of a sentence.
+fn kernels_named(kernels: &[&str]) -> String {
+    match kernels {
+        [] => "a module".to_owned(),
+        [kernel] => format!("kernel `{kernel}`"),
+        several => format!("the kernels {}", quoted(several)),
     }
 }
 

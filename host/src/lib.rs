@@ -52,6 +52,11 @@
 
 mod argument;
 mod artifact;
+#[cfg_attr(
+    not(any(feature = "cudarc", feature = "cust")),
+    allow(dead_code, reason = "the CPU runs no code for GPUs")
+)]
+mod code;
 mod cpu;
 #[cfg(feature = "cust")]
 pub mod cust;
@@ -78,10 +83,13 @@ mod tensor;
     allow(dead_code, reason = "the CPU has no tensor maps")
 )]
 mod tensor_maps;
+#[cfg_attr(not(feature = "cudarc"), allow(dead_code, reason = "the CPU has nothing to compile"))]
+mod warm_up;
 mod workspace;
 
 pub use argument::{Argument, Arguments};
 pub use artifact::{Artifact, Entry, Image};
+pub use code::Code;
 pub use device::Device;
 pub use error::{ArgumentError, Dimensions, Error, Report, Result};
 pub use grid::{BlockCount, Grid};
@@ -90,6 +98,7 @@ pub use pinned::PinnedBuffer;
 pub use printer::set_printer;
 pub use stream::{Event, Stream};
 pub use tensor::{Tensor, TensorView, TensorViewMut};
+pub use warm_up::Progress;
 pub use workspace::workspace;
 
 // The element types that Rust does not have itself, so that a program needs no other crate for its tensors.

@@ -5,7 +5,9 @@ mod kernels;
 use std::time::Duration;
 
 use cuda_tiles::launch::{Description, Kernel};
-use cuda_tiles_host::{Artifact, Device, Error, Grid, Launch, PinnedBuffer, Tensor, TensorView, workspace};
+use cuda_tiles_host::{
+    Artifact, Code, Device, Error, Grid, Launch, PinnedBuffer, Tensor, TensorView, workspace,
+};
 use kernels::{DELAYED_COPY, INCREMENT, KERNELS, THREADS, description, entry, gpu, image};
 
 /// Long enough for a race to show.
@@ -139,35 +141,73 @@ fn empty_tensors_and_grids_launch_nothing() {
 }
 
 #[test]
-fn what_cannot_be_loaded_says_why() {
-    // SAFETY: the entries do what the kernels of the same names declare.
+fn what_cannot_be_compiled_says_why_when_it_is_launched() {
+    // SAFETY: nobody compiles it.
     static BROKEN: Artifact = unsafe {
         Artifact::new(
             "broken",
             &[image(
-                ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { bogus.u32; ret; }\n",
-                &[],
+                ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry bogus() { bogus.u32; ret; }\n",
+                &[entry("bogus")],
             )],
             None,
         )
     };
-    // SAFETY: the entries do what the kernels of the same names declare.
+    // SAFETY: as above.
     static FUTURE: Artifact = unsafe {
         Artifact::new(
             "future",
-            &[image(".version 99.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n", &[])],
+            &[image(
+                ".version 99.0\n.target sm_70\n.address_size 64\n.visible .entry later() { ret; }\n",
+                &[entry("later")],
+            )],
             None,
         )
     };
+    // SAFETY: the entry of this name is never compiled.
+    static BOGUS: Kernel<()> = unsafe { Kernel::new(description("bogus", &[]), |_, _| ()) };
+    // SAFETY: as above.
+    static LATER: Kernel<()> = unsafe { Kernel::new(description("later", &[]), |_, _| ()) };
     let Some(device) = gpu() else { return };
-    let message = device.load(&BROKEN).unwrap_err().to_string();
-    assert!(message.starts_with("the driver could not compile the kernels `broken` (sm_70)"), "{message}");
-    assert!(message.contains("bogus"), "the compiler's own words are missing: {message}");
-    let message = device.load(&FUTURE).unwrap_err().to_string();
+    device.load(&BROKEN).unwrap();
+    device.load(&FUTURE).unwrap();
+    for _ in 0..2 {
+        let message = BOGUS.launch(&device, 1, ()).unwrap_err().to_string();
+        assert!(
+            message.starts_with("the driver could not compile kernel `bogus` of `broken` (sm_70)"),
+            "{message}"
+        );
+        assert!(message.contains("bogus.u32"), "the compiler's own words are missing: {message}");
+    }
+    let message = LATER.launch(&device, 1, ()).unwrap_err().to_string();
     assert!(
-        message.starts_with("the NVIDIA driver is too old for the kernels `future`: they are PTX ISA 99.0"),
+        message.starts_with(
+            "the NVIDIA driver is too old for kernel `later` of `future`: the code is PTX ISA 99.0"
+        ),
         "{message}"
     );
+    // Both stand in nobody else's way.
+    let mut told = 0;
+    device.warm_up(&KERNELS, |_| told += 1).unwrap();
+    assert_eq!(told, 1, "it is one module");
+    assert!(device.warm_up(&BROKEN, |_| ()).is_err());
+    assert!(device.warm_up_kernels(&[INCREMENT.description(), LATER.description()], |_| ()).is_err());
+    let code = device.code_of(INCREMENT.description()).unwrap();
+    assert_eq!(code, Some(Code::Ptx { reason: "the image is one text of PTX".to_owned() }));
+}
+
+#[test]
+fn threads_may_launch_a_kernel_first_at_the_same_time() {
+    let Some(device) = gpu() else { return };
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let mut x = Tensor::full(&device, [256], 1.0_f32).unwrap();
+                INCREMENT.launch(&device, 2, (&mut x,)).unwrap();
+                assert_eq!(x.to_vec().unwrap(), [2.0; 256]);
+            });
+        }
+    });
 }
 
 #[test]

@@ -27,7 +27,10 @@ pub(crate) fn run(options: &Options) -> Result {
     }
 }
 
-/// A benchmark of the workspace's root package.
+/// A benchmark of the workspace's root package, with machine code of its kernels where the assembler is installed.
 fn benchmark(name: &str) -> Command {
-    workspace::cargo(["bench", "--package", "cuda-tiles-suite", "--bench", name, "--"])
+    let mut command = workspace::cargo(["bench", "--package", "cuda-tiles-suite", "--bench", name]);
+    toolchain::lend_assembler(&mut command);
+    command.arg("--");
+    command
 }

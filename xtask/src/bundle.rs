@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use cargo_metadata::{Artifact, Message, TargetKind};
 
 use crate::error::{Context, Error, Result};
-use crate::{process, workspace};
+use crate::{process, toolchain, workspace};
 
-/// The most that the archive may hold, in bytes. Most of the programs is PTX, which compresses to a tenth.
+/// The most that the archive may hold, in bytes.
 const LARGEST: u64 = 64 << 20;
 
 /// The packages with tests, examples and benchmarks that use a GPU.
@@ -57,8 +57,16 @@ impl Kind {
     }
 }
 
+/// What goes into the bundle.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Also machine code of the kernels, which takes some minutes to make, and `ptxas`: `setup --checks` installs it.
+    #[arg(long)]
+    machine_code: bool,
+}
+
 /// Builds the programs and puts them, stripped, into `target/bundle` with a script that runs them.
-pub(crate) fn run() -> Result {
+pub(crate) fn run(options: &Options) -> Result {
     let bundle = workspace::target().join("bundle");
     if bundle.exists() {
         std::fs::remove_dir_all(&bundle).about(&bundle, "removed")?;
@@ -71,8 +79,11 @@ pub(crate) fn run() -> Result {
     }
     // By themselves: otherwise all other programs would hold the kernels of `gemm` too.
     let mut products = workspace::cargo(["test", "--no-run", "--package", "cuda-tiles-suite"]);
-    products.args(["--features", "gemm", "--test", "gemm", "--bench", "tune"]);
+    products.args(["--features", "gemm", "--test", "gemm", "--bench", "tune", "--bench", "first_launch"]);
     for mut command in [tests, examples, products] {
+        if options.machine_code {
+            toolchain::lend_assembler(&mut command);
+        }
         command
             .args(["--release", "--message-format=json-render-diagnostics"])
             .env("CUDA_TILES_REQUIRE_PTX", "1");

@@ -55,7 +55,7 @@ enum Command {
     /// Lists the parts of each crate that use one another in a circle.
     Imports,
     /// Collects GPU tests and benchmarks in a folder for a machine without Rust.
-    Bundle,
+    Bundle(bundle::Options),
 }
 
 fn main() -> ExitCode {
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Book => book::run(),
         Command::Imports => imports::list(),
-        Command::Bundle => bundle::run(),
+        Command::Bundle(options) => bundle::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -77,6 +77,14 @@ pub(crate) fn assembler() -> Option<PathBuf> {
         .find(|program| program.is_file())
 }
 
+/// Lets the builds of a command make machine code by the assembler, if there is one and the user has named no other.
+pub(crate) fn lend_assembler(command: &mut Command) {
+    const VARIABLE: &str = "CUDA_TILES_PTXAS";
+    if let (None, Some(program)) = (std::env::var_os(VARIABLE), assembler()) {
+        command.env(VARIABLE, program);
+    }
+}
+
 /// The GPUs as the driver's own tool describes them, a line each, or why there is none.
 pub(crate) fn gpus() -> std::result::Result<Vec<String>, &'static str> {
     let query = ["--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"];

@@ -4,7 +4,7 @@
 //! arrive at an instruction that writes, the kernel is refused. Constants without a name hold nothing that safe code could write: rustc
 //! refuses interior mutability there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::code::{Function, Statement};
 
@@ -32,15 +32,11 @@ pub(crate) fn written_static<'k>(
     between: &[&str],
     kernels: impl Iterator<Item = &'k str>,
 ) -> Option<(&'k str, String)> {
-    let statics: Vec<_> = between.iter().flat_map(|text| text.split(';')).filter_map(read).collect();
-    if statics.is_empty() {
+    let (calls, writers) = followed(functions, between);
+    if writers.is_empty() {
         return None;
     }
-    let numbers: HashMap<_, _> =
-        functions.iter().enumerate().map(|(at, function)| (function.name, at)).collect();
-    let calls: Vec<Vec<usize>> = functions.iter().map(|function| called(function, &numbers)).collect();
-    let writers: Vec<_> =
-        statics.iter().map(|one| (one.name, writers(one, &statics, functions, &calls))).collect();
+    let numbers = numbers(functions);
     for kernel in kernels {
         let Some(&entry) = numbers.get(kernel) else { continue };
         let reached = reachable(entry, &calls);
@@ -51,6 +47,31 @@ pub(crate) fn written_static<'k>(
         }
     }
     None
+}
+
+/// The statics, by their names in PTX, that some function may write: what one kernel may leave something in for another one.
+pub(crate) fn written_statics<'t>(functions: &[Function<'_>], between: &[&'t str]) -> HashSet<&'t str> {
+    let (_, writers) = followed(functions, between);
+    writers.into_iter().filter(|(_, writers)| writers.contains(&true)).map(|(name, _)| name).collect()
+}
+
+/// The functions that each function may call, and which functions may write each static.
+fn followed<'t>(
+    functions: &[Function<'_>],
+    between: &[&'t str],
+) -> (Vec<Vec<usize>>, Vec<(&'t str, Vec<bool>)>) {
+    let statics: Vec<_> = between.iter().flat_map(|text| text.split(';')).filter_map(read).collect();
+    if statics.is_empty() {
+        return Default::default();
+    }
+    let numbers = numbers(functions);
+    let calls: Vec<Vec<usize>> = functions.iter().map(|function| called(function, &numbers)).collect();
+    let writers = statics.iter().map(|one| (one.name, writers(one, &statics, functions, &calls))).collect();
+    (calls, writers)
+}
+
+fn numbers<'a>(functions: &[Function<'a>]) -> HashMap<&'a str, usize> {
+    functions.iter().enumerate().map(|(at, function)| (function.name, at)).collect()
 }
 
 /// Reads a statement between functions as the declaration of a variable in global memory, unless it is rustc's or the library's own.

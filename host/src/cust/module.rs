@@ -1,40 +1,76 @@
-//! Compiles PTX for `cust`, with the compiler's messages.
+//! Loads machine code for `cust`, and compiles PTX for it, with the compiler's messages.
 //!
 //! `cust`'s own `Module::from_ptx` gives no messages. The driver's linker does: it makes machine code from PTX, which
 //! `cust` then loads.
 
 use std::ffi::{CStr, c_uint, c_void};
 
+use ::cust::error::CudaError;
 use ::cust::module::Module;
 use ::cust::sys::{self, CUjit_option, CUresult};
 
-use super::failure::failure;
-use crate::artifact::{Artifact, Image};
-use crate::error::{Error, Result};
+use super::failure::{describe, failure};
+use crate::code::{Loader, PtxRefused};
+use crate::error::Result;
 
 /// Room for the messages of the driver's compiler.
 const LOG_BYTES: usize = 16 * 1024;
 
-/// The image as a module of the current context.
-pub(super) fn compile(device: &str, artifact: &'static Artifact, image: &'static Image) -> Result<Module> {
-    let mut linker = Linker::new();
-    let code = linker.compile(image);
-    match code {
-        Ok(machine_code) => {
-            Module::from_cubin(machine_code, &[]).map_err(|error| failure(device, "loading kernels", error))
-        }
-        Err(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION) => Err(Error::PtxVersion {
-            artifact: artifact.name(),
-            version: image.ptx_version().to_owned(),
-            driver: driver_version(),
-        }),
-        Err(code) => Err(Error::Jit {
-            artifact: artifact.name(),
-            arch: image.arch(),
-            code: format!("{code:?}"),
-            log: CStr::from_bytes_until_nul(&linker.log).unwrap_or_default().to_string_lossy().into_owned(),
-        }),
+/// The current context, on a GPU of this name and compute capability.
+pub(super) struct Context<'a> {
+    pub(super) device: &'a str,
+    pub(super) capability: (u32, u32),
+}
+
+impl Loader for Context<'_> {
+    type Module = Module;
+
+    fn capability(&self) -> (u32, u32) {
+        self.capability
     }
+
+    fn load_machine_code(&self, code: &[u8]) -> Result<Result<Module, String>> {
+        match Module::from_cubin(code, &[]) {
+            Ok(module) => Ok(Ok(module)),
+            Err(refused) if is_refusal(refused) => Ok(Err(describe(refused))),
+            Err(error) => Err(failure(self.device, "loading a kernel", error)),
+        }
+    }
+
+    fn load_ptx(&self, ptx: &str) -> Result<Result<Module, PtxRefused>> {
+        let mut linker = Linker::new();
+        let code = linker.compile(ptx);
+        match code {
+            Ok(machine_code) => {
+                let loaded = Module::from_cubin(machine_code, &[]);
+                loaded.map(Ok).map_err(|error| failure(self.device, "loading a kernel", error))
+            }
+            Err(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION) => Ok(Err(PtxRefused::Version)),
+            Err(code) => Ok(Err(PtxRefused::Compiler {
+                code: format!("{code:?}"),
+                log: CStr::from_bytes_until_nul(&linker.log)
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned(),
+            })),
+        }
+    }
+
+    fn driver(&self) -> String {
+        driver_version()
+    }
+}
+
+/// Whether the driver says that it cannot use the code, and not that it cannot go on.
+fn is_refusal(error: CudaError) -> bool {
+    matches!(
+        error,
+        CudaError::NoBinaryForGpu
+            | CudaError::InvalidImage
+            | CudaError::InvalidPtx
+            | CudaError::InvalidSource
+            | CudaError::NotSupported
+    )
 }
 
 /// The driver's linker, with the buffer for its messages, to which it writes until it is destroyed.
@@ -49,7 +85,7 @@ impl Linker {
     }
 
     /// The machine code, which lives as long as the linker.
-    fn compile(&mut self, image: &Image) -> Result<&[u8], CUresult> {
+    fn compile(&mut self, ptx: &str) -> Result<&[u8], CUresult> {
         let mut options =
             [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
         let mut values = [self.log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
@@ -60,7 +96,7 @@ impl Linker {
             sys::cuLinkCreate_v2(count, options.as_mut_ptr(), values.as_mut_ptr(), &mut self.state)
         })?;
 
-        let mut ptx = image.ptx().as_bytes().to_vec();
+        let mut ptx = ptx.as_bytes().to_vec();
         ptx.push(0);
         // SAFETY: the linker exists; the PTX has the announced size, ends with a zero byte and outlives the call; there
         // are no further options.

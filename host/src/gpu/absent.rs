@@ -8,8 +8,10 @@ use cuda_tiles::launch::Description;
 use cuda_tiles::memory::TensorMap;
 
 use crate::artifact::{Artifact, Image};
+use crate::code::Code;
 use crate::error::{Error, Result};
 use crate::tensor_maps::{MapDescription, MapKeeper};
+use crate::warm_up::Progress;
 
 pub(crate) enum Gpu {}
 
@@ -58,6 +60,26 @@ impl Gpu {
     }
 
     pub(crate) fn load(&self, _artifact: &'static Artifact) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn warm_up(
+        &self,
+        _artifact: &'static Artifact,
+        _progress: &mut dyn FnMut(&Progress),
+    ) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn warm_up_kernels(
+        &self,
+        _kernels: &[&Description],
+        _progress: &mut dyn FnMut(&Progress),
+    ) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn code_of(&self, _kernel: &Description) -> Result<Code> {
         match *self {}
     }
 

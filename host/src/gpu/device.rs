@@ -24,10 +24,11 @@ pub(crate) struct Gpu {
     pub(super) context: Arc<CudaContext>,
     pub(super) modules: Modules,
     pub(super) launches: Launches,
-    pub(super) messages: Mutex<Vec<Messages>>,
+    /// What its kernels say; made when a module that has something to say is loaded.
+    pub(super) messages: Mutex<Option<Messages>>,
     pub(super) tensor_maps: TensorMaps,
-    /// Brings tensor maps to the GPU beside all other work; made when the first one is.
-    pub(super) map_uploads: OnceLock<Arc<CudaStream>>,
+    /// Brings small things to the GPU beside all other work; made when the first one is.
+    uploads: OnceLock<Arc<CudaStream>>,
     default_stream: GpuStream,
     name: String,
     capability: (u32, u32),
@@ -105,7 +106,7 @@ impl Gpu {
             launches: Launches::default(),
             messages: Mutex::default(),
             tensor_maps: TensorMaps::default(),
-            map_uploads: OnceLock::new(),
+            uploads: OnceLock::new(),
             context,
         })
     }
@@ -175,6 +176,17 @@ impl Gpu {
         // SAFETY: passed on to the caller.
         let stream = unsafe { GpuStream::borrowed(&self.context, handle.cast()) };
         self.check("borrowing a stream", stream)
+    }
+
+    /// A stream that waits for nobody's kernels. A copy without a stream would, and would come back before its end.
+    pub(super) fn upload_stream(&self) -> Result<&Arc<CudaStream>> {
+        match self.uploads.get() {
+            Some(stream) => Ok(stream),
+            None => {
+                let stream = self.check("making a stream", self.context.new_stream())?;
+                Ok(self.uploads.get_or_init(|| stream))
+            }
+        }
     }
 
     /// Makes the GPU's context the calling thread's current one, which the driver's functions work on.

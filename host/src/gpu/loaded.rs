@@ -5,7 +5,8 @@ use std::sync::{Mutex, RwLock};
 
 use cudarc::driver::sys;
 
-use crate::artifact::{Artifact, Image};
+use crate::artifact::Image;
+use crate::code::Loaded;
 
 /// What is loaded on a GPU.
 #[derive(Default)]
@@ -15,13 +16,8 @@ pub(super) struct Modules {
     pub(super) functions: RwLock<HashMap<(&'static str, u64), Function>>,
 }
 
-/// An artifact on a GPU.
-pub(super) struct Module {
-    pub(super) artifact: &'static Artifact,
-    /// What it was compiled from: that says how much shared memory and how many threads its kernels have.
-    pub(super) image: &'static Image,
-    pub(super) handle: Handle<sys::CUmodule>,
-}
+/// An artifact on a GPU, which stays as long as the GPU is open: to the end of the process.
+pub(super) type Module = &'static Loaded<Handle<sys::CUmodule>>;
 
 /// A kernel's code, ready to be launched if its image supports the kernel.
 #[derive(Clone, Copy)]
@@ -40,7 +36,7 @@ pub(super) struct Function {
 
 /// A handle of the driver that belongs to a context and to no thread.
 #[derive(Clone, Copy)]
-pub(super) struct Handle<T>(pub(super) T);
+pub(crate) struct Handle<T>(pub(super) T);
 
 // SAFETY: the driver's modules, functions and streams are used through functions that may be called from any thread which
 // has made their context current (CUDA driver API, "Module Management" and "Stream Management").

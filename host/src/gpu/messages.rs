@@ -1,7 +1,7 @@
 //! What kernels on a GPU say: printed messages, and why a kernel trapped.
 //!
-//! Each loaded module has a buffer in page-locked memory, to which its kernels write (`cuda_tiles::debug::protocol`). It
-//! is memory of this process: a trap, which makes everything on the GPU unreachable, leaves it readable.
+//! A GPU has a buffer in page-locked memory, to which the kernels of all modules write (`cuda_tiles::debug::protocol`), so that their
+//! messages are in order. It is memory of this process: a trap, which makes everything on the GPU unreachable, leaves it readable.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
@@ -13,11 +13,16 @@ use cudarc::driver::{DriverError, result, sys};
 use crate::error::Report;
 
 /// The variable of a module that holds the buffer's address.
-const VARIABLE: &std::ffi::CStr = c"cuda_tiles_messages";
+pub(super) const VARIABLE: &std::ffi::CStr = c"cuda_tiles_messages";
 
-/// A buffer, which lives as long as the module that writes to it: to the end of the process.
+/// The two counters of 32 bits that blocks compete for.
+const COUNTER_BYTES: usize = 8;
+
+/// A GPU's buffer, which lives as long as the modules that write to it: to the end of the process.
 pub(super) struct Messages {
     buffer: &'static [AtomicU32],
+    /// What the variable of each module holds: the buffer's address, and that of the counters that blocks compete for.
+    pub(super) addresses: [u64; 2],
     /// The words that were taken out of the ring.
     taken: u32,
     /// Whether a message of a failed assertion was among them, which stays in the ring: no room is given back from then on.
@@ -25,16 +30,10 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// Makes a buffer for a module of the current context; `None` if its kernels have nothing to say.
-    pub(super) fn new(module: sys::CUmodule) -> Result<Option<Self>, DriverError> {
-        let (mut variable, mut bytes) = (0, 0);
-        // SAFETY: the module is loaded in the current context, the name ends with a zero, and both results are written.
-        let found =
-            unsafe { sys::cuModuleGetGlobal_v2(&mut variable, &mut bytes, module, VARIABLE.as_ptr()) };
-        match found.result() {
-            Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)) => return Ok(None),
-            other => other?,
-        }
+    /// Makes a buffer for the current context. `upload` brings words to an address on the GPU.
+    pub(super) fn new(
+        upload: impl FnOnce(u64, &[u64]) -> Result<(), DriverError>,
+    ) -> Result<Self, DriverError> {
         // SAFETY: allocating changes nothing that exists.
         let address = unsafe { result::malloc_host(protocol::BYTES, sys::CU_MEMHOSTALLOC_DEVICEMAP) }?;
         // SAFETY: the allocation is this long, aligned to pages, and never freed; from here on it is only accessed
@@ -46,9 +45,10 @@ impl Messages {
         let mut on_device = 0;
         // SAFETY: the memory was allocated as mapped, and the result is written.
         unsafe { sys::cuMemHostGetDevicePointer_v2(&mut on_device, address, 0) }.result()?;
-        // SAFETY: the variable has the two words of 64 bits that `cuda_tiles` gives it, and no kernel of the module runs.
-        unsafe { result::memcpy_htod_sync(variable, &[on_device, 0_u64]) }?;
-        Ok(Some(Self { buffer, taken: 0, asserted: false }))
+        // SAFETY: allocating changes nothing that exists. The memory is never freed, as the GPU stays open.
+        let counters = unsafe { result::malloc_sync(COUNTER_BYTES) }?;
+        upload(counters, &[0; COUNTER_BYTES / 8])?;
+        Ok(Self { buffer, addresses: [on_device, counters], taken: 0, asserted: false })
     }
 
     /// The word of the ring at a position.

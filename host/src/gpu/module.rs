@@ -1,4 +1,4 @@
-//! Loads PTX, which the driver compiles for the GPU at hand, and finds kernels in it.
+//! Loads code, where need be through the driver's compiler, and finds kernels in it.
 
 use std::ffi::{CStr, CString, c_uint, c_void};
 use std::sync::PoisonError;
@@ -10,11 +10,12 @@ use cudarc::driver::{DriverError, result};
 use super::Gpu;
 use super::failure::describe;
 use super::loaded::{Function, Handle, Module};
-use super::messages::Messages;
-use crate::artifact::{Artifact, Image};
+use crate::artifact::{Artifact, Entry, Image};
+use crate::code::{Code, Loaded, Loader, PtxRefused};
 use crate::entry;
 use crate::error::{Error, Result};
 use crate::parameters::total_shared;
+use crate::warm_up::{self, Progress};
 
 /// Room for the messages of the driver's compiler.
 const LOG_BYTES: usize = 16 * 1024;
@@ -29,71 +30,64 @@ const UNASKED_SHARED_MEMORY: u32 = 48 * 1024;
 const FIRST_TO_WAIT: u32 = 9;
 
 impl Gpu {
-    /// Compiles an artifact's image for this GPU and loads it, unless it is loaded already.
+    /// Takes an artifact's image for this GPU over, unless it is there already. Its modules are loaded when they are asked for.
     pub(crate) fn load(&self, artifact: &'static Artifact) -> Result<()> {
+        self.registered(artifact).map(|_| ())
+    }
+
+    fn registered(&self, artifact: &'static Artifact) -> Result<Module> {
         let (major, minor) = self.capability();
         let image = artifact.image(major, minor)?;
         let mut loaded = self.modules.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if loaded.iter().any(|module| std::ptr::eq(module.artifact, artifact)) {
-            return Ok(());
+        if let Some(module) = loaded.iter().find(|module| std::ptr::eq(module.artifact, artifact)) {
+            return Ok(module);
         }
-        self.bind()?;
-        let handle = Handle(self.compile(artifact, image)?);
-        let messages = self.check("listening to kernels", Messages::new(handle.0))?;
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner).extend(messages);
-        loaded.push(Module { artifact, image, handle });
+        // As long as the GPU, which stays open.
+        let module: Module = Box::leak(Box::new(Loaded::new(artifact, image)));
+        loaded.push(module);
         // A kernel that was found once may be in two artifacts now.
         self.modules.functions.write().unwrap_or_else(PoisonError::into_inner).clear();
-        Ok(())
+        Ok(module)
     }
 
-    fn compile(&self, artifact: &Artifact, image: &Image) -> Result<sys::CUmodule> {
-        let ptx = CString::new(image.ptx()).map_err(|_| Error::Jit {
-            artifact: artifact.name(),
-            arch: image.arch(),
-            code: "the PTX text holds a zero byte".to_owned(),
-            log: String::new(),
-        })?;
-        let mut log = vec![0_u8; LOG_BYTES];
-        let mut options =
-            [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-        let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
-        let mut module = std::ptr::null_mut();
-        // SAFETY: the PTX ends with a zero byte; `options` and `values` have the two entries that are announced, in the
-        // form that the driver API describes for them; the log buffer has the announced size and outlives the call.
-        let loaded = unsafe {
-            sys::cuModuleLoadDataEx(
-                &mut module,
-                ptx.as_ptr().cast(),
-                options.len() as c_uint,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
+    /// Loads all modules of an artifact, several at a time.
+    pub(crate) fn warm_up(
+        &self,
+        artifact: &'static Artifact,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<()> {
+        let loaded = self.registered(artifact)?;
+        let name = |&module: &u32| loaded.image.kernels_of(module).first().copied().unwrap_or_default();
+        warm_up::run(
+            &loaded.image.modules(),
+            name,
+            |&module| loaded.module(module, self).map(|_| ()),
+            progress,
+        )
+    }
+
+    /// Makes kernels ready to be launched, several at a time.
+    pub(crate) fn warm_up_kernels(
+        &self,
+        kernels: &[&Description],
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<()> {
+        let ready = |kernel: &&Description| {
+            self.bind()?;
+            self.function(kernel).map(|_| ())
         };
-        match loaded {
-            CUresult::CUDA_SUCCESS => Ok(module),
-            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => Err(Error::PtxVersion {
-                artifact: artifact.name(),
-                version: image.ptx_version().to_owned(),
-                driver: self.driver(),
-            }),
-            CUresult::CUDA_ERROR_INVALID_PTX
-            | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
-            | CUresult::CUDA_ERROR_INVALID_IMAGE
-            | CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND => Err(Error::Jit {
-                artifact: artifact.name(),
-                arch: image.arch(),
-                code: describe(DriverError(loaded)),
-                log: CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy().into_owned(),
-            }),
-            other => self.check("loading kernels", Err(DriverError(other))),
-        }
+        warm_up::run(kernels, |kernel| kernel.name, ready, progress)
     }
 
-    /// The image that the kernel was loaded from.
+    /// The image that the kernel is loaded from.
     pub(crate) fn image_of(&self, kernel: &Description) -> Result<&'static Image> {
-        self.bind()?;
-        Ok(self.function(kernel)?.image)
+        self.find(kernel).map(|(module, _)| module.image)
+    }
+
+    /// How the kernel's code came to the GPU, to which it comes now if it was not asked for yet.
+    pub(crate) fn code_of(&self, kernel: &Description) -> Result<Code> {
+        let (module, entry) = self.find(kernel)?;
+        module.module(entry.module, self).map(|(_, code)| code.clone())
     }
 
     /// The kernel's code on this GPU, ready to be launched if its image supports the kernel.
@@ -103,9 +97,21 @@ impl Gpu {
             return Ok(*function);
         }
         drop(known);
-        let function = self.find(kernel)?;
+        let (module, entry) = self.find(kernel)?;
+        let Loaded { image, .. } = *module;
+        let (Handle(handle), _) = module.module(entry.module, self)?;
+        let symbol = CString::new(entry.symbol).unwrap_or_default();
+        // SAFETY: the module was loaded into the current context and is never unloaded.
+        let handle = unsafe { result::module::get_function(*handle, symbol) };
+        let function = Function {
+            handle: Handle(self.check("looking a kernel up", handle)?),
+            waits: image.capability().0 >= FIRST_TO_WAIT,
+            shared_bytes: kernel.shared_bytes[image.shared_class()],
+            threads: image.threads(kernel),
+            image,
+        };
         // Of a kernel for other GPUs nothing but the image is asked for.
-        if function.image.supports(kernel) {
+        if image.supports(kernel) {
             self.prepare(kernel, function)?;
         }
         let mut known = self.modules.functions.write().unwrap_or_else(PoisonError::into_inner);
@@ -113,24 +119,95 @@ impl Gpu {
         Ok(function)
     }
 
-    /// Looks the kernel up in all modules, so that one which two of them have is noticed.
-    fn find(&self, kernel: &Description) -> Result<Function> {
+    /// Looks the kernel up in all artifacts, so that one which two of them have is noticed.
+    fn find(&self, kernel: &Description) -> Result<(Module, &'static Entry)> {
         let loaded = self.modules.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let images: Vec<_> = loaded.iter().map(|module| (module.artifact.name(), module.image)).collect();
         let (number, entry) = entry::find(kernel, &images, self)?;
-        let Module { image, handle, .. } = &loaded[number];
-        let symbol = CString::new(entry.symbol).unwrap_or_default();
-        // SAFETY: the module was loaded into the current context and is never unloaded.
-        let function = unsafe { result::module::get_function(handle.0, symbol) };
-        Ok(Function {
-            handle: Handle(self.check("looking a kernel up", function)?),
-            waits: image.capability().0 >= FIRST_TO_WAIT,
-            shared_bytes: kernel.shared_bytes[image.shared_class()],
-            threads: image.threads(kernel),
-            image,
+        Ok((loaded[number], entry))
+    }
+
+    /// Loads PTX or machine code; with the compiler's messages if the driver refuses it.
+    ///
+    /// # Safety
+    /// The code ends with a zero byte, or it is a whole file of machine code, the head of which says how long it is.
+    unsafe fn load_code(&self, code: &[u8]) -> Result<Result<Handle<sys::CUmodule>, (CUresult, String)>> {
+        self.bind()?;
+        let mut log = vec![0_u8; LOG_BYTES];
+        let mut options =
+            [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
+        let mut module = std::ptr::null_mut();
+        // SAFETY: the code ends where the driver expects it to, the caller says; `options` and `values` have the two entries that are
+        // announced, in the form that the driver API describes for them; the log buffer has the announced size and outlives the call.
+        let loaded = unsafe {
+            sys::cuModuleLoadDataEx(
+                &mut module,
+                code.as_ptr().cast(),
+                options.len() as c_uint,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        match loaded {
+            CUresult::CUDA_SUCCESS => {}
+            refused if is_refusal(refused) => {
+                let log = CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy().into_owned();
+                return Ok(Err((refused, log)));
+            }
+            other => return self.check("loading a kernel", Err(DriverError(other))),
+        }
+        self.listen(module)?;
+        Ok(Ok(Handle(module)))
+    }
+}
+
+impl Loader for Gpu {
+    type Module = Handle<sys::CUmodule>;
+
+    fn capability(&self) -> (u32, u32) {
+        self.capability()
+    }
+
+    fn load_machine_code(&self, code: &[u8]) -> Result<Result<Self::Module, String>> {
+        // SAFETY: it is a file as `ptxas` has written it: whoever made the image vouches for that.
+        let loaded = unsafe { self.load_code(code)? };
+        Ok(loaded.map_err(|(refused, _)| describe(DriverError(refused))))
+    }
+
+    fn load_ptx(&self, ptx: &str) -> Result<Result<Self::Module, PtxRefused>> {
+        let refused = |code: String, log| Err(PtxRefused::Compiler { code, log });
+        let Ok(ptx) = CString::new(ptx) else {
+            return Ok(refused("the PTX text holds a zero byte".to_owned(), String::new()));
+        };
+        // SAFETY: the text ends with a zero byte.
+        Ok(match unsafe { self.load_code(ptx.as_bytes_with_nul())? } {
+            Ok(module) => Ok(module),
+            Err((CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION, _)) => Err(PtxRefused::Version),
+            Err((code, log)) => refused(describe(DriverError(code)), log),
         })
     }
 
+    fn driver(&self) -> String {
+        self.driver()
+    }
+}
+
+/// Whether the driver says that it cannot use the code, and not that it cannot go on.
+fn is_refusal(code: CUresult) -> bool {
+    matches!(
+        code,
+        CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+            | CUresult::CUDA_ERROR_INVALID_PTX
+            | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
+            | CUresult::CUDA_ERROR_INVALID_IMAGE
+            | CUresult::CUDA_ERROR_INVALID_SOURCE
+            | CUresult::CUDA_ERROR_NOT_SUPPORTED
+            | CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND
+    )
+}
+
+impl Gpu {
     /// Compares what the kernel needs with what the GPU has, and asks the driver for what must be asked for.
     fn prepare(&self, kernel: &Description, function: Function) -> Result<()> {
         let Function { handle: Handle(function), shared_bytes, threads: needed, .. } = function;

@@ -2,11 +2,11 @@
 
 use std::sync::PoisonError;
 
-use cudarc::driver::DriverError;
+use cudarc::driver::{DriverError, result, sys};
 
 use super::Gpu;
 use super::failure::{describe, is_trap};
-use super::messages::Messages;
+use super::messages::{self, Messages};
 use crate::error::{Error, Report, Result};
 use crate::printer;
 
@@ -27,11 +27,43 @@ impl Gpu {
         Error::Driver { device, operation, code: describe(error) }
     }
 
+    /// Lets the kernels of a new module of the current context speak, if they have anything to say.
+    pub(super) fn listen(&self, module: sys::CUmodule) -> Result<()> {
+        const OPERATION: &str = "listening to kernels";
+        let (mut variable, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded in the current context, the name ends with a zero, and both results are written.
+        let found = unsafe {
+            sys::cuModuleGetGlobal_v2(&mut variable, &mut bytes, module, messages::VARIABLE.as_ptr())
+        };
+        match found.result() {
+            Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)) => return Ok(()),
+            other => self.check(OPERATION, other)?,
+        }
+        let stream = self.upload_stream()?;
+        let upload = |address, words: &[u64]| {
+            // SAFETY: the address is that of room for these words, which no kernel uses yet; they outlive the copy, which is waited for.
+            unsafe { result::memcpy_htod_async(address, words, stream.cu_stream()) }?;
+            stream.synchronize()
+        };
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = match &mut *messages {
+            Some(messages) => Ok(messages),
+            none => Messages::new(upload).map(|messages| none.insert(messages)),
+        };
+        // The variable has the two words of 64 bits that `cuda_tiles` gives it, and no kernel of the module runs.
+        let uploaded = made.and_then(|messages| upload(variable, &messages.addresses));
+        // An error shows messages.
+        drop(messages);
+        self.check(OPERATION, uploaded)
+    }
+
     /// Shows what kernels have printed so far.
     pub(super) fn show_messages(&self) {
         let mut lines = Vec::new();
         let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        messages.iter_mut().for_each(|messages| messages.take(&mut lines));
+        if let Some(messages) = &mut *messages {
+            messages.take(&mut lines);
+        }
         // The printer may wait for the GPU itself.
         drop(messages);
         lines.iter().for_each(|line| printer::show(line));
@@ -40,6 +72,6 @@ impl Gpu {
     /// What the kernel that trapped has reported, if anything.
     pub(super) fn report(&self) -> Option<Report> {
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        messages.iter().find_map(Messages::report)
+        messages.as_ref().and_then(Messages::report)
     }
 }

@@ -67,14 +67,7 @@ impl MapDevice for Gpu {
     fn upload(&self, address: u64, words: &Words) -> Result<()> {
         const OPERATION: &str = "copying a tensor map";
         self.bind()?;
-        // A stream of its own, which waits for nobody's kernels. A copy without a stream would come back before its end.
-        let stream = match self.map_uploads.get() {
-            Some(stream) => stream,
-            None => {
-                let stream = self.check("making a stream", self.context.new_stream())?;
-                self.map_uploads.get_or_init(|| stream)
-            }
-        };
+        let stream = self.upload_stream()?;
         // SAFETY: the address is that of room for a map, which no kernel uses yet; `words` outlives the copy, which is
         // waited for.
         let copied = unsafe { result::memcpy_htod_async(address, words, stream.cu_stream()) };

@@ -56,7 +56,7 @@ pub(crate) const fn description(name: &'static str, arguments: &'static [&'stati
 
 /// The entry of the kernel of such a name.
 pub(crate) const fn entry(name: &'static str) -> Entry {
-    Entry { path: name, symbol: name, fingerprint: 0, declaration: "" }
+    Entry { path: name, symbol: name, fingerprint: 0, declaration: "", module: 0 }
 }
 
 /// PTX for all GPUs since Volta.

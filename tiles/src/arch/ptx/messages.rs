@@ -1,9 +1,9 @@
 //! What a kernel has to say to the host: the record of a failure, and the words of printed messages.
 //!
 //! Both go to memory of the host that the GPU reaches (`protocol` has its layout), since after a trap nothing on
-//! the device can be read any more. Its address and the two counters that blocks compete for are a variable of the
-//! module, which the host finds by name when it loads the module. An address of zero stands for a host that does not
-//! listen.
+//! the device can be read any more. Its address and that of the two counters that blocks compete for are a variable of the
+//! module, which the host finds by name when it loads the module; the modules of a GPU share both. An address of zero stands for
+//! a host that does not listen.
 
 use crate::arch::global;
 use crate::protocol;
@@ -32,7 +32,24 @@ fn state() -> *mut u8 {
 #[inline(always)]
 fn buffer() -> *mut u8 {
     // SAFETY: the variable has two 64-bit words, aligned to 8 bytes.
-    let [low, high] = unsafe { global::load_8(state()) };
+    unsafe { address(state()) }
+}
+
+/// The address of the counters; the host has given it with that of the buffer.
+#[inline(always)]
+fn counters() -> *mut u8 {
+    // SAFETY: as above.
+    unsafe { address(state().wrapping_add(8)) }
+}
+
+/// The address in a word.
+///
+/// # Safety
+/// The word has 64 bits, is aligned to 8 bytes, and nobody writes it.
+#[inline(always)]
+unsafe fn address(word: *const u8) -> *mut u8 {
+    // SAFETY: passed on to the caller.
+    let [low, high] = unsafe { global::load_8(word) };
     core::ptr::with_exposed_provenance_mut((high as usize) << 32 | low as usize)
 }
 
@@ -62,9 +79,9 @@ impl Failure {
             super::execution::trap();
         }
         let earlier: u32;
-        // SAFETY: the word at 8 is the module's own, and only accessed by this instruction.
+        // SAFETY: the first counter is only accessed by this instruction, and by the host before all kernels.
         unsafe {
-            asm!("atom.global.exch.b32 {0}, [{1}], 1;", out(reg32) earlier, in(reg64) state().wrapping_add(8), options(nostack))
+            asm!("atom.global.exch.b32 {0}, [{1}], 1;", out(reg32) earlier, in(reg64) counters(), options(nostack))
         }
         if earlier != 0 {
             // SAFETY: `exit` ends the thread.
@@ -173,10 +190,10 @@ pub unsafe fn claim(words: u32) -> Option<u32> {
     if buffer.is_null() || words > protocol::RING_WORDS {
         return None;
     }
-    let counter = state().wrapping_add(12);
+    let counter = counters().wrapping_add(4);
     loop {
         let (claimed, taken, found): (u32, u32, u32);
-        // SAFETY: the counter is the module's own, the other word the buffer's; both are accessed atomically.
+        // SAFETY: the counter is the GPU's, the other word the buffer's; both are accessed atomically.
         unsafe {
             asm!("ld.relaxed.gpu.global.u32 {0}, [{1}];", out(reg32) claimed, in(reg64) counter, options(nostack));
             asm!("ld.acquire.sys.global.u32 {0}, [{1}];", out(reg32) taken, in(reg64) buffer.wrapping_add(protocol::TAKEN), options(nostack));
