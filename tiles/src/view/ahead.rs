@@ -76,13 +76,13 @@ where
             return false;
         }
         // Tiles that start at multiples in their rows are aligned if the span is: a loop asks once.
-        let first = if W::STEPS[1] as usize * size % bytes == 0 && !W::SIGNED {
+        let first = if (W::STEPS[1] as usize * size).is_multiple_of(bytes) && !W::SIGNED {
             G::BYTES.is_multiple_of(bytes) || self.span.pointer.addr().is_multiple_of(bytes)
         } else {
             located.origin.addr().is_multiple_of(bytes)
                 && (located.missing[1].to_u64() as usize * size).is_multiple_of(bytes)
         };
-        let rows = M::pitch_multiple(E::MULTIPLES[1]) as usize * size % bytes == 0
+        let rows = (M::pitch_multiple(E::MULTIPLES[1]) as usize * size).is_multiple_of(bytes)
             || (located.strides[0].to_u64() as usize * size).is_multiple_of(bytes);
         first & rows
     }

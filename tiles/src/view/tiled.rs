@@ -49,6 +49,7 @@ use core::marker::PhantomData;
 /// | size, number of tiles | [`num_tiles`](Self::num_tiles) [`index_space`](Self::index_space) [`STEPS`](Self::STEPS) |
 /// | load | [`load`](Self::load) [`load_masked`](Self::load_masked) |
 /// | store | [`store`](Self::store) [`store_masked`](Self::store_masked) |
+/// | copy to shared memory ahead of its use | [`tile`](Self::tile) |
 /// | atomic load | [`atomic_load`](Self::atomic_load) [`atomic_load_masked`](Self::atomic_load_masked) |
 /// | atomic store | [`atomic_store`](Self::atomic_store) [`atomic_store_masked`](Self::atomic_store_masked) |
 /// | atomic sum | [`atomic_add`](Self::atomic_add) [`atomic_add_masked`](Self::atomic_add_masked) [`atomic_sub`](Self::atomic_sub) [`atomic_sub_masked`](Self::atomic_sub_masked) |
