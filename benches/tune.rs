@@ -270,19 +270,35 @@ fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>>
                  rows, columns and depth"
             )
         })?;
-        let best = product.measure(&device)?;
-        println!("{}", best.line());
-        lines.insert(best.key.clone(), best.line());
+        match product.measure(&device) {
+            Ok(best) => {
+                println!("{}", best.line());
+                lines.insert(best.key.clone(), best.line());
+                // After each product, so that nothing is lost, whatever happens to the next one.
+                write(&path, &lines)?;
+            }
+            Err(error @ (Error::Trapped { .. } | Error::Driver { .. })) => return Err(error.into()),
+            Err(error) => println!("not measured: {line}: {error}"),
+        }
     }
+    println!("{} products in {}", lines.len(), path.display());
+    Ok(())
+}
+
+/// Writes the results.
+fn write(path: &Path, lines: &BTreeMap<String, String>) -> std::io::Result<()> {
     let mut text = format!("{HEADER}\n");
     for line in lines.values() {
         text.push_str(line);
         text.push('\n');
     }
-    std::fs::create_dir_all(&options.results)?;
-    std::fs::write(&path, text)?;
-    println!("{} products in {}", lines.len(), path.display());
-    Ok(())
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    // Beside it first: whoever stops the program leaves the old file or the new one.
+    let unfinished = path.with_extension("unfinished");
+    std::fs::write(&unfinished, text)?;
+    std::fs::rename(unfinished, path)
 }
 
 fn main() -> ExitCode {

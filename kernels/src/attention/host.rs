@@ -55,8 +55,8 @@ macro_rules! attend {
         impl Attend for $type {
             fn launch(stream: &Stream, head: usize, causal: bool, operands: Operands<'_, Self>) -> Result<()> {
                 match (head, causal) {
-                    (64, false) => launch!($type 64 4 false 16, stream, operands),
-                    (64, true) => launch!($type 64 4 true 16, stream, operands),
+                    (64, false) => launch!($type 64 8 false 16, stream, operands),
+                    (64, true) => launch!($type 64 0 true 16, stream, operands),
                     (_, false) => launch!($type 128 0 false 16, stream, operands),
                     (_, true) => launch!($type 128 0 true 16, stream, operands),
                 }

@@ -20,7 +20,8 @@ use super::visible::Visible;
 /// at once. Here the blocks go from the last to the first, and the first scores of a tile of queries are computed beside the last
 /// output of the tile before.
 ///
-/// One in `EMULATED` exponentials is a polynomial, or none if it is zero: with heads of 64, exponentials take as long as products.
+/// One in `EMULATED` exponentials is a polynomial, or none if it is zero. With heads of 64, exponentials take as long as products. *Measured* on
+/// an H200, of 4 x 32 x 4096 x 64: none 465, one in eight 485, one in four 456 TFLOP/s; causal 452, 447 and 425.
 ///
 /// This kernel is for GPUs with warpgroups (compute capability 9.0). [`attention_by_warps`] is for others.
 #[kernel(
@@ -29,8 +30,8 @@ use super::visible::Visible;
     min_blocks = 1,
     targets = warpgroups,
     instances(
-        <f16, 128, 64, false, 4>, <f16, 128, 64, true, 4>, <f16, 128, 128, false, 0>, <f16, 128, 128, true, 0>,
-        <bf16, 128, 64, false, 4>, <bf16, 128, 64, true, 4>, <bf16, 128, 128, false, 0>, <bf16, 128, 128, true, 0>,
+        <f16, 128, 64, false, 8>, <f16, 128, 64, true, 0>, <f16, 128, 128, false, 0>, <f16, 128, 128, true, 0>,
+        <bf16, 128, 64, false, 8>, <bf16, 128, 64, true, 0>, <bf16, 128, 128, false, 0>, <bf16, 128, 128, true, 0>,
     )
 )]
 pub fn attention<

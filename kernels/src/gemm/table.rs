@@ -18,10 +18,10 @@ macro_rules! gemm_table {
     ($then:ident!($($arguments:tt)*)) => {
         $then! { $($arguments)*
             [f16 f16 f32 f16 split_k]
-            nn 128 256 64 false, nn 256 128 64 false, nn 128 128 64 false, nn 128 64 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, nt 256 128 64 false, nt 128 128 64 false, nt 128 64 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, tn 256 128 64 false, tn 128 128 64 false, tn 128 64 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, tt 256 128 64 false, tt 128 128 64 false, tt 128 64 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
@@ -40,10 +40,10 @@ macro_rules! gemm_table {
             threads_tt 64 64 64 false, threads_tt 16 64 64 false,
 
             [bf16 bf16 f32 bf16 split_k]
-            nn 128 256 64 false, nn 256 128 64 false, nn 128 128 64 false, nn 128 64 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, nt 256 128 64 false, nt 128 128 64 false, nt 128 64 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, tn 256 128 64 false, tn 128 128 64 false, tn 128 64 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, tt 256 128 64 false, tt 128 128 64 false, tt 128 64 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
