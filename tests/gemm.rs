@@ -525,5 +525,8 @@ fn operands_that_do_not_go_together_are_refused() {
     let decomposition = Decomposition::DataParallel;
     let plan = Plan { loads: Loads::Tma, rows: 128, columns: 512, decomposition };
     let told = message(Gemm::new().plan(plan).multiply(&a, &half([4, 6]), &mut c));
-    assert!(told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, loaded by TMA, cut: 0`"), "{told}");
+    assert!(
+        told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, loaded by TMA, cut: 0`"),
+        "{told}"
+    );
 }

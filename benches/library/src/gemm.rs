@@ -151,7 +151,8 @@ pub unsafe extern "C" fn ct_gemm_plans(
 ) -> c_int {
     guarded(|| {
         // SAFETY: the caller vouches for all of it.
-        let (stream, a, b, c, options, count) = unsafe { (borrowed(stream)?, &*a, &*b, &*c, &*options, &mut *count) };
+        let (stream, a, b, c, options, count) =
+            unsafe { (borrowed(stream)?, &*a, &*b, &*c, &*options, &mut *count) };
         macro_rules! work {
             ($operand:ident, $result:ident) => {{
                 // SAFETY: as above.
@@ -189,7 +190,8 @@ pub unsafe extern "C" fn ct_gemm_by_plan(
 ) -> c_int {
     guarded(|| {
         // SAFETY: the caller vouches for all of it.
-        let (stream, a, b, c, options, plan) = unsafe { (borrowed(stream)?, &*a, &*b, &*c, &*options, &*plan) };
+        let (stream, a, b, c, options, plan) =
+            unsafe { (borrowed(stream)?, &*a, &*b, &*c, &*options, &*plan) };
         macro_rules! work {
             ($operand:ident, $result:ident) => {{
                 // SAFETY: as above.

@@ -169,7 +169,10 @@ mod tests {
                 let expected: f64 =
                     (0..BLOCKS).map(|j| (j + 1) as f64 * (scaled(column, j) - highest).exp2() / sum).sum();
                 let found = f64::from(output.at([row as u32, column as u32]));
-                assert!((found - expected).abs() < tolerance, "{row}, {column}: {found} instead of {expected}");
+                assert!(
+                    (found - expected).abs() < tolerance,
+                    "{row}, {column}: {found} instead of {expected}"
+                );
             }
         });
     }

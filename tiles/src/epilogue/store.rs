@@ -432,7 +432,10 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 geometry: &geometry,
                 columns,
                 // The last panel of every tile is in the last buffer, so that the first panel of any next tile is in another.
-                buffer: threads::offset(own, (number + const { Self::panels(GROUPS) % BUFFERS }) % BUFFERS * BUFFER_BYTES),
+                buffer: threads::offset(
+                    own,
+                    (number + const { Self::panels(GROUPS) % BUFFERS }) % BUFFERS * BUFFER_BYTES,
+                ),
                 x: column + (panel * columns) as u32,
                 y: row + (row_block * BOX_ROWS * GROUPS) as u32,
                 group,

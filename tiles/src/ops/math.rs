@@ -278,7 +278,11 @@ impl<S: Shape, L: Layout> Tile<f32, S, L> {
     pub fn exp2_partly_emulated<const EVERY: usize>(self) -> Self {
         Tile::from_registers_fn(|i| {
             let x = self.registers().get(i);
-            if EVERY != 0 && i % EVERY == EVERY - 1 { single::exp2_emulated(x) } else { single::exp2_approximate(x) }
+            if EVERY != 0 && i % EVERY == EVERY - 1 {
+                single::exp2_emulated(x)
+            } else {
+                single::exp2_approximate(x)
+            }
         })
     }
 }

@@ -12,6 +12,7 @@ use cuda_tiles_host::{Device, Result, Stream, TensorView, TensorViewMut};
 
 use super::launches::Launches;
 use super::matrices::{Matrices, MatricesMut};
+use super::model;
 use super::multiply::Multiply;
 use super::options::Gemm;
 use super::packing::{Bits, MOST_ELEMENTS, reach, streamable};
@@ -200,7 +201,12 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             element_bytes: [size_of::<T::Bits>(), size_of::<O::Bits>()],
         };
         // If there is no kernel for this storage, one operand is packed as its transpose, or both are.
-        let storages = [(a_major, b_major), (a_major, Major::Column), (Major::Row, b_major), (Major::Row, Major::Column)];
+        let storages = [
+            (a_major, b_major),
+            (a_major, Major::Column),
+            (Major::Row, b_major),
+            (Major::Row, Major::Column),
+        ];
         let packed = |(a_major, b_major)| {
             let bytes = [
                 if a_storage.is_read_by_tma(a_major) { 0 } else { bytes_of(a) },
@@ -208,7 +214,11 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             ];
             Problem { a: a_major, b: b_major, packed_bytes: bytes, ..problem }
         };
-        match storages.into_iter().map(packed).find(|problem| problem.has_plan(&available.direct, &available.partial_sums)) {
+        match storages
+            .into_iter()
+            .map(packed)
+            .find(|problem| problem.has_plan(&available.direct, &available.partial_sums))
+        {
             Some(problem) => Ok(problem),
             None => refuse("there is no kernel for this product".into()),
         }
@@ -232,7 +242,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             Machine::Gpu { wgmma: true, .. } => Tuned::plan::<T, U, O>(problem, device),
             _ => None,
         };
-        let Some(plan) = measured.or_else(|| problem.best(direct, partial_sums, *machine)) else {
+        let Some(plan) = measured.or_else(|| model::best(problem, direct, partial_sums, *machine)) else {
             return refuse("there is no kernel for this product".into());
         };
         let mut chosen = chosen();

@@ -52,7 +52,12 @@ pub(super) fn streamable<T: Element<Bits: Bits>, R>(
     let [batches, rows, columns] = x.shape();
     let pitch = columns.next_multiple_of(ROW_BYTES / size_of::<T>());
     workspace::<T::Bits, 3, R>(stream, [batches, rows, pitch], |mut packed| {
-        pack_in_parts::<T::Bits>(stream, x.bitcast(), packed.reborrow().slice(2, 0..columns)?, MOST_ELEMENTS)?;
+        pack_in_parts::<T::Bits>(
+            stream,
+            x.bitcast(),
+            packed.reborrow().slice(2, 0..columns)?,
+            MOST_ELEMENTS,
+        )?;
         body(packed.as_view().slice(2, 0..columns)?.bitcast())
     })
 }

@@ -1,12 +1,11 @@
 //! Plans: the tile shapes and decompositions for a product.
 //!
 //! If [`Tuned`](super::tuned::Tuned) has this very product on this GPU, its plan was measured to be the fastest. Otherwise the plan with
-//! the least time by the [`model`] wins.
+//! the least time by the [`model`](super::model) wins.
 
 use std::fmt;
 use std::vec::Vec;
 
-use super::model;
 use crate::gemm::epilogue::LARGEST_WITH_BETA;
 
 /// The majorness of an operand in memory.
@@ -187,6 +186,14 @@ impl Problem {
         })
     }
 
+    /// Whether the rows of operands that are not packed begin at multiples of so many bytes, if they have no padding.
+    pub(super) fn is_aligned(&self, bytes: usize) -> bool {
+        let a = if self.a == Major::Row { self.depth } else { self.rows };
+        let b = if self.b == Major::Row { self.columns } else { self.depth };
+        let is_aligned = |length: usize| (length * self.element_bytes[0]).is_multiple_of(bytes);
+        (is_aligned(a) || self.packed_bytes[0] > 0) && (is_aligned(b) || self.packed_bytes[1] > 0)
+    }
+
     /// Whether there is a plan.
     pub(super) fn has_plan(&self, direct: &[TileConfig], partial_sums: &[TileConfig]) -> bool {
         self.direct(direct).next().is_some() || self.serving(partial_sums).next().is_some()
@@ -210,7 +217,8 @@ impl Problem {
             let counts = 1..=MAX_SPLITS.min(self.depth / MIN_DEPTH).min(u32::MAX as usize / 2 / sums.max(1));
             // A count that leaves the share of a block as large as a smaller count does is no plan.
             let steps = self.depth.div_ceil(config.depth);
-            let is_least = move |&count: &usize| count == 1 || steps.div_ceil(count) < steps.div_ceil(count - 1);
+            let is_least =
+                move |&count: &usize| count == 1 || steps.div_ceil(count) < steps.div_ceil(count - 1);
             counts.filter(is_least).map(move |count| plan(config, Decomposition::SplitK(count as u32)))
         });
         let stream_k = self.serving(partial_sums).filter(|config| self.has_stream_k(config, direct, blocks));
@@ -256,30 +264,14 @@ impl Problem {
     pub(super) fn tiles(&self, plan: Plan) -> usize {
         self.rows.div_ceil(plan.rows) * self.columns.div_ceil(plan.columns) * self.batches
     }
-
-    /// The plan with the least estimated time.
-    pub(super) fn best(
-        &self,
-        direct: &[TileConfig],
-        partial_sums: &[TileConfig],
-        machine: Machine,
-    ) -> Option<Plan> {
-        let blocks = match machine {
-            Machine::Cpu => 1,
-            Machine::Gpu { multiprocessors, .. } => multiprocessors,
-        };
-        let plans = self.plans(direct, partial_sums, blocks).into_iter();
-        let timed = plans.map(|plan| (model::microseconds(self, plan, machine), plan));
-        timed.min_by(|x, y| x.0.total_cmp(&y.0)).map(|(_, plan)| plan)
-    }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Configurations for operands of `f16`, the first row-major and the second column-major.
-    fn configs(sizes: &[[usize; 2]], loads: Loads) -> Vec<TileConfig> {
+    pub(in super::super) fn configs(sizes: &[[usize; 2]], loads: Loads) -> Vec<TileConfig> {
         let config = |&[rows, columns]: &[usize; 2]| TileConfig {
             loads,
             a: Major::Row,
@@ -293,7 +285,7 @@ mod tests {
         sizes.iter().map(config).collect()
     }
 
-    fn problem([batches, rows, columns, depth]: [usize; 4]) -> Problem {
+    pub(in super::super) fn problem([batches, rows, columns, depth]: [usize; 4]) -> Problem {
         let (a, b) = (Major::Row, Major::Column);
         Problem {
             batches,
@@ -311,39 +303,8 @@ mod tests {
         }
     }
 
-    const TILES: [[usize; 2]; 6] = [[128, 256], [128, 128], [128, 64], [64, 64], [32, 64], [16, 64]];
-
-    fn best(problem: Problem) -> Plan {
-        let tma = [configs(&TILES, Loads::Tma), configs(&[[64, 64]], Loads::Threads)].concat();
-        let machine = Machine::Gpu { wgmma: true, multiprocessors: 132 };
-        problem.best(&tma, &tma, machine).unwrap()
-    }
-
-    #[test]
-    fn the_model_knows_the_shapes_of_products() {
-        let tile = |sizes| {
-            let Plan { rows, columns, .. } = best(problem(sizes));
-            [rows, columns]
-        };
-        // Large products want large tiles, also where they leave a small part of a wave.
-        for size in [4096, 8192, 9216, 10240, 16384, 30000] {
-            assert_eq!(tile([1, size, size, size]), [128, 256], "{size}");
-        }
-        for rows in [1, 7, 16] {
-            assert_eq!(tile([1, rows, 8192, 8192]), [16, 64], "{rows} rows");
-        }
-        // A deep product of a small result has partial sums.
-        let deep = best(problem([1, 128, 128, 100_000]));
-        assert!(matches!(deep.decomposition, Decomposition::SplitK(splits) if splits > 32), "{deep}");
-    }
-
-    #[test]
-    fn small_operands_that_tma_cannot_read_are_not_packed() {
-        let unaligned = Problem { packed_bytes: [100 * 101 * 2; 2], ..problem([1, 100, 100, 101]) };
-        assert_eq!(best(unaligned).loads, Loads::Threads);
-        let large = Problem { packed_bytes: [5001 * 5001 * 2; 2], ..problem([1, 5001, 5001, 5001]) };
-        assert_eq!(best(large).loads, Loads::Tma);
-    }
+    pub(in super::super) const TILES: [[usize; 2]; 6] =
+        [[128, 256], [128, 128], [128, 64], [64, 64], [32, 64], [16, 64]];
 
     #[test]
     fn arrays_that_32_bits_cannot_count_have_one_pass_of_tma() {

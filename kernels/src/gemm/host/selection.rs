@@ -38,11 +38,7 @@ impl Available {
         });
         let mut partial_sums = configs(T::PARTIAL_SUMS, machine);
         partial_sums.retain(|config| T::TMA_PARTIAL_SUMS || config.loads == Loads::Threads);
-        Ok(Self {
-            machine,
-            direct: configs(T::DIRECT, machine),
-            partial_sums,
-        })
+        Ok(Self { machine, direct: configs(T::DIRECT, machine), partial_sums })
     }
 }
 

@@ -70,7 +70,9 @@ fn read(file: &str, text: &str) -> Result<HashMap<Key, Plan>, String> {
     for (number, line) in text.lines().enumerate().skip(1) {
         let refuse = |problem| Err(std::format!("{file}:{}: {problem}: `{line}`", number + 1));
         let fields: Vec<&str> = line.split(',').collect();
-        let [product, batches, rows, columns, depth, loads, height, width, decomposition, microseconds] = fields[..] else {
+        let [product, batches, rows, columns, depth, loads, height, width, decomposition, microseconds] =
+            fields[..]
+        else {
             return refuse("not ten fields");
         };
         let sizes = [batches, rows, columns, depth, height, width];
@@ -109,7 +111,8 @@ mod tests {
 
     #[test]
     fn lines_of_plans_are_read() {
-        let lines = "f16,1,2,3,4,tma,128,256,0,5.5\nf16,1,2,3,5,threads,16,64,12,1\nf16,1,2,3,6,tma,128,256,wave,1\n";
+        let lines =
+            "f16,1,2,3,4,tma,128,256,0,5.5\nf16,1,2,3,5,threads,16,64,12,1\nf16,1,2,3,6,tma,128,256,wave,1\n";
         let plans = read("gpu.csv", &std::format!("{HEAD}{lines}")).unwrap();
         let decomposition =
             |depth| plans.get(&(String::from("f16"), [1, 2, 3, depth])).map(|plan| plan.decomposition);
