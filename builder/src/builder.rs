@@ -104,7 +104,8 @@ impl CudaBuilder {
         self
     }
 
-    /// Adds flags for rustc, after this crate's own: `-Ctarget-feature=+ptx86` for a later version of PTX.
+    /// Adds flags for rustc, after this crate's own: `-Ctarget-feature=+ptx86` for a later version of PTX, or `-Copt-level=1` for kernels that
+    /// compile faster and run slower.
     pub fn rustflags(mut self, flags: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.rustflags.extend(flags.into_iter().map(Into::into));
         self

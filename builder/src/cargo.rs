@@ -37,8 +37,11 @@ const FLAGS: [&str; 10] = [
 ];
 
 /// LLVM's passes for whole programs, behind those for a crate, which rustc adds by itself only where it links. Without them some kernels take
-/// more registers, and some spill more.
-const WHOLE_PROGRAM: &str = "-Cpasses=lto<O3>";
+/// more registers, and some spill more. They run at the level of the last of rustc's `flags` that states one.
+fn whole_program(flags: &[String]) -> String {
+    let level = flags.iter().rev().find_map(|flag| flag.strip_prefix("-Copt-level="));
+    format!("-Cpasses=lto<O{}>", level.unwrap_or("3"))
+}
 
 /// Flags by which the code of all functions stands in metadata, and is compiled where it is called.
 const DESCRIBED: [&str; 3] =
@@ -152,7 +155,8 @@ impl Compilation<'_> {
             // Of this name cargo documents that it is no profile, but `cargo check` by the profile `dev`. The assembly lies beside
             // the metadata, so that cargo's notion of what is up to date holds for it too.
             Dependencies::Described => {
-                command.args(["--profile", "check", "--crate-type", "lib", "--", FEATURES, WHOLE_PROGRAM]);
+                command.args(["--profile", "check", "--crate-type", "lib", "--", FEATURES]);
+                command.arg(whole_program(self.rustflags));
                 // Cargo names files after the package, where it lies in its workspace, and flags. Crates of two workspaces that are
                 // compiled in one folder at the same time would overwrite each other's.
                 let mut hasher = DefaultHasher::new();

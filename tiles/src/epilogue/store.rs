@@ -204,6 +204,8 @@ struct Panel<'g> {
     geometry: &'g Geometry,
     columns: usize,
     buffer: Address,
+    /// Whether it is the first panel of its rows.
+    is_first: bool,
     /// The panel's first column and row in the matrix.
     x: u32,
     y: u32,
@@ -391,11 +393,6 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         self.row(cx, row).add(acc)
     }
 
-    /// The panels that each of `groups` warpgroups stores of a tile: a power of two.
-    const fn panels(groups: usize) -> usize {
-        Self::ROWS / (BOX_ROWS * groups) * (Self::COLUMNS / TmaStore::<T, (M, N)>::BOX.columns as usize)
-    }
-
     /// Whether tiles of this shape can go through a buffer for `groups` warpgroups.
     const fn through_buffer(groups: usize) -> bool {
         WARPGROUPS
@@ -431,19 +428,16 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             let panel = Panel {
                 geometry: &geometry,
                 columns,
-                // The last panel of every tile is in the last buffer, so that the first panel of any next tile is in another.
-                buffer: threads::offset(
-                    own,
-                    (number + const { Self::panels(GROUPS) % BUFFERS }) % BUFFERS * BUFFER_BYTES,
-                ),
+                buffer: threads::offset(own, number % BUFFERS * BUFFER_BYTES),
+                is_first: panel == 0,
                 x: column + (panel * columns) as u32,
                 y: row + (row_block * BOX_ROWS * GROUPS) as u32,
                 group,
                 thread,
             };
-            // SAFETY: all threads of the warpgroup run this alike. The buffer is the warpgroup's. It differs from that of the panel before, or
-            // `store_panel` waits for the reads of that panel: tiles of one panel use the last buffer, as the last panels of other tiles do.
-            unsafe { self.store_panel::<_, GROUPS>(panel, tile.registers(), register, tma_columns) }
+            // SAFETY: all threads of the warpgroup run this alike. The buffer is the warpgroup's, and consecutive panels of a row of panels
+            // use different ones.
+            unsafe { self.store_panel(panel, tile.registers(), register, tma_columns) }
         });
     }
 
@@ -451,16 +445,16 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ///
     /// # Safety
     /// All threads of the warpgroup execute this same call. The buffer belongs to the warpgroup. It differs from the buffer of the panel
-    /// before, unless tiles have one panel.
+    /// before, if that one is in the same row of panels.
     #[inline(always)]
-    unsafe fn store_panel<C: PowerOfTwo, const GROUPS: usize>(
+    unsafe fn store_panel<C: PowerOfTwo>(
         &self,
         panel: Panel<'_>,
         registers: &Registers<T, C>,
         first: usize,
         tma_columns: u32,
     ) {
-        let Panel { columns, buffer, x, y, group, .. } = panel;
+        let Panel { columns, buffer, is_first, x, y, group, .. } = panel;
         let issues = panel.thread.is_multiple_of(WARPGROUP);
         // A panel that begins behind TMA's columns has none of them.
         let by_tma = x < tma_columns;
@@ -470,11 +464,11 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         // bytes.
         unsafe {
             if issues {
-                // The panel before this one may still be read. A tile of one panel has the same buffer as the last panel before.
-                if const { Self::panels(GROUPS) < BUFFERS } {
-                    bulk::wait_for_reads::<0>();
-                } else {
+                // The panel before may still be read, if it was stored by TMA and is in the other buffer: if it is in the same row.
+                if by_tma && !is_first {
                     bulk::wait_for_reads::<{ BUFFERS - 1 }>();
+                } else {
+                    bulk::wait_for_reads::<0>();
                 }
             }
             execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
@@ -483,11 +477,8 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 barriers::fence_proxy_async();
             }
             execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
-            if issues {
-                if by_tma {
-                    bulk::store(self.operand.matrix.map.cast(), buffer, [x, y, self.index[0]]);
-                }
-                // Also without a store: each panel is one group, because `wait_for_reads` counts groups.
+            if by_tma && issues {
+                bulk::store(self.operand.matrix.map.cast(), buffer, [x, y, self.index[0]]);
                 bulk::commit_stores();
             }
             // Threads store the rest: the whole panel or, in one of a row's panels, the columns of its last chunk.

@@ -271,3 +271,21 @@ pub fn softplus_approximate(x: f32) -> f32 {
     let small = arch::exp2_approximate_flush_f32(-x.abs() * LOG2_E);
     arch::fma_f32(arch::log2_approximate_f32(1.0 + small), LN_2, arch::max_nan_f32(x, 0.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn emulated_powers_of_two_are_close() {
+        for step in -126_000..=126_000 {
+            let x = step as f32 / 1000.0;
+            let (found, expected) = (f64::from(exp2_emulated(x)), f64::from(x).exp2());
+            assert!((found / expected - 1.0).abs() < 1.0 / 8192.0, "{x}: {found} instead of {expected}");
+        }
+        for x in [-127.5, -1e30, f32::NEG_INFINITY] {
+            assert_eq!(exp2_emulated(x), 0.0, "{x}");
+        }
+        assert!(exp2_emulated(f32::NAN).is_nan());
+    }
+}

@@ -158,6 +158,10 @@ fn compile(folder: &str, archs: &[Arch], features: &[&str]) -> Result<Vec<BuiltI
     for &arch in archs {
         builder = builder.arch(arch);
     }
+    if folder == TEST_KERNELS {
+        // As `tests/operations/build.rs`: optimised in full, they take many minutes.
+        builder = builder.rustflags(["-Copt-level=1"]);
+    }
     Ok(builder.try_build()?.images)
 }
 
