@@ -10,7 +10,7 @@ use cuda_tiles_host::{Artifact, Grid};
 use cust::context::Context;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::{Stream, StreamFlags};
-use kernels::{DELAYED_COPY, FAIL, INCREMENT, KERNELS, THREADS, description, image};
+use kernels::{DELAYED_COPY, FAIL, INCREMENT, KERNELS, THREADS, description, entry, image};
 
 const LEN: usize = 1000;
 
@@ -36,17 +36,19 @@ fn kernels_run_on_the_buffers_and_streams_of_cust() {
     // SAFETY: the entries do what the kernels of the same names declare.
     static HALF: Kernel<(TensorSpan<f16, (u32, u32)>,)> =
         unsafe { Kernel::new(description("increment", &["x"]), |_, _| unreachable!("it runs on the GPU")) };
-    // SAFETY: the entries do what the kernels of the same names declare.
+    // SAFETY: nobody compiles it.
     static BROKEN: Artifact = unsafe {
         Artifact::new(
             "broken",
             &[image(
-                ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { bogus.u32; ret; }\n",
-                &[],
+                ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry bogus() { bogus.u32; ret; }\n",
+                &[entry("bogus")],
             )],
             None,
         )
     };
+    // SAFETY: the entry of this name is never compiled.
+    static BOGUS: Kernel<()> = unsafe { Kernel::new(description("bogus", &[]), |_, _| ()) };
     let Some(_context) = context() else { return };
     // This version of `cust` leaves the flag out; launches would refuse a stream that has it.
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
@@ -71,9 +73,13 @@ fn kernels_run_on_the_buffers_and_streams_of_cust() {
         .unwrap_err();
     kernels.launch(&HALF, &stream, 0, (CustTensor::<f16, 2>::from_bits(&bits, [2, 3]).unwrap(),)).unwrap();
 
-    let message = CustKernels::load(&[&BROKEN]).err().unwrap().to_string();
-    assert!(message.starts_with("the driver could not compile the kernels `broken` (sm_70)"), "{message}");
-    assert!(message.contains("bogus"), "the compiler's own words are missing: {message}");
+    let broken = CustKernels::load(&[&BROKEN]).unwrap();
+    let message = broken.launch(&BOGUS, &stream, 1, ()).unwrap_err().to_string();
+    assert!(
+        message.starts_with("the driver could not compile kernel `bogus` of `broken` (sm_70)"),
+        "{message}"
+    );
+    assert!(message.contains("instruction: 'bogus'"), "the compiler's own words are missing: {message}");
 
     let message = kernels.launch(&FAIL, &stream, 1, ()).unwrap_err().to_string();
     assert!(message.starts_with("kernel `fail` trapped on cust's NVIDIA"), "{message}");

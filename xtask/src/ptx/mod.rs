@@ -26,6 +26,8 @@ struct Kernels {
     folder: &'static str,
     /// For which architectures it is compiled, with which features.
     builds: &'static [(&'static [Arch], &'static [&'static str])],
+    /// Whether the crate is only checked if it is named: its kernels take many minutes.
+    if_named: bool,
     /// The most seconds of a processor that a kernel may take to compile, on the average of its crate and for all
     /// architectures together.
     budget: f64,
@@ -33,20 +35,22 @@ struct Kernels {
 
 /// The crates: the ready-made kernels for the oldest supported architecture, for Hopper with its own instructions, and for the
 /// newest; products of matrices, which take a minute for each, for Hopper, where most registers are in use. A thousand test
-/// kernels are checked for the one that they are tested on; each more takes minutes. Streamed products take other instructions on
+/// kernels are checked for the one that they are tested on, and only if they are named: they take a quarter of an hour. Streamed products take other instructions on
 /// each generation, all of which are looked at; they are long, and take longer.
 const CRATES: [Kernels; 3] = [
     Kernels {
         folder: "kernels",
         builds: &[(&[Arch::Sm80, Arch::Sm120], &[]), (&[Arch::Sm90a], &["gemm"])],
+        if_named: false,
         budget: 1.5,
     },
     Kernels {
         folder: "tests/streams",
         builds: &[(&[Arch::Sm80, Arch::Sm89, Arch::Sm90a, Arch::Sm120], &[])],
+        if_named: false,
         budget: 10.0,
     },
-    Kernels { folder: TEST_KERNELS, builds: &[(&[Arch::Sm80], &[])], budget: 1.5 },
+    Kernels { folder: TEST_KERNELS, builds: &[(&[Arch::Sm80], &[])], if_named: true, budget: 1.5 },
 ];
 const TEST_KERNELS: &str = "tests/kernels";
 
@@ -56,7 +60,7 @@ pub(crate) struct Options {
     /// Takes what the kernels are now for what is expected from now on.
     #[arg(long)]
     bless: bool,
-    /// Only this crate of kernels.
+    /// Only this crate of kernels. Without it, all but `tests/kernels`.
     #[arg(value_parser = CRATES.map(|kernels| kernels.folder))]
     folder: Option<String>,
 }
@@ -72,8 +76,11 @@ pub(crate) fn run(options: &Options) -> Result {
     let mut kernels = 0;
     let mut expectations = Expectations::read()?;
     let goldens = Goldens::read()?;
-    let is_meant = |meant: &Kernels| options.folder.as_ref().is_none_or(|only| only == meant.folder);
-    for Kernels { folder, builds, budget } in CRATES.into_iter().filter(is_meant) {
+    let is_meant = |meant: &Kernels| match &options.folder {
+        Some(only) => only == meant.folder,
+        None => !meant.if_named,
+    };
+    for Kernels { folder, builds, budget, .. } in CRATES.into_iter().filter(is_meant) {
         let before = processor_seconds();
         let mut images = Vec::new();
         for (archs, features) in builds {
