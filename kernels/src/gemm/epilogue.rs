@@ -175,7 +175,8 @@ macro_rules! finish_view {
         if $bias.extent(0) != 0 {
             acc += $bias.partition($cx, $row).load_masked(Zero, $column).cast::<C>();
         }
-        C::activated::<O, _, _>(acc, activation)
+        let result: Tile<O, _, _> = C::activated(acc, activation);
+        result
     }};
 }
 pub(super) use finish_view;
