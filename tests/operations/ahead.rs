@@ -107,7 +107,8 @@ fn check_product<T>(
             kernel.launch(device, Grid::cover([m, n], [64, 64]), (&x, &y, &mut c)).unwrap();
             failures.exact(device, &format!("{m} x {k} x {n}"), &c.to_vec().unwrap(), |i| {
                 let (row, column) = (i / n, i % n);
-                Cast::cast((0..k).map(|l| a[row * k + l] * b[b_of(l, column)]).sum::<f64>())
+                // `sum` begins with -0.
+                Cast::cast((0..k).fold(0.0, |sum, l| sum + a[row * k + l] * b[b_of(l, column)]))
             });
         }
     }
