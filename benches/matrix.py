@@ -696,14 +696,14 @@ def supervise(options):
     return 1 if without or left or any("ours" in note and note.startswith(("WRONG", "FAILED")) for note in notes) else 0
 
 
-def watch(child, journal):
-    """Waits for the process. Whether it ended by itself, and not for want of news."""
+def watch(child, journal, patience=PATIENCE, at_first=PATIENCE_AT_FIRST):
+    """Waits for the process. Whether it ended by itself, and not for want of news for so many seconds."""
     news, size = time.time(), 0
     while child.poll() is None:
         time.sleep(0.25)
         if journal.stat().st_size != size:
             news, size = time.time(), journal.stat().st_size
-        if time.time() - news > (PATIENCE if size else PATIENCE_AT_FIRST):
+        if time.time() - news > (patience if size else at_first):
             child.kill()
             child.wait()
             return False

@@ -131,10 +131,10 @@ def cubins(folder):
     return {entry["name"]: entry for entry in json.loads(manifest.read_text()) if entry["ok"]}
 
 
-def sample(launches, count):
-    """Milliseconds of one launch, of `count` back to back."""
+def sample(launches, count, spin=SPIN):
+    """Milliseconds of one launch, of `count` back to back, the first of which queue up while a kernel spins for so many cycles."""
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    torch.cuda._sleep(SPIN)
+    torch.cuda._sleep(spin)
     start.record()
     for k in range(count):
         launches[k % len(launches)]()

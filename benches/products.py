@@ -31,8 +31,8 @@ import time
 import torch
 
 import measuring
-from measuring import Array, Lacking, Library
-from matrix import GemmOptions, filled, poison
+from measuring import Array, Library
+from matrix import GemmOptions, filled, poison, watch
 
 SAMPLES, SAMPLE, ROTATED, MOST_SETS = 7, 2.0, 300e6, 64
 # Cycles of the kernel behind which launches queue up, and the most launches that the host makes in that time.
@@ -210,15 +210,8 @@ class Product:
 
 
 def sample(launches, count):
-    """Milliseconds of one launch, of `count` that queue up before the first one begins."""
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    torch.cuda._sleep(SPIN)
-    start.record()
-    for k in range(count):
-        launches[k % len(launches)]()
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) / count
+    """Milliseconds of one launch, of `count` that all queue up before the first one begins."""
+    return measuring.sample(launches, count, SPIN)
 
 
 def launches_of_a_sample(launches):
@@ -319,7 +312,7 @@ def supervise(options):
         journal.touch()
         order = dict(vars(options), left=left, journal=str(journal), deadline=deadline)
         child = subprocess.Popen([sys.executable, os.path.abspath(__file__), "--work", json.dumps(order)])
-        hung = not finished(child, journal)
+        hung = not watch(child, journal, PATIENCE, PATIENCE)
         lines = [json.loads(line) for line in journal.read_text().splitlines()]
         rows += [line["row"] for line in lines if "row" in line]
         done = {line["done"] for line in lines if "done" in line}
@@ -342,20 +335,6 @@ def supervise(options):
         lines = ",\n".join(json.dumps(row) for row in sorted(rows, key=lambda row: (row["name"], row["sizes"])))
         pathlib.Path(options.results).write_text(f'{{"head": {json.dumps(head)}, "rows": [\n{lines}\n]}}\n')
     return 1 if left or any(note.startswith(("WRONG: ours", "FAILED")) for row in rows for note in row["notes"]) else 0
-
-
-def finished(child, journal):
-    """Waits for the process. Whether it ended by itself, and not for want of news."""
-    news, size = time.time(), 0
-    while child.poll() is None:
-        time.sleep(0.25)
-        if journal.stat().st_size != size:
-            news, size = time.time(), journal.stat().st_size
-        if time.time() - news > PATIENCE:
-            child.kill()
-            child.wait()
-            return False
-    return True
 
 
 def report(rows):

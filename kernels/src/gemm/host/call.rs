@@ -45,8 +45,8 @@ use crate::gemm::epilogue::Sum;
 ///
 /// # Storage
 ///
-/// `c` is row-major, with any padding between rows. `a` and `b` may have any strides: for a transposed operand pass a transposed view. An
-/// operand is first packed (copied to scratch memory):
+/// `c` is row-major, with any padding between rows. `a` and `b` may have any strides: for a transposed operand pass a transposed view. For
+/// plans that load by TMA, an operand is first packed (copied to scratch memory):
 ///
 /// * if its rows do not begin at multiples of 16 bytes;
 /// * if neither its rows nor its columns are contiguous;
