@@ -15,12 +15,12 @@ import sys
 import numpy
 from scipy.optimize import least_squares
 
-MULTIPROCESSORS, THREADS_BLOCKS, SHARPNESS, STEP_BYTES = 132, 4, 4, 128
+MULTIPROCESSORS, COMPACT_ROWS, SHARPNESS, STEP_BYTES = 132, 64, 4, 128
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The constants of model.rs, and where the fit begins. Bandwidths are megabytes in a microsecond.
 CONSTANTS = dict(start=2.0, launch=2.5, pack=2.0, partial_sum=0.05, bandwidth=3.9, result_bandwidth=2.5, partial_sums_bandwidth=2.5,
-                 stream_k_bandwidth=6.0, unaligned_tma=1.05, unaligned_threads=1.5)
+                 stream_k_bandwidth=6.0, unaligned_row=2.5e-3, unaligned_threads=1.5, alone=0.6)
 # Plans that take longer than so many times the fastest plan's time do not matter.
 SLOWEST = 2.5
 
@@ -66,26 +66,36 @@ class Model:
         step, tile = costs[product.tile(plan)]
         if threads:
             step *= constants["unaligned_threads"] if any(product.packed) else 1
-        else:
-            step *= 1 if product.aligned else constants["unaligned_tma"]
-        slots = MULTIPROCESSORS * (THREADS_BLOCKS if threads else 1)
+        resident = 4 if threads else 2 if tile_rows <= COMPACT_ROWS else 1
+        if not threads and not product.aligned:
+            rows_time = constants["unaligned_row"] * (tile_rows + tile_columns) * resident
+            step = (step ** SHARPNESS + rows_time ** SHARPNESS) ** (1 / SHARPNESS)
+
+        def waves(tiles, one):
+            """The time of tiles that take `one` each where blocks share a multiprocessor."""
+            full, rest = divmod(tiles, MULTIPROCESSORS * resident)
+            others = math.ceil(rest / MULTIPROCESSORS) - 1
+            share = constants["alone"] + (1 - constants["alone"]) * others / (resident - 1) if resident > 1 else 1
+            return (full + (share if rest else 0)) * one
+
         steps = max(1, math.ceil(depth * product.bytes / STEP_BYTES))
         tiles = math.ceil(rows / tile_rows) * math.ceil(columns / tile_columns)
         memory = (depth * product.bytes * (rows + columns) * 1e-6 / constants["bandwidth"]
                   + rows * columns * product.result_bytes * 1e-6 / constants["result_bandwidth"])
         launches, sums, splits = 0, 0, 0
         if cut == 0:
-            compute = math.ceil(tiles / slots) * (steps * step + tile)
+            compute = waves(tiles, steps * step + tile)
         elif cut > 0:
-            compute = math.ceil(tiles * cut / slots) * (math.ceil(steps / cut) * step + tile)
+            compute = waves(tiles * cut, math.ceil(steps / cut) * step + tile)
             launches, sums, splits = 1, 4 * rows * columns * cut, cut
         else:
-            waves, rest = divmod(tiles, slots)
+            full, rest = divmod(tiles, MULTIPROCESSORS)
             again = rest * (tile_rows + tile_columns) * depth * product.bytes * 1e-6 / constants["stream_k_bandwidth"]
             memory = max(memory, again)
-            compute = waves * (steps * step + tile) + math.ceil(rest * steps / slots) * step + 2 * tile
-            launches, splits = 1 + (waves > 0), slots / max(1, rest)
-            sums = 4 * tile_rows * tile_columns * min(slots + rest, 2 * slots)
+            compute = (waves(full * MULTIPROCESSORS, steps * step + tile)
+                       + waves(MULTIPROCESSORS, math.ceil(rest * steps / MULTIPROCESSORS) * step + 2 * tile))
+            launches, splits = 1 + (full > 0), MULTIPROCESSORS / max(1, rest)
+            sums = 4 * tile_rows * tile_columns * min(MULTIPROCESSORS + rest, 2 * MULTIPROCESSORS)
         bound = (compute ** SHARPNESS + memory ** SHARPNESS) ** (1 / SHARPNESS)
         packs = [] if threads else [packed for packed in product.packed if packed]
         packing = sum(constants["pack"] + 2e-6 * packed / constants["bandwidth"] for packed in packs)

@@ -116,6 +116,10 @@ impl GpuMemory {
     /// Enters a use on a stream that is about to be given work on the buffer, and lets the stream wait for earlier uses
     /// on other streams.
     pub(crate) fn enter(&self, stream: &GpuStream, access: Access) -> Result<()> {
+        // Nobody can use what is empty. A wait for another stream would be for nothing.
+        if self.bytes == 0 {
+            return Ok(());
+        }
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         stream.follow(self.gpu, &users.writer)?;
         match access {

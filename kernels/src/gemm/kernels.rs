@@ -2,23 +2,29 @@
 //!
 //! The first letter of the suffix is operand A, the second is operand B. `n` is stored as it is multiplied, `t` is stored as its transpose.
 //! Both are row-major.
+//!
+//! Two blocks of a `compact` kernel share a multiprocessor: one stores its tile while the other multiplies.
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
+use cuda_tiles::pipeline::AUTOMATIC;
 use cuda_tiles::prelude::*;
 
 use super::body::{GROUP, GemmConfig, Transposed, gemm_body};
 use super::epilogue::{Scales, Sum, finish};
 use super::scheduler::TileRange;
 
+/// The stages of the ring of a kernel whose blocks share a multiprocessor: two blocks of the largest tiles fit its shared memory.
+const SHARED: usize = 4;
+
 /// Defines a kernel whose accumulators are tiles of `c`.
 ///
-/// Brackets hold the settings of `#[kernel]`, and `warpgroups` the number of consumer warpgroups. Each operand has the shape of its tiles in
-/// memory. `transposed` follows if memory holds the operand's transpose.
+/// Brackets hold the settings of `#[kernel]`, `warpgroups` is the number of consumer warpgroups, and `stages` that of the ring's stages. Each
+/// operand has the shape of its tiles in memory. `transposed` follows if memory holds the operand's transpose.
 macro_rules! kernel {
     (
         $(#[$documentation:meta])*
-        $name:ident [$($setting:tt)*], warpgroups $warpgroups:tt: a [$a_rows:tt x $a_columns:tt] $($transposed_a:ident)?, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?;
+        $name:ident [$($setting:tt)*], warpgroups $warpgroups:tt, stages $stages:ident: a [$a_rows:tt x $a_columns:tt] $($transposed_a:ident)?, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?;
         instances $instances:tt
     ) => {
         $(#[$documentation])*
@@ -52,7 +58,7 @@ macro_rules! kernel {
             bias: Span<O, (u32,)>,
             scales: ByValue<Scales<C>>,
             range: ByValue<TileRange>,
-            #[shared] ring: Ring<(SharedTile<T, Shape2<$a_rows, $a_columns>>, SharedTile<U, Shape2<$b_rows, $b_columns>>)>,
+            #[shared] ring: Ring<(SharedTile<T, Shape2<$a_rows, $a_columns>>, SharedTile<U, Shape2<$b_rows, $b_columns>>), $stages>,
             #[shared] buffer: EpilogueBuffer<$warpgroups>,
         ) where
             D<M>: Dimension,
@@ -71,33 +77,33 @@ macro_rules! kernel {
 
 gemm_table!(instances!(nn (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored K x N.
-    gemm_nn [threads = 256, producer = 128, min_blocks = 1], warpgroups 2: a [M x K], b [K x N];
+    gemm_nn [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [M x K], b [K x N];
 ) [] ();));
 gemm_table!(instances!(nt (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored N x K, as its transpose.
-    gemm_nt [threads = 256, producer = 128, min_blocks = 1], warpgroups 2: a [M x K], b [N x K] transposed;
+    gemm_nt [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [M x K], b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(tn (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M, as its transpose, and `b` stored K x N.
-    gemm_tn [threads = 256, producer = 128, min_blocks = 1], warpgroups 2: a [K x M] transposed, b [K x N];
+    gemm_tn [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [K x N];
 ) [] ();));
 gemm_table!(instances!(tt (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M and `b` stored N x K, both as their transposes.
-    gemm_tt [threads = 256, producer = 128, min_blocks = 1], warpgroups 2: a [K x M] transposed, b [N x K] transposed;
+    gemm_tt [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(compact_nn (kernel!
     /// As [`gemm_nn`], in tiles of 64 rows, for small results.
-    gemm_compact_nn [threads = 128, producer = 32], warpgroups 1: a [M x K], b [K x N];
+    gemm_compact_nn [threads = 128, producer = 32], warpgroups 1, stages SHARED: a [M x K], b [K x N];
 ) [] ();));
 gemm_table!(instances!(compact_nt (kernel!
     /// As [`gemm_nt`], in tiles of 64 rows, for small results.
-    gemm_compact_nt [threads = 128, producer = 32], warpgroups 1: a [M x K], b [N x K] transposed;
+    gemm_compact_nt [threads = 128, producer = 32], warpgroups 1, stages SHARED: a [M x K], b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(compact_tn (kernel!
     /// As [`gemm_tn`], in tiles of 64 rows, for small results.
-    gemm_compact_tn [threads = 128, producer = 32], warpgroups 1: a [K x M] transposed, b [K x N];
+    gemm_compact_tn [threads = 128, producer = 32], warpgroups 1, stages SHARED: a [K x M] transposed, b [K x N];
 ) [] ();));
 gemm_table!(instances!(compact_tt (kernel!
     /// As [`gemm_tt`], in tiles of 64 rows, for small results.
-    gemm_compact_tt [threads = 128, producer = 32], warpgroups 1: a [K x M] transposed, b [N x K] transposed;
+    gemm_compact_tt [threads = 128, producer = 32], warpgroups 1, stages SHARED: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));

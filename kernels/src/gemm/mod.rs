@@ -7,7 +7,8 @@
 //!
 //! * `table.rs` lists all element types and tile shapes. The instances of the kernels and the candidates of the host come from it.
 //! * [`kernels`], [`narrow`] (few rows) and [`swap_ab`] (32-bit elements, MN-major `b`) are the kernels that TMA feeds. `body.rs` is their
-//!   common body. [`threads`] has the kernels whose threads load the operands, for small products and for operands that TMA cannot read.
+//!   common body. [`threads`] has the kernels whose threads load the operands, for small products and for operands that TMA cannot read, and
+//!   [`ahead`] those whose threads copy them ahead.
 //! * `scheduler.rs` gives each block its work tiles. `stream_k.rs` divides the last wave among all blocks. [`split_k`] is the second pass,
 //!   which adds up partial sums.
 //! * `epilogue.rs` applies scales, bias and activation to the accumulators.
@@ -57,6 +58,7 @@
 #[macro_use]
 mod table;
 
+pub mod ahead;
 mod body;
 mod epilogue;
 pub mod kernels;

@@ -48,12 +48,6 @@ impl TileRange {
         Self { splits: 0, whole, batches }
     }
 
-    /// The number of partial sums of every tile; 0 for stream-K.
-    #[inline(always)]
-    pub(super) const fn splits(self) -> u32 {
-        self.splits
-    }
-
     /// The number of tiles that data-parallel launches compute.
     #[inline(always)]
     pub(super) const fn whole(self) -> u32 {

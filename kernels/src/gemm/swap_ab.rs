@@ -6,6 +6,7 @@
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
+use cuda_tiles::pipeline::AUTOMATIC;
 use cuda_tiles::prelude::*;
 
 use super::body::{GemmConfig, Transposed, gemm_body};
@@ -19,6 +20,6 @@ const GROUP: u32 = 6;
 
 gemm_table!(instances!(swap_ab_nn (swapped_kernel!
     /// As [`gemm_nn`](super::kernels::gemm_nn), for an MN-major `b` of 32-bit elements, with operands A and B swapped.
-    gemm_swap_ab_nn [threads = 256, producer = 128, min_blocks = 1], group GROUP, b [K x N] transposed,
+    gemm_swap_ab_nn [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, b [K x N] transposed,
     |acc| acc.transposed_accumulators();
 ) [] ();));

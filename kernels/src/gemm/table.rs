@@ -10,7 +10,7 @@
 /// rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
 ///
 /// `compact` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. The threads of `threads` kernels load the operands,
-/// and the accumulation of these kernels is never promoted.
+/// those of `ahead` kernels copy them. The accumulation of both is never promoted.
 ///
 /// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
 /// its transpose. Both are row-major.
@@ -95,8 +95,8 @@ macro_rules! gemm_table {
             [f64 f64 f64 f64 split_by_threads]
             nn 256 64 16 false, nt 256 64 16 false, tn 256 64 16 false, tt 256 64 16 false,
             nn 256 32 16 false, nt 256 32 16 false, tn 256 32 16 false, tt 256 32 16 false,
-            threads_nn 64 64 16 false, threads_nt 64 64 16 false, threads_tn 64 64 16 false, threads_tt 64 64 16 false,
-            threads_nn 16 64 16 false, threads_nt 16 64 16 false, threads_tn 16 64 16 false, threads_tt 16 64 16 false,
+            ahead_nn 64 64 16 false, ahead_nt 64 64 16 false, ahead_tn 64 64 16 false, ahead_tt 64 64 16 false,
+            ahead_nn 16 64 16 false, ahead_nt 16 64 16 false, ahead_tn 16 64 16 false, ahead_tt 16 64 16 false,
         }
     };
 }
@@ -142,6 +142,18 @@ macro_rules! instances {
     (threads_tt $then:tt [$($done:tt)*] ($($types:tt)*); threads_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(threads_tt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
     };
+    (ahead_nn $then:tt [$($done:tt)*] ($($types:tt)*); ahead_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(ahead_nn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
+    (ahead_nt $then:tt [$($done:tt)*] ($($types:tt)*); ahead_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(ahead_nt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
+    (ahead_tn $then:tt [$($done:tt)*] ($($types:tt)*); ahead_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(ahead_tn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
+    (ahead_tt $then:tt [$($done:tt)*] ($($types:tt)*); ahead_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(ahead_tt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
     (narrow_nn $then:tt [$($done:tt)*] ($($types:tt)*); narrow_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(narrow_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
@@ -171,13 +183,14 @@ macro_rules! operand {
 
 /// Defines a kernel with operands A and B swapped. Its accumulators are transposes of the tiles of `c`.
 ///
-/// Brackets hold the settings of `#[kernel]`, and `group` the rows of tiles in a group of the tile order. `b` has the shape of its tiles
+/// Brackets hold the settings of `#[kernel]`. `group` is the number of rows of tiles in a group of the tile order, and `stages` that of the
+/// ring's stages. `b` has the shape of its tiles
 /// in memory; `transposed` follows if this is not the shape of operand A of the swapped product. The last part transposes the
 /// accumulators.
 macro_rules! swapped_kernel {
     (
         $(#[$documentation:meta])*
-        $name:ident [$($setting:tt)*], group $group:ident, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?,
+        $name:ident [$($setting:tt)*], group $group:ident, stages $stages:expr, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?,
         |$acc:ident| $transposed:expr;
         instances $instances:tt
     ) => {
@@ -212,7 +225,7 @@ macro_rules! swapped_kernel {
             bias: Span<O, (u32,)>,
             scales: ByValue<Scales<C>>,
             range: ByValue<TileRange>,
-            #[shared] ring: Ring<(SharedTile<U, Shape2<$b_rows, $b_columns>>, SharedTile<T, Shape2<M, K>>)>,
+            #[shared] ring: Ring<(SharedTile<U, Shape2<$b_rows, $b_columns>>, SharedTile<T, Shape2<M, K>>), { $stages }>,
         ) where
             D<M>: Dimension,
             D<N>: Dimension,

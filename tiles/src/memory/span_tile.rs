@@ -33,10 +33,18 @@ pub struct SpanTile<T: Element, S> {
 pub(crate) enum Width {
     /// Chunks of 16 bytes.
     Chunks,
-    /// Words of 4 bytes.
+    /// Words: an element, or as many as 4 bytes have.
     Words,
     /// Single elements, that need not be neighbours.
     Elements,
+}
+
+impl<T: Element, S> SpanTile<T, S> {
+    /// The bytes of a word. `cp.async` copies 4 bytes at least.
+    pub(crate) const WORD_BYTES: usize = {
+        let element = size_of::<T::Bits>();
+        if element > 4 { element } else { 4 }
+    };
 }
 
 impl<T: Element, S> Clone for SpanTile<T, S> {

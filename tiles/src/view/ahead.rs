@@ -33,8 +33,8 @@ where
     ///
     /// # On a GPU
     ///
-    /// Rows that are aligned to 16 bytes are copied by `cp.async` of 16 bytes, rows that are aligned to 4 bytes by four of 4 bytes (PTX ISA,
-    /// "Data Movement and Conversion Instructions: Non-bulk copy"). Others, and tiles whose last axis is not the contiguous one, go through
+    /// Rows that are aligned to 16 bytes are copied by `cp.async` of 16 bytes. Rows that are aligned to 4 bytes are copied by four of 4 bytes,
+    /// or by two of 8 bytes for elements of 8 bytes (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy"). Others, and tiles whose last axis is not the contiguous one, go through
     /// registers, element by element.
     #[inline(always)]
     #[track_caller]
@@ -58,7 +58,7 @@ where
             step: located.strides[1].to_u64() as usize * size,
             width: if self.copies_at_once(&located, 16) {
                 Width::Chunks
-            } else if self.copies_at_once(&located, 4) {
+            } else if self.copies_at_once(&located, SpanTile::<T, (R, C)>::WORD_BYTES) {
                 Width::Words
             } else {
                 Width::Elements

@@ -16,7 +16,7 @@ use super::model;
 use super::multiply::Multiply;
 use super::options::Gemm;
 use super::packing::{Bits, MOST_ELEMENTS, reach, streamable};
-use super::plan::{Loads, Machine, Major, Plan, Problem};
+use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use super::selection::{Available, refuse};
 use super::tuned::Tuned;
 use crate::gemm::epilogue::Sum;
@@ -224,8 +224,14 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         }
     }
 
-    /// The plan for a product: the caller's, the tuned plan, or the plan with the least estimated time.
-    fn planned<T, U>(&self, problem: &Problem, device: &Device, available: &Available) -> Result<Plan>
+    /// The plan for one of `together` products that share the GPU: the caller's, the tuned plan, or the plan with the least estimated time.
+    fn planned<T, U>(
+        &self,
+        problem: &Problem,
+        device: &Device,
+        available: &Available,
+        together: u32,
+    ) -> Result<Plan>
     where
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
@@ -233,16 +239,19 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         if let Some(plan) = self.plan {
             return Ok(plan);
         }
-        let key = (TypeId::of::<(T, U, O)>(), *problem, available.machine, String::from(device.name()));
+        let machine = available.machine.share(together);
+        let key = (TypeId::of::<(T, U, O)>(), *problem, machine, String::from(device.name()));
         if let Some(plan) = chosen().get(&key) {
             return Ok(*plan);
         }
-        let Available { machine, direct, partial_sums } = available;
         let measured = match machine {
-            Machine::Gpu { wgmma: true, .. } => Tuned::plan::<T, U, O>(problem, device),
+            Machine::Gpu { wgmma: true, .. } if together == 1 => Tuned::plan::<T, U, O>(problem, device),
             _ => None,
         };
-        let Some(plan) = measured.or_else(|| model::best(problem, direct, partial_sums, *machine)) else {
+        let mut plans = problem.plans(&available.direct, &available.partial_sums, device.multiprocessors());
+        // Stream-K divides the work among all multiprocessors. Other products have some of them.
+        plans.retain(|plan| together == 1 || plan.decomposition != Decomposition::StreamK);
+        let Some(plan) = measured.or_else(|| model::fastest(problem, plans, machine)) else {
             return refuse("there is no kernel for this product".into());
         };
         let mut chosen = chosen();
@@ -295,7 +304,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         let device = c.device();
         let available = Available::on::<T, U, O>(&device)?;
         let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;
-        self.planned::<T, U>(&problem, &device, &available)
+        self.planned::<T, U>(&problem, &device, &available, 1)
     }
 
     /// Launches the product. See [`gemm`] for shapes and storage.
@@ -314,13 +323,14 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         U: Element<Bits: Bits>,
     {
         let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
-        self.multiply_on(&self.stream_for(&c), a, b, c)
+        self.multiply_on(&self.stream_for(&c), 1, a, b, c)
     }
 
-    /// Launches a product on this stream.
+    /// Launches one of `together` products that share the GPU on this stream.
     pub(super) fn multiply_on<T, U>(
         &self,
         stream: &Stream,
+        together: u32,
         a: TensorView<'_, T, 3>,
         b: TensorView<'_, U, 3>,
         c: TensorViewMut<'_, O, 3>,
@@ -342,7 +352,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
                     .into(),
             );
         }
-        let plan = self.planned::<T, U>(&problem, &device, &available)?;
+        let plan = self.planned::<T, U>(&problem, &device, &available, together)?;
         let (a, b) = match (plan.loads, problem.in_place) {
             (Loads::Threads, Some([a_major, b_major])) => {
                 let (a, b) = (as_stored(a, a_major)?, as_stored(b, b_major)?);

@@ -75,11 +75,12 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         for side in &streams {
             side.wait(&begin)?;
         }
+        let together = all.len().min(STREAMS) as u32;
         let mut next = streams.iter().cycle();
         let result = all
             .into_iter()
             .zip(&mut next)
-            .try_for_each(|((_, a, b, c), side)| self.multiply_on(side, a, b, c));
+            .try_for_each(|((_, a, b, c), side)| self.multiply_on(side, together, a, b, c));
         // Also after a failure: earlier launches still run.
         for side in &streams {
             stream.wait(&side.record_event()?)?;

@@ -4,9 +4,9 @@
 //! plan is a data-parallel launch for the full waves and two passes for the last tiles.
 
 use cuda_tiles::element::Element;
-use cuda_tiles_host::{Result, Stream, TensorView, TensorViewMut, workspace};
+use cuda_tiles_host::{Result, Stream, Tensor, TensorView, TensorViewMut, workspace};
 
-use super::multiply::{Candidate, Multiply, Operands, PartialSums};
+use super::multiply::{Candidate, Multiply, Operands, PartialSums, PartialSumsOf};
 use super::options::Gemm;
 use super::packing::Bits;
 use super::plan::{Decomposition, Plan, Problem};
@@ -34,10 +34,8 @@ struct TwoPasses {
     partial_sums: [usize; 3],
     /// The tiles that the first pass computes.
     range: TileRange,
-    /// The tiles that the second pass adds up.
-    reduced: TileRange,
-    /// The k steps of a tile, for stream-K.
-    steps: u32,
+    /// The partial sums that the second pass adds up.
+    of: PartialSumsOf,
 }
 
 impl<T, U, O, C> Launches<'_, T, U, O, C>
@@ -75,8 +73,7 @@ where
         let passes = TwoPasses {
             partial_sums: [batches * splits as usize, rows, columns],
             range: TileRange::split_k(splits, batches as u32),
-            reduced: TileRange::split_k(splits, batches as u32),
-            steps: 0,
+            of: PartialSumsOf::SplitK(splits),
         };
         self.run_two_passes(candidate, blocks, passes, c)
     }
@@ -103,8 +100,10 @@ where
         let passes = TwoPasses {
             partial_sums: [2 * blocks as usize, plan.rows, plan.columns],
             range: TileRange::stream_k(whole as u32, batches as u32),
-            reduced: TileRange::stream_k((whole - before) as u32, batches as u32),
-            steps: depth.div_ceil(candidate.config.depth) as u32,
+            of: PartialSumsOf::StreamK(
+                TileRange::stream_k((whole - before) as u32, batches as u32),
+                depth.div_ceil(candidate.config.depth) as u32,
+            ),
         };
         let c = c.slice(0, matrix..batches)?.slice(1, row * plan.rows..rows)?;
         self.run_two_passes(candidate, blocks, passes, c)
@@ -119,23 +118,30 @@ where
         c: TensorViewMut<'_, O, 3>,
     ) -> Result<()> {
         let (a, b, gemm, stream) = (self.a, self.b, self.gemm, self.stream);
-        let TwoPasses { partial_sums: [matrices, rows, columns], range, reduced, steps } = passes;
+        let TwoPasses { partial_sums: [matrices, rows, columns], range, of } = passes;
         let shape = [matrices, rows, columns.next_multiple_of(ROW_ELEMENTS)];
         workspace::<C, 3, ()>(stream, shape, |mut partial_sums| {
-            workspace::<C, 1, ()>(stream, [0], |none| {
-                let (bias, c) = (none.as_view(), partial_sums.reborrow().slice(2, 0..columns)?);
-                (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales: Scales::ONE, range })
-            })?;
+            let none = Tensor::zeros(&stream.device(), [0])?;
+            let operands = Operands {
+                a,
+                b,
+                c: partial_sums.reborrow().slice(2, 0..columns)?,
+                bias: none.view(),
+                scales: Scales::ONE,
+                range,
+            };
+            (candidate.launch)(stream, blocks, operands)?;
             let partial_sums = partial_sums.as_view().slice(2, 0..columns)?;
             gemm.with_bias(stream, |bias| {
-                let (scales, range) = (gemm.scales(), reduced);
-                T::reduce(stream, PartialSums { partial_sums, c, bias, scales, range, steps })
+                let scales = gemm.scales();
+                T::reduce(stream, PartialSums { partial_sums, c, bias, scales, of })
             })
         })
     }
 
-    /// The blocks of a launch: one for each multiprocessor, and at most one for each tile.
+    /// The blocks of a launch: as many as the multiprocessors take at once, and at most one for each tile.
     fn blocks(&self, tiles: usize) -> u32 {
-        (self.stream.device().multiprocessors() as usize).min(tiles) as u32
+        let most = self.stream.device().multiprocessors() * self.plan.resident_blocks();
+        (most as usize).min(tiles) as u32
     }
 }

@@ -6,13 +6,14 @@ use cuda_tiles_host::{Error, Grid, Launch, Result, Stream, TensorView, TensorVie
 
 use super::packing::Bits;
 use super::plan::{Loads, Major, TileConfig};
+use crate::gemm::ahead::{gemm_ahead_nn, gemm_ahead_nt, gemm_ahead_tn, gemm_ahead_tt};
 use crate::gemm::epilogue::{Scales, Sum};
 use crate::gemm::kernels::{
     gemm_compact_nn, gemm_compact_nt, gemm_compact_tn, gemm_compact_tt, gemm_nn, gemm_nt, gemm_tn, gemm_tt,
 };
 use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
 use crate::gemm::scheduler::TileRange;
-use crate::gemm::split_k::reduce_split_k;
+use crate::gemm::split_k::{reduce_split_k, reduce_stream_k};
 use crate::gemm::swap_ab::gemm_swap_ab_nn;
 use crate::gemm::threads::{gemm_threads_nn, gemm_threads_nt, gemm_threads_tn, gemm_threads_tt};
 
@@ -32,9 +33,16 @@ pub struct PartialSums<'c, C: Element, O: Element> {
     pub(super) c: TensorViewMut<'c, O, 3>,
     pub(super) bias: TensorView<'c, O, 1>,
     pub(super) scales: Scales<C>,
-    pub(super) range: TileRange,
-    /// The k steps of a tile.
-    pub(super) steps: u32,
+    pub(super) of: PartialSumsOf,
+}
+
+/// The decomposition that the partial sums belong to.
+#[derive(Clone, Copy)]
+pub(super) enum PartialSumsOf {
+    /// Split-K, with this many partial sums of each tile.
+    SplitK(u32),
+    /// Stream-K: the range of the first pass, counted in the tiles of `c`, and the k steps of a tile.
+    StreamK(TileRange, u32),
 }
 
 /// A kernel that the host can choose for a product: an entry of the table.
@@ -160,9 +168,13 @@ macro_rules! entry {
     (narrow_nt $($rest:tt)*) => { candidate!(gemm_narrow_nt Tma (Row, Column) $($rest)*) };
     (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };
     (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };
+    (ahead_nn $($rest:tt)*) => { candidate!(gemm_ahead_nn Threads (Row, Row) $($rest)*) };
     (threads_nt $($rest:tt)*) => { candidate!(gemm_threads_nt Threads (Row, Column) $($rest)*) };
+    (ahead_nt $($rest:tt)*) => { candidate!(gemm_ahead_nt Threads (Row, Column) $($rest)*) };
     (threads_tn $($rest:tt)*) => { candidate!(gemm_threads_tn Threads (Column, Row) $($rest)*) };
+    (ahead_tn $($rest:tt)*) => { candidate!(gemm_ahead_tn Threads (Column, Row) $($rest)*) };
     (threads_tt $($rest:tt)*) => { candidate!(gemm_threads_tt Threads (Column, Column) $($rest)*) };
+    (ahead_tt $($rest:tt)*) => { candidate!(gemm_ahead_tt Threads (Column, Column) $($rest)*) };
 }
 
 /// The candidates for partial sums: kernels whose `c` has the type of the accumulators.
@@ -188,25 +200,58 @@ macro_rules! tma_partial_sums {
     };
 }
 
+/// From this many partial sums of a tile on, a block of the second pass loads several at once.
+const MANY_PARTIAL_SUMS: u32 = 5;
+
 /// The launch that adds up partial sums.
 macro_rules! reduction {
-    (split_by_threads $($arguments:ident)*) => {
-        reduction!(split_k $($arguments)*)
-    };
     (split_k $accumulator:ident $c:ident $stream:ident $arguments:ident) => {{
-        let PartialSums { partial_sums, c, bias, scales, range, steps } = $arguments;
-        let [batches, rows, columns] = c.shape();
-        let grid = Grid::cover([columns, rows, batches], [128, 16, 1]);
-        let arguments = (partial_sums, c, bias, scales, range, steps);
-        reduce_split_k::<$accumulator, $c>().launch_on($stream, grid, arguments)
+        let PartialSums { partial_sums, c, bias, scales, of } = $arguments;
+        match of {
+            PartialSumsOf::StreamK(range, steps) => reduce_stream_k::<$accumulator, $c>().launch_on(
+                $stream,
+                second_pass_grid(c.shape(), 16),
+                (partial_sums, c, bias, scales, range, steps),
+            ),
+            PartialSumsOf::SplitK(_) => {
+                let arguments = PartialSums { partial_sums, c, bias, scales, of };
+                reduction!(split_by_threads $accumulator $c $stream arguments)
+            }
+        }
+    }};
+    (split_by_threads $accumulator:ident $c:ident $stream:ident $arguments:ident) => {{
+        let PartialSums { partial_sums, c, bias, scales, of } = $arguments;
+        match of {
+            PartialSumsOf::SplitK(splits) if splits < MANY_PARTIAL_SUMS => {
+                let grid = second_pass_grid(c.shape(), 16);
+                let arguments = (partial_sums, c, bias, scales, splits);
+                reduce_split_k::<$accumulator, $c, 1, 16>().launch_on($stream, grid, arguments)
+            }
+            PartialSumsOf::SplitK(splits) => {
+                let grid = second_pass_grid(c.shape(), 4);
+                let arguments = (partial_sums, c, bias, scales, splits);
+                reduce_split_k::<$accumulator, $c, 8, 4>().launch_on($stream, grid, arguments)
+            }
+            PartialSumsOf::StreamK(..) => no_second_pass(),
+        }
     }};
     (whole $accumulator:ident $c:ident $stream:ident $arguments:ident) => {{
         let _ = ($stream, $arguments);
-        Err(Error::Operands {
-            operation: "gemm",
-            problem: "products of these types are computed as a whole".into(),
-        })
+        no_second_pass()
     }};
+}
+
+/// The grid of a second pass, with tiles of this height.
+fn second_pass_grid([batches, rows, columns]: [usize; 3], height: usize) -> Grid {
+    Grid::cover([columns, rows, batches], [128, height, 1])
+}
+
+/// The error for partial sums of types that have none.
+fn no_second_pass() -> Result<()> {
+    Err(Error::Operands {
+        operation: "gemm",
+        problem: "products of these types have no such partial sums".into(),
+    })
 }
 
 macro_rules! products {

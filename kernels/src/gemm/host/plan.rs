@@ -102,6 +102,20 @@ impl fmt::Display for Plan {
     }
 }
 
+/// Kernels that TMA feeds are compact or narrow up to this many rows.
+const COMPACT_ROWS: usize = 64;
+
+impl Plan {
+    /// The number of blocks that share a multiprocessor.
+    pub(super) fn resident_blocks(self) -> u32 {
+        match self.loads {
+            Loads::Threads => 4,
+            Loads::Tma if self.rows <= COMPACT_ROWS => 2,
+            Loads::Tma => 1,
+        }
+    }
+}
+
 /// A product, as far as plans depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Problem {
@@ -146,6 +160,16 @@ impl Machine {
     /// Whether a kernel of this configuration suits the machine.
     pub(super) fn takes(self, config: &TileConfig) -> bool {
         !config.wgmma_only || !matches!(self, Self::Gpu { wgmma: false, .. })
+    }
+
+    /// The part of the machine that one of `together` products has.
+    pub(super) fn share(self, together: u32) -> Self {
+        match self {
+            Self::Gpu { wgmma, multiprocessors } if together > 1 => {
+                Self::Gpu { wgmma, multiprocessors: multiprocessors.div_ceil(together) }
+            }
+            whole => whole,
+        }
     }
 }
 

@@ -62,6 +62,19 @@ pub unsafe fn copy_4(target: Address, source: *const u8, bytes: u32) {
     }
 }
 
+/// Copies 8 bytes. All but the first `bytes` become zero.
+///
+/// # Safety
+/// `source` is valid for reads of `bytes` (at most 8) bytes, and `target` for writes of 8 bytes.
+#[inline(always)]
+pub unsafe fn copy_8(target: Address, source: *const u8, bytes: u32) {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        target.write_bytes(0, 8);
+        target.copy_from_nonoverlapping(source, bytes as usize);
+    }
+}
+
 /// Copies 16 bytes.
 ///
 /// # Safety

@@ -188,6 +188,18 @@ pub unsafe fn copy_4(target: Address, source: *const u8, bytes: u32) {
     }
 }
 
+/// `cp.async`: copies 8 bytes from global to shared memory. All but the first `bytes` become zero.
+///
+/// # Safety
+/// `source` is valid for reads of `bytes` (at most 8) bytes. `source` and `target` are aligned to 8; nobody else accesses the target.
+#[inline(always)]
+pub unsafe fn copy_8(target: Address, source: *const u8, bytes: u32) {
+    // SAFETY: the caller vouches for both addresses.
+    unsafe {
+        asm!("cp.async.ca.shared.global [{0}], [{1}], 8, {2};", in(reg32) target, in(reg64) source, in(reg32) bytes, options(nostack))
+    }
+}
+
 /// `cp.async`: copies 16 bytes from global to shared memory, and lets the L2 cache fetch 128.
 ///
 /// # Safety

@@ -162,12 +162,17 @@ impl<T: Element, R: Dimension, C: Dimension> SpanTile<T, (R, C)> {
                 Width::Words => {
                     let mut word = 0;
                     while word < CHUNK_BYTES {
-                        let bytes = bytes(from + word, 4);
+                        let bytes = bytes(from + word, Self::WORD_BYTES);
+                        let (target, source) = (threads::offset(place, word), address(from + word, bytes));
                         // SAFETY: as above.
                         unsafe {
-                            barriers::copy_4(threads::offset(place, word), address(from + word, bytes), bytes)
-                        };
-                        word += 4;
+                            if const { Self::WORD_BYTES == 8 } {
+                                barriers::copy_8(target, source, bytes);
+                            } else {
+                                barriers::copy_4(target, source, bytes);
+                            }
+                        }
+                        word += Self::WORD_BYTES;
                     }
                 }
                 Width::Elements => {
