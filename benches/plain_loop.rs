@@ -70,12 +70,17 @@ fn square_products(device: &Device, size: usize) -> Result<usize> {
         };
     let grid = Grid::cover([size, size], [128, 128]);
     measure("gemm_loads", &|stream, c| products::gemm_loads.launch_on(stream, grid, (&x, &y, c)))?;
-    measure("gemm_ahead", &|stream, c| products::gemm_ahead.launch_on(stream, grid, (&x, &y, c)))?;
+    measure("gemm_ahead 128", &|stream, c| {
+        products::gemm_ahead::<128>().launch_on(stream, grid, (&x, &y, c))
+    })?;
     measure("gemm_ahead_tma 128", &|stream, c| {
         products::gemm_ahead_tma::<128>().launch_on(stream, grid, (&x, &y, c))
     })?;
     if device.supports(products::gemm_ahead_tma::<256>().description())? {
         let wide = Grid::cover([size, size], [128, 256]);
+        measure("gemm_ahead 256", &|stream, c| {
+            products::gemm_ahead::<256>().launch_on(stream, wide, (&x, &y, c))
+        })?;
         measure("gemm_ahead_tma 256", &|stream, c| {
             products::gemm_ahead_tma::<256>().launch_on(stream, wide, (&x, &y, c))
         })?;

@@ -15,26 +15,27 @@ pub fn gemm_loads(cx: Cx, a: Span<f16, (u32, u32)>, b: Span<f16, (u32, u32)>, c:
     c.store_masked(acc.cast::<f16>(), (i, j));
 }
 
-/// `c = a b`, and the tiles of the next steps are copied to shared memory while those of this step are multiplied. One line says so. The
-/// matrices are any, as before.
-#[kernel(threads = 256, grid = 2)]
-pub fn gemm_ahead(
-    cx: Cx,
+/// `c = a b`, and the tiles of the next steps are copied to shared memory while those of this step are multiplied. One line says so. `a` and
+/// `b` are any matrices, as before. The rows of `c` are whole vectors: then 256 columns leave the registers that the products need.
+#[kernel(threads = 256, grid = 2, min_blocks = 1, instances(<128>, <256> if warpgroups))]
+pub fn gemm_ahead<B: Block, const N: usize>(
+    cx: Cx<B>,
     a: Span<f16, (u32, u32)>,
     b: Span<f16, (u32, u32)>,
-    c: SpanMut<f16, (u32, u32)>,
-    #[shared] mut ring: Ring<(SharedTile<f16, Shape2<128, 64>>, SharedTile<f16, Shape2<64, 128>>), 3>,
-) {
-    let (a, b) = (a.partition(cx, shape![128, 64]), b.partition(cx, shape![64, 128]));
-    let c = c.partition(cx, shape![128, 128]);
+    c: SpanMut<f16, (u32, Mult<u32, 8>), Right, Aligned<16>>,
+    #[shared] mut ring: Ring<(SharedTile<f16, Shape2<128, 64>>, SharedTile<f16, Shape2<64, N>>), 4>,
+) where
+    D<N>: Dimension,
+{
+    let (a, b) = (a.partition(cx, shape![128, 64]), b.partition(cx, shape![64, N]));
+    let c = c.partition(cx, shape![128, N]);
     let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
     let tiles = ring.copy_ahead(cx, a.num_tiles(1), |k| (a.tile((i, k)), b.tile((k, j))));
     let acc = tiles.accumulate(|acc, (a, b)| acc.mma(a, b));
     c.store_masked(acc.cast::<f16>(), (i, j));
 }
 
-/// The same with operands that TMA copies. The rows of `c` are whole vectors: then 256 columns leave the registers that the products
-/// need.
+/// The same with operands that TMA copies.
 #[kernel(threads = 256, grid = 2, min_blocks = 1, instances(<128>, <256> if warpgroups))]
 pub fn gemm_ahead_tma<B: Block, const N: usize>(
     cx: Cx<B>,

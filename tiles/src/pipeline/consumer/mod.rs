@@ -94,7 +94,7 @@ where
         let mut consumer = Self {
             ring,
             next: Position::FIRST,
-            copies: loads.and_then(Copies::new::<P, B>),
+            copies: loads.and_then(Copies::new::<P>),
             held: 0,
             progress,
             brand: PhantomData,
@@ -236,9 +236,9 @@ where
     fn begin_copies(&mut self) {
         let stage = self.ring.stage(self.slot(self.ready()));
         if let Some(copies) = &mut self.copies {
+            let start = copies.start::<P, B>(stage);
             // SAFETY: the stage is free, since stages are filled and released in the same order.
-            unsafe { copies.begin::<P, B>(stage) }.begin::<B>();
-            copies.advance::<P, B>();
+            unsafe { copies.copy::<P, B>(start) };
         }
     }
 
@@ -256,25 +256,32 @@ where
         // Without TMA no instruction reads a stage after its step.
         let reads = Reads::of_step();
         let mut count = count;
-        while count != 0 {
-            count -= 1;
-            if self.ready() == 0 {
-                self.fail("for_each", PRODUCER_ENDED)
-            }
+        let Some(copies) = self.copies.as_mut().filter(|copies| copies.ready != 0) else {
+            self.fail("for_each", PRODUCER_ENDED)
+        };
+        loop {
             wait_until_under_way(const { Self::STAGES - 2 });
-            let (address, free) = (self.ring.stage(self.next.slot), self.ring.stage(self.slot(self.ready())));
+            let slot = self.next.slot;
+            // All stages but this one and the one before are filled, unless the producer has ended.
+            let before = if slot == 0 { const { Self::STAGES as u32 - 1 } } else { slot - 1 };
+            let (address, free) = (self.ring.stage(slot), self.ring.stage(before));
             self.next.advance(Self::STAGES);
             // SAFETY: all threads of the block run this alike. Behind the barrier, all copies have arrived, and all threads are
             // done with the stage before.
             unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
-            let Some(copies) = &mut self.copies else { return };
             copies.ready -= 1;
-            // SAFETY: all stages but this one and the one before are filled. The one before was released.
-            let copied = unsafe { copies.begin::<P, B>(free) };
+            let start = copies.start::<P, B>(free);
             // SAFETY: the tiles stay: the slot is filled again behind the barrier of the next step.
             step(unsafe { P::tiles(address, &reads) });
-            copied.begin::<B>();
-            copies.advance::<P, B>();
+            // SAFETY: the stage before was released, by the barrier.
+            unsafe { copies.copy::<P, B>(start) };
+            count -= 1;
+            if count == 0 {
+                return;
+            }
+            if copies.ready == 0 {
+                self.fail("for_each", PRODUCER_ENDED)
+            }
         }
     }
 

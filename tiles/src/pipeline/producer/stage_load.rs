@@ -154,7 +154,14 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
     #[inline(always)]
     fn are_whole<B: Block>(&self) -> bool {
         let by_columns = const { by_columns::<T, R, C, B>() };
-        by_columns && self.is_inside()
+        let (rows, columns) =
+            const { (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32) };
+        let layout = &self.matrix.layout;
+        // Coordinates are at most a tile above `BEYOND`. Without branches: see `StageLoad::start`.
+        by_columns
+            & (self.row.wrapping_add(rows) <= layout.rows)
+            & (self.column.wrapping_add(columns) <= layout.columns)
+            & (self.batch < layout.batches)
     }
 
     #[inline(always)]
@@ -246,18 +253,6 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
             }
             panel += 1;
         }
-    }
-
-    /// Whether all of the tile is inside the tensor.
-    #[inline(always)]
-    fn is_inside(&self) -> bool {
-        let (rows, columns) =
-            const { (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32) };
-        let layout = &self.matrix.layout;
-        // Coordinates are at most a tile above `BEYOND`.
-        self.row.wrapping_add(rows) <= layout.rows
-            && self.column.wrapping_add(columns) <= layout.columns
-            && self.batch < layout.batches
     }
 
     /// The address of its matrix.
