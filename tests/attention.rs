@@ -103,13 +103,26 @@ fn queries_and_keys_at_the_edges_of_tiles() {
     for device in devices() {
         let mut random = Random::new();
         for (head, queries, keys) in
-            [(64, 1, 1), (64, 70, 200), (128, 300, 300), (128, 129, 1), (128, 256, 257)]
+            [(64, 1, 1), (64, 70, 200), (64, 200, 520), (128, 300, 300), (128, 129, 1), (128, 256, 257)]
         {
             for causal in [false, true] {
                 let problem = Problem { matrices: 2, queries, keys, head, scale: 0.3, causal };
                 check::<f16>(device, &mut random, problem);
                 check::<bf16>(device, &mut random, problem);
             }
+        }
+    }
+}
+
+/// A causal mask over many keys has the kernel whose warpgroups take turns.
+#[test]
+fn causal_masks_over_many_keys() {
+    for device in devices() {
+        let mut random = Random::new();
+        for (queries, keys) in [(1, 2048), (70, 2049), (129, 2047), (200, 2177)] {
+            let problem = Problem { matrices: 1, queries, keys, head: 64, scale: 0.3, causal: true };
+            check::<f16>(device, &mut random, problem);
+            check::<bf16>(device, &mut random, problem);
         }
     }
 }

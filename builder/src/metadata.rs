@@ -27,6 +27,9 @@ use crate::ptx::{Entry, Module, ParseError, rename};
 /// What each marker line begins with.
 const MARKER: &str = "//@cuda-tiles entry ";
 
+/// The mark of a block that uses memory which its CTA has once, and which has blocks beside it.
+const USES_MEMORY_OF_CTA: &str = "//@cuda-tiles uses memory of the cta";
+
 /// What a kernel's marker states about its launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -46,6 +49,8 @@ pub struct KernelMetadata {
     /// Threads of producer warps, along x and in addition to `threads`. Architectures before `sm_90` have no TMA;
     /// kernels are launched without producer warps there.
     pub producer_threads: Option<u32>,
+    /// How many blocks share the producer threads, from `sm_90` on. These have y = 0, 1 and so on, and the producer threads come behind.
+    pub consumers: Option<u32>,
     /// How many blocks should fit on a multiprocessor at a time (`.minnctapersm`).
     pub min_blocks: Option<u32>,
     /// The most registers that a thread may take (`.maxnreg`).
@@ -111,6 +116,18 @@ pub enum MetadataError {
         /// What it has done before, as the end of this sentence's first part.
         learnt: String,
     },
+    /// A block uses memory that its CTA has once, for several blocks.
+    #[error(
+        "kernel `{kernel}`{line} has blocks that share a producer (`consumers`), and uses a barrier or memory of one block: an operation that \
+         exchanges elements between warps, `cx.shared`, `tile_print!` or `tile_assert!`. The other blocks of the CTA would use the same \
+         at another time. Keep to operations within a warp, as reductions along the rows of accumulators; or give each block a producer"
+    )]
+    MemoryOfCta {
+        /// The kernel's path.
+        kernel: String,
+        /// Where it stands, in parentheses.
+        line: String,
+    },
     /// A safe kernel writes a static.
     #[error(
         "kernel `{kernel}`{line} writes the static `{variable}`, or may do so: the static's address goes to an instruction that writes. \
@@ -144,6 +161,9 @@ impl KernelMetadata {
         if let (Some(_), None) = (metadata.min_blocks, metadata.threads) {
             return Err(metadata.refuse("minnctapersm", "it has no meaning without `maxntid`"));
         }
+        if let (Some(_), None) = (metadata.consumers, metadata.producer_threads) {
+            return Err(metadata.refuse("consumers", "it has no meaning without `producer`"));
+        }
         if let (Some(_), None) = (metadata.producer_threads, metadata.threads) {
             return Err(metadata.refuse("producer", "it has no meaning without `maxntid`"));
         }
@@ -159,6 +179,7 @@ impl KernelMetadata {
         let (key, value) = setting.split_once('=').ok_or("it has no value")?;
         match key {
             "maxntid" => once(&mut self.threads, three(value)?)?,
+            "consumers" => once(&mut self.consumers, positive(value)?)?,
             "producer" => once(&mut self.producer_threads, positive(value)?)?,
             "minnctapersm" => once(&mut self.min_blocks, positive(value)?)?,
             "maxnreg" => once(&mut self.max_registers, positive(value)?)?,
@@ -187,7 +208,11 @@ impl KernelMetadata {
         let triple = |value: Option<[u32; 3]>| value.map(|[x, y, z]| format!(" {x}, {y}, {z}"));
         let cluster = self.cluster.filter(|_| arch >= Arch::Sm90);
         let producers = self.producer_threads.filter(|_| arch >= Arch::Sm90).unwrap_or(0);
-        add(".maxntid", triple(self.threads.map(|[x, y, z]| [x + producers, y, z])));
+        let threads = self.threads.map(|[x, y, z]| match self.consumers {
+            Some(consumers) => [x, consumers + producers / x, z],
+            None => [x + producers, y, z],
+        });
+        add(".maxntid", triple(threads));
         add(".minnctapersm", number(self.min_blocks));
         add(".maxnreg", number(self.max_registers));
         add(".explicitcluster", cluster.map(|_| String::new()));
@@ -265,6 +290,18 @@ fn check(text: &str, kernels: &[KernelMetadata]) -> Result<(), MetadataError> {
         let line = kernel.and_then(|kernel| kernel.line).map(|line| format!(" (line {line} of its file)"));
         (kernel.map_or_else(|| entry.to_owned(), |kernel| kernel.name.clone()), line.unwrap_or_default())
     };
+    // Only code of blocks that share a CTA has the mark.
+    let uses_memory_of_cta = |body: &str| body.contains(USES_MEMORY_OF_CTA);
+    if uses_memory_of_cta(text) {
+        // A function that is not inlined has its caller's blocks.
+        let module = Module::parse(text)?;
+        let user = module.entries().iter().find(|entry| uses_memory_of_cta(entry.body()));
+        let sharing = kernels.iter().find(|kernel| kernel.consumers.is_some());
+        let entry =
+            user.map(|entry| entry.name()).or(sharing.map(|kernel| &*kernel.entry)).unwrap_or_default();
+        let (kernel, line) = place(entry);
+        return Err(MetadataError::MemoryOfCta { kernel, line });
+    }
     let code = order::with_marks_as_statements(text);
     let (functions, between) = functions(&code);
     if let Some((entry, learnt)) = late_cut(&functions, safe()) {
@@ -374,6 +411,24 @@ mod tests {
         let error = with("", writes).unwrap_err().to_string();
         assert!(error.starts_with("kernel `second` writes the static `k::C`, or may do so: "), "{error}");
         assert!(with(" contract=unsafe", writes).unwrap().0.contains(writes));
+    }
+
+    #[test]
+    fn blocks_that_share_a_producer_have_no_memory_of_one_block() {
+        let with = |body: &str| {
+            let marker = "//@cuda-tiles entry second maxntid=128 producer=128 consumers=3";
+            let text = module(marker);
+            let (before, after) = text.rsplit_once("\tret;").unwrap();
+            apply(&format!("{before}{body}\tret;{after}"), Arch::Sm90a)
+        };
+        let (text, kernels) = with("").unwrap();
+        assert!(text.contains(".maxntid 128, 4, 1") && kernels[0].consumers == Some(3), "{text}");
+        let error = with("\t// begin inline asm\n\t//@cuda-tiles uses memory of the cta\n").unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.starts_with("kernel `second` has blocks that share a producer (`consumers`), and uses "),
+            "{error}"
+        );
     }
 
     #[test]

@@ -279,10 +279,15 @@ impl Image {
         kernel.targets.include(self.has_warpgroups())
     }
 
-    /// The threads of a block of a kernel in this image's code. Producer warps are there where the target has TMA.
+    /// The threads of a CTA of a kernel in this image's code, along x and y. Producer warps are there where the target has TMA. Behind
+    /// blocks that share them they are another row.
     // As `PRODUCER_WARP` in `cuda_tiles::arch::barriers`.
-    pub fn threads(&self, kernel: &Description) -> u32 {
-        kernel.threads + if self.major >= FIRST_WITH_TMA { kernel.producer_threads } else { 0 }
+    pub fn threads(&self, kernel: &Description) -> [u32; 2] {
+        let producers = if self.major >= FIRST_WITH_TMA { kernel.producer_threads } else { 0 };
+        match kernel.consumers {
+            1 => [kernel.threads + producers, 1],
+            consumers => [kernel.threads, consumers + producers / kernel.threads],
+        }
     }
 }
 
@@ -386,6 +391,7 @@ pub(crate) mod tests {
             fingerprint: 0,
             threads: 256,
             producer_threads: 32,
+            consumers: 1,
             grid_rank: 1,
             shared_bytes: [0; 3],
             cluster: [1; 3],
@@ -396,7 +402,9 @@ pub(crate) mod tests {
             line: line!(),
         };
         let threads = IMAGES.iter().map(|image| image.threads(&kernel)).collect::<Vec<_>>();
-        assert_eq!(threads, [288, 256, 288, 256]);
+        assert_eq!(threads, [[288, 1], [256, 1], [288, 1], [256, 1]]);
+        let sharing = Description { threads: 128, producer_threads: 128, consumers: 3, ..kernel };
+        assert_eq!(IMAGES[0].threads(&sharing), [128, 4]);
     }
 
     #[test]

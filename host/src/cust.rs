@@ -233,7 +233,7 @@ impl CustKernels {
         entry::check_target(description, image, &self.device, self.capability)?;
         let (threads, shared_bytes) =
             (image.threads(description), description.shared_bytes[image.shared_class()]);
-        self.prepare(description, &function, threads, shared_bytes)?;
+        self.prepare(description, &function, threads.iter().product(), shared_bytes)?;
         let mut parameters = EntryParameters::new::<P>(&parts);
         // SAFETY: the addresses are those of all PTX parameters, in order, and live to the end of this call; the caller vouches
         // for the rest.
@@ -241,7 +241,7 @@ impl CustKernels {
             stream.launch(
                 &function,
                 GridSize::xyz(x, y, z),
-                BlockSize::x(threads),
+                BlockSize::xy(threads[0], threads[1]),
                 shared_bytes,
                 &parameters.addresses(),
             )

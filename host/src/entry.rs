@@ -125,6 +125,7 @@ mod tests {
             fingerprint,
             threads: 128,
             producer_threads: 0,
+            consumers: 1,
             grid_rank: 1,
             shared_bytes: [0; 3],
             cluster: [1; 3],

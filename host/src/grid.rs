@@ -100,11 +100,10 @@ impl Grid {
             if blocks < 0 {
                 return refuse(format!("axis {name} has a negative number of blocks"));
             }
-            if blocks > LIMITS[axis] {
-                return refuse(format!(
-                    "axis {name} takes at most {} blocks; larger tiles need fewer",
-                    LIMITS[axis]
-                ));
+            // Blocks that share a producer are counted, too.
+            let limit = LIMITS[axis] / i64::from(kernel.consumers);
+            if blocks > limit {
+                return refuse(format!("axis {name} takes at most {limit} blocks; larger tiles need fewer"));
             }
             if axis >= kernel.grid_rank as usize && blocks != 1 {
                 return refuse(format!(
@@ -162,6 +161,7 @@ mod tests {
             threads: 128,
             grid_rank,
             producer_threads: 0,
+            consumers: 1,
             shared_bytes: [0; 3],
             cluster,
             dependent: false,

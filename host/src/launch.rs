@@ -133,10 +133,14 @@ unsafe fn launch<P: Parameters>(
         return Ok(());
     }
     match gpu {
+        // Blocks that share a producer on a GPU run by themselves here, each with a pipeline of its own.
         None => slow::watch(description.name, || {
+            let [x, y, z] = blocks;
             // SAFETY: the spans are valid as long as `arguments` lives, each block runs once, the grid was checked against the
             // kernel's rank, and the caller vouches for the kernel's own contract.
-            cpu::run(description.name, blocks, |position| unsafe { kernel.run_block(position, &parts) })
+            cpu::run(description.name, [x * description.consumers, y, z], |position| unsafe {
+                kernel.run_block(position, &parts)
+            })
         }),
         Some((gpu, stream)) => {
             let mut parameters = EntryParameters::new::<P>(&parts);

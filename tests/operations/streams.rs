@@ -8,6 +8,7 @@ use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Artifact, Device, Grid, Launch, Tensor};
 use cuda_tiles_operation_tests::streams::KERNELS;
+use cuda_tiles_test_streams::consumers::{product_by_two, read_unequally};
 use cuda_tiles_test_streams::pipelines::{self, add_in_order, chained, gated, two_products};
 use cuda_tiles_test_streams::products::{
     streamed_nn, streamed_nt, streamed_promoted, streamed_swap_ab, streamed_tn, streamed_tt,
@@ -471,6 +472,55 @@ fn producers_with_loads_left_are_left_alone() {
             pipelines::read_some.launch(device, 1, (&x, &mut y, count as u32)).unwrap();
             let sum = |_, i, j| (0..count).map(|tile| ((tile * 64 + i) * 8 + j) as i64).sum();
             Matrices::filled([1, 64, 8], sum).check(&y, &format!("{count} on {}", describe(device)));
+        }
+    }
+}
+
+/// The devices that run kernels whose blocks share a producer.
+fn devices_with_warpgroups() -> impl Iterator<Item = &'static Device> {
+    devices().iter().filter(|device| device.supports(product_by_two.description()).unwrap())
+}
+
+#[test]
+fn blocks_that_share_a_producer() {
+    for device in devices_with_warpgroups() {
+        let mut random = Random::new(97);
+        let (count, most) = if device.is_gpu() { (30, 3000) } else { (8, 300) };
+        for _ in 0..count {
+            let (batches, rows) = (1 + random.below(3) as usize, size(&mut random, most));
+            let (depth, columns) = (size(&mut random, 64), size(&mut random, 200));
+            let x = Matrices::random(&mut random, [batches, rows, depth], -1);
+            let w = Matrices::random(&mut random, [1, depth, columns], -1);
+            let expected = x.times(&Matrices::filled([batches, depth, columns], |_, i, j| w.at(0, i, j)));
+            let mut y = Tensor::poisoned(device, expected.shape).unwrap();
+            let ctas = 1 + random.below(9) as u32;
+            product_by_two.launch(device, ctas, (&x.padded(device), &w.padded(device), &mut y)).unwrap();
+            expected.check(&y, &format!("{:?} and {columns} columns on {device}, {ctas} CTAs", x.shape));
+        }
+    }
+}
+
+/// Blocks end early, the first one or the last one, and take turns that others do not take while they hold stages.
+#[test]
+fn blocks_that_share_a_producer_and_differ() {
+    let numbers = |[a, b, c]: [u32; 3]| a | b << 8 | c << 16;
+    for device in devices_with_warpgroups() {
+        let x = Matrices::filled([1, 20 * 64, 16], |_, i, j| ((i / 64 + i % 64 + j) % 5) as i64);
+        let unit = Matrices::filled([1, 16, 16], |_, i, j| i64::from(i == j));
+        let (x_on_device, unit) = (x.padded(device), unit.padded(device));
+        for counts in [[20, 20, 20], [0, 0, 0], [20, 3, 0], [0, 20, 7], [1, 0, 20], [5, 6, 7]] {
+            for periods in [[1, 1, 1], [0, 0, 0], [1, 0, 0], [0, 1, 2], [3, 1, 1]] {
+                // Two CTAs, the second of which has no second and third tile.
+                let mut y = Tensor::poisoned(device, [1, 4 * 64, 16]).unwrap();
+                read_unequally
+                    .launch(device, 2, (&x_on_device, &unit, &mut y, numbers(counts), numbers(periods)))
+                    .unwrap();
+                let sum = |_, i: usize, j| {
+                    (0..counts[i / 64 % 3] as usize).map(|tile| x.at(0, tile * 64 + i % 64, j)).sum()
+                };
+                Matrices::filled([1, 4 * 64, 16], sum)
+                    .check(&y, &format!("{counts:?} steps, turns each {periods:?} on {device}"));
+            }
         }
     }
 }

@@ -36,6 +36,7 @@ use core::ops::{Add, Deref, Div, Mul, Range, Rem, Sub};
 /// |---|---|
 /// | the index of the block | [`bid`](Self::bid) |
 /// | the number of blocks | [`num_blocks`](Self::num_blocks) |
+/// | the number of the block among those that share a producer | [`consumer`](Self::consumer) |
 ///
 /// ## Schedules
 ///
@@ -104,8 +105,19 @@ impl<B> Copy for Cx<B> {}
 /// All [`Block::Threads`] execute this same call.
 #[inline(always)]
 pub(crate) unsafe fn barrier<B: Block>() {
-    // SAFETY: the same contract. Threads that copy only are none of this barrier's.
+    // Whatever a block exchanges through shared memory it does between two such barriers.
+    uses_memory_of_cta::<B>();
+    // SAFETY: the same contract. Threads that copy only are none of this barrier's. Code in which several blocks would meet at it is
+    // refused.
     unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) }
+}
+
+/// Here the block uses a barrier or memory that the CTA has once: the builder refuses the kernel if its CTA has several blocks.
+#[inline(always)]
+pub(crate) fn uses_memory_of_cta<B: Block>() {
+    if const { B::CONSUMERS > 1 } {
+        order::uses_memory_of_cta();
+    }
 }
 
 impl<B: Block> Cx<B> {
@@ -147,7 +159,7 @@ impl<B: Block> Cx<B> {
             )
         };
         order::reveals_index();
-        BlockIndex::new(self.place.block_index(AXIS), self.place.run())
+        BlockIndex::new(self.block_index(AXIS), self.place.run())
     }
 
     /// Which block this is, as the back end knows it.
@@ -166,7 +178,31 @@ impl<B: Block> Cx<B> {
     /// This block's index along grid axis `axis`, as a number.
     #[inline(always)]
     pub(crate) fn block_index(self, axis: usize) -> u32 {
-        self.place.block_index(axis)
+        if B::CONSUMERS == 1 || axis > 0 {
+            self.place.block_index(axis)
+        } else {
+            self.place.cta_index(B::CONSUMERS) * B::CONSUMERS + self.consumer_number()
+        }
+    }
+
+    /// The number of this block among the blocks that share a producer, below the `consumers` of the kernel's attribute.
+    ///
+    /// Of tiles that the producer loads for all of them, it says which are this block's.
+    /// [`Consumer::in_turn`](crate::pipeline::Consumer::in_turn) has an example.
+    ///
+    /// # On a GPU
+    ///
+    /// `%tid.y` (PTX ISA, "Special Registers: %tid").
+    #[inline(always)]
+    pub fn consumer(self) -> u32 {
+        order::reveals_index();
+        self.consumer_number()
+    }
+
+    /// [`consumer`](Self::consumer) for the library, which does not reveal it to the kernel.
+    #[inline(always)]
+    pub(crate) fn consumer_number(self) -> u32 {
+        if B::CONSUMERS > 1 { self.place.consumer(B::CONSUMERS) } else { 0 }
     }
 
     /// The number of blocks along grid axis `axis` (0, 1 or 2).
@@ -179,7 +215,11 @@ impl<B: Block> Cx<B> {
     #[inline(always)]
     #[doc(alias("num_programs", "gridDim"))]
     pub fn num_blocks(self, axis: usize) -> u32 {
-        self.place.block_count(axis)
+        if B::CONSUMERS == 1 || axis > 0 {
+            self.place.block_count(axis)
+        } else {
+            self.place.cta_count(B::CONSUMERS) * B::CONSUMERS
+        }
     }
 
     /// The tiles of this block, of `count` tiles that the blocks along grid axis `AXIS` share: the block's own

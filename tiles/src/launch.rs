@@ -31,6 +31,8 @@ pub struct Description {
     pub threads: u32,
     /// Producer threads of a block beside these, in code for a target that has TMA: compute capability 9.0 and later.
     pub producer_threads: u32,
+    /// How many blocks of `threads` threads a CTA has. They share its producer threads.
+    pub consumers: u32,
     /// The number of grid axes that tell blocks apart, 1 to 3; further axes of a launch must have length 1.
     pub grid_rank: u32,
     /// Dynamic shared memory of a block, in bytes, in code for a target of each of the

@@ -28,8 +28,8 @@ pub(super) struct Function {
     pub(super) waits: bool,
     /// The dynamic shared memory that its code uses, in bytes.
     pub(super) shared_bytes: u32,
-    /// The threads of a block, in its code.
-    pub(super) threads: u32,
+    /// The threads of a CTA along x and y, in its code.
+    pub(super) threads: [u32; 2],
     /// What it was loaded from.
     pub(super) image: &'static Image,
 }

@@ -226,6 +226,7 @@ impl Gpu {
         };
 
         let threads = get(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        let needed = needed.iter().product();
         if needed > threads {
             return refuse("threads", needed, threads);
         }

@@ -44,6 +44,7 @@ pub(crate) const fn description(name: &'static str, arguments: &'static [&'stati
         threads: THREADS,
         grid_rank: 1,
         producer_threads: 0,
+        consumers: 1,
         shared_bytes: [0; 3],
         cluster: [1; 3],
         dependent: false,

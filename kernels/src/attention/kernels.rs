@@ -20,28 +20,19 @@ use super::visible::Visible;
 /// at once. Here the blocks go from the last to the first, and the first scores of a tile of queries are computed beside the last
 /// output of the tile before.
 ///
-/// One in `EMULATED` exponentials is a polynomial, or none if it is zero. With heads of 64, exponentials take as long as products. *Measured* on
-/// an H200, of 4 x 32 x 4096 x 64: none 465, one in eight 485, one in four 456 TFLOP/s; causal 452, 447 and 425.
-///
-/// This kernel is for GPUs with warpgroups (compute capability 9.0). [`attention_by_warps`] is for others.
+/// This kernel is for GPUs with warpgroups (compute capability 9.0). [`attention_by_warps`] is for others. With heads of 64
+/// [`attention_ping_pong`](super::ping_pong::attention_ping_pong) is faster, except for a causal mask over few keys.
 #[kernel(
     threads = 256,
     producer = 128,
     min_blocks = 1,
     targets = warpgroups,
     instances(
-        <f16, 128, 64, false, 8>, <f16, 128, 64, true, 0>, <f16, 128, 128, false, 0>, <f16, 128, 128, true, 0>,
-        <bf16, 128, 64, false, 8>, <bf16, 128, 64, true, 0>, <bf16, 128, 128, false, 0>, <bf16, 128, 128, true, 0>,
+        <f16, 128, 64, true>, <f16, 128, 128, false>, <f16, 128, 128, true>,
+        <bf16, 128, 64, true>, <bf16, 128, 128, false>, <bf16, 128, 128, true>,
     )
 )]
-pub fn attention<
-    B: Block,
-    T: SharedMma<T, f32>,
-    const SIDE: usize,
-    const HEAD: usize,
-    const CAUSAL: bool,
-    const EMULATED: usize,
->(
+pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: usize, const CAUSAL: bool>(
     roles: WarpRoles<B>,
     q: TmaLoad<T, Shape2<SIDE, HEAD>>,
     k: TmaLoad<T, Shape2<SIDE, HEAD>>,
@@ -55,7 +46,7 @@ pub fn attention<
     D<HEAD>: Dimension,
     f32: Cast<T>,
 {
-    let visible = Visible::<SIDE, CAUSAL>::new(o.rows(), k.rows());
+    let visible = Visible::<SIDE, SIDE, CAUSAL>::new(o.rows(), k.rows());
     let rows = roles.tile_indices(CausalBalanced, o.tile_counts());
     roles.pipeline(ring, loads(rows, visible, q, k, v), move |cx, consumer| {
         let mut products = Products { cx, consumer };
@@ -66,7 +57,7 @@ pub fn attention<
         let scores = products.finish(scores);
         let [_, mut i, _] = tile.index();
         let (mut softmax, weights) =
-            OnlineSoftmax::<_, SIDE, EMULATED>::first(visible.mask_last(scores, i), scale);
+            OnlineSoftmax::<_, SIDE, SIDE>::first(visible.mask_last(scores, i), scale);
         let mut weights = weights.cast::<T>();
         loop {
             let mut acc = cx.zero_accumulator::<f32>(shape![SIDE, HEAD]);
@@ -136,7 +127,7 @@ pub fn attention_by_warps<
     D<HEAD>: Dimension,
     f32: Cast<T>,
 {
-    let visible = Visible::<SIDE, CAUSAL>::new(o.rows(), k.rows());
+    let visible = Visible::<SIDE, SIDE, CAUSAL>::new(o.rows(), k.rows());
     let loads = roles.tile_indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
         (0..visible.blocks(i)).map(move |block| (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)))
     });
@@ -148,7 +139,7 @@ pub fn attention_by_warps<
             // In the layout of operand A, which is that of accumulators.
             let query = Accumulator::from_tile(query).finish();
             let mut output = cx.zero_accumulator::<f32>(shape![SIDE, HEAD]).finish();
-            let (mut softmax, mut block) = (OnlineSoftmax::<_, SIDE, 0>::empty(cx, scale), 0);
+            let (mut softmax, mut block) = (OnlineSoftmax::<_, SIDE, SIDE>::empty(cx, scale), 0);
             consumer.k_loop(visible.blocks(i)).for_each(|(key, value)| {
                 let mut scores = cx.zero_accumulator::<f32>(shape![SIDE, SIDE]);
                 scores.mma(query, key.transposed());
@@ -173,7 +164,7 @@ pub fn attention_by_warps<
 #[inline(always)]
 fn loads<T: Element, const SIDE: usize, const HEAD: usize, const CAUSAL: bool>(
     rows: impl Iterator<Item = [u32; 3]> + Send,
-    visible: Visible<SIDE, CAUSAL>,
+    visible: Visible<SIDE, SIDE, CAUSAL>,
     q: TmaLoad<T, Shape2<SIDE, HEAD>>,
     k: TmaLoad<T, Shape2<SIDE, HEAD>>,
     v: TmaLoad<T, Shape2<SIDE, HEAD>>,

@@ -4,6 +4,7 @@
 //! On the host, [`attention`] is one call for 16-bit floats, heads of 64 or 128 columns and any number of queries and keys.
 
 pub mod kernels;
+pub mod ping_pong;
 
 mod products;
 mod softmax;

@@ -2,16 +2,17 @@
 
 use cuda_tiles::prelude::*;
 
-/// The visibility of keys in tiles of `SIDE` queries and `SIDE` keys.
+/// The visibility of keys in tiles of `ROWS` queries and `KEYS` keys.
 #[derive(Clone, Copy)]
-pub(super) struct Visible<const SIDE: usize, const CAUSAL: bool> {
+pub(super) struct Visible<const ROWS: usize, const KEYS: usize, const CAUSAL: bool> {
     keys: u32,
     /// The number of keys that the first query sees beyond its own.
     ahead: u32,
 }
 
-impl<const SIDE: usize, const CAUSAL: bool> Visible<SIDE, CAUSAL> {
-    const SIDE: u32 = SIDE as u32;
+impl<const ROWS: usize, const KEYS: usize, const CAUSAL: bool> Visible<ROWS, KEYS, CAUSAL> {
+    const ROWS: u32 = ROWS as u32;
+    const KEYS: u32 = KEYS as u32;
 
     #[inline(always)]
     pub(super) fn new(queries: u32, keys: u32) -> Self {
@@ -21,31 +22,32 @@ impl<const SIDE: usize, const CAUSAL: bool> Visible<SIDE, CAUSAL> {
     /// The number of blocks of keys that row `i` of tiles of queries sees.
     #[inline(always)]
     pub(super) fn blocks(self, i: u32) -> u32 {
-        let keys = if CAUSAL { self.keys.min((i + 1) * Self::SIDE + self.ahead) } else { self.keys };
-        keys.div_ceil(Self::SIDE)
+        let keys = if CAUSAL { self.keys.min((i + 1) * Self::ROWS + self.ahead) } else { self.keys };
+        keys.div_ceil(Self::KEYS)
     }
 
     /// Whether some query of row `i` of tiles does not see all keys of a block.
     #[inline(always)]
     pub(super) fn hides(self, i: u32, block: u32) -> bool {
-        let end = (block + 1) * Self::SIDE;
-        end > self.keys || (CAUSAL && end > i * Self::SIDE + self.ahead + 1)
+        let end = (block + 1) * Self::KEYS;
+        end > self.keys || (CAUSAL && end > i * Self::ROWS + self.ahead + 1)
     }
 
     /// The scores of row `i` of tiles and a block of keys, -∞ where a query does not see the key.
     #[inline(always)]
     pub(super) fn mask<L: Layout>(
         self,
-        scores: Tile<f32, Shape2<SIDE, SIDE>, L>,
+        scores: Tile<f32, Shape2<ROWS, KEYS>, L>,
         i: u32,
         block: u32,
-    ) -> Tile<f32, Shape2<SIDE, SIDE>, L>
+    ) -> Tile<f32, Shape2<ROWS, KEYS>, L>
     where
-        D<SIDE>: Dimension,
+        D<ROWS>: Dimension,
+        D<KEYS>: Dimension,
     {
-        let key = scores.coordinates::<1>() + block * Self::SIDE;
+        let key = scores.coordinates::<1>() + block * Self::KEYS;
         if CAUSAL {
-            let query = scores.coordinates::<0>() + i * Self::SIDE;
+            let query = scores.coordinates::<0>() + i * Self::ROWS;
             key.le(query + self.ahead).select(scores, f32::NEG_INFINITY)
         } else {
             key.lt(self.keys).select(scores, f32::NEG_INFINITY)
@@ -56,11 +58,12 @@ impl<const SIDE: usize, const CAUSAL: bool> Visible<SIDE, CAUSAL> {
     #[inline(always)]
     pub(super) fn mask_last<L: Layout>(
         self,
-        scores: Tile<f32, Shape2<SIDE, SIDE>, L>,
+        scores: Tile<f32, Shape2<ROWS, KEYS>, L>,
         i: u32,
-    ) -> Tile<f32, Shape2<SIDE, SIDE>, L>
+    ) -> Tile<f32, Shape2<ROWS, KEYS>, L>
     where
-        D<SIDE>: Dimension,
+        D<ROWS>: Dimension,
+        D<KEYS>: Dimension,
     {
         self.mask(scores, i, self.blocks(i) - 1)
     }

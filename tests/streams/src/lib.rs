@@ -6,6 +6,7 @@
 
 #![no_std]
 
+pub mod consumers;
 pub mod pipelines;
 pub mod products;
 pub mod rings;

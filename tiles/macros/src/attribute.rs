@@ -10,6 +10,7 @@ use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Result, Token, p
 pub(crate) struct Attribute {
     pub(crate) threads: u32,
     pub(crate) producer: Option<u32>,
+    pub(crate) consumers: u32,
     pub(crate) vector: u32,
     pub(crate) grid: u32,
     pub(crate) min_blocks: Option<u32>,
@@ -102,6 +103,7 @@ impl Parse for Attribute {
         let mut attribute = Self {
             threads: 128,
             producer: None,
+            consumers: 1,
             vector: 4,
             grid: 1,
             min_blocks: None,
@@ -136,6 +138,13 @@ impl Parse for Attribute {
                             |n| n % 32 == 0 && (32..=128).contains(&n),
                             "`producer` is the number of producer threads: 32, a warp for one ring, 64 or 96 for more rings, or 128, a warpgroup",
                         )?);
+                    }
+                    "consumers" => {
+                        attribute.consumers = number(
+                            input,
+                            |n| (2..=3).contains(&n),
+                            "`consumers` is how many blocks share a producer: 2 or 3",
+                        )?;
                     }
                     "vector" => {
                         attribute.vector = number(
@@ -190,7 +199,7 @@ impl Parse for Attribute {
                     _ => {
                         return Err(Error::new(
                             key.span(),
-                            "expected threads, producer, vector, grid, min_blocks, registers, cluster, dependent, targets or instances",
+                            "expected threads, producer, consumers, vector, grid, min_blocks, registers, cluster, dependent, targets or instances",
                         ));
                     }
                 }
@@ -202,6 +211,20 @@ impl Parse for Attribute {
         if attribute.threads + attribute.producer.unwrap_or(0) > 1024 {
             let problem = "a block has at most 1024 threads, producer threads included";
             return Err(Error::new(Span::call_site(), problem));
+        }
+        let (producer, is_alone) = (attribute.producer, attribute.grid == 1 && attribute.cluster == [1; 3]);
+        if attribute.consumers > 1 && !(attribute.threads == 128 && producer == Some(128) && is_alone) {
+            return Err(Error::new(
+                Span::call_site(),
+                "blocks that share a producer are warpgroups, and so is the producer: `consumers` goes with `threads = 128` and \
+                 `producer = 128`, with a grid of one axis, and without clusters",
+            ));
+        }
+        if attribute.consumers > 1 && attribute.targets != Targets::Warpgroups {
+            return Err(Error::new(
+                Span::call_site(),
+                "blocks share a producer on GPUs with warpgroups: `consumers` goes with `targets = warpgroups`",
+            ));
         }
         let with_own = attribute.instances.iter().find(|instance| instance.targets.is_some());
         if let (false, Some(instance)) = (attribute.targets == Targets::All, with_own) {
@@ -227,6 +250,9 @@ impl Attribute {
             // Producer threads count on targets with TMA, which the builder knows.
             line += &format!(" producer={threads}");
         }
+        if self.consumers > 1 {
+            line += &format!(" consumers={}", self.consumers);
+        }
         if let Some(blocks) = self.min_blocks {
             line += &format!(" minnctapersm={blocks}");
         }
@@ -245,6 +271,7 @@ impl Attribute {
         let Self {
             threads,
             producer,
+            consumers,
             vector,
             grid,
             min_blocks: _,
@@ -261,7 +288,9 @@ impl Attribute {
             Some(Dependent::Early) => 2,
         };
         let [x, y, z] = *cluster;
-        [*threads, producer.unwrap_or(0), *vector, *grid, x, y, z, dependent].map(u64::from).to_vec()
+        [*threads, producer.unwrap_or(0), *consumers, *vector, *grid, x, y, z, dependent]
+            .map(u64::from)
+            .to_vec()
     }
 }
 
@@ -279,6 +308,8 @@ mod tests {
         let settings = parse("threads = 256, producer = 32, min_blocks = 2").unwrap().settings();
         assert_eq!(settings, " maxntid=256 producer=32 minnctapersm=2");
         assert_eq!(parse("producer = 128").unwrap().settings(), " maxntid=128 producer=128");
+        let settings = parse("producer = 128, consumers = 3, targets = warpgroups").unwrap().settings();
+        assert_eq!(settings, " maxntid=128 producer=128 consumers=3");
     }
 
     #[test]
@@ -288,6 +319,9 @@ mod tests {
             "",
             "threads = 64",
             "producer = 32",
+            "producer = 128",
+            "producer = 128, consumers = 2, targets = warpgroups",
+            "producer = 128, consumers = 3, targets = warpgroups",
             "vector = 8",
             "grid = 2",
             "cluster = (1, 2, 1)",
@@ -326,6 +360,18 @@ mod tests {
     fn blocks_that_are_too_large_are_refused() {
         let message = |text| parse(text).err().unwrap().to_string();
         assert!(message("producer = 48").starts_with("`producer` is the number of producer threads"));
+        assert!(
+            message("consumers = 4").starts_with("`consumers` is how many blocks share a producer: 2 or 3")
+        );
+        for text in [
+            "consumers = 2, targets = warpgroups",
+            "consumers = 2, producer = 64, targets = warpgroups",
+            "consumers = 2, producer = 128, threads = 256, targets = warpgroups",
+            "consumers = 2, producer = 128, grid = 2, targets = warpgroups",
+        ] {
+            assert!(message(text).starts_with("blocks that share a producer are warpgroups"), "{text}");
+        }
+        assert!(message("producer = 128, consumers = 2").starts_with("blocks share a producer on GPUs with"));
         assert!(message("threads = 1024, producer = 32").starts_with("a block has at most 1024 threads"));
     }
 }

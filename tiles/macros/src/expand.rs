@@ -336,7 +336,8 @@ impl Function {
                 quote!(::cuda_tiles::memory::shared::at::<#kind>(const { #offset }))
             })
             .collect();
-        let block = quote!(::cuda_tiles::layout::Cta<#threads, #vector, #grid, #producer>);
+        let consumers = attribute.consumers as usize;
+        let block = quote!(::cuda_tiles::layout::Cta<#threads, #vector, #grid, #producer, #consumers>);
         let token = self.token(&block, &quote!(::cuda_tiles::__private::Place));
         let call = self.call(instance, &block, &token, &parts, &places);
         let wait = (attribute.dependent == Some(Dependent::AtEntry))
@@ -380,7 +381,7 @@ impl Function {
         let (path, declaration, fingerprint) =
             (Self::path(instance), self.declaration(instance), self.fingerprint(attribute, instance));
         let Attribute { threads, grid, cluster: [x, y, z], .. } = attribute;
-        let producer = attribute.producer.unwrap_or(0);
+        let (producer, blocks) = (attribute.producer.unwrap_or(0), attribute.consumers);
         let (vector, rank) = (attribute.vector as usize, *grid as usize);
         let dependent = attribute.dependent.is_some();
         let targets = instance.targets.value();
@@ -400,7 +401,8 @@ impl Function {
         }
         let shared_bytes = self.shared_bytes(places.len());
         let producers = producer as usize;
-        let block = quote!(::cuda_tiles::layout::Cta<1, #vector, #rank, #producers>);
+        let consumers = attribute.consumers as usize;
+        let block = quote!(::cuda_tiles::layout::Cta<1, #vector, #rank, #producers, #consumers>);
         let token = self.token(&block, &quote!(::cuda_tiles::cpu::place(cuda_tiles_position)));
         let call = self.call(instance, &block, &token, &parts, &places);
         let kind = self.kind();
@@ -426,6 +428,7 @@ impl Function {
                     fingerprint: #fingerprint,
                     threads: #threads,
                     producer_threads: #producer,
+                    consumers: #blocks,
                     grid_rank: #grid,
                     shared_bytes: #shared_bytes,
                     cluster: [#x, #y, #z],

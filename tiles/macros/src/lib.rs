@@ -19,6 +19,7 @@ use syn::parse_macro_input;
 /// |---|---|---|
 /// | `threads` | threads of a block: 32 to 1024, a power of two | 128 |
 /// | `producer` | producer threads beside the consumers: 32, a warp; 64 or 96 for two or three rings; 128, a warpgroup. The first argument is then `roles: WarpRoles` | none |
+/// | `consumers` | how many blocks share the producer threads and the stages, 2 or 3, on GPUs with warpgroups; see [below](#blocks-that-share-a-producer) | 1 |
 /// | `vector` | neighbouring elements that a thread holds: 1 to 16 | 4 |
 /// | `grid` | grid axes that tell blocks apart: 1 to 3 | 1 |
 /// | `min_blocks` | blocks that a multiprocessor should hold at least | left to the assembler |
@@ -35,6 +36,20 @@ use syn::parse_macro_input;
 /// A kernel may be for some GPUs alone. `targets = warpgroups` says so of a kernel, and `if` says so of an instance:
 /// `instances(<128>, <256> if warpgroups)`. In code for other GPUs the kernel has no body. A launch there is refused with
 /// `Error::Target`, and `device.supports(kernel.description())` tells before. The CPU runs every kernel.
+///
+/// # Blocks that share a producer
+///
+/// With `threads = 128, consumers = 3, producer = 128, targets = warpgroups` a CTA of a GPU is three blocks, each a consumer warpgroup,
+/// and a producer warpgroup. The blocks wait for the same stages, and each stage is filled again when all three have released it. So they
+/// share operands, as one large block does, but each has control flow of its own, and takes turns with the others
+/// (`Consumer::in_turn`).
+///
+/// A launch counts CTAs: there are three times as many blocks as its grid says. The blocks of a CTA store tiles one below the other:
+/// of the tiles of a `TmaStore` that has been scheduled, block k of a CTA has those in rows `i + k` where the producer's `tile_indices` has
+/// row `i`. `cx.consumer()` is k. On the CPU each block runs by itself, with the same results.
+///
+/// Such a kernel has no memory or barrier of one block: operations that exchange elements between warps through shared memory,
+/// `cx.shared`, `tile_print!` and `tile_assert!` are refused when the kernel is built for a GPU. An `EpilogueBuffer` has a part for each block.
 ///
 /// # Names
 ///

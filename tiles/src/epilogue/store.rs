@@ -14,7 +14,7 @@ use crate::memory::shared_tile::{CHUNK_BYTES, Geometry};
 use crate::memory::tensor_map::{MatrixShape, TmaStore};
 use crate::pipeline::roles::WarpRoles;
 use crate::registers::{PowerOfTwo, Registers};
-use crate::schedule::numbers::{Numbers, locate};
+use crate::schedule::numbers::{Numbers, locate, numbers_of, of_ctas};
 use crate::schedule::order::TileOrder;
 use crate::shape::Dimension;
 use crate::simt::shared::{load_element, store_element};
@@ -95,7 +95,10 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
         cx.assert_current();
         self.matrix.assert_lent();
         assert_same_order(&self, cx, order);
-        let (counts, blocks) = (self.tile_counts(), cx.num_blocks(0));
+        let counts = of_ctas::<B>(self.tile_counts());
+        let numbers = numbers_of(cx, counts);
+        let blocks = numbers.step;
+        let consumer = cx.consumer_number();
         let tile = move |number| {
             // SAFETY: all threads of the warp run this alike. The assembler cannot know that a loop over tiles keeps warps
             // together. Behind a barrier it knows, and computes addresses once for a warp.
@@ -104,10 +107,13 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
                 // SAFETY: a store operand owns nothing. Each copy refers to another tile, by the tile order's numbers and by
                 // the launch's constant number of blocks.
                 operand: unsafe { core::ptr::read(&self) },
-                index: locate(&order, number, blocks, counts),
+                index: {
+                    let [matrix, i, j] = locate(&order, number, blocks, counts);
+                    [matrix, i * B::CONSUMERS + consumer, j]
+                },
             }
         };
-        StoreTiles { numbers: Numbers::new(cx.block_index(0), blocks, counts), tile }
+        StoreTiles { numbers, tile }
     }
 
     /// The first `count` tiles of [`schedule`](Self::schedule); the other tiles keep their contents.
@@ -264,7 +270,9 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ) {
         const {
             assert!(
-                !WARPGROUPS || GROUPS * WARPGROUP == <<L::Block as Block>::Threads as PowerOfTwo>::COUNT,
+                !WARPGROUPS
+                    || GROUPS * WARPGROUP
+                        == <<L::Block as Block>::Threads as PowerOfTwo>::COUNT * L::Block::CONSUMERS as usize,
                 "the epilogue buffer has room for each warpgroup: `EpilogueBuffer<2>` in a kernel of 256 threads; a kernel of fewer \
                  than 128 threads calls `store_directly`"
             )
@@ -274,7 +282,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             return self.store_by_threads(tile);
         }
         let tile = tile.spread::<(M, N), Accumulators<L::Block>>();
-        if const { Self::through_buffer(GROUPS) } {
+        if const { Self::through_buffer(<<L::Block as Block>::Threads as PowerOfTwo>::COUNT / WARPGROUP) } {
             self.store_through_buffer(buffer, tile);
         } else {
             self.store_by_threads(tile);
@@ -393,10 +401,11 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         self.row(cx, row).add(acc)
     }
 
-    /// Whether tiles of this shape can go through a buffer for `groups` warpgroups.
-    const fn through_buffer(groups: usize) -> bool {
+    /// Whether tiles of this shape can go through a buffer, in a block of so many warpgroups.
+    const fn through_buffer(warpgroups: usize) -> bool {
         WARPGROUPS
-            && Self::ROWS >= BOX_ROWS * groups
+            && warpgroups > 0
+            && Self::ROWS >= BOX_ROWS * warpgroups
             && Self::COLUMNS * size_of::<T::Bits>() >= 2 * CHUNK_BYTES
             && Self::COLUMNS >= 8
     }
@@ -414,10 +423,14 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         // Addresses must not take registers while multiplications are under way.
         let thread = execution::rematerialise(execution::thread() as u32) as usize;
         // SAFETY: all threads of the block run this alike.
-        let group = unsafe { execution::from_lane((thread / WARPGROUP) as u32, 0) };
+        let in_block = unsafe { execution::from_lane((thread / WARPGROUP) as u32, 0) };
+        let in_a_block = const { <B::Threads as PowerOfTwo>::COUNT.div_ceil(WARPGROUP) };
+        // The blocks of a CTA have barriers and parts of the buffer for themselves.
+        let group =
+            if B::CONSUMERS > 1 { execution::consumer() * in_a_block as u32 + in_block } else { in_block };
         let own = threads::offset(buffer.address, group as usize * BUFFERS * BUFFER_BYTES);
         let [_, i, j] = self.index;
-        let (row, column) = (i * Self::ROWS as u32 + group * BOX_ROWS as u32, j * Self::COLUMNS as u32);
+        let (row, column) = (i * Self::ROWS as u32 + in_block * BOX_ROWS as u32, j * Self::COLUMNS as u32);
         // Nor must this number.
         let tma_columns = execution::rematerialise(self.tma_columns());
         let panels = const { Self::COLUMNS / TmaStore::<T, (M, N)>::BOX.columns as usize };
@@ -431,7 +444,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 buffer: threads::offset(own, number % BUFFERS * BUFFER_BYTES),
                 is_first: panel == 0,
                 x: column + (panel * columns) as u32,
-                y: row + (row_block * BOX_ROWS * GROUPS) as u32,
+                y: row + (row_block * BOX_ROWS * in_a_block) as u32,
                 group,
                 thread,
             };

@@ -16,7 +16,7 @@ pub mod movement;
 mod scan;
 
 sealed! {
-    [const THREADS: usize, const VECTOR: usize, const GRID_RANK: usize, const COPY: usize] Cta<THREADS, VECTOR, GRID_RANK, COPY>;
+    [const THREADS: usize, const VECTOR: usize, const GRID_RANK: usize, const COPY: usize, const CONSUMERS: usize] Cta<THREADS, VECTOR, GRID_RANK, COPY, CONSUMERS>;
     [B] Blocked<B>;
     [L, P, const A: usize] Slice<L, P, A>;
 }
@@ -61,6 +61,8 @@ pub trait Block: Sealed + Copy + Send + Sync + 'static {
     const GRID_RANK: u32;
     /// Threads that the block has besides, which hold no tiles: they copy. None on the CPU.
     const PRODUCER_THREADS: u32;
+    /// How many such blocks a CTA of a GPU has. They share its producer threads, and the stages of its pipeline.
+    const CONSUMERS: u32;
 }
 
 /// A block of `THREADS` threads holding pieces of `VECTOR` elements, in a grid of rank `GRID_RANK`, with `COPY` more threads
@@ -71,10 +73,16 @@ pub struct Cta<
     const VECTOR: usize = 4,
     const GRID_RANK: usize = 1,
     const COPY: usize = 0,
+    const CONSUMERS: usize = 1,
 >;
 
-impl<const THREADS: usize, const VECTOR: usize, const GRID_RANK: usize, const COPY: usize> Block
-    for Cta<THREADS, VECTOR, GRID_RANK, COPY>
+impl<
+    const THREADS: usize,
+    const VECTOR: usize,
+    const GRID_RANK: usize,
+    const COPY: usize,
+    const CONSUMERS: usize,
+> Block for Cta<THREADS, VECTOR, GRID_RANK, COPY, CONSUMERS>
 where
     Const<THREADS>: ToUInt<Output: PowerOfTwo>,
     Const<VECTOR>: ToUInt<Output: PowerOfTwo>,
@@ -83,6 +91,7 @@ where
     type Vector = <Const<VECTOR> as ToUInt>::Output;
     const GRID_RANK: u32 = GRID_RANK as u32;
     const PRODUCER_THREADS: u32 = COPY as u32;
+    const CONSUMERS: u32 = CONSUMERS as u32;
 }
 
 /// How the elements of a tile are spread over threads and registers.

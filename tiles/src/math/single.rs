@@ -158,23 +158,6 @@ pub fn exp2_approximate(x: f32) -> f32 {
     arch::exp2_approximate_flush_f32(x)
 }
 
-/// `2^x` with a relative error below 2⁻¹³, by additions, a polynomial of degree 3 and a multiplication. Numbers below -126.5 become zero.
-///
-/// For x up to 126. The polynomial is the one of least relative error on [-1/2, 1/2].
-#[inline(always)]
-pub fn exp2_emulated(x: f32) -> f32 {
-    // Its last bit counts ones: a sum has the nearest integer in its last bits.
-    const ONES: f32 = 12_582_912.0;
-    const COEFFICIENTS: [f32; 4] = [0.999_928_06, 0.693_260_97, 0.242_611_13, 0.055_171_67];
-    let x = arch::max_nan_f32(x, -127.0);
-    let sum = x + ONES;
-    let fraction = x - (sum - ONES);
-    let [a, b, c, d] = COEFFICIENTS;
-    let power = arch::fma_f32(arch::fma_f32(arch::fma_f32(d, fraction, c), fraction, b), fraction, a);
-    // Not an addition to the exponent, which would make a number of NaN.
-    power * f32::from_bits((sum.to_bits() << 23).wrapping_add(1.0_f32.to_bits()))
-}
-
 /// Natural logarithm with an absolute error below 2⁻²² for x in (0.5, 2), else with a relative error below
 /// 2⁻²¹.
 #[inline(always)]
@@ -270,22 +253,4 @@ pub fn gelu_tanh_approximate(x: f32) -> f32 {
 pub fn softplus_approximate(x: f32) -> f32 {
     let small = arch::exp2_approximate_flush_f32(-x.abs() * LOG2_E);
     arch::fma_f32(arch::log2_approximate_f32(1.0 + small), LN_2, arch::max_nan_f32(x, 0.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn emulated_powers_of_two_are_close() {
-        for step in -126_000..=126_000 {
-            let x = step as f32 / 1000.0;
-            let (found, expected) = (f64::from(exp2_emulated(x)), f64::from(x).exp2());
-            assert!((found / expected - 1.0).abs() < 1.0 / 8192.0, "{x}: {found} instead of {expected}");
-        }
-        for x in [-127.5, -1e30, f32::NEG_INFINITY] {
-            assert_eq!(exp2_emulated(x), 0.0, "{x}");
-        }
-        assert!(exp2_emulated(f32::NAN).is_nan());
-    }
 }

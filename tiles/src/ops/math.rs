@@ -6,7 +6,6 @@ use super::operand::{Combined, Fetch, Promoted};
 use crate::arch;
 use crate::element::{ApproximateFloat, Cast, Element, Float, Promote, WholeExponent};
 use crate::layout::Layout;
-use crate::math::single;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 use crate::tile::{Spread, Tile};
@@ -251,40 +250,6 @@ packed_functions! {
     /// `tanh.approx.f32` (PTX ISA, "Floating Point Instructions: tanh"). Two elements of 16 bits are one instruction: `tanh.approx.f16x2`, or
     /// `tanh.approx.bf16x2` from `sm_90` on (PTX ISA, "Half Precision Floating Point Instructions: tanh").
     tanh_approximate tanh_approximate_pair;
-}
-
-impl<S: Shape, L: Layout> Tile<f32, S, L> {
-    /// 2 to the power of each element, of one in `EVERY` by a polynomial, for softmax. Zero means none.
-    ///
-    /// The relative error of the others is that of [`exp2_approximate`](Self::exp2_approximate), and 2⁻¹³ of these, which serves weights
-    /// that are rounded to 16 bits. Elements below -126.5 become zero, and elements above 126 are not allowed.
-    ///
-    /// ```
-    /// use cuda_tiles::prelude::*;
-    /// cuda_tiles::cpu::block(|cx| {
-    ///     let x = cx.full(shape![8], -3.0f32);
-    ///     let powers = x.exp2_partly_emulated::<4>();
-    ///     assert!((0..8).all(|i| (powers.at([i]) * 8.0 - 1.0).abs() < 1e-4));
-    /// });
-    /// ```
-    ///
-    /// # On a GPU
-    ///
-    /// The instruction `ex2` is four times as slow as a multiplication, and softmax waits for it. So the units for multiplications take a
-    /// share (T. Zadouri, M. Hoehnerbach, J. Shah, T. Liu, V. Thakkar, T. Dao, "FlashAttention-4", 2026). The share is of each thread's own
-    /// elements.
-    #[inline(always)]
-    #[must_use = "the result is another tile"]
-    pub fn exp2_partly_emulated<const EVERY: usize>(self) -> Self {
-        Tile::from_registers_fn(|i| {
-            let x = self.registers().get(i);
-            if EVERY != 0 && i % EVERY == EVERY - 1 {
-                single::exp2_emulated(x)
-            } else {
-                single::exp2_approximate(x)
-            }
-        })
-    }
 }
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {

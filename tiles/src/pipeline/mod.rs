@@ -37,6 +37,7 @@
 //!   an activation, statistics of rows.
 //! * [`WarpRoles::pipelines`] has several rings, for operands that stay or that are consumed at different rates.
 //! * Elements outside a tensor read as zero and are not written. Any sizes will do.
+//! * `consumers = 3` has three blocks share the producer and its stages, and [`Consumer::in_turn`] lets them start multiplications in turn.
 //!
 //! # Order of events
 //!
@@ -57,7 +58,7 @@
 //! * `full`: the producer announces the bytes of a stage and starts its copies. The barrier's phase completes when all bytes
 //!   have arrived. Consumers wait for it.
 //! * `empty`: each consumer warp arrives once, when none of its instructions reads the stage any more. The producer waits for
-//!   all warps.
+//!   all warps. Blocks that share a producer have such a barrier each: a block that has ended (`closed`) is not waited for any more.
 //! * A multiplication of warpgroups is asynchronous: a step releases the stage of the step before it, whose group has retired.
 //!
 //! # On a GPU

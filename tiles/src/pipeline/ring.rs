@@ -18,6 +18,8 @@ const SPARE_BYTES: [usize; 3] = [17 * 1024, 17 * 1024, 33 * 1024];
 const MOST_AUTOMATIC: usize = 8;
 /// The most stages of a ring.
 const MOST_STAGES: usize = 16;
+/// The most blocks that share a ring.
+const MOST_CONSUMERS: usize = 3;
 
 /// A ring of `STAGES` stages in shared memory, each with room for the tiles of `P`: a [`SharedTile`](crate::memory::SharedTile)
 /// or a tuple of them.
@@ -55,10 +57,17 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         }
     }
 
-    /// The bytes of the ring: its stages, two barriers of 8 bytes for each stage, two more barriers, and a word.
+    /// The bytes of the ring: its stages, a barrier `full` of 8 bytes for each stage, a barrier `ended`, a word of as much room, and what
+    /// each block has.
     const fn bytes(class: usize) -> u32 {
         let stages = Self::stages(class);
-        (stages * P::ROOM + stages * 16 + 20).next_multiple_of(ALIGNMENT) as u32
+        (stages * (P::ROOM + 8) + 16 + MOST_CONSUMERS * Self::bytes_of_block(stages))
+            .next_multiple_of(ALIGNMENT) as u32
+    }
+
+    /// The bytes that each of the blocks has: a barrier `empty` for each stage, `closed` and `turn`.
+    const fn bytes_of_block(stages: usize) -> usize {
+        stages * 8 + 16
     }
 
     /// The number of stages on the target.
@@ -89,33 +98,46 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         threads::offset(self.address, const { Self::HERE * P::ROOM } + slot as usize * 8)
     }
 
-    /// The barrier `empty` of stage `slot`: its phase completes when all consumer warps have released the stage.
-    #[inline(always)]
-    pub(crate) fn empty(&self, slot: u32) -> Address {
-        threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) } + slot as usize * 8)
-    }
-
     /// The barrier that completes when the producer has ended and all its copies have arrived.
     #[inline(always)]
     pub(crate) fn ended(&self) -> Address {
-        threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) })
-    }
-
-    /// The barrier that completes when no consumer warp waits for a stage any more.
-    #[inline(always)]
-    pub(crate) fn closed(&self) -> Address {
-        threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) + 8 })
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) })
     }
 
     /// A word that is not 0 after a consumer has failed: the number of the error text.
     #[inline(always)]
     pub(crate) fn failed(&self) -> Address {
-        threads::offset(self.address, const { Self::HERE * (P::ROOM + 16) + 16 })
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 8 })
+    }
+
+    /// The address `offset` bytes behind the first of what block `consumer` of the CTA has.
+    #[inline(always)]
+    fn of_block(&self, consumer: u32, offset: usize) -> Address {
+        let own = consumer as usize * const { Self::bytes_of_block(Self::HERE) };
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 16 } + own + offset)
+    }
+
+    /// The barrier `empty` of stage `slot`: its phase completes when all warps of block `consumer` have released the stage.
+    #[inline(always)]
+    pub(crate) fn empty(&self, consumer: u32, slot: u32) -> Address {
+        self.of_block(consumer, slot as usize * 8)
+    }
+
+    /// The barrier that completes when no warp of block `consumer` waits for a stage any more.
+    #[inline(always)]
+    pub(crate) fn closed(&self, consumer: u32) -> Address {
+        self.of_block(consumer, const { Self::HERE * 8 })
+    }
+
+    /// The barrier of which each phase completes when the block before block `consumer` has passed its turn.
+    #[inline(always)]
+    pub(crate) fn turn(&self, consumer: u32) -> Address {
+        self.of_block(consumer, const { Self::HERE * 8 + 8 })
     }
 }
 
-// SAFETY: the memory at the address has room for the stages, then for a full and an empty barrier for each stage, for two more
-// barriers and for a word, as `bytes` counts.
+// SAFETY: the memory at the address has room for the stages, then for a barrier `full` for each stage, for `ended` and a word, and for
+// the barriers of each block, as `bytes` counts.
 unsafe impl<P: StageLayout, const STAGES: usize> SharedMemory for Ring<P, STAGES> {
     const BYTES: [u32; 3] = [Self::bytes(0), Self::bytes(1), Self::bytes(2)];
     type Storage = ([P::Storage; MOST_STAGES], [u8; ALIGNMENT]);

@@ -31,24 +31,24 @@ pub trait Rings<Loads>: Sized {
         loads: Option<Loads>,
         progress: &'s Progress,
     ) -> Self::Receivers<'s, 's, 's, B>;
-    /// Initialises the barriers and words of all rings, for `warps` consumer warps.
+    /// Initialises the barriers and words of all rings, for `consumers` blocks of `warps` warps.
     ///
     /// # Safety
     /// One thread calls it, before any other thread uses the rings.
     #[doc(hidden)]
-    unsafe fn initialise(&self, warps: u32);
-    /// Arrives for this warp at the barriers that no consumer waits any more.
+    unsafe fn initialise(&self, consumers: u32, warps: u32);
+    /// Arrives for this warp at the barriers that block `consumer`, its own, does not wait any more.
     ///
     /// # Safety
     /// One lane of each consumer warp calls it, once, on initialised rings.
     #[doc(hidden)]
-    unsafe fn close(&self);
+    unsafe fn close(&self, consumer: u32);
     /// Copies the loads of ring `number` into its stages.
     ///
     /// # Safety
-    /// One thread of the block calls it for each number, on initialised rings.
+    /// One thread of the CTA calls it for each number, on rings initialised for `consumers` blocks.
     #[doc(hidden)]
-    unsafe fn produce(&self, number: u32, loads: Loads);
+    unsafe fn produce(&self, number: u32, loads: Loads, consumers: u32);
 }
 
 macro_rules! rings {
@@ -77,24 +77,24 @@ macro_rules! rings {
             }
 
             #[inline(always)]
-            unsafe fn initialise(&self, warps: u32) {
+            unsafe fn initialise(&self, consumers: u32, warps: u32) {
                 // SAFETY: the same contract.
-                $(unsafe { self.$number.initialise(warps) };)*
+                $(unsafe { self.$number.initialise(consumers, warps) };)*
             }
 
             #[inline(always)]
-            unsafe fn close(&self) {
+            unsafe fn close(&self, consumer: u32) {
                 // SAFETY: the same contract.
-                $(unsafe { self.$number.close() };)*
+                $(unsafe { self.$number.close(consumer) };)*
             }
 
             #[inline(always)]
             #[track_caller]
-            unsafe fn produce(&self, number: u32, loads: ($($loads,)*)) {
+            unsafe fn produce(&self, number: u32, loads: ($($loads,)*), consumers: u32) {
                 $(
                     if number == $number {
                         // SAFETY: the same contract.
-                        unsafe { self.$number.produce(loads.$number.into_iter()) }
+                        unsafe { self.$number.produce(loads.$number.into_iter(), consumers) }
                     }
                 )*
             }

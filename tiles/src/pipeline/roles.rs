@@ -44,19 +44,20 @@ impl<B: Block> WarpRoles<B> {
     /// This block's index along grid axis `AXIS`, with the knowledge that no other block has it. See [`Cx::bid`].
     #[inline(always)]
     pub fn bid<const AXIS: usize>(&self) -> BlockIndex<AXIS> {
+        const {
+            assert!(
+                B::CONSUMERS == 1,
+                "the blocks that share a producer have no index in common: the producer takes the indices of their tiles from \
+                 `roles.tile_indices`, and a consumer its own from `cx.bid`"
+            )
+        };
         self.context().bid()
     }
 
     /// The number of blocks along grid axis `axis` (0, 1 or 2).
     #[inline(always)]
     pub fn num_blocks(&self, axis: usize) -> u32 {
-        self.place.block_count(axis)
-    }
-
-    /// This block's index along grid axis 0. Callers do not reveal it to the kernel.
-    #[inline(always)]
-    pub(crate) fn first_number(&self) -> u32 {
-        self.place.block_index(0)
+        self.context().num_blocks(axis)
     }
 
     /// The token of the consumers.

@@ -16,10 +16,8 @@ use crate::registers::PowerOfTwo;
 
 /// Threads of a warp.
 const WARP: u32 = 32;
-/// Registers that a producer thread keeps, where a whole warpgroup produces for two consumer warpgroups.
-const PRODUCER_REGISTERS: u32 = 40;
-/// Registers that each consumer thread then has: the rest of the 64,512 registers that the launch allots to 384 threads.
-const CONSUMER_REGISTERS: u32 = 232;
+/// Threads of a warpgroup.
+const WARPGROUP: usize = 128;
 
 impl<B: Block> WarpRoles<B> {
     /// Splits the block into a producer warp, which copies `loads` into the ring, and consumer warps, which run `compute`.
@@ -29,6 +27,9 @@ impl<B: Block> WarpRoles<B> {
     /// producer warp and can therefore capture `TmaLoad`s and numbers alone.
     ///
     /// The kernel ends with its pipeline. Neither role returns anything, and both own their captures (`move`).
+    ///
+    /// Blocks that share a producer (`consumers` of [`#[kernel]`](crate::kernel)) wait for all its stages, each by itself. A stage is filled again
+    /// when all of them have released it or ended.
     ///
     /// # On a GPU
     ///
@@ -107,7 +108,7 @@ impl<B: Block> WarpRoles<B> {
                 "each ring of a pipeline has a producer warp: state `producer = 64` for two rings, `producer = 96` for three, or `producer = 128`"
             )
         };
-        let compute_threads = const { <B::Threads as PowerOfTwo>::COUNT as u32 };
+        let warps = const { <B::Threads as PowerOfTwo>::COUNT as u32 / WARP };
         let (cx, progress) = (self.context(), Progress::default());
         if !PRODUCER_WARP {
             order::producer_begins();
@@ -117,18 +118,22 @@ impl<B: Block> WarpRoles<B> {
             return;
         }
         let producers = rings.aliases();
-        // SAFETY: all threads of the block are here, and all threads of a warp take the same branches. The rings' memory
+        // SAFETY: all threads of the CTA are here, and all threads of a warp take the same branches. The rings' memory
         // belongs to the rings.
         unsafe {
-            if execution::thread() == 0 {
-                producers.initialise(compute_threads / WARP);
+            // The blocks of a CTA have their warps one behind the other, and the producer warps come last.
+            let (consumer, warp) = (cx.consumer_number(), execution::thread() as u32 / WARP);
+            let warp = consumer * warps + execution::from_lane(warp, 0);
+            if warp == 0 && threads::lane(execution::thread() as u32) == 0 {
+                producers.initialise(B::CONSUMERS, warps);
                 barriers::fence_mbarrier_init();
             }
             execution::barrier_of_all();
-            let warp = execution::from_lane(execution::thread() as u32 / WARP, 0);
-            if warp < compute_threads / WARP {
-                if const { moves_registers::<B>() } {
-                    barriers::setmaxnreg_inc::<CONSUMER_REGISTERS>();
+            if warp < B::CONSUMERS * warps {
+                match const { registers_moved::<B>() } {
+                    Some(Moved::ToTwo) => barriers::setmaxnreg_inc::<232>(),
+                    Some(Moved::ToThree) => barriers::setmaxnreg_inc::<160>(),
+                    None => {}
                 }
                 compute(cx, rings.consumers(None, &progress));
                 warpgroup_wait();
@@ -136,25 +141,45 @@ impl<B: Block> WarpRoles<B> {
                 // block.
                 bulk::wait_for_reads::<0>();
                 if threads::lane(execution::thread() as u32) == 0 {
-                    producers.close();
+                    producers.close(consumer);
                 }
             } else {
-                if const { moves_registers::<B>() } {
-                    barriers::setmaxnreg_dec::<PRODUCER_REGISTERS>();
+                match const { registers_moved::<B>() } {
+                    Some(Moved::ToTwo) => barriers::setmaxnreg_dec::<40>(),
+                    Some(Moved::ToThree) => barriers::setmaxnreg_dec::<32>(),
+                    None => {}
                 }
-                let number = warp - compute_threads / WARP;
+                let number = warp - B::CONSUMERS * warps;
                 if number < R::COUNT && barriers::elect_sync() {
-                    producers.produce(number, loads);
+                    producers.produce(number, loads, B::CONSUMERS);
                 }
             }
         }
     }
 }
 
-/// Whether producer threads give registers to consumer threads: for the only split of a block in which the counts add up, on
-/// targets with warpgroups. Other targets do not have `setmaxnreg`.
-const fn moves_registers<B: Block>() -> bool {
-    WARPGROUPS && <B::Threads as PowerOfTwo>::COUNT == 256 && B::PRODUCER_THREADS == 128
+/// The registers that a warpgroup of producer threads gives to warpgroups of consumers, of those that the launch allots alike.
+#[derive(Clone, Copy)]
+enum Moved {
+    /// To two: 168 for each of 384 threads become 40 and 232.
+    ToTwo,
+    /// To three: 128 for each of 512 threads become 32 and 160.
+    ToThree,
+}
+
+/// The registers that producer threads give to consumer threads, on targets with warpgroups: in the splits of a CTA in which the
+/// counts add up. Other targets do not have `setmaxnreg`.
+const fn registers_moved<B: Block>() -> Option<Moved> {
+    let consumers = <B::Threads as PowerOfTwo>::COUNT * B::CONSUMERS as usize;
+    if !WARPGROUPS || B::PRODUCER_THREADS as usize != WARPGROUP {
+        None
+    } else if consumers == 2 * WARPGROUP {
+        Some(Moved::ToTwo)
+    } else if consumers == 3 * WARPGROUP {
+        Some(Moved::ToThree)
+    } else {
+        None
+    }
 }
 
 /// Waits for all multiplications of this warpgroup, where there are warpgroups.

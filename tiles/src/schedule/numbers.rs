@@ -2,6 +2,8 @@
 
 use crate::arch::barriers::PRODUCER_WARP;
 use crate::arch::{execution, order};
+use crate::context::Cx;
+use crate::layout::Block;
 use crate::schedule::order::TileOrder;
 
 /// The numbers of one block's tiles.
@@ -42,6 +44,20 @@ impl Numbers {
         let end = self.next.map_or(0, |next| next.saturating_add(self.step.saturating_mul(count)));
         Self { total: self.total.min(end), ..self }
     }
+}
+
+/// The tiles that the CTAs share, if blocks share `counts` tiles: the blocks of a CTA have tiles one below the other.
+#[inline(always)]
+pub(crate) fn of_ctas<B: Block>([matrices, rows, columns]: [u32; 3]) -> [u32; 3] {
+    [matrices, rows.div_ceil(B::CONSUMERS), columns]
+}
+
+/// The numbers of a CTA's tiles, of `counts` tiles that the CTAs share.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn numbers_of<B: Block>(cx: Cx<B>, counts: [u32; 3]) -> Numbers {
+    let (place, consumers) = (cx.place(), B::CONSUMERS);
+    Numbers::new(place.cta_index(consumers), place.cta_count(consumers), counts)
 }
 
 /// The index of tile `number`, computed where it is used. Where consumers also schedule the tiles, no register keeps anything

@@ -3,7 +3,7 @@
 use super::Thread;
 use crate::arch::messages::Failure;
 use crate::arch::{execution, order, threads};
-use crate::context::{Cx, barrier};
+use crate::context::{Cx, barrier, uses_memory_of_cta};
 use crate::element::Element;
 use crate::layout::{Block, Blocked, Layout, Map};
 use crate::protocol::SHARED;
@@ -119,6 +119,7 @@ impl<B: Block, R> SharedMemory<R> for Cx<B> {
                 "a block has at most 48 KiB of static shared memory: use fewer elements"
             )
         };
+        uses_memory_of_cta::<B>();
         // SAFETY: `self` stands for the block, all threads of which are here.
         unsafe {
             threads::with_shared::<T::Bits, N, _, R>(T::ZERO.to_bits(), |address| {

@@ -83,7 +83,7 @@ const TURN: usize = 16;
 /// | rounding to integers | [`floor`](Self::floor) [`ceil`](Self::ceil) [`trunc`](Self::trunc) [`round_even`](Self::round_even) |
 /// | error function | [`erf`](Self::erf) [`erfc`](Self::erfc) |
 /// | activations | [`sigmoid`](Self::sigmoid) [`silu`](Self::silu) [`softplus`](Self::softplus) [`gelu`](Self::gelu) [`gelu_tanh`](Self::gelu_tanh) |
-/// | hardware approximations | [`exp_approximate`](Self::exp_approximate) [`exp2_approximate`](Self::exp2_approximate) [`exp2_partly_emulated`](Self::exp2_partly_emulated) [`log_approximate`](Self::log_approximate) [`log2_approximate`](Self::log2_approximate) [`sqrt_approximate`](Self::sqrt_approximate) [`rsqrt_approximate`](Self::rsqrt_approximate) [`reciprocal_approximate`](Self::reciprocal_approximate) |
+/// | hardware approximations | [`exp_approximate`](Self::exp_approximate) [`exp2_approximate`](Self::exp2_approximate) [`log_approximate`](Self::log_approximate) [`log2_approximate`](Self::log2_approximate) [`sqrt_approximate`](Self::sqrt_approximate) [`rsqrt_approximate`](Self::rsqrt_approximate) [`reciprocal_approximate`](Self::reciprocal_approximate) |
 /// | approximate trigonometric | [`sin_approximate`](Self::sin_approximate) [`cos_approximate`](Self::cos_approximate) [`tanh_approximate`](Self::tanh_approximate) |
 /// | approximate activations | [`sigmoid_approximate`](Self::sigmoid_approximate) [`silu_approximate`](Self::silu_approximate) [`softplus_approximate`](Self::softplus_approximate) [`gelu_tanh_approximate`](Self::gelu_tanh_approximate) |
 ///

@@ -39,6 +39,21 @@ impl Place {
         self.index[axis]
     }
 
+    /// The number of this block among the `consumers` blocks of its CTA.
+    pub fn consumer(self, consumers: u32) -> u32 {
+        self.index[0] % consumers
+    }
+
+    /// The index of its CTA along the first axis.
+    pub fn cta_index(self, consumers: u32) -> u32 {
+        self.index[0] / consumers
+    }
+
+    /// The number of CTAs along the first axis.
+    pub fn cta_count(self, consumers: u32) -> u32 {
+        self.count[0] / consumers
+    }
+
     /// The number of blocks along `axis`.
     pub fn block_count(self, axis: usize) -> u32 {
         self.count[axis]
@@ -48,6 +63,12 @@ impl Place {
 /// The number of the only thread.
 #[inline(always)]
 pub fn thread() -> usize {
+    0
+}
+
+/// The number that tells the memory of a CTA's blocks apart. A block has its memory for itself.
+#[inline(always)]
+pub fn consumer() -> u32 {
     0
 }
 

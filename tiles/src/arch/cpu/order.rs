@@ -70,6 +70,10 @@ pub fn producer_ends() {
     Running::update(|running| running.in_producer = false);
 }
 
+/// A block has its memory for itself.
+#[inline(always)]
+pub fn uses_memory_of_cta() {}
+
 /// The author of the running kernel vouches for the order of its actions.
 pub fn vouch() {
     Running::update(|running| running.is_vouched = true);

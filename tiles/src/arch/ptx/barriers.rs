@@ -253,6 +253,15 @@ pub unsafe fn store_volatile(address: Address, value: u32) {
     }
 }
 
+/// `%clock`: cycles of the multiprocessor, modulo 2³² (PTX ISA, "Special Registers: %clock").
+#[inline(always)]
+pub fn clock() -> u32 {
+    let cycles;
+    // SAFETY: reading a special register has no precondition. Not `pure`: it changes.
+    unsafe { asm!("mov.u32 {0}, %clock;", out(reg32) cycles, options(nomem, nostack)) };
+    cycles
+}
+
 /// `nanosleep`: leaves the multiprocessor to others for about a microsecond (PTX ISA, "nanosleep").
 #[inline(always)]
 pub fn rest() {

@@ -5,6 +5,7 @@ use super::running::Run;
 use core::arch::asm;
 use core::arch::nvptx::{
     _block_idx_x, _block_idx_y, _block_idx_z, _grid_dim_x, _grid_dim_y, _grid_dim_z, _thread_idx_x,
+    _thread_idx_y,
 };
 
 unsafe extern "unadjusted" {
@@ -54,6 +55,24 @@ impl Place {
         }
     }
 
+    /// The number of the block among the `consumers` blocks of its CTA.
+    #[inline(always)]
+    pub fn consumer(self, _consumers: u32) -> u32 {
+        consumer()
+    }
+
+    /// `%ctaid.x`: the index of the CTA, of `consumers` blocks.
+    #[inline(always)]
+    pub fn cta_index(self, _consumers: u32) -> u32 {
+        self.block_index(0)
+    }
+
+    /// `%nctaid.x`: the number of CTAs of `consumers` blocks.
+    #[inline(always)]
+    pub fn cta_count(self, _consumers: u32) -> u32 {
+        self.block_count(0)
+    }
+
     /// `%nctaid` along `axis`.
     #[inline(always)]
     pub fn block_count(self, axis: usize) -> u32 {
@@ -68,11 +87,20 @@ impl Place {
     }
 }
 
-/// `%tid.x`: kernels are launched with one-dimensional blocks.
+/// `%tid.x`: the number of the thread in its block. The blocks of a CTA differ in `%tid.y`.
 #[inline(always)]
 pub fn thread() -> usize {
     // SAFETY: reading a special register has no precondition.
     unsafe { _thread_idx_x() as usize }
+}
+
+/// `%tid.y`: the number of this thread's block among those of its CTA; for producer threads, the number of these blocks.
+#[inline(always)]
+pub fn consumer() -> u32 {
+    // SAFETY: reading a special register has no precondition. Blocks of a CTA that has several are whole warps, whose threads have the
+    // same number. Library calls outside of a branch on the thread's number run on all lanes of a warp alike: from lane 0 the assembler
+    // knows that the number is the warp's.
+    unsafe { from_lane(_thread_idx_y() as u32, 0) }
 }
 
 /// `bar.sync 0, threads`: waits for this many threads of the block and makes their earlier memory accesses visible to each

@@ -32,4 +32,6 @@ marks! {
     producer_begins = "//@cuda-tiles feeds";
     /// Here the producer ends.
     producer_ends = "//@cuda-tiles fed";
+    /// Here one of several blocks of a CTA uses what the CTA has once: the builder refuses the kernel.
+    uses_memory_of_cta = "//@cuda-tiles uses memory of the cta";
 }

@@ -1,11 +1,12 @@
 //! The consumer of a pipeline: it waits for stages, and releases them after they have been read.
 //!
 //! `k_loop` lends stages step by step, and releases each. `in_flight` is a multiplication whose stage stays held. `progress`
-//! counts what is under way. Each warp waits for `full`, reads, and arrives at `empty`.
+//! counts what is under way. `turns` is the order in which blocks that share a producer start multiplications. Each warp waits for `full`, reads, and arrives at `empty`.
 
 pub(crate) mod in_flight;
 pub(crate) mod mainloop;
 pub(crate) mod progress;
+mod turns;
 
 use crate::arch::barriers::{self, PRODUCER_WARP};
 use crate::arch::messages::Failure;
@@ -36,6 +37,12 @@ pub struct Consumer<'r, P, F: Iterator, B, const STAGES: usize> {
     copies: Option<Copies<F>>,
     /// The number of stages that guards hold.
     held: u32,
+    /// The number of this block among the consumers of its producer.
+    number: u32,
+    /// The parity of the phase at whose end the next turn begins.
+    turn: u32,
+    /// Whether this block takes its turns without waiting, from now on.
+    out_of_turn: bool,
     /// The multiplications of the pipeline that are under way.
     pub(crate) progress: &'r Progress,
     brand: PhantomData<(fn(&'r ()) -> &'r (), B, *const ())>,
@@ -96,9 +103,17 @@ where
             next: Position::FIRST,
             copies: loads.and_then(Copies::new::<P>),
             held: 0,
+            number: 0,
+            turn: 0,
+            out_of_turn: false,
             progress,
             brand: PhantomData,
         };
+        if const { PRODUCER_WARP && B::CONSUMERS > 1 } {
+            consumer.number = execution::consumer();
+            // The phase before the first one counts as complete (PTX ISA, "mbarrier.test_wait"): the first turn is the first block's.
+            consumer.turn = u32::from(consumer.number == 0);
+        }
         if !PRODUCER_WARP {
             for _ in 1..Self::STAGES {
                 consumer.begin_copies();
@@ -376,7 +391,7 @@ where
         unsafe {
             threads::warp_barrier();
             if threads::lane(execution::thread() as u32) == 0 {
-                barriers::arrive(self.ring.empty(slot));
+                barriers::arrive(self.ring.empty(self.number, slot));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::layout::Block;
 use crate::pipeline::roles::WarpRoles;
-use crate::schedule::numbers::{Numbers, locate};
+use crate::schedule::numbers::{Numbers, locate, numbers_of, of_ctas};
 use crate::schedule::order::TileOrder;
 
 /// The indices of a block's tiles, from [`WarpRoles::tile_indices`].
@@ -11,6 +11,8 @@ pub struct TileIndices<O> {
     numbers: Numbers,
     order: O,
     counts: [u32; 3],
+    /// The blocks of a CTA, which have tiles one below the other.
+    consumers: u32,
 }
 
 impl<O: TileOrder> Iterator for TileIndices<O> {
@@ -18,7 +20,10 @@ impl<O: TileOrder> Iterator for TileIndices<O> {
     #[inline(always)]
     fn next(&mut self) -> Option<[u32; 3]> {
         let blocks = self.numbers.step;
-        self.numbers.next().map(|number| locate(&self.order, number, blocks, self.counts))
+        self.numbers.next().map(|number| {
+            let [matrix, i, j] = locate(&self.order, number, blocks, self.counts);
+            [matrix, i * self.consumers, j]
+        })
     }
 }
 
@@ -133,6 +138,7 @@ impl<B: Block> WarpRoles<B> {
     #[inline(always)]
     #[track_caller]
     pub fn tile_indices<O: TileOrder + Send>(&self, order: O, counts: [u32; 3]) -> TileIndices<O> {
-        TileIndices { numbers: Numbers::new(self.first_number(), self.num_blocks(0), counts), order, counts }
+        let (consumers, counts) = (B::CONSUMERS, of_ctas::<B>(counts));
+        TileIndices { numbers: numbers_of(self.context(), counts), order, counts, consumers }
     }
 }
