@@ -19,6 +19,8 @@ pub(crate) struct Side {
     thread_again: BitMap,
     /// What each bit of the register number adds.
     register: [usize; FLAT_BITS],
+    /// How many bits of the register number add something: those above do not.
+    register_bits: usize,
     /// The slot bits that depend on the thread, or on what is added to the flat index.
     varying: usize,
 }
@@ -34,7 +36,7 @@ impl Side {
         offsets: usize,
     ) -> Self {
         let (mut thread, mut thread_again) = ([NONE; THREAD_BITS], [NONE; THREAD_BITS]);
-        let mut register = [0; FLAT_BITS];
+        let (mut register, mut register_bits) = ([0; FLAT_BITS], 0);
         let mut varying = 0;
         let mut k = 0;
         while k < THREAD_BITS {
@@ -52,10 +54,12 @@ impl Side {
             }
             if of_register[k] != NONE {
                 register[k] = stands_at(of_register[k] as usize, place, again);
+                register_bits = k + 1;
             }
             k += 1;
         }
-        Self { thread: BitMap::new(&thread), thread_again: BitMap::new(&thread_again), register, varying }
+        let (thread, thread_again) = (BitMap::new(&thread), BitMap::new(&thread_again));
+        Self { thread, thread_again, register, register_bits, varying }
     }
 
     /// The part of the slot that depends on the thread.
@@ -66,13 +70,13 @@ impl Side {
 
     /// The slot of an element, from the part that depends on the thread, as two numbers to add: only the first depends on
     /// the thread, so that the second becomes the offset of an instruction.
+    ///
+    /// How often the loop runs does not depend on the register: LLVM unrolls it once, not in each of its hundreds of copies.
     #[inline(always)]
     pub(crate) const fn slot(&self, of_thread: usize, register: usize) -> (usize, usize) {
         let (mut of_register, mut bit) = (0, 0);
-        while register >> bit != 0 {
-            if register >> bit & 1 == 1 {
-                of_register ^= self.register[bit];
-            }
+        while bit < self.register_bits {
+            of_register ^= self.register[bit] & (register >> bit & 1).wrapping_neg();
             bit += 1;
         }
         (of_thread ^ (of_register & self.varying), of_register & !self.varying)

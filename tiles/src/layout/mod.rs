@@ -24,7 +24,6 @@ sealed! {
 #[cfg(test)]
 mod tests;
 
-pub(crate) use exchange::Exchange;
 pub(crate) use map::{BitMap, LinearMap, ReductionPlan, THREAD_BITS};
 pub use matrix::{Accumulators, TransposedAccumulators};
 pub(crate) use matrix::{Across, Down, is_transposed};

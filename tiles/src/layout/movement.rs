@@ -124,29 +124,27 @@ impl<X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>> Conversion<X, T
         && Self::PLAN.register.is_identity(<M::Registers<To> as PowerOfTwo>::LOG);
 }
 
-/// The way of such a conversion through shared memory, for elements of type `T`.
-pub(crate) struct Passage<T, X, To, M, V>(PhantomData<(T, X, To, M, V)>);
+/// The way of such a conversion through shared memory, for elements of type `T`: of neighbours together, or of each element alone.
+pub(crate) struct Passage<T, X, To, M, V, const NEIGHBOURS: bool>(PhantomData<(T, X, To, M, V)>);
 
-impl<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>> Passage<T, X, To, M, V> {
-    /// Base-2 logarithm of the neighbouring elements that stay neighbours in registers, up to a word of 4 bytes: they travel together.
-    pub(crate) const TOGETHER: u32 =
-        together(&X::MAP, &Map::<M, To>::MAP, &V::BITS, V::OFFSET | V::VARIABLE, size_of::<T::Bits>());
-    /// Where the elements lie, each of them alone.
-    pub(crate) const EXCHANGE: Exchange = Self::exchange(0);
+impl<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>, const NEIGHBOURS: bool>
+    Passage<T, X, To, M, V, NEIGHBOURS>
+{
+    /// Base-2 logarithm of the elements that travel together: neighbours that stay neighbours in registers, up to a word of 4 bytes.
+    pub(crate) const TOGETHER: u32 = if NEIGHBOURS {
+        together(&X::MAP, &Map::<M, To>::MAP, &V::BITS, V::OFFSET | V::VARIABLE, size_of::<T::Bits>())
+    } else {
+        0
+    };
     /// Where those lie that travel together.
-    pub(crate) const EXCHANGE_TOGETHER: Exchange = Self::exchange(Self::TOGETHER);
-
-    /// Where `2^together` elements lie that travel together.
-    const fn exchange(together: u32) -> Exchange {
-        Exchange::new(
-            &X::MAP.without(0, together),
-            &Map::<M, To>::MAP.without(0, together),
-            &without_lowest(&V::BITS, together),
-            (V::OFFSET | V::VARIABLE) >> together,
-            <X::Count as PowerOfTwo>::LOG - together,
-            size_of::<T::Bits>().ilog2() + together,
-        )
-    }
+    pub(crate) const EXCHANGE: Exchange = Exchange::new(
+        &X::MAP.without(0, Self::TOGETHER),
+        &Map::<M, To>::MAP.without(0, Self::TOGETHER),
+        &without_lowest(&V::BITS, Self::TOGETHER),
+        (V::OFFSET | V::VARIABLE) >> Self::TOGETHER,
+        <X::Count as PowerOfTwo>::LOG - Self::TOGETHER,
+        size_of::<T::Bits>().ilog2() + Self::TOGETHER,
+    );
 }
 
 sealed! {

@@ -5,7 +5,7 @@ use crate::arch;
 use crate::context::barrier;
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
-use crate::layout::{Broadcasting, Exchange, Layout, Movement, Passage, Single, Source};
+use crate::layout::{Broadcasting, Layout, Movement, Passage, Single, Source};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 
@@ -14,6 +14,11 @@ const fn window<T: Element, X: Source>() -> usize {
     let most = arch::shared::SCRATCH_BYTES / size_of::<T::Bits>();
     let count = <X::Count as PowerOfTwo>::COUNT;
     if count < most { count } else { most }
+}
+
+/// Whether the scratch takes all elements of a source at once.
+const fn in_one_round<T: Element, X: Source>() -> bool {
+    window::<T, X>() == <X::Count as PowerOfTwo>::COUNT
 }
 
 /// The source as shape `To` in layout `M` by the movement `V`; `offset` is added (exclusive or) to flat indices of the
@@ -25,12 +30,12 @@ pub(super) fn convert<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X
     source: Registers<T, X::Registers>,
     offset: usize,
 ) -> Registers<T, M::Registers<To>> {
-    let exchange = const { &Passage::<T, X, To, M, V>::EXCHANGE_TOGETHER };
-    let together = const { Passage::<T, X, To, M, V>::TOGETHER };
+    let exchange = const { &Passage::<T, X, To, M, V, true>::EXCHANGE };
+    let together = const { Passage::<T, X, To, M, V, true>::TOGETHER };
     let wanted =
         exchange.read.of_thread(arch::execution::thread()) ^ exchange.slot((V::OFFSET ^ offset) >> together);
-    through_shared_memory::<T, X, M::Registers<To>, M>(source, exchange, together, |i| {
-        exchange.read.slot(wanted, i)
+    through_shared_memory::<T, X, To, M, V, M::Registers<To>, true>(source, |i| {
+        const { &Passage::<T, X, To, M, V, true>::EXCHANGE }.read.slot(wanted, i)
     })
 }
 
@@ -41,41 +46,65 @@ pub(super) fn gather<T: Element, S: Shape, L: Layout, N: PowerOfTwo>(
     index: impl Fn(usize) -> usize,
 ) -> Registers<T, N> {
     // The slots that serve the layout itself: neighbouring lanes mostly want elements that are as far apart.
-    let exchange = const { &Passage::<T, Single<S, L>, S, L, Broadcasting>::EXCHANGE };
+    let exchange = const { &Passage::<T, Single<S, L>, S, L, Broadcasting, false>::EXCHANGE };
     let wanted = Registers::<u32, N>::from_fn(|i| exchange.slot(index(i)) as u32);
-    through_shared_memory::<T, Single<S, L>, N, L>(source, exchange, 0, |i| (wanted.get(i) as usize, 0))
+    through_shared_memory::<T, Single<S, L>, S, L, Broadcasting, N, false>(source, |i| {
+        (wanted.get(i) as usize, 0)
+    })
 }
 
-/// Writes the source to the slots of an exchange, and reads `N` elements, `2^together` elements a slot. The `i`-th read is at a slot
+/// Writes the source to the slots of a passage, and reads `N` elements, as many a slot as travel together. The `i`-th read is at a slot
 /// that is the sum of two numbers.
+///
+/// What is constant for the passage is so within each closure. A captured constant would be a variable until LLVM has put hundreds of
+/// copies of the closure into the kernel, and it would work at each of them.
 #[inline(always)]
-fn through_shared_memory<T: Element, X: Source, N: PowerOfTwo, M: Layout>(
+fn through_shared_memory<T, X, To, M, V, N, const NEIGHBOURS: bool>(
     source: Registers<T, X::Registers>,
-    exchange: &Exchange,
-    together: u32,
     wanted: impl Fn(usize) -> (usize, usize),
-) -> Registers<T, N> {
-    let size = const { size_of::<T::Bits>() } << together;
-    let slots = const { window::<T, X>() } >> together;
-    let address = arch::shared::scratch_of(slots * size);
+) -> Registers<T, N>
+where
+    T: Element,
+    X: Source,
+    To: Shape,
+    M: Layout,
+    V: Movement<X::Shape, To>,
+    N: PowerOfTwo,
+{
+    let address = arch::shared::scratch_of(const { window::<T, X>() * size_of::<T::Bits>() });
     let address_of = |(varying, fixed): (usize, usize)| {
-        address + (varying % slots * size) as u32 + (fixed % slots * size) as u32
+        let size = const { size_of::<T::Bits>() << Passage::<T, X, To, M, V, NEIGHBOURS>::TOGETHER };
+        let slots = const { window::<T, X>() >> Passage::<T, X, To, M, V, NEIGHBOURS>::TOGETHER };
+        if const { in_one_round::<T, X>() } {
+            address + (varying * size) as u32 + (fixed * size) as u32
+        } else {
+            address + (varying % slots * size) as u32 + (fixed % slots * size) as u32
+        }
+    };
+    let in_round = |first: usize, (varying, fixed): (usize, usize)| {
+        if const { in_one_round::<T, X>() } {
+            return true;
+        }
+        let together = const { Passage::<T, X, To, M, V, NEIGHBOURS>::TOGETHER };
+        let slots = const { window::<T, X>() >> Passage::<T, X, To, M, V, NEIGHBOURS>::TOGETHER };
+        (varying + fixed) & !(slots - 1) == first >> together
     };
     let thread = arch::execution::thread();
     let writes = thread & const { X::MAP.replicas } == 0;
-    let own = exchange.write.of_thread(thread);
+    let own = const { &Passage::<T, X, To, M, V, NEIGHBOURS>::EXCHANGE }.write.of_thread(thread);
+    let step = const { 1 << Passage::<T, X, To, M, V, NEIGHBOURS>::TOGETHER };
     let mut result = Registers::from_fn(|_| T::ZERO);
     // One round for each window of slots, as straight-line code.
     X::Count::unroll(0, const { window::<T, X>() }, &mut |first| {
-        let in_round =
-            |(varying, fixed): (usize, usize)| (varying + fixed) & !(slots - 1) == first >> together;
         // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`).
         unsafe { barrier::<M::Block>() };
         if writes {
-            X::Registers::unroll(0, 1 << together, &mut |i| {
+            X::Registers::unroll(0, step, &mut |i| {
+                let exchange = const { &Passage::<T, X, To, M, V, NEIGHBOURS>::EXCHANGE };
+                let together = const { Passage::<T, X, To, M, V, NEIGHBOURS>::TOGETHER };
                 let slot = exchange.write.slot(own, i >> together);
-                if in_round(slot) {
-                    // SAFETY: `slots` slots fit the scratch; slots are a bijection of flat indices and replicas do
+                if in_round(first, slot) {
+                    // SAFETY: the slots fit the scratch; slots are a bijection of flat indices and replicas do
                     // not write, so that each slot has one writer between the two barriers.
                     unsafe { store_together(&source, i, together, address_of(slot)) }
                 }
@@ -83,9 +112,10 @@ fn through_shared_memory<T: Element, X: Source, N: PowerOfTwo, M: Layout>(
         }
         // SAFETY: as above.
         unsafe { barrier::<M::Block>() };
-        N::unroll(0, 1 << together, &mut |i| {
+        N::unroll(0, step, &mut |i| {
+            let together = const { Passage::<T, X, To, M, V, NEIGHBOURS>::TOGETHER };
             let slot = wanted(i >> together);
-            if in_round(slot) {
+            if in_round(first, slot) {
                 // SAFETY: written before the barrier, as every element has a writer.
                 unsafe { load_together(&mut result, i, together, address_of(slot)) }
             }

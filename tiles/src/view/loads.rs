@@ -39,22 +39,9 @@ where
         let part = Part::new::<InMemory<S, M>, Blocked<B>>(located);
         let contains = |i| Some(part.contains::<InMemory<S, M>, Blocked<B>>(i));
         let by_vectors = located.aligned && self.has_whole_vectors(located);
-        if !arch::TILES_IN_REGISTERS {
-            let vector = if by_vectors { Self::VECTOR } else { 1 };
-            // SAFETY: vectors inside the tensor are loaded, whole and aligned, or single elements; the others are not.
-            return Self::from_memory_order(unsafe { self.load_tile(&part, vector, contains, padding) });
-        }
-        let vectors = if by_vectors {
-            // SAFETY: vectors inside the tensor are loaded, whole and aligned; the others are not.
-            unsafe { self.load_vectors(&part, contains, padding) }
-        } else if Self::loads_by_chunks() && self.chunks_are_inside(located) {
-            // SAFETY: the part is that of the located tile, whose chunks lie inside the tensor.
-            unsafe { self.load_chunks(located, &part, padding) }
-        } else {
-            // SAFETY: elements inside the tensor are loaded, the others are not.
-            unsafe { self.load_elements(&part, contains, padding) }
-        };
-        Self::from_memory_order(Self::of_vectors(vectors))
+        // SAFETY: the same contract. Elements outside the tensor do not meet the condition. The vectors of a row lie all inside or all
+        // outside, and are aligned, where the tile is loaded by them.
+        unsafe { self.load_where(located, &part, by_vectors, contains, padding) }
     }
 
     /// Loads a tile that lies inside the tensor.
@@ -64,20 +51,38 @@ where
     #[inline(always)]
     pub(super) unsafe fn load_inside(&self, located: &Located<T, E>) -> Tile<T, S, Blocked<B>> {
         let part = Part::new::<InMemory<S, M>, Blocked<B>>(located);
+        // SAFETY: the same contract.
+        unsafe { self.load_where(located, &part, located.aligned, |_| None, T::ZERO) }
+    }
+
+    /// Loads the elements for which `condition` is not `Some(false)`, with `padding` in place of the others.
+    ///
+    /// # Safety
+    /// The part is that of the located tile, one of this view. Elements that meet the condition lie inside the tensor, and nobody writes
+    /// them meanwhile. If the tile is loaded `by_vectors`, they are aligned, and the first element of each decides for all of it.
+    #[inline(always)]
+    unsafe fn load_where(
+        &self,
+        located: &Located<T, E>,
+        part: &Part<T, E>,
+        by_vectors: bool,
+        condition: impl Fn(usize) -> Option<bool>,
+        padding: T,
+    ) -> Tile<T, S, Blocked<B>> {
         if !arch::TILES_IN_REGISTERS {
-            let vector = if located.aligned { Self::VECTOR } else { 1 };
-            // SAFETY: the same contract; the vectors are aligned, as an element always is.
-            return Self::from_memory_order(unsafe { self.load_tile(&part, vector, |_| None, T::ZERO) });
+            let vector = if by_vectors { Self::VECTOR } else { 1 };
+            // SAFETY: the same contract; an element is always aligned to itself.
+            return Self::from_memory_order(unsafe { self.load_tile(part, vector, condition, padding) });
         }
-        let vectors = if located.aligned {
-            // SAFETY: the same contract; the vectors are aligned.
-            unsafe { self.load_vectors(&part, |_| None, T::ZERO) }
+        let vectors = if by_vectors {
+            // SAFETY: the same contract.
+            unsafe { self.load_vectors(part, condition, padding) }
         } else if Self::loads_by_chunks() && self.chunks_are_inside(located) {
             // SAFETY: the part is that of the located tile, whose chunks lie inside the tensor.
-            unsafe { self.load_chunks(located, &part, T::ZERO) }
+            unsafe { self.load_chunks(located, part, padding) }
         } else {
             // SAFETY: the same contract; an element is always aligned to itself.
-            unsafe { self.load_elements(&part, |_| None, T::ZERO) }
+            unsafe { self.load_elements(part, condition, padding) }
         };
         Self::from_memory_order(Self::of_vectors(vectors))
     }
