@@ -592,7 +592,7 @@ fn the_code_for_gpus_has_the_kernels_that_programs_launch() {
         softmax::softmax::<1024>().description(),
         streams::softmax_streamed.description(),
         products::gemm_streamed::<128>().description(),
-        attention::attention::<f16, 128, 64, false, 8>().description(),
+        attention::attention::<f16, 128, 64, false>().description(),
         attention::attention_by_warps::<bf16, 16, 128, true>().description(),
     ];
     for image in KERNELS.images() {
