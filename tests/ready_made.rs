@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use cuda_tiles::launch::Description;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Error, Grid, Launch, Result, Tensor};
-use cuda_tiles_kernels::attention::kernels as attention;
+use cuda_tiles_kernels::attention::{kernels as attention, ping_pong};
 use cuda_tiles_kernels::lessons::{alignment, products, streams};
 use cuda_tiles_kernels::{gather, image, normalisation, reductions, scan, softmax, transpose, vector};
 use cuda_tiles_suite::kernels::KERNELS;
@@ -592,7 +592,8 @@ fn the_code_for_gpus_has_the_kernels_that_programs_launch() {
         softmax::softmax::<1024>().description(),
         streams::softmax_streamed.description(),
         products::gemm_streamed::<128>().description(),
-        attention::attention::<f16, 128, 64, false>().description(),
+        attention::attention::<f16, 128, 64, true>().description(),
+        ping_pong::attention_ping_pong::<f16, false>().description(),
         attention::attention_by_warps::<bf16, 16, 128, true>().description(),
     ];
     for image in KERNELS.images() {
