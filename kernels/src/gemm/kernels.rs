@@ -7,15 +7,12 @@
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
-use cuda_tiles::pipeline::AUTOMATIC;
+use cuda_tiles::pipeline::{AUTOMATIC, TWO_BLOCKS};
 use cuda_tiles::prelude::*;
 
 use super::body::{GROUP, GemmConfig, Transposed, gemm_body};
 use super::epilogue::{Scales, Sum, finish};
 use super::scheduler::TileRange;
-
-/// The stages of the ring of a kernel whose blocks share a multiprocessor: two blocks of the largest tiles fit its shared memory.
-const SHARED: usize = 4;
 
 /// Defines a kernel whose accumulators are tiles of `c`.
 ///
@@ -93,17 +90,17 @@ gemm_table!(instances!(tt (kernel!
 ) [] ();));
 gemm_table!(instances!(compact_nn (kernel!
     /// As [`gemm_nn`], in tiles of 64 rows, for small results.
-    gemm_compact_nn [threads = 128, producer = 32], warpgroups 1, stages SHARED: a [M x K], b [K x N];
+    gemm_compact_nn [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [M x K], b [K x N];
 ) [] ();));
 gemm_table!(instances!(compact_nt (kernel!
     /// As [`gemm_nt`], in tiles of 64 rows, for small results.
-    gemm_compact_nt [threads = 128, producer = 32], warpgroups 1, stages SHARED: a [M x K], b [N x K] transposed;
+    gemm_compact_nt [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [M x K], b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(compact_tn (kernel!
     /// As [`gemm_tn`], in tiles of 64 rows, for small results.
-    gemm_compact_tn [threads = 128, producer = 32], warpgroups 1, stages SHARED: a [K x M] transposed, b [K x N];
+    gemm_compact_tn [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [K x M] transposed, b [K x N];
 ) [] ();));
 gemm_table!(instances!(compact_tt (kernel!
     /// As [`gemm_tt`], in tiles of 64 rows, for small results.
-    gemm_compact_tt [threads = 128, producer = 32], warpgroups 1, stages SHARED: a [K x M] transposed, b [N x K] transposed;
+    gemm_compact_tt [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));

@@ -6,22 +6,20 @@
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
+use cuda_tiles::pipeline::TWO_BLOCKS;
 use cuda_tiles::prelude::*;
 
 use super::body::{GROUP, GemmConfig, Transposed, gemm_body};
 use super::epilogue::{Scales, Sum, finish};
 use super::scheduler::TileRange;
 
-/// The stages of the ring: two blocks of the largest tiles share a multiprocessor, so that one reads while the other stores.
-const STAGES: usize = 6;
-
 gemm_table!(instances!(narrow_nt (swapped_kernel!
     /// As [`gemm_nt`](super::kernels::gemm_nt), for `c` of few rows, with operands A and B swapped.
-    gemm_narrow_nt [threads = 128, producer = 32], group GROUP, stages STAGES, b [N x K],
+    gemm_narrow_nt [threads = 128, producer = 32], group GROUP, stages TWO_BLOCKS, b [N x K],
     |acc| Accumulator::from_tile(acc.transpose::<0, 1>()).finish();
 ) [] ();));
 gemm_table!(instances!(narrow_nn (swapped_kernel!
     /// As [`gemm_nn`](super::kernels::gemm_nn), for `c` of few rows, with operands A and B swapped.
-    gemm_narrow_nn [threads = 128, producer = 32], group GROUP, stages STAGES, b [K x N] transposed,
+    gemm_narrow_nn [threads = 128, producer = 32], group GROUP, stages TWO_BLOCKS, b [K x N] transposed,
     |acc| Accumulator::from_tile(acc.transpose::<0, 1>()).finish();
 ) [] ();));

@@ -101,6 +101,6 @@ pub use consumer::{Consumer, StageGuard};
 pub use producer::{
     LoadTile, LoadTiles, ProducerLoads, ProducerLoadsIter, ProducerSafe, StageLoad, TileIndices,
 };
-pub use ring::{AUTOMATIC, Ring};
+pub use ring::{AUTOMATIC, Ring, TWO_BLOCKS};
 pub use rings::Rings;
 pub use roles::WarpRoles;

@@ -11,6 +11,11 @@ use core::marker::PhantomData;
 /// The number of stages that fits a multiprocessor's shared memory beside its other users, at most 8.
 pub const AUTOMATIC: usize = 0;
 
+/// The number of stages with which two blocks fit a multiprocessor's shared memory, each beside the ring's other users, at most 8.
+///
+/// One block then multiplies while the other stores its tile.
+pub const TWO_BLOCKS: usize = usize::MAX;
+
 /// The shared memory that an automatic ring leaves free on GPUs of each class: for its barriers, and for scratch of tile
 /// operations or, on GPUs with TMA, two epilogue buffers of two warpgroups.
 const SPARE_BYTES: [usize; 3] = [17 * 1024, 17 * 1024, 33 * 1024];
@@ -43,11 +48,15 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     pub const STAGES: [usize; 3] = [Self::stages(0), Self::stages(1), Self::stages(2)];
 
     const fn stages(class: usize) -> usize {
-        if STAGES != AUTOMATIC {
-            assert!(STAGES <= MOST_STAGES, "a ring has at most 16 stages");
-            return STAGES;
-        }
-        let stages = (CLASSES[class] as usize - SPARE_BYTES[class]) / P::ROOM;
+        let blocks = match STAGES {
+            AUTOMATIC => 1,
+            TWO_BLOCKS => 2,
+            _ => {
+                assert!(STAGES <= MOST_STAGES, "a ring has at most 16 stages");
+                return STAGES;
+            }
+        };
+        let stages = (CLASSES[class] as usize - SPARE_BYTES[class]) / blocks / P::ROOM;
         if stages < 2 {
             2
         } else if stages > MOST_AUTOMATIC {
