@@ -248,10 +248,14 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             Machine::Gpu { wgmma: true, .. } if together == 1 => Tuned::plan::<T, U, O>(problem, device),
             _ => None,
         };
-        let mut plans = problem.plans(&available.direct, &available.partial_sums, device.multiprocessors());
-        // Stream-K divides the work among all multiprocessors. Other products have some of them.
-        plans.retain(|plan| together == 1 || plan.decomposition != Decomposition::StreamK);
-        let Some(plan) = measured.or_else(|| model::fastest(problem, plans, machine)) else {
+        let estimated = || {
+            let mut plans =
+                problem.plans(&available.direct, &available.partial_sums, device.multiprocessors());
+            // Stream-K divides the work among all multiprocessors. Other products have some of them.
+            plans.retain(|plan| together == 1 || plan.decomposition != Decomposition::StreamK);
+            model::fastest(problem, plans, machine)
+        };
+        let Some(plan) = measured.or_else(estimated) else {
             return refuse("there is no kernel for this product".into());
         };
         let mut chosen = chosen();

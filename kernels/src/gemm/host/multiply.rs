@@ -203,55 +203,23 @@ macro_rules! tma_partial_sums {
 /// From this many partial sums of a tile on, a block of the second pass loads several at once.
 const MANY_PARTIAL_SUMS: u32 = 5;
 
-/// The launch that adds up partial sums.
-macro_rules! reduction {
-    (split_k $accumulator:ident $c:ident $stream:ident $arguments:ident) => {{
-        let PartialSums { partial_sums, c, bias, scales, of } = $arguments;
-        match of {
-            PartialSumsOf::StreamK(range, steps) => reduce_stream_k::<$accumulator, $c>().launch_on(
-                $stream,
-                second_pass_grid(c.shape(), 16),
-                (partial_sums, c, bias, scales, range, steps),
-            ),
-            PartialSumsOf::SplitK(_) => {
-                let arguments = PartialSums { partial_sums, c, bias, scales, of };
-                reduction!(split_by_threads $accumulator $c $stream arguments)
-            }
-        }
-    }};
-    (split_by_threads $accumulator:ident $c:ident $stream:ident $arguments:ident) => {{
-        let PartialSums { partial_sums, c, bias, scales, of } = $arguments;
-        match of {
-            PartialSumsOf::SplitK(splits) if splits < MANY_PARTIAL_SUMS => {
-                let grid = second_pass_grid(c.shape(), 16);
-                let arguments = (partial_sums, c, bias, scales, splits);
-                reduce_split_k::<$accumulator, $c, 1, 16>().launch_on($stream, grid, arguments)
-            }
-            PartialSumsOf::SplitK(splits) => {
-                let grid = second_pass_grid(c.shape(), 4);
-                let arguments = (partial_sums, c, bias, scales, splits);
-                reduce_split_k::<$accumulator, $c, 8, 4>().launch_on($stream, grid, arguments)
-            }
-            PartialSumsOf::StreamK(..) => no_second_pass(),
-        }
-    }};
-    (whole $accumulator:ident $c:ident $stream:ident $arguments:ident) => {{
-        let _ = ($stream, $arguments);
-        no_second_pass()
+/// The second pass of stream-K, for types that have it.
+macro_rules! stream_k_pass {
+    (split_k $accumulator:ident $c:ident $stream:ident $grid:expr, $arguments:expr) => {
+        reduce_stream_k::<$accumulator, $c>().launch_on($stream, $grid, $arguments)
+    };
+    ($other:ident $accumulator:ident $c:ident $stream:ident $grid:expr, $arguments:expr) => {{
+        let _ = $arguments;
+        Err(Error::Operands {
+            operation: "gemm",
+            problem: "products of these types have no such partial sums".into(),
+        })
     }};
 }
 
 /// The grid of a second pass, with tiles of this height.
 fn second_pass_grid([batches, rows, columns]: [usize; 3], height: usize) -> Grid {
     Grid::cover([columns, rows, batches], [128, height, 1])
-}
-
-/// The error for partial sums of types that have none.
-fn no_second_pass() -> Result<()> {
-    Err(Error::Operands {
-        operation: "gemm",
-        problem: "products of these types have no such partial sums".into(),
-    })
 }
 
 macro_rules! products {
@@ -265,7 +233,24 @@ macro_rules! products {
                 partial_sums!($decomposition $a $b $accumulator);
             const TMA_PARTIAL_SUMS: bool = tma_partial_sums!($decomposition);
             fn reduce(stream: &Stream, arguments: PartialSums<'_, $accumulator, $c>) -> Result<()> {
-                reduction!($decomposition $accumulator $c stream arguments)
+                let PartialSums { partial_sums, c, bias, scales, of } = arguments;
+                let shape = c.shape();
+                match of {
+                    PartialSumsOf::SplitK(splits) if splits < MANY_PARTIAL_SUMS => {
+                        let arguments = (partial_sums, c, bias, scales, splits);
+                        reduce_split_k::<$accumulator, $c, 1, 16>()
+                            .launch_on(stream, second_pass_grid(shape, 16), arguments)
+                    }
+                    PartialSumsOf::SplitK(splits) => {
+                        let arguments = (partial_sums, c, bias, scales, splits);
+                        reduce_split_k::<$accumulator, $c, 8, 4>()
+                            .launch_on(stream, second_pass_grid(shape, 4), arguments)
+                    }
+                    PartialSumsOf::StreamK(range, steps) => stream_k_pass!(
+                        $decomposition $accumulator $c stream second_pass_grid(shape, 16),
+                        (partial_sums, c, bias, scales, range, steps)
+                    ),
+                }
             }
         }
     )* };
