@@ -9,7 +9,7 @@ use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Artifact, Device, Grid, Launch, Tensor};
 use cuda_tiles_operation_tests::streams::KERNELS;
 use cuda_tiles_test_streams::consumers::{product_by_two, read_unequally};
-use cuda_tiles_test_streams::pipelines::{self, add_in_order, chained, gated, two_products};
+use cuda_tiles_test_streams::pipelines::{self, add_in_order, chained, gated, sum_of_pages, two_products};
 use cuda_tiles_test_streams::products::{
     streamed_nn, streamed_nt, streamed_promoted, streamed_swap_ab, streamed_tn, streamed_tt,
 };
@@ -521,6 +521,35 @@ fn blocks_that_share_a_producer_and_differ() {
                 Matrices::filled([1, 4 * 64, 16], sum)
                     .check(&y, &format!("{counts:?} steps, turns each {periods:?} on {device}"));
             }
+        }
+    }
+}
+
+/// The producer reads a table of pages. Sequences share pages, and have any length.
+#[test]
+fn pages_that_a_table_names() {
+    for device in devices() {
+        let mut random = Random::new(211);
+        for _ in 0..if device.is_gpu() { 30 } else { 8 } {
+            let (pages, sequences) = (1 + random.below(40) as usize, size(&mut random, 50));
+            let blocks = 1 + random.below(60) as u32;
+            let width = 1 + random.below(20) as usize;
+            let x = Matrices::random(&mut random, [1, pages * 64, 8], -1);
+            let lengths: Vec<u32> =
+                (0..sequences).map(|_| size(&mut random, width as u64 * 64).min(width * 64) as u32).collect();
+            let table: Vec<u32> = (0..sequences * width).map(|_| random.below(pages as u64) as u32).collect();
+            let sum = |_, sequence: usize, column| {
+                let row = |at: usize| table[sequence * width + at / 64] as usize * 64 + at % 64;
+                (0..lengths[sequence] as usize).map(|at| x.at(0, row(at), column)).sum()
+            };
+            let expected = Matrices::filled([1, sequences, 8], sum);
+            let table = Tensor::from_vec(device, [sequences, width], table.clone()).unwrap();
+            let lengths = Tensor::from_vec(device, [sequences], lengths.clone()).unwrap();
+            let mut y = Tensor::poisoned(device, [sequences, 8]).unwrap();
+            let x = x.padded(device);
+            sum_of_pages.launch(device, blocks, (&x, &table, &lengths, &mut y)).unwrap();
+            let found = y.to_vec().unwrap();
+            assert_eq!(found, expected.elements::<f32>(), "{sequences} sequences on {}", describe(device));
         }
     }
 }

@@ -15,7 +15,7 @@ const CASE: &str = "CUDA_TILES_TEST_TRAP";
 /// A misuse: its name, what runs it, and words of the CPU's message.
 type Case = (&'static str, fn(&Device) -> Result<()>, &'static [&'static str]);
 
-const CASES: [Case; 15] = [
+const CASES: [Case; 17] = [
     (
         "partial load",
         |device| {
@@ -73,6 +73,32 @@ const CASES: [Case; 15] = [
             y.to_vec().map(drop)
         },
         &["kernel `element_at`", "index 64 is not below dimension 0 of the tile, 64"],
+    ),
+    (
+        "element behind the tensor",
+        |device| {
+            let x = Tensor::zeros(device, [4, 8])?;
+            let mut y = Tensor::zeros(device, [1])?;
+            kernels::item_at.launch(device, 1, (3, 8, &x, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &["kernel `item_at`", "Span::item: the tensor has no element [3, 8], its extents are [4, 8]"],
+    ),
+    (
+        "page behind the table, in the producer",
+        |device| {
+            let (x, _) = stages(device)?;
+            let table = Tensor::zeros(device, [1, 3])?;
+            let lengths = Tensor::from_vec(device, [1], vec![4 * 64])?;
+            let mut y = Tensor::zeros(device, [1, 8])?;
+            pipelines::sum_of_pages.launch(device, 1, (&x, &table, &lengths, &mut y))?;
+            y.to_vec().map(drop)
+        },
+        &[
+            "kernel `sum_of_pages`",
+            "Span::item: the tensor has no element [0, 3], its extents are [1, 3]",
+            "pipelines.rs:",
+        ],
     ),
     (
         "axis beyond the rank",

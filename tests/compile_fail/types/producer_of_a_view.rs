@@ -1,4 +1,4 @@
-//! the loads of a pipeline run in the producer warp, and can use `TmaLoad`s and numbers alone
+//! the loads of a pipeline run in the producer warp, and can use `TmaLoad`s, `Span`s and numbers alone
 
 use cuda_tiles::prelude::*;
 

@@ -1,5 +1,5 @@
 //! cannot be filled by the loads
-//! the loads of a pipeline run in the producer warp, and can use `TmaLoad`s and numbers alone
+//! the loads of a pipeline run in the producer warp, and can use `TmaLoad`s, `Span`s and numbers alone
 
 use cuda_tiles::prelude::*;
 
@@ -14,7 +14,7 @@ fn a_ring_without_a_tuple(roles: WarpRoles, x: TmaLoad<f16, Shape2<16, 16>>, #[s
 fn loads_that_use_a_view(
     roles: WarpRoles,
     x: TmaLoad<f16, Shape2<16, 16>>,
-    y: Span<f16, (u32,)>,
+    y: SpanMut<f16, (u32,)>,
     #[shared] left: Ring<Page, 3>,
     #[shared] right: Ring<Page, 3>,
 ) {

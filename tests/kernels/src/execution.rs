@@ -89,6 +89,12 @@ pub fn extent_of(cx: Cx, axis: u32, y: SpanMut<u64, (u32,)>) {
     y.partition(cx, shape![1]).store(cx.scalar(length), cx.bid::<0>());
 }
 
+/// Takes the element of a span that the caller names.
+#[kernel(threads = 64, min_blocks = 1)]
+pub fn item_at(cx: Cx, row: i32, column: u32, x: Span<u32, (u32, u32)>, y: SpanMut<u32, (u32,)>) {
+    y.partition(cx, shape![1]).store(cx.scalar(x.item((row, column))), cx.bid::<0>());
+}
+
 /// Loads row `row` from column `start` on by a checked gather.
 #[kernel(threads = 32, min_blocks = 1)]
 pub fn gather_row(cx: Cx, row: i32, start: i32, x: Span<i32, (u32, u32)>, y: SpanMut<i32, (u32, D<4>)>) {

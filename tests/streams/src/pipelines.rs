@@ -174,6 +174,38 @@ pub fn two_products(
     });
 }
 
+/// The sums of the first `lengths[s]` rows of each sequence s. Page k of a sequence is tile `table[s, k]` of `x`.
+#[kernel(threads = 128, producer = 32, min_blocks = 1)]
+pub fn sum_of_pages(
+    roles: WarpRoles,
+    x: TmaLoad<f32, Shape2<64, 8>>,
+    table: Span<u32, (u32, u32)>,
+    lengths: Span<u32, (u32,)>,
+    y: SpanMut<f32, (u32, D<8>)>,
+    #[shared] ring: Ring<SharedTile<f32, Shape2<64, 8>>, 3>,
+) {
+    let sequences = lengths.extent(0);
+    if sequences == 0 {
+        return;
+    }
+    let loads = roles.tile_indices(RowMajor, [1, sequences, 1]).flat_map(move |[_, sequence, _]| {
+        let pages = lengths.item(sequence).div_ceil(64);
+        (0..pages).map(move |k| x.tile(table.item((sequence, k)), 0))
+    });
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
+        let y = y.partition(cx, shape![1, 8]);
+        for sequence in cx.tiles::<0>(sequences) {
+            let (mut sum, mut left) = (cx.zeros::<f32>(shape![64, 8]), lengths.item(sequence));
+            consumer.k_loop(left.div_ceil(64)).for_each(|page| {
+                let page = page.load(cx);
+                sum += page.coordinates::<0>().lt(left).select(page, 0.0);
+                left -= left.min(64);
+            });
+            y.store(sum.sum::<0>().reshape(shape![1, 8]), (sequence, 0));
+        }
+    });
+}
+
 /// Reads `count` stages. The producer loads one stage for each row of tiles of `x`; the consumers leave the rest alone.
 #[kernel(threads = 128, producer = 32, min_blocks = 1)]
 pub fn read_some(

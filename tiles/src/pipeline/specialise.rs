@@ -24,7 +24,8 @@ impl<B: Block> WarpRoles<B> {
     ///
     /// The producer copies in order, as far ahead as the ring has stages. Consumers wait for the stages in the same order.
     /// `loads` is an iterator over tiles of [`TmaLoad`](crate::memory::TmaLoad)s, or over tuples of such tiles. It runs in the
-    /// producer warp and can therefore capture `TmaLoad`s and numbers alone.
+    /// producer warp and can therefore capture `TmaLoad`s, [`Span`](crate::span::Span)s and numbers alone. Of a span it reads elements by
+    /// [`item`](crate::span::TensorSpan::item), such as the numbers of pages.
     ///
     /// The kernel ends with its pipeline. Neither role returns anything, and both own their captures (`move`).
     ///

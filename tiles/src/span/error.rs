@@ -113,6 +113,14 @@ fn fitting_mapping(strides: &[u64]) -> &'static str {
     }
 }
 
+/// Whether there is a length and a stride for each of `rank` axes.
+pub(super) fn check_rank(lengths: &[u64], strides: &[i64], rank: usize) -> Result<(), SpanError> {
+    match [lengths.len(), strides.len()].into_iter().find(|&axes| axes != rank) {
+        Some(found) => Err(SpanError::Rank { found, wanted: rank }),
+        None => Ok(()),
+    }
+}
+
 /// The strides as unsigned numbers, if no two elements share memory and all offsets fit.
 pub(super) fn check_strides(
     lengths: &[u64],

@@ -317,7 +317,12 @@ macro_rules! extents {
             }
             fn try_new(lengths: &[u64]) -> Result<Self, (usize, ExtentError)> {
                 assert_eq!(lengths.len(), $rank, "one length an axis");
-                Ok(($( $name::try_new(lengths[$index]).map_err(|error| ($index, error))?, )*))
+                Ok(($(
+                    match $name::try_new(lengths[$index]) {
+                        Ok(extent) => extent,
+                        Err(error) => return Err(($index, error)),
+                    },
+                )*))
             }
             #[inline(always)]
             fn pack(self) -> $packed {

@@ -91,12 +91,13 @@ use extents::OffsetInteger;
 /// | other axes | [`insert_axis`](Self::insert_axis) [`reshape`](Self::reshape) [`permute`](Self::permute) [`transpose`](Self::transpose) |
 /// | known alignment | [`aligned`](Self::aligned) [`assume_aligned`](Self::assume_aligned) |
 ///
-/// ## Single elements by tiles of indices
+/// ## Single elements
 ///
-/// A load reads a [`Span`]. Stores, and loads without a check, are `unsafe`.
+/// Loads and stores take tiles of indices. A load reads a [`Span`]. Stores, and loads without a check, are `unsafe`.
 ///
 /// | | |
 /// |---|---|
+/// | one element, as a number | [`item`](Self::item) |
 /// | load | [`gather`](Self::gather) [`gather_masked`](Self::gather_masked) [`gather_unchecked`](Self::gather_unchecked) [`gather_masked_unchecked`](Self::gather_masked_unchecked) |
 /// | store | [`scatter`](Self::scatter) [`scatter_masked`](Self::scatter_masked) [`scatter_unchecked`](Self::scatter_unchecked) [`scatter_masked_unchecked`](Self::scatter_masked_unchecked) |
 ///
@@ -153,6 +154,10 @@ impl<T: Element, E: Extents, A: Shareable, M: Mapping, G> Clone for TensorSpan<T
 
 impl<T: Element, E: Extents, A: Shareable, M: Mapping, G> Copy for TensorSpan<T, E, A, M, G> {}
 
+// SAFETY: it refers to memory that nothing writes while the kernel runs, and that any thread of its block may read. All accesses ask whether
+// the thread runs this block. The producer warp is the reason to send it.
+unsafe impl<T: Element, E: Extents, M: Mapping, G> Send for TensorSpan<T, E, ReadOnly, M, G> {}
+
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// Elements that have no bytes of their own do not lie in memory. Checked where spans are made.
     pub(crate) const IN_MEMORY: () = assert!(
@@ -191,14 +196,11 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         lengths: &[u64],
         strides: &[i64],
     ) -> Result<Self, SpanError> {
-        if let Some(found) = [lengths.len(), strides.len()].into_iter().find(|&axes| axes != E::RANK) {
-            return Err(SpanError::Rank { found, wanted: E::RANK });
-        }
-        let extents = E::try_new(lengths).map_err(|(axis, source)| SpanError::Extent {
-            axis,
-            length: lengths[axis],
-            source,
-        })?;
+        error::check_rank(lengths, strides, E::RANK)?;
+        let extents = match E::try_new(lengths) {
+            Ok(extents) => extents,
+            Err((axis, source)) => return Err(SpanError::Extent { axis, length: lengths[axis], source }),
+        };
         let strides = error::check_strides(lengths, strides, E::Offset::GREATEST)?;
         if !M::has(extents, &strides[..E::RANK]) {
             return Err(SpanError::Mapping { wanted: M::NAME, strides, rank: E::RANK });

@@ -15,9 +15,9 @@ pub(crate) use stage_load::{by_columns, chunks, rows_repeat};
 
 /// Values that the producer warp can use: everything but tile operations, which belong to the consumers.
 #[diagnostic::on_unimplemented(
-    message = "the loads of a pipeline run in the producer warp, and can use `TmaLoad`s and numbers alone",
-    label = "holds the running block, a tile or a view",
-    note = "tile operations belong to the consumers: let the loads capture `TmaLoad`s and numbers, by `move`"
+    message = "the loads of a pipeline run in the producer warp, and can use `TmaLoad`s, `Span`s and numbers alone",
+    label = "holds the running block, a tile, a view or a span that can be written",
+    note = "tile operations belong to the consumers: let the loads capture `TmaLoad`s, `Span`s for `item`, and numbers, by `move`"
 )]
 pub trait ProducerSafe: Send {}
 

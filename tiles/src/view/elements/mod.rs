@@ -2,6 +2,7 @@
 
 mod atomic;
 mod index;
+mod item;
 mod plain;
 
 pub use index::{ElementIndex, IndexEntry, IndexShape, NumberEntry, TileEntry};
