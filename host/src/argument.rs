@@ -211,15 +211,12 @@ where
 {
     // The offset counts elements of an allocation, so neither it nor its bytes overflow.
     let first = memory.wrapping_add(layout.offset * size_of::<T>()).cast::<T::Bits>();
-    let shape = layout.shape.map(|extent| extent as u64);
-    let strides = layout.strides.map(|stride| stride as i64);
+    let (lengths, strides) = layout.lengths_and_strides();
     // SAFETY: passed on to the caller.
-    let span = unsafe { TensorSpan::try_from_parts(first, &shape, &strides) };
-    span.map_err(|problem| ArgumentError::Span {
-        shape: layout.shape.into(),
-        strides: layout.strides.into(),
-        problem,
-    })
+    match unsafe { TensorSpan::try_from_parts(first, &lengths, &strides) } {
+        Ok(span) => Ok(span),
+        Err(problem) => Err(layout.no_span(problem)),
+    }
 }
 
 /// The arguments of a launch: a tuple with one [`Argument`] for each of the kernel's parameters, up to twelve.
@@ -242,7 +239,13 @@ macro_rules! arguments {
         impl<S, $($parameter, $argument: Argument<$parameter, S>),*> Arguments<($($parameter,)*), S> for ($($argument,)*) {
             #[allow(unused_variables, reason = "a kernel may have no parameters")]
             fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<($($parameter,)*)> {
-                Ok(($(self.$position.resolve(launch).map_err(|problem| in_place(launch.kernel, $position, problem))?,)*))
+                // No closures: each would be compiled for each kernel.
+                Ok(($(
+                    match self.$position.resolve(launch) {
+                        Ok(parameter) => parameter,
+                        Err(problem) => return Err(in_place(launch.kernel, $position, problem)),
+                    },
+                )*))
             }
         }
     };

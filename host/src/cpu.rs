@@ -14,7 +14,7 @@ use cuda_tiles::launch::{BlockPosition, Partitions};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
-use crate::printer;
+use crate::{printer, slow};
 
 pub(crate) use memory::{HostMemory, host_memory};
 
@@ -66,12 +66,19 @@ impl Drop for Record {
     }
 }
 
+/// Code that runs a block of a kernel. Its type is the same for all kernels: otherwise all that runs blocks would be compiled for each.
+pub(crate) type RunBlock<'a> = &'a (dyn Fn(BlockPosition) + Sync);
+
 /// Runs `block` once for each block of the grid.
 ///
 /// # Errors
 /// [`Error::Panicked`] if a block panics: blocks that have not begun are left out then, and of those that panicked the
 /// first one of the grid is reported.
-pub(crate) fn run(kernel: &'static str, grid: [u32; 3], block: impl Fn(BlockPosition) + Sync) -> Result<()> {
+pub(crate) fn run(kernel: &'static str, grid: [u32; 3], block: RunBlock<'_>) -> Result<()> {
+    slow::watch(kernel, || run_all(kernel, grid, block))
+}
+
+fn run_all(kernel: &'static str, grid: [u32; 3], block: RunBlock<'_>) -> Result<()> {
     printer::listen();
     let pool = pool()?;
     let total: u64 = grid.into_iter().map(u64::from).product();
@@ -125,7 +132,7 @@ mod tests {
     fn each_block_runs_once_at_its_own_position() {
         for grid in [[1, 1, 1], [7, 1, 1], [5, 3, 2], [1000, 3, 1]] {
             let runs: Vec<AtomicU32> = (0..grid.iter().product()).map(|_| AtomicU32::new(0)).collect();
-            run("count", grid, |position| {
+            run("count", grid, &|position| {
                 assert_eq!(position.count, grid);
                 let [x, y, z] = position.index;
                 runs[((z * grid[1] + y) * grid[0] + x) as usize].fetch_add(1, Ordering::Relaxed);
@@ -137,26 +144,27 @@ mod tests {
 
     #[test]
     fn no_blocks_is_no_work() {
-        run("nothing", [0, 1, 1], |_| panic!("there is no block to run")).unwrap();
+        run("nothing", [0, 1, 1], &|_| panic!("there is no block to run")).unwrap();
     }
 
     #[test]
     fn a_panic_becomes_an_error_and_the_threads_live_on() {
         for _ in 0..3 {
-            let error = run("fail", [4, 3, 1], |position| assert_ne!(position.index, [2, 1, 0])).unwrap_err();
+            let error =
+                run("fail", [4, 3, 1], &|position| assert_ne!(position.index, [2, 1, 0])).unwrap_err();
             let Error::Panicked { kernel: "fail", block: [2, 1, 0], message } = error else {
                 panic!("{error:?}")
             };
             assert!(message.contains("assertion `left != right` failed"), "{message}");
             assert!(message.contains("cpu.rs:"), "{message}");
         }
-        run("succeed", [4, 3, 1], |_| ()).unwrap();
+        run("succeed", [4, 3, 1], &|_| ()).unwrap();
     }
 
     #[test]
     #[ignore = "ends the process: `an_overflow_of_the_stack_says_whose_it_is` runs it in another one"]
     fn overflow() {
-        _ = run("too_large", [1, 1, 1], |_| _ = std::hint::black_box([1_u8; STACK + (64 << 20)]));
+        _ = run("too_large", [1, 1, 1], &|_| _ = std::hint::black_box([1_u8; STACK + (64 << 20)]));
     }
 
     #[test]
@@ -174,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_block_has_a_large_stack() {
-        run("large", [2, 1, 1], |position| {
+        run("large", [2, 1, 1], &|position| {
             let tile = std::hint::black_box([position.index[0] as u8; 64 << 20]);
             assert_eq!(tile[tile.len() - 1], position.index[0] as u8);
         })

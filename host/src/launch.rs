@@ -1,16 +1,17 @@
 //! Launching kernels.
 
-use cuda_tiles::launch::{Kernel, Parameters, UnsafeKernel};
+use std::sync::RwLockReadGuard;
+
+use cuda_tiles::launch::{Description, Kernel, Parameters, UnsafeKernel};
 
 use crate::argument::{Arguments, Launching};
-use crate::cpu;
+use crate::cpu::{self, RunBlock};
 use crate::device::Device;
 #[allow(unused_imports, reason = "for links in the documentation")]
 use crate::error::Error;
 use crate::error::Result;
 use crate::grid::Grid;
 use crate::parameters::EntryParameters;
-use crate::slow;
 use crate::stream::Stream;
 use crate::tensor_maps::{MapKeeper, NoMaps};
 
@@ -114,6 +115,8 @@ impl<P: Parameters> LaunchUnsafe<P> for UnsafeKernel<P> {
 
 /// Checks the launch and gives it to the stream.
 ///
+/// It is compiled for each kernel and each kind of arguments. What is the same for all of them is in [`Checked`].
+///
 /// # Safety
 /// The kernel's own contract is met.
 unsafe fn launch<P: Parameters>(
@@ -122,31 +125,57 @@ unsafe fn launch<P: Parameters>(
     grid: Grid,
     mut arguments: impl Arguments<P>,
 ) -> Result<()> {
-    let description = kernel.description();
-    let blocks = grid.for_kernel(description)?;
-    let gpu = stream.as_gpu();
-    // Until the launch has been given to the stream nobody drops the tensor maps that its arguments find.
-    let _held = gpu.map(|(gpu, _)| gpu.hold_tensor_maps()).transpose()?;
-    let maps: &dyn MapKeeper = gpu.map_or(&NoMaps, |(gpu, _)| gpu);
-    let parts = arguments.resolve(&Launching { kernel: description, stream, maps })?.into_parts();
-    if grid.is_empty() {
-        return Ok(());
+    let launch = Checked::new(kernel.description(), stream, grid)?;
+    let parts = arguments.resolve(&launch.launching())?.into_parts();
+    // SAFETY: the spans are valid as long as `arguments` lives, each block runs once, the grid was checked against the kernel's rank, and
+    // the caller vouches for the kernel's own contract.
+    let block = |position| unsafe { kernel.run_block(position, &parts) };
+    // SAFETY: the parameters are those of the kernel's entry; `resolve` has entered the kernel's use of each tensor; the caller vouches for
+    // the kernel's own contract.
+    unsafe { launch.start(&block, &|| EntryParameters::new::<P>(&parts)) }
+}
+
+/// A launch whose grid fits the kernel.
+struct Checked<'launch> {
+    kernel: &'launch Description,
+    stream: &'launch Stream,
+    blocks: [u32; 3],
+    /// Until the launch has been given to the stream nobody drops the tensor maps that its arguments find.
+    _held: Option<RwLockReadGuard<'launch, ()>>,
+}
+
+impl<'launch> Checked<'launch> {
+    fn new(kernel: &'launch Description, stream: &'launch Stream, grid: Grid) -> Result<Self> {
+        let blocks = grid.for_kernel(kernel)?;
+        let held = stream.as_gpu().map(|(gpu, _)| gpu.hold_tensor_maps()).transpose()?;
+        Ok(Self { kernel, stream, blocks, _held: held })
     }
-    match gpu {
-        // Blocks that share a producer on a GPU run by themselves here, each with a pipeline of its own.
-        None => slow::watch(description.name, || {
-            let [x, y, z] = blocks;
-            // SAFETY: the spans are valid as long as `arguments` lives, each block runs once, the grid was checked against the
-            // kernel's rank, and the caller vouches for the kernel's own contract.
-            cpu::run(description.name, [x * description.consumers, y, z], |position| unsafe {
-                kernel.run_block(position, &parts)
-            })
-        }),
-        Some((gpu, stream)) => {
-            let mut parameters = EntryParameters::new::<P>(&parts);
-            // SAFETY: the addresses are those of all PTX parameters, in order, and live to the end of this call; `resolve` has
-            // entered the kernel's use of each tensor; the caller vouches for the kernel's own contract.
-            unsafe { stream.launch(gpu, description, blocks, &mut parameters.addresses()) }
+
+    /// What the arguments are resolved for.
+    fn launching(&self) -> Launching<'_, Stream> {
+        let maps: &dyn MapKeeper = self.stream.as_gpu().map_or(&NoMaps, |(gpu, _)| gpu);
+        Launching { kernel: self.kernel, stream: self.stream, maps }
+    }
+
+    /// Runs all blocks by `block` on the CPU, or gives the kernel and its parameters to the GPU's stream.
+    ///
+    /// # Safety
+    /// The parameters are one for each PTX parameter of the kernel's entry, of its type. The memory that they point to is the kernel's to
+    /// use, in the stream's order, until the kernel has ended. The kernel's own contract is met.
+    unsafe fn start(self, block: RunBlock<'_>, parameters: &dyn Fn() -> EntryParameters) -> Result<()> {
+        if self.blocks.contains(&0) {
+            return Ok(());
+        }
+        match self.stream.as_gpu() {
+            // Blocks that share a producer on a GPU run by themselves here, each with a pipeline of its own.
+            None => {
+                let [x, y, z] = self.blocks;
+                cpu::run(self.kernel.name, [x * self.kernel.consumers, y, z], block)
+            }
+            // SAFETY: the same contract. The copies of the parameters live to the end of this call.
+            Some((gpu, stream)) => unsafe {
+                stream.launch(gpu, self.kernel, self.blocks, &mut parameters().addresses())
+            },
         }
     }
 }

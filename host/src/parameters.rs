@@ -1,5 +1,6 @@
 //! The parameters of a kernel's entry, as the driver wants them: one address for each.
 
+use std::alloc::Layout;
 use std::ffi::c_void;
 
 use cuda_tiles::launch::Parameters;
@@ -20,20 +21,22 @@ impl EntryParameters {
     pub(crate) fn new<P: Parameters>(parts: &P::Parts) -> Self {
         let mut copies =
             Self { words: Vec::with_capacity(USUAL_WORDS), begins: Vec::with_capacity(USUAL_WORDS) };
-        P::visit(parts, &mut |address, layout| {
-            assert!(
-                layout.align() <= align_of::<u128>(),
-                "a kernel's parameter is aligned to at most 16 bytes"
-            );
-            let begin = copies.words.len();
-            copies.begins.push(begin);
-            copies.words.resize(begin + layout.size().div_ceil(size_of::<u128>()), 0);
-            // SAFETY: the address is valid for reading the parameter's bytes, and as many were just added to the copies.
-            unsafe {
-                address.copy_to_nonoverlapping(copies.words[begin..].as_mut_ptr().cast(), layout.size())
-            };
-        });
+        // SAFETY: the places that a visit hands over are valid during the call.
+        P::visit(parts, &mut |address, layout| unsafe { copies.copy(address, layout) });
         copies
+    }
+
+    /// Copies one more parameter.
+    ///
+    /// # Safety
+    /// The address is valid for reading a parameter of this layout.
+    unsafe fn copy(&mut self, address: *const u8, layout: Layout) {
+        assert!(layout.align() <= align_of::<u128>(), "a kernel's parameter is aligned to at most 16 bytes");
+        let begin = self.words.len();
+        self.begins.push(begin);
+        self.words.resize(begin + layout.size().div_ceil(size_of::<u128>()), 0);
+        // SAFETY: the address is valid for as many bytes, and as many were just added to the copies.
+        unsafe { address.copy_to_nonoverlapping(self.words[begin..].as_mut_ptr().cast(), layout.size()) };
     }
 
     /// The address of each copy, in order.

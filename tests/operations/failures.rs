@@ -41,18 +41,27 @@ impl Failures {
         got: &[T],
         wrong: impl Fn(usize, T) -> Option<String>,
     ) {
-        let found: Vec<_> =
-            got.iter().enumerate().filter_map(|(i, &value)| Some((i, value, wrong(i, value)?))).collect();
-        for (i, value, expected) in found.iter().take(PRINTED) {
-            self.lines.push(format!(
-                "{} on {}: {operation}, element {i}: got {value:?}, expected {expected}",
-                self.kernel,
-                if device.is_gpu() { "the GPU" } else { "the CPU" },
-            ));
+        let mut found = 0;
+        for (i, &value) in got.iter().enumerate() {
+            if let Some(expected) = wrong(i, value) {
+                found += 1;
+                if found <= PRINTED {
+                    self.add(device, operation, i, &value, &expected);
+                }
+            }
         }
-        if found.len() > PRINTED {
-            self.lines.push(format!("  and {} more of {} elements", found.len() - PRINTED, got.len()));
+        if found > PRINTED {
+            self.lines.push(format!("  and {} more of {} elements", found - PRINTED, got.len()));
         }
+    }
+
+    /// Adds a line. It is the same function for all tests, of which there are instances by the hundred.
+    fn add(&mut self, device: &Device, operation: &str, i: usize, value: &dyn Debug, expected: &str) {
+        self.lines.push(format!(
+            "{} on {}: {operation}, element {i}: got {value:?}, expected {expected}",
+            self.kernel,
+            if device.is_gpu() { "the GPU" } else { "the CPU" },
+        ));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::sync::RwLockReadGuard;
 use std::time::Duration;
 
 use cuda_tiles::launch::Description;
@@ -91,7 +92,7 @@ impl Gpu {
         match *self {}
     }
 
-    pub(crate) fn hold_tensor_maps(&self) -> Result<()> {
+    pub(crate) fn hold_tensor_maps(&self) -> Result<RwLockReadGuard<'_, ()>> {
         match *self {}
     }
 

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use cuda_tiles::span::SpanError;
+
+use crate::error::{ArgumentError, Error, Result};
 
 /// A rectangle of elements in memory. Element (i, j, ...) lies at `offset + i * strides[0] + j * strides[1] + ...`, all
 /// counted in elements.
@@ -27,6 +29,16 @@ impl<const RANK: usize> Layout<RANK> {
             strides[axis - 1] = strides[axis] * shape[axis].max(1);
         }
         Self { offset: 0, shape, strides }
+    }
+
+    /// The extents and the strides as a span takes them.
+    pub(crate) fn lengths_and_strides(&self) -> ([u64; RANK], [i64; RANK]) {
+        (self.shape.map(|extent| extent as u64), self.strides.map(|stride| stride as i64))
+    }
+
+    /// The error that a span cannot have this layout.
+    pub(crate) fn no_span(&self, problem: SpanError) -> ArgumentError {
+        ArgumentError::Span { shape: self.shape.into(), strides: self.strides.into(), problem }
     }
 
     /// Number of elements.
