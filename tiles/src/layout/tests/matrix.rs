@@ -252,27 +252,14 @@ fn check<L: Layout, S: Shape>() {
         S::DESCRIPTION,
         L::DESCRIPTION
     );
-    fn within<L: Layout, S: Shape, Low: PowerOfTwo, High: PowerOfTwo>(map: &LinearMap) {
-        let bits = map.register[..map.register_bits()].iter();
-        let count = bits.filter(|bit| (Low::LOG as i8..High::LOG as i8).contains(bit)).count();
-        if High::COUNT <= S::LEN {
-            assert_eq!(
-                <L::RegistersWithin<S, Low, High> as PowerOfTwo>::COUNT,
-                1 << count,
-                "bits {} to {} of {:?} in {:?}",
-                Low::LOG,
-                High::LOG,
-                S::DESCRIPTION,
-                L::DESCRIPTION
-            );
-        }
-    }
+    // Numbers, and no function of types: there are some fourteen thousand combinations, each of which would be compiled.
     macro_rules! ranges {
-        ($($low:ident: $($high:ident)*;)*) => { $($(
-            within::<L, S, $low, $high>(map);
-        )*)* };
+        ($($low:ident: $($high:ident)*;)*) => { [$($(
+            ([$low::LOG, $high::LOG], <L::RegistersWithin<S, $low, $high> as PowerOfTwo>::COUNT),
+        )*)*] };
     }
-    ranges! {
+    let ranges: &[([u32; 2], usize)] = &const {
+        ranges! {
         U1: U1 U2 U4 U8 U16 U32 U64 U128 U256 U512 U1024;
         U2: U2 U4 U8 U16 U32 U64 U128 U256 U512 U1024;
         U4: U8 U32 U128 U512 U1024;
@@ -282,6 +269,20 @@ fn check<L: Layout, S: Shape>() {
         U64: U128 U256 U512 U1024;
         U256: U512 U1024;
         U512: U1024;
+        }
+    };
+    for &([low, high], found) in ranges {
+        let bits = map.register[..map.register_bits()].iter();
+        let count = bits.filter(|&&bit| (low as i8..high as i8).contains(&bit)).count();
+        if 1 << high <= S::LEN {
+            assert_eq!(
+                found,
+                1 << count,
+                "bits {low} to {high} of {:?} in {:?}",
+                S::DESCRIPTION,
+                L::DESCRIPTION
+            );
+        }
     }
 }
 
