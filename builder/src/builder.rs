@@ -39,6 +39,7 @@ pub struct CudaBuilder {
     features: Vec<String>,
     default_features: bool,
     rustflags: Vec<String>,
+    for_gpus: bool,
     required: bool,
     machine_code: Option<bool>,
     out_dir: Option<PathBuf>,
@@ -70,6 +71,7 @@ impl CudaBuilder {
             features: Vec::new(),
             default_features: true,
             rustflags: Vec::new(),
+            for_gpus: true,
             required: false,
             machine_code: None,
             out_dir: None,
@@ -108,6 +110,19 @@ impl CudaBuilder {
     /// compile faster and run slower.
     pub fn rustflags(mut self, flags: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.rustflags.extend(flags.into_iter().map(Into::into));
+        self
+    }
+
+    /// Whether anything is compiled for GPUs, which it is unless this says otherwise. Without it the kernels run on the CPU only, and a launch
+    /// on a GPU says why.
+    ///
+    /// ```no_run
+    /// // In a build script, of a crate with a feature `gpu`. (`no_run`: it needs the environment that cargo gives to build scripts.)
+    /// let gpu = std::env::var_os("CARGO_FEATURE_GPU").is_some();
+    /// cuda_tiles_builder::CudaBuilder::new("kernels").for_gpus(gpu).build();
+    /// ```
+    pub fn for_gpus(mut self, wanted: bool) -> Self {
+        self.for_gpus = wanted;
         self
     }
 
@@ -229,6 +244,9 @@ impl Build {
         }
         if is_on(DOCS_RS) {
             return self.without_ptx("docs.rs compiles nothing for the GPU".to_owned());
+        }
+        if !self.settings.for_gpus {
+            return self.without_ptx("its build script compiles nothing for GPUs".to_owned());
         }
         if let Some(folder) = variable(PREBUILT_PTX) {
             return self.take_prebuilt(Path::new(&folder));

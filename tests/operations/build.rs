@@ -4,10 +4,15 @@
 
 use cuda_tiles_builder::{Arch, CudaBuilder};
 
+/// The variable by which `cargo xtask test` says that no GPU will run the tests.
+const WITHOUT_GPU: &str = "CUDA_TILES_TEST_WITHOUT_GPU";
+
 fn main() {
+    println!("cargo::rerun-if-env-changed={WITHOUT_GPU}");
+    let for_gpus = std::env::var_os(WITHOUT_GPU).is_none();
     let kernels = CudaBuilder::new("../kernels").arch(Arch::Sm80).rustflags(["-Copt-level=1"]);
     let streams = CudaBuilder::new("../streams").arch(Arch::Sm80).arch(Arch::Sm90a);
     for builder in [kernels, streams] {
-        builder.machine_code(false).build();
+        builder.machine_code(false).for_gpus(for_gpus).build();
     }
 }

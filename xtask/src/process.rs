@@ -35,30 +35,40 @@ pub(crate) fn messages(command: &mut Command) -> Result<String> {
     Err(Error::Command { command: command_line(command), status: output.status })
 }
 
-/// A program that runs beside others. What it prints is kept until it has ended.
+/// Programs that run one after the other, beside other programs. What they print is kept until the last has ended.
 pub(crate) struct Beside {
-    command: String,
-    running: JoinHandle<Result<Output>>,
+    running: JoinHandle<Vec<(String, Result<Output>)>>,
 }
 
 impl Beside {
-    /// Starts it.
-    pub(crate) fn start(mut command: Command) -> Self {
-        let line = command_line(&command);
-        eprintln!("$ {line} &");
-        let run =
-            move || command.stdin(Stdio::null()).output().map_err(|source| start_error(&command, source));
-        Self { command: line, running: thread::spawn(run) }
+    /// Starts the first, and goes on to the last whether or not one fails.
+    pub(crate) fn start(commands: impl IntoIterator<Item = Command>) -> Self {
+        let mut commands: Vec<_> = commands.into_iter().collect();
+        for command in &commands {
+            eprintln!("$ {} &", command_line(command));
+        }
+        let run = |command: &mut Command| {
+            let output = command.stdin(Stdio::null()).output().map_err(|source| start_error(command, source));
+            (command_line(command), output)
+        };
+        Self { running: thread::spawn(move || commands.iter_mut().map(run).collect()) }
     }
 
-    /// Waits for its end, and prints what it printed.
+    /// Waits for the end of the last, and prints what they printed.
     pub(crate) fn finish(self) -> Result<Outcome> {
-        let output = self.running.join().expect("starting a program does not panic")?;
-        eprint!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        if output.status.success() {
-            return Ok(Outcome::Done);
+        let mut result = Ok(Outcome::Done);
+        for (command, output) in self.running.join().expect("starting a program does not panic") {
+            let output = output?;
+            eprint!(
+                "$ {command}\n{}{}",
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            );
+            if !output.status.success() {
+                result = Err(Error::Command { command, status: output.status });
+            }
         }
-        Err(Error::Command { command: self.command, status: output.status })
+        result
     }
 }
 
@@ -177,10 +187,10 @@ mod tests {
         let shell = |script: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);
-            Beside::start(command)
+            command
         };
-        assert!(matches!(shell("true").finish(), Ok(Outcome::Done)));
-        let failed = shell("exit 3").finish().err().unwrap().to_string();
+        assert!(matches!(Beside::start([shell("true"), shell("true")]).finish(), Ok(Outcome::Done)));
+        let failed = Beside::start([shell("exit 3"), shell("true")]).finish().err().unwrap().to_string();
         assert!(failed.starts_with("`sh -c 'exit 3'` failed"), "{failed}");
     }
 

@@ -27,24 +27,11 @@ enum Group {
     Miri,
     /// More under Miri, for every night; not among all groups.
     MiriNightly,
-    /// Cargo's tests of the workspace, but for the next groups.
+    /// Cargo's tests of the workspace, products of matrices included.
     Workspace,
-    /// Products of matrices.
-    Products,
-    /// Every tile operation.
-    Operations,
 }
 
 impl Group {
-    /// What runs one after the other while PTX is compiled.
-    const BESIDE_PTX: [(Self, fn() -> Result<Outcome>); 5] = [
-        (Self::Consumer, consumer_test),
-        (Self::WithoutToolchain, without_toolchain::run),
-        (Self::Miri, || interpreted(&MIRI)),
-        (Self::Workspace, workspace),
-        (Self::Products, products),
-    ];
-
     fn title(self) -> &'static str {
         match self {
             Self::Ptx => "PTX",
@@ -53,8 +40,6 @@ impl Group {
             Self::Miri => "undefined behaviour, by Miri",
             Self::MiriNightly => "undefined behaviour, by Miri, every night",
             Self::Workspace => "workspace",
-            Self::Products => "products of matrices",
-            Self::Operations => "operations",
         }
     }
 }
@@ -71,51 +56,39 @@ pub(crate) fn run(options: &Options) -> Result {
             steps.step(group.title(), run);
         }
     };
-    // Compiling test kernels takes minutes of one core, which the other groups leave idle now and then.
-    let mut ptx = (is_meant(Group::Ptx) && toolchain::assembler().is_some()).then(|| Beside::start(ptx()));
-    for (group, run) in Group::BESIDE_PTX {
-        step(group, &mut || run());
-    }
+    // Each of these keeps one core busy for minutes, and cargo leaves one idle now and then.
+    let mut ptx = (is_meant(Group::Ptx) && toolchain::assembler().is_some()).then(|| Beside::start([ptx()]));
+    let mut miri = (is_meant(Group::Miri) && has_miri()).then(|| Beside::start(interpreted(&MIRI)));
+    step(Group::Consumer, &mut consumer_test);
+    step(Group::WithoutToolchain, &mut without_toolchain::run);
+    step(Group::Workspace, &mut workspace);
     step(Group::Ptx, &mut || match ptx.take() {
         Some(running) => running.finish(),
         None => Ok(Outcome::Skipped("no `ptxas`: type `cargo xtask setup --checks`".to_owned())),
     });
-    step(Group::MiriNightly, &mut || interpreted(&MIRI_NIGHTLY));
-    // Cargo's results come last in the output.
-    step(Group::Operations, &mut || operations());
+    step(Group::Miri, &mut || match miri.take() {
+        Some(running) => running.finish(),
+        None => Ok(without_miri()),
+    });
+    step(Group::MiriNightly, &mut || match has_miri() {
+        true => run_all(interpreted(&MIRI_NIGHTLY)),
+        false => Ok(without_miri()),
+    });
     steps.finish()
 }
 
-/// The package whose kernels take minutes to compile.
-const OPERATIONS: &str = "cuda-tiles-operation-tests";
-
+/// All packages in one call of cargo, which compiles what takes minutes side by side: tile operations, products, and the library's own
+/// tests.
 fn workspace() -> Result<Outcome> {
-    run_all([cargo(["test", "--no-fail-fast", "--workspace", "--exclude", OPERATIONS])])
-}
-
-/// The ready-made products against sums in `f64`. Their kernels take a minute to compile for the CPU, and some more for GPUs.
-fn products() -> Result<Outcome> {
-    let mut products = cargo(["test", "--no-fail-fast", "--package", "cuda-tiles-suite"]);
-    products.args(["--features", "gemm", "--test", "gemm"]);
-    on_each_device(&mut products);
-    run_all([products])
-}
-
-fn operations() -> Result<Outcome> {
-    let mut operations = cargo(["test", "--no-fail-fast", "--package", OPERATIONS]);
-    on_each_device(&mut operations);
-    run_all([operations])
-}
-
-/// Leaves out the kernels' PTX where there is no GPU: nobody would run it. That kernels compile to it, another group checks.
-fn on_each_device(tests: &mut Command) {
+    let mut tests = cargo(["test", "--no-fail-fast", "--workspace", "--features", "cuda-tiles-suite/gemm"]);
     match toolchain::gpus() {
         Ok(gpus) => eprintln!("on the CPU and on {}", gpus.join("; ")),
         Err(reason) => {
             eprintln!("on the CPU only: {reason}");
-            tests.env("CUDA_TILES_TOOLCHAIN", "none");
+            tests.env("CUDA_TILES_TEST_WITHOUT_GPU", "1");
         }
     }
+    run_all([tests])
 }
 
 /// This program's own checks of PTX.
@@ -157,16 +130,21 @@ const MIRI_NIGHTLY: [Interpreted; 2] = [
     Interpreted { package: "cuda-tiles-host", tests: &["cuts", "launch"], flags: WITH_THREADS },
 ];
 
+fn has_miri() -> bool {
+    process::succeeds(&mut toolchain::nightly_cargo(["miri", "--version"]))
+}
+
+fn without_miri() -> Outcome {
+    Outcome::Skipped("no Miri: type `cargo xtask setup --miri`".to_owned())
+}
+
 /// Interprets tests, and reports any undefined behaviour.
-fn interpreted(tests: &[Interpreted]) -> Result<Outcome> {
-    if !process::succeeds(&mut toolchain::nightly_cargo(["miri", "--version"])) {
-        return Ok(Outcome::Skipped("no Miri: type `cargo xtask setup --miri`".to_owned()));
-    }
-    run_all(tests.iter().map(|interpreted| {
+fn interpreted(tests: &[Interpreted]) -> impl Iterator<Item = Command> {
+    tests.iter().map(|interpreted| {
         let mut command =
             toolchain::nightly_cargo(["miri", "test", "--no-fail-fast", "--package", interpreted.package]);
         command.args(interpreted.tests.iter().flat_map(|test| ["--test", test]));
         command.arg("--target-dir").arg(target().join("miri")).env("MIRIFLAGS", interpreted.flags);
         command
-    }))
+    })
 }

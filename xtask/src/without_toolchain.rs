@@ -12,7 +12,7 @@ use crate::process::{self, Outcome};
 use crate::toolchain::{self, Running};
 use crate::workspace;
 
-/// Builds and tests the crate of a user as such a machine would.
+/// Builds and tests the crate of a user as such a machine would. Dependencies are those of the test with a toolchain: no kernel is in them.
 #[cfg(unix)]
 pub(crate) fn run() -> Result<Outcome> {
     if toolchain::has_source(Path::new("/usr")) {
@@ -26,7 +26,7 @@ pub(crate) fn run() -> Result<Outcome> {
         command
             .arg(&manifest)
             .arg("--target-dir")
-            .arg(folder.join("target"))
+            .arg(workspace::target().join("consumer"))
             .env("RUSTC", &rustc)
             .env("PATH", path_without_rustup())
             .env_remove("CUDA_TILES_TOOLCHAIN")
