@@ -2,7 +2,7 @@
 
 mod atomic;
 mod index;
-mod item;
+mod one_element;
 mod plain;
 
 pub use index::{ElementIndex, IndexEntry, IndexShape, NumberEntry, TileEntry};
