@@ -128,6 +128,14 @@ pub trait Positions {
     fn get(&self, i: usize) -> [u64; MAXIMUM_RANK];
 }
 
+/// One position for all registers.
+impl Positions for [u64; MAXIMUM_RANK] {
+    #[inline(always)]
+    fn get(&self, _i: usize) -> [u64; MAXIMUM_RANK] {
+        *self
+    }
+}
+
 impl<I: Element, S: Shape, L: Layout> ElementIndex<Rank<1>> for Tile<I, S, L>
 where
     (Self,): ElementIndex<Rank<1>>,

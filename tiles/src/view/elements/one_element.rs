@@ -1,9 +1,9 @@
 //! One element of a tensor, as a number.
 
+use super::Chosen;
 use crate::arch::messages::Failure;
 use crate::element::Element;
 use crate::protocol::OUTSIDE;
-use crate::span::extents::OffsetInteger;
 use crate::span::{Alignment, Extents, Mapping, ReadOnly, TensorSpan};
 use crate::view::index::TileIndex;
 use crate::view::transfer::{self, Cache};
@@ -62,18 +62,9 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, ReadOnly
     #[inline(always)]
     #[track_caller]
     pub fn item<I: TileIndex<E::Rank>>(&self, index: I) -> T {
-        self.assert_lent();
-        let (position, lengths, strides) = (index.get(), self.extents.get(), self.strides());
-        let mut inside = true;
-        let mut offset = E::Offset::from_u64(0);
-        let mut axis = 0;
-        while axis < E::RANK {
-            inside &= position[axis] < lengths[axis];
-            offset = offset.plus(E::Offset::from_u64(position[axis]).times(strides[axis]));
-            axis += 1;
-        }
+        let (address, inside) = Chosen::new(self, index.get()).target(0);
         if !inside {
-            let signed = index.signed();
+            let (signed, lengths) = (index.signed(), self.extents.get());
             let mut failure = Failure::new("Span::item", OUTSIDE);
             failure.list(E::RANK, |axis| signed[axis] as u64);
             failure.list(E::RANK, |axis| lengths[axis]);
@@ -81,10 +72,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, ReadOnly
         }
         let mut element = T::ZERO;
         // SAFETY: the element lies inside the tensor, which is lent to this block, and nothing writes a read-only span during the kernel.
-        unsafe {
-            let address = self.pointer.wrapping_add(offset.to_u64() as usize);
-            transfer::load(address, 1, Cache::Constant, None, T::ZERO, |_, loaded| element = loaded);
-        }
+        unsafe { transfer::load(address, 1, Cache::Constant, None, T::ZERO, |_, loaded| element = loaded) };
         element
     }
 }
