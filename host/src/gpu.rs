@@ -5,6 +5,7 @@
 //! keeps its own account of who uses what, which needs no event at all until a second stream comes in.
 
 mod device;
+mod driver;
 mod failure;
 mod loaded;
 mod memory;

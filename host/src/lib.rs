@@ -58,6 +58,8 @@ mod artifact;
 )]
 mod code;
 mod cpu;
+#[cfg(feature = "cudarc")]
+pub mod cudarc;
 #[cfg(feature = "cust")]
 pub mod cust;
 mod device;

@@ -54,6 +54,12 @@ impl Stream {
         Self { kind }
     }
 
+    /// A stream of a GPU.
+    #[cfg(feature = "cudarc")]
+    pub(crate) fn of_gpu(gpu: &'static Gpu, stream: GpuStream) -> Self {
+        Self { kind: Kind::Gpu(gpu, stream) }
+    }
+
     /// A stream of a GPU's primary context that belongs to somebody else. On the CPU the handle means nothing.
     ///
     /// # Safety

@@ -5,18 +5,16 @@ use std::ffi::c_void;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cudarc::driver::sys::{self, CUdevice_attribute};
+use cudarc::driver::sys::CUdevice_attribute;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
 
+use super::driver;
 use super::failure::{Launches, describe};
 use super::loaded::Modules;
 use super::messages::Messages;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
 use crate::tensor_maps::TensorMaps;
-
-/// The oldest driver interface that works: CUDA 12.0 (R525), as the driver counts.
-const OLDEST_DRIVER: i32 = 12000;
 
 /// A GPU that this process has opened. It stays open to the end of the process, with all that is loaded on it: opening
 /// it again is free, and no kernel in flight can lose its code.
@@ -60,14 +58,13 @@ impl Gpu {
     /// # Errors
     /// [`Error::NoDriver`] if there is no driver, or none that starts; [`Error::DriverTooOld`].
     pub(crate) fn count() -> Result<usize> {
-        // SAFETY: it opens and closes the driver's library, whose initialisers may run at any time.
-        if !unsafe { sys::is_culib_present() } {
+        if !driver::is_present() {
             return Err(Error::NoDriver { reason: "no NVIDIA driver: libcuda.so.1 not found".to_owned() });
         }
         let no_driver = |error: DriverError| Error::NoDriver { reason: describe(error) };
         result::init().map_err(no_driver)?;
-        let version = driver_version().map_err(no_driver)?;
-        if version < OLDEST_DRIVER {
+        let version = driver::version().map_err(no_driver)?;
+        if version < driver::OLDEST {
             let (major, minor) = (version as u32 / 1000, version as u32 % 1000 / 10);
             return Err(Error::DriverTooOld { major, minor });
         }
@@ -99,7 +96,7 @@ impl Gpu {
             shared_memory_limit: attribute(
                 CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             )?,
-            driver_version: driver_version().map_err(failed("asking for the driver's version"))?,
+            driver_version: driver::version().map_err(failed("asking for the driver's version"))?,
             default_stream: GpuStream::new(&context, context.default_stream())
                 .map_err(failed("making the default stream"))?,
             modules: Modules::default(),
@@ -178,6 +175,16 @@ impl Gpu {
         self.check("borrowing a stream", stream)
     }
 
+    /// A stream of `cudarc`, which belongs to this GPU's primary context, as one of ours.
+    pub(crate) fn shared_stream(&self, stream: Arc<CudaStream>) -> Result<GpuStream> {
+        self.check("using a stream of cudarc", GpuStream::new(&self.context, stream))
+    }
+
+    /// Whether a stream of `cudarc` belongs to this GPU's primary context.
+    pub(crate) fn owns(&self, stream: &CudaStream) -> bool {
+        stream.context().cu_ctx() == self.context.cu_ctx()
+    }
+
     /// A stream that waits for nobody's kernels. A copy without a stream would, and would come back before its end.
     pub(super) fn upload_stream(&self) -> Result<&Arc<CudaStream>> {
         match self.uploads.get() {
@@ -199,12 +206,4 @@ impl fmt::Display for Gpu {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "GPU {} ({})", self.ordinal(), self.name)
     }
-}
-
-/// The CUDA version that the driver supports, as 1000 * major + 10 * minor.
-fn driver_version() -> Result<i32, DriverError> {
-    let mut version = 0;
-    // SAFETY: the function writes one integer to the address it is given.
-    unsafe { sys::cuDriverGetVersion(&mut version) }.result()?;
-    Ok(version)
 }

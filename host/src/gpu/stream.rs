@@ -9,6 +9,7 @@ use cudarc::driver::sys::{self, CUevent_flags, CUlaunchAttributeID};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
 
 use super::Gpu;
+use super::driver;
 use super::failure::Launched;
 use super::loaded::Handle;
 use crate::entry;
@@ -178,8 +179,8 @@ impl GpuEvent {
 
     /// The time from `start` to this event. Waits for both.
     pub(crate) fn elapsed_since(&self, gpu: &Gpu, start: &GpuEvent) -> Result<Duration> {
-        let milliseconds =
-            gpu.check("asking for the time between events", start.event.elapsed_ms(&self.event))?;
+        let milliseconds = driver::milliseconds_between(&start.event, &self.event);
+        let milliseconds = gpu.check("asking for the time between events", milliseconds)?;
         Ok(Duration::from_secs_f64(f64::from(milliseconds.max(0.0)) / 1e3))
     }
 }
