@@ -1,19 +1,30 @@
 //! What can be passed to a kernel for each of its parameters.
 
-use cuda_tiles::element::Element;
-use cuda_tiles::launch::{ByValue, Description, Plain};
+use cuda_tiles::element::{
+    Element, Pointer, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
+};
+use cuda_tiles::launch::{ByValue, Plain};
 use cuda_tiles::shape::{OfRank, Rank};
 use cuda_tiles::span::{
     Access, Alignment, Atomic, Bounded, Divisible, Exclusive, Extents, Fact, Mapping, ReadOnly, TensorSpan,
 };
 
-#[allow(unused_imports, reason = "for links in the documentation")]
-use cuda_tiles::memory::{TmaLoad, TmaStore};
+mod aggregate;
+mod all;
 
-use crate::error::{ArgumentError, Error, Result};
+#[allow(unused_imports, reason = "for links in the documentation")]
+use cuda_tiles::{
+    launch::List,
+    memory::{TmaLoad, TmaStore},
+};
+
+use crate::error::{ArgumentError, Result};
 use crate::stream::Stream;
 use crate::tensor::{Layout, Tensor, TensorView, TensorViewMut};
 use crate::tensor_maps::MapKeeper;
+
+pub use all::Arguments;
+pub(crate) use all::in_place;
 
 /// A value that can be passed for a kernel parameter of type `P`, in a launch on a stream of type `S`.
 ///
@@ -25,6 +36,10 @@ use crate::tensor_maps::MapKeeper;
 /// | [`TmaStore`] | `&mut tensor`, or a [`TensorViewMut`], of two axes or three |
 /// | number or `bool` | a value of just this type |
 /// | [`Divisible`], [`Bounded`] | the number itself, which must be as they say |
+/// | tuple, or struct with `#[derive(Parameter)]` | a tuple of arguments, one for each field in their order |
+/// | array | an array of arguments |
+/// | [`List`] | an array, a `Vec` or a slice of as many arguments as the list holds, or fewer |
+/// | [`ByValue`] | the struct, in a `ByValue` |
 ///
 /// Mistakes do not compile. A writable span needs a mutable borrow:
 ///
@@ -91,41 +106,58 @@ pub trait Argument<P, S = Stream> {
 
 /// A launch in preparation. The type has no name outside this crate, which keeps [`Argument`] and [`Arguments`] to it.
 pub struct Launching<'launch, S> {
-    pub(crate) kernel: &'launch Description,
     pub(crate) stream: &'launch S,
     /// The tensor maps of the stream's device.
     pub(crate) maps: &'launch dyn MapKeeper,
 }
 
-impl<T: Element, S> Argument<T, S> for T {
-    fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<T, ArgumentError> {
-        Ok(*self)
-    }
-}
-
-impl<T: Plain, S> Argument<ByValue<T>, S> for T {
-    fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<ByValue<T>, ArgumentError> {
-        Ok(ByValue(*self))
-    }
-}
-
-macro_rules! facts {
-    ($([$($parameter:tt)*] $fact:ty;)*) => { $(
-        impl<T: Element, S, $($parameter)*> Argument<$fact, S> for T
-        where
-            $fact: Fact<Number = T>,
-        {
-            fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<$fact, ArgumentError> {
-                <$fact>::try_new(*self).map_err(ArgumentError::Fact)
+/// Numbers for parameters of just their type. One implementation for each of them, so that tuples and arrays can have others.
+macro_rules! numbers {
+    ($($number:ty)*) => { $(
+        impl<S> Argument<$number, S> for $number {
+            fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<$number, ArgumentError> {
+                Ok(*self)
             }
         }
     )* };
 }
 
-facts! {
-    [const K: u64] Divisible<T, K>;
-    [const LOW: i64, const HIGH: i64] Bounded<T, LOW, HIGH>;
+numbers! {
+    bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 tf32 f8e4m3 f8e5m2 f8e8m0 f8ue5m3 f4e2m1 f4e2m1x2
 }
+
+impl<T: Element, S> Argument<Pointer<T>, S> for Pointer<T> {
+    fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<Self, ArgumentError> {
+        Ok(*self)
+    }
+}
+
+impl<T: Plain, S> Argument<Self, S> for ByValue<T> {
+    fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<Self, ArgumentError> {
+        Ok(*self)
+    }
+}
+
+macro_rules! facts {
+    ($($number:ident)*) => { $(
+        impl<S, const K: u64> Argument<Divisible<$number, K>, S> for $number {
+            fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<Divisible<$number, K>, ArgumentError> {
+                Divisible::try_new(*self).map_err(ArgumentError::Fact)
+            }
+        }
+
+        impl<S, const LOW: i64, const HIGH: i64> Argument<Bounded<$number, LOW, HIGH>, S> for $number {
+            fn resolve(
+                &mut self,
+                _launch: &Launching<'_, S>,
+            ) -> Result<Bounded<$number, LOW, HIGH>, ArgumentError> {
+                Bounded::try_new(*self).map_err(ArgumentError::Fact)
+            }
+        }
+    )* };
+}
+
+facts!(i8 i16 i32 i64 u8 u16 u32 u64);
 
 impl<T, E, M, G, const RANK: usize> Argument<TensorSpan<T, E, ReadOnly, M, G>> for &Tensor<T, RANK>
 where
@@ -217,57 +249,4 @@ where
         Ok(span) => Ok(span),
         Err(problem) => Err(layout.no_span(problem)),
     }
-}
-
-/// The arguments of a launch: a tuple with one [`Argument`] for each of the kernel's parameters, up to twelve.
-#[diagnostic::on_unimplemented(
-    message = "the kernel takes the parameters `{P}`, but was given `{Self}`",
-    label = "not the kernel's parameters `{P}`",
-    note = "pass a tuple with one argument for each parameter, in their order; `(x,)` is a tuple of one"
-)]
-pub trait Arguments<P, S = Stream> {
-    /// The values of all parameters, for a kernel that is about to be given to the stream. They may be used as long as
-    /// the arguments live.
-    ///
-    /// # Errors
-    /// [`Error::Argument`], which names the kernel and the parameter.
-    fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<P>;
-}
-
-macro_rules! arguments {
-    ($($parameter:ident $argument:ident $position:tt),*) => {
-        impl<S, $($parameter, $argument: Argument<$parameter, S>),*> Arguments<($($parameter,)*), S> for ($($argument,)*) {
-            #[allow(unused_variables, reason = "a kernel may have no parameters")]
-            fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<($($parameter,)*)> {
-                // No closures: each would be compiled for each kernel.
-                Ok(($(
-                    match self.$position.resolve(launch) {
-                        Ok(parameter) => parameter,
-                        Err(problem) => return Err(in_place(launch.kernel, $position, problem)),
-                    },
-                )*))
-            }
-        }
-    };
-}
-
-arguments!();
-arguments!(P0 A0 0);
-arguments!(P0 A0 0, P1 A1 1);
-arguments!(P0 A0 0, P1 A1 1, P2 A2 2);
-arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3);
-arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4);
-arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5);
-arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6);
-arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6, P7 A7 7);
-arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6, P7 A7 7, P8 A8 8);
-arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6, P7 A7 7, P8 A8 8, P9 A9 9);
-arguments!(P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6, P7 A7 7, P8 A8 8, P9 A9 9, P10 A10 10);
-arguments!(
-    P0 A0 0, P1 A1 1, P2 A2 2, P3 A3 3, P4 A4 4, P5 A5 5, P6 A6 6, P7 A7 7, P8 A8 8, P9 A9 9, P10 A10 10, P11 A11 11
-);
-
-fn in_place(kernel: &Description, index: usize, problem: ArgumentError) -> Error {
-    let name = kernel.arguments.get(index).copied().unwrap_or("unnamed");
-    Error::Argument { kernel: kernel.name, position: index + 1, name, problem: Box::new(problem) }
 }

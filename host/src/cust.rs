@@ -63,7 +63,7 @@ use cuda_tiles::launch::{Description, Kernel, Parameters, UnsafeKernel};
 // The crate is linked for the functions it defines.
 use cuda_tiles_cuda_shim as _;
 
-use crate::argument::{Arguments, Launching};
+use crate::argument::{Arguments, Launching, in_place};
 use crate::artifact::{Artifact, Entry, Image};
 use crate::code::{Code, Loaded};
 use crate::entry;
@@ -224,8 +224,9 @@ impl CustKernels {
         let [x, y, z] = grid.for_kernel(description)?;
         // Until the launch has been given to the stream nobody drops the tensor maps that its arguments find.
         let _held = self.maps.hold()?;
-        let launching = Launching { kernel: description, stream, maps: &self.maps };
-        let parts = arguments.resolve(&launching)?.into_parts();
+        let launching = Launching { stream, maps: &self.maps };
+        let resolved = arguments.resolve(&launching);
+        let parts = resolved.map_err(|problem| in_place(description, problem))?.into_parts();
         if grid.is_empty() {
             return Ok(());
         }

@@ -353,6 +353,32 @@ pub enum ArgumentError {
         /// The launch's device.
         launch: String,
     },
+    /// A field of a tuple or a struct does not fit.
+    #[error("in field `{name}`, {problem}")]
+    Field {
+        /// The field's name, or its number in a tuple.
+        name: &'static str,
+        /// What is wrong with it.
+        problem: Box<ArgumentError>,
+    },
+    /// An element of an array or a list does not fit.
+    #[error("in element {index}, {problem}")]
+    Item {
+        /// The element's number, from 0.
+        index: usize,
+        /// What is wrong with it.
+        problem: Box<ArgumentError>,
+    },
+    /// A list of more arguments than the kernel's list has places for.
+    #[error(
+        "{given} arguments do not fit the kernel's list, which holds {most}: launch for {most} at a time"
+    )]
+    ListLength {
+        /// How many were given.
+        given: usize,
+        /// How many the kernel's list holds.
+        most: usize,
+    },
     /// The tensor's shape, strides or alignment do not fit the kernel's span type.
     #[error("a tensor of shape {shape} and strides {strides} does not fit: {problem}")]
     Span {

@@ -4,7 +4,7 @@ use std::sync::RwLockReadGuard;
 
 use cuda_tiles::launch::{Description, Kernel, Parameters, UnsafeKernel};
 
-use crate::argument::{Arguments, Launching};
+use crate::argument::{Arguments, Launching, in_place};
 use crate::cpu::{self, RunBlock};
 use crate::device::Device;
 #[allow(unused_imports, reason = "for links in the documentation")]
@@ -126,7 +126,8 @@ unsafe fn launch<P: Parameters>(
     mut arguments: impl Arguments<P>,
 ) -> Result<()> {
     let launch = Checked::new(kernel.description(), stream, grid)?;
-    let parts = arguments.resolve(&launch.launching())?.into_parts();
+    let resolved = arguments.resolve(&launch.launching());
+    let parts = resolved.map_err(|problem| in_place(launch.kernel, problem))?.into_parts();
     // SAFETY: the spans are valid as long as `arguments` lives, each block runs once, the grid was checked against the kernel's rank, and
     // the caller vouches for the kernel's own contract.
     let block = |position| unsafe { kernel.run_block(position, &parts) };
@@ -154,7 +155,7 @@ impl<'launch> Checked<'launch> {
     /// What the arguments are resolved for.
     fn launching(&self) -> Launching<'_, Stream> {
         let maps: &dyn MapKeeper = self.stream.as_gpu().map_or(&NoMaps, |(gpu, _)| gpu);
-        Launching { kernel: self.kernel, stream: self.stream, maps }
+        Launching { stream: self.stream, maps }
     }
 
     /// Runs all blocks by `block` on the CPU, or gives the kernel and its parameters to the GPU's stream.

@@ -7,6 +7,7 @@
 //! and CPU agree with each other; elementary functions keep the error bounds that their documentation states.
 
 mod ahead;
+mod arguments;
 mod arithmetic;
 mod atomic_updates;
 mod atomics;

@@ -2,7 +2,9 @@
 //!
 //! Launching itself is the business of `cuda-tiles-host`; this module is the contract between both.
 
+mod aggregate;
 mod fingerprint;
+mod list;
 
 use crate::arch::execution::Place;
 pub use crate::arch::partitions::Partitions;
@@ -11,9 +13,11 @@ use crate::context::Cx;
 use crate::element::Element;
 use crate::layout::Block;
 use crate::sealed::Sealed;
+pub use aggregate::{Aggregate, Pair};
 use core::alloc::Layout;
 use core::marker::PhantomData;
 pub use fingerprint::Fingerprint;
+pub use list::{List, ListParts};
 
 /// What a kernel's attribute states, and where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -172,9 +176,8 @@ pub struct BlockPosition {
     pub partitions: Option<&'static Partitions>,
 }
 
-/// One argument of a kernel: a scalar, a struct of numbers, a span, or a load or store operand. A kernel receives it as up to three parameters.
-///
-/// Pointers must be parameters of their own: inside a struct the compiler loses their address space.
+/// One argument of a kernel: a scalar, a struct of numbers, a span, a load or store operand; or a tuple, an array, a [`List`] or a
+/// struct of arguments, by [`#[derive(Parameter)]`](macro@crate::Parameter). A kernel receives it as up to three parameters.
 ///
 /// # Safety
 /// `from_parts` gives back what `into_parts` took apart, and the types of the parts have the same layout on host and
@@ -183,7 +186,8 @@ pub struct BlockPosition {
     message = "`{Self}` cannot be an argument of a kernel",
     label = "not a kernel argument",
     note = "arguments are scalars of an element type, and spans: `Span<f32, (u32, D<64>)>`, `SpanMut<...>`, `SpanAtomic<...>`; \
-            streamed matrices: `TmaLoad<f16, Shape2<128, 64>>`, `TmaStore<...>`; and memory of the block, marked `#[shared]`"
+            streamed matrices: `TmaLoad<f16, Shape2<128, 64>>`, `TmaStore<...>`; structs of these with `#[derive(Parameter)]`; and memory of \
+            the block, marked `#[shared]`"
 )]
 #[doc(alias("ScalarInt64"))]
 pub unsafe trait Parameter: Sized + 'static {
@@ -263,7 +267,9 @@ unsafe impl<T: Element> Parameter for T {
     }
 }
 
-/// A struct of numbers as one argument of a kernel, such as the description of an epilogue. A launch is given the struct itself.
+/// A struct of numbers as one argument of a kernel, such as the description of an epilogue. A launch is given the same, `ByValue(line)`.
+///
+/// [`#[derive(Parameter)]`](macro@crate::Parameter) needs no `unsafe` and takes spans as well; its launch is given the fields.
 ///
 /// ```
 /// use cuda_tiles::launch::{ByValue, Fingerprint, Plain};

@@ -102,6 +102,34 @@ mod sealed;
 
 pub use cuda_tiles_macros::kernel;
 
+/// Makes a struct of arguments one argument of a kernel.
+///
+/// Each field is an argument of its own kind: a number, a span, a streamed operand, an array or a list of these, or such a struct. The launch is
+/// given a tuple with one argument for each field, in their order, and checks each as it would by itself. The struct may be generic. It has 1
+/// to 12 fields.
+///
+/// ```
+/// # use cuda_tiles::prelude::*;
+/// /// A step of gradient descent.
+/// #[derive(Parameter)]
+/// pub struct Step<T: Element> {
+///     parameters: SpanMut<f32, (u32,)>,
+///     gradients: Span<T, (u32,)>,
+///     rate: f32,
+/// }
+///
+/// #[kernel(instances(<f32>, <bf16>))]
+/// pub fn descend<B: Block, T: Element + Cast<f32>>(cx: Cx<B>, step: Step<T>) {
+///     let tile = shape![1024];
+///     let (parameters, gradients) = (step.parameters.partition(cx, tile), step.gradients.partition(cx, tile));
+///     let i = cx.bid::<0>();
+///     let change = gradients.load_masked(Zero, i).cast::<f32>() * step.rate;
+///     parameters.store_masked(parameters.load_masked(Zero, i) - change, i);
+/// }
+/// // descend::<bf16>().launch(&device, grid, ((&mut parameters, &gradients, 0.1),))?;
+/// ```
+pub use cuda_tiles_macros::Parameter;
+
 /// Everything that kernels need: `use cuda_tiles::prelude::*;`.
 pub mod prelude {
     pub use crate::context::{BlockIndex, Cx, steps};
@@ -111,7 +139,7 @@ pub mod prelude {
         WholeExponent, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
     };
     pub use crate::epilogue::EpilogueBuffer;
-    pub use crate::kernel;
+    pub use crate::launch::List;
     pub use crate::layout::{Accumulators, Block, Blocked, Join, Layout, Slice, TransposedAccumulators};
     pub use crate::memory::{MatrixShape, SharedTile, TmaLoad, TmaStore};
     pub use crate::mma::{
@@ -146,5 +174,6 @@ pub mod prelude {
         GatherScatterView, Nan, NegativeInfinity, NegativeZero, Padding, PartitionView, PositiveInfinity,
         StridedView, WindowView, Zero,
     };
+    pub use crate::{Parameter, kernel};
     pub use crate::{axes, shape, steps, tile_assert, tile_print};
 }

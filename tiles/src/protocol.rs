@@ -38,7 +38,7 @@ pub const MESSAGE: usize = TEXT + 4;
 
 /// What can have gone wrong, behind the operation. `{}` is the next number of the failure, which has a sign, and `{[]}` a list:
 /// its length and its numbers. A GPU sends the number of a text, since copying texts would be code in every kernel.
-pub const TEXTS: [&str; 14] = [
+pub const TEXTS: [&str; 15] = [
     "a check failed",
     " of tile {[]} reaches outside the tensor: tiles of {[]} in a tensor of {[]}; use the masked form for edge tiles",
     "index {} is not below dimension {} of the tile, {}",
@@ -53,6 +53,7 @@ pub const TEXTS: [&str; 14] = [
     ": stages are still held; release them before a k loop begins",
     "the kernel is not for this GPU: the `targets` of its attribute leave the GPU out",
     ": the tensor has no element {[]}, its extents are {[]}",
+    ": the list has {} items, none of number {}",
 ];
 /// The number of a text about anything else.
 pub const A_CHECK: usize = 0;
@@ -80,6 +81,8 @@ pub const TARGETS: usize = 12;
 pub const GATHERED: usize = 7;
 /// An element is not in its tensor: index, extents.
 pub const OUTSIDE: usize = 13;
+/// An item is not in its list: the list's length, index.
+pub const ITEM: usize = 14;
 /// An assertion does not hold: the element's index. Its own text is the message that [`MESSAGE`] tells of.
 pub const ASSERTED: usize = 3;
 

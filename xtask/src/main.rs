@@ -10,6 +10,7 @@ mod fuzz;
 mod imports;
 mod process;
 mod ptx;
+mod published;
 mod quickstart;
 mod setup;
 mod test;

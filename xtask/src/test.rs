@@ -4,8 +4,8 @@ use std::process::Command;
 
 use crate::error::Result;
 use crate::process::{self, Beside, Outcome, Steps, run_all};
-use crate::workspace::{cargo, consumer, target};
-use crate::{toolchain, without_toolchain};
+use crate::workspace::{cargo, target};
+use crate::{published, toolchain, without_toolchain};
 
 /// Which tests to run.
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub(crate) struct Options {
 enum Group {
     /// The kernels' PTX, with NVIDIA's assembler.
     Ptx,
-    /// A user's crate, outside the workspace.
+    /// A user's crate and what the template makes, with the crates as they are published.
     Consumer,
     /// The same on a machine without device toolchain.
     WithoutToolchain,
@@ -35,7 +35,7 @@ impl Group {
     fn title(self) -> &'static str {
         match self {
             Self::Ptx => "PTX",
-            Self::Consumer => "a user's crate",
+            Self::Consumer => "a user's crate and the template, with the published crates",
             Self::WithoutToolchain => "a machine without device toolchain",
             Self::Miri => "undefined behaviour, by Miri",
             Self::MiriNightly => "undefined behaviour, by Miri, every night",
@@ -59,7 +59,7 @@ pub(crate) fn run(options: &Options) -> Result {
     // Each of these keeps one core busy for minutes, and cargo leaves one idle now and then.
     let mut ptx = (is_meant(Group::Ptx) && toolchain::assembler().is_some()).then(|| Beside::start([ptx()]));
     let mut miri = (is_meant(Group::Miri) && has_miri()).then(|| Beside::start(interpreted(&MIRI)));
-    step(Group::Consumer, &mut consumer_test);
+    step(Group::Consumer, &mut published::test);
     step(Group::WithoutToolchain, &mut without_toolchain::run);
     step(Group::Workspace, &mut workspace);
     step(Group::Ptx, &mut || match ptx.take() {
@@ -96,14 +96,6 @@ fn ptx() -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
     command.arg("ptx");
     command
-}
-
-/// Builds and tests the crate outside the workspace, with PTX.
-fn consumer_test() -> Result<Outcome> {
-    let mut command = cargo(["test", "--manifest-path"]);
-    command.arg(consumer().join("Cargo.toml")).arg("--target-dir").arg(target().join("consumer"));
-    command.env("CUDA_TILES_REQUIRE_PTX", "1");
-    run_all([command])
 }
 
 /// The tests of a package that Miri interprets, and the flags of Miri.

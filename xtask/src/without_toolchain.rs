@@ -9,6 +9,7 @@ use std::process::Command;
 
 use crate::error::{Context, Error, Result};
 use crate::process::{self, Outcome};
+use crate::published::Programs;
 use crate::toolchain::{self, Running};
 use crate::workspace;
 
@@ -20,13 +21,12 @@ pub(crate) fn run() -> Result<Outcome> {
     }
     let folder = workspace::target().join("without-toolchain");
     let rustc = hide_source(&Running::find()?, &folder)?;
-    let manifest = workspace::consumer().join("Cargo.toml");
+    let programs = Programs::get()?;
+    let manifest = programs.folder().join("consumer/Cargo.toml");
     let cargo = |subcommand: &str| {
-        let mut command = workspace::cargo([subcommand, "--color", "never", "--manifest-path"]);
+        let mut command = programs.consumer(subcommand);
         command
-            .arg(&manifest)
-            .arg("--target-dir")
-            .arg(workspace::target().join("consumer"))
+            .args(["--color", "never"])
             .env("RUSTC", &rustc)
             .env("PATH", path_without_rustup())
             .env_remove("CUDA_TILES_TOOLCHAIN")

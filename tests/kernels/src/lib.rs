@@ -11,6 +11,7 @@
 #![no_std]
 
 pub mod ahead;
+pub mod arguments;
 pub mod arithmetic;
 pub mod atomic_updates;
 pub mod atomics;

@@ -1,7 +1,9 @@
-//! The attribute `#[kernel]` of cuda-tiles. Use it as `cuda_tiles::kernel`, where its documentation has the context.
+//! The attribute `#[kernel]` and the derive macro `Parameter` of cuda-tiles. Use them as `cuda_tiles::kernel` and `cuda_tiles::Parameter`,
+//! where their documentation has the context.
 
 mod attribute;
 mod expand;
+mod parameter;
 mod signature;
 
 use proc_macro::TokenStream;
@@ -66,4 +68,12 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     }
     let attribute = parse_macro_input!(attribute as attribute::Attribute);
     expand::kernel(&attribute, item).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Its name is `cuda_tiles::Parameter`.
+#[proc_macro_derive(Parameter)]
+pub fn parameter(item: TokenStream) -> TokenStream {
+    parameter::parameter(parse_macro_input!(item as syn::DeriveInput))
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
 }

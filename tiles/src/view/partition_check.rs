@@ -7,6 +7,7 @@ use crate::arch::order;
 use crate::arch::partitions::{self, MOST_CUTS, Noted, WORDS};
 use crate::context::Cx;
 use crate::element::Element;
+use crate::launch::List;
 use crate::layout::Block;
 use crate::memory::tensor_map::{MatrixShape, TmaStore};
 use crate::prelude::CausalBalanced;
@@ -168,6 +169,53 @@ where
         strides: span.strides().map(OffsetInteger::to_u64),
         tile: [1 << log[0], 1 << log[1], 1 << log[2], 1 << log[3]],
         steps: W::STEPS,
+        block: [cx.block_index(0), cx.block_index(1), cx.block_index(2)],
+    };
+    own.compare(cx.place());
+}
+
+/// Checks that the block cuts a list of writable spans as earlier blocks have: each item into tiles of shape `S`, ownership `N`. Without a
+/// record it does nothing.
+#[inline(always)]
+#[track_caller]
+pub(super) fn assert_same_list<T, E, A, M, G, S, B, N, const ITEMS: usize>(
+    list: &List<TensorSpan<T, E, A, M, G>, ITEMS>,
+    cx: Cx<B>,
+) where
+    T: Element,
+    E: Extents,
+    A: NamedBy<N>,
+    M: Mapping,
+    G: Alignment,
+    S: Shape,
+    B: Block,
+{
+    if !A::OWNED {
+        return;
+    }
+    order::cuts();
+    if !partitions::RECORDED {
+        return;
+    }
+    // Of one element an address tells the list from all other arguments, since nothing else writes there. Items are whole arguments: no
+    // block knows others than these.
+    // SAFETY: the copies are only asked where they lie.
+    let items = (0..list.len()).map(|k| unsafe { list.item("partition", k.into()) });
+    let Some(first) = items.into_iter().find(|span| !span.is_empty()) else {
+        return;
+    };
+    let [a, b, c, _] = S::DESCRIPTION.log;
+    let tile = [1, 1 << a, 1 << b, 1 << c];
+    let address = first.pointer.addr() as u64;
+    let own = Partition {
+        origin: address,
+        first: address,
+        rank: E::RANK as u64 + 1,
+        naming: A::NAMING,
+        extents: [list.len().into(), 0, 0, 0],
+        strides: [0; MAXIMUM_RANK],
+        tile,
+        steps: tile,
         block: [cx.block_index(0), cx.block_index(1), cx.block_index(2)],
     };
     own.compare(cx.place());

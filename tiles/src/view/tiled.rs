@@ -183,6 +183,12 @@ where
         Self { span, alone, shape: PhantomData }
     }
 
+    /// The view of a span in a list that has been cut.
+    #[inline(always)]
+    pub(super) fn of_item(span: TensorSpan<T, E, A, M, G>) -> Self {
+        Self { span, alone: false, shape: PhantomData }
+    }
+
     /// The number of tiles along `axis` that start inside the tensor, partial ones included.
     ///
     /// It is a `u32`, or a `u64` where an extent is one.
