@@ -3,5 +3,5 @@
 use cuda_tiles_builder::{Arch, CudaBuilder};
 
 fn main() {
-    CudaBuilder::new("kernels").arch(Arch::Sm80).arch(Arch::Sm90a).build();
+    CudaBuilder::new("kernels").name("kernels").arch(Arch::Sm80).arch(Arch::Sm90a).build();
 }

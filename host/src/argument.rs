@@ -1,9 +1,7 @@
 //! What can be passed to a kernel for each of its parameters.
 
-use cuda_tiles::element::{
-    Element, Pointer, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
-};
-use cuda_tiles::launch::{ByValue, Plain};
+use cuda_tiles::element::Element;
+use cuda_tiles::launch::{ByValue, Parameter, Plain, Single};
 use cuda_tiles::shape::{OfRank, Rank};
 use cuda_tiles::span::{
     Access, Alignment, Atomic, Bounded, Divisible, Exclusive, Extents, Fact, Mapping, ReadOnly, TensorSpan,
@@ -26,7 +24,8 @@ use crate::tensor_maps::MapKeeper;
 pub use all::Arguments;
 pub(crate) use all::in_place;
 
-/// A value that can be passed for a kernel parameter of type `P`, in a launch on a stream of type `S`.
+/// A value that can be passed for a kernel parameter of type `P`, in a launch on a stream of type `S`. `F` is the parameter's own form, which
+/// keeps arguments for parts of a parameter from those that are one.
 ///
 /// | parameter | argument |
 /// |---|---|
@@ -39,7 +38,7 @@ pub(crate) use all::in_place;
 /// | tuple, or struct with `#[derive(Parameter)]` | a tuple of arguments, one for each field in their order |
 /// | array | an array of arguments |
 /// | [`List`] | an array, a `Vec` or a slice of as many arguments as the list holds, or fewer |
-/// | [`ByValue`] | the struct, in a `ByValue` |
+/// | [`ByValue`] | the struct |
 ///
 /// Mistakes do not compile. A writable span needs a mutable borrow:
 ///
@@ -95,7 +94,7 @@ pub(crate) use all::in_place;
             writable span or a `TmaStore`",
     note = "element type and rank must be the parameter's own; a number must have just the parameter's type, as in `1.0_f32`"
 )]
-pub trait Argument<P, S = Stream> {
+pub trait Argument<P: Parameter, S = Stream, F = <P as Parameter>::Form> {
     /// The parameter's value, for a kernel that is about to be given to the stream. It may be used as long as the
     /// argument itself lives: only this crate can call the function, and implement the trait.
     ///
@@ -111,53 +110,35 @@ pub struct Launching<'launch, S> {
     pub(crate) maps: &'launch dyn MapKeeper,
 }
 
-/// Numbers for parameters of just their type. One implementation for each of them, so that tuples and arrays can have others.
-macro_rules! numbers {
-    ($($number:ty)*) => { $(
-        impl<S> Argument<$number, S> for $number {
-            fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<$number, ArgumentError> {
-                Ok(*self)
-            }
-        }
-    )* };
-}
-
-numbers! {
-    bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 tf32 f8e4m3 f8e5m2 f8e8m0 f8ue5m3 f4e2m1 f4e2m1x2
-}
-
-impl<T: Element, S> Argument<Pointer<T>, S> for Pointer<T> {
-    fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<Self, ArgumentError> {
+impl<T: Element, S> Argument<T, S, Single> for T {
+    fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<T, ArgumentError> {
         Ok(*self)
     }
 }
 
-impl<T: Plain, S> Argument<Self, S> for ByValue<T> {
-    fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<Self, ArgumentError> {
-        Ok(*self)
+impl<T: Plain, S> Argument<ByValue<T>, S, Single> for T {
+    fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<ByValue<T>, ArgumentError> {
+        Ok(ByValue(*self))
     }
 }
 
 macro_rules! facts {
-    ($($number:ident)*) => { $(
-        impl<S, const K: u64> Argument<Divisible<$number, K>, S> for $number {
-            fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<Divisible<$number, K>, ArgumentError> {
-                Divisible::try_new(*self).map_err(ArgumentError::Fact)
-            }
-        }
-
-        impl<S, const LOW: i64, const HIGH: i64> Argument<Bounded<$number, LOW, HIGH>, S> for $number {
-            fn resolve(
-                &mut self,
-                _launch: &Launching<'_, S>,
-            ) -> Result<Bounded<$number, LOW, HIGH>, ArgumentError> {
-                Bounded::try_new(*self).map_err(ArgumentError::Fact)
+    ($([$($parameter:tt)*] $fact:ty;)*) => { $(
+        impl<T: Element, S, $($parameter)*> Argument<$fact, S, Single> for T
+        where
+            $fact: Fact<Number = T> + Parameter<Form = Single>,
+        {
+            fn resolve(&mut self, _launch: &Launching<'_, S>) -> Result<$fact, ArgumentError> {
+                <$fact>::try_new(*self).map_err(ArgumentError::Fact)
             }
         }
     )* };
 }
 
-facts!(i8 i16 i32 i64 u8 u16 u32 u64);
+facts! {
+    [const K: u64] Divisible<T, K>;
+    [const LOW: i64, const HIGH: i64] Bounded<T, LOW, HIGH>;
+}
 
 impl<T, E, M, G, const RANK: usize> Argument<TensorSpan<T, E, ReadOnly, M, G>> for &Tensor<T, RANK>
 where

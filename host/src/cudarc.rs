@@ -52,6 +52,7 @@ use std::sync::Arc;
 use ::cudarc::driver::sys::CUdeviceptr;
 use ::cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut};
 use cuda_tiles::element::Element;
+use cuda_tiles::launch::Parameter;
 
 use crate::argument::{Argument, Launching};
 use crate::error::{ArgumentError, Error, Result};
@@ -220,7 +221,7 @@ impl<'buffer, T: Element, const RANK: usize> CudarcTensorMut<'buffer, T, RANK> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<P, T: Element, const RANK: usize> Argument<P> for CudarcTensor<'_, T, RANK>
+impl<P: Parameter, T: Element, const RANK: usize> Argument<P> for CudarcTensor<'_, T, RANK>
 where
     for<'tensor> &'tensor Tensor<T, RANK>: Argument<P>,
 {
@@ -232,7 +233,7 @@ where
 }
 
 #[diagnostic::do_not_recommend]
-impl<P, T: Element, const RANK: usize> Argument<P> for CudarcTensorMut<'_, T, RANK>
+impl<P: Parameter, T: Element, const RANK: usize> Argument<P> for CudarcTensorMut<'_, T, RANK>
 where
     for<'tensor> &'tensor mut Tensor<T, RANK>: Argument<P>,
 {

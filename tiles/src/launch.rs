@@ -197,6 +197,8 @@ pub unsafe trait Parameter: Sized + 'static {
     type Second: Copy + 'static;
     /// The third part; of size zero where there is none.
     type Third: Copy + 'static;
+    /// Whether a launch is given one argument for it, [`Single`], or a tuple or an array with arguments for its parts, [`Composite`].
+    type Form;
     /// What a launch relies on: the same on the device and on the host, and different for types of different meaning.
     const FINGERPRINT: Fingerprint;
     /// Takes the argument apart.
@@ -208,6 +210,12 @@ pub unsafe trait Parameter: Sized + 'static {
     /// once by each block.
     unsafe fn from_parts(parts: Parts<Self>) -> Self;
 }
+
+/// The form of a [`Parameter`] for which a launch is given one argument.
+pub enum Single {}
+
+/// The form of a [`Parameter`] for whose parts a launch is given arguments: tuples, arrays and structs.
+pub enum Composite {}
 
 /// An argument taken apart.
 #[repr(C)]
@@ -256,6 +264,7 @@ unsafe impl<T: Element> Parameter for T {
     type First = T::Bits;
     type Second = ();
     type Third = ();
+    type Form = Single;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("scalar").word(T::NAME);
     #[inline(always)]
     fn into_parts(self) -> Parts<T> {
@@ -267,7 +276,7 @@ unsafe impl<T: Element> Parameter for T {
     }
 }
 
-/// A struct of numbers as one argument of a kernel, such as the description of an epilogue. A launch is given the same, `ByValue(line)`.
+/// A struct of numbers as one argument of a kernel, such as the description of an epilogue. A launch is given the struct itself.
 ///
 /// [`#[derive(Parameter)]`](macro@crate::Parameter) needs no `unsafe` and takes spans as well; its launch is given the fields.
 ///
@@ -314,6 +323,7 @@ unsafe impl<T: Plain> Parameter for ByValue<T> {
     type First = T;
     type Second = ();
     type Third = ();
+    type Form = Single;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("by value").then(T::FINGERPRINT);
     #[inline(always)]
     fn into_parts(self) -> Parts<Self> {

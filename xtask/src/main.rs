@@ -8,6 +8,7 @@ mod doctor;
 mod error;
 mod fuzz;
 mod imports;
+mod platforms;
 mod process;
 mod ptx;
 mod published;

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::error::Result;
 use crate::process::{self, Beside, Outcome, Steps, run_all};
 use crate::workspace::{cargo, target};
-use crate::{published, toolchain, without_toolchain};
+use crate::{platforms, published, toolchain, without_toolchain};
 
 /// Which tests to run.
 #[derive(clap::Args)]
@@ -27,6 +27,8 @@ enum Group {
     Miri,
     /// More under Miri, for every night; not among all groups.
     MiriNightly,
+    /// The CPU path on other processors and systems, by emulators, for every night; not among all groups.
+    Platforms,
     /// Cargo's tests of the workspace, products of matrices included.
     Workspace,
 }
@@ -39,6 +41,7 @@ impl Group {
             Self::WithoutToolchain => "a machine without device toolchain",
             Self::Miri => "undefined behaviour, by Miri",
             Self::MiriNightly => "undefined behaviour, by Miri, every night",
+            Self::Platforms => "other platforms",
             Self::Workspace => "workspace",
         }
     }
@@ -47,7 +50,7 @@ impl Group {
 /// Runs the tests, all of them even if one group fails.
 pub(crate) fn run(options: &Options) -> Result {
     let is_meant = |group: Group| match group {
-        Group::MiriNightly => options.groups.contains(&group),
+        Group::MiriNightly | Group::Platforms => options.groups.contains(&group),
         _ => options.groups.is_empty() || options.groups.contains(&group),
     };
     let mut steps = Steps::new("groups of tests");
@@ -74,6 +77,7 @@ pub(crate) fn run(options: &Options) -> Result {
         true => run_all(interpreted(&MIRI_NIGHTLY)),
         false => Ok(without_miri()),
     });
+    step(Group::Platforms, &mut platforms::test);
     steps.finish()
 }
 

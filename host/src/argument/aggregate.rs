@@ -1,6 +1,6 @@
 //! Arguments for parameters that are made of others: tuples, structs, arrays and lists.
 
-use cuda_tiles::launch::{Aggregate, List, Parameter};
+use cuda_tiles::launch::{Aggregate, Composite, List, Parameter};
 
 use super::{Argument, Arguments, Launching};
 use crate::error::{ArgumentError, Result};
@@ -8,7 +8,7 @@ use crate::error::{ArgumentError, Result};
 macro_rules! fields {
     ($($($argument:ident)*;)*) => { $(
         #[diagnostic::do_not_recommend]
-        impl<P: Aggregate, S, $($argument),*> Argument<P, S> for ($($argument,)*)
+        impl<P: Aggregate + Parameter<Form = Composite>, S, $($argument),*> Argument<P, S, Composite> for ($($argument,)*)
         where
             Self: Arguments<P::Fields, S>,
         {
@@ -41,7 +41,7 @@ fields! {
 }
 
 #[diagnostic::do_not_recommend]
-impl<P, S, A: Argument<P, S>, const N: usize> Argument<[P; N], S> for [A; N] {
+impl<P: Parameter, S, A: Argument<P, S>, const N: usize> Argument<[P; N], S, Composite> for [A; N] {
     fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<[P; N], ArgumentError> {
         let mut elements = Vec::with_capacity(N);
         for (index, argument) in self.iter_mut().enumerate() {
@@ -55,7 +55,7 @@ impl<P, S, A: Argument<P, S>, const N: usize> Argument<[P; N], S> for [A; N] {
 }
 
 /// An argument that stands at a place among others of its kind.
-fn item<P, S, A: Argument<P, S>>(
+fn item<P: Parameter, S, A: Argument<P, S>>(
     argument: &mut A,
     index: usize,
     launch: &Launching<'_, S>,

@@ -1,6 +1,6 @@
 //! All arguments of a launch.
 
-use cuda_tiles::launch::Description;
+use cuda_tiles::launch::{Description, Parameter};
 
 use super::{Argument, Launching};
 use crate::error::{ArgumentError, Error, Result};
@@ -23,7 +23,7 @@ pub trait Arguments<P, S = Stream> {
 
 macro_rules! arguments {
     ($($parameter:ident $argument:ident $position:tt),*) => {
-        impl<S, $($parameter, $argument: Argument<$parameter, S>),*> Arguments<($($parameter,)*), S> for ($($argument,)*) {
+        impl<S, $($parameter: Parameter, $argument: Argument<$parameter, S>),*> Arguments<($($parameter,)*), S> for ($($argument,)*) {
             #[allow(unused_variables, reason = "a kernel may have no parameters")]
             fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<($($parameter,)*), (usize, ArgumentError)> {
                 // No closures: each would be compiled for each kernel.

@@ -79,6 +79,7 @@ pub(crate) fn parameter(input: DeriveInput) -> Result<TokenStream> {
             type First = #parts_of_all::First;
             type Second = ();
             type Third = ();
+            type Form = ::cuda_tiles::launch::Composite;
             const FINGERPRINT: ::cuda_tiles::launch::Fingerprint =
                 ::cuda_tiles::launch::Fingerprint::EMPTY.word("struct").word(#word)#(.word(#names))*.then(#parts_of_all::FINGERPRINT);
             #[inline(always)]

@@ -3,7 +3,7 @@
 //! They are one parameter of the entry, which holds the parts of all. Accesses to global memory name its window themselves, so that nothing
 //! is lost where a pointer comes out of a struct.
 
-use super::{Fingerprint, Parameter, Parameters, Parts};
+use super::{Composite, Fingerprint, Parameter, Parameters, Parts};
 
 #[allow(unused_imports, reason = "for links in the documentation")]
 use super::List;
@@ -52,6 +52,7 @@ macro_rules! tuples {
             type First = nested!(type $($name)*);
             type Second = ();
             type Third = ();
+            type Form = Composite;
             const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("tuple")$(.then($name::FINGERPRINT))*;
             #[inline(always)]
             #[allow(non_snake_case, reason = "a field goes by the name of its type")]
@@ -103,6 +104,7 @@ unsafe impl<P: Parameter, const N: usize> Parameter for [P; N] {
     type First = [Parts<P>; N];
     type Second = ();
     type Third = ();
+    type Form = Composite;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("array").number(N as u64).then(P::FINGERPRINT);
     #[inline(always)]
     fn into_parts(self) -> Parts<Self> {

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::aggregate::fits;
-use super::{Fingerprint, Parameter, Parts};
+use super::{Fingerprint, Parameter, Parts, Single};
 use crate::arch::messages::Failure;
 use crate::arch::running::Run;
 use crate::protocol::ITEM;
@@ -176,6 +176,7 @@ unsafe impl<P: Parameter, const N: usize> Parameter for List<P, N> {
     type First = ListParts<P, N>;
     type Second = ();
     type Third = ();
+    type Form = Single;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("list").number(N as u64).then(P::FINGERPRINT);
     #[inline(always)]
     fn into_parts(self) -> Parts<Self> {

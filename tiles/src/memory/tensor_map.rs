@@ -4,7 +4,7 @@ use crate::arch::barriers::PRODUCER_WARP;
 use crate::arch::running::Run;
 use crate::arch::{bulk, execution};
 use crate::element::Element;
-use crate::launch::{Fingerprint, Parameter, Parts};
+use crate::launch::{Fingerprint, Parameter, Parts, Single};
 use crate::memory::shared_tile::MOST_COPIED_ROWS;
 use crate::registers::PowerOfTwo;
 use crate::shape::{Dimension, Shape};
@@ -250,6 +250,7 @@ macro_rules! streamed {
             type First = *const TensorMap;
             type Second = *mut T::Bits;
             type Third = MatrixLayout;
+            type Form = Single;
             const FINGERPRINT: Fingerprint = Fingerprint::EMPTY
                 .word(stringify!($matrix))
                 .word(T::NAME)

@@ -7,7 +7,7 @@
 use super::extents::{Extent, ExtentError};
 use crate::arch;
 use crate::element::Integer;
-use crate::launch::{Fingerprint, Parameter, Parts};
+use crate::launch::{Fingerprint, Parameter, Parts, Single};
 use crate::sealed::{Sealed, sealed};
 use core::fmt;
 use core::hint::assert_unchecked;
@@ -237,6 +237,7 @@ macro_rules! scalars {
             type First = T::Bits;
             type Second = ();
             type Third = ();
+            type Form = Single;
             const FINGERPRINT: Fingerprint = $facts.word(T::NAME);
             #[inline(always)]
             fn into_parts(self) -> Parts<Self> {

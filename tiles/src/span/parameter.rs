@@ -3,7 +3,7 @@
 use super::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::arch::partitions::Origin;
 use crate::element::Element;
-use crate::launch::{Fingerprint, Parameter, Parts};
+use crate::launch::{Fingerprint, Parameter, Parts, Single};
 
 // SAFETY: the parts are all of the span's fields; extents and strides are packed in `repr(C)`.
 unsafe impl<T, E, A, M, G> Parameter for TensorSpan<T, E, A, M, G>
@@ -17,6 +17,7 @@ where
     type First = *mut T::Bits;
     type Second = E::Packed;
     type Third = M::Data<E>;
+    type Form = Single;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY
         .word("span")
         .word(T::NAME)

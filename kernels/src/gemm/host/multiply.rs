@@ -1,7 +1,7 @@
 //! The products that have kernels, and the candidates for each product.
 
 use cuda_tiles::element::{Element, bf16, f8e4m3, f8e5m2, f16, tf32};
-use cuda_tiles::launch::{ByValue, Description};
+use cuda_tiles::launch::Description;
 use cuda_tiles_host::{Error, Grid, Launch, Result, Stream, TensorView, TensorViewMut};
 
 use super::packing::Bits;
@@ -125,7 +125,7 @@ macro_rules! candidate {
             description: || instance!($kernel $loads [$a $b $accumulator $c] $m $n $k $promoted).description(),
             launch: |stream, blocks, Operands { a, b, c, bias, scales, range }| {
                 let grid = grid!($loads blocks c $m $n);
-                let arguments = (a, b, c, bias, ByValue(scales), ByValue(range));
+                let arguments = (a, b, c, bias, scales, range);
                 instance!($kernel $loads [$a $b $accumulator $c] $m $n $k $promoted)
                     .launch_on(stream, grid, arguments)
             },
@@ -234,7 +234,6 @@ macro_rules! products {
             const TMA_PARTIAL_SUMS: bool = tma_partial_sums!($decomposition);
             fn reduce(stream: &Stream, arguments: PartialSums<'_, $accumulator, $c>) -> Result<()> {
                 let PartialSums { partial_sums, c, bias, scales, of } = arguments;
-                let scales = ByValue(scales);
                 let shape = c.shape();
                 match of {
                     PartialSumsOf::SplitK(splits) if splits < MANY_PARTIAL_SUMS => {
@@ -249,7 +248,7 @@ macro_rules! products {
                     }
                     PartialSumsOf::StreamK(range, steps) => stream_k_pass!(
                         $decomposition $accumulator $c stream second_pass_grid(shape, 16),
-                        (partial_sums, c, bias, scales, ByValue(range), steps)
+                        (partial_sums, c, bias, scales, range, steps)
                     ),
                 }
             }
