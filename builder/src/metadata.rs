@@ -410,6 +410,12 @@ mod tests {
         let writes = "\tatom.global.add.u32 %r1, [_RNvCs1_1k1C], 1;\n";
         let error = with("", writes).unwrap_err().to_string();
         assert!(error.starts_with("kernel `second` writes the static `k::C`, or may do so: "), "{error}");
+        // Debug information hides nothing, and accuses nobody.
+        assert!(with("", &format!("\t.loc\t1 8 0\n{writes}")).is_err());
+        assert!(with("", &format!("\t.loc\t1 8 0\n{late}")).is_err());
+        let table = "\tret;\n}\n\t.section\t.debug_info\n\t{\n.b64 _RNvCs1_1k1C\n\t}\n.func other()\n{\n";
+        assert!(with("", table).is_ok());
+        assert!(with("", &format!("\tcall other;\n{table}{writes}")).is_err());
         assert!(with(" contract=unsafe", writes).unwrap().0.contains(writes));
     }
 
