@@ -85,5 +85,6 @@ pub use builder::{Built, CudaBuilder};
 pub use debug_info::{DebugInfo, UnknownDebugInfo};
 pub use diagnostics::Diagnostics;
 pub use error::Error;
+pub use machine_code::find_ptxas;
 pub use metadata::{KernelMetadata, MetadataError};
 pub use toolchain::{Rejected, ToolchainMissing};

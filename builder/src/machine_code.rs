@@ -89,6 +89,17 @@ impl Places {
     }
 }
 
+/// NVIDIA's assembler where builds look for it: what `CUDA_TILES_PTXAS` names, a toolkit in `CUDA_HOME` or `CUDA_PATH`, `PATH`.
+///
+/// ```
+/// if let Some(program) = cuda_tiles_builder::find_ptxas() {
+///     println!("machine code is made by {}", program.display());
+/// }
+/// ```
+pub fn find_ptxas() -> Option<PathBuf> {
+    Places::of_environment().find(Some(true)).ok()?.ok()
+}
+
 impl Assembler {
     /// The assembler to use, or why there is none.
     ///
