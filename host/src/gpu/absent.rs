@@ -84,6 +84,10 @@ impl Gpu {
         match *self {}
     }
 
+    pub(crate) fn threads(&self, _kernel: &Description) -> Result<u32> {
+        match *self {}
+    }
+
     pub(crate) fn image_of(&self, _kernel: &Description) -> Result<&'static Image> {
         match *self {}
     }
@@ -120,6 +124,12 @@ impl MapKeeper for Gpu {
 impl fmt::Display for Gpu {
     fn fmt(&self, _formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {}
+    }
+}
+
+impl fmt::Display for GpuStream {
+    fn fmt(&self, _formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self.0 {}
     }
 }
 

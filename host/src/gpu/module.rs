@@ -119,6 +119,12 @@ impl Gpu {
         Ok(function)
     }
 
+    /// The threads of a block of the kernel, whose code comes to the GPU now if it is not there yet.
+    pub(crate) fn threads(&self, kernel: &Description) -> Result<u32> {
+        self.bind()?;
+        Ok(self.function(kernel)?.threads.iter().product())
+    }
+
     /// Looks the kernel up in all artifacts, so that one which two of them have is noticed.
     fn find(&self, kernel: &Description) -> Result<(Module, &'static Entry)> {
         let loaded = self.modules.loaded.lock().unwrap_or_else(PoisonError::into_inner);
