@@ -83,6 +83,7 @@ mod tensor;
     allow(dead_code, reason = "the CPU has no tensor maps")
 )]
 mod tensor_maps;
+mod timing;
 mod trace;
 #[cfg_attr(not(feature = "cudarc"), allow(dead_code, reason = "the CPU has nothing to compile"))]
 mod warm_up;
@@ -99,6 +100,7 @@ pub use pinned::PinnedBuffer;
 pub use printer::set_printer;
 pub use stream::{Event, Stream};
 pub use tensor::{Tensor, TensorView, TensorViewMut};
+pub use timing::{Timer, Timing};
 pub use trace::{Trace, set_trace};
 pub use warm_up::Progress;
 pub use workspace::workspace;

@@ -215,6 +215,10 @@ impl GpuMemory {
         match *self.0 {}
     }
 
+    pub(crate) fn copy_from(&self, _stream: &GpuStream, _source: &Self) -> Result<()> {
+        match *self.0 {}
+    }
+
     pub(crate) fn write_pinned(&self, _stream: &GpuStream, _source: &GpuPinned) -> Result<()> {
         match *self.0 {}
     }
