@@ -87,17 +87,15 @@ impl Assembler {
     ///
     /// # Errors
     /// As [`assemble`](Self::assemble).
+    #[allow(clippy::missing_panics_doc, reason = "assembling does not panic")]
     pub fn assemble_all<'a>(
         &self,
         images: impl IntoIterator<Item = (&'a Path, Arch)>,
     ) -> Result<Vec<Assembled>> {
         std::thread::scope(|scope| {
-            let running: Vec<_> =
-                images.into_iter().map(|(ptx, arch)| scope.spawn(move || self.assemble(ptx, arch))).collect();
-            running
-                .into_iter()
-                .map(|assembling| assembling.join().expect("assembling does not panic"))
-                .collect()
+            let assemble = |(ptx, arch)| scope.spawn(move || self.assemble(ptx, arch));
+            let running: Vec<_> = images.into_iter().map(assemble).collect();
+            running.into_iter().map(|assembling| assembling.join().expect("no thread panics")).collect()
         })
     }
 }
@@ -123,12 +121,10 @@ impl Assembled {
             }
             let resources = kernel.as_ref().and_then(|kernel| assembled.kernels.get_mut(kernel));
             match resources {
-                Some(resources) if line.contains("bytes stack frame") => {
-                    if is_of_kernel {
-                        resources.stack_bytes = number_before(line, "bytes stack frame");
-                        resources.spill_store_bytes = number_before(line, "bytes spill stores");
-                        resources.spill_load_bytes = number_before(line, "bytes spill loads");
-                    }
+                Some(resources) if is_of_kernel && line.contains("bytes stack frame") => {
+                    resources.stack_bytes = number_before(line, "bytes stack frame");
+                    resources.spill_store_bytes = number_before(line, "bytes spill stores");
+                    resources.spill_load_bytes = number_before(line, "bytes spill loads");
                 }
                 Some(resources) if line.contains("Used ") && line.contains(" registers") => {
                     resources.registers = number_before(line, "registers");

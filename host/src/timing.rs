@@ -143,7 +143,7 @@ impl Timer {
         launch: impl FnMut(usize) -> Result<()>,
     ) -> Result<[Timing; N]> {
         let timings = self.compare_all(stream, N, launch)?;
-        Ok(timings.try_into().expect("there is a timing for each of them"))
+        Ok(std::array::from_fn(|which| timings[which]))
     }
 
     /// As [`compare`](Self::compare), of as many things as `count` says.

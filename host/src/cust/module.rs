@@ -96,7 +96,7 @@ impl Linker {
         };
         options.extend(kept);
         // Yes, as a number in place of an address.
-        values.extend(kept.map(|_| 1 as *mut c_void));
+        values.extend(kept.map(|_| std::ptr::without_provenance_mut::<c_void>(1)));
         let count = options.len() as c_uint;
         // SAFETY: `options` and `values` have `count` entries each in the form that the driver API describes for them; the log
         // buffer has the announced size and lives until the linker is destroyed.

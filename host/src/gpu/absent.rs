@@ -11,6 +11,7 @@ use cuda_tiles::memory::TensorMap;
 use crate::artifact::{Artifact, Image};
 use crate::code::Code;
 use crate::error::{Error, Result};
+use crate::pool::PoolMemory;
 use crate::tensor_maps::{MapDescription, MapKeeper};
 use crate::warm_up::Progress;
 
@@ -57,6 +58,18 @@ impl Gpu {
     }
 
     pub(crate) fn memory(&self) -> Result<(usize, usize)> {
+        match *self {}
+    }
+
+    pub(crate) fn pool(&self) -> Result<Option<PoolMemory>> {
+        match *self {}
+    }
+
+    pub(crate) fn set_release_threshold(&self, _bytes: u64) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn trim_pool(&self, _kept: usize) -> Result<()> {
         match *self {}
     }
 

@@ -154,7 +154,7 @@ impl Gpu {
         };
         options.extend(kept);
         // Yes, as a number in place of an address.
-        values.extend(kept.map(|_| 1 as *mut c_void));
+        values.extend(kept.map(|_| std::ptr::without_provenance_mut::<c_void>(1)));
         let mut module = std::ptr::null_mut();
         // SAFETY: the code ends where the driver expects it to, the caller says; `options` and `values` have as many entries as are
         // announced, in the form that the driver API describes for them; the log buffer has the announced size and outlives the call.
