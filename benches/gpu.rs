@@ -3,20 +3,18 @@
 //! `cargo bench --bench gpu`, or the program itself on a machine without Rust. Prints one line a workload and writes
 //! `--json FILE`. Every kernel is checked before it is timed, on random data and a poisoned output, against `f64`.
 //!
-//! Method: events around at least 3 ms of back-to-back launches, inputs rotated over sets that together exceed the L2
-//! cache several times, the median of 15 samples, the workloads' samples interleaved with those of the copy. Bytes are
+//! Method: [`Timer`]'s, with inputs rotated over sets that together exceed the L2
+//! cache several times, and the workloads' samples interleaved with those of the copy. Bytes are
 //! those of each input read once and each output written once. `benches/peers.py` times the same kernels next to other
 //! libraries.
 
-use cuda_tiles_host::{Device, Grid, Launch, Result, Stream, Tensor};
+use cuda_tiles_host::{Device, Grid, Launch, Result, Stream, Tensor, Timer};
 use cuda_tiles_kernels::{reductions::row_sum, softmax::softmax, softmax::softmax_half, vector};
 use cuda_tiles_suite::random::Random;
 use half::f16;
 use serde::Serialize;
 use std::process::ExitCode;
-use std::time::Duration;
 
-const SAMPLES: usize = 15;
 /// Sets of tensors between which launches rotate.
 const SETS: usize = 2;
 
@@ -180,25 +178,6 @@ fn workload<S: 'static>(
     })
 }
 
-/// The time of one launch.
-fn time(
-    stream: &Stream,
-    launches: usize,
-    launch: &mut dyn FnMut(&Stream, usize) -> Result<()>,
-) -> Result<Duration> {
-    let start = stream.record_event()?;
-    for k in 0..launches {
-        launch(stream, k)?;
-    }
-    let end = stream.record_event()?;
-    Ok(end.elapsed_since(&start)? / launches as u32)
-}
-
-fn median(mut samples: Vec<Duration>) -> f64 {
-    samples.sort();
-    samples[samples.len() / 2].as_secs_f64()
-}
-
 /// The ceiling: `vector::copy` of 1 GiB.
 fn copy(device: &Device) -> Result<Workload> {
     const COUNT: usize = 1 << 28;
@@ -236,16 +215,14 @@ fn measure(device: &Device) -> Result<(Vec<Row>, usize)> {
             }
         }
         let error = (workload.check)()?;
-        let one = time(&stream, SETS, &mut workload.launch)?;
-        let launches =
-            (Duration::from_millis(3).as_secs_f64() / one.as_secs_f64()).ceil().max(SETS as f64) as usize;
-        let (mut own, mut copies) = (Vec::new(), Vec::new());
-        for _ in 0..SAMPLES {
-            copies.push(time(&stream, 6, &mut ceiling.launch)?);
-            own.push(time(&stream, launches, &mut workload.launch)?);
-        }
-        let ours = workload.bytes as f64 / median(own) / 1e9;
-        let ceiling = ceiling.bytes as f64 / median(copies) / 1e9;
+        let mut turn = 0;
+        let [copies, own] = Timer::new().compare(&stream, |which| {
+            turn += 1;
+            let subject = [&mut ceiling, &mut workload];
+            (subject[which].launch)(&stream, turn)
+        })?;
+        let ours = own.rate(workload.bytes as f64) / 1e9;
+        let ceiling = copies.rate(ceiling.bytes as f64) / 1e9;
         println!(
             "{:18} {:.3} of the copy: {ours:.0} GB/s, copy {ceiling:.0} GB/s, error {error:.1e}",
             workload.name,

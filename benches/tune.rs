@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use cuda_tiles::element::{Element, bf16, f8e4m3, f16, tf32};
-use cuda_tiles_host::{Device, Error, Result, Stream, Tensor, TensorView};
+use cuda_tiles_host::{Device, Error, Result, Tensor, TensorView, Timer};
 use cuda_tiles_kernels::gemm::{Bits, Gemm, Loads, Multiply, Plan};
 use cuda_tiles_suite::kernels::KERNELS;
 
@@ -23,8 +23,8 @@ use cuda_tiles_suite::kernels::KERNELS;
 const FINALISTS: usize = 8;
 /// Samples of each of them.
 const SAMPLES: usize = 7;
-/// The least time of a sample.
-const SAMPLE: Duration = Duration::from_millis(3);
+/// How long each plan is measured to see which are worth more.
+const SCREENING: Duration = Duration::from_millis(1);
 /// Bytes that all sets of a product exceed together: more than any cache.
 const ROTATED: usize = 200 << 20;
 /// The first line of a file of results.
@@ -130,29 +130,15 @@ impl<'l> Product<'l> {
                 c.view_mut(),
             )
         };
-        let mut timed = Vec::new();
-        for plan in plans {
-            launch(plan)?;
-            let once = sample(&stream, 3, || launch(plan))?;
-            timed.push((once, plan));
-        }
-        timed.sort_by(|x, y| x.0.total_cmp(&y.0));
-        timed.truncate(FINALISTS);
-        let mut samples: Vec<(Plan, usize, Vec<f64>)> = timed
-            .into_iter()
-            .map(|(once, plan)| {
-                (plan, (SAMPLE.as_secs_f64() * 1e6 / once.max(1.0)).ceil() as usize, Vec::new())
-            })
-            .collect();
-        for _ in 0..SAMPLES {
-            for (plan, count, samples) in &mut samples {
-                samples.push(sample(&stream, (*count).max(2), || launch(*plan))?);
-            }
-        }
-        let medians = samples.into_iter().map(|(plan, _, mut samples)| {
-            samples.sort_by(f64::total_cmp);
-            (samples[SAMPLES / 2], plan)
-        });
+        let timed = Timer::new().samples(1).sample_time(SCREENING);
+        let timed = timed.compare_all(&stream, plans.len(), |plan| launch(plans[plan]))?;
+        let mut finalists: Vec<_> = plans.into_iter().zip(timed).collect();
+        finalists.sort_by_key(|(_, timing)| timing.median);
+        finalists.truncate(FINALISTS);
+        let timer = Timer::new().samples(SAMPLES);
+        let timed = timer.compare_all(&stream, finalists.len(), |at| launch(finalists[at].0))?;
+        let medians =
+            finalists.iter().zip(timed).map(|(&(plan, _), timing)| (timing.median.as_secs_f64() * 1e6, plan));
         let best = medians.min_by(|x, y| x.0.total_cmp(&y.0));
         let Some((microseconds, plan)) = best else {
             return Err(Error::Operands {
@@ -226,16 +212,6 @@ fn random<T: Random>(
 /// The matrices that [`random`] made.
 fn view_of<T: Element>(tensor: &Tensor<T, 3>, transposed: bool) -> Result<TensorView<'_, T, 3>> {
     if transposed { tensor.view().permute([0, 2, 1]) } else { Ok(tensor.view()) }
-}
-
-/// Microseconds of one launch, of `count` back to back.
-fn sample(stream: &Stream, count: usize, mut launch: impl FnMut() -> Result<()>) -> Result<f64> {
-    let start = stream.record_event()?;
-    for _ in 0..count {
-        launch()?;
-    }
-    let end = stream.record_event()?;
-    Ok(end.elapsed_since(&start)?.as_secs_f64() * 1e6 / count as f64)
 }
 
 /// The lines of a file of results, by product and sizes.

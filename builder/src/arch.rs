@@ -110,6 +110,16 @@ impl Arch {
         matches!(self, Self::Sm90a | Self::Sm100a | Self::Sm103a | Self::Sm120a)
     }
 
+    /// Which of the sizes of shared memory that a marker states its code has.
+    // As `Image::shared_class` in cuda-tiles-host, and `BUDGET_CLASS` in cuda-tiles.
+    pub(crate) const fn shared_class(self) -> usize {
+        match self {
+            Self::Sm90a | Self::Sm100 | Self::Sm100a => 2,
+            Self::Sm80 | Self::Sm87 => 1,
+            _ => 0,
+        }
+    }
+
     /// Whether PTX for this architecture runs on a device of the given compute capability (major, minor).
     pub fn runs_on(self, device: (u32, u32)) -> bool {
         if self.is_exact() {

@@ -10,7 +10,7 @@ use crate::machine_code::{self, Assembler, Places};
 use crate::pack::{Contents, Effort, pack};
 use crate::ptx::split;
 use crate::toolchain::{self, Toolchain, ToolchainMissing};
-use crate::{Arch, BuiltImage, Diagnostics, Error, artifact, metadata};
+use crate::{Arch, BuiltImage, DebugInfo, Diagnostics, Error, artifact, debug_info, metadata};
 
 /// The variable that makes a missing toolchain an error.
 const REQUIRE_PTX: &str = "CUDA_TILES_REQUIRE_PTX";
@@ -39,6 +39,7 @@ pub struct CudaBuilder {
     features: Vec<String>,
     default_features: bool,
     rustflags: Vec<String>,
+    debug_info: DebugInfo,
     for_gpus: bool,
     required: bool,
     machine_code: Option<bool>,
@@ -71,6 +72,7 @@ impl CudaBuilder {
             features: Vec::new(),
             default_features: true,
             rustflags: Vec::new(),
+            debug_info: DebugInfo::None,
             for_gpus: true,
             required: false,
             machine_code: None,
@@ -110,6 +112,24 @@ impl CudaBuilder {
     /// compile faster and run slower.
     pub fn rustflags(mut self, flags: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.rustflags.extend(flags.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets how much debuggers and profilers learn about the source of the kernels; without it, nothing. The variable
+    /// `CUDA_TILES_DEBUG` decides in its place where it is set (`line`, `full` or `none`).
+    ///
+    /// [`DebugInfo::LineTables`] makes the PTX larger by a third and changes no instruction. The paths of source files are in the program
+    /// then, as in a host program with debug information.
+    ///
+    /// ```no_run
+    /// // In a build script. (`no_run`: it needs the environment that cargo gives to build scripts.)
+    /// use cuda_tiles_builder::{CudaBuilder, DebugInfo};
+    ///
+    /// CudaBuilder::new("kernels").debug_info(DebugInfo::LineTables).build();
+    /// ```
+    #[doc(alias("lineinfo", "device-debug", "CUDA_RUST_DEBUG"))]
+    pub fn debug_info(mut self, wanted: DebugInfo) -> Self {
+        self.debug_info = wanted;
         self
     }
 
@@ -228,6 +248,10 @@ impl Build {
             None if in_build_script => beside_outer_target(&out_dir).join("cuda-tiles"),
             None => out_dir.join("cuda-tiles"),
         };
+        if let Some(wanted) = variable(debug_info::VARIABLE) {
+            let wanted = wanted.to_string_lossy().parse();
+            settings.debug_info = wanted.map_err(|source| Error::DebugInfo { source })?;
+        }
         artifact::create_folder(&out_dir)?;
         let places = Places::of_environment();
         let effort = if places.is_optimised { Effort::Greater } else { Effort::Small };
@@ -238,7 +262,14 @@ impl Build {
 
     fn run(&mut self) -> Result<Built, Error> {
         let assembler = [machine_code::VARIABLE].into_iter().chain(machine_code::TOOLKITS);
-        let own = [toolchain::VARIABLE, REQUIRE_PTX, PREBUILT_PTX, DOCS_RS, "RUSTUP_TOOLCHAIN"];
+        let own = [
+            toolchain::VARIABLE,
+            REQUIRE_PTX,
+            PREBUILT_PTX,
+            debug_info::VARIABLE,
+            DOCS_RS,
+            "RUSTUP_TOOLCHAIN",
+        ];
         for name in own.into_iter().chain(assembler) {
             self.tell_cargo("rerun-if-env-changed", name);
         }
@@ -302,6 +333,7 @@ impl Build {
             package,
             features: &self.settings.features,
             default_features: self.settings.default_features,
+            debug_info: self.settings.debug_info,
             rustflags: &self.settings.rustflags,
             target_folder: &self.target_dir.join(arch.name()),
         };

@@ -12,17 +12,16 @@ use crate::diagnostics::Diagnostics;
 use crate::json::{items, messages, text, texts};
 use crate::ptx::declarations;
 use crate::toolchain::Toolchain;
-use crate::{Arch, Error, environment};
+use crate::{Arch, DebugInfo, Error, environment};
 
 /// The target that the device code is compiled for.
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// Flags for every crate, whatever profiles and their exceptions for packages say in the kernel crate's `Cargo.toml`: flags come last.
 /// Unoptimised kernels would keep tiles in memory instead of registers, and arithmetic that panics on overflow has no place there.
-const FLAGS: [&str; 10] = [
+const FLAGS: [&str; 9] = [
     "-Copt-level=3",
     "-Ccodegen-units=1",
-    "-Cdebuginfo=0",
     "-Cdebug-assertions=off",
     "-Coverflow-checks=off",
     // A panic becomes a trap, without the code that would format its message.
@@ -73,6 +72,7 @@ pub(crate) struct Compilation<'a> {
     pub(crate) package: &'a str,
     pub(crate) features: &'a [String],
     pub(crate) default_features: bool,
+    pub(crate) debug_info: DebugInfo,
     pub(crate) rustflags: &'a [String],
     pub(crate) target_folder: &'a Path,
 }
@@ -157,6 +157,8 @@ impl Compilation<'_> {
             Dependencies::Described => {
                 command.args(["--profile", "check", "--crate-type", "lib", "--", FEATURES]);
                 command.arg(whole_program(self.rustflags));
+                // Not for dependencies: their metadata serves builds of every kind.
+                command.args(self.debug_info.compiler_flags());
                 // Cargo names files after the package, where it lies in its workspace, and flags. Crates of two workspaces that are
                 // compiled in one folder at the same time would overwrite each other's.
                 let mut hasher = DefaultHasher::new();
@@ -177,9 +179,13 @@ impl Compilation<'_> {
         let (major, minor) = arch.ptx_version();
         let mut flags = vec![format!("-Ctarget-cpu={arch}"), format!("-Ctarget-feature=+ptx{major}{minor}")];
         flags.extend(FLAGS.map(str::to_owned));
-        if matches!(dependencies, Dependencies::Described) {
-            flags.extend(DESCRIBED.map(str::to_owned));
-        }
+        flags.extend(
+            match dependencies {
+                Dependencies::Described => DESCRIBED.iter(),
+                Dependencies::Linked => self.debug_info.compiler_flags().iter(),
+            }
+            .map(|&flag| flag.to_owned()),
+        );
         flags.extend_from_slice(self.rustflags);
         flags
     }

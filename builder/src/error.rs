@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::toolchain::ToolchainMissing;
-use crate::{Arch, Diagnostics, MetadataError};
+use crate::{Arch, Diagnostics, MetadataError, UnknownDebugInfo};
 
 /// A build of kernels that failed.
 ///
@@ -77,6 +77,13 @@ pub enum Error {
         /// Why not.
         #[source]
         source: std::io::Error,
+    },
+    /// The variable that asks for debug information has another value than it can have.
+    #[error("CUDA_TILES_DEBUG: {source}")]
+    DebugInfo {
+        /// What is wrong with it.
+        #[source]
+        source: UnknownDebugInfo,
     },
     /// Machine code was asked for, and there is no assembler to make it.
     #[error(

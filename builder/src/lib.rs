@@ -44,6 +44,7 @@
 //! | `CUDA_TILES_REQUIRE_PTX` | `1`: a missing toolchain is an error, as with [`CudaBuilder::required`] |
 //! | `CUDA_TILES_PREBUILT_PTX` | a folder with `<name>.<arch>.ptx` files, made by an earlier build; nothing is compiled |
 //! | `CUDA_TILES_PTXAS` | the `ptxas` that makes machine code ahead of time, see below; `none` makes none |
+//! | `CUDA_TILES_DEBUG` | `line` or `full`: debug information in the kernels, as by [`CudaBuilder::debug_info`]; `none`: none, whatever the build script asks for |
 //! | `DOCS_RS` | set by docs.rs: nothing is compiled, and nothing is said about it |
 //!
 //! Settings meant for the host (`RUSTFLAGS`, `RUSTC_WRAPPER`, `CARGO_PROFILE_*` ...) do not reach the device
@@ -66,6 +67,7 @@ mod arch;
 mod artifact;
 mod builder;
 mod cargo;
+mod debug_info;
 mod diagnostics;
 mod environment;
 mod error;
@@ -80,7 +82,9 @@ mod toolchain;
 pub use arch::{Arch, UnknownArch};
 pub use artifact::BuiltImage;
 pub use builder::{Built, CudaBuilder};
+pub use debug_info::{DebugInfo, UnknownDebugInfo};
 pub use diagnostics::Diagnostics;
 pub use error::Error;
+pub use machine_code::find_ptxas;
 pub use metadata::{KernelMetadata, MetadataError};
 pub use toolchain::{Rejected, ToolchainMissing};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::artifact::create_folder;
-use crate::{Arch, Error, parallel};
+use crate::{Arch, DebugInfo, Error, parallel};
 
 /// The variable that names the assembler.
 pub(crate) const VARIABLE: &str = "CUDA_TILES_PTXAS";
@@ -89,6 +89,17 @@ impl Places {
     }
 }
 
+/// NVIDIA's assembler where builds look for it: what `CUDA_TILES_PTXAS` names, a toolkit in `CUDA_HOME` or `CUDA_PATH`, `PATH`.
+///
+/// ```
+/// if let Some(program) = cuda_tiles_builder::find_ptxas() {
+///     println!("machine code is made by {}", program.display());
+/// }
+/// ```
+pub fn find_ptxas() -> Option<PathBuf> {
+    Places::of_environment().find(Some(true)).ok()?.ok()
+}
+
 impl Assembler {
     /// The assembler to use, or why there is none.
     ///
@@ -143,7 +154,9 @@ impl Assembler {
         let (source, unfinished) = (own("ptx"), own("unfinished"));
         std::fs::write(&source, module).map_err(|error| failed("written", &source, error))?;
         let output = Command::new(&self.program)
-            .args(["--gpu-name", arch.name(), "--output-file"])
+            .args(["--gpu-name", arch.name()])
+            .args(DebugInfo::of_module(module).assembler_flag())
+            .arg("--output-file")
             .args([&unfinished, &source])
             .output()
             .map_err(|source| Error::Start { program: self.program.clone(), source })?;

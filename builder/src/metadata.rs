@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! //@cuda-tiles entry kernels::gemm maxntid=256 producer=128 minnctapersm=1 maxnreg=168 cluster=2,1,1
-//!     line=12 fingerprint=3254236 is fn gemm(a: Span<f32, (u32, u32)>, ...)
+//!     shared=99328,163840,229376 line=12 fingerprint=3254236 is fn gemm(a: Span<f32, (u32, u32)>, ...)
 //! ```
 //!
 //! (in one line). It stands in the body of the entry, which the compiler has named in its own way, and says by which path
@@ -58,6 +58,9 @@ pub struct KernelMetadata {
     /// The shape of the thread block cluster, in blocks along x, y and z (`.reqnctapercluster`). Architectures
     /// before `sm_90` have no clusters; their images leave it out.
     pub cluster: Option<[u32; 3]>,
+    /// The shared memory of a block that a launch asks for, in bytes, by the classes of targets; see
+    /// [`dynamic_shared_bytes`](Self::dynamic_shared_bytes).
+    pub shared_bytes: Option<[u32; 3]>,
     /// Whether the kernel is an `unsafe fn`, whose author vouches for what is checked of others.
     pub is_unsafe: bool,
 }
@@ -146,6 +149,39 @@ pub enum MetadataError {
 }
 
 impl KernelMetadata {
+    /// The kernels of a module's PTX, as this crate has written it, by their markers.
+    ///
+    /// # Errors
+    /// If a marker is malformed.
+    ///
+    /// ```
+    /// use cuda_tiles_builder::{Arch, KernelMetadata};
+    ///
+    /// let ptx = "//@cuda-tiles entry kernels::scale maxntid=256 shared=1024,2048,2048 is fn scale(factor: f32)";
+    /// let [scale] = &KernelMetadata::all_of(ptx)?[..] else { panic!("one kernel") };
+    /// assert_eq!((&*scale.name, &*scale.entry), ("kernels::scale", "kernels$scale"));
+    /// assert_eq!(scale.threads_on(Arch::Sm80), Some([256, 1, 1]));
+    /// assert_eq!(scale.dynamic_shared_bytes(Arch::Sm80), 2048);
+    /// # Ok::<(), cuda_tiles_builder::MetadataError>(())
+    /// ```
+    pub fn all_of(ptx: &str) -> Result<Vec<Self>, MetadataError> {
+        ptx.lines().filter_map(|line| Self::parse(line).transpose()).collect()
+    }
+
+    /// The threads of a block along x, y and z in code for `arch`, producer warps included; `None` if the kernel states none.
+    pub fn threads_on(&self, arch: Arch) -> Option<[u32; 3]> {
+        let producers = self.producer_threads.filter(|_| arch >= Arch::Sm90).unwrap_or(0);
+        self.threads.map(|[x, y, z]| match self.consumers {
+            Some(consumers) => [x, consumers + producers / x, z],
+            None => [x + producers, y, z],
+        })
+    }
+
+    /// The shared memory of a block, in bytes, that a launch asks for beside what the code for `arch` declares.
+    pub fn dynamic_shared_bytes(&self, arch: Arch) -> u32 {
+        self.shared_bytes.map_or(0, |bytes| bytes[arch.shared_class()])
+    }
+
     /// Reads one line of PTX; `None` if it is not a marker.
     fn parse(line: &str) -> Result<Option<Self>, MetadataError> {
         let Some(marker) = line.trim().strip_prefix(MARKER) else { return Ok(None) };
@@ -184,6 +220,7 @@ impl KernelMetadata {
             "minnctapersm" => once(&mut self.min_blocks, positive(value)?)?,
             "maxnreg" => once(&mut self.max_registers, positive(value)?)?,
             "cluster" => once(&mut self.cluster, three(value)?)?,
+            "shared" => once(&mut self.shared_bytes, bytes(value)?)?,
             "line" => once(&mut self.line, positive(value)?)?,
             "fingerprint" => once(&mut self.fingerprint, value.parse().map_err(|_| "it is not a number")?)?,
             "contract" if value == "unsafe" => self.is_unsafe = true,
@@ -207,12 +244,7 @@ impl KernelMetadata {
         let number = |value: Option<u32>| value.map(|value| format!(" {value}"));
         let triple = |value: Option<[u32; 3]>| value.map(|[x, y, z]| format!(" {x}, {y}, {z}"));
         let cluster = self.cluster.filter(|_| arch >= Arch::Sm90);
-        let producers = self.producer_threads.filter(|_| arch >= Arch::Sm90).unwrap_or(0);
-        let threads = self.threads.map(|[x, y, z]| match self.consumers {
-            Some(consumers) => [x, consumers + producers / x, z],
-            None => [x + producers, y, z],
-        });
-        add(".maxntid", triple(threads));
+        add(".maxntid", triple(self.threads_on(arch)));
         add(".minnctapersm", number(self.min_blocks));
         add(".maxnreg", number(self.max_registers));
         add(".explicitcluster", cluster.map(|_| String::new()));
@@ -231,6 +263,12 @@ fn once<T>(setting: &mut Option<T>, value: T) -> Result<(), &'static str> {
 
 fn positive(text: &str) -> Result<u32, &'static str> {
     text.parse().ok().filter(|&number| number > 0).ok_or("it is not a positive number")
+}
+
+/// Reads three sizes, of which any may be 0.
+fn bytes(text: &str) -> Result<[u32; 3], &'static str> {
+    let sizes: Option<Vec<u32>> = text.split(',').map(|size| size.parse().ok()).collect();
+    sizes.and_then(|sizes| sizes.try_into().ok()).ok_or("it is not three numbers")
 }
 
 /// Reads `x`, `x,y` or `x,y,z`; sizes left out are 1.
@@ -410,6 +448,12 @@ mod tests {
         let writes = "\tatom.global.add.u32 %r1, [_RNvCs1_1k1C], 1;\n";
         let error = with("", writes).unwrap_err().to_string();
         assert!(error.starts_with("kernel `second` writes the static `k::C`, or may do so: "), "{error}");
+        // Debug information hides nothing, and accuses nobody.
+        assert!(with("", &format!("\t.loc\t1 8 0\n{writes}")).is_err());
+        assert!(with("", &format!("\t.loc\t1 8 0\n{late}")).is_err());
+        let table = "\tret;\n}\n\t.section\t.debug_info\n\t{\n.b64 _RNvCs1_1k1C\n\t}\n.func other()\n{\n";
+        assert!(with("", table).is_ok());
+        assert!(with("", &format!("\tcall other;\n{table}{writes}")).is_err());
         assert!(with(" contract=unsafe", writes).unwrap().0.contains(writes));
     }
 

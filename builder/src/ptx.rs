@@ -35,6 +35,8 @@ pub(crate) mod statics;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::debug_info::is_location;
+
 /// PTX text that cannot be taken apart, which means that it is cut off or not PTX.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
@@ -337,8 +339,8 @@ pub(crate) fn rename(text: &str, names: &HashMap<&str, String>) -> String {
     renamed + rest
 }
 
-/// The text with every comment and every string's content turned into spaces, so that positions stay the same
-/// and brackets inside them do not count.
+/// The text with every comment, every string's content and every place in the source turned into spaces, so that positions stay
+/// the same, brackets inside them do not count, and an instruction does not seem to belong to the place before it.
 fn without_comments(text: &str) -> String {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
@@ -368,7 +370,27 @@ fn without_comments(text: &str) -> String {
         state = next;
         index += length;
     }
-    String::from_utf8(code).expect("characters are kept whole, or replaced by a space for each byte")
+    let code =
+        String::from_utf8(code).expect("characters are kept whole, or replaced by a space for each byte");
+    if !code.lines().any(|line| is_location(line.trim_start())) {
+        return code;
+    }
+    let blank = |line: &str| " ".repeat(line.len() - 1) + "\n";
+    let without = |line: &str| if is_location(line.trim_start()) { blank(line) } else { line.to_owned() };
+    code.split_inclusive('\n').map(without).collect()
+}
+
+/// The code alone: without comments, and without the tables for debuggers, which name variables and do not use them.
+pub(crate) fn without_tables(text: &str) -> String {
+    let mut code = without_comments(text);
+    let mut from = 0;
+    while let Some(start) = find_word(&code, ".section", from) {
+        let end = code[start..].find('{').and_then(|open| closing(&code, start + open, '{', '}'));
+        let end = end.map_or(code.len(), |end| end + 1);
+        code.replace_range(start..end, &" ".repeat(end - start));
+        from = end;
+    }
+    code
 }
 
 /// As many random cases as take a second, unless `PROPTEST_CASES` says another number.

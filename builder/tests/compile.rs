@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cuda_tiles_builder::ptx::Module;
-use cuda_tiles_builder::{Arch, Built, CudaBuilder};
+use cuda_tiles_builder::{Arch, Built, CudaBuilder, DebugInfo, Error};
 
 /// A kernel on rustc's own names, so that these tests test the builder and nothing else.
 const KERNEL: &str = r#"
@@ -152,6 +152,31 @@ fn each_kernel_becomes_machine_code_where_there_is_an_assembler() {
             .unwrap()
             .contains("Err(\"`CudaBuilder::machine_code(false)`")
     );
+}
+
+#[test]
+fn debug_information_is_there_if_it_is_wanted_and_assembles() {
+    let kernels = Crate::new(&format!("{KERNEL}{TWO}"));
+    for (wanted, modules) in [(DebugInfo::None, 2), (DebugInfo::LineTables, 2), (DebugInfo::Full, 1)] {
+        let builder = kernels.builder().arch(Arch::Sm80).debug_info(wanted);
+        let built = match builder.clone().machine_code(true).try_build() {
+            Err(Error::Assembler { .. }) => builder.try_build().unwrap(),
+            built => built.unwrap(),
+        };
+        if is_skipped(&built) {
+            return;
+        }
+        let text = std::fs::read_to_string(&built.images[0].path).unwrap();
+        assert_eq!(text.contains("\t.loc\t"), wanted != DebugInfo::None, "{wanted}");
+        assert_eq!(text.contains("kernels/src/lib.rs\""), wanted != DebugInfo::None, "{wanted}");
+        assert_eq!(text.contains(".debug_info"), wanted == DebugInfo::Full, "{wanted}");
+        let source = std::fs::read_to_string(&built.source).unwrap();
+        let count = (0..3).filter(|module| source.contains(&format!("module: {module} }}"))).count();
+        assert_eq!(count, modules, "{wanted}: {source}");
+        if let Some(reason) = &built.images[0].without_machine_code {
+            assert!(reason.contains("without optimisation"), "{wanted}: {reason}");
+        }
+    }
 }
 
 #[test]
@@ -375,6 +400,11 @@ fn ptx_of_an_earlier_build_is_taken_over() {
     );
 }
 
+#[test]
+fn an_unknown_amount_of_debug_information_is_an_error() {
+    run_with("in_a_process_of_its_own::asks_for_much", &[("CUDA_TILES_DEBUG", "much")]);
+}
+
 /// What [`run_with`] runs: these expect its variables.
 mod in_a_process_of_its_own {
     use super::*;
@@ -420,6 +450,16 @@ mod in_a_process_of_its_own {
         assert!(built.images.is_empty());
         assert!(built.missing.unwrap().contains("docs.rs"));
         assert!(std::fs::read_to_string(&built.source).unwrap().contains("], Some(\"docs.rs"));
+    }
+
+    #[test]
+    #[ignore = "run by `an_unknown_amount_of_debug_information_is_an_error`"]
+    fn asks_for_much() {
+        let error = Crate::new(KERNEL).builder().debug_info(DebugInfo::Full).try_build().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "CUDA_TILES_DEBUG: `much` is no amount of debug information: it is `none`, `line` or `full`"
+        );
     }
 
     #[test]

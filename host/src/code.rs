@@ -62,6 +62,33 @@ pub(crate) trait Loader {
     fn driver(&self) -> String;
 }
 
+/// The debug information in PTX, of which the driver's compiler keeps nothing unless it is told to.
+// As `DebugInfo` in cuda-tiles-builder, which writes the PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DebugInfo {
+    None,
+    /// Where instructions come from.
+    LineTables,
+    /// Everything. The driver then optimises nothing.
+    Full,
+}
+
+impl DebugInfo {
+    pub(crate) fn of_module(ptx: &str) -> Self {
+        let mut lines = ptx.lines().map(str::trim_start);
+        let target = lines.by_ref().find(|line| line.starts_with(".target"));
+        if target.is_some_and(|target| target.split(',').skip(1).any(|option| option.trim() == "debug")) {
+            Self::Full
+        } else if lines
+            .any(|line| line.strip_prefix(".loc").is_some_and(|rest| rest.starts_with([' ', '\t'])))
+        {
+            Self::LineTables
+        } else {
+            Self::None
+        }
+    }
+}
+
 /// Why the driver's compiler does not take PTX.
 pub(crate) enum PtxRefused {
     /// It is of a version that the driver does not know.
@@ -212,6 +239,17 @@ mod tests {
         assert_eq!(loaded.module(0, &driver).unwrap(), &("code 0".to_owned(), Code::MachineCode));
         assert_eq!(loaded.module(2, &driver).unwrap(), &("code 2".to_owned(), Code::MachineCode));
         assert_eq!(driver.ptx.into_inner(), 0);
+    }
+
+    #[test]
+    fn the_compiler_keeps_what_debug_information_there_is() {
+        let of = |target, body| {
+            DebugInfo::of_module(&format!(".version 8.0\n.target sm_80{target}\n.entry k() {{\n{body}\n}}\n"))
+        };
+        assert_eq!(of("", "ret;"), DebugInfo::None);
+        assert_eq!(of("", ".local .b8 depot[4];"), DebugInfo::None);
+        assert_eq!(of("", ".loc\t1 8 0\nret;"), DebugInfo::LineTables);
+        assert_eq!(of(", debug", "\t.loc\t1 8 0\n\tret;"), DebugInfo::Full);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use cuda_tiles::launch::{BlockPosition, Partitions};
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
@@ -39,6 +40,19 @@ fn pool() -> Result<&'static ThreadPool> {
             .map_err(|error| error.to_string())
     });
     pool.as_ref().map_err(|reason| Error::Threads { reason: reason.clone() })
+}
+
+/// Copies bytes by all threads that run kernels.
+///
+/// # Panics
+/// If the lengths differ.
+pub(crate) fn copy(source: &[u8], target: &mut [u8]) -> Result<()> {
+    assert_eq!(source.len(), target.len(), "copy between buffers of different length");
+    let pool = pool()?;
+    let piece = source.len().div_ceil(pool.current_num_threads()).max(1);
+    let pieces = target.par_chunks_mut(piece).zip(source.par_chunks(piece));
+    pool.install(|| pieces.for_each(|(target, source)| target.copy_from_slice(source)));
+    Ok(())
 }
 
 /// How many threads run kernels.

@@ -55,6 +55,7 @@ mod tensor_maps;
 
 use ::cust::context::CurrentContext;
 use ::cust::error::CudaError;
+use ::cust::event::{Event, EventFlags};
 use ::cust::function::{BlockSize, FunctionAttribute, GridSize};
 use ::cust::module::Module;
 use ::cust::stream::{Stream, StreamFlags};
@@ -70,6 +71,7 @@ use crate::entry;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::parameters::{EntryParameters, total_shared};
+use crate::trace::{self, Line, Trace};
 use crate::warm_up::Progress;
 
 use failure::{describe, failure};
@@ -235,6 +237,15 @@ impl CustKernels {
         let (threads, shared_bytes) =
             (image.threads(description), description.shared_bytes[image.shared_class()]);
         self.prepare(description, &function, threads.iter().product(), shared_bytes)?;
+        let line = || self.line(description, [x, y, z], threads, stream);
+        let timed = match trace::wanted() {
+            Trace::Off => None,
+            Trace::Launches => {
+                line().show();
+                None
+            }
+            Trace::Times => Some((line(), self.event(stream)?)),
+        };
         let mut parameters = EntryParameters::new::<P>(&parts);
         // SAFETY: the addresses are those of all PTX parameters, in order, and live to the end of this call; the caller vouches
         // for the rest.
@@ -247,7 +258,25 @@ impl CustKernels {
                 &parameters.addresses(),
             )
         };
-        launched.map_err(|error| failure(&self.device, "launching a kernel", error))
+        launched.map_err(|error| failure(&self.device, "launching a kernel", error))?;
+        if let Some((line, start)) = timed {
+            let end = self.event(stream)?;
+            let time = end.synchronize().and_then(|()| end.elapsed(&start));
+            line.show_with(time.map_err(|error| self.trapped(description.name, error))?);
+        }
+        Ok(())
+    }
+
+    /// The launch as a line of text.
+    fn line(&self, kernel: &Description, blocks: [u32; 3], threads: [u32; 2], stream: &Stream) -> Line {
+        let place = format!("{}, stream {:#x}", self.device, stream.as_inner() as usize);
+        Line { kernel: kernel.path, blocks, threads: threads.iter().product(), place }
+    }
+
+    /// A point in the work of a stream, with its time.
+    fn event(&self, stream: &Stream) -> Result<Event> {
+        let event = Event::new(EventFlags::DEFAULT).and_then(|event| event.record(stream).map(|()| event));
+        event.map_err(|error| failure(&self.device, "recording an event", error))
     }
 
     /// The kernel's entry, and the artifact that has it.

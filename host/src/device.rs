@@ -12,6 +12,7 @@ use crate::code::Code;
 use crate::cpu;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
+use crate::pool::PoolMemory;
 use crate::stream::Stream;
 use crate::warm_up::Progress;
 
@@ -349,6 +350,54 @@ impl Device {
         self.as_gpu().map(Gpu::memory).transpose()
     }
 
+    /// What the pool of memory holds out of which the GPU's tensors come; `None` for the CPU, whose tensors come from the program's
+    /// allocator, and for a GPU without a pool.
+    ///
+    /// The pool is the driver's, and one for all of the process: what other libraries allocate in the order of streams is counted too.
+    ///
+    /// ```
+    /// use cuda_tiles_host::Device;
+    ///
+    /// let device = Device::auto()?;
+    /// // Ten gigabytes that were freed stay with the program, so that new tensors cost nothing.
+    /// device.set_release_threshold(10_000_000_000)?;
+    /// // ... tensors come and go ...
+    /// if let Some(pool) = device.pool()? {
+    ///     println!("{} of {} bytes are in use", pool.used, pool.reserved);
+    /// }
+    /// // Another program wants the GPU: give back all that is free.
+    /// device.trim_pool(0)?;
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Trapped`] if a kernel went wrong on the GPU.
+    #[doc(alias("cuMemPoolGetAttribute", "memory_reserved", "memory_allocated"))]
+    pub fn pool(&self) -> Result<Option<PoolMemory>> {
+        self.as_gpu().map_or(Ok(None), Gpu::pool)
+    }
+
+    /// Lets the pool keep so many bytes of memory that tensors have freed. At first it keeps none when the program waits for the GPU, and
+    /// the next tensors cost a call of the system each. `u64::MAX` keeps all. Without a pool, as on the CPU, this does nothing.
+    ///
+    /// # Errors
+    /// As [`Device::pool`].
+    #[doc(alias("cuMemPoolSetAttribute"))]
+    pub fn set_release_threshold(&self, bytes: u64) -> Result<()> {
+        self.as_gpu().map_or(Ok(()), |gpu| gpu.set_release_threshold(bytes))
+    }
+
+    /// Gives memory that no tensor uses back to the GPU, until the pool has no more than `kept` bytes, used or not. Memory that
+    /// was freed counts as used as long as its stream is not that far: [`synchronize`](Self::synchronize) first. Without a pool, as on the
+    /// CPU, this does nothing.
+    ///
+    /// # Errors
+    /// As [`Device::pool`].
+    #[doc(alias("cuMemPoolTrimTo", "empty_cache"))]
+    pub fn trim_pool(&self, kept: usize) -> Result<()> {
+        self.as_gpu().map_or(Ok(()), |gpu| gpu.trim_pool(kept))
+    }
+
     /// The most shared memory that a block can have, in bytes; `None` for the CPU, where it is ordinary memory.
     pub fn shared_memory_limit(&self) -> Option<u32> {
         self.as_gpu().map(Gpu::shared_memory_limit)
@@ -418,6 +467,14 @@ impl Eq for Device {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_cpu_has_no_pool_and_every_setting_is_fine_with_it() {
+        let device = Device::cpu();
+        device.set_release_threshold(u64::MAX).unwrap();
+        device.trim_pool(0).unwrap();
+        assert_eq!(device.pool().unwrap(), None);
+    }
 
     #[test]
     fn the_variable_names_a_device() {

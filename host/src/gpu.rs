@@ -12,6 +12,7 @@ mod memory;
 mod messages;
 mod module;
 mod pinned;
+mod pool;
 mod reports;
 mod stream;
 mod tensor_maps;

@@ -14,6 +14,7 @@ use crate::grid::Grid;
 use crate::parameters::EntryParameters;
 use crate::stream::Stream;
 use crate::tensor_maps::{MapKeeper, NoMaps};
+use crate::trace::{self, Line, Trace};
 
 /// Launches a kernel whose safety the compiler has checked.
 ///
@@ -158,7 +159,8 @@ impl<'launch> Checked<'launch> {
         Launching { stream: self.stream, maps }
     }
 
-    /// Runs all blocks by `block` on the CPU, or gives the kernel and its parameters to the GPU's stream.
+    /// Runs all blocks by `block` on the CPU, or gives the kernel and its parameters to the GPU's stream; with a line about it if that is
+    /// wanted.
     ///
     /// # Safety
     /// The parameters are one for each PTX parameter of the kernel's entry, of its type. The memory that they point to is the kernel's to
@@ -167,6 +169,37 @@ impl<'launch> Checked<'launch> {
         if self.blocks.contains(&0) {
             return Ok(());
         }
+        // SAFETY: the same contract. It is called once.
+        let give = || unsafe { self.give(block, parameters) };
+        match trace::wanted() {
+            Trace::Off => give(),
+            Trace::Launches => {
+                self.line()?.show();
+                give()
+            }
+            Trace::Times => {
+                // Before the clock starts: this compiles a kernel that has not been launched before.
+                let line = self.line()?;
+                let start = self.stream.record_event()?;
+                give()?;
+                line.show_with(self.stream.record_event()?.elapsed_since(&start)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// The launch as a line of text.
+    fn line(&self) -> Result<Line> {
+        let (threads, place) = match self.stream.as_gpu() {
+            None => (1, "CPU".to_owned()),
+            Some((gpu, stream)) => (gpu.threads(self.kernel)?, format!("{gpu}, {stream}")),
+        };
+        Ok(Line { kernel: self.kernel.path, blocks: self.blocks, threads, place })
+    }
+
+    /// # Safety
+    /// As [`Checked::start`].
+    unsafe fn give(&self, block: RunBlock<'_>, parameters: &dyn Fn() -> EntryParameters) -> Result<()> {
         match self.stream.as_gpu() {
             // Blocks that share a producer on a GPU run by themselves here, each with a pipeline of its own.
             None => {

@@ -75,6 +75,7 @@ mod launch;
 mod matrix;
 mod parameters;
 mod pinned;
+mod pool;
 mod printer;
 mod size;
 mod slow;
@@ -85,6 +86,8 @@ mod tensor;
     allow(dead_code, reason = "the CPU has no tensor maps")
 )]
 mod tensor_maps;
+mod timing;
+mod trace;
 #[cfg_attr(not(feature = "cudarc"), allow(dead_code, reason = "the CPU has nothing to compile"))]
 mod warm_up;
 mod workspace;
@@ -97,9 +100,12 @@ pub use error::{ArgumentError, Dimensions, Error, Report, Result};
 pub use grid::{BlockCount, Grid};
 pub use launch::{Launch, LaunchUnsafe};
 pub use pinned::PinnedBuffer;
+pub use pool::PoolMemory;
 pub use printer::set_printer;
 pub use stream::{Event, Stream};
 pub use tensor::{Tensor, TensorView, TensorViewMut};
+pub use timing::{Timer, Timing};
+pub use trace::{Trace, set_trace};
 pub use warm_up::Progress;
 pub use workspace::workspace;
 

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt::Display;
+use std::io::Write as _;
 use std::sync::{Arc, Once, PoisonError, RwLock};
 
 use cuda_tiles::cpu;
@@ -11,7 +12,8 @@ type Printer = Arc<dyn Fn(&str) + Send + Sync>;
 static PRINTER: RwLock<Option<Printer>> = RwLock::new(None);
 
 /// Sets what becomes of the lines that kernels print with `tile_print!`, on all devices: `printer` is called with each,
-/// without a line break. At first they go to standard output.
+/// without a line break. At first they go to standard output. It gets the lines of [`set_trace`](crate::set_trace) too, which at first
+/// go to standard error.
 ///
 /// On a GPU the lines come when the program waits for it, or for one of its streams; on the CPU as kernels print
 /// them, from several threads.
@@ -53,18 +55,29 @@ impl Drop for Showing {
     }
 }
 
-/// Shows one line.
+/// Shows one line of a kernel.
 pub(crate) fn show(line: &str) {
+    show_or(line, |line| println!("{line}"));
+}
+
+/// Shows one line about a kernel.
+pub(crate) fn warn(line: &str) {
+    // Who has closed the standard error does without.
+    show_or(line, |line| _ = writeln!(std::io::stderr(), "{line}"));
+}
+
+/// Shows one line by the printer, if there is one that is not busy.
+fn show_or(line: &str, otherwise: fn(&str)) {
     // A printer that itself waits for a device, or launches on the CPU, is not called again for the lines that come of it.
     if SHOWING.replace(true) {
-        return println!("{line}");
+        return otherwise(line);
     }
     let _showing = Showing;
     // Called without the lock, so that a printer can set another one.
     let printer = PRINTER.read().unwrap_or_else(PoisonError::into_inner).clone();
     match printer {
         Some(printer) => printer(line),
-        None => println!("{line}"),
+        None => otherwise(line),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cuda_tiles::launch::{Description, Kernel};
 use cuda_tiles_host::{
-    Artifact, Code, Device, Error, Grid, Launch, PinnedBuffer, Tensor, TensorView, workspace,
+    Artifact, Code, Device, Error, Grid, Launch, PinnedBuffer, Tensor, TensorView, Timer, workspace,
 };
 use kernels::{DELAYED_COPY, INCREMENT, KERNELS, THREADS, description, entry, gpu, image};
 
@@ -44,6 +44,44 @@ fn the_device_tells_its_properties() {
     assert!(device.to_string().starts_with("GPU 0 (NVIDIA"), "{device}");
     assert_eq!(device, Device::gpu(0).unwrap());
     assert!(matches!(Device::gpu(1000), Err(Error::NoSuchGpu { ordinal: 1000, .. })));
+}
+
+#[test]
+fn the_pool_keeps_what_it_is_told_to() {
+    let Some(device) = gpu() else { return };
+    let Some(before) = device.pool().unwrap() else { return };
+    device.set_release_threshold(u64::MAX).unwrap();
+    const BYTES: usize = 64 << 20;
+    let x = Tensor::<u8, 1>::zeros(&device, [BYTES]).unwrap();
+    let with = device.pool().unwrap().unwrap();
+    assert_eq!(with.release_threshold, u64::MAX);
+    // Other tests have tensors too, of a few kilobytes.
+    assert!(
+        with.used >= BYTES as u64 && with.most_used >= with.used && with.reserved >= with.used,
+        "{with:?}"
+    );
+    drop(x);
+    device.synchronize().unwrap();
+    assert!(device.pool().unwrap().unwrap().reserved >= BYTES as u64);
+    device.set_release_threshold(before.release_threshold).unwrap();
+    device.trim_pool(0).unwrap();
+    let after = device.pool().unwrap().unwrap();
+    assert!(after.reserved < with.reserved, "{after:?}, and was {with:?}");
+}
+
+#[test]
+fn launches_are_timed_by_the_gpu() {
+    let Some(device) = gpu() else { return };
+    let stream = device.stream().unwrap();
+    let mut x = filled(&device, 0.0);
+    for cold in [false, true] {
+        let timer = Timer::new().samples(3).cold(cold);
+        let timing = timer.measure(&stream, || INCREMENT.launch_on(&stream, grid(), (&mut x,))).unwrap();
+        assert!(!timing.median.is_zero() && timing.median < Duration::from_millis(1), "{timing}");
+    }
+    // An H200 copies 4.3 TB/s; no GPU copies less than 10 GB/s, nor more than 100 TB/s.
+    let rate = Timer::new().samples(3).copy_rate(&device).unwrap();
+    assert!((1e10..1e14).contains(&rate), "{rate}");
 }
 
 #[test]

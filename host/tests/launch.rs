@@ -251,3 +251,48 @@ fn conditions_behind_the_attribute_hold_for_all_of_a_kernel() {
     conditional.launch(&Device::cpu(), 1, ()).unwrap();
     assert_eq!(conditional.description().threads, 64);
 }
+
+/// In a process of its own, whose launches are all traced.
+#[test]
+#[cfg(not(miri))]
+fn the_variable_lets_each_launch_leave_a_line() {
+    let lines = |value: &str| {
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        again.args(["--ignored", "--exact", "launches_three_times", "--nocapture"]);
+        let output = again.env("CUDA_TILES_TRACE", value).output().unwrap();
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stderr).unwrap();
+        text.lines()
+            .filter(|line| line.starts_with("trace: ") || line.contains("TRACE"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let begins = |line: &str, blocks: &str| {
+        line.starts_with(&format!("trace: launch::add on {blocks} blocks of 1 thread, CPU, at 0."))
+    };
+    for (value, has_time) in [("1", false), ("launches", false), ("times", true)] {
+        let lines = lines(value);
+        // An empty grid launches nothing, and nothing is said about it. A launch that is refused is none.
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(begins(&lines[0], "(1, 1, 1)") && begins(&lines[1], "(3, 1, 1)"), "{lines:?}");
+        assert!(lines.iter().all(|line| line.contains(" s, took ") == has_time), "{lines:?}");
+    }
+    assert_eq!(lines("off"), [""; 0]);
+    assert_eq!(
+        lines("yes"),
+        ["CUDA_TILES_TRACE=yes means nothing: it is `launches` (or `1`), `times`, or `off` (or `0`)"]
+    );
+}
+
+#[test]
+#[ignore = "`the_variable_lets_each_launch_leave_a_line` runs it in another process"]
+fn launches_three_times() {
+    let device = Device::cpu();
+    let x = Tensor::full(&device, [3, 64], 1.0_f32).unwrap();
+    let mut y = Tensor::poisoned(&device, [3, 64]).unwrap();
+    for blocks in [1, 0, 3] {
+        add.launch(&device, blocks, (&x, &mut y, 1.0)).unwrap();
+    }
+    assert!(add.launch(&device, (1, 2), (&x, &mut y, 1.0)).is_err());
+    assert_eq!(y.to_vec().unwrap(), [2.0; 192]);
+}

@@ -56,5 +56,6 @@ mod book {
         reductions "reductions.md"
         testing "testing.md"
         tiles "tiles.md"
+        tools "tools.md"
     }
 }

@@ -20,6 +20,9 @@ pub(crate) enum Error {
     /// Kernels could not be compiled.
     #[error(transparent)]
     Kernels(#[from] cuda_tiles_builder::Error),
+    /// The assembler did not start, or could not be had.
+    #[error(transparent)]
+    Assembler(#[from] cargo_cuda_tiles::Error),
     /// Something has to be installed first.
     #[error("{what} is missing; type {fix}")]
     Missing { what: String, fix: String },

@@ -3,17 +3,15 @@
 use std::path::Path;
 use std::process::Command;
 
+use cargo_cuda_tiles::fetch_ptxas;
 use cuda_tiles_builder::{Arch, CudaBuilder};
 
-use crate::error::{Context, Error, Result};
+use crate::error::{Error, Result};
 use crate::toolchain::{self, Running};
 use crate::{book, process, workspace};
 
 /// The Debian packages that together can compile kernels, for machines without rustup.
 const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "cargo-web"];
-
-/// The PyPI package that contains NVIDIA's assembler.
-const ASSEMBLER_PACKAGE: &str = "nvidia-cuda-nvcc==13.*";
 
 /// What to install.
 #[derive(clap::Args, Default)]
@@ -122,48 +120,19 @@ fn install_mdbook() -> Result {
     process::run(workspace::cargo(install).env("CARGO_PROFILE_DEV_DEBUG", "false"))
 }
 
-/// NVIDIA's assembler, out of the Python package that carries it. Nothing is installed into Python.
+/// NVIDIA's assembler, unless a toolkit has one.
 fn install_assembler() -> Result {
     if let Some(program) = toolchain::assembler() {
         eprintln!("ptxas: there already: {}", program.display());
         return Ok(());
     }
-    let folder = workspace::check_tools();
-    let wheels = folder.join("wheels");
-    std::fs::create_dir_all(&wheels).about(&wheels, "created")?;
-    let download = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest"];
-    process::run(Command::new("python3").args(download).arg(&wheels).arg(ASSEMBLER_PACKAGE)).map_err(
-        |error| {
-            eprintln!("{error}");
-            Error::Missing {
-                what: "`ptxas`, which checks need,".to_owned(),
-                fix: "`apt-get install python3-pip` and this command again, or install a CUDA toolkit"
-                    .to_owned(),
-            }
-        },
-    )?;
-    for entry in std::fs::read_dir(&wheels).about(&wheels, "read")? {
-        let wheel = entry.about(&wheels, "read")?.path();
-        process::run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&folder))?;
-    }
-    let Some(program) = toolchain::assembler() else {
-        return Err(Error::Content { path: wheels, reason: "the wheel contains no `ptxas`".to_owned() });
-    };
-    make_executable(&program)
-}
-
-/// Python's unzip does not restore the permission to execute.
-#[cfg(unix)]
-fn make_executable(program: &Path) -> Result {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755))
-        .about(program, "made executable")
-}
-
-#[cfg(not(unix))]
-fn make_executable(_: &Path) -> Result {
-    Ok(())
+    fetch_ptxas(&workspace::check_tools()).map(|_| ()).map_err(|error| {
+        eprintln!("{error}");
+        Error::Missing {
+            what: "`ptxas`, which checks need,".to_owned(),
+            fix: "`apt-get install python3-pip` and this command again, or install a CUDA toolkit".to_owned(),
+        }
+    })
 }
 
 fn install_miri() -> Result {

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use cargo_cuda_tiles::ptxas_in;
+use cuda_tiles_builder::find_ptxas;
+
 use crate::error::Result;
 use crate::process;
 use crate::workspace;
@@ -67,14 +70,7 @@ pub(crate) fn nightly_cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) ->
 
 /// NVIDIA's assembler: the one that `setup --checks` installs, or one of a CUDA toolkit.
 pub(crate) fn assembler() -> Option<PathBuf> {
-    let installed = workspace::check_tools().join("nvidia/cu13/bin");
-    let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::iter::once(installed)
-        .chain(toolkits.map(|toolkit| PathBuf::from(toolkit).join("bin")))
-        .chain(std::env::split_paths(&path))
-        .map(|folder| folder.join(format!("ptxas{}", std::env::consts::EXE_SUFFIX)))
-        .find(|program| program.is_file())
+    ptxas_in(&workspace::check_tools()).or_else(find_ptxas)
 }
 
 /// Lets the builds of a command make machine code by the assembler, if there is one and the user has named no other.

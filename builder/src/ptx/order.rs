@@ -10,7 +10,7 @@
 use std::fmt;
 
 use super::code::{Code, Function};
-use super::{callee, without_comments};
+use super::{callee, without_tables};
 
 /// What each mark begins with.
 const MARK: &str = "//@cuda-tiles ";
@@ -80,13 +80,13 @@ struct Summary {
     late: Learnt,
 }
 
-/// The text without comments, but for the marks, which are statements.
+/// The code without comments, but for the marks, which are statements.
 pub(crate) fn with_marks_as_statements(text: &str) -> String {
     let mut code = text.to_owned();
     for (mark, statement) in MARKS {
         code = code.replace(mark, statement);
     }
-    without_comments(&code)
+    without_tables(&code)
 }
 
 /// The first of the `kernels` that is not in order, and what it has learnt too early; of a module with these `functions`.

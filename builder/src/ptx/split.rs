@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use super::code::functions;
 use super::statics::written_statics;
-use super::{Module, find_word, leading_space, without_comments};
+use super::{Module, closing, find_word, leading_space, without_comments};
+use crate::debug_info::is_location;
 
 /// A module that stands by itself.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ struct Item<'a> {
 enum Kind {
     /// `.version` and the like, which every module needs.
     Head,
+    /// A source file with its number, for modules that have code of it.
+    SourceFile(u32),
     Variable,
     Function,
     Entry,
@@ -75,8 +78,15 @@ pub(crate) fn parts(text: &str) -> Vec<Part> {
 
 fn part(text: &str, items: &[Item<'_>], group: &BTreeSet<usize>) -> Part {
     let mut part = Part { text: String::new(), entries: Vec::new() };
+    let sources: BTreeSet<u32> =
+        group.iter().flat_map(|&at| source_files(&text[items[at].range.clone()])).collect();
     for (at, item) in items.iter().enumerate() {
-        if item.kind != Kind::Head && !group.contains(&at) {
+        let belongs = match item.kind {
+            Kind::Head => true,
+            Kind::SourceFile(number) => sources.contains(&number),
+            Kind::Variable | Kind::Function | Kind::Entry => group.contains(&at),
+        };
+        if !belongs {
             continue;
         }
         if item.kind == Kind::Entry {
@@ -85,6 +95,12 @@ fn part(text: &str, items: &[Item<'_>], group: &BTreeSet<usize>) -> Part {
         part.text += &bare(&text[item.range.clone()]);
     }
     part
+}
+
+/// The numbers of the source files that code says it comes from.
+fn source_files(text: &str) -> impl Iterator<Item = u32> {
+    let locations = text.lines().map(str::trim_start).filter(|line| is_location(line));
+    locations.filter_map(|line| line.split_whitespace().nth(1)?.parse().ok())
 }
 
 /// The text without lines of comments and without indentation, which are a fifth of it.
@@ -107,19 +123,35 @@ fn items(code: &str) -> Option<Vec<Item<'_>>> {
         let rest = &code[at..];
         let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
         let (length, kind) = match word {
-            ".version" | ".target" | ".address_size" | ".file" => {
-                (rest.find('\n').unwrap_or(rest.len()), Kind::Head)
+            ".version" | ".target" | ".address_size" => (line_length(rest), Kind::Head),
+            ".file" => {
+                let number = rest.split_whitespace().nth(1)?.parse().ok()?;
+                (line_length(rest), Kind::SourceFile(number))
+            }
+            ".section" => {
+                // Behind line tables the compiler leaves one that is empty. What is in others refers to all of the module.
+                let open = rest.find('{')?;
+                let end = closing(rest, open, '{', '}')?;
+                if !rest[open + 1..end].trim().is_empty() {
+                    return None;
+                }
+                at += end + 1;
+                continue;
             }
             _ => statement(rest)?,
         };
         let names = match kind {
-            Kind::Head => Vec::new(),
+            Kind::Head | Kind::SourceFile(_) => Vec::new(),
             Kind::Variable => variable_names(&rest[..length]),
             Kind::Function | Kind::Entry => vec![function_name(&rest[..length], kind)?],
         };
         items.push(Item { range: at..at + length, kind, names });
         at += length;
     }
+}
+
+fn line_length(text: &str) -> usize {
+    text.find('\n').unwrap_or(text.len())
 }
 
 /// The length of the declaration or definition that the code begins with, and what it is.
@@ -187,7 +219,7 @@ fn needs(code: &str, items: &[Item<'_>]) -> Vec<Vec<usize>> {
     }
     let of = |(at, item): (usize, &Item<'_>)| {
         let mut needs = BTreeSet::new();
-        if item.kind != Kind::Head {
+        if !matches!(item.kind, Kind::Head | Kind::SourceFile(_)) {
             for word in words(&code[item.range.clone()]) {
                 // Most words are registers and directives.
                 if !word.starts_with(['%', '.'])
@@ -297,6 +329,25 @@ mod tests {
         let parts = parts(&text);
         assert_eq!(parts.iter().map(|part| part.entries.len()).collect::<Vec<_>>(), [3, 1]);
         assert_eq!(parts[0].entries, ["one", "other", "both"]);
+    }
+
+    #[test]
+    fn modules_name_the_source_files_of_their_own_code() {
+        let text = format!(
+            "{HEAD}.entry k() {{\n$L__func_begin0:\n\t.loc\t1 8 0\n\n\tadd.s32 %r1, %r2, 1;\n$L__tmp0:\n\t.loc\t3 9 1\n\tret;\n\n}}\n\
+             .entry l() {{\n\t.loc\t12 1 0\n\tret;\n}}\n\
+             \t.section\t.debug_macinfo\t{{\t}}\n\t.file\t1 \"/a/lib.rs\"\n\t.file\t3 \"/b {{ c.rs\"\n\t.file\t12 \"/d.rs\"\n"
+        );
+        let parts = parts(&text);
+        assert_eq!(parts.len(), 2);
+        let end = "}\n.file\t1 \"/a/lib.rs\"\n.file\t3 \"/b { c.rs\"\n";
+        assert!(parts[0].text.ends_with(end), "{}", parts[0].text);
+        assert!(parts[0].text.contains("$L__tmp0:\n.loc\t3 9 1\nret;"), "{}", parts[0].text);
+        assert!(parts[1].text.ends_with("}\n.file\t12 \"/d.rs\"\n"), "{}", parts[1].text);
+        let module = Module::parse(&parts[0].text).unwrap();
+        let operations: Vec<_> =
+            module.entries()[0].instructions().into_iter().map(|instruction| instruction.operation).collect();
+        assert_eq!(operations, ["add.s32", "ret"]);
     }
 
     #[test]

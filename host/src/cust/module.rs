@@ -10,7 +10,7 @@ use ::cust::module::Module;
 use ::cust::sys::{self, CUjit_option, CUresult};
 
 use super::failure::{describe, failure};
-use crate::code::{Loader, PtxRefused};
+use crate::code::{DebugInfo, Loader, PtxRefused};
 use crate::error::Result;
 
 /// Room for the messages of the driver's compiler.
@@ -87,10 +87,18 @@ impl Linker {
     /// The machine code, which lives as long as the linker.
     fn compile(&mut self, ptx: &str) -> Result<&[u8], CUresult> {
         let mut options =
-            [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-        let mut values = [self.log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
+            vec![CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values = vec![self.log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
+        let kept = match DebugInfo::of_module(ptx) {
+            DebugInfo::None => None,
+            DebugInfo::LineTables => Some(CUjit_option::CU_JIT_GENERATE_LINE_INFO),
+            DebugInfo::Full => Some(CUjit_option::CU_JIT_GENERATE_DEBUG_INFO),
+        };
+        options.extend(kept);
+        // Yes, as a number in place of an address.
+        values.extend(kept.map(|_| std::ptr::without_provenance_mut::<c_void>(1)));
         let count = options.len() as c_uint;
-        // SAFETY: `options` and `values` have `count` entries in the form that the driver API describes for them; the log
+        // SAFETY: `options` and `values` have `count` entries each in the form that the driver API describes for them; the log
         // buffer has the announced size and lives until the linker is destroyed.
         done(unsafe {
             sys::cuLinkCreate_v2(count, options.as_mut_ptr(), values.as_mut_ptr(), &mut self.state)

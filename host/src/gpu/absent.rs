@@ -11,6 +11,7 @@ use cuda_tiles::memory::TensorMap;
 use crate::artifact::{Artifact, Image};
 use crate::code::Code;
 use crate::error::{Error, Result};
+use crate::pool::PoolMemory;
 use crate::tensor_maps::{MapDescription, MapKeeper};
 use crate::warm_up::Progress;
 
@@ -60,6 +61,18 @@ impl Gpu {
         match *self {}
     }
 
+    pub(crate) fn pool(&self) -> Result<Option<PoolMemory>> {
+        match *self {}
+    }
+
+    pub(crate) fn set_release_threshold(&self, _bytes: u64) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn trim_pool(&self, _kept: usize) -> Result<()> {
+        match *self {}
+    }
+
     pub(crate) fn load(&self, _artifact: &'static Artifact) -> Result<()> {
         match *self {}
     }
@@ -81,6 +94,10 @@ impl Gpu {
     }
 
     pub(crate) fn code_of(&self, _kernel: &Description) -> Result<Code> {
+        match *self {}
+    }
+
+    pub(crate) fn threads(&self, _kernel: &Description) -> Result<u32> {
         match *self {}
     }
 
@@ -120,6 +137,12 @@ impl MapKeeper for Gpu {
 impl fmt::Display for Gpu {
     fn fmt(&self, _formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {}
+    }
+}
+
+impl fmt::Display for GpuStream {
+    fn fmt(&self, _formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self.0 {}
     }
 }
 
@@ -202,6 +225,10 @@ impl GpuMemory {
     /// # Safety
     /// None is needed: there is no memory to call this on.
     pub(crate) unsafe fn read(&self, _offset: usize, _target: *mut u8, _bytes: usize) -> Result<()> {
+        match *self.0 {}
+    }
+
+    pub(crate) fn copy_from(&self, _stream: &GpuStream, _source: &Self) -> Result<()> {
         match *self.0 {}
     }
 

@@ -185,6 +185,25 @@ impl GpuMemory {
         stream.synchronize(self.gpu)
     }
 
+    /// Lets a stream copy the whole of another buffer of this GPU to this one.
+    ///
+    /// # Panics
+    /// If they differ in length or GPU.
+    pub(crate) fn copy_from(&self, stream: &GpuStream, source: &Self) -> Result<()> {
+        assert_eq!(self.bytes, source.bytes, "copy between buffers of different length");
+        assert!(std::ptr::eq(self.gpu, source.gpu), "copy between GPUs");
+        if self.bytes == 0 {
+            return Ok(());
+        }
+        self.gpu.bind()?;
+        source.enter(stream, Access::Read)?;
+        self.enter(stream, Access::Write)?;
+        // SAFETY: both buffers have this length, and the use of both is entered.
+        let copied =
+            unsafe { result::memcpy_dtod_async(self.address, source.address, self.bytes, stream.handle()) };
+        self.gpu.check("copying within the GPU", copied)
+    }
+
     /// Lets a stream copy the whole of a pinned buffer to this one.
     ///
     /// # Panics

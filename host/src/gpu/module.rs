@@ -11,7 +11,7 @@ use super::Gpu;
 use super::failure::describe;
 use super::loaded::{Function, Handle, Module};
 use crate::artifact::{Artifact, Entry, Image};
-use crate::code::{Code, Loaded, Loader, PtxRefused};
+use crate::code::{Code, DebugInfo, Loaded, Loader, PtxRefused};
 use crate::entry;
 use crate::error::{Error, Result};
 use crate::parameters::total_shared;
@@ -119,6 +119,12 @@ impl Gpu {
         Ok(function)
     }
 
+    /// The threads of a block of the kernel, whose code comes to the GPU now if it is not there yet.
+    pub(crate) fn threads(&self, kernel: &Description) -> Result<u32> {
+        self.bind()?;
+        Ok(self.function(kernel)?.threads.iter().product())
+    }
+
     /// Looks the kernel up in all artifacts, so that one which two of them have is noticed.
     fn find(&self, kernel: &Description) -> Result<(Module, &'static Entry)> {
         let loaded = self.modules.loaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,18 +133,30 @@ impl Gpu {
         Ok((loaded[number], entry))
     }
 
-    /// Loads PTX or machine code; with the compiler's messages if the driver refuses it.
+    /// Loads PTX, of whose debug information something is `kept`, or machine code; with the compiler's messages if the driver refuses it.
     ///
     /// # Safety
     /// The code ends with a zero byte, or it is a whole file of machine code, the head of which says how long it is.
-    unsafe fn load_code(&self, code: &[u8]) -> Result<Result<Handle<sys::CUmodule>, (CUresult, String)>> {
+    unsafe fn load_code(
+        &self,
+        code: &[u8],
+        kept: DebugInfo,
+    ) -> Result<Result<Handle<sys::CUmodule>, (CUresult, String)>> {
         self.bind()?;
         let mut log = vec![0_u8; LOG_BYTES];
         let mut options =
-            [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-        let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
+            vec![CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values = vec![log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
+        let kept = match kept {
+            DebugInfo::None => None,
+            DebugInfo::LineTables => Some(CUjit_option::CU_JIT_GENERATE_LINE_INFO),
+            DebugInfo::Full => Some(CUjit_option::CU_JIT_GENERATE_DEBUG_INFO),
+        };
+        options.extend(kept);
+        // Yes, as a number in place of an address.
+        values.extend(kept.map(|_| std::ptr::without_provenance_mut::<c_void>(1)));
         let mut module = std::ptr::null_mut();
-        // SAFETY: the code ends where the driver expects it to, the caller says; `options` and `values` have the two entries that are
+        // SAFETY: the code ends where the driver expects it to, the caller says; `options` and `values` have as many entries as are
         // announced, in the form that the driver API describes for them; the log buffer has the announced size and outlives the call.
         let loaded = unsafe {
             sys::cuModuleLoadDataEx(
@@ -171,17 +189,18 @@ impl Loader for Gpu {
 
     fn load_machine_code(&self, code: &[u8]) -> Result<Result<Self::Module, String>> {
         // SAFETY: it is a file as `ptxas` has written it: whoever made the image vouches for that.
-        let loaded = unsafe { self.load_code(code)? };
+        let loaded = unsafe { self.load_code(code, DebugInfo::None)? };
         Ok(loaded.map_err(|(refused, _)| describe(DriverError(refused))))
     }
 
     fn load_ptx(&self, ptx: &str) -> Result<Result<Self::Module, PtxRefused>> {
         let refused = |code: String, log| Err(PtxRefused::Compiler { code, log });
+        let kept = DebugInfo::of_module(ptx);
         let Ok(ptx) = CString::new(ptx) else {
             return Ok(refused("the PTX text holds a zero byte".to_owned(), String::new()));
         };
         // SAFETY: the text ends with a zero byte.
-        Ok(match unsafe { self.load_code(ptx.as_bytes_with_nul())? } {
+        Ok(match unsafe { self.load_code(ptx.as_bytes_with_nul(), kept)? } {
             Ok(module) => Ok(module),
             Err((CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION, _)) => Err(PtxRefused::Version),
             Err((code, log)) => refused(describe(DriverError(code)), log),

@@ -1,6 +1,7 @@
 //! Streams and events of a GPU.
 
 use std::ffi::c_void;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -166,6 +167,13 @@ impl GpuStream {
             sys::cuLaunchKernelEx(&config, function.handle.0, parameters.as_mut_ptr(), std::ptr::null_mut())
         };
         gpu.check("launching a kernel", launched.result())
+    }
+}
+
+/// By the driver's handle, which is 0 for the default stream.
+impl fmt::Display for GpuStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stream {:#x}", self.handle() as usize)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::cpu::{HostMemory, host_memory};
+use crate::cpu::{self, HostMemory, host_memory};
 use crate::device::Device;
 use crate::error::{ArgumentError, Error, Result};
 use crate::gpu::{Access, GpuMemory};
@@ -100,6 +100,18 @@ impl Storage {
             start += bytes;
         }
         Ok(())
+    }
+
+    /// Lets a stream copy the whole of another buffer of its device to this one.
+    ///
+    /// # Panics
+    /// If they differ in length or device, or are those of another device than the stream.
+    pub(crate) fn copy_from(&mut self, stream: &Stream, source: &Self) -> Result<()> {
+        match (self, source, stream.as_gpu()) {
+            (Self::Cpu(target), Self::Cpu(source), None) => cpu::copy(source.bytes(), target.bytes_mut()),
+            (Self::Gpu(target), Self::Gpu(source), Some((_, stream))) => target.copy_from(stream, source),
+            _ => panic!("a copy between devices"),
+        }
     }
 
     /// Copies bytes to the host, and waits for the copy.

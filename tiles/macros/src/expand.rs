@@ -296,14 +296,15 @@ impl Function {
         ).get())
     }
 
-    /// The comment by which the builder knows the entry: a template of assembly without the fingerprint.
+    /// The comment by which the builder knows the entry: a template of assembly without the shared memory and the fingerprint.
     fn marker(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
         // The author of an unsafe kernel vouches for the properties that the builder checks of safe ones.
         let contract = self.item.sig.unsafety.map_or("", |_| " contract=unsafe");
         let (path, settings) = (Self::path(instance), attribute.settings() + contract);
+        let shared = if self.shared().next().is_some() { " shared={},{},{}" } else { "" };
         let declaration = self.declaration(instance).replace('{', "{{").replace('}', "}}");
         quote!(::core::concat!(
-            "//@cuda-tiles entry ", #path, #settings, " line=", ::core::line!(), " fingerprint={} is ", #declaration
+            "//@cuda-tiles entry ", #path, #settings, #shared, " line=", ::core::line!(), " fingerprint={} is ", #declaration
         ))
     }
 
@@ -318,6 +319,13 @@ impl Function {
         let aliases = self.aliases(instance);
         let marker = self.marker(attribute, instance);
         let fingerprint = self.fingerprint(attribute, instance);
+        let shared_bytes = match self.shared().count() {
+            0 => TokenStream::new(),
+            count => {
+                let bytes = self.shared_bytes(count);
+                quote!(const (#bytes)[0], const (#bytes)[1], const (#bytes)[2],)
+            }
+        };
         let (mut parameters, mut parts) = (Vec::new(), Vec::new());
         for Argument { name, kind, .. } in self.passed() {
             let names = ["first", "second", "third"].map(|part| format_ident!("{name}_{part}"));
@@ -366,7 +374,7 @@ impl Function {
                     // SAFETY: it is a comment.
                     unsafe {
                         ::core::arch::asm!(
-                            #marker, const #fingerprint, options(nomem, nostack, preserves_flags)
+                            #marker, #shared_bytes const #fingerprint, options(nomem, nostack, preserves_flags)
                         );
                     }
                     #body

@@ -7,11 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use cargo_cuda_tiles::{Assembled, Resources};
 use cuda_tiles_builder::Arch;
 use cuda_tiles_builder::ptx::{Entry, Module};
 use serde::{Deserialize, Serialize};
 
-use super::assembler::{Report, Resources};
 use super::{golden_folder, kernel_name};
 use crate::error::{Context, Error, Result};
 
@@ -22,7 +22,7 @@ const REGISTER_UNIT: u32 = 8;
 const ALL_OTHERS: &str = "*";
 
 /// A crate's kernels, as compiled for each architecture.
-pub(super) type Checked<'a> = (Arch, Module<'a>, &'a Report);
+pub(super) type Checked<'a> = (Arch, Module<'a>, &'a Assembled);
 
 /// What is expected, by the crate's folder and the kernel's name.
 #[derive(Deserialize, Serialize)]
@@ -73,10 +73,10 @@ impl Expectations {
         folder: &str,
         arch: Arch,
         entry: &Entry<'_>,
-        report: &Report,
+        report: &Assembled,
     ) -> Vec<String> {
         let name = kernel_name(entry.name());
-        let Some(resources) = report.kernels.get(name) else {
+        let Some(resources) = report.kernels.get(entry.name()) else {
             // The assembler has failed, which is a complaint about the module.
             return Vec::new();
         };
@@ -139,7 +139,7 @@ impl Expectation {
     /// What a kernel is now: its registers on the architecture where it takes most, and the wide accesses that it
     /// has on all of them.
     fn of(name: &str, checked: &[Checked<'_>]) -> Self {
-        let registers = checked.iter().filter_map(|(_, _, report)| report.kernels.get(name));
+        let registers = checked.iter().flat_map(|(_, _, report)| resources_of(name, report));
         let registers = registers.map(|resources| resources.registers).max().unwrap_or_default();
         let accesses = checked.iter().flat_map(|(_, module, _)| module.entries());
         let accesses = accesses.filter(|entry| kernel_name(entry.name()) == name).map(wide_accesses);
@@ -156,7 +156,7 @@ impl Expectation {
     fn with_exceptions(self, before: Self, name: &str, checked: &[Checked<'_>]) -> Self {
         let mut spilled = before.spilled;
         for (arch, _, report) in checked {
-            let now = report.kernels.get(name).map_or(0, |resources| resources.local_bytes);
+            let now = resources_of(name, report).map(Resources::local_bytes).max().unwrap_or(0);
             spilled.entry(arch.name().to_owned()).and_modify(|most| *most = now.min(*most));
         }
         spilled.retain(|_, most| *most > 0);
@@ -169,9 +169,14 @@ impl Expectation {
     }
 }
 
+/// What the kernels of this name take.
+fn resources_of<'a>(name: &'a str, report: &'a Assembled) -> impl Iterator<Item = &'a Resources> {
+    report.kernels.iter().filter(move |(entry, _)| kernel_name(entry) == name).map(|(_, resources)| resources)
+}
+
 /// Says that a kernel has more bytes of stack and spills than it may.
 fn spills(resources: &Resources, most: u32) -> Option<String> {
-    let bytes = resources.local_bytes;
+    let bytes = resources.local_bytes();
     let stated = if most > 0 { format!(", and {most} are stated") } else { String::new() };
     (bytes > most).then(|| format!("{bytes} bytes of stack and spills{stated}"))
 }
@@ -217,9 +222,9 @@ mod tests {
         st.global.v2.b64 [%rd2], {%rd3, %rd4};\n\
         ret; }";
 
-    fn report(registers: u32, local_bytes: u32) -> Report {
-        let resources = Resources { registers, local_bytes };
-        Report { kernels: [("add".to_owned(), resources)].into(), complaints: Vec::new() }
+    fn report(registers: u32, stack_bytes: u32) -> Assembled {
+        let resources = Resources { registers, stack_bytes, ..Resources::default() };
+        Assembled { kernels: [("kernels$add".to_owned(), resources)].into(), ..Assembled::default() }
     }
 
     fn expectations(json: &str) -> Expectations {

@@ -5,19 +5,17 @@
 //! its 128-bit accesses. For a few small kernels the whole PTX is compared with a file: they show in full what the
 //! library's abstractions cost.
 
-mod assembler;
 mod expectation;
 mod golden;
 
 use std::path::{Path, PathBuf};
-use std::thread;
 
+use cargo_cuda_tiles::Assembler;
 use cuda_tiles_builder::ptx::{Entry, Module};
 use cuda_tiles_builder::{Arch, BuiltImage, CudaBuilder};
 
 use crate::error::{Context, Error, Result};
 use crate::{toolchain, workspace};
-use assembler::{Assembler, Report};
 use expectation::Expectations;
 use golden::Goldens;
 
@@ -87,7 +85,7 @@ pub(crate) fn run(options: &Options) -> Result {
             images.extend(compile(folder, archs, features)?);
         }
         let seconds = processor_seconds().zip(before).map(|(now, before)| now - before);
-        let reports = assemble(&assembler, &images)?;
+        let reports = assembler.assemble_all(images.iter().map(|image| (&*image.path, image.arch)))?;
         let texts = images.iter().map(|image| read(&image.path)).collect::<Result<Vec<_>>>()?;
         let mut checked = Vec::new();
         for ((image, report), text) in images.iter().zip(&reports).zip(&texts) {
@@ -170,15 +168,6 @@ fn compile(folder: &str, archs: &[Arch], features: &[&str]) -> Result<Vec<BuiltI
         builder = builder.rustflags(["-Copt-level=1"]);
     }
     Ok(builder.try_build()?.images)
-}
-
-/// Assembles the images side by side: for a large module the assembler takes long, on one core.
-fn assemble(assembler: &Assembler, images: &[BuiltImage]) -> Result<Vec<Report>> {
-    thread::scope(|scope| {
-        let running: Vec<_> =
-            images.iter().map(|image| scope.spawn(|| assembler.assemble(&image.path, image.arch))).collect();
-        running.into_iter().map(|assembling| assembling.join().expect("assembling does not panic")).collect()
-    })
 }
 
 /// The kernel's name, under which something is stated about it: the end of what the entry is called, before which its modules
