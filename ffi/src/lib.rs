@@ -61,6 +61,7 @@ mod abi;
 mod arguments;
 mod call;
 mod element;
+mod entry;
 mod error;
 mod parameter;
 mod returned;
@@ -86,6 +87,6 @@ pub use returned::Returned;
 pub mod __private {
     pub use crate::abi::Any;
     pub use crate::arguments::Arguments;
-    pub use crate::call::{Handle, enter};
+    pub use crate::entry::{Handle, enter};
     pub use crate::error::Function;
 }

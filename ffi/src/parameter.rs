@@ -150,11 +150,16 @@ macro_rules! by_value {
     )* };
 }
 
-by_value! { i8 i16 i32 i64 u8 u16 u32 u64 usize: |arguments, position| match *arguments.value(position) {
+by_value! { i8 i16 i32 u8 u16 u32 u64 usize: |arguments, position| match *arguments.value(position) {
     Value::Int(value) => value.try_into().map_err(|_| {
         let wanted = std::any::type_name::<Self>();
         arguments.refused(position, Problem::Range { value, wanted })
     }),
+    _ => Err(arguments.expected(position, "an int")),
+} }
+
+by_value! { i64: |arguments, position| match *arguments.value(position) {
+    Value::Int(value) => Ok(value),
     _ => Err(arguments.expected(position, "an int")),
 } }
 

@@ -62,7 +62,9 @@ macro_rules! returned {
     )* };
 }
 
-returned! { i8 i16 i32 i64 u8 u16 u32: |value| Ok(Any::int(value.into())) }
+returned! { i8 i16 i32 u8 u16 u32: |value| Ok(Any::int(value.into())) }
+returned! { i64: |value| Ok(Any::int(value)) }
 returned! { u64 usize: |value| i64::try_from(value).map(Any::int).map_err(|_| Raised::TooGreat(value as u64)) }
-returned! { f32 f64: |value| Ok(Any::float(value.into())) }
+returned! { f32: |value| Ok(Any::float(value.into())) }
+returned! { f64: |value| Ok(Any::float(value)) }
 returned! { bool: |value| Ok(Any::bool(value)) }

@@ -164,7 +164,8 @@ fn install_python_packages() {
         eprintln!("NumPy, TVM-FFI: there already");
         return;
     }
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"];
+    let install =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"];
     let mut command = Command::new("python3");
     command.args(install).arg("--target").arg(toolchain::python_packages()).args(missing);
     if let Err(error) = process::run(&mut command) {
