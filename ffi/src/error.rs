@@ -127,10 +127,6 @@ pub(crate) enum Problem {
     )]
     SharedElements { shape: Vec<usize>, strides: Vec<usize> },
     #[error(
-        "shape {shape:?} and strides {strides:?} are not contiguous: make a contiguous copy of the tensor"
-    )]
-    NotContiguous { shape: Vec<usize>, strides: Vec<usize> },
-    #[error(
         "the tensor begins at address {address:#x}, which is no multiple of the {bytes} bytes of an element"
     )]
     Unaligned { address: usize, bytes: usize },

@@ -76,7 +76,7 @@ mod tests;
 
 pub use call::Call;
 pub use cuda_tiles_ffi_macros::export;
-pub use cuda_tiles_host::{Tensor, TensorView, TensorViewMut};
+pub use cuda_tiles_host::{TensorView, TensorViewMut};
 pub use element::DlpackElement;
 pub use error::{Exception, ExceptionKind};
 pub use parameter::Parameter;

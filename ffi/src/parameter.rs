@@ -1,11 +1,11 @@
 //! What an exported function can have as parameters.
 
-use cuda_tiles_host::{Tensor, TensorView, TensorViewMut};
+use cuda_tiles_host::{TensorView, TensorViewMut};
 
 use crate::arguments::{Access, Arguments};
 use crate::element::DlpackElement;
 use crate::error::{Exception, Problem};
-use crate::tensor::{HeldView, whole};
+use crate::tensor::HeldView;
 use crate::value::Value;
 
 /// A type that a parameter of an exported function can have.
@@ -14,7 +14,6 @@ use crate::value::Value;
 /// |---|---|
 /// | [`TensorView<T, RANK>`] | a tensor or an array of any strides, to be read |
 /// | [`TensorViewMut<T, RANK>`] | the same, to be written; no two indices share an element |
-/// | `&Tensor<T, RANK>`, `&mut Tensor<T, RANK>` | a contiguous tensor |
 /// | `i8` to `i64`, `u8` to `u64`, `usize` | `int`, in the range of the type |
 /// | `f32`, `f64` | `float` or `int` |
 /// | `bool` | `bool` |
@@ -25,8 +24,8 @@ use crate::value::Value;
 /// NumPy, CuPy and JAX.
 #[diagnostic::on_unimplemented(
     message = "a parameter of an exported function cannot be a `{Self}`",
-    note = "parameters are `TensorView`, `TensorViewMut`, `&Tensor`, `&mut Tensor`, integers, `f32`, `f64`, `bool`, `&str`, and `Option` of \
-            these"
+    note = "parameters are `TensorView`, `TensorViewMut`, integers, `f32`, `f64`, `bool`, `&str`, and `Option` of these",
+    note = "a `Tensor` could be kept after the call, and then its memory is gone: take a view"
 )]
 pub trait Parameter {
     /// What is kept of the argument during the call.
@@ -68,32 +67,6 @@ impl<T: DlpackElement, const RANK: usize> Parameter for TensorViewMut<'_, T, RAN
 
     fn lend(held: &mut Self::Held) -> Self::Lent<'_> {
         held.view_mut()
-    }
-}
-
-impl<T: DlpackElement, const RANK: usize> Parameter for &Tensor<T, RANK> {
-    type Held = Tensor<T, RANK>;
-    type Lent<'held> = &'held Tensor<T, RANK>;
-
-    fn hold(arguments: &mut Arguments<'_>, position: usize) -> Result<Self::Held, Exception> {
-        whole(arguments, position, Access::Read)
-    }
-
-    fn lend(held: &mut Self::Held) -> Self::Lent<'_> {
-        held
-    }
-}
-
-impl<T: DlpackElement, const RANK: usize> Parameter for &mut Tensor<T, RANK> {
-    type Held = Tensor<T, RANK>;
-    type Lent<'held> = &'held mut Tensor<T, RANK>;
-
-    fn hold(arguments: &mut Arguments<'_>, position: usize) -> Result<Self::Held, Exception> {
-        whole(arguments, position, Access::Write)
-    }
-
-    fn lend(held: &mut Self::Held) -> Self::Lent<'_> {
-        held
     }
 }
 

@@ -51,21 +51,6 @@ impl<T: DlpackElement, const RANK: usize> HeldView<T, RANK> {
     }
 }
 
-/// A tensor of the caller whose elements lie one after the other.
-pub(crate) fn whole<T: DlpackElement, const RANK: usize>(
-    arguments: &mut Arguments<'_>,
-    position: usize,
-    access: Access,
-) -> Result<Tensor<T, RANK>, Exception> {
-    let Checked { address, shape, strides, .. } = check::<T, RANK>(arguments, position, access)?;
-    if !shape.contains(&0) && strides != row_major(shape) {
-        let problem = Problem::NotContiguous { shape: shape.into(), strides: strides.into() };
-        return Err(arguments.refused(position, problem));
-    }
-    // SAFETY: as for views; in row-major order there are as many elements from the first to the last as the shape has.
-    Ok(unsafe { Tensor::borrowed(arguments.call().stream(), address, shape) }?)
-}
-
 /// What is known of a tensor that can be borrowed.
 struct Checked<T, const RANK: usize> {
     /// Not null, and aligned.

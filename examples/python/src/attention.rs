@@ -1,6 +1,6 @@
 //! Attention.
 
-use cuda_tiles_ffi::{Call, Tensor, export};
+use cuda_tiles_ffi::{Call, TensorView, TensorViewMut, export};
 use cuda_tiles_host::{Result, bf16, f16};
 use cuda_tiles_kernels::attention::attention_on;
 
@@ -13,10 +13,10 @@ macro_rules! attention {
         #[allow(clippy::too_many_arguments, reason = "that many operands has the operation")]
         fn $name(
             call: &Call,
-            q: &Tensor<$type, 3>,
-            k: &Tensor<$type, 3>,
-            v: &Tensor<$type, 3>,
-            out: &mut Tensor<$type, 3>,
+            q: TensorView<$type, 3>,
+            k: TensorView<$type, 3>,
+            v: TensorView<$type, 3>,
+            out: TensorViewMut<$type, 3>,
             scale: f32,
             causal: bool,
         ) -> Result<()> {

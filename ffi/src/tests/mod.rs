@@ -12,7 +12,7 @@ use cuda_tiles_host::{Grid, Launch};
 
 use crate::abi::{Any, DataType, DlDevice, DlTensor, Value, device, kind};
 use crate::runtime::Runtime;
-use crate::{Call, DlpackElement, Exception, ExceptionKind, Tensor, TensorView, TensorViewMut, export};
+use crate::{Call, DlpackElement, Exception, ExceptionKind, TensorView, TensorViewMut, export};
 
 thread_local! {
     /// What was raised on this thread, as TVM-FFI keeps it: the class of the exception, and its text.
@@ -144,10 +144,10 @@ fn transpose(
     out.copy_from_slice(&x.transpose().to_vec()?)
 }
 
-/// Scales a contiguous tensor in place.
+/// Scales a tensor in place.
 #[export("scale")]
-fn scale_in_place(_call: &Call, x: &mut Tensor<f64, 2>, factor: f64) -> cuda_tiles_host::Result<()> {
-    let scaled: Vec<f64> = x.to_vec()?.iter().map(|value| value * factor).collect();
+fn scale_in_place(_call: &Call, mut x: TensorViewMut<f64, 2>, factor: f64) -> cuda_tiles_host::Result<()> {
+    let scaled: Vec<f64> = x.as_view().to_vec()?.iter().map(|value| value * factor).collect();
     x.copy_from_slice(&scaled)
 }
 
@@ -172,8 +172,8 @@ fn sum_of_numbers(
 
 /// The number of elements, or of `usize::MAX` as an example of a result that does not fit.
 #[export]
-fn len_of(_call: &Call, x: Option<&Tensor<bool, 1>>) -> usize {
-    x.map_or(usize::MAX, Tensor::len)
+fn len_of(_call: &Call, x: Option<TensorView<bool, 1>>) -> usize {
+    x.map_or(usize::MAX, |x| x.len())
 }
 
 #[export]
