@@ -68,6 +68,11 @@ pub(crate) fn run() -> Result {
     let pip = process::succeeds(Command::new("python3").args(pip));
     let fix = "type `apt-get install python3-pip`, or use the ptxas of a CUDA toolkit";
     report.optional("pip, to get ptxas", if pip { Ok("installed".to_owned()) } else { Err(fix.to_owned()) });
+    for module in ["numpy", "tvm_ffi"] {
+        let found =
+            if toolchain::has_python_module(module) { Ok("installed".to_owned()) } else { Err(by_checks()) };
+        report.optional(&format!("Python's {module}, for `test`"), found);
+    }
     let miri = process::succeeds(&mut toolchain::nightly_cargo(["miri", "--version"]));
     let fix = "type `rustup toolchain install nightly`, then `cargo xtask setup --miri`";
     report.optional("Miri, for `test`", if miri { Ok("installed".to_owned()) } else { Err(fix.to_owned()) });

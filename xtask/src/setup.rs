@@ -13,10 +13,13 @@ use crate::{book, process, workspace};
 /// The Debian packages that together can compile kernels, for machines without rustup.
 const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "cargo-web"];
 
+/// The PyPI packages that `test` calls kernels from Python with, and the modules that they are there for.
+const PYTHON_PACKAGES: [(&str, &str); 2] = [("tvm_ffi", "apache-tvm-ffi==0.1.15.*"), ("numpy", "numpy>=2")];
+
 /// What to install.
 #[derive(clap::Args, Default)]
 pub(crate) struct Options {
-    /// Also what `check`, `test` and `ptx` need: rustfmt, clippy, cargo-deny, mdBook and NVIDIA's assembler.
+    /// Also what `check`, `test` and `ptx` need: rustfmt, clippy, cargo-deny, mdBook, NVIDIA's assembler, NumPy and TVM-FFI.
     #[arg(long)]
     checks: bool,
     /// Also Miri, for rustup's nightly if that is installed.
@@ -33,6 +36,7 @@ pub(crate) fn run(options: &Options) -> Result {
         install_deny()?;
         install_mdbook()?;
         install_assembler()?;
+        install_python_packages();
     }
     if options.miri {
         install_miri()?;
@@ -133,6 +137,23 @@ fn install_assembler() -> Result {
             fix: "`apt-get install python3-pip` and this command again, or install a CUDA toolkit".to_owned(),
         }
     })
+}
+
+/// NumPy and TVM-FFI, unless Python has them, into a folder of their own. Without them the test of calls from Python is left out.
+fn install_python_packages() {
+    let missing = PYTHON_PACKAGES.iter().filter(|(module, _)| !toolchain::has_python_module(module));
+    let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
+    if missing.is_empty() {
+        eprintln!("NumPy, TVM-FFI: there already");
+        return;
+    }
+    let install =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"];
+    let mut command = Command::new("python3");
+    command.args(install).arg("--target").arg(toolchain::python_packages()).args(missing);
+    if let Err(error) = process::run(&mut command) {
+        eprintln!("NumPy, TVM-FFI: left out, and with them the test of calls from Python: {error}");
+    }
 }
 
 fn install_miri() -> Result {

@@ -73,6 +73,18 @@ pub(crate) fn assembler() -> Option<PathBuf> {
     ptxas_in(&workspace::check_tools()).or_else(find_ptxas)
 }
 
+/// Where `setup --checks` puts packages for Python.
+pub(crate) fn python_packages() -> PathBuf {
+    workspace::check_tools().join("python")
+}
+
+/// Whether Python has a module, from there or from anywhere.
+pub(crate) fn has_python_module(name: &str) -> bool {
+    let mut command = Command::new("python3");
+    command.args(["-c", &format!("import {name}")]).env("PYTHONPATH", python_packages());
+    process::succeeds(&mut command)
+}
+
 /// Lets the builds of a command make machine code by the assembler, if there is one and the user has named no other.
 pub(crate) fn lend_assembler(command: &mut Command) {
     const VARIABLE: &str = "CUDA_TILES_PTXAS";

@@ -4,7 +4,7 @@ use std::format;
 use std::string::String;
 
 use cuda_tiles::element::{Element, bf16, f16};
-use cuda_tiles_host::{Error, Launch, Result, Stream, Tensor};
+use cuda_tiles_host::{Error, Launch, Result, Stream, TensorView, TensorViewMut};
 
 use super::kernels::{attention as attention_by_warpgroups, attention_by_warps};
 use super::ping_pong::attention_ping_pong;
@@ -13,7 +13,8 @@ use super::ping_pong::attention_ping_pong;
 const LOG2_E: f32 = core::f32::consts::LOG2_E;
 
 /// The arguments of attention: queries, keys, values, results, and the scale.
-type Operands<'t, T> = (&'t Tensor<T, 3>, &'t Tensor<T, 3>, &'t Tensor<T, 3>, &'t mut Tensor<T, 3>, f32);
+type Operands<'t, T> =
+    (TensorView<'t, T, 3>, TensorView<'t, T, 3>, TensorView<'t, T, 3>, TensorViewMut<'t, T, 3>, f32);
 
 mod sealed {
     pub trait Sealed {}
@@ -89,7 +90,7 @@ attend!(f16 bf16);
 
 /// `out = softmax(q k' * scale) v` for each matrix of a batch, on the default stream of the device.
 ///
-/// The tensors have axes (batch and heads, rows, columns of a head): `q` and `out` have a row for each query, `k` and `v` for
+/// The tensors, or views of tensors, have axes (batch and heads, rows, columns of a head): `q` and `out` have a row for each query, `k` and `v` for
 /// each key. With `causal` the last query sees all keys, and each query before it one key less. On a GPU the kernels must have
 /// been loaded, see [`Device::load`](cuda_tiles_host::Device::load).
 ///
@@ -114,14 +115,15 @@ attend!(f16 bf16);
 ///
 /// [`Error::Operands`] if the shapes do not go together, a head has neither 64 nor 128 columns, there is no key, `scale` is not
 /// positive or, with `causal`, there are more queries than keys; and the errors of launches.
-pub fn attention<T: Attend>(
-    q: &Tensor<T, 3>,
-    k: &Tensor<T, 3>,
-    v: &Tensor<T, 3>,
-    out: &mut Tensor<T, 3>,
+pub fn attention<'t, T: Attend>(
+    q: impl Into<TensorView<'t, T, 3>>,
+    k: impl Into<TensorView<'t, T, 3>>,
+    v: impl Into<TensorView<'t, T, 3>>,
+    out: impl Into<TensorViewMut<'t, T, 3>>,
     scale: f32,
     causal: bool,
 ) -> Result<()> {
+    let q = q.into();
     attention_on(&q.device().default_stream(), q, k, v, out, scale, causal)
 }
 
@@ -129,21 +131,22 @@ pub fn attention<T: Attend>(
 ///
 /// # Errors
 /// As [`attention`].
-pub fn attention_on<T: Attend>(
+pub fn attention_on<'t, T: Attend>(
     stream: &Stream,
-    q: &Tensor<T, 3>,
-    k: &Tensor<T, 3>,
-    v: &Tensor<T, 3>,
-    out: &mut Tensor<T, 3>,
+    q: impl Into<TensorView<'t, T, 3>>,
+    k: impl Into<TensorView<'t, T, 3>>,
+    v: impl Into<TensorView<'t, T, 3>>,
+    out: impl Into<TensorViewMut<'t, T, 3>>,
     scale: f32,
     causal: bool,
 ) -> Result<()> {
+    let (q, k, v, out) = (q.into(), k.into(), v.into(), out.into());
     check([q.shape(), k.shape(), v.shape(), out.shape()], scale, causal)
         .map_err(|problem| Error::Operands { operation: "attention", problem })?;
     if out.is_empty() {
         return Ok(());
     }
-    let head = q.shape()[2];
+    let [_, _, head] = q.shape();
     T::launch(stream, head, causal, (q, k, v, out, scale * LOG2_E))
 }
 

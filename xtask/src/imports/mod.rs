@@ -22,7 +22,7 @@ use crate::process::Outcome;
 use crate::workspace;
 
 /// The crates whose parts keep an order.
-const CRATES: [&str; 6] = ["tiles", "tiles/macros", "builder", "cargo-cuda-tiles", "host", "kernels"];
+const CRATES: [&str; 7] = ["tiles", "tiles/macros", "builder", "cargo-cuda-tiles", "host", "kernels", "ffi"];
 
 /// Parts that may use one another, for a reason.
 struct Floor {
