@@ -128,6 +128,18 @@ pub enum MetadataError {
         /// Where it stands, in parentheses.
         line: String,
     },
+    /// A safe kernel on tiles has thread-level code of `cuda_std`.
+    #[error(
+        "kernel `{kernel}`{line} uses a function of `cuda_tiles::cuda_std` that tells threads apart or makes them wait. In a kernel on \
+         tiles all threads do the same, which its safe operations rest on. Declare the kernel as an `unsafe fn` and state why they still do; \
+         or use what `cx.simt` gives; or make it a thread-level kernel by `cuda_std`'s own attribute"
+    )]
+    ThreadLevel {
+        /// The kernel's path.
+        kernel: String,
+        /// Where it stands, in parentheses.
+        line: String,
+    },
     /// A safe kernel writes a static.
     #[error(
         "kernel `{kernel}`{line} writes the static `{variable}`, or may do so: the static's address goes to an instruction that writes. \
@@ -304,6 +316,10 @@ fn check(text: &str, kernels: &[KernelMetadata]) -> Result<(), MetadataError> {
     }
     let code = order::with_marks_as_statements(text);
     let (functions, between) = functions(&code);
+    if let Some(entry) = order::thread_level(&functions, safe()) {
+        let (kernel, line) = place(entry);
+        return Err(MetadataError::ThreadLevel { kernel, line });
+    }
     if let Some((entry, learnt)) = late_cut(&functions, safe()) {
         let (kernel, line) = place(entry);
         return Err(MetadataError::LateCut { kernel, line, learnt: learnt.to_string() });
