@@ -408,6 +408,16 @@ mod tests {
     }
 
     #[test]
+    fn entries_without_marker_stay_as_they_are() {
+        let thread = "\t// begin inline asm\n\t//@cuda-tiles reveals thread\n\t// end inline asm\n";
+        let text = module("//@cuda-tiles entry first maxntid=32");
+        let (before, after) = text.rsplit_once("\tret;").unwrap();
+        let (result, kernels) = apply(&format!("{before}{thread}\tret;{after}"), Arch::Sm90a).unwrap();
+        assert_eq!(kernels.iter().map(|kernel| &*kernel.name).collect::<Vec<_>>(), ["first"]);
+        assert!(result.ends_with(".visible .entry second()\n{\n\tret;\n}\n"), "{result}");
+    }
+
+    #[test]
     fn safe_kernels_are_checked() {
         let with = |contract: &str, body: &str| {
             let text = module(&format!(
@@ -423,6 +433,13 @@ mod tests {
             "{error}"
         );
         assert!(!with(" contract=unsafe", late).unwrap().0.contains("reveals"));
+        let thread = "\t// begin inline asm\n\t//@cuda-tiles reveals thread\n\t// end inline asm\n";
+        let error = with("", thread).unwrap_err().to_string();
+        assert!(
+            error.starts_with("kernel `second` uses a function of `cuda_tiles::cuda_std` that "),
+            "{error}"
+        );
+        assert!(!with(" contract=unsafe", thread).unwrap().0.contains("reveals"));
         let writes = "\tatom.global.add.u32 %r1, [_RNvCs1_1k1C], 1;\n";
         let error = with("", writes).unwrap_err().to_string();
         assert!(error.starts_with("kernel `second` writes the static `k::C`, or may do so: "), "{error}");

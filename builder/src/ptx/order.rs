@@ -112,7 +112,11 @@ pub(crate) fn thread_level<'k>(
     mut kernels: impl Iterator<Item = &'k str>,
 ) -> Option<&'k str> {
     let asks = |at: &usize| {
-        functions[*at].code.statements.iter().any(|statement| THREAD.strip_suffix(';') == Some(statement.operation))
+        functions[*at]
+            .code
+            .statements
+            .iter()
+            .any(|statement| THREAD.strip_suffix(';') == Some(statement.operation))
     };
     // Most modules have no such function.
     let asking: Vec<usize> = (0..functions.len()).filter(asks).collect();

@@ -2,8 +2,8 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 use cuda_tiles::cuda_std::atomic::mid::{
-    atomic_fetch_add_u32_block, atomic_fetch_max_i32_device, atomic_fetch_or_f64_system, atomic_fetch_xor_u64_device,
-    atomic_load_32_block, atomic_store_32_block,
+    atomic_fetch_add_u32_block, atomic_fetch_max_i32_device, atomic_fetch_or_f64_system,
+    atomic_fetch_xor_u64_device, atomic_load_32_block, atomic_store_32_block,
 };
 use cuda_tiles::cuda_std::atomic::{AtomicF32, BlockAtomicF32, SystemAtomicF64};
 use cuda_tiles::cuda_std::prelude::*;
@@ -150,9 +150,13 @@ pub unsafe fn count(counters: *mut Counters) {
         (*halves).fetch_add(0.5, Ordering::Relaxed);
         atomic_fetch_max_i32_device(&raw mut (*counters).highest, Ordering::SeqCst, number as i32);
         atomic_fetch_xor_u64_device(&raw mut (*counters).mixed, Ordering::Relaxed, number.into());
-        atomic_fetch_or_f64_system(&raw mut (*counters).bits, Ordering::Relaxed, f64::from_bits(1 << (number % 52)));
+        atomic_fetch_or_f64_system(
+            &raw mut (*counters).bits,
+            Ordering::Relaxed,
+            f64::from_bits(1 << (number % 52)),
+        );
         let odd = thread::sync_threads_count(number % 2);
-        let all = thread::sync_threads_and((odd == thread::block_dim_x() / 2).into());
+        let all = thread::sync_threads_and((2 * odd == thread::block_dim().product()).into());
         let any = thread::sync_threads_or(is_first.into());
         assert_eq!((all, any), (1, 1));
         if is_first {
@@ -180,7 +184,11 @@ pub unsafe fn functions(x: &[f32], y: *mut f32) {
         unsafe {
             let is_global = ptr::is_in_address_space(y, ptr::AddressSpace::Global);
             let flags = (u32::from(is_later) + u32::from(is_global)) as f32;
-            *y.add(i) = sine.mul_add(sine, cosine * cosine) + x[i].exp().ln() + x[i].round() + x[i].rem_euclid(2.0) + flags;
+            *y.add(i) = sine.mul_add(sine, cosine * cosine)
+                + x[i].exp().ln()
+                + x[i].round()
+                + x[i].rem_euclid(2.0)
+                + flags;
         }
     }
 }

@@ -10,7 +10,16 @@ use cuda_tiles::cuda_std::shared_array;
 /// The matrices have these sizes, and nobody else touches C.
 #[kernel]
 #[allow(clippy::too_many_arguments)]
-pub unsafe fn gemm_naive(a: &[f32], b: &[f32], c: *mut f32, m: usize, n: usize, k: usize, alpha: f32, beta: f32) {
+pub unsafe fn gemm_naive(
+    a: &[f32],
+    b: &[f32],
+    c: *mut f32,
+    m: usize,
+    n: usize,
+    k: usize,
+    alpha: f32,
+    beta: f32,
+) {
     let index = thread::index_2d();
     let (row, column) = (index.x as usize, index.y as usize);
     if row < m && column < n {
@@ -33,7 +42,16 @@ pub const TILE: usize = 16;
 /// As for [`gemm_naive`]; blocks have 16 x 16 threads.
 #[kernel]
 #[allow(clippy::too_many_arguments)]
-pub unsafe fn gemm_tiled(a: &[f32], b: &[f32], c: *mut f32, m: usize, n: usize, k: usize, alpha: f32, beta: f32) {
+pub unsafe fn gemm_tiled(
+    a: &[f32],
+    b: &[f32],
+    c: *mut f32,
+    m: usize,
+    n: usize,
+    k: usize,
+    alpha: f32,
+    beta: f32,
+) {
     let tile_a = shared_array![f32; TILE * TILE];
     let tile_b = shared_array![f32; TILE * TILE];
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);

@@ -4,14 +4,14 @@ use cuda_tiles::cuda_std::prelude::*;
 
 /// The first 32 bits of the fractions of the cube roots of the first 64 primes.
 const CONSTANTS: [u32; 64] = [
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98,
-    0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
-    0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8,
-    0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13,
-    0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819,
-    0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a,
-    0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
-    0xc67178f2,
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 ];
 
 /// The first 32 bits of the fractions of the square roots of the first 8 primes.
@@ -28,7 +28,11 @@ fn compress(state: [u32; 8], mut words: [u32; 16]) -> [u32; 8] {
             let majority = a & b ^ a & c ^ b & c;
             let sum_of_e = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
             let sum_of_a = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
-            let first = h.wrapping_add(sum_of_e).wrapping_add(choice).wrapping_add(constants[i]).wrapping_add(words[i]);
+            let first = h
+                .wrapping_add(sum_of_e)
+                .wrapping_add(choice)
+                .wrapping_add(constants[i])
+                .wrapping_add(words[i]);
             (h, g, f, e) = (g, f, e, d.wrapping_add(first));
             (d, c, b, a) = (c, b, a, first.wrapping_add(sum_of_a).wrapping_add(majority));
             // The word of sixteen rounds later.
@@ -64,7 +68,8 @@ pub unsafe fn sha256_oneshot(input: &[u8], output: *mut [u8; 32]) {
     };
     let mut state = START;
     for block in 0..blocks {
-        let word = |i: usize| u32::from_be_bytes(core::array::from_fn(|part| byte(block * 64 + i * 4 + part)));
+        let word =
+            |i: usize| u32::from_be_bytes(core::array::from_fn(|part| byte(block * 64 + i * 4 + part)));
         state = compress(state, core::array::from_fn(word));
     }
     for (i, word) in state.into_iter().enumerate() {

@@ -5,7 +5,8 @@ use quote::{format_ident, quote};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use syn::parse::{Parse, ParseStream};
 use syn::{
-    Error, Expr, FnArg, GenericParam, Ident, ItemFn, PatType, Result, ReturnType, Signature, Token, Type, TypeReference,
+    Error, Expr, FnArg, GenericParam, Ident, ItemFn, PatType, Result, ReturnType, Signature, Token, Type,
+    TypeReference,
 };
 
 /// The expansion of `#[kernel]` of `cuda_std`.
@@ -76,7 +77,10 @@ fn check(signature: &Signature) -> Result<()> {
         ));
     }
     if let Some(word) = &signature.abi {
-        return Err(Error::new_spanned(word, "the attribute says how the kernel is called: leave the ABI out"));
+        return Err(Error::new_spanned(
+            word,
+            "the attribute says how the kernel is called: leave the ABI out",
+        ));
     }
     if signature.asyncness.is_some() || signature.constness.is_some() || signature.variadic.is_some() {
         return Err(Error::new_spanned(signature, "a kernel is neither `async` nor `const` nor variadic"));
@@ -123,7 +127,9 @@ fn parts(kind: &Type) -> Result<Option<Wide>> {
             Type::Path(path) if path.path.is_ident("str") => {
                 Ok(Some(Wide { element: quote!(u8), make: format_ident!("text") }))
             }
-            Type::TraitObject(_) => Err(Error::new_spanned(elem, "a GPU has no methods of objects of the host")),
+            Type::TraitObject(_) => {
+                Err(Error::new_spanned(elem, "a GPU has no methods of objects of the host"))
+            }
             _ => Ok(None),
         },
         Type::Ptr(pointer) if matches!(&*pointer.elem, Type::Slice(_) | Type::TraitObject(_)) => {
@@ -155,14 +161,11 @@ pub(crate) fn shared_array(SharedArray { element, length }: &SharedArray) -> Tok
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let of = |name: &str| std::env::var(name).unwrap_or_default();
-    let name: String = format!(
-        "cuda_std_shared_{}_{}_{number}",
-        of("CARGO_CRATE_NAME"),
-        of("CARGO_PKG_VERSION")
-    )
-    .chars()
-    .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-    .collect();
+    let name: String =
+        format!("cuda_std_shared_{}_{}_{number}", of("CARGO_CRATE_NAME"), of("CARGO_PKG_VERSION"))
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect();
     let instruction = Literal::string(&format!(
         "mov.u64 {{0}}, {name}; cvta.shared.u64 {{0}}, {{0}}; //@cuda-tiles declares .shared .align {{1}} .b8 {name}[{{2}}]"
     ));

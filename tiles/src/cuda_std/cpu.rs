@@ -59,12 +59,7 @@ impl From<(u32, u32, u32)> for Size {
 /// What a launch on a GPU demands: pointers are valid for what the kernel does with them, and its threads, which run at the same
 /// time, do not race. `kernel` may be called so, whatever it has captured.
 #[track_caller]
-pub unsafe fn launch(
-    grid: impl Into<Size>,
-    block: impl Into<Size>,
-    shared_bytes: usize,
-    kernel: impl Fn(),
-) {
+pub unsafe fn launch(grid: impl Into<Size>, block: impl Into<Size>, shared_bytes: usize, kernel: impl Fn()) {
     let [blocks, threads] = [grid.into(), block.into()].map(|Size { x, y, z }| [x, y, z]);
     // SAFETY: the same contract.
     unsafe { team::launch(team::Grid { blocks, threads, shared_bytes }, &kernel) }

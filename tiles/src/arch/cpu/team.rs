@@ -197,12 +197,16 @@ pub unsafe fn launch(grid: Grid, kernel: &dyn Fn()) {
     let count = |axes: [u32; 3]| axes.into_iter().map(u64::from).product::<u64>();
     let [_, y, z] = grid.blocks;
     assert!(
-        grid.blocks.iter().all(|&blocks| blocks > 0) && grid.blocks[0] <= i32::MAX as u32 && y.max(z) <= 0xffff,
+        grid.blocks.iter().all(|&blocks| blocks > 0)
+            && grid.blocks[0] <= i32::MAX as u32
+            && y.max(z) <= 0xffff,
         "a grid of {:?} blocks: a GPU has at least 1 along each axis, and at most 2147483647, 65535 and 65535",
         grid.blocks
     );
     assert!(
-        grid.threads.iter().all(|&threads| threads > 0) && count(grid.threads) <= MOST_THREADS && grid.threads[2] <= 64,
+        grid.threads.iter().all(|&threads| threads > 0)
+            && count(grid.threads) <= MOST_THREADS
+            && grid.threads[2] <= 64,
         "blocks of {:?} threads: a GPU has at least 1 along each axis, at most 64 along the last, and at most 1024 in all",
         grid.threads
     );
@@ -285,8 +289,10 @@ impl Team {
         let mut state = self.lock();
         let begins = |state: &State| state.failure.is_none() && (state.begun as usize) < state.threads.len();
         if let Some((number, payload)) = finished {
-            state.threads[number as usize] = Thread::Ended;
-            state.running -= 1;
+            // A thread whose block has failed may end while it waits.
+            if let Thread::Running = core::mem::replace(&mut state.threads[number as usize], Thread::Ended) {
+                state.running -= 1;
+            }
             state.ended += 1;
             match payload {
                 Some(payload) => state.fail(self, Failure::Panic(payload)),
@@ -397,9 +403,11 @@ impl State {
                     Some((warp, members)) => format!("the lanes {members:#x} of warp {warp}"),
                     None => "all threads of the block".into(),
                 };
-                message += &format!(" {number} wait at `{call}` for {whom}, the first of them thread {first};");
+                message +=
+                    &format!(" {number} wait at `{call}` for {whom}, the first of them thread {first};");
             }
-            message += &format!(" {} have ended. All for whom one waits must get to the same call", self.ended);
+            message +=
+                &format!(" {} have ended. All for whom one waits must get to the same call", self.ended);
             self.fail(team, Failure::Misuse(message));
         }
     }

@@ -3,8 +3,8 @@
 
 use core::arch::asm;
 use core::arch::nvptx::{
-    _block_dim_x, _block_dim_y, _block_dim_z, _block_idx_x, _block_idx_y, _block_idx_z, _grid_dim_x, _grid_dim_y,
-    _grid_dim_z, _thread_idx_x, _thread_idx_y, _thread_idx_z,
+    _block_dim_x, _block_dim_y, _block_dim_z, _block_idx_x, _block_idx_y, _block_idx_z, _grid_dim_x,
+    _grid_dim_y, _grid_dim_z, _thread_idx_x, _thread_idx_y, _thread_idx_z,
 };
 
 unsafe extern "unadjusted" {
