@@ -8,6 +8,7 @@ use cuda_tiles::cuda_std::atomic::mid::{
 use cuda_tiles::cuda_std::atomic::{AtomicF32, BlockAtomicF32, SystemAtomicF64};
 use cuda_tiles::cuda_std::prelude::*;
 use cuda_tiles::cuda_std::shared::dynamic_shared_mem;
+use cuda_tiles::cuda_std::vector::Vec3;
 use cuda_tiles::cuda_std::warp::{self, WarpReductionOp};
 // On the host these functions are `std`'s.
 #[cfg(target_os = "cuda")]
@@ -138,7 +139,7 @@ pub unsafe fn count(counters: *mut Counters) {
     let here = shared_array![u32; 1];
     let halves = shared_array![BlockAtomicF32; 1];
     let number = thread::index();
-    let is_first = thread::thread_idx_x() == 0;
+    let is_first = thread::thread_idx() == Vec3::zero();
     // SAFETY: the counters are accessed atomically; the first thread sets the shared ones in front of a barrier.
     unsafe {
         if is_first {
