@@ -1,12 +1,23 @@
-//! Compiles `kernels/` to PTX. Without a device toolchain it warns once and the kernels run on the CPU alone.
+//! Compiles `kernels/` to PTX, and `tests/threads/` for the example that launches them by `cust`. Without a device toolchain it warns once and the kernels run on the CPU alone.
 
 use cuda_tiles_builder::{Arch, CudaBuilder};
+use std::path::PathBuf;
 
 /// The variable by which `cargo xtask test` says that no GPU will run the tests. PTX of `gemm`, which takes minutes, would be for nobody.
 const WITHOUT_GPU: &str = "CUDA_TILES_TEST_WITHOUT_GPU";
 
 fn main() {
     println!("cargo::rerun-if-env-changed={WITHOUT_GPU}");
-    let gemm = std::env::var_os("CARGO_FEATURE_GEMM").is_some() && std::env::var_os(WITHOUT_GPU).is_none();
+    let for_gpus = std::env::var_os(WITHOUT_GPU).is_none();
+    let gemm = std::env::var_os("CARGO_FEATURE_GEMM").is_some() && for_gpus;
     CudaBuilder::new("kernels").arch(Arch::Sm90a).arch(Arch::Sm80).features(gemm.then_some("gemm")).build();
+    if std::env::var_os("CARGO_FEATURE_CUST").is_some() {
+        let file = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("threads.ptx");
+        CudaBuilder::new("tests/threads")
+            .arch(Arch::Sm80)
+            .machine_code(false)
+            .for_gpus(for_gpus)
+            .copy_to(file)
+            .build();
+    }
 }

@@ -54,6 +54,16 @@ pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Error
     })
 }
 
+/// Writes the PTX of an image to another file, or why there is none.
+pub(crate) fn write_copy(file: &Path, image: Option<&BuiltImage>, missing: &str) -> Result<(), Error> {
+    let Some(image) = image else {
+        let reason: String = missing.lines().flat_map(|line| ["// ", line, "\n"]).collect();
+        return write(file, format!("// There is no PTX:\n{reason}"));
+    };
+    let copied = std::fs::copy(&image.path, file);
+    copied.map(drop).map_err(|source| Error::File { path: file.to_owned(), action: "written", source })
+}
+
 /// Writes `<name>.rs` into `folder`: the item that `cuda_tiles_host::include_kernels!` expects there.
 pub(crate) fn write_source(
     folder: &Path,

@@ -43,6 +43,7 @@ pub struct CudaBuilder {
     for_gpus: bool,
     required: bool,
     machine_code: Option<bool>,
+    copy_to: Option<PathBuf>,
     out_dir: Option<PathBuf>,
     target_dir: Option<PathBuf>,
 }
@@ -76,6 +77,7 @@ impl CudaBuilder {
             for_gpus: true,
             required: false,
             machine_code: None,
+            copy_to: None,
             out_dir: None,
             target_dir: None,
         }
@@ -173,6 +175,21 @@ impl CudaBuilder {
     /// cargo, so that other programs than build scripts can build PTX.
     pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.out_dir = Some(folder.into());
+        self
+    }
+
+    /// Copies the PTX to a file, for programs that load it by themselves: `include_str!` it, and give it to `Module::from_ptx` of the crate `cust`.
+    /// Of several architectures it is the oldest, whose code all GPUs run that the others are for.
+    ///
+    /// Without a device toolchain the file has a comment in place of PTX, which says why: no driver takes it.
+    ///
+    /// ```no_run
+    /// // In a build script. (`no_run`: it needs the environment that cargo gives to build scripts.)
+    /// let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").unwrap());
+    /// cuda_tiles_builder::CudaBuilder::new("kernels").copy_to(out.join("kernels.ptx")).build();
+    /// ```
+    pub fn copy_to(mut self, file: impl Into<PathBuf>) -> Self {
+        self.copy_to = Some(file.into());
         self
     }
 
@@ -422,6 +439,10 @@ impl Build {
                     format!("`{name}` for {} has no machine code: {reason}", image.arch),
                 );
             }
+        }
+        if let Some(file) = &self.settings.copy_to {
+            let oldest = images.iter().min_by_key(|image| image.arch);
+            artifact::write_copy(file, oldest, missing.as_deref().unwrap_or_default())?;
         }
         let source = artifact::write_source(&self.out_dir, &name, &images, missing.as_deref())?;
         Ok(Built { name, source, images, missing })

@@ -131,6 +131,18 @@ pub enum MetadataError {
         /// Where it stands, in parentheses.
         line: String,
     },
+    /// A safe kernel on tiles has thread-level code of `cuda_std`.
+    #[error(
+        "kernel `{kernel}`{line} uses a function of `cuda_tiles::cuda_std` that tells threads apart or makes them wait. In a kernel on \
+         tiles all threads do the same, which its safe operations rest on. Declare the kernel as an `unsafe fn` and state why they still do; \
+         or use what `cx.simt` gives; or make it a thread-level kernel by `cuda_std`'s own attribute"
+    )]
+    ThreadLevel {
+        /// The kernel's path.
+        kernel: String,
+        /// Where it stands, in parentheses.
+        line: String,
+    },
     /// A safe kernel writes a static.
     #[error(
         "kernel `{kernel}`{line} writes the static `{variable}`, or may do so: the static's address goes to an instruction that writes. \
@@ -342,6 +354,10 @@ fn check(text: &str, kernels: &[KernelMetadata]) -> Result<(), MetadataError> {
     }
     let code = order::with_marks_as_statements(text);
     let (functions, between) = functions(&code);
+    if let Some(entry) = order::thread_level(&functions, safe()) {
+        let (kernel, line) = place(entry);
+        return Err(MetadataError::ThreadLevel { kernel, line });
+    }
     if let Some((entry, learnt)) = late_cut(&functions, safe()) {
         let (kernel, line) = place(entry);
         return Err(MetadataError::LateCut { kernel, line, learnt: learnt.to_string() });
@@ -430,6 +446,16 @@ mod tests {
     }
 
     #[test]
+    fn entries_without_marker_stay_as_they_are() {
+        let thread = "\t// begin inline asm\n\t//@cuda-tiles reveals thread\n\t// end inline asm\n";
+        let text = module("//@cuda-tiles entry first maxntid=32");
+        let (before, after) = text.rsplit_once("\tret;").unwrap();
+        let (result, kernels) = apply(&format!("{before}{thread}\tret;{after}"), Arch::Sm90a).unwrap();
+        assert_eq!(kernels.iter().map(|kernel| &*kernel.name).collect::<Vec<_>>(), ["first"]);
+        assert!(result.ends_with(".visible .entry second()\n{\n\tret;\n}\n"), "{result}");
+    }
+
+    #[test]
     fn safe_kernels_are_checked() {
         let with = |contract: &str, body: &str| {
             let text = module(&format!(
@@ -445,6 +471,13 @@ mod tests {
             "{error}"
         );
         assert!(!with(" contract=unsafe", late).unwrap().0.contains("reveals"));
+        let thread = "\t// begin inline asm\n\t//@cuda-tiles reveals thread\n\t// end inline asm\n";
+        let error = with("", thread).unwrap_err().to_string();
+        assert!(
+            error.starts_with("kernel `second` uses a function of `cuda_tiles::cuda_std` that "),
+            "{error}"
+        );
+        assert!(!with(" contract=unsafe", thread).unwrap().0.contains("reveals"));
         let writes = "\tatom.global.add.u32 %r1, [_RNvCs1_1k1C], 1;\n";
         let error = with("", writes).unwrap_err().to_string();
         assert!(error.starts_with("kernel `second` writes the static `k::C`, or may do so: "), "{error}");

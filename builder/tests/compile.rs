@@ -446,9 +446,12 @@ mod in_a_process_of_its_own {
     #[ignore = "run by `docs_rs_gets_an_artifact_without_ptx`"]
     fn is_documented() {
         let kernels = Crate::new(KERNEL);
-        let built = kernels.builder().required(true).try_build().unwrap();
+        let copy = kernels.folder.path().join("copy.ptx");
+        let built = kernels.builder().required(true).copy_to(&copy).try_build().unwrap();
         assert!(built.images.is_empty());
         assert!(built.missing.unwrap().contains("docs.rs"));
+        let copied = std::fs::read_to_string(copy).unwrap();
+        assert_eq!(copied, "// There is no PTX:\n// docs.rs compiles nothing for the GPU\n");
         assert!(std::fs::read_to_string(&built.source).unwrap().contains("], Some(\"docs.rs"));
     }
 
@@ -466,9 +469,11 @@ mod in_a_process_of_its_own {
     #[ignore = "run by `ptx_of_an_earlier_build_is_taken_over`"]
     fn takes_prebuilt_ptx() {
         let kernels = Crate::new(KERNEL);
-        let built = kernels.builder().arch(Arch::Sm80).try_build().unwrap();
+        let copy = kernels.folder.path().join("copy.ptx");
+        let built = kernels.builder().arch(Arch::Sm80).copy_to(&copy).try_build().unwrap();
         assert_eq!(built.images[0].kernels[0].name, "ready");
         let text = std::fs::read_to_string(&built.images[0].path).unwrap();
+        assert_eq!(std::fs::read_to_string(copy).unwrap(), text);
         assert!(text.contains(".entry ready()\n.maxntid 32, 1, 1\n"), "{text}");
 
         let error = kernels.builder().arch(Arch::Sm90a).try_build().unwrap_err().to_string();

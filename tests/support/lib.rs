@@ -52,6 +52,7 @@ mod book {
         porting_cuda_cpp "porting/cuda-cpp.md"
         porting_cuda_tile_cpp "porting/cuda-tile-cpp.md"
         porting_cutile_python "porting/cutile-python.md"
+        porting_rust_cuda "porting/rust-cuda.md"
         porting_triton "porting/triton.md"
         reductions "reductions.md"
         testing "testing.md"

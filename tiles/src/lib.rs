@@ -51,6 +51,7 @@
 //! - Products of matrices, and tiles that stream through shared memory: [`memory`], [`mma`], [`pipeline`], [`epilogue`] and
 //!   [`schedule`].
 //! - The target that a kernel is compiled for: [`target`].
+//! - Kernels that were written for Rust-CUDA's `cuda_std`: [`cuda_std`].
 //!
 //! Everything that kernels need is in the [`prelude`].
 
@@ -73,6 +74,7 @@ pub mod __private;
 pub mod context;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod cpu;
+pub mod cuda_std;
 pub mod debug;
 pub mod element;
 pub mod epilogue;

@@ -29,7 +29,7 @@ macro_rules! sealed {
 pub(crate) use sealed;
 
 sealed! {
-    [] bool; [] i8; [] i16; [] i32; [] i64; [] u8; [] u16; [] u32; [] u64; [] usize; [] f32; [] f64;
+    [] bool; [] i8; [] i16; [] i32; [] i64; [] i128; [] u8; [] u16; [] u32; [] u64; [] u128; [] usize; [] f32; [] f64;
     [] half::f16; [] half::bf16;
     [] UTerm;
     [U, B] UInt<U, B>;

@@ -16,15 +16,19 @@ use super::{callee, without_tables};
 const MARK: &str = "//@cuda-tiles ";
 
 /// The marks, and what they become for the time of the check: PTX knows no comments with a meaning.
-const MARKS: [(&str, &str); 7] = [
+const MARKS: [(&str, &str); 8] = [
     ("//@cuda-tiles reveals index", "cuda_tiles.reveals index;"),
     ("//@cuda-tiles reveals memory", "cuda_tiles.reveals memory;"),
     ("//@cuda-tiles reveals message", "cuda_tiles.reveals message;"),
     ("//@cuda-tiles reveals shared", "cuda_tiles.reveals shared;"),
+    ("//@cuda-tiles reveals thread", THREAD),
     ("//@cuda-tiles cuts", "cuda_tiles.cuts;"),
     ("//@cuda-tiles feeds", "cuda_tiles.feeds;"),
     ("//@cuda-tiles fed", "cuda_tiles.fed;"),
 ];
+
+/// What a mark of thread-level code becomes.
+const THREAD: &str = "cuda_tiles.thread;";
 
 /// What a block may have learnt, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,6 +104,36 @@ pub(crate) fn late_cut<'k>(
         Some((name, summaries[at][0].late))
     });
     kernels.find(|(_, late)| *late != Learnt::default())
+}
+
+/// The first of the `kernels` that asks which thread it runs on, or may call a function that does.
+pub(crate) fn thread_level<'k>(
+    functions: &[Function<'_>],
+    mut kernels: impl Iterator<Item = &'k str>,
+) -> Option<&'k str> {
+    let asks = |at: &usize| {
+        functions[*at]
+            .code
+            .statements
+            .iter()
+            .any(|statement| THREAD.strip_suffix(';') == Some(statement.operation))
+    };
+    // Most modules have no such function.
+    let asking: Vec<usize> = (0..functions.len()).filter(asks).collect();
+    let find = |name: &str| functions.iter().position(|function| function.name == name);
+    kernels.find(|kernel| {
+        let mut reached: Vec<usize> = find(kernel).into_iter().collect();
+        let mut next = 0;
+        while let Some(&at) = reached.get(next).filter(|_| !asking.is_empty()) {
+            next += 1;
+            for callee in functions[at].code.callees() {
+                // A function that is called by its address may be any.
+                let called = find(callee).map_or(0..functions.len(), |at| at..at + 1);
+                reached.extend(called.filter(|at| !reached.contains(at)).collect::<Vec<_>>());
+            }
+        }
+        reached.iter().any(|at| asking.contains(at))
+    })
 }
 
 /// What the functions do, each with what those do that it calls.
@@ -242,6 +276,8 @@ mod tests {
 
     const INDEX: &str = "// begin inline asm\n//@cuda-tiles reveals index\n// end inline asm\n";
     const MEMORY: &str = "// begin inline asm\n//@cuda-tiles reveals memory\n// end inline asm\n";
+    const THREAD_MARK: &str = "// begin inline asm\n//@cuda-tiles reveals thread\n// end inline asm\n";
+
     const CUTS: &str = "// begin inline asm\n//@cuda-tiles cuts\n// end inline asm\n";
     const FEEDS: &str = "// begin inline asm\n//@cuda-tiles feeds\n// end inline asm\n";
     const FED: &str = "// begin inline asm\n//@cuda-tiles fed\n// end inline asm\n";
@@ -335,9 +371,30 @@ mod tests {
     }
 
     #[test]
+    fn thread_level_code_is_found_in_what_a_kernel_calls() {
+        let module = |a: &str, f: &str| {
+            format!(
+                ".version 8.0\n.target sm_80\n.func f()\n{{\n{f}ret;\n}}\n.func g()\n{{\nret;\n}}\n\
+                 .entry a()\n{{\n{a}ret;\n}}\n.entry b()\n{{\n{THREAD_MARK}ret;\n}}\n"
+            )
+        };
+        let found = |text: &str, names: &[&'static str]| {
+            let code = with_marks_as_statements(text);
+            thread_level(&functions(&code).0, names.iter().copied())
+        };
+        let both = ["a", "b"];
+        assert_eq!(found(&module("", ""), &both), Some("b"));
+        assert_eq!(found(&module("", THREAD_MARK), &["a"]), None);
+        assert_eq!(found(&module("call.uni g, ();\n", THREAD_MARK), &["a"]), None);
+        assert_eq!(found(&module("call.uni f, ();\n", THREAD_MARK), &both), Some("a"));
+        assert_eq!(found(&module("call (r), %rd1, ();\n", THREAD_MARK), &both), Some("a"));
+        assert_eq!(found(&module(THREAD_MARK, ""), &["a"]), Some("a"));
+    }
+
+    #[test]
     fn marks_are_taken_out() {
         let rest = "//@cuda-tiles entry k\n\t// begin inline asm\n\tc\n";
-        let marks = [INDEX, CUTS].map(|mark| mark.replace("//", "\t//")).concat();
+        let marks = [INDEX, CUTS, THREAD_MARK].map(|mark| mark.replace("//", "\t//")).concat();
         assert_eq!(
             without_marks(&format!("a\n{marks}b\n//@cuda-tiles fed\n{rest}")),
             format!("a\nb\n{rest}")

@@ -1,10 +1,11 @@
-//! The attribute `#[kernel]` and the derive macro `Parameter` of cuda-tiles. Use them as `cuda_tiles::kernel` and `cuda_tiles::Parameter`,
-//! where their documentation has the context.
+//! The attribute `#[kernel]` and the derive macro `Parameter` of cuda-tiles, and the macros of its module `cuda_std`. Use them as
+//! `cuda_tiles::kernel`, `cuda_tiles::Parameter` and `cuda_tiles::cuda_std::kernel`, where their documentation has the context.
 
 mod attribute;
 mod expand;
 mod parameter;
 mod signature;
+mod thread_level;
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;
@@ -76,4 +77,50 @@ pub fn parameter(item: TokenStream) -> TokenStream {
     parameter::parameter(parse_macro_input!(item as syn::DeriveInput))
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
+}
+
+/// Makes an `unsafe fn` a thread-level kernel, as `cuda_std`'s attribute of the same name does.
+///
+/// The entry has the function's name, so that `module.get_function("vecadd")` finds `fn vecadd`. Two kernels of a crate cannot have the
+/// same name.
+///
+/// | argument | parameters of the entry |
+/// |---|---|
+/// | `&[T]`, `&str` | two: a pointer, and a length as a `usize` |
+/// | `*const T`, `*mut T`, `&T` | a pointer |
+/// | another type that is `Copy` | the value, as it lies in memory |
+///
+/// A struct that is passed is `#[repr(C)]`, so that host and device agree on how it lies in memory. A slice that hides behind the name of another
+/// type is not taken apart.
+///
+/// On the host the function stays as it is. `cuda_std::cpu::launch` runs it there.
+#[proc_macro_attribute]
+pub fn thread_kernel(settings: TokenStream, item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as syn::ItemFn);
+    thread_level::kernel(&settings.into(), item).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Shared memory of the block, for `N` values of which nothing is known: `shared_array![T; N]` is a `*mut T`.
+///
+/// Each place in the source that calls it has memory of its own, which is the same whenever the place is reached. On the CPU each block
+/// has its own, too.
+///
+/// The pointer is safe to have. To read and write through it is what a kernel's author vouches for: threads read what they, or others
+/// before a `sync_threads`, have written.
+#[proc_macro]
+pub fn shared_array(input: TokenStream) -> TokenStream {
+    thread_level::shared_array(&parse_macro_input!(input as thread_level::SharedArray)).into()
+}
+
+/// Makes a function one for GPUs only: on the CPU it compiles, and panics.
+#[proc_macro_attribute]
+pub fn gpu_only(_settings: TokenStream, item: TokenStream) -> TokenStream {
+    thread_level::gpu_only(&parse_macro_input!(item as syn::ItemFn)).into()
+}
+
+/// Says that a function is for others to link to. Its name does that; the attribute only demands one.
+#[proc_macro_attribute]
+pub fn externally_visible(_settings: TokenStream, item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as syn::ItemFn);
+    thread_level::externally_visible(&item).unwrap_or_else(syn::Error::into_compile_error).into()
 }

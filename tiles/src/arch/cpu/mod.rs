@@ -10,13 +10,18 @@ pub mod convert;
 pub mod execution;
 pub mod float;
 pub mod global;
+pub mod grid;
+pub mod lanes;
 pub mod matrix;
 pub mod messages;
 pub mod order;
 pub mod partitions;
 pub mod rounding;
 pub mod running;
+pub mod scoped;
 pub mod shared;
+pub mod spaces;
+pub mod team;
 pub mod threads;
 pub mod warpgroup;
 

@@ -70,6 +70,10 @@ pub fn producer_ends() {
     Running::update(|running| running.in_producer = false);
 }
 
+/// Here a thread may ask: in a kernel on tiles there is no answer, which is a panic.
+#[inline(always)]
+pub fn reveals_thread() {}
+
 /// A block has its memory for itself.
 #[inline(always)]
 pub fn uses_memory_of_cta() {}

@@ -12,13 +12,17 @@ pub mod convert;
 pub mod execution;
 pub mod float;
 pub mod global;
+pub mod grid;
+pub mod lanes;
 pub mod matrix;
 pub mod messages;
 pub mod order;
 pub mod partitions;
 pub mod rounding;
 pub mod running;
+pub mod scoped;
 pub mod shared;
+pub mod spaces;
 pub mod threads;
 pub mod warpgroup;
 

@@ -32,6 +32,8 @@ marks! {
     producer_begins = "//@cuda-tiles feeds";
     /// Here the producer ends.
     producer_ends = "//@cuda-tiles fed";
+    /// Here a thread learns its own number, or does what all threads of its block must do: the builder refuses it in a safe kernel.
+    reveals_thread = "//@cuda-tiles reveals thread";
     /// Here one of several blocks of a CTA uses what the CTA has once: the builder refuses the kernel.
     uses_memory_of_cta = "//@cuda-tiles uses memory of the cta";
 }
