@@ -11,6 +11,7 @@ mod memory;
 mod messages;
 mod module;
 mod pinned;
+mod release;
 mod reports;
 mod stream;
 mod tensor_maps;
