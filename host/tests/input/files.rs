@@ -2,6 +2,7 @@
 //! is never answered with a panic, and never with more memory than the file can fill.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use cuda_tiles_host::files::{
     FileError, GgmlType, Gguf, Npy, Npz, SafeTensors, SafeTensorsWriter, write_npy,
@@ -79,6 +80,11 @@ fn changed(file: &[u8], changes: &[Change]) -> Vec<u8> {
     }
     file
 }
+
+static NPY: LazyLock<Vec<u8>> = LazyLock::new(npy);
+static NPZ: LazyLock<Vec<u8>> = LazyLock::new(npz);
+static SAFETENSORS: LazyLock<Vec<u8>> = LazyLock::new(safetensors);
+static GGUF: LazyLock<Vec<u8>> = LazyLock::new(gguf);
 
 /// What `write` makes of a path.
 fn written(name: &str, write: impl FnOnce(&PathBuf)) -> Vec<u8> {
@@ -158,12 +164,12 @@ proptest! {
 
     #[test]
     fn npy_files_are_read_or_refused(changes in prop::collection::vec(change(), 0..4)) {
-        check(Npy::from_bytes("x", changed(&npy(), &changes)).map(|npy| read_npy(&npy)))?;
+        check(Npy::from_bytes("x", changed(&NPY, &changes)).map(|npy| read_npy(&npy)))?;
     }
 
     #[test]
     fn npz_files_are_read_or_refused(changes in prop::collection::vec(change(), 0..4)) {
-        let opened = Npz::from_bytes("x", changed(&npz(), &changes));
+        let opened = Npz::from_bytes("x", changed(&NPZ, &changes));
         check(opened.and_then(|mut npz| {
             let names: Vec<String> = npz.names().map(str::to_owned).collect();
             names.iter().try_for_each(|name| npz.array(name).map(|npy| read_npy(&npy)))
@@ -172,7 +178,7 @@ proptest! {
 
     #[test]
     fn safetensors_files_are_read_or_refused(changes in prop::collection::vec(change(), 0..4)) {
-        let opened = SafeTensors::from_bytes("x", changed(&safetensors(), &changes));
+        let opened = SafeTensors::from_bytes("x", changed(&SAFETENSORS, &changes));
         check(opened.map(|weights| for tensor in weights.tensors() {
             let device = Device::cpu();
             let _ = weights.tensor::<f16, 2>(&device, &tensor.name);
@@ -183,7 +189,7 @@ proptest! {
 
     #[test]
     fn gguf_files_are_read_or_refused(changes in prop::collection::vec(change(), 0..4)) {
-        let opened = Gguf::from_bytes("x", changed(&gguf(), &changes));
+        let opened = Gguf::from_bytes("x", changed(&GGUF, &changes));
         check(opened.map(|model| for tensor in model.tensors() {
             let device = Device::cpu();
             let _ = model.tensor::<f32, 2>(&device, &tensor.name);
@@ -197,9 +203,11 @@ proptest! {
 #[test]
 fn what_is_not_changed_is_read() {
     let device = Device::cpu();
-    assert!(Npy::from_bytes("x", npy()).unwrap().tensor::<i16, 2>(&device).is_ok());
-    let zeros = Npz::from_bytes("x", npz()).unwrap().array("x").unwrap();
+    assert!(Npy::from_bytes("x", NPY.clone()).unwrap().tensor::<i16, 2>(&device).is_ok());
+    let zeros = Npz::from_bytes("x", NPZ.clone()).unwrap().array("x").unwrap();
     assert_eq!(zeros.tensor::<u8, 1>(&device).unwrap().to_vec().unwrap(), [0; 40]);
-    assert!(SafeTensors::from_bytes("x", safetensors()).unwrap().tensor::<f16, 2>(&device, "a").is_ok());
-    assert!(Gguf::from_bytes("x", gguf()).unwrap().dequantized::<f32, 1>(&device, "y").is_ok());
+    assert!(
+        SafeTensors::from_bytes("x", SAFETENSORS.clone()).unwrap().tensor::<f16, 2>(&device, "a").is_ok()
+    );
+    assert!(Gguf::from_bytes("x", GGUF.clone()).unwrap().dequantized::<f32, 1>(&device, "y").is_ok());
 }
