@@ -160,7 +160,7 @@ fn check(result: Result<(), FileError>) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(cases(3000))]
+    #![proptest_config(cases(10_000))]
 
     #[test]
     fn npy_files_are_read_or_refused(changes in prop::collection::vec(change(), 0..4)) {
