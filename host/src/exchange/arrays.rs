@@ -36,7 +36,7 @@ where
         device: &Device,
         array: &ArrayBase<S, Dim<[usize; RANK]>>,
     ) -> Result<Self> {
-        let shape = <[usize; RANK]>::try_from(array.shape()).expect("an array has as many extents as axes");
+        let shape = std::array::from_fn(|axis| array.shape()[axis]);
         if let Some(elements) = array.as_slice() {
             return Self::from_slice(device, shape, elements);
         }

@@ -160,10 +160,7 @@ fn either_struct_can_be_made_of_the_other() {
     assert_eq!(ended.load(Ordering::SeqCst), 1);
 }
 
-fn there_and_back<T: DlpackElement>(values: [T; 2], expected: DLDataType)
-where
-    T: PartialEq + Debug,
-{
+fn there_and_back<T: DlpackElement + Debug>(values: [T; 2], expected: DLDataType) {
     let tensor = Tensor::from_slice(&Device::cpu(), [2], &values).unwrap();
     let address = tensor.view().storage.address();
     let managed = tensor.into_dlpack(&stream()).unwrap();

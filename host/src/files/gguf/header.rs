@@ -89,10 +89,11 @@ fn metadata(cursor: &mut Cursor<'_>, count: u64) -> Result<BTreeMap<String, Gguf
         let key = String::take(cursor)?;
         let id = u32::take(cursor)?;
         let value = GgufValue::read(cursor, id)?;
-        match metadata.contains_key(&key) {
-            true => Err(cursor.refused(format!("the key {} stands there twice", quoted(&key)))),
-            false => Ok(drop(metadata.insert(key, value))),
+        if metadata.contains_key(&key) {
+            return Err(cursor.refused(format!("the key {} stands there twice", quoted(&key))));
         }
+        metadata.insert(key, value);
+        Ok(())
     });
     entries.map(|_| metadata)
 }
