@@ -13,6 +13,7 @@ mod messages;
 mod module;
 mod pinned;
 mod pool;
+mod release;
 mod reports;
 mod stream;
 mod tensor_maps;

@@ -49,6 +49,9 @@
 //! - `cudarc` (default): GPUs. The driver is loaded at run time; nothing of CUDA is needed to build, and the program
 //!   starts on machines without it.
 //! - `cust`: launches the same kernels on the contexts, streams and buffers of the crate `cust`.
+//! - `dlpack`, `cuda-array-interface`: arrays of other libraries in the same process, without a copy.
+//! - `ndarray`: tensors from and to arrays of the crate `ndarray`.
+//! - `npy`, `npz`, `safetensors`, `gguf`: tensors from and to files.
 
 mod argument;
 mod artifact;
@@ -65,6 +68,10 @@ pub mod cust;
 mod device;
 mod entry;
 mod error;
+#[cfg(any(feature = "dlpack", feature = "cuda-array-interface", feature = "ndarray"))]
+mod exchange;
+#[cfg(any(feature = "npy", feature = "safetensors", feature = "gguf"))]
+pub mod files;
 #[cfg(feature = "cudarc")]
 mod gpu;
 #[cfg(not(feature = "cudarc"))]
@@ -73,6 +80,7 @@ mod gpu;
 mod grid;
 mod launch;
 mod matrix;
+mod owner;
 mod parameters;
 mod pinned;
 mod pool;
@@ -88,6 +96,8 @@ mod tensor;
 mod tensor_maps;
 mod timing;
 mod trace;
+#[cfg(any(feature = "npy", feature = "cuda-array-interface"))]
+mod typestr;
 #[cfg_attr(not(feature = "cudarc"), allow(dead_code, reason = "the CPU has nothing to compile"))]
 mod warm_up;
 mod workspace;
@@ -97,6 +107,12 @@ pub use artifact::{Artifact, Entry, Image};
 pub use code::Code;
 pub use device::Device;
 pub use error::{ArgumentError, Dimensions, Error, Report, Result};
+#[cfg(feature = "cuda-array-interface")]
+pub use exchange::cuda_array;
+#[cfg(feature = "dlpack")]
+pub use exchange::dlpack;
+#[cfg(any(feature = "dlpack", feature = "cuda-array-interface"))]
+pub use exchange::{ExchangeError, ReadOnlyTensor};
 pub use grid::{BlockCount, Grid};
 pub use launch::{Launch, LaunchUnsafe};
 pub use pinned::PinnedBuffer;
@@ -106,6 +122,8 @@ pub use stream::{Event, Stream};
 pub use tensor::{Tensor, TensorView, TensorViewMut};
 pub use timing::{Timer, Timing};
 pub use trace::{Trace, set_trace};
+#[cfg(any(feature = "npy", feature = "cuda-array-interface"))]
+pub use typestr::{NumpyElement, TypeStr, TypeStrError};
 pub use warm_up::Progress;
 pub use workspace::workspace;
 

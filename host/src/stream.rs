@@ -117,6 +117,15 @@ impl Stream {
         }
     }
 
+    /// The driver's handle, a `CUstream`, for other libraries that are to use this stream: the counterpart of
+    /// [`Device::borrow_stream`]. Null for the default stream, and on the CPU. It is valid as long as the stream or a clone of it exists.
+    pub fn handle(&self) -> *mut c_void {
+        match &self.kind {
+            Kind::Cpu => std::ptr::null_mut(),
+            Kind::Gpu(_, stream) => stream.raw_handle(),
+        }
+    }
+
     /// The GPU and its stream, if it is one's.
     pub(crate) fn as_gpu(&self) -> Option<(&'static Gpu, &GpuStream)> {
         match &self.kind {

@@ -12,6 +12,7 @@ use cuda_tiles::element::Element;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::owner::Owner;
 use crate::pinned::PinnedBuffer;
 use crate::size::{byte_count, too_large};
 use crate::stream::Stream;
@@ -161,12 +162,71 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
     pub unsafe fn borrowed(stream: &Stream, address: *mut T, shape: [usize; RANK]) -> Result<Self> {
         let bytes = byte_count::<T, RANK>(shape)?;
         // SAFETY: passed on to the caller; `byte_count` keeps to the limit.
-        let storage = unsafe { Storage::borrowed(stream, address.cast(), bytes) };
+        let storage = unsafe { Storage::foreign(stream, address.cast(), bytes, None) };
         Ok(Self::new(storage, shape))
     }
 
+    /// A tensor in memory that `owner` keeps alive: an array of another library, a buffer of a program in another language. Nothing
+    /// is copied. The owner is dropped once, after the tensor, when all work given to streams with it is done: at once if it is done
+    /// already, as on the CPU, else later and on a thread of this crate, so that nobody waits. If `shape` is refused it is dropped
+    /// at once.
+    ///
+    /// `stream` is as in [`Tensor::borrowed`]: work on the tensor comes after the work given to this stream before the call.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Device, Tensor};
+    ///
+    /// let mut theirs = vec![1_u16, 2, 3, 4, 5, 6];
+    /// let address = theirs.as_mut_ptr();
+    /// let stream = Device::cpu().default_stream();
+    /// // SAFETY: the vector holds six `u16`, which stay where they are when it moves, and nobody else has it.
+    /// let x = unsafe { Tensor::with_owner(&stream, address, [3, 2], theirs)? };
+    /// assert_eq!(x.view().transpose().to_vec()?, [1, 3, 5, 2, 4, 6]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`].
+    ///
+    /// # Safety
+    /// - `address` is as in [`Tensor::borrowed`].
+    /// - Until the owner is dropped the memory is not freed, and nothing but this tensor uses it. As long as the tensor is only read,
+    ///   others may read too.
+    pub unsafe fn with_owner(
+        stream: &Stream,
+        address: *mut T,
+        shape: [usize; RANK],
+        owner: impl Send + 'static,
+    ) -> Result<Self> {
+        byte_count::<T, RANK>(shape)?;
+        // SAFETY: passed on to the caller; the bytes were just counted.
+        Ok(unsafe { Self::foreign(stream, address, Layout::row_major(shape), owner) })
+    }
+
     fn new(storage: Storage, shape: [usize; RANK]) -> Self {
-        Self { storage, layout: Layout::row_major(shape), element: PhantomData }
+        Self::in_storage(storage, Layout::row_major(shape))
+    }
+
+    /// A tensor whose elements lie in its storage in any way.
+    pub(crate) fn in_storage(storage: Storage, layout: Layout<RANK>) -> Self {
+        Self { storage, layout, element: PhantomData }
+    }
+
+    /// As [`Tensor::with_owner`], with strides.
+    ///
+    /// # Safety
+    /// As [`Tensor::with_owner`]; from the address on there are as many elements as the layout, whose offset is 0, reaches over, and
+    /// their bytes can be counted. If elements have several indices, nobody gets the tensor to write to it.
+    pub(crate) unsafe fn foreign(
+        stream: &Stream,
+        address: *mut T,
+        layout: Layout<RANK>,
+        owner: impl Send + 'static,
+    ) -> Self {
+        let bytes = layout.range().len() * size_of::<T>();
+        // SAFETY: passed on to the caller.
+        let storage = unsafe { Storage::foreign(stream, address.cast(), bytes, Some(Owner::new(owner))) };
+        Self::in_storage(storage, layout)
     }
 
     /// The device that has the tensor.
@@ -269,7 +329,9 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
         match self.layout.is_row_major() {
             true => Ok(()),
             false => {
-                let problem = "its rows are padded: copy it with `to_vec` and `from_slice`".to_owned();
+                let problem =
+                    "its elements do not lie one after the other: copy it with `to_vec` and `from_slice`"
+                        .to_owned();
                 Err(Error::View { operation, shape: self.shape().into(), problem })
             }
         }
@@ -310,7 +372,7 @@ pub(crate) fn check_len<const RANK: usize>(
 }
 
 /// The values as they lie in memory.
-fn as_bytes<T: Element>(values: &[T]) -> &[u8] {
+pub(crate) fn as_bytes<T: Element>(values: &[T]) -> &[u8] {
     // SAFETY: an `Element` is one of Rust's or `half`'s number types, `bool`, or a wrapper of an integer: it has no padding,
     // so all its bytes are initialised.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
@@ -398,7 +460,9 @@ mod tests {
         );
         let message = padded.reshape([30]).unwrap_err().to_string();
         assert!(
-            message.starts_with("reshape of a tensor of shape [2, 3, 5]: its rows are padded"),
+            message.starts_with(
+                "reshape of a tensor of shape [2, 3, 5]: its elements do not lie one after the other"
+            ),
             "{message}"
         );
         assert_eq!(Tensor::<f64, 2>::padded(&device, [3, 4]).unwrap().reshape([12]).unwrap().shape(), [12]);

@@ -338,3 +338,76 @@ fn strided_views_read_and_write_their_elements_only() {
     assert_eq!(column(x.view()), [-1, -3, -5]);
     assert_eq!(x.view().transpose().to_vec().unwrap(), [0, 4, 8, -1, -3, -5, -2, -4, -6, 3, 7, 11]);
 }
+
+/// Tensors from and to other libraries, which here are this one.
+#[cfg(all(feature = "dlpack", feature = "cuda-array-interface"))]
+mod exchange {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Instant;
+
+    use cuda_tiles_host::cuda_array::CudaArrayInterface;
+    use cuda_tiles_host::{ReadOnlyTensor, dlpack};
+
+    use super::*;
+
+    /// Says when it is dropped.
+    struct Owner(Arc<AtomicBool>);
+
+    impl Drop for Owner {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn an_owner_ends_behind_the_last_use_and_nobody_waits_for_it() {
+        let Some(device) = gpu() else { return };
+        let (slow, theirs) = (device.stream().unwrap(), device.stream().unwrap());
+        let mut memory = filled(&device, 3.0);
+        let mut y = filled(&device, 0.0);
+        // The first launch brings code to the GPU, which takes time.
+        DELAYED_COPY.launch_on(&slow, grid(), (&memory, &mut y, 0)).unwrap();
+        let described = CudaArrayInterface::of_mut(&mut memory.view_mut(), &theirs).unwrap();
+        assert_eq!(described.stream, Some(theirs.handle() as usize));
+        let ended = Arc::new(AtomicBool::new(false));
+        // SAFETY: `memory` has the elements, and is used again when `x` has ended.
+        let x = unsafe { described.to_tensor::<f32, 1>(&device, Owner(Arc::clone(&ended))) }.unwrap();
+        DELAYED_COPY.launch_on(&slow, grid(), (&x, &mut y, 10 * DELAY)).unwrap();
+        drop(x);
+        assert!(!ended.load(Ordering::SeqCst), "the kernel still reads");
+        slow.synchronize().unwrap();
+        let start = Instant::now();
+        while !ended.load(Ordering::SeqCst) && start.elapsed() < Duration::from_secs(5) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(ended.load(Ordering::SeqCst), "the kernel has long ended");
+        assert_eq!(y.to_vec().unwrap(), [3.0; LEN]);
+        // With nothing under way it ends at once.
+        let ended = Arc::new(AtomicBool::new(false));
+        // SAFETY: as above.
+        drop(unsafe { described.to_tensor::<f32, 1>(&device, Owner(Arc::clone(&ended))) }.unwrap());
+        assert!(ended.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn work_keeps_its_order_through_dlpack() {
+        let Some(device) = gpu() else { return };
+        let [slow, theirs, fast] = [(); 3].map(|()| device.stream().unwrap());
+        let (x, mut y) = (filled(&device, 7.0), filled(&device, 0.0));
+        DELAYED_COPY.launch_on(&slow, grid(), (&x, &mut y, DELAY)).unwrap();
+        let managed = y.into_dlpack(&theirs).unwrap();
+        assert_eq!((managed.device().device_type, managed.device().device_id), (2, 0));
+        let mut y = Tensor::<f32, 1>::from_dlpack(managed, &theirs).unwrap();
+        INCREMENT.launch_on(&fast, grid(), (&mut y,)).unwrap();
+        let y = Arc::new(y);
+        let part = dlpack::share(&y, |y| y.view().slice(0, 10..20), &theirs).unwrap();
+        drop(y);
+        let part = ReadOnlyTensor::<f32, 1>::from_dlpack(part, &theirs).unwrap();
+        assert_eq!(part.to_vec().unwrap(), [8.0; 10]);
+        let managed = filled(&device, 1.0).into_dlpack(&theirs).unwrap();
+        let message = Tensor::<f32, 1>::from_dlpack(managed, &Device::cpu().default_stream()).unwrap_err();
+        assert_eq!(message.to_string(), "the array is in memory of GPU 0, but the stream is one of the CPU");
+    }
+}

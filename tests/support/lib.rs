@@ -21,6 +21,7 @@ mod book {
         cookbook_access "cookbook/access.md"
         cookbook_control_flow "cookbook/control_flow.md"
         cookbook_edges "cookbook/edges.md"
+        cookbook_files "cookbook/files.md"
         cookbook_gather "cookbook/gather.md"
         cookbook_generic "cookbook/generic.md"
         cookbook_grids "cookbook/grids.md"

@@ -74,8 +74,11 @@ fn device_lints() -> Command {
     command
 }
 
+/// With the parts of the host that only some users want; the one for `cust` wants CUDA's library to link to.
 fn documentation() -> Command {
     let mut command = cargo(["doc", "--workspace", "--no-deps"]);
+    let features = ["cuda-array-interface", "dlpack", "gguf", "ndarray", "npz", "safetensors"];
+    command.args(["--features", &features.map(|feature| format!("cuda-tiles-host/{feature}")).join(",")]);
     command.env("RUSTDOCFLAGS", "--deny warnings");
     command
 }

@@ -4,6 +4,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
 use crate::error::{Error, Result};
+use crate::owner::Owner;
 
 /// Alignment of a GPU's allocations, which kernels may count on, in bytes.
 const ALIGNMENT: usize = 256;
@@ -12,8 +13,15 @@ const ALIGNMENT: usize = 256;
 pub(crate) struct HostMemory {
     address: NonNull<u8>,
     layout: Layout,
-    /// Whether the buffer is this value's own, to be given back at its end.
-    owned: bool,
+    origin: Origin,
+}
+
+/// Whose memory a buffer is.
+enum Origin {
+    /// This value's own, to be given back at its end.
+    Allocated,
+    /// Somebody else's. The owner, if it was handed over, ends with the buffer: work on the CPU is done when it is given.
+    Foreign { _owner: Option<Owner> },
 }
 
 // SAFETY: the buffer is owned, or lent by somebody who vouches for its use as if it were; it has no ties to a thread.
@@ -32,19 +40,19 @@ impl HostMemory {
             // SAFETY: the size is not zero.
             NonNull::new(unsafe { alloc_zeroed(layout) })?
         };
-        Some(Self { address, layout, owned: true })
+        Some(Self { address, layout, origin: Origin::Allocated })
     }
 
-    /// Memory that belongs to somebody else.
+    /// Memory that belongs to somebody else; `owner` is dropped with the result.
     ///
     /// # Safety
     /// The address is not null. There are `bytes` initialised bytes, not more than `isize::MAX`, which nobody else uses
     /// as long as the result exists.
-    pub(crate) unsafe fn borrowed(address: *mut u8, bytes: usize) -> Self {
+    pub(crate) unsafe fn foreign(address: *mut u8, bytes: usize, owner: Option<Owner>) -> Self {
         // SAFETY: the caller vouches for the address; for the size too, which an alignment of 1 cannot carry over the limit.
         let (address, layout) =
             unsafe { (NonNull::new_unchecked(address), Layout::from_size_align_unchecked(bytes, 1)) };
-        Self { address, layout, owned: false }
+        Self { address, layout, origin: Origin::Foreign { _owner: owner } }
     }
 
     /// Address of the first byte, for reading; for writing too if it came from a mutable borrow of the owner.
@@ -68,7 +76,7 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        if self.owned && self.layout.size() > 0 {
+        if matches!(self.origin, Origin::Allocated) && self.layout.size() > 0 {
             // SAFETY: the buffer was allocated with this layout and is not used again.
             unsafe { dealloc(self.address(), self.layout) }
         }
@@ -96,10 +104,10 @@ mod tests {
     }
 
     #[test]
-    fn borrowed_memory_stays() {
+    fn memory_of_others_stays() {
         let mut bytes = vec![1_u8, 2, 3];
         // SAFETY: the vector is used again only after the buffer's end.
-        let mut memory = unsafe { HostMemory::borrowed(bytes.as_mut_ptr(), bytes.len()) };
+        let mut memory = unsafe { HostMemory::foreign(bytes.as_mut_ptr(), bytes.len(), None) };
         memory.bytes_mut()[1] = 7;
         assert_eq!(memory.bytes(), [1, 7, 3]);
         drop(memory);

@@ -11,6 +11,7 @@ use cuda_tiles::memory::TensorMap;
 use crate::artifact::{Artifact, Image};
 use crate::code::Code;
 use crate::error::{Error, Result};
+use crate::owner::Owner;
 use crate::pool::PoolMemory;
 use crate::tensor_maps::{MapDescription, MapKeeper};
 use crate::warm_up::Progress;
@@ -147,6 +148,10 @@ impl fmt::Display for GpuStream {
 }
 
 impl GpuStream {
+    pub(crate) fn raw_handle(&self) -> *mut c_void {
+        match *self.0 {}
+    }
+
     pub(crate) fn is(&self, _other: &GpuStream) -> bool {
         match *self.0 {}
     }
@@ -197,11 +202,12 @@ impl GpuMemory {
 
     /// # Safety
     /// None is needed: there is no GPU to have memory.
-    pub(crate) unsafe fn borrowed(
+    pub(crate) unsafe fn foreign(
         gpu: &'static Gpu,
         _lender: &GpuStream,
         _address: *mut u8,
         _bytes: usize,
+        _owner: Option<Owner>,
     ) -> Self {
         match *gpu {}
     }

@@ -6,7 +6,7 @@
 //! means an event recorded on the other stream at that moment, so it covers the use in question and everything given
 //! to that stream up to now. As long as only one stream uses a buffer, which is the common case, nothing is recorded
 //! at all. Freeing is a write: the memory is given back after the last use. Memory that belongs to somebody else is
-//! given back to its owner's stream in the same way. Rust's borrow rules order the entries: a
+//! given back to its owner's stream in the same way, and an owner that was handed over ends when that stream has come there. Rust's borrow rules order the entries: a
 //! write needs `&mut`, so the call that entered an earlier read has returned, with the work given to its stream.
 
 use std::ffi::c_void;
@@ -14,8 +14,10 @@ use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::{result, sys};
 
+use super::release::release;
 use super::{Gpu, GpuPinned, GpuStream};
 use crate::error::{Error, Result};
+use crate::owner::Owner;
 
 /// Empty buffers have an address too: not null, and aligned for all.
 const EMPTY: sys::CUdeviceptr = 256;
@@ -34,9 +36,17 @@ pub(crate) struct GpuMemory {
     gpu: &'static Gpu,
     address: sys::CUdeviceptr,
     bytes: usize,
-    /// The stream on which somebody else, whose memory it is, uses it before and after; `None` for memory of our own.
-    lender: Option<GpuStream>,
+    /// Whose memory it is; `None` for memory of our own.
+    lender: Option<Lender>,
     users: Mutex<Users>,
+}
+
+/// Somebody else, whose memory a buffer is.
+struct Lender {
+    /// The stream on which they use it before and after.
+    stream: GpuStream,
+    /// What is dropped when the memory is not used any more.
+    owner: Option<Owner>,
 }
 
 /// The streams that work on a buffer may still be under way on.
@@ -88,19 +98,21 @@ impl GpuMemory {
     }
 
     /// Memory that belongs to somebody else, who uses it on a stream of this GPU before the result is made and after it
-    /// is dropped.
+    /// is dropped. `owner` is dropped once all work given to streams with the memory is done.
     ///
     /// # Safety
     /// There are `bytes` bytes at the address, which nobody else uses as long as the result or work given to a stream
     /// with it does.
-    pub(crate) unsafe fn borrowed(
+    pub(crate) unsafe fn foreign(
         gpu: &'static Gpu,
         lender: &GpuStream,
         address: *mut u8,
         bytes: usize,
+        owner: Option<Owner>,
     ) -> Self {
         let users = Mutex::new(Users { writer: lender.clone(), readers: Vec::new() });
-        Self { gpu, address: address as sys::CUdeviceptr, bytes, lender: Some(lender.clone()), users }
+        let lender = Some(Lender { stream: lender.clone(), owner });
+        Self { gpu, address: address as sys::CUdeviceptr, bytes, lender, users }
     }
 
     /// The GPU that the buffer belongs to.
@@ -237,10 +249,17 @@ impl Drop for GpuMemory {
         if self.bytes == 0 {
             return;
         }
-        let stream = self.lender.as_ref().unwrap_or(self.gpu.default_stream());
+        let lender = self.lender.take();
+        let stream = lender.as_ref().map_or(self.gpu.default_stream(), |lender| &lender.stream);
+        let ordered = self.gpu.bind().and_then(|()| self.enter(stream, Access::Write));
+        if let Some(Lender { stream, owner }) = lender {
+            if let Some(owner) = owner {
+                release(self.gpu, &stream, ordered, owner);
+            }
+            return;
+        }
         // After a trap every call fails, this one too, and there is nothing left to free.
-        if self.gpu.bind().and_then(|()| self.enter(stream, Access::Write)).is_err() || self.lender.is_some()
-        {
+        if ordered.is_err() {
             return;
         }
         // SAFETY: the buffer came from the matching allocation function and is not used again; the default stream

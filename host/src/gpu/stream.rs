@@ -60,6 +60,11 @@ impl GpuStream {
         self.queue.handle.0
     }
 
+    /// The driver's handle, for other libraries.
+    pub(crate) fn raw_handle(&self) -> *mut c_void {
+        self.handle().cast()
+    }
+
     /// Whether both are the same queue. Default streams of all GPUs have the same handle.
     pub(crate) fn is(&self, other: &GpuStream) -> bool {
         let gpu = |stream: &GpuStream| stream.queue.marker.context().ordinal();

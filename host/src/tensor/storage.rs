@@ -6,6 +6,7 @@ use crate::cpu::{self, HostMemory, host_memory};
 use crate::device::Device;
 use crate::error::{ArgumentError, Error, Result};
 use crate::gpu::{Access, GpuMemory};
+use crate::owner::Owner;
 use crate::pinned::{Pinned, PinnedMemory};
 use crate::stream::Stream;
 
@@ -43,17 +44,25 @@ impl Storage {
         Ok(Self::Cpu(memory))
     }
 
-    /// Memory of a stream's device that belongs to somebody else, who uses it on that stream before and after.
+    /// Memory of a stream's device that belongs to somebody else, who uses it on that stream before and after. `owner` is
+    /// dropped once all work given to streams with the memory is done.
     ///
     /// # Safety
     /// The address is not null. There are `bytes` initialised bytes, not more than `isize::MAX`, which nobody else uses
     /// as long as the result or work given to a stream with it does.
-    pub(crate) unsafe fn borrowed(lender: &Stream, address: *mut u8, bytes: usize) -> Self {
+    pub(crate) unsafe fn foreign(
+        lender: &Stream,
+        address: *mut u8,
+        bytes: usize,
+        owner: Option<Owner>,
+    ) -> Self {
         match lender.as_gpu() {
             // SAFETY: passed on to the caller; work on the CPU is done when it is given.
-            None => Self::Cpu(unsafe { HostMemory::borrowed(address, bytes) }),
-            // SAFETY: passed on to the caller.
-            Some((gpu, lender)) => Self::Gpu(unsafe { GpuMemory::borrowed(gpu, lender, address, bytes) }),
+            None => Self::Cpu(unsafe { HostMemory::foreign(address, bytes, owner) }),
+            Some((gpu, lender)) => {
+                // SAFETY: passed on to the caller.
+                Self::Gpu(unsafe { GpuMemory::foreign(gpu, lender, address, bytes, owner) })
+            }
         }
     }
 

@@ -57,14 +57,14 @@ fn views_of_nothing_have_strides_within_limits() {
          18446744073709551615] reach beyond its 4 elements"
     );
     let far = x.view().strided(4, [0, 5], [usize::MAX, 1 << 60]).unwrap();
-    assert_eq!(far.to_vec().unwrap(), []);
+    assert!(far.to_vec().unwrap().is_empty());
     let part = far.slice(1, 3..4).unwrap().slice(0, 0..0).unwrap().permute([1, 0]).unwrap();
     assert_eq!((part.shape(), part.to_vec().unwrap()), ([1, 0], vec![]));
     // An axis of one element may have any stride, and a slice behind that element does not move by it.
     let column = x.view().strided(1, [1, 3], [usize::MAX, 1]).unwrap();
     assert_eq!(column.to_vec().unwrap(), [2, 3, 4]);
     let nothing = column.slice(0, 1..1).unwrap();
-    assert_eq!(nothing.slice(0, 0..0).unwrap().slice(1, 3..3).unwrap().to_vec().unwrap(), []);
+    assert!(nothing.slice(0, 0..0).unwrap().slice(1, 3..3).unwrap().to_vec().unwrap().is_empty());
     let mut y = Tensor::<u32, 1>::zeros(&Device::cpu(), [1]).unwrap();
     for view in [column, nothing, far] {
         sum.launch(&Device::cpu(), 1, (view, &mut y)).unwrap();

@@ -1,8 +1,10 @@
-//! Input that no program means to give: shapes beyond every limit, and random views and launches. Each is answered with
+//! Input that no program means to give: shapes beyond every limit, random views and launches, and damaged files. Each is answered with
 //! an error value or the right result, never with a panic that is not documented, an abort or wrong numbers.
 //!
 //! `PROPTEST_CASES` sets the number of random cases.
 
+#[cfg(all(feature = "npz", feature = "safetensors", feature = "gguf"))]
+mod files;
 mod launches;
 mod limits;
 mod views;

@@ -1,0 +1,70 @@
+//! Element types in DLPack's numbers.
+
+use cuda_tiles::element::{Element, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f16};
+
+use super::abi::DLDataType;
+
+/// An element type that DLPack has: all but `tf32`, `f8ue5m3` and single `f4e2m1`.
+pub trait DlpackElement: Element {
+    /// The type in DLPack's numbers. An [`f4e2m1x2`] is one element of two lanes.
+    const DATA_TYPE: DLDataType;
+}
+
+macro_rules! data_types {
+    ($($type:ty: $code:literal $bits:literal x $lanes:literal;)*) => { $(
+        impl DlpackElement for $type {
+            const DATA_TYPE: DLDataType = DLDataType { code: $code, bits: $bits, lanes: $lanes };
+        }
+    )* };
+}
+data_types! {
+    i8: 0 8 x 1;
+    i16: 0 16 x 1;
+    i32: 0 32 x 1;
+    i64: 0 64 x 1;
+    u8: 1 8 x 1;
+    u16: 1 16 x 1;
+    u32: 1 32 x 1;
+    u64: 1 64 x 1;
+    f16: 2 16 x 1;
+    f32: 2 32 x 1;
+    f64: 2 64 x 1;
+    bf16: 4 16 x 1;
+    bool: 6 8 x 1;
+    f8e4m3: 10 8 x 1;
+    f8e5m2: 12 8 x 1;
+    f8e8m0: 14 8 x 1;
+    f4e2m1x2: 17 4 x 2;
+}
+
+/// The names of the codes of `DLDataTypeCode`, from 0.
+const CODES: [&str; 18] = [
+    "int",
+    "uint",
+    "float",
+    "opaque handle",
+    "bfloat",
+    "complex",
+    "bool",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float4_e2m1fn",
+];
+
+/// A type in words.
+pub(super) fn describe(data_type: DLDataType) -> String {
+    let DLDataType { code, bits, lanes } = data_type;
+    let name = CODES.get(usize::from(code)).map_or_else(|| format!("code {code}"), |name| (*name).to_owned());
+    match lanes {
+        1 => format!("{name} of {bits} bits"),
+        _ => format!("{name} of {bits} bits, {lanes} lanes"),
+    }
+}
