@@ -3,7 +3,7 @@
 use crate::devices::devices;
 use crate::failures::Failures;
 use crate::test_values::Value;
-use cuda_tiles::launch::{Kernel, Parameter};
+use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles::random::{RandomFloat, RandomInteger};
 use cuda_tiles_host::{Grid, Launch, Tensor};
@@ -166,7 +166,7 @@ fn floats_are_uniform_or_normal() {
 
 fn check_range<T>(kernel: &Kernel<(u64, u64, T, T, Row<T>)>, ranges: &[(T, T)])
 where
-    T: Value + RandomInteger + Parameter + Into<i128> + TryFrom<i128, Error: std::fmt::Debug>,
+    T: Value + RandomInteger + Into<i128> + TryFrom<i128, Error: std::fmt::Debug>,
 {
     let mut failures = Failures::new::<T>("random_range");
     for device in devices() {

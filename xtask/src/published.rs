@@ -9,13 +9,16 @@ use crate::process::{self, Outcome};
 use crate::workspace::{self, cargo, target};
 
 /// The crates that are published, each after those that it needs.
-pub(crate) const CRATES: [&str; 6] = [
+pub(crate) const CRATES: [&str; 9] = [
     "cuda-tiles-macros",
     "cuda-tiles",
     "cuda-tiles-builder",
     "cuda-tiles-cuda-shim",
     "cuda-tiles-host",
     "cuda-tiles-kernels",
+    "cuda-tiles-ffi-macros",
+    "cuda-tiles-ffi",
+    "cargo-cuda-tiles",
 ];
 
 /// The name that the template is given.
