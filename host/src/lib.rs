@@ -85,6 +85,14 @@ mod parameters;
 mod pinned;
 mod pool;
 mod printer;
+#[cfg(any(
+    feature = "dlpack",
+    feature = "cuda-array-interface",
+    feature = "npy",
+    feature = "safetensors",
+    feature = "gguf"
+))]
+mod sealed;
 mod size;
 mod slow;
 mod stream;

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use crate::sealed::Sealed;
 use cuda_tiles::element::{Element, f16};
 
 /// An element type that NumPy has itself: all but those of fewer than 16 bits, `bf16` and `tf32`. Those go there as their bits:
 /// [`TensorView::bitcast`](crate::TensorView::bitcast).
-pub trait NumpyElement: Element {
+pub trait NumpyElement: Element + Sealed {
     /// The type's name, without byte order.
     const TYPE: &'static str;
 }

@@ -126,7 +126,8 @@ impl CudaArrayInterface {
     ///
     /// # Safety
     /// - Shape, strides and address lead to initialised elements of the type (a bool is 0 or 1) in memory that kernels on the device can
-    ///   use, or of the host if the device is the CPU. They stay until the owner is dropped, and nobody else uses them.
+    ///   use, or of the host if the device is the CPU. They stay until the owner is dropped, and nobody else uses them. What lies
+    ///   between the elements of an array with gaps counts as part of it: copies from and to the host go over it.
     /// - The stream is one of the device's primary context, and is not destroyed as long as the tensor exists.
     pub unsafe fn to_tensor<T: NumpyElement, const RANK: usize>(
         &self,

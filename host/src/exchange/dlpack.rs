@@ -163,18 +163,7 @@ fn check_device(found: DLDevice, stream: &Stream) -> Result<(), ExchangeError> {
     };
     match fits {
         true => Ok(()),
-        false => Err(ExchangeError::Device { found: describe_device(found), expected: device.short_name() }),
-    }
-}
-
-fn describe_device(device: DLDevice) -> String {
-    let DLDevice { device_type, device_id } = device;
-    match device_type {
-        abi::CPU => "memory of the CPU".to_owned(),
-        abi::CUDA_HOST => "page-locked memory of the CPU".to_owned(),
-        abi::CUDA => format!("memory of GPU {device_id}"),
-        abi::CUDA_MANAGED => format!("managed memory of GPU {device_id}"),
-        _ => format!("memory of device {device_id} of DLPack's type {device_type}"),
+        false => Err(ExchangeError::Device { found: found.describe(), expected: device.short_name() }),
     }
 }
 

@@ -11,18 +11,20 @@ mod value;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
 use cuda_tiles::element::{Element, bf16, f16};
 
-use super::error::{FileError, listed};
+use super::error::{FileError, listed, quoted};
 use super::load::Stored;
 use super::source::Source;
 use crate::device::Device;
+use crate::sealed::Sealed;
 use crate::tensor::{Tensor, host_vec};
 use header::Header;
 
-pub use types::{GgmlType, GgufElement};
+pub use types::{GgmlType, GgufElement, GgufTensor};
 pub use value::{GgufArray, GgufValue};
 
 /// A GGUF file.
@@ -52,23 +54,8 @@ pub struct Gguf {
     header: Header,
 }
 
-/// What a GGUF file says of a tensor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GgufTensor {
-    /// Its name.
-    pub name: String,
-    /// Extents of its axes in elements, the last axis fastest: the other way round than the format writes them.
-    pub shape: Vec<usize>,
-    /// How its elements are stored.
-    pub element_type: GgmlType,
-    /// The first byte of its elements, from the beginning of the file.
-    pub offset: u64,
-    /// Bytes of its elements.
-    pub bytes: u64,
-}
-
 /// A type that blocks are dequantised to.
-pub trait Dequantized: Element {
+pub trait Dequantized: Element + Sealed {
     /// The nearest number of this type.
     fn from_f32(value: f32) -> Self;
 }
@@ -214,6 +201,12 @@ impl Gguf {
             tensor: name.to_owned(),
             names: listed(self.header.tensors.iter().map(|tensor| &*tensor.name)),
         })
+    }
+}
+
+impl fmt::Debug for Gguf {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Gguf {} with {} tensors", quoted(self.source.name()), self.header.tensors.len())
     }
 }
 

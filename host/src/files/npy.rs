@@ -4,11 +4,12 @@
 
 mod header;
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::error::FileError;
+use super::error::{FileError, quoted};
 use super::load::Stored;
 use super::source::Source;
 use crate::device::Device;
@@ -93,6 +94,13 @@ impl Npy {
         let reversed: Tensor<T, RANK> = Stored { shape: &reversed, ..stored }.load(&Device::cpu(), change)?;
         let turned = reversed.view().permute(std::array::from_fn(|axis| RANK - 1 - axis))?;
         Ok(Tensor::from_vec(device, turned.shape(), turned.to_vec()?)?)
+    }
+}
+
+impl fmt::Debug for Npy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Header { element, shape, .. } = &self.header;
+        write!(formatter, "Npy {} with {element} of shape {shape:?}", quoted(self.source.name()))
     }
 }
 

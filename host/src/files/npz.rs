@@ -1,7 +1,7 @@
 //! NumPy's archives of arrays: a ZIP file of `.npy` files, stored or deflated.
 
-use std::fs::File;
-use std::io::{BufReader, Cursor, Read, Seek};
+use std::fmt;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use zip::ZipArchive;
@@ -9,6 +9,7 @@ use zip::result::ZipError;
 
 use super::error::{FileError, listed, quoted};
 use super::npy::Npy;
+use super::source::{Source, SourceReader};
 
 /// A `.npz` file, of `numpy.savez` or `numpy.savez_compressed`.
 ///
@@ -28,12 +29,8 @@ pub struct Npz {
     name: String,
     /// The entries' names, which differ.
     entries: Vec<String>,
-    archive: ZipArchive<Box<dyn Bytes>>,
+    archive: ZipArchive<BufReader<SourceReader>>,
 }
-
-trait Bytes: Read + Seek + Send {}
-
-impl<B: Read + Seek + Send> Bytes for B {}
 
 /// What the file of an array has behind the array's name.
 const ENDING: &str = ".npy";
@@ -47,11 +44,7 @@ impl Npz {
     /// # Errors
     /// [`FileError::Io`], [`FileError::Malformed`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
-        let name = path.as_ref().display().to_string();
-        match File::open(path) {
-            Ok(file) => Self::new(name, Box::new(BufReader::new(file))),
-            Err(source) => Err(FileError::Io { file: name, source }),
-        }
+        Self::new(Source::open(path.as_ref())?)
     }
 
     /// An archive that is in memory; `name` is for messages.
@@ -59,12 +52,13 @@ impl Npz {
     /// # Errors
     /// [`FileError::Malformed`].
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>) -> Result<Self, FileError> {
-        Self::new(name.into(), Box::new(Cursor::new(bytes)))
+        Self::new(Source::from_bytes(name.into(), bytes))
     }
 
-    fn new(name: String, bytes: Box<dyn Bytes>) -> Result<Self, FileError> {
+    fn new(source: Source) -> Result<Self, FileError> {
+        let name = source.name().to_owned();
         let read = || {
-            let mut archive = ZipArchive::new(bytes)?;
+            let mut archive = ZipArchive::new(BufReader::new(SourceReader::new(source)))?;
             let entries =
                 archive.file_names().map(|name| Ok(name?.into_owned())).collect::<Result<_, ZipError>>()?;
             let is_ambiguous = archive.has_duplicate_names() || archive.has_overlapping_files()?;
@@ -89,7 +83,7 @@ impl Npz {
     ///
     /// # Errors
     /// [`FileError::NoTensor`]; [`FileError::Malformed`] if the archive is damaged, packed in another way or encrypted, or the
-    /// array's size, sum of check or header are not what they claim; [`FileError::Io`].
+    /// array's size, checksum or header are not what they claim; [`FileError::Io`].
     pub fn array(&mut self, name: &str) -> Result<Npy, FileError> {
         let Some(index) = self.entries.iter().position(|entry| entry.strip_suffix(ENDING) == Some(name))
         else {
@@ -117,6 +111,12 @@ impl Npz {
     }
 }
 
+impl fmt::Debug for Npz {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Npz {} with {} arrays", quoted(&self.name), self.names().count())
+    }
+}
+
 /// The error of an archive, or of the entry at this offset.
 fn refused(file: String, offset: u64, tensor: Option<&str>, error: ZipError) -> FileError {
     match error {
@@ -132,7 +132,7 @@ fn refused(file: String, offset: u64, tensor: Option<&str>, error: ZipError) -> 
 mod tests {
     use super::*;
     use crate::device::Device;
-    use std::io::Write;
+    use std::io::{Cursor, Write};
     use zip::CompressionMethod;
     use zip::write::{SimpleFileOptions, ZipWriter};
 

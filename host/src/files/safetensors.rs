@@ -10,9 +10,10 @@ mod write;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
-use super::error::{FileError, listed};
+use super::error::{FileError, listed, quoted};
 use super::load::{Stored, to_usize};
 use super::source::Source;
 use crate::device::Device;
@@ -20,6 +21,7 @@ use crate::tensor::Tensor;
 use header::{Entry, Header};
 
 pub use element::SafeTensorsElement;
+pub use header::SafeTensorInfo;
 pub use write::SafeTensorsWriter;
 
 /// A model's weights: one safetensors file, or several with an index.
@@ -53,20 +55,6 @@ pub struct SafeTensors {
 struct Shard {
     source: Source,
     header: Header,
-}
-
-/// What a file says of a tensor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SafeTensorInfo {
-    /// Its name.
-    pub name: String,
-    /// Type of its elements, in the format's words: `F32`, `BF16`.
-    pub dtype: String,
-    /// Extents of its axes, in elements; of `F4` in single numbers, of which two are one
-    /// [`f4e2m1x2`](crate::f4e2m1x2).
-    pub shape: Vec<u64>,
-    /// Bytes of its elements.
-    pub bytes: u64,
 }
 
 /// How a file's bytes are reached.
@@ -213,6 +201,12 @@ impl SafeTensors {
             let names = listed(self.places.keys().map(String::as_str));
             FileError::NoTensor { file: self.name.clone(), tensor: name.to_owned(), names }
         })
+    }
+}
+
+impl fmt::Debug for SafeTensors {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "SafeTensors {} with {} tensors", quoted(&self.name), self.places.len())
     }
 }
 

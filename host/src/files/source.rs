@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::fs::File;
+#[cfg(feature = "npz")]
+use std::io;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
@@ -123,5 +125,48 @@ fn open(path: &Path) -> Result<(File, String, u64), FileError> {
             problem: "it is a folder or a device, and no file".to_owned(),
         }),
         Err(source) => Err(FileError::Io { file: name, source }),
+    }
+}
+
+/// A place in a file, for readers that go from place to place.
+#[cfg(feature = "npz")]
+pub(super) struct SourceReader {
+    source: Source,
+    at: u64,
+}
+
+#[cfg(feature = "npz")]
+impl SourceReader {
+    pub(super) fn new(source: Source) -> Self {
+        Self { source, at: 0 }
+    }
+}
+
+#[cfg(feature = "npz")]
+impl Read for SourceReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.source.len().saturating_sub(self.at);
+        let count = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        self.source.read_at(self.at.min(self.source.len()), &mut buffer[..count]).map_err(
+            |error| match error {
+                FileError::Io { source, .. } => source,
+                other => io::Error::other(other),
+            },
+        )?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(feature = "npz")]
+impl Seek for SourceReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(distance) => self.source.len().checked_add_signed(distance),
+            SeekFrom::Current(distance) => self.at.checked_add_signed(distance),
+        };
+        self.at = at.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(self.at)
     }
 }

@@ -40,6 +40,20 @@ pub struct DLDevice {
     pub device_id: i32,
 }
 
+impl DLDevice {
+    /// The device's memory in words.
+    pub(super) fn describe(self) -> String {
+        let Self { device_type, device_id } = self;
+        match device_type {
+            CPU => "memory of the CPU".to_owned(),
+            CUDA_HOST => "page-locked memory of the CPU".to_owned(),
+            CUDA => format!("memory of GPU {device_id}"),
+            CUDA_MANAGED => format!("managed memory of GPU {device_id}"),
+            _ => format!("memory of device {device_id} of DLPack's type {device_type}"),
+        }
+    }
+}
+
 /// Type of the elements.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

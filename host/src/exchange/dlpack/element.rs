@@ -3,9 +3,10 @@
 use cuda_tiles::element::{Element, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f16};
 
 use super::abi::DLDataType;
+use crate::sealed::Sealed;
 
 /// An element type that DLPack has: all but `tf32`, `f8ue5m3` and single `f4e2m1`.
-pub trait DlpackElement: Element {
+pub trait DlpackElement: Element + Sealed {
     /// The type in DLPack's numbers. An [`f4e2m1x2`] is one element of two lanes.
     const DATA_TYPE: DLDataType;
 }

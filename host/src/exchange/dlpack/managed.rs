@@ -51,9 +51,9 @@ impl ManagedTensor {
     /// - The pointer is one to a `DLManagedTensorVersioned` that is the caller's own to consume. All of it is as `dlpack.h` says, and
     ///   the deleter may be called on any thread.
     /// - Shape, strides, data address and offset lead to initialised elements of the data type (a bool is 0 or 1) in memory of
-    ///   the device, which stay until the deleter is called. Until then nobody else writes to them; nobody else reads them
-    ///   either, if the flags do not say that the array may only be read and the array is taken as a
-    ///   [`Tensor`](crate::Tensor) and written to.
+    ///   the device, which stay until the deleter is called. Until then nobody else writes to them. If the array is taken as a
+    ///   [`Tensor`](crate::Tensor) and written to, nobody else reads them either. What lies between the elements of an array
+    ///   with gaps counts as part of it: copies from and to the host go over it.
     pub unsafe fn from_raw(pointer: NonNull<DLManagedTensorVersioned>) -> Result<Self, ExchangeError> {
         let managed = Self { handle: Handle::Versioned(pointer) };
         // SAFETY: the caller vouches for the struct; its first fields are the same in every version.
@@ -282,7 +282,7 @@ impl Drop for ManagedTensor {
 
 impl fmt::Debug for ManagedTensor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (elements, device) = (describe(self.data_type()), super::describe_device(self.device()));
+        let (elements, device) = (describe(self.data_type()), self.device().describe());
         write!(formatter, "ManagedTensor of {elements}, of shape {:?} in {device}", self.shape())
     }
 }

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::GgufTensor;
 use super::cursor::{Cursor, Take};
-use super::types::GgmlType;
+use super::types::{GgmlType, GgufTensor};
 use super::value::GgufValue;
 use crate::files::error::{FileError, quoted};
 use crate::files::load::{stored_bytes, to_usize};

@@ -1,7 +1,8 @@
-//! The element types of `ggml`, single ones and blocks.
+//! The element types of `ggml`, single ones and blocks, and tensors of them.
 
 use std::fmt;
 
+use crate::sealed::Sealed;
 use cuda_tiles::element::{Element, bf16, f16};
 
 macro_rules! types {
@@ -102,8 +103,23 @@ impl fmt::Display for GgmlType {
     }
 }
 
+/// What a GGUF file says of a tensor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GgufTensor {
+    /// Its name.
+    pub name: String,
+    /// Extents of its axes in elements, the last axis fastest: the other way round than the format writes them.
+    pub shape: Vec<usize>,
+    /// How its elements are stored.
+    pub element_type: GgmlType,
+    /// The first byte of its elements, from the beginning of the file.
+    pub offset: u64,
+    /// Bytes of its elements.
+    pub bytes: u64,
+}
+
 /// An element type that GGUF stores one by one.
-pub trait GgufElement: Element {
+pub trait GgufElement: Element + Sealed {
     /// The type in files.
     const TYPE: GgmlType;
 }

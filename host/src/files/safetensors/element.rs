@@ -1,9 +1,10 @@
 //! Element types in the words of safetensors.
 
+use crate::sealed::Sealed;
 use cuda_tiles::element::{Element, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f16};
 
 /// An element type that safetensors has: all but `tf32`, `f8ue5m3` and single `f4e2m1`.
-pub trait SafeTensorsElement: Element {
+pub trait SafeTensorsElement: Element + Sealed {
     /// The type's name.
     const DTYPE: &'static str;
     /// Of how many numbers of that type an element consists.

@@ -8,7 +8,6 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 
-use super::SafeTensorInfo;
 use super::element::bits;
 use crate::files::error::{FileError, quoted};
 use crate::files::load::stored_bytes;
@@ -26,6 +25,20 @@ const METADATA: &str = "__metadata__";
 pub(super) struct Header {
     pub(super) metadata: BTreeMap<String, String>,
     pub(super) entries: BTreeMap<String, Entry>,
+}
+
+/// What a file says of a tensor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SafeTensorInfo {
+    /// Its name.
+    pub name: String,
+    /// Type of its elements, in the format's words: `F32`, `BF16`.
+    pub dtype: String,
+    /// Extents of its axes, in elements; of `F4` in single numbers, of which two are one
+    /// [`f4e2m1x2`](crate::f4e2m1x2).
+    pub shape: Vec<u64>,
+    /// Bytes of its elements.
+    pub bytes: u64,
 }
 
 /// A tensor whose bytes are in the file, and are as many as its type and shape need.
