@@ -95,6 +95,8 @@ pub(crate) mod device {
     pub(crate) const CUDA: i32 = 2;
     /// Pinned memory of the host, which is the CPU's memory to whoever computes there.
     pub(crate) const CUDA_HOST: i32 = 3;
+    pub(crate) const ROCM: i32 = 10;
+    pub(crate) const CUDA_MANAGED: i32 = 13;
 }
 
 /// `DLDataType`: the type of elements.

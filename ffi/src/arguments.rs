@@ -138,8 +138,8 @@ fn name(DlDevice { kind, ordinal }: DlDevice) -> String {
     match kind {
         device::CPU | device::CUDA_HOST => "the CPU".to_owned(),
         device::CUDA => format!("CUDA device {ordinal}"),
-        10 => format!("ROCm device {ordinal}"),
-        13 => "CUDA's managed memory".to_owned(),
+        device::ROCM => format!("ROCm device {ordinal}"),
+        device::CUDA_MANAGED => "CUDA's managed memory".to_owned(),
         _ => format!("a device of DLPack's type {kind}"),
     }
 }
