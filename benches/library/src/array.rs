@@ -153,7 +153,7 @@ pub(crate) mod tests {
 
     /// Row-major elements of a vector.
     pub(crate) fn array<T: Code>(memory: &mut [T], extents: &[u64]) -> Array {
-        assert_eq!(memory.len() as u64, extents.iter().product());
+        assert_eq!(memory.len() as u64, extents.iter().product::<u64>());
         let (mut shape, mut strides) = ([1; AXES], [1; AXES]);
         shape[..extents.len()].copy_from_slice(extents);
         for axis in (1..extents.len()).rev() {
