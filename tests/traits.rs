@@ -23,7 +23,7 @@ use syn::{Generics, Item, Token, TraitItem, Type, TypeParamBound, UseTree, Visib
 const CRATES: [&str; 3] = ["tiles", "host", "builder"];
 
 /// The traits that anyone may implement, with the reason why no unsafe code trusts them.
-const OPEN: [(&str, &str); 6] = [
+const OPEN: [(&str, &str); 7] = [
     (
         "tiles::element::cast::rounding::CastWith",
         "with a mode of one's own it is a function of one element, as `map` takes",
@@ -39,6 +39,11 @@ const OPEN: [(&str, &str); 6] = [
         "a name for methods of kernels: no function takes just any implementation of it",
     ),
     ("host::launch::LaunchUnsafe", "as `Launch`"),
+    (
+        "tiles::launch::aggregate::Aggregate",
+        "makes a value of its fields, as any function of its type's module can; that a kernel may have it, its supertrait says, which is \
+         `unsafe`",
+    ),
 ];
 
 /// A trait of a crate.

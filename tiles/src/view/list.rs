@@ -34,7 +34,7 @@ pub struct ListView<X: crate::launch::Parameter, const ITEMS: usize, S, B, N = (
     label = "this index has another length",
     note = "write `(k, i)` for item k of tensors of rank 1, `(k, i, j)` for rank 2; tensors of a list have one axis to three"
 )]
-pub trait ItemIndex<R: Sealed>: Copy {
+pub trait ItemIndex<R: Sealed>: Sealed + Copy {
     /// The kinds of all numbers.
     type Naming: Naming;
     /// The index behind the item's number.
