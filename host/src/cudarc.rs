@@ -1,4 +1,4 @@
-//! Launches kernels on the streams and buffers of the crate [`cudarc`](::cudarc).
+//! Launches kernels on the streams and buffers of the crate [`cudarc`].
 //!
 //! [`Stream::from_cudarc`] is a stream of `cudarc` as one of this crate. [`CudarcTensor`] and [`CudarcTensorMut`] give a `CudaSlice` or
 //! a view of one the shape that a kernel's span needs. They are arguments of launches beside [`Tensor`]s.

@@ -17,7 +17,7 @@ macro_rules! fields {
                     Ok(fields) => Ok(P::from_fields(fields)),
                     Err((index, problem)) => {
                         let name = P::NAMES.get(index).copied().unwrap_or("unnamed");
-                        Err(ArgumentError::Field { name, problem: Box::new(problem) })
+                        Err(ArgumentError::Field { name, problem })
                     }
                 }
             }

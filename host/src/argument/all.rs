@@ -18,19 +18,19 @@ pub trait Arguments<P, S = Stream> {
     ///
     /// # Errors
     /// The first problem, and the position of its argument, from 0.
-    fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<P, (usize, ArgumentError)>;
+    fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<P, (usize, Box<ArgumentError>)>;
 }
 
 macro_rules! arguments {
     ($($parameter:ident $argument:ident $position:tt),*) => {
         impl<S, $($parameter: Parameter, $argument: Argument<$parameter, S>),*> Arguments<($($parameter,)*), S> for ($($argument,)*) {
             #[allow(unused_variables, reason = "a kernel may have no parameters")]
-            fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<($($parameter,)*), (usize, ArgumentError)> {
+            fn resolve(&mut self, launch: &Launching<'_, S>) -> Result<($($parameter,)*), (usize, Box<ArgumentError>)> {
                 // No closures: each would be compiled for each kernel.
                 Ok(($(
                     match self.$position.resolve(launch) {
                         Ok(parameter) => parameter,
-                        Err(problem) => return Err(($position, problem)),
+                        Err(problem) => return Err(($position, Box::new(problem))),
                     },
                 )*))
             }
@@ -55,7 +55,7 @@ arguments!(
 );
 
 /// The problem of a launch's argument, with the names of kernel and parameter.
-pub(crate) fn in_place(kernel: &Description, (index, problem): (usize, ArgumentError)) -> Error {
+pub(crate) fn in_place(kernel: &Description, (index, problem): (usize, Box<ArgumentError>)) -> Error {
     let name = kernel.arguments.get(index).copied().unwrap_or("unnamed");
-    Error::Argument { kernel: kernel.name, position: index + 1, name, problem: Box::new(problem) }
+    Error::Argument { kernel: kernel.name, position: index + 1, name, problem }
 }

@@ -5,9 +5,6 @@
 
 use super::{Composite, Fingerprint, Parameter, Parameters, Parts};
 
-#[allow(unused_imports, reason = "for links in the documentation")]
-use super::List;
-
 /// An argument of a kernel that has a launch's arguments for its fields: a tuple, or a struct with `#[derive(Parameter)]`.
 pub trait Aggregate: Parameter {
     /// The fields, as a tuple.

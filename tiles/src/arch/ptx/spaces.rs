@@ -12,7 +12,7 @@ macro_rules! spaces {
             unsafe {
                 asm!(
                     concat!("{{ .reg .pred is_in; isspacep.", $space, " is_in, {1}; selp.u32 {0}, 1, 0, is_in; }}"),
-                    out(reg32) is_in, in(reg64) address, options(pure, nomem, nostack)
+                    out(reg32) is_in, in(reg64) address.addr(), options(pure, nomem, nostack)
                 )
             }
             is_in != 0
@@ -24,7 +24,7 @@ macro_rules! spaces {
             let converted;
             // SAFETY: the instruction computes with the address alone.
             unsafe {
-                asm!(concat!("cvta.to.", $space, ".u64 {0}, {1};"), out(reg64) converted, in(reg64) address, options(pure, nomem, nostack))
+                asm!(concat!("cvta.to.", $space, ".u64 {0}, {1};"), out(reg64) converted, in(reg64) address.addr(), options(pure, nomem, nostack))
             }
             converted
         }
@@ -35,7 +35,7 @@ macro_rules! spaces {
             let converted;
             // SAFETY: as above.
             unsafe {
-                asm!(concat!("cvta.", $space, ".u64 {0}, {1};"), out(reg64) converted, in(reg64) address, options(pure, nomem, nostack))
+                asm!(concat!("cvta.", $space, ".u64 {0}, {1};"), out(reg64) converted, in(reg64) address.addr(), options(pure, nomem, nostack))
             }
             converted
         }
