@@ -74,7 +74,6 @@ pub mod __private;
 pub mod context;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod cpu;
-pub mod cuda_std;
 pub mod debug;
 pub mod element;
 pub mod epilogue;
@@ -95,6 +94,9 @@ pub mod tile;
 // After `ops` and `tile`: rustdoc lists the methods of `Tile` in the order of modules, and so do the tables of its page.
 pub mod mma;
 pub mod view;
+
+// Last: messages of the compiler name a type by the first module that shows it, and `f16` is to be one of `element`.
+pub mod cuda_std;
 
 #[doc(hidden)]
 pub mod registers;

@@ -53,6 +53,7 @@ sealed! { [I] BehindItem<I>; }
 
 macro_rules! behind_item {
     ($($rank:literal of $all:literal;)*) => { $(
+        #[diagnostic::do_not_recommend]
         impl<I: TileIndex<Rank<$all>>> TileIndex<Rank<$rank>> for BehindItem<I> {
             const OWNED_AXES: u32 = I::OWNED_AXES;
             type Naming = I::Naming;
