@@ -68,7 +68,7 @@ impl Stream {
     /// [`Error::Driver`] if the stream belongs to another context than the GPU's primary one.
     pub fn from_cudarc(stream: &Arc<CudaStream>) -> Result<Self> {
         let gpu = gpu_of(stream)?;
-        Ok(Self::of_gpu(gpu, gpu.shared_stream(Arc::clone(stream))?))
+        Ok(Self::of_gpu(gpu, gpu.shared_stream(Arc::clone(stream))))
     }
 }
 
@@ -152,7 +152,7 @@ impl<'buffer, T: Element, const RANK: usize> Lent<'buffer, T, RANK> {
 
     /// The tensor, for a launch that ends its use of this argument by dropping it.
     fn enter(&mut self) -> Result<&mut Tensor<T, RANK>> {
-        let stream = Stream::of_gpu(self.gpu, self.gpu.shared_stream(self.buffer.stream())?);
+        let stream = Stream::of_gpu(self.gpu, self.gpu.shared_stream(self.buffer.stream()));
         let address = match self.buffer.enter() {
             // An empty buffer may have no memory.
             0 => std::ptr::dangling_mut(),

@@ -299,19 +299,16 @@ impl Device {
     ///
     /// let device = Device::auto()?;
     /// // SAFETY: null is the default stream, which is always valid.
-    /// let stream = unsafe { device.borrow_stream(std::ptr::null_mut())? };
+    /// let stream = unsafe { device.borrow_stream(std::ptr::null_mut()) };
     /// stream.synchronize()?;
     /// # Ok::<(), cuda_tiles_host::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`Error::Driver`] if the driver has no more events.
     ///
     /// # Safety
     /// On a GPU: the handle is null or that of a stream of the GPU's primary context, other than the per-thread default
     /// stream, and the stream is not destroyed as long as the result, a clone of it, or a tensor that was used on it,
     /// exists.
-    pub unsafe fn borrow_stream(&self, handle: *mut c_void) -> Result<Stream> {
+    pub unsafe fn borrow_stream(&self, handle: *mut c_void) -> Stream {
         // SAFETY: passed on to the caller.
         unsafe { Stream::borrowed(self, handle) }
     }

@@ -66,6 +66,10 @@ pub mod cudarc;
 #[cfg(feature = "cust")]
 pub mod cust;
 mod device;
+#[cfg_attr(
+    not(any(feature = "cudarc", feature = "cust")),
+    allow(dead_code, reason = "the CPU runs no code for GPUs")
+)]
 mod entry;
 mod error;
 #[cfg(any(feature = "dlpack", feature = "cuda-array-interface", feature = "ndarray"))]

@@ -64,13 +64,13 @@ impl Stream {
     ///
     /// # Safety
     /// As [`Device::borrow_stream`].
-    pub(crate) unsafe fn borrowed(device: &Device, handle: *mut c_void) -> Result<Self> {
+    pub(crate) unsafe fn borrowed(device: &Device, handle: *mut c_void) -> Self {
         let kind = match device.as_gpu() {
             None => Kind::Cpu,
             // SAFETY: passed on to the caller.
-            Some(gpu) => Kind::Gpu(gpu, unsafe { gpu.borrowed_stream(handle)? }),
+            Some(gpu) => Kind::Gpu(gpu, unsafe { gpu.borrowed_stream(handle) }),
         };
-        Ok(Self { kind })
+        Self { kind }
     }
 
     /// The device that the stream's work runs on.

@@ -202,7 +202,7 @@ impl CudaArrayInterface {
                 device.default_stream()
             }
             // SAFETY: passed on to the caller.
-            Some(handle) => unsafe { device.borrow_stream(handle as *mut c_void)? },
+            Some(handle) => unsafe { device.borrow_stream(handle as *mut c_void) },
         };
         // SAFETY: passed on to the caller.
         unsafe { stated.tensor(&stream, self.address as *mut T, owner) }

@@ -97,8 +97,7 @@ impl Gpu {
                 CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             )?,
             driver_version: driver::version().map_err(failed("asking for the driver's version"))?,
-            default_stream: GpuStream::new(&context, context.default_stream())
-                .map_err(failed("making the default stream"))?,
+            default_stream: GpuStream::new(&context, context.default_stream()),
             modules: Modules::default(),
             launches: Launches::default(),
             messages: Mutex::default(),
@@ -158,26 +157,25 @@ impl Gpu {
 
     /// Makes a stream that runs beside all others.
     pub(crate) fn new_stream(&self) -> Result<GpuStream> {
-        let stream = self.context.new_stream();
-        self.check("making a stream", stream.and_then(|stream| GpuStream::new(&self.context, stream)))
+        let stream = self.check("making a stream", self.context.new_stream())?;
+        Ok(self.shared_stream(stream))
     }
 
     /// A stream of this GPU's primary context that belongs to somebody else; null is the default stream.
     ///
     /// # Safety
     /// The handle is valid as long as any clone of the result is used.
-    pub(crate) unsafe fn borrowed_stream(&self, handle: *mut c_void) -> Result<GpuStream> {
+    pub(crate) unsafe fn borrowed_stream(&self, handle: *mut c_void) -> GpuStream {
         if handle.is_null() {
-            return Ok(self.default_stream.clone());
+            return self.default_stream.clone();
         }
         // SAFETY: passed on to the caller.
-        let stream = unsafe { GpuStream::borrowed(&self.context, handle.cast()) };
-        self.check("borrowing a stream", stream)
+        unsafe { GpuStream::borrowed(&self.context, handle.cast()) }
     }
 
     /// A stream of `cudarc`, which belongs to this GPU's primary context, as one of ours.
-    pub(crate) fn shared_stream(&self, stream: Arc<CudaStream>) -> Result<GpuStream> {
-        self.check("using a stream of cudarc", GpuStream::new(&self.context, stream))
+    pub(crate) fn shared_stream(&self, stream: Arc<CudaStream>) -> GpuStream {
+        GpuStream::new(&self.context, stream)
     }
 
     /// Whether a stream of `cudarc` belongs to this GPU's primary context.

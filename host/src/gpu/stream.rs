@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use cuda_tiles::launch::Description;
@@ -26,8 +26,10 @@ struct Queue {
     handle: Handle<sys::CUstream>,
     /// What destroys the driver's stream at the end; nothing for one that belongs to somebody else.
     _owner: Option<Arc<CudaStream>>,
-    /// Recorded whenever another stream has to wait for all that this one has been given so far.
-    marker: CudaEvent,
+    context: Arc<CudaContext>,
+    /// Recorded whenever another stream has to wait for all that this one has been given so far. Made when the first one has to: most
+    /// streams that are borrowed for a launch never need it.
+    marker: OnceLock<CudaEvent>,
 }
 
 /// A point in the work of a stream, with its time.
@@ -36,10 +38,8 @@ pub(crate) struct GpuEvent {
 }
 
 impl GpuStream {
-    pub(super) fn new(context: &Arc<CudaContext>, stream: Arc<CudaStream>) -> Result<Self, DriverError> {
-        let handle = Handle(stream.cu_stream());
-        let marker = context.new_event(None)?;
-        Ok(Self { queue: Arc::new(Queue { handle, _owner: Some(stream), marker }) })
+    pub(super) fn new(context: &Arc<CudaContext>, stream: Arc<CudaStream>) -> Self {
+        Self::of(context, stream.cu_stream(), Some(stream))
     }
 
     /// A stream that belongs to somebody else, who also destroys it.
@@ -47,12 +47,24 @@ impl GpuStream {
     /// # Safety
     /// The handle is that of a stream of this context, or null for its default stream, and stays valid as long as any
     /// clone of the result is used.
-    pub(super) unsafe fn borrowed(
-        context: &Arc<CudaContext>,
-        handle: sys::CUstream,
-    ) -> Result<Self, DriverError> {
-        let marker = context.new_event(None)?;
-        Ok(Self { queue: Arc::new(Queue { handle: Handle(handle), _owner: None, marker }) })
+    pub(super) unsafe fn borrowed(context: &Arc<CudaContext>, handle: sys::CUstream) -> Self {
+        Self::of(context, handle, None)
+    }
+
+    fn of(context: &Arc<CudaContext>, handle: sys::CUstream, owner: Option<Arc<CudaStream>>) -> Self {
+        let (handle, context) = (Handle(handle), Arc::clone(context));
+        Self { queue: Arc::new(Queue { handle, _owner: owner, context, marker: OnceLock::new() }) }
+    }
+
+    /// The event that other streams wait for.
+    fn marker(&self) -> Result<&CudaEvent, DriverError> {
+        match self.queue.marker.get() {
+            Some(marker) => Ok(marker),
+            None => {
+                let marker = self.queue.context.new_event(None)?;
+                Ok(self.queue.marker.get_or_init(|| marker))
+            }
+        }
     }
 
     /// The driver's handle.
@@ -67,7 +79,7 @@ impl GpuStream {
 
     /// Whether both are the same queue. Default streams of all GPUs have the same handle.
     pub(crate) fn is(&self, other: &GpuStream) -> bool {
-        let gpu = |stream: &GpuStream| stream.queue.marker.context().ordinal();
+        let gpu = |stream: &GpuStream| stream.queue.context.ordinal();
         self.handle() == other.handle() && gpu(self) == gpu(other)
     }
 
@@ -121,8 +133,9 @@ impl GpuStream {
         }
         // Another thread may record the marker again between the two calls: then this stream waits for more than it
         // has to, never for less.
-        gpu.check("recording an event", other.mark(&other.queue.marker))?;
-        gpu.check("waiting for another stream", self.hold(&other.queue.marker))
+        let marker = gpu.check("making an event", other.marker())?;
+        gpu.check("recording an event", other.mark(marker))?;
+        gpu.check("waiting for another stream", self.hold(marker))
     }
 
     /// Launches a kernel.
