@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::{result, sys};
 
-use super::release::release;
+use super::release;
 use super::{Gpu, GpuPinned, GpuStream};
 use crate::error::{Error, Result};
 use crate::owner::Owner;
@@ -244,17 +244,30 @@ impl GpuMemory {
     }
 }
 
+impl GpuMemory {
+    /// Whether all streams that have used the buffer are done with all that they were given.
+    fn is_unused(&self) -> bool {
+        let users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = users.readers.iter().chain([&users.writer]);
+        self.gpu.bind().is_ok() && streams.all(GpuStream::is_idle)
+    }
+}
+
 impl Drop for GpuMemory {
     fn drop(&mut self) {
         if self.bytes == 0 {
             return;
         }
-        let lender = self.lender.take();
+        let mut lender = self.lender.take();
+        if let Some(owner) = lender.as_mut().and_then(|lender| lender.owner.take_if(|_| self.is_unused())) {
+            release::now(owner);
+            return;
+        }
         let stream = lender.as_ref().map_or(self.gpu.default_stream(), |lender| &lender.stream);
         let ordered = self.gpu.bind().and_then(|()| self.enter(stream, Access::Write));
         if let Some(Lender { stream, owner }) = lender {
             if let Some(owner) = owner {
-                release(self.gpu, &stream, ordered, owner);
+                release::behind(self.gpu, &stream, ordered, owner);
             }
             return;
         }

@@ -22,11 +22,10 @@ struct Waiting {
     owner: Owner,
 }
 
-/// Drops an owner once the stream has done all that it was given so far. `ordered` says whether that covers all uses of the memory.
-pub(super) fn release(gpu: &'static Gpu, stream: &GpuStream, ordered: Result<()>, owner: Owner) {
+/// Drops an owner once the stream has done all that it was given so far, on a thread that waits for it. `ordered` says whether that covers all uses of the memory.
+pub(super) fn behind(gpu: &'static Gpu, stream: &GpuStream, ordered: Result<()>, owner: Owner) {
     let marked = ordered.and_then(|()| mark(gpu, stream));
     match marked {
-        Ok(last_use) if last_use.is_complete() => drop_quietly(owner),
         Ok(last_use) => {
             let waiting = Waiting { last_use, owner };
             let refused = match keeper() {
@@ -39,7 +38,7 @@ pub(super) fn release(gpu: &'static Gpu, stream: &GpuStream, ordered: Result<()>
         Err(_) => {
             // If this fails too, the GPU does not run anything any more: after a trap it never will.
             let _ = gpu.synchronize();
-            drop_quietly(owner);
+            now(owner);
         }
     }
 }
@@ -66,10 +65,10 @@ fn keeper() -> Option<&'static Sender<Waiting>> {
 fn finish(waiting: Waiting) {
     // It fails only where the GPU runs nothing any more.
     let _ = waiting.last_use.synchronize();
-    drop_quietly(waiting.owner);
+    now(waiting.owner);
 }
 
-/// An owner that panics must not end the thread that others wait on.
-fn drop_quietly(owner: Owner) {
+/// Drops an owner of whose memory nobody has a use. One that panics must not end the thread that others wait on.
+pub(super) fn now(owner: Owner) {
     let _ = catch_unwind(AssertUnwindSafe(move || drop(owner)));
 }

@@ -98,6 +98,13 @@ impl GpuStream {
         unsafe { result::stream::wait_event(self.handle(), event.cu_event(), flags) }
     }
 
+    /// Whether all work given to this stream is done. The GPU's context must be the calling thread's current one.
+    pub(super) fn is_idle(&self) -> bool {
+        // SAFETY: as above.
+        let state = unsafe { sys::cuStreamQuery(self.handle()) };
+        state == sys::CUresult::CUDA_SUCCESS
+    }
+
     /// Waits until all work given to this stream is done. The GPU's context must be the calling thread's current one.
     pub(super) fn finish(&self) -> Result<(), DriverError> {
         // SAFETY: as above.
