@@ -40,13 +40,14 @@ impl Gpu {
     pub(crate) fn open(ordinal: usize) -> Result<&'static Gpu> {
         static OPEN: Mutex<BTreeMap<usize, &'static Gpu>> = Mutex::new(BTreeMap::new());
 
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        // First, since programs ask for the GPU of each buffer and each call.
+        if let Some(gpu) = open.get(&ordinal) {
+            return Ok(gpu);
+        }
         let count = Self::count()?;
         if ordinal >= count {
             return Err(Error::NoSuchGpu { ordinal, count });
-        }
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(gpu) = open.get(&ordinal) {
-            return Ok(gpu);
         }
         let gpu: &'static Gpu = Box::leak(Box::new(Self::new(ordinal)?));
         open.insert(ordinal, gpu);

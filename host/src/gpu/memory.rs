@@ -242,9 +242,7 @@ impl GpuMemory {
             unsafe { sys::cuMemcpyDtoHAsync_v2(address, self.address, self.bytes, stream.handle()) }
         })
     }
-}
 
-impl GpuMemory {
     /// Whether all streams that have used the buffer are done with all that they were given.
     fn is_unused(&self) -> bool {
         let users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
