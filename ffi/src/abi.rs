@@ -1,6 +1,8 @@
-//! The C interfaces of TVM-FFI 0.1 (`tvm/ffi/c_api.h`) and of DLPack 1 (`dlpack/dlpack.h`), as far as calls with tensors need them.
+//! The C interface of TVM-FFI 0.1 (`tvm/ffi/c_api.h`), as far as calls with tensors need it. DLPack's structs are those of the host library.
 
 use std::ffi::{c_char, c_void};
+
+pub(crate) use cuda_tiles_host::dlpack::{DLDataType, DLDevice, DLTensor, device_type};
 
 /// `TVMFFIAny`: one argument, or the result. The caller owns what it points to, at least until the call has returned.
 #[repr(C)]
@@ -65,54 +67,14 @@ pub(crate) struct StringObject {
 #[repr(C)]
 pub(crate) struct TensorObject {
     pub(crate) _header: ObjectHeader,
-    pub(crate) tensor: DlTensor,
-}
-
-/// `DLTensor`: an array in memory of somebody else.
-#[repr(C)]
-pub(crate) struct DlTensor {
-    pub(crate) data: *mut c_void,
-    pub(crate) device: DlDevice,
-    pub(crate) rank: i32,
-    pub(crate) data_type: DataType,
-    pub(crate) shape: *const i64,
-    /// In elements. Null means row-major, before DLPack 1.2.
-    pub(crate) strides: *const i64,
-    pub(crate) byte_offset: u64,
-}
-
-/// `DLDevice`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DlDevice {
-    pub(crate) kind: i32,
-    pub(crate) ordinal: i32,
-}
-
-/// `DLDeviceType`: where memory is.
-pub(crate) mod device {
-    pub(crate) const CPU: i32 = 1;
-    pub(crate) const CUDA: i32 = 2;
-    /// Pinned memory of the host, which is the CPU's memory to whoever computes there.
-    pub(crate) const CUDA_HOST: i32 = 3;
-    pub(crate) const ROCM: i32 = 10;
-    pub(crate) const CUDA_MANAGED: i32 = 13;
-}
-
-/// `DLDataType`: the type of elements.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DataType {
-    pub(crate) code: u8,
-    pub(crate) bits: u8,
-    pub(crate) lanes: u16,
+    pub(crate) tensor: DLTensor,
 }
 
 // The sizes that `c_api.h` and `dlpack.h` give them where pointers have 64 bits.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(size_of::<Any>() == 16 && size_of::<StringObject>() == 40);
-    assert!(size_of::<DlTensor>() == 48 && size_of::<TensorObject>() == 72);
+    assert!(size_of::<DLTensor>() == 48 && size_of::<TensorObject>() == 72);
 };
 
 impl Any {

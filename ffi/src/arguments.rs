@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::abi::{Any, DlDevice, device};
+use crate::abi::{Any, DLDevice, device_type};
 use crate::call::{Call, Failure};
 use crate::error::{Exception, Function, Problem};
 use crate::value::{Array, Value};
@@ -104,8 +104,8 @@ impl<'call> Arguments<'call> {
 }
 
 /// The device of all tensors; `None` if there is no tensor.
-fn place(function: &'static Function, values: &[Value<'_>]) -> Result<Option<DlDevice>, Exception> {
-    let mut first: Option<(usize, DlDevice)> = None;
+fn place(function: &'static Function, values: &[Value<'_>]) -> Result<Option<DLDevice>, Exception> {
+    let mut first: Option<(usize, DLDevice)> = None;
     for (position, value) in values.iter().enumerate() {
         let Value::Tensor(Array { device: found, .. }) = value else { continue };
         let Some(found) = usable(*found) else {
@@ -125,21 +125,23 @@ fn place(function: &'static Function, values: &[Value<'_>]) -> Result<Option<DlD
 }
 
 /// The device whose kernels can use this memory, if there is one here.
-fn usable(place: DlDevice) -> Option<DlDevice> {
-    match place.kind {
-        device::CPU | device::CUDA_HOST => Some(DlDevice { kind: device::CPU, ordinal: 0 }),
-        device::CUDA => Some(place),
+fn usable(place: DLDevice) -> Option<DLDevice> {
+    match place.device_type {
+        device_type::CPU | device_type::CUDA_HOST => {
+            Some(DLDevice { device_type: device_type::CPU, device_id: 0 })
+        }
+        device_type::CUDA => Some(place),
         _ => None,
     }
 }
 
 /// A device in words.
-fn name(DlDevice { kind, ordinal }: DlDevice) -> String {
+fn name(DLDevice { device_type: kind, device_id: ordinal }: DLDevice) -> String {
     match kind {
-        device::CPU | device::CUDA_HOST => "the CPU".to_owned(),
-        device::CUDA => format!("CUDA device {ordinal}"),
-        device::ROCM => format!("ROCm device {ordinal}"),
-        device::CUDA_MANAGED => "CUDA's managed memory".to_owned(),
+        device_type::CPU | device_type::CUDA_HOST => "the CPU".to_owned(),
+        device_type::CUDA => format!("CUDA device {ordinal}"),
+        device_type::ROCM => format!("ROCm device {ordinal}"),
+        device_type::CUDA_MANAGED => "CUDA's managed memory".to_owned(),
         _ => format!("a device of DLPack's type {kind}"),
     }
 }

@@ -1,12 +1,10 @@
 //! A call: what its exported function is told of it.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
 use cuda_tiles_host::{Device, Stream};
 
-use crate::abi::{DlDevice, device};
+use crate::abi::{DLDevice, device_type};
 use crate::error::Problem;
 use crate::runtime;
 
@@ -34,13 +32,14 @@ impl Call {
     }
 
     /// The call on the device of a tensor, or on the CPU.
-    pub(crate) fn on(place: Option<DlDevice>) -> Result<Self, Failure> {
-        let Some(place @ DlDevice { kind: device::CUDA, ordinal }) = place else {
+    pub(crate) fn on(place: Option<DLDevice>) -> Result<Self, Failure> {
+        let Some(place @ DLDevice { device_type: device_type::CUDA, device_id }) = place else {
             let device = Device::cpu();
             let stream = device.default_stream();
             return Ok(Self { device, stream });
         };
-        let device = gpu(ordinal)?;
+        // A negative number is that of no GPU, and so is the greatest.
+        let device = Device::gpu(usize::try_from(device_id).unwrap_or(usize::MAX))?;
         let handle = runtime::current_stream(place);
         if handle.addr() == PER_THREAD_STREAM {
             return Err(Problem::PerThreadStream.into());
@@ -61,20 +60,6 @@ impl fmt::Debug for Call {
 
 /// `cudaStreamPerThread`, a handle that means another stream on each thread.
 const PER_THREAD_STREAM: usize = 2;
-
-/// The GPU of this number. Opening one asks the driver for much, even if it is open.
-fn gpu(ordinal: i32) -> cuda_tiles_host::Result<Device> {
-    static OPEN: Mutex<BTreeMap<i32, Device>> = Mutex::new(BTreeMap::new());
-
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(device) = open.get(&ordinal) {
-        return Ok(device.clone());
-    }
-    // A negative number is that of no GPU, and so is the greatest.
-    let device = Device::gpu(usize::try_from(ordinal).unwrap_or(usize::MAX))?;
-    open.insert(ordinal, device.clone());
-    Ok(device)
-}
 
 /// Why a call does not begin.
 pub(crate) enum Failure {

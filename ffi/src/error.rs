@@ -104,7 +104,7 @@ pub(crate) enum Problem {
     #[error("the text is not UTF-8")]
     NotUtf8,
     #[error("the tensor's elements are {found}, and the parameter's are {wanted}: convert the tensor")]
-    ElementType { wanted: &'static str, found: String },
+    ElementType { wanted: String, found: String },
     #[error("the tensor has {} (shape {shape:?}), and the parameter has {wanted}", count(.shape.len(), "axis"))]
     Rank { wanted: usize, shape: Vec<i64> },
     #[error(

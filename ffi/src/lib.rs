@@ -76,8 +76,8 @@ mod tests;
 
 pub use call::Call;
 pub use cuda_tiles_ffi_macros::export;
+pub use cuda_tiles_host::dlpack::DlpackElement;
 pub use cuda_tiles_host::{TensorView, TensorViewMut};
-pub use element::DlpackElement;
 pub use error::{Exception, ExceptionKind};
 pub use parameter::Parameter;
 pub use returned::Returned;

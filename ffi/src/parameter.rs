@@ -3,10 +3,10 @@
 use cuda_tiles_host::{TensorView, TensorViewMut};
 
 use crate::arguments::{Access, Arguments};
-use crate::element::DlpackElement;
 use crate::error::{Exception, Problem};
 use crate::tensor::HeldView;
 use crate::value::Value;
+use cuda_tiles_host::dlpack::DlpackElement;
 
 /// A type that a parameter of an exported function can have.
 ///

@@ -62,10 +62,10 @@ fn find() -> Option<Runtime> {
 }
 
 /// The stream that the caller works on, on a CUDA device; null is the default stream, and the answer without TVM-FFI.
-pub(crate) fn current_stream(device: crate::abi::DlDevice) -> *mut c_void {
+pub(crate) fn current_stream(device: crate::abi::DLDevice) -> *mut c_void {
     match runtime() {
         // SAFETY: the function takes any device, and answers null for those that it has no stream of.
-        Some(runtime) => unsafe { (runtime.stream)(device.kind, device.ordinal) },
+        Some(runtime) => unsafe { (runtime.stream)(device.device_type, device.device_id) },
         None => std::ptr::null_mut(),
     }
 }

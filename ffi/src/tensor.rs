@@ -3,11 +3,12 @@
 use std::any::TypeId;
 use std::ptr;
 
+use cuda_tiles_host::dlpack::DlpackElement;
 use cuda_tiles_host::{Tensor, TensorView, TensorViewMut};
 
-use crate::abi::{DataType, DlDevice, device};
+use crate::abi::{DLDevice, device_type};
 use crate::arguments::{Access, Arguments};
-use crate::element::{self, DlpackElement};
+use crate::element;
 use crate::error::{Exception, Problem, count};
 use crate::value::{Array, Value};
 
@@ -69,8 +70,10 @@ fn check<T: DlpackElement, const RANK: usize>(
 ) -> Result<Checked<T, RANK>, Exception> {
     const { assert!(RANK <= MOST_AXES, "a tensor has at most 6 axes") };
     let Value::Tensor(array) = arguments.value(position) else {
-        return Err(arguments
-            .expected(position, format!("a tensor of {} with {}", T::DLPACK_NAME, count(RANK, "axis"))));
+        return Err(arguments.expected(
+            position,
+            format!("a tensor of {} with {}", element::name(T::DATA_TYPE), count(RANK, "axis")),
+        ));
     };
     let place = array.device;
     let checked = geometry::<T, RANK>(array).map_err(|problem| arguments.refused(position, problem))?;
@@ -86,9 +89,9 @@ fn check<T: DlpackElement, const RANK: usize>(
 
 /// The type, shape and strides of a tensor as the parameter wants them, and the extent of its memory.
 fn geometry<T: DlpackElement, const RANK: usize>(array: &Array<'_>) -> Result<Checked<T, RANK>, Problem> {
-    let (code, bits, lanes) = T::DLPACK_TYPE;
-    if array.data_type != (DataType { code, bits, lanes }) {
-        return Err(Problem::ElementType { wanted: T::DLPACK_NAME, found: element::name(array.data_type) });
+    if array.data_type != T::DATA_TYPE {
+        let [wanted, found] = [T::DATA_TYPE, array.data_type].map(element::name);
+        return Err(Problem::ElementType { wanted, found });
     }
     let Ok(extents) = <[i64; RANK]>::try_from(array.shape) else {
         return Err(Problem::Rank { wanted: RANK, shape: array.shape.to_vec() });
@@ -151,10 +154,10 @@ fn row_major<const RANK: usize>(shape: [usize; RANK]) -> [usize; RANK] {
 /// # Safety
 /// The elements from the first to the last one can be read.
 unsafe fn check_bools<T, const RANK: usize>(
-    place: DlDevice,
+    place: DLDevice,
     checked: &Checked<T, RANK>,
 ) -> Result<(), Problem> {
-    if place.kind == device::CUDA {
+    if place.device_type == device_type::CUDA {
         return Ok(());
     }
     // SAFETY: the caller vouches for as many elements, of which each has a byte; none has a dangling address, aligned to bytes.

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::abi::{Any, DataType, DlDevice, DlTensor, StringObject, TensorObject, kind};
+use crate::abi::{Any, DLDataType, DLDevice, DLTensor, StringObject, TensorObject, kind};
 use crate::element;
 use crate::error::{Problem, count};
 
@@ -22,8 +22,8 @@ pub(crate) enum Value<'call> {
 pub(crate) struct Array<'call> {
     /// Address of the first element.
     pub(crate) address: *mut u8,
-    pub(crate) device: DlDevice,
-    pub(crate) data_type: DataType,
+    pub(crate) device: DLDevice,
+    pub(crate) data_type: DLDataType,
     pub(crate) shape: &'call [i64],
     /// `None` for row-major order.
     pub(crate) strides: Option<&'call [i64]>,
@@ -89,12 +89,12 @@ impl<'call> Array<'call> {
     ///
     /// # Safety
     /// It is one as `dlpack.h` describes it, null or not, and stays as it is for `'call`.
-    unsafe fn read(tensor: *const DlTensor) -> Result<Self, Problem> {
+    unsafe fn read(tensor: *const DLTensor) -> Result<Self, Problem> {
         // SAFETY: null or valid, says the caller.
         let Some(tensor) = (unsafe { tensor.as_ref::<'call>() }) else {
             return Err(Problem::Malformed { reason: "its address is null" });
         };
-        let Ok(rank) = usize::try_from(tensor.rank) else {
+        let Ok(rank) = usize::try_from(tensor.ndim) else {
             return Err(Problem::Malformed { reason: "the number of its axes is negative" });
         };
         if rank > 0 && tensor.shape.is_null() {
@@ -111,7 +111,7 @@ impl<'call> Array<'call> {
         Ok(Self {
             address: tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize),
             device: tensor.device,
-            data_type: tensor.data_type,
+            data_type: tensor.dtype,
             shape,
             strides,
         })

@@ -54,7 +54,7 @@ fn strides_of_single_elements_do_not_matter() {
 
 #[test]
 fn no_strides_are_those_of_row_major_order() {
-    let mut x = Array::new(&[2, 3], numbers(6)).changed(|tensor| tensor.strides = ptr::null());
+    let mut x = Array::new(&[2, 3], numbers(6)).changed(|tensor| tensor.strides = ptr::null_mut());
     let mut out = Array::new(&[3, 2], vec![f32::NAN; 6]);
     call(symbols::transpose, &[x.any(), out.any()]).unwrap();
     assert_eq!(out.read(), [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
@@ -70,7 +70,9 @@ fn a_stride_of_zero_repeats_what_is_read() {
 
 #[test]
 fn pinned_memory_is_the_cpus() {
-    let pinned = |tensor: &mut DlTensor| tensor.device = DlDevice { kind: device::CUDA_HOST, ordinal: 0 };
+    let pinned = |tensor: &mut DLTensor| {
+        tensor.device = DLDevice { device_type: device_type::CUDA_HOST, device_id: 0 }
+    };
     let mut x = Array::new(&[2], numbers(2)).changed(pinned);
     let mut y = Array::new(&[2], numbers(2));
     let mut out = Array::new(&[2], numbers(2));
@@ -82,7 +84,7 @@ fn pinned_memory_is_the_cpus() {
 fn objects_of_tvm_ffi_are_tensors_too() {
     let mut x = Array::new(&[2], numbers(2));
     let mut out = Array::new(&[2], numbers(2));
-    let tensor = DlTensor { ..x.changed_description() };
+    let tensor = DLTensor { ..x.changed_description() };
     let mut object = TensorObject { _header: [0; 3], tensor };
     let any = Any { kind: kind::TENSOR, length: 0, value: Value { pointer: (&raw mut object).cast() } };
     call(symbols::vector_add, &[any, x.any(), out.any()]).unwrap();
@@ -91,9 +93,9 @@ fn objects_of_tvm_ffi_are_tensors_too() {
 
 impl<T: DlpackElement> Array<T> {
     /// Another description of the same memory.
-    fn changed_description(&mut self) -> DlTensor {
-        let DlTensor { data, device, rank, data_type, shape, strides, byte_offset } = self.description;
-        DlTensor { data, device, rank, data_type, shape, strides, byte_offset }
+    fn changed_description(&mut self) -> DLTensor {
+        let DLTensor { data, device, ndim, dtype, shape, strides, byte_offset } = self.description;
+        DLTensor { data, device, ndim, dtype, shape, strides, byte_offset }
     }
 }
 

@@ -10,7 +10,7 @@ use std::ptr;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Grid, Launch};
 
-use crate::abi::{Any, DataType, DlDevice, DlTensor, Value, device, kind};
+use crate::abi::{Any, DLDataType, DLDevice, DLTensor, Value, device_type, kind};
 use crate::runtime::Runtime;
 use crate::{Call, DlpackElement, Exception, ExceptionKind, TensorView, TensorViewMut, export};
 
@@ -59,7 +59,7 @@ struct Array<T> {
     elements: Vec<T>,
     shape: Vec<i64>,
     strides: Vec<i64>,
-    description: DlTensor,
+    description: DLTensor,
 }
 
 impl<T: DlpackElement> Array<T> {
@@ -73,25 +73,24 @@ impl<T: DlpackElement> Array<T> {
     }
 
     fn strided(shape: &[i64], strides: &[i64], elements: Vec<T>) -> Self {
-        let (code, bits, lanes) = T::DLPACK_TYPE;
-        let description = DlTensor {
+        let description = DLTensor {
             data: ptr::null_mut(),
-            device: DlDevice { kind: device::CPU, ordinal: 0 },
-            rank: shape.len() as i32,
-            data_type: DataType { code, bits, lanes },
-            shape: ptr::null(),
-            strides: ptr::null(),
+            device: DLDevice { device_type: device_type::CPU, device_id: 0 },
+            ndim: shape.len() as i32,
+            dtype: T::DATA_TYPE,
+            shape: ptr::null_mut(),
+            strides: ptr::null_mut(),
             byte_offset: 0,
         };
         let mut array = Self { elements, shape: shape.to_vec(), strides: strides.to_vec(), description };
         array.description.data = array.elements.as_mut_ptr().cast();
-        array.description.shape = array.shape.as_ptr();
-        array.description.strides = array.strides.as_ptr();
+        array.description.shape = array.shape.as_mut_ptr();
+        array.description.strides = array.strides.as_mut_ptr();
         array
     }
 
     /// The array as an argument, its description changed by `change`.
-    fn changed(mut self, change: impl FnOnce(&mut DlTensor)) -> Self {
+    fn changed(mut self, change: impl FnOnce(&mut DLTensor)) -> Self {
         change(&mut self.description);
         self
     }

@@ -111,7 +111,7 @@ fn another_type_of_argument() {
 #[test]
 fn other_elements() {
     let of = |code, bits, lanes| {
-        Array::new(&[2], numbers(2)).changed(|tensor| tensor.data_type = DataType { code, bits, lanes })
+        Array::new(&[2], numbers(2)).changed(|tensor| tensor.dtype = DLDataType { code, bits, lanes })
     };
     for (x, found) in [
         (of(2, 64, 1), "float64"),
@@ -137,7 +137,8 @@ fn another_number_of_axes() {
 #[test]
 fn another_device() {
     let on = |kind, ordinal| {
-        Array::new(&[2], numbers(2)).changed(|tensor| tensor.device = DlDevice { kind, ordinal })
+        Array::new(&[2], numbers(2))
+            .changed(|tensor| tensor.device = DLDevice { device_type: kind, device_id: ordinal })
     };
     let text = "the tensor is on ROCm device 1: kernels run on CUDA devices and on the CPU";
     refused_vector(on(10, 1), "ValueError", text);
@@ -145,12 +146,14 @@ fn another_device() {
     refused_vector(on(13, 0), "ValueError", text);
     let text = "the tensor is on a device of DLPack's type 8: kernels run on CUDA devices and on the CPU";
     refused_vector(on(8, 0), "ValueError", text);
-    let (mut x, mut y, mut out) = (on(device::CPU, 0), on(device::CPU, 0), on(device::CUDA, 3));
+    let (mut x, mut y, mut out) =
+        (on(device_type::CPU, 0), on(device_type::CPU, 0), on(device_type::CUDA, 3));
     let text = "vector_add, argument 3 (`out`): the tensor is on CUDA device 3, and `x` is on the CPU: the tensors of a call are on one \
                 device";
     refused(symbols::vector_add, &[x.any(), y.any(), out.any()], "ValueError", text);
     // No machine has so many GPUs: what the host says of them goes through.
-    let (mut x, mut y, mut out) = (on(device::CUDA, 99), on(device::CUDA, 99), on(device::CUDA, 99));
+    let (mut x, mut y, mut out) =
+        (on(device_type::CUDA, 99), on(device_type::CUDA, 99), on(device_type::CUDA, 99));
     let (class, text) = raised(symbols::vector_add, &[x.any(), y.any(), out.any()]);
     assert_eq!(class, "RuntimeError");
     assert!(text.contains("no GPU can be used") || text.contains("there is no GPU 99"), "{text}");
@@ -159,14 +162,14 @@ fn another_device() {
 #[test]
 fn descriptions_that_are_none() {
     let malformed = |reason: &str| format!("the tensor is not a valid DLPack tensor: {reason}");
-    let changed = |change: fn(&mut DlTensor)| Array::new(&[2], numbers(2)).changed(change);
+    let changed = |change: fn(&mut DLTensor)| Array::new(&[2], numbers(2)).changed(change);
     refused_vector(
-        changed(|tensor| tensor.rank = -1),
+        changed(|tensor| tensor.ndim = -1),
         "ValueError",
         &malformed("the number of its axes is negative"),
     );
     refused_vector(
-        changed(|tensor| tensor.shape = ptr::null()),
+        changed(|tensor| tensor.shape = ptr::null_mut()),
         "ValueError",
         &malformed("it has axes, and no shape"),
     );
@@ -219,7 +222,7 @@ fn memory_that_is_written_and_another_arguments() {
 #[test]
 fn bytes_that_are_no_bool() {
     let mut x = Array::new(&[3], vec![0_u8, 1, 2])
-        .changed(|tensor| tensor.data_type = DataType { code: 6, bits: 8, lanes: 1 });
+        .changed(|tensor| tensor.dtype = DLDataType { code: 6, bits: 8, lanes: 1 });
     let text = "len_of, argument 1 (`x`): an element of the tensor of bool is the byte 2, which is neither false (0) nor true (1)";
     refused(symbols::len_of, &[x.any()], "ValueError", text);
 }

@@ -46,7 +46,9 @@ use crate::error::Result;
 use crate::stream::Stream;
 use crate::tensor::{Layout, Tensor, TensorView};
 
-pub use abi::{DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor};
+pub use abi::{
+    DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor, device_type,
+};
 pub use element::DlpackElement;
 pub use managed::ManagedTensor;
 
@@ -148,8 +150,8 @@ fn import<T: DlpackElement, const RANK: usize>(
 /// The device in DLPack's numbers.
 fn device_of(device: &Device) -> DLDevice {
     match device.as_gpu() {
-        None => DLDevice { device_type: abi::CPU, device_id: 0 },
-        Some(gpu) => DLDevice { device_type: abi::CUDA, device_id: gpu.ordinal() as i32 },
+        None => DLDevice { device_type: device_type::CPU, device_id: 0 },
+        Some(gpu) => DLDevice { device_type: device_type::CUDA, device_id: gpu.ordinal() as i32 },
     }
 }
 
@@ -157,8 +159,10 @@ fn device_of(device: &Device) -> DLDevice {
 fn check_device(found: DLDevice, stream: &Stream) -> Result<(), ExchangeError> {
     let device = stream.device();
     let fits = match (found.device_type, device.as_gpu()) {
-        (abi::CPU | abi::CUDA_HOST, None) => true,
-        (abi::CUDA | abi::CUDA_MANAGED, Some(gpu)) => gpu.ordinal() as i64 == i64::from(found.device_id),
+        (device_type::CPU | device_type::CUDA_HOST, None) => true,
+        (device_type::CUDA | device_type::CUDA_MANAGED, Some(gpu)) => {
+            gpu.ordinal() as i64 == i64::from(found.device_id)
+        }
         _ => false,
     };
     match fits {

@@ -6,14 +6,19 @@ use std::ffi::c_void;
 /// The version of the structs that this library writes.
 pub(super) const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 1 };
 
-/// `kDLCPU`: memory of the host.
-pub(super) const CPU: i32 = 1;
-/// `kDLCUDA`: memory of a GPU.
-pub(super) const CUDA: i32 = 2;
-/// `kDLCUDAHost`: page-locked memory of the host.
-pub(super) const CUDA_HOST: i32 = 3;
-/// `kDLCUDAManaged`: memory that host and GPUs share.
-pub(super) const CUDA_MANAGED: i32 = 13;
+/// `DLDeviceType`: where memory is.
+pub mod device_type {
+    /// `kDLCPU`: memory of the host.
+    pub const CPU: i32 = 1;
+    /// `kDLCUDA`: memory of a GPU.
+    pub const CUDA: i32 = 2;
+    /// `kDLCUDAHost`: page-locked memory of the host.
+    pub const CUDA_HOST: i32 = 3;
+    /// `kDLROCM`: memory of a GPU of AMD's.
+    pub const ROCM: i32 = 10;
+    /// `kDLCUDAManaged`: memory that host and GPUs share.
+    pub const CUDA_MANAGED: i32 = 13;
+}
 
 /// `DLPACK_FLAG_BITMASK_READ_ONLY`.
 pub(super) const READ_ONLY: u64 = 1;
@@ -34,7 +39,7 @@ pub struct DLPackVersion {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DLDevice {
-    /// `DLDeviceType`: 1 is the CPU, 2 CUDA, 3 page-locked memory of the host, 13 managed memory.
+    /// `DLDeviceType`, one of [`device_type`](crate::dlpack::device_type) or another one.
     pub device_type: i32,
     /// Number of the device; 0 for the CPU.
     pub device_id: i32,
@@ -43,13 +48,13 @@ pub struct DLDevice {
 impl DLDevice {
     /// The device's memory in words.
     pub(super) fn describe(self) -> String {
-        let Self { device_type, device_id } = self;
-        match device_type {
-            CPU => "memory of the CPU".to_owned(),
-            CUDA_HOST => "page-locked memory of the CPU".to_owned(),
-            CUDA => format!("memory of GPU {device_id}"),
-            CUDA_MANAGED => format!("managed memory of GPU {device_id}"),
-            _ => format!("memory of device {device_id} of DLPack's type {device_type}"),
+        let Self { device_type: place, device_id } = self;
+        match place {
+            device_type::CPU => "memory of the CPU".to_owned(),
+            device_type::CUDA_HOST => "page-locked memory of the CPU".to_owned(),
+            device_type::CUDA => format!("memory of GPU {device_id}"),
+            device_type::CUDA_MANAGED => format!("managed memory of GPU {device_id}"),
+            _ => format!("memory of device {device_id} of DLPack's type {place}"),
         }
     }
 }

@@ -5,7 +5,24 @@ use cuda_tiles::element::{Element, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f16};
 use super::abi::DLDataType;
 use crate::sealed::Sealed;
 
-/// An element type that DLPack has: all but `tf32`, `f8ue5m3` and single `f4e2m1`.
+/// An element type that DLPack has.
+///
+/// | here | PyTorch | DLPack |
+/// |---|---|---|
+/// | `bool` | `bool` | `bool`, 8 bits |
+/// | `i8` to `i64`, `u8` to `u64` | `int8` to `uint64` | `int`, `uint` |
+/// | `f16`, `f32`, `f64` | `float16`, `float32`, `float64` | `float` |
+/// | `bf16` | `bfloat16` | `bfloat`, 16 bits |
+/// | `f8e4m3`, `f8e5m2`, `f8e8m0` | `float8_e4m3fn`, `float8_e5m2`, `float8_e8m0fnu` | the same |
+/// | `f4e2m1x2` | `float4_e2m1fn_x2` | `float4_e2m1fn`, 2 lanes |
+///
+/// The remaining types (`tf32`, `f8ue5m3`, single `f4e2m1`) have no type in DLPack: pass `f32` or `u8`, and
+/// [`TensorView::bitcast`](crate::TensorView::bitcast).
+#[diagnostic::on_unimplemented(
+    message = "arrays of other libraries have no elements of `{Self}`",
+    note = "DLPack has bool, integers, `f16`, `bf16`, `f32`, `f64`, `f8e4m3`, `f8e5m2`, `f8e8m0` and `f4e2m1x2`; of another type of the same \
+            size take the bits, with `TensorView::bitcast`"
+)]
 pub trait DlpackElement: Element + Sealed {
     /// The type in DLPack's numbers. An [`f4e2m1x2`] is one element of two lanes.
     const DATA_TYPE: DLDataType;
