@@ -49,6 +49,7 @@
 //! - `cudarc` (default): GPUs. The driver is loaded at run time; nothing of CUDA is needed to build, and the program
 //!   starts on machines without it.
 //! - `cust`: launches the same kernels on the contexts, streams and buffers of the crate `cust`.
+//! - `nccl`: several GPUs, by [`collectives`]. NCCL is loaded at run time, too.
 //! - `dlpack`, `cuda-array-interface`: arrays of other libraries in the same process, without a copy.
 //! - `ndarray`: tensors from and to arrays of the crate `ndarray`.
 //! - `npy`, `npz`, `safetensors`, `gguf`: tensors from and to files.
@@ -60,6 +61,8 @@ mod artifact;
     allow(dead_code, reason = "the CPU runs no code for GPUs")
 )]
 mod code;
+#[cfg(feature = "nccl")]
+pub mod collectives;
 mod cpu;
 #[cfg(feature = "cudarc")]
 pub mod cudarc;
@@ -94,7 +97,8 @@ mod printer;
     feature = "cuda-array-interface",
     feature = "npy",
     feature = "safetensors",
-    feature = "gguf"
+    feature = "gguf",
+    feature = "nccl"
 ))]
 mod sealed;
 mod size;

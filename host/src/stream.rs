@@ -157,6 +157,18 @@ impl Event {
         }
     }
 
+    /// Whether the work before the event is done. Does not wait.
+    ///
+    /// # Errors
+    /// [`Error::Trapped`] if a kernel went wrong on the GPU.
+    #[doc(alias("cuEventQuery"))]
+    pub fn is_done(&self) -> Result<bool> {
+        match &self.point {
+            Point::Cpu(_) => Ok(true),
+            Point::Gpu(gpu, event) => event.is_done(gpu),
+        }
+    }
+
     /// The time from an earlier event of the same device to this one, to about half a microsecond on a GPU. Waits for
     /// both. Zero if `start` is the later one.
     ///
@@ -198,6 +210,7 @@ mod tests {
         let end = stream.record_event().unwrap();
         stream.wait(&end).unwrap();
         end.synchronize().unwrap();
+        assert!(end.is_done().unwrap());
         assert!(end.elapsed_since(&start).unwrap() >= Duration::from_millis(2));
         assert_eq!(start.elapsed_since(&end).unwrap(), Duration::ZERO);
     }

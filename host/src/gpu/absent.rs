@@ -182,6 +182,10 @@ impl GpuStream {
 }
 
 impl GpuEvent {
+    pub(crate) fn is_done(&self, _gpu: &Gpu) -> Result<bool> {
+        match *self {}
+    }
+
     pub(crate) fn synchronize(&self, _gpu: &Gpu) -> Result<()> {
         match *self {}
     }

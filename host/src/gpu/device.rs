@@ -196,7 +196,7 @@ impl Gpu {
     }
 
     /// Makes the GPU's context the calling thread's current one, which the driver's functions work on.
-    pub(super) fn bind(&self) -> Result<()> {
+    pub(crate) fn bind(&self) -> Result<()> {
         self.check("switching to the GPU", self.context.bind_to_thread())
     }
 }

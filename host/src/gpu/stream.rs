@@ -210,6 +210,12 @@ impl GpuEvent {
         Ok(())
     }
 
+    /// Whether the event's point is reached.
+    pub(crate) fn is_done(&self, gpu: &Gpu) -> Result<bool> {
+        gpu.bind()?;
+        gpu.check("asking for the state of an event", self.event.try_is_complete())
+    }
+
     /// The time from `start` to this event. Waits for both.
     pub(crate) fn elapsed_since(&self, gpu: &Gpu, start: &GpuEvent) -> Result<Duration> {
         let milliseconds = driver::milliseconds_between(&start.event, &self.event);
