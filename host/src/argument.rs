@@ -174,7 +174,7 @@ where
 }
 
 macro_rules! writable {
-    ($($access:ident)*) => { $(
+    ($($access:ident by $lend:ident;)*) => { $(
         impl<T, E, M, G, const RANK: usize> Argument<TensorSpan<T, E, $access, M, G>> for &mut Tensor<T, RANK>
         where
             T: Element,
@@ -195,7 +195,7 @@ macro_rules! writable {
             G: Alignment,
         {
             fn resolve(&mut self, launch: &Launching<'_, Stream>) -> Result<TensorSpan<T, E, $access, M, G>, ArgumentError> {
-                let memory = self.storage.lend_mut(launch.stream)?;
+                let memory = self.storage.$lend(launch.stream)?;
                 // SAFETY: as for reading, and the borrow is the only one: nothing else reads or writes the storage
                 // while the kernel uses it.
                 unsafe { span(memory, &self.layout) }
@@ -204,7 +204,10 @@ macro_rules! writable {
     )* };
 }
 
-writable!(Exclusive Atomic);
+writable! {
+    Exclusive by lend_mut;
+    Atomic by lend_for_updates;
+}
 
 /// The span of a layout in memory.
 ///

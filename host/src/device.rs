@@ -111,6 +111,20 @@ impl Device {
         Ok(Self { kind: Kind::Gpu(Gpu::open(ordinal)?) })
     }
 
+    /// How many GPUs there are, numbered from 0. None without a driver that works; [`Device::gpu`] says why.
+    ///
+    /// ```
+    /// use cuda_tiles_host::Device;
+    ///
+    /// let gpus = (0..Device::gpu_count()).map(Device::gpu).collect::<Result<Vec<_>, _>>()?;
+    /// println!("{gpus:?}");
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    #[doc(alias("cuDeviceGetCount", "device_count"))]
+    pub fn gpu_count() -> usize {
+        Gpu::count().unwrap_or(0)
+    }
+
     /// Makes the kernels of an artifact known to this GPU, so that each of them can be launched. What is launched is compiled, when it is
     /// first, and nothing else: this call takes no time. Several artifacts may be loaded; loading one again does nothing. On the CPU
     /// there is nothing to load.
@@ -273,6 +287,55 @@ impl Device {
         match self.kind {
             Kind::Cpu { .. } => Ok(()),
             Kind::Gpu(gpu) => gpu.synchronize(),
+        }
+    }
+
+    /// Whether hardware and driver let kernels of this device use tensors of another one. A device can use its own.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the driver does not say.
+    #[doc(alias("cuDeviceCanAccessPeer", "cudaDeviceCanAccessPeer"))]
+    pub fn can_access_peer(&self, peer: &Device) -> Result<bool> {
+        match (self.kind.clone(), peer.kind.clone()) {
+            (Kind::Gpu(gpu), Kind::Gpu(peer)) => gpu.can_access(peer),
+            _ => Ok(self == peer),
+        }
+    }
+
+    /// Lets kernels of this device use tensors of another one, from now to the end of the process: launches on this device take them as
+    /// arguments, to be read and written, loaded by TMA, and over NVLink updated atomically. The other direction is a call of its own. Between a device and itself,
+    /// as on the CPU, it is so anyway.
+    ///
+    /// A launch is ordered among all uses of such a tensor, on whatever device, as among those of one device. So no two GPUs have a tensor at the same time
+    /// of which one writes it, and atomic updates need no larger scope than `scope::Device`. `scope::System` is for memory that unsafe code shares.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// use cuda_tiles_host::{Device, Launch, Tensor};
+    ///
+    /// #[kernel]
+    /// fn double(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>) {
+    ///     let (x, y) = (x.partition(cx, shape![64]), y.partition(cx, shape![64]));
+    ///     y.store(x.load(cx.bid::<0>()) * 2.0, cx.bid::<0>());
+    /// }
+    ///
+    /// let (here, there) = (Device::cpu(), Device::cpu()); // or Device::gpu(0)?, Device::gpu(1)?
+    /// here.enable_peer_access(&there)?;
+    /// let x = Tensor::full(&there, [64], 1.5)?;
+    /// let mut y = Tensor::zeros(&here, [64])?;
+    /// double.launch(&here, 1, (&x, &mut y))?;
+    /// assert_eq!(y.to_vec()?, [3.0; 64]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoPeerAccess`] if there is no way between the devices, as between the CPU and a GPU; [`Error::Driver`].
+    #[doc(alias("cuCtxEnablePeerAccess", "cudaDeviceEnablePeerAccess", "cuMemPoolSetAccess"))]
+    pub fn enable_peer_access(&self, peer: &Device) -> Result<()> {
+        match (self.kind.clone(), peer.kind.clone()) {
+            (Kind::Gpu(gpu), Kind::Gpu(peer)) => gpu.enable_peer_access(peer),
+            _ if self == peer => Ok(()),
+            _ => Err(Error::NoPeerAccess { device: self.short_name(), peer: peer.short_name() }),
         }
     }
 
@@ -492,6 +555,13 @@ mod tests {
         let expected = format!("CPU, {} threads (no NVIDIA driver: libcuda.so.1 not found)", cpu::threads());
         assert_eq!(device.to_string(), expected);
         assert_eq!(device, Device::cpu());
+    }
+
+    #[test]
+    fn the_cpu_is_a_peer_of_the_cpu() {
+        let (one, other) = (Device::cpu(), Device::cpu());
+        assert!(one.can_access_peer(&other).unwrap());
+        one.enable_peer_access(&other).unwrap();
     }
 
     #[test]

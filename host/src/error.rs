@@ -320,6 +320,17 @@ pub enum Error {
         expected: String,
     },
 
+    /// A GPU cannot use the memory of another one.
+    #[error(
+        "kernels on {device} cannot use the memory of {peer}: hardware and driver have no way between them; copy tensors with `Tensor::copy_to`"
+    )]
+    NoPeerAccess {
+        /// The device whose kernels were to use it.
+        device: String,
+        /// The device whose memory it is.
+        peer: String,
+    },
+
     /// The threads that run kernels on the CPU could not be started.
     #[error("the CPU's kernel threads could not be started: {reason}")]
     Threads {
@@ -345,9 +356,21 @@ pub enum Error {
 pub enum ArgumentError {
     /// The tensor is on another device than the launch.
     #[error(
-        "the tensor is on {tensor}, but the launch is on {launch}: make the tensor on the launch's device"
+        "the tensor is on {tensor}, but the launch is on {launch}: make the tensor on the launch's device, copy it there with \
+         `copy_to`, or let one GPU use the memory of another with `Device::enable_peer_access`"
     )]
     WrongDevice {
+        /// The tensor's device.
+        tensor: String,
+        /// The launch's device.
+        launch: String,
+    },
+    /// The kernel updates a tensor of another GPU atomically, and there is no NVLink between them.
+    #[error(
+        "the tensor is on {tensor}, whose memory {launch} can read and write, but not update atomically: update a tensor of the launch's own \
+         GPU and copy it"
+    )]
+    NoPeerUpdates {
         /// The tensor's device.
         tensor: String,
         /// The launch's device.

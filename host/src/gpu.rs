@@ -11,6 +11,7 @@ mod loaded;
 mod memory;
 mod messages;
 mod module;
+mod peers;
 mod pinned;
 mod pool;
 mod release;

@@ -289,6 +289,38 @@ impl<T: Element, const RANK: usize> Tensor<T, RANK> {
         self.view_mut().fill(value)
     }
 
+    /// A copy of the tensor on a device, that of the tensor or any other. Between GPUs the caller does not wait, and the copy comes before all
+    /// later work on either tensor; they need no [peer access](Device::enable_peer_access), without which the driver may copy through the host.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Device, Tensor};
+    ///
+    /// let x = Tensor::from_slice(&Device::auto()?, [3], &[1, 2, 3])?;
+    /// let y = x.copy_to(&Device::cpu())?;
+    /// assert_eq!(y.device(), Device::cpu());
+    /// assert_eq!(y.to_vec()?, [1, 2, 3]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if the device has no room; [`Error::Trapped`] if a kernel went wrong on a GPU.
+    #[doc(alias("to", "to_device", "cuMemcpyPeer"))]
+    pub fn copy_to(&self, device: &Device) -> Result<Self> {
+        Ok(Self::in_storage(self.storage.copy_to(device)?, self.layout))
+    }
+
+    /// Gives `stream` the work of replacing the elements by those of another tensor, or a view of one. See [`TensorViewMut::copy_from`].
+    ///
+    /// # Errors
+    /// As [`TensorViewMut::copy_from`].
+    pub fn copy_from<'source>(
+        &mut self,
+        stream: &Stream,
+        source: impl Into<TensorView<'source, T, RANK>>,
+    ) -> Result<()> {
+        self.view_mut().copy_from(stream, source)
+    }
+
     /// Gives `stream` the work of copying a pinned buffer to the tensor, without waiting for it.
     ///
     /// # Errors
@@ -436,6 +468,34 @@ mod tests {
         assert_eq!(matrix.to_vec().unwrap(), [0, -1, -2, 3, 4, -3, -4, 7, 8, -5, -6, 11]);
         drop(matrix);
         assert_eq!(theirs, [0, -1, -2, 3, 4, -3, -4, 7, 8, -5, -6, 11]);
+    }
+
+    #[test]
+    fn copies_keep_shape_rows_and_elements() {
+        let device = Device::cpu();
+        let mut padded = Tensor::<f32, 2>::padded(&device, [2, 3]).unwrap();
+        padded.copy_from_slice(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        let copy = padded.copy_to(&device).unwrap();
+        padded.fill(0.0).unwrap();
+        assert_eq!((copy.shape(), copy.strides()), ([2, 3], [4, 1]));
+        assert_eq!(copy.to_vec().unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert!(Tensor::<u8, 1>::zeros(&device, [0]).unwrap().copy_to(&device).unwrap().is_empty());
+    }
+
+    #[test]
+    fn elements_are_copied_between_tensors_and_their_rows() {
+        let (device, stream) = (Device::cpu(), Device::cpu().default_stream());
+        let x = Tensor::from_vec(&device, [3, 2], (0..6).collect::<Vec<u16>>()).unwrap();
+        let mut y = Tensor::<u16, 2>::full(&device, [4, 2], 9).unwrap();
+        let rows = x.view().slice(0, 1..3).unwrap();
+        y.view_mut().slice(0, 2..4).unwrap().copy_from(&stream, rows).unwrap();
+        assert_eq!(y.to_vec().unwrap(), [9, 9, 9, 9, 2, 3, 4, 5]);
+        y.view_mut().slice(0, 0..0).unwrap().copy_from(&stream, x.view().slice(0, 0..0).unwrap()).unwrap();
+        let message = y.copy_from(&stream, &x).unwrap_err().to_string();
+        assert_eq!(message, "copy of a tensor of shape [3, 2]: the target has shape [4, 2]");
+        let mut column = y.view_mut().slice(1, 0..1).unwrap();
+        let message = column.copy_from(&stream, x.view().strided(0, [4, 1], [1, 1]).unwrap()).unwrap_err().to_string();
+        assert!(message.contains("shape [4, 1]: the elements of the target do not lie one after the other"), "{message}");
     }
 
     #[test]

@@ -284,7 +284,7 @@ impl MemoryCopy {
 
     /// Gives it to a stream.
     fn give(&mut self, stream: &Stream) -> Result<()> {
-        self.target.copy_from(stream, &self.source)
+        self.target.copy_from(stream, 0, &self.source, 0, COPIED)
     }
 }
 

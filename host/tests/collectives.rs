@@ -3,6 +3,7 @@
 mod kernels;
 
 use std::fmt::Debug;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,35 +21,42 @@ const SHORT: Duration = Duration::from_millis(300);
 const REDUCTIONS: [Reduction; 5] =
     [Reduction::Sum, Reduction::Product, Reduction::Minimum, Reduction::Maximum, Reduction::Average];
 
-/// The GPUs of this machine that can communicate, after a line about those that cannot.
-fn gpus() -> Vec<Device> {
-    let gpus: Vec<_> = (0..8).map_while(|ordinal| Device::gpu(ordinal).ok()).collect();
-    let Some(first) = gpus.first() else {
-        eprintln!("skipped: no GPU");
-        return gpus;
-    };
-    match UniqueId::new(first) {
-        Ok(_) => gpus,
-        Err(error) => {
+/// The GPUs of this machine that can communicate, after a line about those that cannot. They are one test's at a time: calls of two communicators
+/// that come to two GPUs in different orders wait for each other.
+fn gpus() -> Gpus {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut devices: Vec<_> = (0..Device::gpu_count()).map(|number| Device::gpu(number).unwrap()).collect();
+    match devices.first().map(UniqueId::new) {
+        None => eprintln!("skipped: no GPU"),
+        Some(Ok(_)) if devices.len() == 1 => eprintln!("skipped: one GPU, which is a rank alone"),
+        Some(Ok(_)) => (),
+        Some(Err(error)) => {
             assert!(std::env::var_os("CUDA_TILES_NCCL").is_none(), "{error}");
             eprintln!("skipped: {error}");
-            Vec::new()
+            devices.clear();
         }
     }
+    Gpus { devices, _turn: turn }
 }
 
-/// The devices of the ranks that a test is for: several on the CPU, and all GPUs.
-fn worlds() -> Vec<Vec<Device>> {
-    let mut worlds: Vec<_> = [1, 2, 3, 5].map(|ranks| vec![Device::cpu(); ranks]).into();
-    let gpus = gpus();
-    if gpus.len() == 1 {
-        eprintln!("skipped: one GPU, which is tried as a rank alone");
+struct Gpus {
+    devices: Vec<Device>,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// Calls `test` for the devices of the ranks that a test is for: several on the CPU, and GPUs.
+fn for_worlds(test: impl Fn(Vec<Device>)) {
+    for ranks in [1, 2, 3, 5] {
+        test(vec![Device::cpu(); ranks]);
     }
-    if gpus.len() > 2 {
-        worlds.push(gpus[..2].to_vec());
+    let Gpus { devices, _turn } = gpus();
+    if devices.len() > 2 {
+        test(devices[..2].to_vec());
     }
-    worlds.extend((!gpus.is_empty()).then_some(gpus));
-    worlds
+    if !devices.is_empty() {
+        test(devices);
+    }
 }
 
 /// Calls `body` for each rank, on a thread of its own.
@@ -116,7 +124,7 @@ number! {
 fn reduces<T: Number>() {
     // Products of five such numbers are exact in every type.
     const BELOW: u64 = 3;
-    for devices in worlds() {
+    for_worlds(|devices| {
         let ranks = devices.len();
         on_each(Communicator::all(&devices, LONG).unwrap(), |rank| {
             let stream = rank.device().stream().unwrap();
@@ -166,7 +174,7 @@ fn reduces<T: Number>() {
                 }
             }
         });
-    }
+    });
 }
 
 #[test]
@@ -212,7 +220,7 @@ fn special_values_and_overflow_reduce_as_documented() {
 }
 
 fn moves<T: Transfer + Debug>(of: fn(u64) -> T) {
-    for devices in worlds() {
+    for_worlds(|devices| {
         let ranks = devices.len();
         on_each(Communicator::all(&devices, LONG).unwrap(), |rank| {
             let (device, stream) = (rank.device(), rank.device().stream().unwrap());
@@ -247,7 +255,7 @@ fn moves<T: Transfer + Debug>(of: fn(u64) -> T) {
             let before: Vec<T> = part((rank.rank() + ranks - 1) % ranks).collect();
             assert_eq!(row.to_vec().unwrap(), before[5..10]);
         });
-    }
+    });
 }
 
 #[test]
@@ -260,7 +268,7 @@ fn elements_of_all_sizes_move() {
 
 #[test]
 fn one_thread_has_several_ranks() {
-    for devices in worlds() {
+    for_worlds(|devices| {
         let ranks = Communicator::all(&devices, LONG).unwrap();
         let streams: Vec<_> = devices.iter().map(|device| device.stream().unwrap()).collect();
         let mut tensors: Vec<_> =
@@ -277,12 +285,12 @@ fn one_thread_has_several_ranks() {
             rank.synchronize(stream).unwrap();
             assert_eq!(tensor.to_vec().unwrap(), [sum; 100]);
         }
-    }
+    });
 }
 
 #[test]
 fn a_call_comes_after_launches_on_other_streams_and_before_later_ones() {
-    let devices = gpus();
+    let Gpus { devices, _turn } = gpus();
     if devices.is_empty() {
         return;
     }
@@ -314,8 +322,11 @@ fn failure<R: Debug>(result: Result<R, CollectiveError>) -> Failure {
 
 #[test]
 fn ranks_that_call_different_things_are_told_so() {
-    for mut devices in worlds().into_iter().filter(|devices| devices.len() > 1) {
+    for_worlds(|mut devices| {
         devices.truncate(2);
+        if devices.len() < 2 {
+            return;
+        }
         let messages = on_each(Communicator::all(&devices, LONG).unwrap(), |rank| {
             let stream = rank.device().default_stream();
             let mut x = Tensor::full(rank.device(), [10 + rank.rank()], 1.0_f32).unwrap();
@@ -335,7 +346,7 @@ fn ranks_that_call_different_things_are_told_so() {
                 "{message}"
             );
         }
-    }
+    });
 }
 
 #[test]
@@ -415,7 +426,8 @@ fn a_rank_that_is_gone_is_named_at_once() {
 
 #[test]
 fn a_gpu_without_its_other_rank_does_not_wait_for_ever() {
-    let Some(device) = gpus().into_iter().next() else { return };
+    let Gpus { devices, _turn } = gpus();
+    let Some(device) = devices.into_iter().next() else { return };
     let id = UniqueId::new(&device).unwrap();
     let begin = Instant::now();
     let after = Duration::from_secs(2);
@@ -428,12 +440,9 @@ fn a_gpu_without_its_other_rank_does_not_wait_for_ever() {
 
 #[test]
 fn a_gpu_whose_other_rank_does_not_call_is_freed() {
-    let mut devices = gpus();
-    devices.truncate(2);
-    if devices.len() < 2 {
-        eprintln!("skipped: one GPU");
-        return;
-    }
+    let Gpus { devices, _turn } = gpus();
+    let [first, second, ..] = &devices[..] else { return };
+    let devices = [first.clone(), second.clone()];
     let ranks = Communicator::all(&devices, Duration::from_secs(3)).unwrap();
     let stream = devices[0].stream().unwrap();
     let mut x = Tensor::full(&devices[0], [1000], 1.0_f32).unwrap();
@@ -463,7 +472,8 @@ fn ranks_must_go_together() {
     assert!(matches!(failure, Failure::TimedOut { missing, .. } if missing == [1]));
 
     let id = UniqueId::new(&device).unwrap();
-    let alone = Communicator::new(&device, 0, 1, &id, SHORT).unwrap();
+    let alone = Communicator::new(&device, 0, 1, &id, Duration::MAX).unwrap();
+    alone.broadcast(&device.default_stream(), 0, &mut Tensor::full(&device, [1], 1_u8).unwrap()).unwrap();
     assert!(message(0, 1, &id).contains("has this rank"));
     assert!(message(1, 2, &id).contains("says that there are 1"));
     assert_eq!(format!("{alone:?}"), "Communicator of rank 0 of 1 on the CPU");

@@ -341,6 +341,111 @@ fn strided_views_read_and_write_their_elements_only() {
 }
 
 /// Tensors from and to other libraries, which here are this one.
+/// Two GPUs of which the first can use the memory of the second, and the other way round; `None`, and a line in the log, without them.
+fn two_gpus() -> Option<[Device; 2]> {
+    let first = gpu()?;
+    if Device::gpu_count() < 2 {
+        eprintln!("skipped: one GPU");
+        return None;
+    }
+    let second = Device::gpu(1).unwrap();
+    second.load(&KERNELS).unwrap();
+    for (device, peer) in [(&first, &second), (&second, &first)] {
+        if !device.can_access_peer(peer).unwrap() {
+            assert!(matches!(device.enable_peer_access(peer), Err(Error::NoPeerAccess { .. })));
+            eprintln!("skipped: {device} has no way to {peer}");
+            return None;
+        }
+    }
+    Some([first, second])
+}
+
+#[test]
+fn kernels_use_tensors_of_another_gpu() {
+    let Some([here, there]) = two_gpus() else { return };
+    let mut x = filled(&there, 1.0);
+    // No other test enables it.
+    let error = INCREMENT.launch(&here, grid(), (&mut x,)).unwrap_err().to_string();
+    assert!(error.contains("is on GPU 1") && error.contains("`Device::enable_peer_access`"), "{error}");
+    here.enable_peer_access(&there).unwrap();
+    here.enable_peer_access(&there).unwrap();
+
+    // Each launch comes after the one before, whichever GPU that was on, and the streams are default ones too.
+    let ones = filled(&there, 1.0);
+    let streams = [here.default_stream(), there.stream().unwrap(), here.stream().unwrap(), there.default_stream()];
+    for round in 0..3 {
+        DELAYED_COPY.launch_on(&there.default_stream(), grid(), (&ones, &mut x, DELAY)).unwrap();
+        for stream in &streams {
+            INCREMENT.launch_on(stream, grid(), (&mut x,)).unwrap();
+        }
+        let mut y = filled(&here, 0.0);
+        DELAYED_COPY.launch_on(&streams[2], grid(), (&x, &mut y, DELAY)).unwrap();
+        // The kernel still reads it.
+        let own = std::mem::replace(&mut x, filled(&there, -1.0));
+        drop(own);
+        assert_eq!(y.to_vec().unwrap(), [5.0; LEN], "round {round}");
+    }
+    // New memory of the pool is open too.
+    let big = Tensor::full(&there, [64 << 20], 2.0_f32).unwrap();
+    let mut y = filled(&here, 0.0);
+    DELAYED_COPY.launch(&here, grid(), (big.view().slice(0, 0..LEN).unwrap(), &mut y, 0)).unwrap();
+    assert_eq!(y.to_vec().unwrap(), [2.0; LEN]);
+}
+
+#[test]
+fn streams_of_two_gpus_wait_for_each_other() {
+    let Some([here, there]) = two_gpus() else { return };
+    let (source, mut slow) = (filled(&there, 3.0), filled(&there, 0.0));
+    DELAYED_COPY.launch(&there, grid(), (&source, &mut slow, 10 * DELAY)).unwrap();
+    let end = there.default_stream().record_event().unwrap();
+    // The default stream of the one is not that of the other.
+    here.default_stream().wait(&end).unwrap();
+    here.default_stream().synchronize().unwrap();
+    assert!(end.is_done().unwrap());
+}
+
+#[test]
+fn tensors_are_copied_between_devices() {
+    let Some(first) = gpu() else { return };
+    let gpus: Vec<Device> = (0..Device::gpu_count()).map(|number| Device::gpu(number).unwrap()).collect();
+    if gpus.len() < 2 {
+        eprintln!("skipped: one GPU, between which and the CPU copies go");
+    }
+    let numbers: Vec<f32> = (0..LEN).map(|number| number as f32).collect();
+    let mut tensor = Tensor::from_slice(&Device::cpu(), [LEN], &numbers).unwrap();
+    let mut route = vec![Device::cpu(), first.clone(), first.clone()];
+    route.extend(gpus.iter().cloned());
+    route.extend(gpus.iter().rev().cloned());
+    route.push(Device::cpu());
+    for device in &route {
+        tensor = tensor.copy_to(device).unwrap();
+        assert_eq!(&tensor.device(), device);
+        if device.is_gpu() {
+            device.load(&KERNELS).unwrap();
+            INCREMENT.launch_on(&device.stream().unwrap(), grid(), (&mut tensor,)).unwrap();
+        }
+    }
+    let launches = route.iter().filter(|device| device.is_gpu()).count();
+    let expected: Vec<f32> = numbers.iter().map(|number| number + launches as f32).collect();
+    assert_eq!(tensor.to_vec().unwrap(), expected);
+
+    let last = gpus.last().unwrap();
+    let (mut there, here) = (filled(last, 0.0), filled(&first, 7.0));
+    // The stream may be that of either.
+    for stream in [first.default_stream(), last.default_stream(), first.stream().unwrap()] {
+        there.fill(0.0).unwrap();
+        let half = here.view().slice(0, 0..LEN / 2).unwrap();
+        there.view_mut().slice(0, LEN / 2..LEN).unwrap().copy_from(&stream, half).unwrap();
+        let (before, copied) = (vec![0.0; LEN / 2], vec![7.0; LEN / 2]);
+        assert_eq!(there.to_vec().unwrap(), [before, copied].concat());
+    }
+    let host = Tensor::full(&Device::cpu(), [LEN], 1.0_f32).unwrap();
+    let message = there.copy_from(&last.default_stream(), &host).unwrap_err().to_string();
+    assert!(message.starts_with("the source of a copy is on the CPU, but the stream is on GPU"), "{message}");
+    assert!(matches!(first.enable_peer_access(&Device::cpu()), Err(Error::NoPeerAccess { .. })));
+    first.enable_peer_access(&first).unwrap();
+}
+
 #[cfg(all(feature = "dlpack", feature = "cuda-array-interface"))]
 mod exchange {
     use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! Calls that are made together.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::call::{Buffers, Call, Kind};
 use super::communicator::{Communicator, Member};
@@ -345,10 +344,9 @@ impl<'tensors> Group<'tensors> {
             }
         }
         let mut result = Ok(());
-        let now = Instant::now();
         for (place, ticket) in tickets {
             let Member { world, timeout, .. } = &*calls[place].member;
-            let done = world.wait(ticket, *timeout, now + *timeout);
+            let done = world.wait(ticket, *timeout);
             result = result.and(done.map_err(|failure| failed(place, failure)));
         }
         result

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::call::{Buffers, Call, Kind};
 use super::element::Reduction;
 use super::error::{CollectiveError, Failure, Result};
-use super::world::World;
+use super::world::{World, deadline};
 use crate::gpu::Gpu;
 use crate::stream::{Event, Stream};
 use library::{Code, Config, Library, RawCommunicator, UNIQUE_ID_BYTES};
@@ -98,8 +98,7 @@ impl GpuRank {
     /// Waits until all ranks have joined.
     pub(super) fn wait_until_joined(&self) -> Result<(), Failure> {
         let mut handle = self.handle();
-        let deadline = Instant::now() + self.after;
-        self.settle(&mut handle, "`Communicator::new`", deadline)
+        self.settle(&mut handle, "`Communicator::new`")
     }
 
     fn handle(&self) -> MutexGuard<'_, Option<Handle>> {
@@ -111,7 +110,8 @@ impl GpuRank {
     }
 
     /// Waits until NCCL is done with what it was asked for.
-    fn settle(&self, handle: &mut Option<Handle>, operation: &str, deadline: Instant) -> Result<(), Failure> {
+    fn settle(&self, handle: &mut Option<Handle>, operation: &str) -> Result<(), Failure> {
+        let deadline = deadline(self.after);
         let mut patience = Patience(0);
         loop {
             let Some(communicator) = handle.as_ref() else { return Err(self.reason()) };
@@ -236,9 +236,8 @@ impl GpuRank {
         }
         // SAFETY: the communicator is alive, and the lock keeps others from it.
         let begun = unsafe { (self.library.finalize)(communicator.0) };
-        let deadline = Instant::now() + self.after;
         let ended = match begun {
-            Code::SUCCESS | Code::IN_PROGRESS => self.settle(&mut handle, "the end of the communicator", deadline),
+            Code::SUCCESS | Code::IN_PROGRESS => self.settle(&mut handle, "the end of the communicator"),
             code => Err(self.refused("the end of the communicator", code, communicator)),
         };
         if let Some(communicator) = handle.take() {
@@ -365,12 +364,11 @@ unsafe fn make(
     }
     for (rank, handle) in ranks.iter().zip(handles) {
         let last = commands.iter().rposition(|command| Arc::ptr_eq(command.rank, rank)).unwrap_or(0);
-        let deadline = Instant::now() + rank.after;
         let operation = commands[last].call.to_string();
-        rank.settle(handle, &operation, deadline).map_err(|failure| (last, failure))?;
+        rank.settle(handle, &operation).map_err(|failure| (last, failure))?;
     }
     for (place, Command { rank, stream, call, .. }) in commands.iter().enumerate() {
-        let (operation, deadline) = (call.to_string(), Instant::now() + rank.after);
+        let (operation, deadline) = (call.to_string(), deadline(rank.after));
         let end = stream.record_event().map_err(|error| {
             let (operation, problem) = (operation.clone(), error.to_string());
             (place, Failure::Gpu { rank: rank.rank, operation, problem })

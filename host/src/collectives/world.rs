@@ -55,6 +55,12 @@ struct Messages {
 /// The number of a call.
 pub(super) type Ticket = u64;
 
+/// The end of a time-out that begins now. One that no clock can count ends in some years.
+pub(super) fn deadline(after: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(after).unwrap_or(now + Duration::from_secs(1 << 30))
+}
+
 /// What ranks find each other by.
 type Identity = [u8; 128];
 
@@ -94,7 +100,7 @@ impl World {
 
     /// Waits until all ranks are there.
     pub(super) fn wait_for_all(&self, after: Duration) -> Result<(), Failure> {
-        let deadline = Instant::now() + after;
+        let deadline = deadline(after);
         let mut state = self.state();
         loop {
             let missing: Vec<_> = (0..self.size)
@@ -243,7 +249,8 @@ impl World {
     }
 
     /// Waits until a call is done.
-    pub(super) fn wait(&self, ticket: Ticket, after: Duration, deadline: Instant) -> Result<(), Failure> {
+    pub(super) fn wait(&self, ticket: Ticket, after: Duration) -> Result<(), Failure> {
+        let deadline = deadline(after);
         let mut state = self.state();
         loop {
             if !state.open.contains(&ticket) {

@@ -38,6 +38,22 @@ impl Gpu {
         Err(Error::NoDriver { reason })
     }
 
+    pub(crate) fn count() -> Result<usize> {
+        Ok(0)
+    }
+
+    pub(crate) fn can_access(&self, _peer: &Gpu) -> Result<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn enable_peer_access(&self, _peer: &Gpu) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn reaches(&self, _other: &Gpu, _updates: bool) -> bool {
+        match *self {}
+    }
+
     pub(crate) fn ordinal(&self) -> usize {
         match *self {}
     }
@@ -220,6 +236,10 @@ impl GpuMemory {
         match *self.0 {}
     }
 
+    pub(crate) fn bytes(&self) -> usize {
+        match *self.0 {}
+    }
+
     pub(crate) fn address(&self) -> *mut u8 {
         match *self.0 {}
     }
@@ -238,7 +258,18 @@ impl GpuMemory {
         match *self.0 {}
     }
 
-    pub(crate) fn copy_from(&self, _stream: &GpuStream, _source: &Self) -> Result<()> {
+    pub(crate) fn copy_of(gpu: &'static Gpu, _source: &Self) -> Result<Self> {
+        match *gpu {}
+    }
+
+    pub(crate) fn copy_from(
+        &self,
+        _stream: &GpuStream,
+        _offset: usize,
+        _source: &Self,
+        _source_offset: usize,
+        _bytes: usize,
+    ) -> Result<()> {
         match *self.0 {}
     }
 

@@ -12,6 +12,7 @@ use super::driver;
 use super::failure::{Launches, describe};
 use super::loaded::Modules;
 use super::messages::Messages;
+use super::peers::Peer;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
 use crate::tensor_maps::TensorMaps;
@@ -25,6 +26,8 @@ pub(crate) struct Gpu {
     /// What its kernels say; made when a module that has something to say is loaded.
     pub(super) messages: Mutex<Option<Messages>>,
     pub(super) tensor_maps: TensorMaps,
+    /// The GPUs whose memory its kernels may use.
+    pub(super) peers: Mutex<Vec<Peer>>,
     /// Brings small things to the GPU beside all other work; made when the first one is.
     uploads: OnceLock<Arc<CudaStream>>,
     default_stream: GpuStream,
@@ -103,6 +106,7 @@ impl Gpu {
             launches: Launches::default(),
             messages: Mutex::default(),
             tensor_maps: TensorMaps::default(),
+            peers: Mutex::default(),
             uploads: OnceLock::new(),
             context,
         })

@@ -76,6 +76,13 @@ impl GpuMemory {
         Ok(memory)
     }
 
+    /// Allocates a buffer and lets the GPU's default stream copy another GPU's to it.
+    pub(crate) fn copy_of(gpu: &'static Gpu, source: &Self) -> Result<Self> {
+        let memory = Self::allocate(gpu, source.bytes)?;
+        memory.copy_from(gpu.default_stream(), 0, source, 0, source.bytes)?;
+        Ok(memory)
+    }
+
     fn allocate(gpu: &'static Gpu, bytes: usize) -> Result<Self> {
         gpu.bind()?;
         let stream = gpu.default_stream();
@@ -118,6 +125,11 @@ impl GpuMemory {
     /// The GPU that the buffer belongs to.
     pub(crate) fn gpu(&self) -> &'static Gpu {
         self.gpu
+    }
+
+    /// Length in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The buffer's address on the GPU.
@@ -197,23 +209,38 @@ impl GpuMemory {
         stream.synchronize(self.gpu)
     }
 
-    /// Lets a stream copy the whole of another buffer of this GPU to this one.
+    /// Lets a stream copy bytes of another buffer, of this GPU or of another one, to this one. The stream is one of either GPU's.
     ///
     /// # Panics
-    /// If they differ in length or GPU.
-    pub(crate) fn copy_from(&self, stream: &GpuStream, source: &Self) -> Result<()> {
-        assert_eq!(self.bytes, source.bytes, "copy between buffers of different length");
-        assert!(std::ptr::eq(self.gpu, source.gpu), "copy between GPUs");
-        if self.bytes == 0 {
+    /// If the bytes are not inside both buffers.
+    pub(crate) fn copy_from(
+        &self,
+        stream: &GpuStream,
+        offset: usize,
+        source: &Self,
+        source_offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        let inside = |buffer: &Self, offset: usize| offset <= buffer.bytes && bytes <= buffer.bytes - offset;
+        assert!(inside(self, offset) && inside(source, source_offset), "copy beyond the end of a buffer");
+        if bytes == 0 {
             return Ok(());
         }
-        self.gpu.bind()?;
         source.enter(stream, Access::Read)?;
         self.enter(stream, Access::Write)?;
-        // SAFETY: both buffers have this length, and the use of both is entered.
-        let copied =
-            unsafe { result::memcpy_dtod_async(self.address, source.address, self.bytes, stream.handle()) };
-        self.gpu.check("copying within the GPU", copied)
+        let (target, from) = (self.address + offset as u64, source.address + source_offset as u64);
+        let (own, other) = (&self.gpu.context, &source.gpu.context);
+        let copied = stream.bind().and_then(|()| {
+            let handle = stream.handle();
+            // SAFETY: the ranges are inside the buffers, the use of both is entered, and the contexts are those of the buffers' GPUs.
+            unsafe {
+                match std::ptr::eq(self.gpu, source.gpu) {
+                    true => result::memcpy_dtod_async(target, from, bytes, handle),
+                    false => result::memcpy_peer_async(own.cu_ctx(), target, other.cu_ctx(), from, bytes, handle),
+                }
+            }
+        });
+        self.gpu.check("copying between buffers", copied)
     }
 
     /// Lets a stream copy the whole of a pinned buffer to this one.
@@ -246,8 +273,7 @@ impl GpuMemory {
     /// Whether all streams that have used the buffer are done with all that they were given.
     fn is_unused(&self) -> bool {
         let users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut streams = users.readers.iter().chain([&users.writer]);
-        self.gpu.bind().is_ok() && streams.all(GpuStream::is_idle)
+        users.readers.iter().chain([&users.writer]).all(GpuStream::is_idle)
     }
 }
 

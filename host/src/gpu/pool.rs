@@ -37,7 +37,7 @@ impl Gpu {
     }
 
     /// Does something with the pool that allocations take from, if there is one.
-    fn with_pool<R>(
+    pub(super) fn with_pool<R>(
         &self,
         operation: &'static str,
         act: impl FnOnce(CUmemoryPool) -> Result<R, DriverError>,

@@ -90,16 +90,25 @@ impl GpuStream {
         unsafe { result::event::record(event.cu_event(), self.handle()) }
     }
 
-    /// Lets work given to this stream from now on wait for an event.
+    /// Makes the context of the stream's GPU the calling thread's current one. The default stream is that of the current context.
+    pub(super) fn bind(&self) -> Result<(), DriverError> {
+        self.queue.context.bind_to_thread()
+    }
+
+    /// Lets work given to this stream from now on wait for an event. The context of the stream's GPU is the thread's current one then.
     pub(super) fn hold(&self, event: &CudaEvent) -> Result<(), DriverError> {
-        event.context().bind_to_thread()?;
+        // The event may be another GPU's.
+        self.bind()?;
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: as above.
         unsafe { result::stream::wait_event(self.handle(), event.cu_event(), flags) }
     }
 
-    /// Whether all work given to this stream is done. The GPU's context must be the calling thread's current one.
+    /// Whether all work given to this stream is done.
     pub(super) fn is_idle(&self) -> bool {
+        if self.bind().is_err() {
+            return false;
+        }
         // SAFETY: as above.
         let state = unsafe { sys::cuStreamQuery(self.handle()) };
         state == sys::CUresult::CUDA_SUCCESS

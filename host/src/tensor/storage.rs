@@ -111,15 +111,50 @@ impl Storage {
         Ok(())
     }
 
-    /// Lets a stream copy the whole of another buffer of its device to this one.
+    /// A copy of this memory on another device. The caller does not wait if both are GPUs.
+    pub(crate) fn copy_to(&self, device: &Device) -> Result<Self> {
+        match (self, device.as_gpu()) {
+            (Self::Cpu(memory), _) => Self::copied(device, memory.bytes()),
+            (Self::Gpu(memory), Some(gpu)) => Ok(Self::Gpu(GpuMemory::copy_of(gpu, memory)?)),
+            (Self::Gpu(memory), None) => {
+                let bytes = memory.bytes();
+                let copy = host_memory(bytes)?;
+                // SAFETY: the copy is memory of its own, and as long.
+                unsafe { memory.read(0, copy.address(), bytes)? };
+                Ok(Self::Cpu(copy))
+            }
+        }
+    }
+
+    /// Lets a stream copy bytes of another buffer, from byte `source_offset` on, to this one, from byte `offset` on. The stream is one of the device of
+    /// either buffer. The buffers are on GPUs, or both on the CPU.
     ///
     /// # Panics
-    /// If they differ in length or device, or are those of another device than the stream.
-    pub(crate) fn copy_from(&mut self, stream: &Stream, source: &Self) -> Result<()> {
+    /// If the bytes are not inside both buffers.
+    pub(crate) fn copy_from(
+        &mut self,
+        stream: &Stream,
+        offset: usize,
+        source: &Self,
+        source_offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        let wrong = |what, found: Device| {
+            let (found, expected) = (found.short_name(), stream.device().short_name());
+            Err(Error::WrongDevice { what, found, other: "stream", expected })
+        };
         match (self, source, stream.as_gpu()) {
-            (Self::Cpu(target), Self::Cpu(source), None) => cpu::copy(source.bytes(), target.bytes_mut()),
-            (Self::Gpu(target), Self::Gpu(source), Some((_, stream))) => target.copy_from(stream, source),
-            _ => panic!("a copy between devices"),
+            (Self::Cpu(target), Self::Cpu(source), None) => {
+                let source = &source.bytes()[source_offset..source_offset + bytes];
+                cpu::copy(source, &mut target.bytes_mut()[offset..offset + bytes])
+            }
+            (Self::Gpu(target), Self::Gpu(source), Some((gpu, stream)))
+                if [target.gpu(), source.gpu()].iter().any(|own| own.ordinal() == gpu.ordinal()) =>
+            {
+                target.copy_from(stream, offset, source, source_offset, bytes)
+            }
+            (Self::Gpu(_), source @ Self::Cpu(_), Some(_)) => wrong("the source of a copy", source.device()),
+            (target, ..) => wrong("the target of a copy", target.device()),
         }
     }
 
@@ -153,10 +188,22 @@ impl Storage {
         self.enter(stream, Access::Write)
     }
 
+    /// The same for a kernel that updates the memory atomically, which not every GPU can do in the memory of another one.
+    pub(crate) fn lend_for_updates(&mut self, stream: &Stream) -> Result<*mut u8, ArgumentError> {
+        let address = self.lend_mut(stream)?;
+        match (&*self, stream.as_gpu()) {
+            (Self::Gpu(memory), Some((gpu, _))) if !gpu.reaches(memory.gpu(), true) => {
+                let (tensor, launch) = (memory.gpu().to_string(), gpu.to_string());
+                Err(ArgumentError::NoPeerUpdates { tensor, launch })
+            }
+            _ => Ok(address),
+        }
+    }
+
     fn enter(&self, stream: &Stream, access: Access) -> Result<*mut u8, ArgumentError> {
         match (self, stream.as_gpu()) {
             (Self::Cpu(memory), None) => Ok(memory.address()),
-            (Self::Gpu(memory), Some((gpu, stream))) if memory.gpu().ordinal() == gpu.ordinal() => {
+            (Self::Gpu(memory), Some((gpu, stream))) if gpu.reaches(memory.gpu(), false) => {
                 memory.enter(stream, access)?;
                 Ok(memory.address())
             }

@@ -10,6 +10,7 @@ use cuda_tiles::element::Element;
 use super::{Layout, Storage, Tensor, as_bytes, check_len, host_vec};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::stream::Stream;
 
 /// A part of a [`Tensor`](crate::Tensor), or its elements in another order, to be read.
 ///
@@ -212,6 +213,48 @@ impl<'tensor, T: Element, const RANK: usize> TensorViewMut<'tensor, T, RANK> {
             }
         });
         self.storage.write(start, as_bytes(&memory))
+    }
+
+    /// Gives `stream` the work of replacing the elements by those of another view, or tensor, of the same shape. The caller does not wait. Both are on
+    /// the stream's device, or one of them is on another GPU: then this is a copy between GPUs, as of the rows at the edge of a rank's part.
+    ///
+    /// ```
+    /// use cuda_tiles_host::{Device, Tensor};
+    ///
+    /// let (here, there) = (Device::cpu(), Device::cpu()); // or Device::gpu(0)?, Device::gpu(1)?
+    /// let x = Tensor::from_slice(&here, [3, 2], &[1, 2, 3, 4, 5, 6])?;
+    /// let mut y = Tensor::zeros(&there, [2, 2])?;
+    /// let last_row = x.view().slice(0, 2..3)?;
+    /// y.view_mut().slice(0, 0..1)?.copy_from(&here.default_stream(), last_row)?;
+    /// assert_eq!(y.to_vec()?, [5, 6, 0, 0]);
+    /// # Ok::<(), cuda_tiles_host::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::View`] if the shapes differ, or if elements do not lie one after the other; [`Error::WrongDevice`] if one is on the CPU and the
+    /// other is not, or none is on the stream's device; [`Error::Trapped`] if a kernel went wrong on a GPU.
+    #[doc(alias("cuMemcpyDtoDAsync", "cuMemcpyPeerAsync"))]
+    pub fn copy_from<'source>(
+        &mut self,
+        stream: &Stream,
+        source: impl Into<TensorView<'source, T, RANK>>,
+    ) -> Result<()> {
+        let source = source.into();
+        let refuse = |problem| {
+            Err(Error::View { operation: "copy", shape: source.layout.shape.into(), problem })
+        };
+        if source.layout.shape != self.layout.shape {
+            return refuse(format!("the target has shape {:?}", self.layout.shape));
+        }
+        for (name, layout) in [("source", source.layout), ("target", self.layout)] {
+            if !layout.is_row_major() {
+                let problem = "do not lie one after the other: pass whole rows";
+                return refuse(format!("the elements of the {name} {problem}"));
+            }
+        }
+        let (bytes, element) = (self.layout.len() * size_of::<T>(), size_of::<T>());
+        let (offset, source_offset) = (self.layout.offset * element, source.layout.offset * element);
+        self.storage.copy_from(stream, offset, source.storage, source_offset, bytes)
     }
 
     /// Gives all elements one value. Waits for the kernels that use the tensor, and for the copy.
