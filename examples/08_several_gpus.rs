@@ -60,7 +60,9 @@ fn run(rank: &Communicator, size: Size) -> Result<(), CollectiveError> {
     let mut c = (0..PIECES).map(|_| piece()).collect::<Result<Vec<_>, _>>()?;
 
     let (multiply, add_up) = (device.stream()?, device.stream()?);
-    for (manner, second) in [("first", &add_up), ("one after the other", &multiply), ("at the same time", &add_up)] {
+    for (manner, second) in
+        [("first", &add_up), ("one after the other", &multiply), ("at the same time", &add_up)]
+    {
         device.synchronize()?;
         let start = Instant::now();
         product(rank, &multiply, second, &a, &b, &mut c)?;
@@ -78,7 +80,10 @@ fn run(rank: &Communicator, size: Size) -> Result<(), CollectiveError> {
         for (column, &found) in found.iter().enumerate().step_by(7) {
             let terms = (0..inner).map(|k| element_of_a(row, k).to_f32() * element_of_b(k, column).to_f32());
             let expected: f32 = terms.sum();
-            assert!((found.to_f32() - expected).abs() <= 1.0, "({row}, {column}): {found} and not {expected}");
+            assert!(
+                (found.to_f32() - expected).abs() <= 1.0,
+                "({row}, {column}): {found} and not {expected}"
+            );
         }
     }
     Ok(())
@@ -96,7 +101,11 @@ fn product(
     let rows = a.shape()[0] / PIECES;
     for (number, c) in c.iter_mut().enumerate() {
         let a = a.view().slice(0, number * rows..(number + 1) * rows)?;
-        products::gemm_ahead::<128>().launch_on(multiply, Grid::cover(c.shape(), [128, 128]), (a, b, &mut *c))?;
+        products::gemm_ahead::<128>().launch_on(
+            multiply,
+            Grid::cover(c.shape(), [128, 128]),
+            (a, b, &mut *c),
+        )?;
         // It waits for this product, which the tensor knows of; the next one does not wait for it.
         rank.all_reduce_in_place(add_up, Reduction::Sum, c)?;
     }

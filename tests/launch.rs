@@ -393,7 +393,8 @@ fn a_gpu_wants_its_kernels_loaded_and_its_own_tensors() {
     let message = double.launch(&Device::cpu(), 1, (&x, &mut y)).unwrap_err().to_string();
     assert!(message.starts_with("kernel `double`, argument 1 (`x`): the tensor is on GPU 0"), "{message}");
     assert!(
-        message.contains("but the launch is on the CPU: make the tensor on the launch's device, copy it there"),
+        message
+            .contains("but the launch is on the CPU: make the tensor on the launch's device, copy it there"),
         "{message}"
     );
 }

@@ -494,8 +494,12 @@ mod tests {
         let message = y.copy_from(&stream, &x).unwrap_err().to_string();
         assert_eq!(message, "copy of a tensor of shape [3, 2]: the target has shape [4, 2]");
         let mut column = y.view_mut().slice(1, 0..1).unwrap();
-        let message = column.copy_from(&stream, x.view().strided(0, [4, 1], [1, 1]).unwrap()).unwrap_err().to_string();
-        assert!(message.contains("shape [4, 1]: the elements of the target do not lie one after the other"), "{message}");
+        let message =
+            column.copy_from(&stream, x.view().strided(0, [4, 1], [1, 1]).unwrap()).unwrap_err().to_string();
+        assert!(
+            message.contains("shape [4, 1]: the elements of the target do not lie one after the other"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod kernels;
 
 use std::fmt::Debug;
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -121,59 +122,57 @@ number! {
     f64: false, |number| number as f64, |element| element;
 }
 
-fn reduces<T: Number>() {
+/// Reduces small numbers in all ways, and compares.
+fn check_reductions<T: Number>(rank: &Communicator) {
     // Products of five such numbers are exact in every type.
     const BELOW: u64 = 3;
-    for_worlds(|devices| {
-        let ranks = devices.len();
-        on_each(Communicator::all(&devices, LONG).unwrap(), |rank| {
-            let stream = rank.device().stream().unwrap();
-            for len in [0, 1, 7, 8200] {
-                let whole = len * ranks;
-                let own: Vec<T> =
-                    (0..whole).map(|index| T::of(number(rank.rank(), index, BELOW))).collect();
-                let x = Tensor::from_slice(rank.device(), [whole], &own).unwrap();
-                for reduction in REDUCTIONS {
-                    let check = |elements: &[T], first: usize| {
-                        for (index, element) in elements.iter().enumerate() {
-                            let expected = expected(reduction, ranks, first + index, BELOW);
-                            let expected = if T::INTEGER { expected.trunc() } else { expected };
-                            let error = (element.value() - expected).abs();
-                            let exact = T::INTEGER || reduction != Reduction::Average;
-                            assert!(
-                                error <= if exact { 0.0 } else { 0.01 * expected },
-                                "{reduction} of {}: {element:?}, expected {expected}",
-                                T::NAME
-                            );
-                        }
-                    };
-                    let part = rank.rank() * len..(rank.rank() + 1) * len;
-
-                    let mut all = Tensor::poisoned(rank.device(), [whole]).unwrap();
-                    rank.all_reduce(&stream, reduction, &x, &mut all).unwrap();
-                    let mut in_place = Tensor::from_slice(rank.device(), [whole], &own).unwrap();
-                    rank.all_reduce_in_place(&stream, reduction, &mut in_place).unwrap();
-                    let mut scattered = Tensor::poisoned(rank.device(), [len]).unwrap();
-                    rank.reduce_scatter(&stream, reduction, &x, &mut scattered).unwrap();
-                    let mut own_part = Tensor::from_slice(rank.device(), [whole], &own).unwrap();
-                    rank.reduce_scatter_in_place(&stream, reduction, &mut own_part).unwrap();
-                    rank.synchronize(&stream).unwrap();
-
-                    check(&all.to_vec().unwrap(), 0);
-                    check(&in_place.to_vec().unwrap(), 0);
-                    check(&scattered.to_vec().unwrap(), part.start);
-                    let own_part = own_part.to_vec().unwrap();
-                    check(&own_part[part.clone()], part.start);
-                    // The source stays.
-                    assert_eq!(x.to_vec().unwrap(), own);
-                    if !rank.device().is_gpu() {
-                        // NCCL may use them for its own purposes.
-                        let others = |index: &usize| !part.contains(index);
-                        assert!((0..whole).filter(others).all(|index| own_part[index] == own[index]));
-                    }
+    let (ranks, device) = (rank.world_size(), rank.device());
+    let stream = device.stream().unwrap();
+    for len in [0, 1, 7, 8200] {
+        let whole = len * ranks;
+        let own: Vec<T> = (0..whole).map(|index| T::of(number(rank.rank(), index, BELOW))).collect();
+        let x = Tensor::from_slice(device, [whole], &own).unwrap();
+        for reduction in REDUCTIONS {
+            let check = |elements: &[T], first: usize| {
+                for (index, element) in elements.iter().enumerate() {
+                    let expected = expected(reduction, ranks, first + index, BELOW);
+                    let expected = if T::INTEGER { expected.trunc() } else { expected };
+                    let error = (element.value() - expected).abs();
+                    let exact = T::INTEGER || reduction != Reduction::Average;
+                    assert!(
+                        error <= if exact { 0.0 } else { 0.01 * expected },
+                        "{reduction} of {}: {element:?}, expected {expected}",
+                        T::NAME
+                    );
                 }
-            }
-        });
+            };
+            let part = rank.rank() * len..(rank.rank() + 1) * len;
+
+            let mut all = Tensor::poisoned(device, [whole]).unwrap();
+            rank.all_reduce(&stream, reduction, &x, &mut all).unwrap();
+            let mut in_place = Tensor::from_slice(device, [whole], &own).unwrap();
+            rank.all_reduce_in_place(&stream, reduction, &mut in_place).unwrap();
+            let mut scattered = Tensor::poisoned(device, [len]).unwrap();
+            rank.reduce_scatter(&stream, reduction, &x, &mut scattered).unwrap();
+            let mut own_part = Tensor::from_slice(device, [whole], &own).unwrap();
+            rank.reduce_scatter_in_place(&stream, reduction, &mut own_part).unwrap();
+            rank.synchronize(&stream).unwrap();
+
+            check(&all.to_vec().unwrap(), 0);
+            check(&in_place.to_vec().unwrap(), 0);
+            check(&scattered.to_vec().unwrap(), part.start);
+            let own_part = own_part.to_vec().unwrap();
+            check(&own_part[part.clone()], part.start);
+            assert!((0..whole).all(|index| part.contains(&index) || own_part[index] == own[index]));
+            // The source stays.
+            assert_eq!(x.to_vec().unwrap(), own);
+        }
+    }
+}
+
+fn reduces<T: Number>() {
+    for_worlds(|devices| {
+        on_each(Communicator::all(&devices, LONG).unwrap(), |rank| check_reductions::<T>(&rank));
     });
 }
 
@@ -219,42 +218,46 @@ fn special_values_and_overflow_reduce_as_documented() {
     });
 }
 
+/// Hands elements from rank to rank in all ways, and compares.
+fn check_moves<T: Transfer + Debug>(rank: &Communicator, of: fn(u64) -> T) {
+    let (ranks, device) = (rank.world_size(), rank.device());
+    let stream = device.stream().unwrap();
+    let part = |rank: usize| (0..15).map(move |index| of(number(rank, index, 100)));
+    let own: Vec<T> = part(rank.rank()).collect();
+    let all: Vec<T> = (0..ranks).flat_map(part).collect();
+    let x = Tensor::from_slice(device, [3, 5], &own).unwrap();
+    let ones = vec![of(1); all.len()];
+
+    let mut joined = Tensor::from_slice(device, [3 * ranks, 5], &ones).unwrap();
+    rank.all_gather(&stream, &x, &mut joined).unwrap();
+    let mut stacked = Tensor::from_slice(device, [ranks, 3, 5], &ones).unwrap();
+    rank.all_gather(&stream, &x, &mut stacked).unwrap();
+    let mut in_place = Tensor::from_slice(device, [3 * ranks, 5], &ones).unwrap();
+    let rows = rank.rank() * 3..rank.rank() * 3 + 3;
+    in_place.view_mut().slice(0, rows).unwrap().copy_from_slice(&own).unwrap();
+    rank.all_gather_in_place(&stream, &mut in_place).unwrap();
+    let mut last = Tensor::from_slice(device, [15], &own).unwrap();
+    rank.broadcast(&stream, ranks - 1, &mut last).unwrap();
+
+    // A ring: a row goes to the next rank, and comes from the one before.
+    let mut row = Tensor::from_slice(device, [5], &[of(1); 5]).unwrap();
+    let mut ring = Group::new();
+    ring.send(rank, &stream, (rank.rank() + 1) % ranks, x.view().slice(0, 1..2).unwrap()).unwrap();
+    ring.receive(rank, &stream, (rank.rank() + ranks - 1) % ranks, &mut row).unwrap();
+    ring.run().unwrap();
+    rank.synchronize(&stream).unwrap();
+
+    assert_eq!(joined.to_vec().unwrap(), all);
+    assert_eq!(stacked.to_vec().unwrap(), all);
+    assert_eq!(in_place.to_vec().unwrap(), all);
+    assert_eq!(last.to_vec().unwrap(), all[all.len() - 15..]);
+    let before: Vec<T> = part((rank.rank() + ranks - 1) % ranks).collect();
+    assert_eq!(row.to_vec().unwrap(), before[5..10]);
+}
+
 fn moves<T: Transfer + Debug>(of: fn(u64) -> T) {
     for_worlds(|devices| {
-        let ranks = devices.len();
-        on_each(Communicator::all(&devices, LONG).unwrap(), |rank| {
-            let (device, stream) = (rank.device(), rank.device().stream().unwrap());
-            let part = |rank: usize| (0..15).map(move |index| of(number(rank, index, 100)));
-            let own: Vec<T> = part(rank.rank()).collect();
-            let all: Vec<T> = (0..ranks).flat_map(part).collect();
-            let x = Tensor::from_slice(device, [3, 5], &own).unwrap();
-
-            let mut joined = Tensor::from_slice(device, [3 * ranks, 5], &vec![of(1); all.len()]).unwrap();
-            rank.all_gather(&stream, &x, &mut joined).unwrap();
-            let mut stacked = Tensor::from_slice(device, [ranks, 3, 5], &vec![of(1); all.len()]).unwrap();
-            rank.all_gather(&stream, &x, &mut stacked).unwrap();
-            let mut in_place = Tensor::from_slice(device, [3 * ranks, 5], &vec![of(1); all.len()]).unwrap();
-            let rows = rank.rank() * 3..rank.rank() * 3 + 3;
-            in_place.view_mut().slice(0, rows).unwrap().copy_from_slice(&own).unwrap();
-            rank.all_gather_in_place(&stream, &mut in_place).unwrap();
-            let mut last = Tensor::from_slice(device, [15], &own).unwrap();
-            rank.broadcast(&stream, ranks - 1, &mut last).unwrap();
-
-            // A ring: a row goes to the next rank, and comes from the one before.
-            let mut row = Tensor::from_slice(device, [5], &[of(1); 5]).unwrap();
-            let mut ring = Group::new();
-            ring.send(&rank, &stream, (rank.rank() + 1) % ranks, x.view().slice(0, 1..2).unwrap()).unwrap();
-            ring.receive(&rank, &stream, (rank.rank() + ranks - 1) % ranks, &mut row).unwrap();
-            ring.run().unwrap();
-            rank.synchronize(&stream).unwrap();
-
-            assert_eq!(joined.to_vec().unwrap(), all);
-            assert_eq!(stacked.to_vec().unwrap(), all);
-            assert_eq!(in_place.to_vec().unwrap(), all);
-            assert_eq!(last.to_vec().unwrap(), all[all.len() - 15..]);
-            let before: Vec<T> = part((rank.rank() + ranks - 1) % ranks).collect();
-            assert_eq!(row.to_vec().unwrap(), before[5..10]);
-        });
+        on_each(Communicator::all(&devices, LONG).unwrap(), |rank| check_moves(&rank, of));
     });
 }
 
@@ -418,10 +421,7 @@ fn a_rank_that_is_gone_is_named_at_once() {
     let stream = Device::cpu().default_stream();
     let mut x = Tensor::full(&Device::cpu(), [10], 1.0_f32).unwrap();
     let failure = failure(ranks[0].receive(&stream, 1, &mut x));
-    assert_eq!(
-        failure.to_string(),
-        "rank 1 has dropped its communicator and did not call send to rank 0"
-    );
+    assert_eq!(failure.to_string(), "rank 1 has dropped its communicator and did not call send to rank 0");
 }
 
 #[test]
@@ -462,7 +462,9 @@ fn ranks_must_go_together() {
     let message = |rank, ranks, id: &UniqueId| {
         Communicator::new(&device, rank, ranks, id, SHORT).unwrap_err().to_string()
     };
-    assert!(message(2, 2, &id).contains("rank 2 of 2 cannot have a communicator: of 2 ranks the last one is 1"));
+    assert!(
+        message(2, 2, &id).contains("rank 2 of 2 cannot have a communicator: of 2 ranks the last one is 1")
+    );
     assert!(message(0, 2, &UniqueId::from_bytes([7; 128])).contains("was made for GPUs"));
     let mut elsewhere = *id.as_bytes();
     elsewhere[16] ^= 1;
@@ -503,7 +505,10 @@ fn tensors_must_fit() {
         "rank 1 of 2, all-reduce (maximum): a tensor of shape [4, 3] becomes one of the same shape, not of [3, 4]"
     );
     let message = refusal(rank.all_gather(&stream, &x, &mut zeros([4, 6])));
-    assert!(message.contains("the whole has shape [8, 3], or one more axis of 2 in front, and not shape [4, 6]"), "{message}");
+    assert!(
+        message.contains("the whole has shape [8, 3], or one more axis of 2 in front, and not shape [4, 6]"),
+        "{message}"
+    );
     assert!(refusal(rank.reduce_scatter(&stream, Reduction::Sum, &x, &mut zeros([3, 3]))).contains("[6, 3]"));
     assert!(refusal(rank.all_gather_in_place(&stream, &mut y)).contains("is not 2 equal parts"));
     let columns = y.view_mut().slice(1, 0..2).unwrap();
@@ -523,4 +528,92 @@ fn tensors_must_fit() {
         rank.all_reduce_in_place(&rank.device().default_stream(), Reduction::Product, &mut x).unwrap();
         assert_eq!(x.to_vec().unwrap(), [4]);
     });
+}
+
+/// Variables by which a process learns what it is to do.
+const SCENE: &str = "CUDA_TILES_TEST_SCENE";
+const RANK: &str = "CUDA_TILES_TEST_RANK";
+const IDENTITY: &str = "CUDA_TILES_TEST_IDENTITY";
+
+/// Plays a scene with a process for each rank: one on each GPU. Two processes share a GPU that is alone. They say that they are different machines: so
+/// NCCL lets them have it, and takes them through the network.
+fn play(scene: &str) {
+    let Gpus { devices, _turn } = gpus();
+    let Some(first) = devices.first() else { return };
+    let id = UniqueId::new(first).unwrap().to_string();
+    let processes: Vec<_> = (0..devices.len().max(2))
+        .map(|rank| {
+            let mut process = Command::new(std::env::current_exe().unwrap());
+            process.args(["--exact", "a_process_of_one_rank", "--ignored", "--nocapture"]);
+            process.env(SCENE, scene).env(IDENTITY, &id);
+            process.env(RANK, format!("{rank} of {}", devices.len().max(2)));
+            if devices.len() == 1 {
+                process.env("NCCL_HOSTID", format!("machine {rank}"));
+            }
+            process.spawn().unwrap()
+        })
+        .collect();
+    for (rank, mut process) in processes.into_iter().enumerate() {
+        assert!(process.wait().unwrap().success(), "rank {rank}, scene {scene}");
+    }
+}
+
+#[test]
+fn ranks_are_processes() {
+    play("all");
+}
+
+#[test]
+fn a_process_that_does_not_call_is_a_time_out() {
+    play("silence");
+}
+
+#[test]
+fn a_process_that_dies_is_a_failure() {
+    play("death");
+}
+
+#[test]
+#[ignore = "`play` runs it, in processes of its own"]
+fn a_process_of_one_rank() {
+    let variable = |name| std::env::var(name).unwrap();
+    let (rank, size) =
+        variable(RANK).split_once(" of ").map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap())).unwrap();
+    let scene = variable(SCENE);
+    let device = Device::gpu(rank % Device::gpu_count()).unwrap();
+    let after = if scene == "all" { LONG } else { Duration::from_secs(4) };
+    let id = variable(IDENTITY).parse().unwrap();
+    let communicator = Communicator::new(&device, rank, size, &id, after).unwrap();
+    if scene == "all" {
+        check_reductions::<f32>(&communicator);
+        check_reductions::<bf16>(&communicator);
+        check_reductions::<i64>(&communicator);
+        check_moves::<u16>(&communicator, |number| number as u16);
+        return;
+    }
+    let stream = device.stream().unwrap();
+    let mut x = Tensor::full(&device, [5000], 1.0_f32).unwrap();
+    communicator.all_reduce_in_place(&stream, Reduction::Sum, &mut x).unwrap();
+    communicator.synchronize(&stream).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [size as f32; 5000]);
+    if rank == 1 {
+        if scene == "silence" {
+            thread::sleep(2 * after);
+        }
+        // Nothing of the communicator ends in order.
+        std::process::exit(0);
+    }
+    let begin = Instant::now();
+    let called = communicator.all_reduce_in_place(&stream, Reduction::Sum, &mut x);
+    let failure = failure(called.and_then(|()| communicator.synchronize(&stream)));
+    println!("rank {rank}, after {:?}: {failure}", begin.elapsed());
+    assert!(begin.elapsed() < 2 * after, "{:?}", begin.elapsed());
+    if scene == "silence" {
+        assert!(matches!(failure, Failure::TimedOut { .. }), "{failure}");
+    }
+    // The stream goes on, and the GPU with it.
+    x.fill(3.0).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [3.0; 5000]);
+    let again = communicator.broadcast(&stream, 0, &mut x).unwrap_err().to_string();
+    assert!(again.contains("is of no use any more"), "{again}");
 }

@@ -372,7 +372,8 @@ fn kernels_use_tensors_of_another_gpu() {
 
     // Each launch comes after the one before, whichever GPU that was on, and the streams are default ones too.
     let ones = filled(&there, 1.0);
-    let streams = [here.default_stream(), there.stream().unwrap(), here.stream().unwrap(), there.default_stream()];
+    let streams =
+        [here.default_stream(), there.stream().unwrap(), here.stream().unwrap(), there.default_stream()];
     for round in 0..3 {
         DELAYED_COPY.launch_on(&there.default_stream(), grid(), (&ones, &mut x, DELAY)).unwrap();
         for stream in &streams {

@@ -102,7 +102,9 @@ impl Communicator {
         }
         if device.is_gpu() == id.is_for_cpu() {
             let kind = if device.is_gpu() { "the CPU" } else { "GPUs" };
-            return refuse(format!("the identity was made for {kind}: make it with a device of the same kind"));
+            return refuse(format!(
+                "the identity was made for {kind}: make it with a device of the same kind"
+            ));
         }
         if id.is_for_cpu() && !id.is_of_this_process() {
             let problem = "the identity comes from another process, and ranks on the CPU are threads of one";
@@ -195,7 +197,12 @@ impl Member {
     }
 
     /// Refuses what is on another device.
-    pub(super) fn check_device(&self, operation: impl fmt::Display, what: &str, device: &Device) -> Result<()> {
+    pub(super) fn check_device(
+        &self,
+        operation: impl fmt::Display,
+        what: &str,
+        device: &Device,
+    ) -> Result<()> {
         match *device == self.device {
             true => Ok(()),
             false => {

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use cuda_tiles::element::{
-    Element, Number, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
-};
+use cuda_tiles::element::{Element, Number, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
 
 use crate::sealed::Sealed;
 
@@ -135,12 +133,7 @@ impl Eq for Type {}
 /// # Safety
 /// Each source is valid for reads, and each target for writes, of `count` elements of type `T`, and nobody else uses them during the call. A target may be
 /// one of the sources.
-unsafe fn reduce<T: Reduce>(
-    reduction: Reduction,
-    sources: &[*const u8],
-    targets: &[*mut u8],
-    count: usize,
-) {
+unsafe fn reduce<T: Reduce>(reduction: Reduction, sources: &[*const u8], targets: &[*mut u8], count: usize) {
     let (&own, others) = sources.split_first().expect("a communicator has ranks");
     // SAFETY: the caller vouches for the elements with these indices.
     let element = |source: &*const u8, index| unsafe { source.cast::<T>().add(index).read() };
@@ -161,7 +154,9 @@ unsafe fn reduce<T: Reduce>(
 /// The elements of all ranks as one.
 fn reduced<T: Reduce>(reduction: Reduction, first: T, rest: impl Iterator<Item = T>, ranks: usize) -> T {
     let start = first.to_accumulator();
-    let sum = |rest: &mut dyn Iterator<Item = T>| rest.fold(start, |total, element| total.add(element.to_accumulator()));
+    let sum = |rest: &mut dyn Iterator<Item = T>| {
+        rest.fold(start, |total, element| total.add(element.to_accumulator()))
+    };
     let mut rest = rest;
     match reduction {
         Reduction::Sum => T::from_accumulator(sum(&mut rest)),

@@ -288,7 +288,9 @@ impl<'tensors> Group<'tensors> {
         member.check_device(kind, "the stream", &stream.device())?;
         let places = match &memory {
             Memory::Both(source, target) => [Some(&source.place), Some(&target.place)],
-            Memory::InPlace(Target { place, .. }) | Memory::Source(Source { place, .. }) => [Some(place), None],
+            Memory::InPlace(Target { place, .. }) | Memory::Source(Source { place, .. }) => {
+                [Some(place), None]
+            }
         };
         for place in places.into_iter().flatten() {
             member.check_device(kind, &format!("a tensor of shape {:?}", place.shape), &place.device)?;
@@ -367,7 +369,9 @@ impl Prepared<'_> {
         Ok(match (&mut self.memory, self.call.kind) {
             (Memory::Both(source, target), _) => Buffers { source: read(source)?, target: write(target)? },
             // Nothing is written there.
-            (Memory::Source(source), _) => Buffers { source: read(source)?, target: std::ptr::dangling_mut() },
+            (Memory::Source(source), _) => {
+                Buffers { source: read(source)?, target: std::ptr::dangling_mut() }
+            }
             (Memory::InPlace(whole), kind) => {
                 let whole = write(whole)?;
                 let part = whole.wrapping_add(own);
@@ -423,7 +427,8 @@ fn part_of(member: &Member, kind: Kind, whole: &Place) -> Result<usize> {
         Some(rows) if rows.is_multiple_of(ranks) => Ok(whole.elements() / ranks),
         _ => {
             let shape = &whole.shape;
-            let problem = format!("a tensor of shape {shape:?} is not {ranks} equal parts along its first axis");
+            let problem =
+                format!("a tensor of shape {shape:?} is not {ranks} equal parts along its first axis");
             Err(member.refused(kind, problem))
         }
     }

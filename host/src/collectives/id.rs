@@ -124,8 +124,7 @@ mod tests {
 
     #[test]
     fn identities_differ_and_survive_as_text() {
-        let (one, other) =
-            (UniqueId::new(&Device::cpu()).unwrap(), UniqueId::new(&Device::cpu()).unwrap());
+        let (one, other) = (UniqueId::new(&Device::cpu()).unwrap(), UniqueId::new(&Device::cpu()).unwrap());
         assert_ne!(one, other);
         assert_eq!(one.to_string().parse(), Ok(one));
         assert!(one.is_for_cpu() && one.is_of_this_process());

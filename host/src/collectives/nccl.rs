@@ -265,18 +265,36 @@ impl GpuRank {
             match call.kind {
                 Kind::AllReduce(reduction) => {
                     let reduction = number_of(reduction);
-                    (library.all_reduce)(source, target, call.elements, element, reduction, communicator, stream)
+                    (library.all_reduce)(
+                        source,
+                        target,
+                        call.elements,
+                        element,
+                        reduction,
+                        communicator,
+                        stream,
+                    )
                 }
                 Kind::ReduceScatter(reduction) => {
                     let reduction = number_of(reduction);
-                    (library.reduce_scatter)(source, target, call.elements, element, reduction, communicator, stream)
+                    (library.reduce_scatter)(
+                        source,
+                        target,
+                        call.elements,
+                        element,
+                        reduction,
+                        communicator,
+                        stream,
+                    )
                 }
                 Kind::AllGather => (library.all_gather)(source, target, bytes, BYTE, communicator, stream),
                 Kind::Broadcast { root } => {
                     (library.broadcast)(source, target, bytes, BYTE, root as c_int, communicator, stream)
                 }
                 Kind::Send { to } => (library.send)(source, bytes, BYTE, to as c_int, communicator, stream),
-                Kind::Receive { from } => (library.receive)(target, bytes, BYTE, from as c_int, communicator, stream),
+                Kind::Receive { from } => {
+                    (library.receive)(target, bytes, BYTE, from as c_int, communicator, stream)
+                }
             }
         }
     }

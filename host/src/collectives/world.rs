@@ -174,9 +174,13 @@ impl World {
         let asked = Asked { rank, call: call.clone(), buffers, ticket };
         match call.route(rank) {
             None => self.ask_all(&mut state, asked)?,
-            // Of ranks in other processes nothing is known.
-            Some((from, to)) if buffers.is_none() && !(state.here.contains(&from) && state.here.contains(&to)) => (),
-            Some(route) => self.ask_one(&mut state, asked, route)?,
+            Some((from, to)) => {
+                // On GPUs nothing is known of ranks in other processes.
+                let meet = buffers.is_some() || [from, to].iter().all(|rank| state.here.contains(rank));
+                if meet {
+                    self.ask_one(&mut state, asked, (from, to))?;
+                }
+            }
         }
         if buffers.is_none() {
             state.open.remove(&ticket);
@@ -193,7 +197,9 @@ impl World {
         if place == state.collectives.len() {
             state.collectives.push_back(Vec::new());
         }
-        if let Some(other) = state.collectives[place].iter().find(|other| !other.call.agrees_with(&asked.call)) {
+        if let Some(other) =
+            state.collectives[place].iter().find(|other| !other.call.agrees_with(&asked.call))
+        {
             let failure = disagreement(other, &asked);
             return Err(self.fail_in(state, failure));
         }

@@ -236,7 +236,9 @@ impl GpuMemory {
             unsafe {
                 match std::ptr::eq(self.gpu, source.gpu) {
                     true => result::memcpy_dtod_async(target, from, bytes, handle),
-                    false => result::memcpy_peer_async(own.cu_ctx(), target, other.cu_ctx(), from, bytes, handle),
+                    false => {
+                        result::memcpy_peer_async(own.cu_ctx(), target, other.cu_ctx(), from, bytes, handle)
+                    }
                 }
             }
         });

@@ -240,9 +240,8 @@ impl<'tensor, T: Element, const RANK: usize> TensorViewMut<'tensor, T, RANK> {
         source: impl Into<TensorView<'source, T, RANK>>,
     ) -> Result<()> {
         let source = source.into();
-        let refuse = |problem| {
-            Err(Error::View { operation: "copy", shape: source.layout.shape.into(), problem })
-        };
+        let refuse =
+            |problem| Err(Error::View { operation: "copy", shape: source.layout.shape.into(), problem });
         if source.layout.shape != self.layout.shape {
             return refuse(format!("the target has shape {:?}", self.layout.shape));
         }

@@ -241,7 +241,10 @@ mod tests {
     #[test]
     fn what_was_looked_for_is_said() {
         let problem = first_of(&["libnccl-none.so.2".into(), "/nowhere/libnccl.so".into()]).err().unwrap();
-        assert!(problem.contains("`libnccl-none.so.2`: ") && problem.contains("`/nowhere/libnccl.so`: "), "{problem}");
+        assert!(
+            problem.contains("`libnccl-none.so.2`: ") && problem.contains("`/nowhere/libnccl.so`: "),
+            "{problem}"
+        );
         let error = CollectiveError::NoLibrary { problem }.to_string();
         assert!(error.contains("name its file in CUDA_TILES_NCCL"), "{error}");
     }
