@@ -535,20 +535,19 @@ const SCENE: &str = "CUDA_TILES_TEST_SCENE";
 const RANK: &str = "CUDA_TILES_TEST_RANK";
 const IDENTITY: &str = "CUDA_TILES_TEST_IDENTITY";
 
-/// Plays a scene with a process for each rank: one on each GPU. Two processes share a GPU that is alone. They say that they are different machines: so
+/// Plays a scene with a process for each rank. If there are more ranks than GPUs, those that share one say that they are different machines: so
 /// NCCL lets them have it, and takes them through the network.
-fn play(scene: &str) {
+fn play(scene: &str, ranks: usize) {
     let Gpus { devices, _turn } = gpus();
     let Some(first) = devices.first() else { return };
     let id = UniqueId::new(first).unwrap().to_string();
-    let processes: Vec<_> = (0..devices.len().max(2))
+    let processes: Vec<_> = (0..ranks)
         .map(|rank| {
             let mut process = Command::new(std::env::current_exe().unwrap());
             process.args(["--exact", "a_process_of_one_rank", "--ignored", "--nocapture"]);
-            process.env(SCENE, scene).env(IDENTITY, &id);
-            process.env(RANK, format!("{rank} of {}", devices.len().max(2)));
-            if devices.len() == 1 {
-                process.env("NCCL_HOSTID", format!("machine {rank}"));
+            process.env(SCENE, scene).env(IDENTITY, &id).env(RANK, format!("{rank} of {ranks}"));
+            if ranks > devices.len() {
+                process.env("NCCL_HOSTID", format!("machine {}", rank / devices.len()));
             }
             process.spawn().unwrap()
         })
@@ -560,17 +559,19 @@ fn play(scene: &str) {
 
 #[test]
 fn ranks_are_processes() {
-    play("all");
+    for ranks in [2, 4] {
+        play("all", ranks);
+    }
 }
 
 #[test]
 fn a_process_that_does_not_call_is_a_time_out() {
-    play("silence");
+    play("silence", 2);
 }
 
 #[test]
 fn a_process_that_dies_is_a_failure() {
-    play("death");
+    play("death", 2);
 }
 
 #[test]

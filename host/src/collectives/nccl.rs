@@ -8,7 +8,7 @@ mod watch;
 
 use std::collections::VecDeque;
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,7 @@ use super::world::{World, deadline};
 use crate::gpu::Gpu;
 use crate::stream::{Event, Stream};
 use library::{Code, Config, Library, RawCommunicator, UNIQUE_ID_BYTES};
+use watch::Watched;
 
 /// A rank on a GPU.
 pub(super) struct GpuRank {
@@ -91,7 +92,8 @@ impl GpuRank {
         })?;
         let (handle, in_flight) = (Mutex::new(Some(Handle(handle))), Mutex::default());
         let this = Arc::new(Self { library, rank, after, world, handle, in_flight });
-        watch::add(&this);
+        let watched: Weak<Self> = Arc::downgrade(&this);
+        watch::add(watched);
         Ok(this)
     }
 
@@ -160,46 +162,6 @@ impl GpuRank {
         }
         self.in_flight().clear();
         first
-    }
-
-    /// Forgets what is done, and ends what takes too long.
-    fn check(&self) {
-        let late = {
-            let mut in_flight = self.in_flight();
-            loop {
-                let Some(first) = in_flight.front() else { break None };
-                match first.end.is_done() {
-                    Ok(true) => drop(in_flight.pop_front()),
-                    Ok(false) if Instant::now() >= first.deadline => {
-                        break Some(self.timed_out(&first.operation));
-                    }
-                    Ok(false) => break self.world.failure(),
-                    Err(error) => {
-                        let (operation, problem) = (first.operation.clone(), error.to_string());
-                        break Some(Failure::Gpu { rank: self.rank, operation, problem });
-                    }
-                }
-            }
-        };
-        // Whoever has the lock is making a call, and looks at the state himself.
-        let mut handle = match self.handle.try_lock() {
-            Ok(handle) => handle,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
-        let Some(communicator) = handle.as_ref() else { return };
-        let failure = late.or_else(|| match self.state(communicator) {
-            Code::SUCCESS | Code::IN_PROGRESS => None,
-            code => Some(self.refused("communication", code, communicator)),
-        });
-        if let Some(failure) = failure {
-            self.abort(&mut handle, failure);
-        }
-    }
-
-    /// Whether there are calls whose work may not be done.
-    fn is_busy(&self) -> bool {
-        !self.in_flight().is_empty()
     }
 
     /// Waits for all work that the stream was given.
@@ -296,6 +258,46 @@ impl GpuRank {
                     (library.receive)(target, bytes, BYTE, from as c_int, communicator, stream)
                 }
             }
+        }
+    }
+}
+
+impl Watched for GpuRank {
+    fn is_busy(&self) -> bool {
+        !self.in_flight().is_empty()
+    }
+
+    fn check(&self) {
+        let late = {
+            let mut in_flight = self.in_flight();
+            loop {
+                let Some(first) = in_flight.front() else { break None };
+                match first.end.is_done() {
+                    Ok(true) => drop(in_flight.pop_front()),
+                    Ok(false) if Instant::now() >= first.deadline => {
+                        break Some(self.timed_out(&first.operation));
+                    }
+                    Ok(false) => break self.world.failure(),
+                    Err(error) => {
+                        let (operation, problem) = (first.operation.clone(), error.to_string());
+                        break Some(Failure::Gpu { rank: self.rank, operation, problem });
+                    }
+                }
+            }
+        };
+        // Whoever has the lock is making a call, and looks at the state himself.
+        let mut handle = match self.handle.try_lock() {
+            Ok(handle) => handle,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        let Some(communicator) = handle.as_ref() else { return };
+        let failure = late.or_else(|| match self.state(communicator) {
+            Code::SUCCESS | Code::IN_PROGRESS => None,
+            code => Some(self.refused("communication", code, communicator)),
+        });
+        if let Some(failure) = failure {
+            self.abort(&mut handle, failure);
         }
     }
 }

@@ -12,7 +12,6 @@ use super::driver;
 use super::failure::{Launches, describe};
 use super::loaded::Modules;
 use super::messages::Messages;
-use super::peers::Peer;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
 use crate::tensor_maps::TensorMaps;
@@ -26,8 +25,8 @@ pub(crate) struct Gpu {
     /// What its kernels say; made when a module that has something to say is loaded.
     pub(super) messages: Mutex<Option<Messages>>,
     pub(super) tensor_maps: TensorMaps,
-    /// The GPUs whose memory its kernels may use.
-    pub(super) peers: Mutex<Vec<Peer>>,
+    /// The GPUs whose memory its kernels may use, by their numbers, and whether they can update it atomically.
+    pub(super) peers: Mutex<BTreeMap<usize, bool>>,
     /// Brings small things to the GPU beside all other work; made when the first one is.
     uploads: OnceLock<Arc<CudaStream>>,
     default_stream: GpuStream,

@@ -3,6 +3,7 @@
 //! Kernels of a GPU reach the memory of another one if the driver has mapped it for them: by the contexts' peer access for memory of
 //! its own, and by the access of the pool for what comes from the pool, as our tensors do.
 
+use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -10,14 +11,6 @@ use cudarc::driver::sys::{self, CUdevice_P2PAttribute, CUresult};
 
 use super::Gpu;
 use crate::error::{Error, Result};
-
-/// How a GPU may use the memory of another one.
-#[derive(Clone, Copy)]
-pub(super) struct Peer {
-    ordinal: usize,
-    /// Whether its atomic updates there are atomic: over NVLink they are, over PCI Express not.
-    updates: bool,
-}
 
 /// `CUmemAccessDesc`, whose fields have other names in other versions of the bindings.
 #[repr(C)]
@@ -38,7 +31,7 @@ impl PoolAccess {
 }
 
 impl Gpu {
-    fn peers(&self) -> MutexGuard<'_, Vec<Peer>> {
+    fn peers(&self) -> MutexGuard<'_, BTreeMap<usize, bool>> {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -58,12 +51,13 @@ impl Gpu {
     /// Lets kernels of this GPU use memory of another one, from now to the end of the process.
     pub(crate) fn enable_peer_access(&self, peer: &Gpu) -> Result<()> {
         let mut peers = self.peers();
-        if self.ordinal() == peer.ordinal() || peers.iter().any(|known| known.ordinal == peer.ordinal()) {
+        if self.ordinal() == peer.ordinal() || peers.contains_key(&peer.ordinal()) {
             return Ok(());
         }
         if !self.can_access(peer)? {
             return Err(Error::NoPeerAccess { device: self.to_string(), peer: peer.to_string() });
         }
+        // Over NVLink there are atomic updates, over PCI Express not.
         let mut updates = 0;
         let native = CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED;
         let (own, other) = (self.context.cu_device(), peer.context.cu_device());
@@ -80,13 +74,13 @@ impl Gpu {
         // SAFETY: the pool is the peer's, and the description, which is laid out as the driver's, is read during the call.
         let open = |pool| unsafe { sys::cuMemPoolSetAccess(pool, (&raw const access).cast(), 1) }.result();
         peer.with_pool("opening the pool of memory to another GPU", open)?;
-        peers.push(Peer { ordinal: peer.ordinal(), updates: updates != 0 });
+        peers.insert(peer.ordinal(), updates != 0);
         Ok(())
     }
 
     /// Whether kernels of this GPU may use memory of the other one, and update it atomically if they are to do that.
     pub(crate) fn reaches(&self, other: &Gpu, updates: bool) -> bool {
-        let allows = |peer: &Peer| peer.ordinal == other.ordinal() && (peer.updates || !updates);
-        self.ordinal() == other.ordinal() || self.peers().iter().any(allows)
+        let allows = |&can_update: &bool| can_update || !updates;
+        self.ordinal() == other.ordinal() || self.peers().get(&other.ordinal()).is_some_and(allows)
     }
 }

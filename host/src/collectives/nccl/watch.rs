@@ -1,19 +1,27 @@
 //! The thread that ends what takes too long on GPUs: a kernel of NCCL waits for other ranks for ever.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
-use super::GpuRank;
 use crate::error::{Error, Result};
 
 /// How often it looks.
 const PERIOD: Duration = Duration::from_millis(20);
 
-static RANKS: Mutex<Vec<Weak<GpuRank>>> = Mutex::new(Vec::new());
+/// A rank that is looked after.
+pub(super) trait Watched: Send + Sync {
+    /// Whether it has work that may not be done.
+    fn is_busy(&self) -> bool;
+
+    /// Forgets what is done, and ends what takes too long.
+    fn check(&self);
+}
+
+static RANKS: Mutex<Vec<Weak<dyn Watched>>> = Mutex::new(Vec::new());
 static WORK: Condvar = Condvar::new();
 
-fn ranks() -> MutexGuard<'static, Vec<Weak<GpuRank>>> {
+fn ranks() -> MutexGuard<'static, Vec<Weak<dyn Watched>>> {
     RANKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -28,8 +36,8 @@ pub(super) fn start() -> Result<()> {
 }
 
 /// Looks after a rank until it is dropped.
-pub(super) fn add(rank: &Arc<GpuRank>) {
-    ranks().push(Arc::downgrade(rank));
+pub(super) fn add(rank: Weak<dyn Watched>) {
+    ranks().push(rank);
 }
 
 /// Says that there is something to look after.
