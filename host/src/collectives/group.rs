@@ -286,6 +286,10 @@ impl<'tensors> Group<'tensors> {
             return Err(member.refused(kind, format!("there is no rank {peer}")));
         }
         member.check_device(kind, "the stream", &stream.device())?;
+        if stream.as_gpu().is_some_and(|(_, stream)| stream.is_captured()) {
+            let problem = "the stream is captured into a graph, and what ranks do together has to run when it is called";
+            return Err(member.refused(kind, problem.to_owned()));
+        }
         let places = match &memory {
             Memory::Both(source, target) => [Some(&source.place), Some(&target.place)],
             Memory::InPlace(Target { place, .. }) | Memory::Source(Source { place, .. }) => {
@@ -365,7 +369,6 @@ impl Prepared<'_> {
         let write = |target: &mut Target| -> Result<*mut u8> {
             Ok(target.storage.lend_mut(stream).map_err(device_error)?.wrapping_add(target.place.offset))
         };
-        let own = self.member.rank * self.call.bytes();
         Ok(match (&mut self.memory, self.call.kind) {
             (Memory::Both(source, target), _) => Buffers { source: read(source)?, target: write(target)? },
             // Nothing is written there.
@@ -374,10 +377,10 @@ impl Prepared<'_> {
             }
             (Memory::InPlace(whole), kind) => {
                 let whole = write(whole)?;
-                let part = whole.wrapping_add(own);
+                let part = |bytes| whole.wrapping_add(self.member.rank * bytes);
                 match kind {
-                    Kind::AllGather => Buffers { source: part, target: whole },
-                    Kind::ReduceScatter(_) => Buffers { source: whole, target: part },
+                    Kind::AllGather => Buffers { source: part(self.call.bytes()), target: whole },
+                    Kind::ReduceScatter(_) => Buffers { source: whole, target: part(self.call.bytes()) },
                     _ => Buffers { source: whole, target: whole },
                 }
             }

@@ -13,7 +13,7 @@ use crate::tensor::{TensorView, TensorViewMut};
 /// Tensors are those of the rank's device. Their elements lie one after the other: whole tensors, or slices along the first axis. Element types, shapes and
 /// the reduction are the same on all ranks. Calls differ in nothing but the rank and the tensors.
 ///
-/// A call is work on the stream, and a use of the tensors as a launch is. It returns when the stream has the work; on the CPU when the work is done.
+/// A call is work on the stream, and a use of the tensors as a launch is. It cannot be captured into a graph. It returns when the stream has the work; on the CPU when the work is done.
 ///
 /// # Errors
 /// [`CollectiveError::Argument`] if a tensor or the stream does not fit; nothing has happened then. [`CollectiveError::Failed`] if the ranks do not come

@@ -114,6 +114,21 @@ impl GpuStream {
         state == sys::CUresult::CUDA_SUCCESS
     }
 
+    /// Whether somebody captures the stream into a graph, or, of the default stream, one that it would wait for.
+    #[cfg(feature = "nccl")]
+    pub(crate) fn is_captured(&self) -> bool {
+        const NONE: sys::CUstreamCaptureStatus = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        let mut status = NONE;
+        if self.bind().is_err() {
+            return false;
+        }
+        // SAFETY: as above, and the driver writes one status.
+        match unsafe { sys::cuStreamIsCapturing(self.handle(), &mut status) } {
+            sys::CUresult::CUDA_SUCCESS => status != NONE,
+            other => other == sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+        }
+    }
+
     /// Waits until all work given to this stream is done. The GPU's context must be the calling thread's current one.
     pub(super) fn finish(&self) -> Result<(), DriverError> {
         // SAFETY: as above.
