@@ -465,6 +465,8 @@ fn ranks_must_go_together() {
     assert!(
         message(2, 2, &id).contains("rank 2 of 2 cannot have a communicator: of 2 ranks the last one is 1")
     );
+    assert!(message(0, usize::MAX, &id).contains("from 1 to 1048576 ranks"));
+    assert!(message(0, 0, &id).contains("from 1 to 1048576 ranks"));
     assert!(message(0, 2, &UniqueId::from_bytes([7; 128])).contains("was made for GPUs"));
     let mut elsewhere = *id.as_bytes();
     elsewhere[16] ^= 1;

@@ -11,6 +11,9 @@ use super::world::World;
 use crate::device::Device;
 use crate::stream::Stream;
 
+/// The most ranks: far more than there are GPUs in one place, and few enough to be listed.
+const MOST_RANKS: usize = 1 << 20;
+
 /// A rank's part in the ranks that do things together. See [the module](super) for how ranks, threads and devices go together.
 ///
 /// Dropping a communicator waits until its work is done, no longer than the time-out. Calls that other ranks of the process still wait
@@ -97,8 +100,11 @@ impl Communicator {
         timeout: Duration,
     ) -> Result<Self> {
         let refuse = |problem: String| Err(CollectiveError::Ranks { rank, world_size, problem });
+        if !(1..=MOST_RANKS).contains(&world_size) {
+            return refuse(format!("there are from 1 to {MOST_RANKS} ranks"));
+        }
         if rank >= world_size {
-            return refuse(format!("of {world_size} ranks the last one is {}", world_size as isize - 1));
+            return refuse(format!("of {world_size} ranks the last one is {}", world_size - 1));
         }
         if device.is_gpu() == id.is_for_cpu() {
             let kind = if device.is_gpu() { "the CPU" } else { "GPUs" };
