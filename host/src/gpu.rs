@@ -7,6 +7,7 @@
 mod device;
 mod driver;
 mod failure;
+mod graph;
 mod loaded;
 mod memory;
 mod messages;
@@ -19,6 +20,7 @@ mod stream;
 mod tensor_maps;
 
 pub(crate) use device::Gpu;
-pub(crate) use memory::{Access, GpuMemory};
+pub(crate) use graph::{GpuGraph, GpuOperation, GraphMaps};
+pub(crate) use memory::GpuMemory;
 pub(crate) use pinned::GpuPinned;
 pub(crate) use stream::{GpuEvent, GpuStream};

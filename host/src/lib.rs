@@ -53,6 +53,7 @@
 //! - `ndarray`: tensors from and to arrays of the crate `ndarray`.
 //! - `npy`, `npz`, `safetensors`, `gguf`: tensors from and to files.
 
+mod access;
 mod argument;
 mod artifact;
 #[cfg_attr(
@@ -81,6 +82,7 @@ mod gpu;
 #[cfg(not(feature = "cudarc"))]
 #[path = "gpu/absent.rs"]
 mod gpu;
+mod graph;
 mod grid;
 mod launch;
 mod matrix;
@@ -88,7 +90,9 @@ mod owner;
 mod parameters;
 mod pinned;
 mod pool;
+mod prepared;
 mod printer;
+mod recording;
 #[cfg(any(
     feature = "dlpack",
     feature = "cuda-array-interface",
@@ -125,6 +129,7 @@ pub use exchange::cuda_array;
 pub use exchange::dlpack;
 #[cfg(any(feature = "dlpack", feature = "cuda-array-interface"))]
 pub use exchange::{ExchangeError, ReadOnlyTensor};
+pub use graph::{Graph, GraphOperands, OperandList};
 pub use grid::{BlockCount, Grid};
 pub use launch::{Launch, LaunchUnsafe};
 pub use pinned::PinnedBuffer;

@@ -107,17 +107,33 @@ pub(crate) struct Line {
     pub(crate) place: String,
 }
 
-impl Line {
-    /// Shows the launch, which takes place now.
-    pub(crate) fn show(&self) {
-        printer::warn(&format!("{self}, at {:.3} s", since_first().as_secs_f64()));
-    }
+/// A launch of a graph, as its line shows it.
+pub(crate) struct GraphLine {
+    pub(crate) launches: usize,
+    pub(crate) copies: usize,
+    /// The device and the stream.
+    pub(crate) place: String,
+}
 
-    /// Shows the launch, which has taken so long.
-    pub(crate) fn show_with(&self, time: Duration) {
-        // It began before.
-        let began = since_first().saturating_sub(time);
-        printer::warn(&format!("{self}, at {:.3} s, took {time:.2?}", began.as_secs_f64()));
+/// Shows a launch, which takes place now.
+pub(crate) fn show(line: &impl fmt::Display) {
+    printer::warn(&format!("{line}, at {:.3} s", since_first().as_secs_f64()));
+}
+
+/// Shows a launch, which has taken so long.
+pub(crate) fn show_with(line: &impl fmt::Display, time: Duration) {
+    // It began before.
+    let began = since_first().saturating_sub(time);
+    printer::warn(&format!("{line}, at {:.3} s, took {time:.2?}", began.as_secs_f64()));
+}
+
+impl fmt::Display for GraphLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { launches, copies, place } = self;
+        let counted = |count: usize, one, many| format!("{count} {}", if count == 1 { one } else { many });
+        let (launches, copies) =
+            (counted(*launches, "launch", "launches"), counted(*copies, "copy", "copies"));
+        write!(f, "trace: a graph of {launches} and {copies}, {place}")
     }
 }
 

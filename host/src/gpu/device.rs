@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use cudarc::driver::sys::CUdevice_attribute;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
@@ -27,6 +27,10 @@ pub(crate) struct Gpu {
     pub(super) tensor_maps: TensorMaps,
     /// Brings small things to the GPU beside all other work; made when the first one is.
     uploads: OnceLock<Arc<CudaStream>>,
+    /// Captures graphs; made when the first one is.
+    captures: OnceLock<Arc<CudaStream>>,
+    /// Written by who captures a graph, read by who waits for the whole GPU: the driver fails both if they meet.
+    pub(super) capturing: RwLock<()>,
     default_stream: GpuStream,
     name: String,
     capability: (u32, u32),
@@ -104,6 +108,8 @@ impl Gpu {
             messages: Mutex::default(),
             tensor_maps: TensorMaps::default(),
             uploads: OnceLock::new(),
+            captures: OnceLock::new(),
+            capturing: RwLock::default(),
             context,
         })
     }
@@ -145,10 +151,16 @@ impl Gpu {
 
     /// Waits for all work on the GPU.
     pub(crate) fn synchronize(&self) -> Result<()> {
-        self.check("waiting for the GPU", self.context.synchronize())?;
+        self.settle()?;
         self.launches.forget(None);
         self.show_messages();
         Ok(())
+    }
+
+    /// The same without a look at what kernels have printed, which the user's function shows, and which may launch others.
+    pub(super) fn settle(&self) -> Result<()> {
+        let _no_capture = self.capturing.read().unwrap_or_else(PoisonError::into_inner);
+        self.check("waiting for the GPU", self.context.synchronize())
     }
 
     /// The stream that is used where the user names none.
@@ -186,11 +198,20 @@ impl Gpu {
 
     /// A stream that waits for nobody's kernels. A copy without a stream would, and would come back before its end.
     pub(super) fn upload_stream(&self) -> Result<&Arc<CudaStream>> {
-        match self.uploads.get() {
+        self.stream_in(&self.uploads)
+    }
+
+    /// A stream that nothing else is given to than graphs to be captured, by who has `capturing` for itself.
+    pub(super) fn capture_stream(&self) -> Result<&Arc<CudaStream>> {
+        self.stream_in(&self.captures)
+    }
+
+    fn stream_in<'gpu>(&self, place: &'gpu OnceLock<Arc<CudaStream>>) -> Result<&'gpu Arc<CudaStream>> {
+        match place.get() {
             Some(stream) => Ok(stream),
             None => {
                 let stream = self.check("making a stream", self.context.new_stream())?;
-                Ok(self.uploads.get_or_init(|| stream))
+                Ok(place.get_or_init(|| stream))
             }
         }
     }

@@ -16,20 +16,12 @@ use cudarc::driver::{result, sys};
 
 use super::release;
 use super::{Gpu, GpuPinned, GpuStream};
+use crate::access::Access;
 use crate::error::{Error, Result};
 use crate::owner::Owner;
 
 /// Empty buffers have an address too: not null, and aligned for all.
 const EMPTY: sys::CUdeviceptr = 256;
-
-/// How a piece of work uses a buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// It only reads: other reads may run beside it.
-    Read,
-    /// It writes, so that it must have the buffer for itself.
-    Write,
-}
 
 /// A buffer in the global memory of a GPU.
 pub(crate) struct GpuMemory {
@@ -118,6 +110,11 @@ impl GpuMemory {
     /// The GPU that the buffer belongs to.
     pub(crate) fn gpu(&self) -> &'static Gpu {
         self.gpu
+    }
+
+    /// Length in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The buffer's address on the GPU.

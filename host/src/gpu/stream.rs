@@ -12,7 +12,7 @@ use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
 use super::Gpu;
 use super::driver;
 use super::failure::Launched;
-use super::loaded::Handle;
+use super::loaded::{Function, Handle};
 use crate::entry;
 use crate::error::Result;
 
@@ -159,18 +159,50 @@ impl GpuStream {
         parameters: &mut [*mut c_void],
     ) -> Result<()> {
         gpu.bind()?;
+        let launch = GpuLaunch::new(gpu, kernel, grid)?;
+        gpu.launches.note(Launched::new(self.handle() as usize, kernel));
+        // SAFETY: passed on to the caller.
+        gpu.check("launching a kernel", unsafe { launch.give(self.handle(), parameters) })
+    }
+}
+
+/// A kernel that is ready for this GPU, and the grid that it is launched on.
+pub(super) struct GpuLaunch {
+    function: Function,
+    grid: [u32; 3],
+    cluster: [u32; 3],
+    /// Whether it may start before the kernel that it depends on has ended.
+    starts_early: bool,
+}
+
+impl GpuLaunch {
+    /// The launch of a kernel whose code comes to the GPU now if it is not there yet. The GPU's context must be the calling thread's
+    /// current one.
+    pub(super) fn new(gpu: &Gpu, kernel: &Description, grid: [u32; 3]) -> Result<Self> {
         let function = gpu.function(kernel)?;
         entry::check_target(kernel, function.image, gpu, gpu.capability())?;
-        gpu.launches.note(Launched::new(self.handle() as usize, kernel));
+        let starts_early = kernel.dependent && function.waits;
+        Ok(Self { function, grid, cluster: kernel.cluster, starts_early })
+    }
+
+    /// Gives the launch to a stream.
+    ///
+    /// # Safety
+    /// The stream is alive, and the rest is as for [`GpuStream::launch`].
+    pub(super) unsafe fn give(
+        &self,
+        stream: sys::CUstream,
+        parameters: &mut [*mut c_void],
+    ) -> Result<(), DriverError> {
+        let Self { function, grid, cluster: [x, y, z], starts_early } = *self;
         // SAFETY: an all-zero attribute is a valid one: its number 0 is `CU_LAUNCH_ATTRIBUTE_IGNORE`.
         let mut attributes: [sys::CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
         let [cluster, dependent] = &mut attributes;
-        let [x, y, z] = kernel.cluster;
         if x * y * z > 1 {
             cluster.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
             cluster.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
         }
-        if kernel.dependent && function.waits {
+        if starts_early {
             dependent.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
             dependent.value.programmaticStreamSerializationAllowed = 1;
         }
@@ -182,16 +214,16 @@ impl GpuStream {
             blockDimY: function.threads[1],
             blockDimZ: 1,
             sharedMemBytes: function.shared_bytes,
-            hStream: self.handle(),
+            hStream: stream,
             attrs: attributes.as_mut_ptr(),
             numAttrs: attributes.len() as u32,
         };
         // SAFETY: `config` and its attributes live through the call, the function belongs to a module that is never
-        // unloaded, and the caller vouches for the parameters.
+        // unloaded, and the caller vouches for the stream and the parameters.
         let launched = unsafe {
             sys::cuLaunchKernelEx(&config, function.handle.0, parameters.as_mut_ptr(), std::ptr::null_mut())
         };
-        gpu.check("launching a kernel", launched.result())
+        launched.result()
     }
 }
 

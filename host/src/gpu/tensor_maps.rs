@@ -22,11 +22,16 @@ impl Gpu {
     pub(crate) fn hold_tensor_maps(&self) -> Result<RwLockReadGuard<'_, ()>> {
         self.tensor_maps.hold(self)
     }
+
+    /// Whether the GPU has TMA, which reads maps.
+    pub(super) fn has_tensor_maps(&self) -> bool {
+        self.capability().0 >= FIRST_WITH_TMA
+    }
 }
 
 impl MapKeeper for Gpu {
     fn tensor_map(&self, description: &MapDescription) -> Result<*const TensorMap> {
-        match self.capability().0 >= FIRST_WITH_TMA {
+        match self.has_tensor_maps() {
             true => self.tensor_maps.get(self, description),
             false => Ok(std::ptr::null()),
         }
@@ -76,8 +81,7 @@ impl MapDevice for Gpu {
     }
 
     fn settle(&self) -> Result<()> {
-        // Not `Gpu::synchronize`: what kernels have printed is shown by the user's function, which may launch others.
-        self.check("waiting for the GPU", self.context.synchronize())
+        Gpu::settle(self)
     }
 }
 
