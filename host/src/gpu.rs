@@ -4,6 +4,7 @@
 //! of a buffer, so that of two reads on two streams only the later one holds back a writer. [`memory`] therefore
 //! keeps its own account of who uses what, which needs no event at all until a second stream comes in.
 
+mod capture;
 mod device;
 mod driver;
 mod failure;
@@ -24,3 +25,4 @@ pub(crate) use graph::{GpuGraph, GpuOperation, GraphMaps};
 pub(crate) use memory::GpuMemory;
 pub(crate) use pinned::GpuPinned;
 pub(crate) use stream::{GpuEvent, GpuStream};
+pub(crate) use tensor_maps::StreamMaps;

@@ -10,8 +10,10 @@ use crate::device::Device;
 #[allow(unused_imports, reason = "for links in the documentation")]
 use crate::error::Error;
 use crate::error::Result;
+use crate::gpu::StreamMaps;
 use crate::grid::Grid;
 use crate::prepared::{Prepared, Work};
+use crate::recording::Recording;
 use crate::stream::Stream;
 use crate::tensor_maps::{MapKeeper, NoMaps};
 use crate::trace::{self, Line, Trace};
@@ -139,23 +141,37 @@ struct Checked<'launch> {
     kernel: &'launch Description,
     stream: &'launch Stream,
     blocks: [u32; 3],
+    maps: Maps<'launch>,
     /// Until the launch has been given to the stream nobody drops the tensor maps that its arguments find.
     _held: Option<RwLockReadGuard<'launch, ()>>,
+}
+
+/// Who has the tensor maps of a launch.
+enum Maps<'launch> {
+    None,
+    OfStream(StreamMaps<'launch>),
+    OfGraph(&'launch Recording),
 }
 
 impl<'launch> Checked<'launch> {
     fn new(kernel: &'launch Description, stream: &'launch Stream, grid: Grid) -> Result<Self> {
         let blocks = grid.for_kernel(kernel)?;
-        let held = stream.as_gpu().map(|(gpu, _)| gpu.hold_tensor_maps()).transpose()?;
-        Ok(Self { kernel, stream, blocks, _held: held })
+        let (maps, held) = match (stream.recording(), stream.as_gpu()) {
+            (Some(recording), _) => (Maps::OfGraph(recording), None),
+            (None, Some((gpu, stream))) => {
+                (Maps::OfStream(StreamMaps(gpu, stream)), Some(gpu.hold_tensor_maps()?))
+            }
+            (None, None) => (Maps::None, None),
+        };
+        Ok(Self { kernel, stream, blocks, maps, _held: held })
     }
 
     /// What the arguments are resolved for.
     fn launching(&self) -> Launching<'_, Stream> {
-        let maps: &dyn MapKeeper = match (self.stream.recording(), self.stream.as_gpu()) {
-            (Some(recording), _) => &**recording,
-            (None, Some((gpu, _))) => gpu,
-            (None, None) => &NoMaps,
+        let maps: &dyn MapKeeper = match &self.maps {
+            Maps::None => &NoMaps,
+            Maps::OfStream(maps) => maps,
+            Maps::OfGraph(recording) => *recording,
         };
         Launching { stream: self.stream, maps }
     }

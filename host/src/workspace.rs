@@ -75,7 +75,7 @@ fn kept() -> MutexGuard<'static, Vec<Kept>> {
 ///
 /// The memory is kept for the next call that wants no more of it on the same stream, of whatever type; in all, eight such
 /// pieces are. Calls may be nested, and come from several threads: each has memory of its own. In the capture of a [`Graph`](crate::Graph) the
-/// memory becomes the graph's.
+/// memory becomes the graph's. On a stream that somebody else captures it is allocated and freed in their graph.
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -111,6 +111,12 @@ pub fn workspace<T: Element, const RANK: usize, R>(
     let of_bools = TypeId::of::<T>() == TypeId::of::<bool>();
     let user = User::of(stream, of_bools);
     stream.recording().map_or(Ok(()), |recording| recording.check_open())?;
+    if let User::Stream(_) = user
+        && let Some(mut storage) = Storage::captured(stream, needed.max(1), of_bools.then_some(0))?
+    {
+        // A graph of somebody else's: who knows how long it has the address.
+        return body(TensorViewMut::new(&mut storage, Layout::row_major(shape)));
+    }
     let taken = match take(&user, needed) {
         Some(taken) => taken,
         None => {

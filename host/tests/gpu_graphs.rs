@@ -223,3 +223,125 @@ fn what_a_graph_cannot_have_is_refused_with_advice() {
     INCREMENT.launch(&device, grid(), (&mut other,)).unwrap();
     assert_eq!(other.to_vec().unwrap(), [1.0; LEN]);
 }
+
+/// Captures of others, who here are this test.
+#[cfg(feature = "cudarc")]
+mod captures_of_others {
+    use std::sync::Arc;
+
+    use cuda_tiles_host::Stream;
+    use cudarc::driver::sys::{self, CUstreamCaptureMode};
+
+    use super::*;
+
+    struct Theirs(sys::CUgraphExec);
+
+    impl Theirs {
+        /// Captures in the strictest mode, as PyTorch does.
+        fn capture(stream: &Stream, record: impl FnOnce()) -> Self {
+            let (mut graph, mut executable) = (std::ptr::null_mut(), std::ptr::null_mut());
+            let (handle, mode) = (stream.handle().cast(), CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL);
+            // SAFETY: the stream is alive, the results are written, and the graph is destroyed once.
+            unsafe { sys::cuStreamBeginCapture_v2(handle, mode) }.result().unwrap();
+            record();
+            // SAFETY: as above.
+            unsafe {
+                sys::cuStreamEndCapture(handle, &mut graph).result().unwrap();
+                sys::cuGraphInstantiateWithFlags(&mut executable, graph, 0).result().unwrap();
+                sys::cuGraphDestroy(graph).result().unwrap();
+            }
+            Self(executable)
+        }
+
+        fn launch(&self, stream: &Stream) {
+            // SAFETY: both are alive.
+            unsafe { sys::cuGraphLaunch(self.0, stream.handle().cast()) }.result().unwrap();
+            stream.synchronize().unwrap();
+        }
+    }
+
+    fn allocate() -> *mut f32 {
+        let mut address = 0;
+        // SAFETY: the result is written. The memory stays to the end of the process.
+        unsafe { sys::cuMemAlloc_v2(&mut address, LEN * size_of::<f32>()) }.result().unwrap();
+        address as *mut f32
+    }
+
+    /// In a process of its own: in the strictest mode what other tests do at the same time breaks captures.
+    #[test]
+    fn captures_of_others_work() {
+        if gpu().is_none() {
+            return;
+        }
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        let name = "captures_of_others::launches_workspaces_and_imports_can_be_captured";
+        let output = again.args(["--ignored", "--exact", name, "--nocapture"]).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{text}");
+    }
+
+    #[test]
+    #[ignore = "`captures_of_others_work` runs it in another process"]
+    fn launches_workspaces_and_imports_can_be_captured() {
+        // SAFETY: the entry does what the kernel of its name does.
+        static FRESH: Artifact = unsafe {
+            Artifact::new(
+                "fresh in a capture",
+                &[image(
+                    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry first() { ret; }\n",
+                    &[entry("first")],
+                )],
+                None,
+            )
+        };
+        // SAFETY: as above.
+        static FIRST: Kernel<()> = unsafe { Kernel::new(description("first", &[]), |_, _| ()) };
+        let Some(device) = gpu() else { return };
+        device.load(&FRESH).unwrap();
+        let mut ours = filled(&device, 0.0);
+        let stream = device.stream().unwrap();
+        let owner = Arc::new(());
+        // SAFETY: the addresses are those of this many elements, which nobody else uses.
+        let import = |address| unsafe {
+            Tensor::<f32, 1>::with_owner(&stream, address, [LEN], Arc::clone(&owner)).unwrap()
+        };
+        let addresses = [allocate(), allocate()];
+        import(addresses[0]).fill(3.0).unwrap();
+        device.synchronize().unwrap();
+        let before = import(addresses[0]);
+        let graph = Theirs::capture(&stream, || {
+            let [x, mut y] = addresses.map(import);
+            FIRST.launch_on(&stream, 1, ()).unwrap();
+            workspace(&stream, [LEN], |mut between| {
+                DELAYED_COPY.launch_on(&stream, grid(), (&x, between.reborrow(), 0))?;
+                INCREMENT.launch_on(&stream, grid(), (between.reborrow(),))?;
+                DELAYED_COPY.launch_on(&stream, grid(), (between.as_view(), &mut y, 0))
+            })
+            .unwrap();
+            assert_eq!(Arc::strong_count(&owner), 4);
+            drop((x, y));
+            assert_eq!(Arc::strong_count(&owner), 2, "nothing runs that could use them");
+            drop(before);
+            assert_eq!(Arc::strong_count(&owner), 2, "there may be work from before the capture");
+            // Another stream has used it, and is done.
+            INCREMENT.launch_on(&stream, grid(), (&mut ours,)).unwrap();
+        });
+        device.synchronize().unwrap();
+        assert_eq!(Arc::strong_count(&owner), 1);
+        for replay in 1..4 {
+            workspace(&stream, [LEN], |mut other| INCREMENT.launch_on(&stream, grid(), (other.reborrow(),)))
+                .unwrap();
+            graph.launch(&stream);
+            assert_eq!(import(addresses[1]).to_vec().unwrap(), [4.0; LEN]);
+            assert_eq!(ours.to_vec().unwrap(), [replay as f32; LEN]);
+        }
+        // What cannot be captured is told.
+        let mut other = filled(&device, 0.0);
+        let (slow, y) = (device.stream().unwrap(), filled(&device, 0.0));
+        DELAYED_COPY.launch_on(&slow, grid(), (&y, &mut other, 50 * DELAY)).unwrap();
+        Theirs::capture(&stream, || {
+            let told = message(INCREMENT.launch_on(&stream, grid(), (&mut other,)));
+            assert!(told.contains("memory is used on two streams, of which somebody captures one"), "{told}");
+        });
+    }
+}

@@ -29,6 +29,9 @@ pub(crate) struct GpuMemory(&'static Gpu);
 
 pub(crate) enum GpuPinned {}
 
+/// The maps for launches on a stream.
+pub(crate) struct StreamMaps<'stream>(pub(crate) &'static Gpu, pub(crate) &'stream GpuStream);
+
 pub(crate) enum GpuOperation {}
 
 pub(crate) enum GpuGraph {}
@@ -132,9 +135,9 @@ impl Gpu {
     }
 }
 
-impl MapKeeper for Gpu {
+impl MapKeeper for StreamMaps<'_> {
     fn tensor_map(&self, _description: &MapDescription) -> Result<*const TensorMap> {
-        match *self {}
+        match *self.0 {}
     }
 }
 
@@ -196,6 +199,15 @@ impl GpuEvent {
 
 impl GpuMemory {
     pub(crate) fn filled(gpu: &'static Gpu, _bytes: usize, _fill: u8) -> Result<Self> {
+        match *gpu {}
+    }
+
+    pub(crate) fn captured(
+        gpu: &'static Gpu,
+        _stream: &GpuStream,
+        _bytes: usize,
+        _fill: Option<u8>,
+    ) -> Result<Option<Self>> {
         match *gpu {}
     }
 

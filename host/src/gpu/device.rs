@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use cudarc::driver::sys::CUdevice_attribute;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
@@ -12,8 +12,10 @@ use super::driver;
 use super::failure::{Launches, describe};
 use super::loaded::Modules;
 use super::messages::Messages;
+use super::release;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
+use crate::owner::Owner;
 use crate::tensor_maps::TensorMaps;
 
 /// A GPU that this process has opened. It stays open to the end of the process, with all that is loaded on it: opening
@@ -25,12 +27,16 @@ pub(crate) struct Gpu {
     /// What its kernels say; made when a module that has something to say is loaded.
     pub(super) messages: Mutex<Option<Messages>>,
     pub(super) tensor_maps: TensorMaps,
+    /// Those of launches on streams that somebody captures, whose graphs may be launched as long as the process runs.
+    pub(super) captured_maps: TensorMaps,
     /// Brings small things to the GPU beside all other work; made when the first one is.
     uploads: OnceLock<Arc<CudaStream>>,
     /// Captures graphs; made when the first one is.
     captures: OnceLock<Arc<CudaStream>>,
     /// Written by who captures a graph, read by who waits for the whole GPU: the driver fails both if they meet.
     pub(super) capturing: RwLock<()>,
+    /// Owners of memory that was used on streams which somebody captured: they end when the whole GPU has been waited for.
+    deferred: Mutex<Vec<Owner>>,
     default_stream: GpuStream,
     name: String,
     capability: (u32, u32),
@@ -107,9 +113,11 @@ impl Gpu {
             launches: Launches::default(),
             messages: Mutex::default(),
             tensor_maps: TensorMaps::default(),
+            captured_maps: TensorMaps::default(),
             uploads: OnceLock::new(),
             captures: OnceLock::new(),
             capturing: RwLock::default(),
+            deferred: Mutex::default(),
             context,
         })
     }
@@ -151,10 +159,19 @@ impl Gpu {
 
     /// Waits for all work on the GPU.
     pub(crate) fn synchronize(&self) -> Result<()> {
-        self.settle()?;
+        let deferred = std::mem::take(&mut *self.deferred());
+        if let Err(error) = self.settle() {
+            self.deferred().extend(deferred);
+            return Err(error);
+        }
+        deferred.into_iter().for_each(release::now);
         self.launches.forget(None);
         self.show_messages();
         Ok(())
+    }
+
+    pub(super) fn deferred(&self) -> MutexGuard<'_, Vec<Owner>> {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same without a look at what kernels have printed, which the user's function shows, and which may launch others.

@@ -68,6 +68,11 @@ fn finish(waiting: Waiting) {
     now(waiting.owner);
 }
 
+/// Keeps an owner until the program has waited for the whole GPU.
+pub(super) fn later(gpu: &Gpu, owner: Owner) {
+    gpu.deferred().push(owner);
+}
+
 /// Drops an owner of whose memory nobody has a use. One that panics must not end the thread that others wait on.
 pub(super) fn now(owner: Owner) {
     let _ = catch_unwind(AssertUnwindSafe(move || drop(owner)));

@@ -10,11 +10,12 @@ use cudarc::driver::sys::{self, CUevent_flags, CUlaunchAttributeID};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
 
 use super::Gpu;
+use super::capture::Relaxed;
 use super::driver;
 use super::failure::Launched;
 use super::loaded::{Function, Handle};
 use crate::entry;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A queue of work on a GPU. Clones are the same queue.
 #[derive(Clone)]
@@ -138,6 +139,16 @@ impl GpuStream {
         if self.is(other) {
             return Ok(());
         }
+        gpu.bind()?;
+        match (self.is_captured(), other.is_captured()) {
+            (true, false) => {
+                let _relaxed = Relaxed::new();
+                // The graph cannot wait for what is no part of it, and has not to if that is over.
+                return if other.is_idle() { Ok(()) } else { Err(between_captures()) };
+            }
+            (false, true) => return Err(between_captures()),
+            _ => {}
+        }
         // Another thread may record the marker again between the two calls: then this stream waits for more than it
         // has to, never for less.
         let marker = gpu.check("making an event", other.marker())?;
@@ -225,6 +236,13 @@ impl GpuLaunch {
         };
         launched.result()
     }
+}
+
+/// The error of a wait between a stream that somebody captures and one that nobody does.
+fn between_captures() -> Error {
+    let problem = "memory is used on two streams, of which somebody captures one: use it on the captured stream alone, or wait for the other one \
+                   before the capture begins";
+    Error::Graph { operation: "giving work to a stream", problem: problem.to_owned() }
 }
 
 /// By the driver's handle, which is 0 for the default stream.

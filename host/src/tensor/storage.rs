@@ -47,6 +47,14 @@ impl Storage {
         Ok(Self::Cpu(memory))
     }
 
+    /// Allocates memory in the graph that somebody captures with this stream, as [`GpuMemory::captured`] does. `None` if nobody does.
+    pub(crate) fn captured(stream: &Stream, bytes: usize, fill: Option<u8>) -> Result<Option<Self>> {
+        match stream.as_gpu() {
+            Some((gpu, stream)) => Ok(GpuMemory::captured(gpu, stream, bytes, fill)?.map(Self::Gpu)),
+            None => Ok(None),
+        }
+    }
+
     /// Memory of a stream's device that belongs to somebody else, who uses it on that stream before and after. `owner` is
     /// dropped once all work given to streams with the memory is done.
     ///
