@@ -2,8 +2,8 @@
 //!
 //!     cargo bench -p cuda-tiles-host --bench graphs
 //!
-//! The times are those of 20 to 200 replays back to back until the GPU is done with them, divided by their number; medians of 31 rounds in
-//! which all take turns. The kernels are short, so that it is the host and the driver that count.
+//! `done` is the time of 20 to 200 replays back to back until the GPU is done with them, divided by their number, and `call` the time of the call
+//! that launches one. Medians of 31 rounds in which all take turns. The kernels are short.
 
 #[path = "../tests/kernels/mod.rs"]
 mod kernels;
@@ -19,7 +19,8 @@ const ROUNDS: usize = 31;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let Some(device) = gpu() else { return Ok(()) };
     println!("{device}; microseconds");
-    println!("launches tensors    driver      ours   ratio  launched one by one   update");
+    println!("                  driver             ours               ratio          one by one");
+    println!("launches tensors    done     call      done     call   done   call      done   update");
     for (launches, tensors) in [(1, 1), (10, 1), (10, 10), (100, 10), (100, 100), (1000, 100)] {
         measure(&device, launches, tensors)?;
     }
@@ -69,7 +70,8 @@ fn work(stream: &Stream, launches: usize, tensors: &mut [Tensor<f32, 1>]) -> Res
 
 fn measure(device: &Device, launches: usize, tensors: usize) -> Result<(), Box<dyn std::error::Error>> {
     let stream = device.stream()?;
-    let make = || (0..tensors).map(|_| Tensor::zeros(device, [THREADS as usize])).collect::<Result<Vec<_>, _>>();
+    let make =
+        || (0..tensors).map(|_| Tensor::zeros(device, [THREADS as usize])).collect::<Result<Vec<_>, _>>();
     let (mut of_driver, mut one_by_one) = (make()?, make()?);
     // From here on they are used on this stream alone, which a captured stream can follow.
     work(&stream, tensors, &mut of_driver)?;
@@ -78,36 +80,48 @@ fn measure(device: &Device, launches: usize, tensors: usize) -> Result<(), Box<d
     let mut ours = Graph::capture(device, make()?, |stream, tensors| work(stream, launches, tensors))?;
 
     let replays = (20_000 / launches as u32).clamp(20, 200);
-    let mut times = [const { Vec::new() }; 4];
-    let [their_times, our_times, single_times, update_times] = &mut times;
+    let mut times = [const { Vec::new() }; 6];
+    let [their_times, their_calls, our_times, our_calls, single_times, update_times] = &mut times;
     for _ in 0..ROUNDS {
-        their_times.push(per_replay(replays, &stream, || Ok(theirs.launch(&stream)?))?);
-        our_times.push(per_replay(replays, &stream, || Ok(ours.launch_on(&stream)?))?);
-        single_times.push(per_replay(replays, &stream, || Ok(work(&stream, launches, &mut one_by_one)?))?);
+        let (done, call) = per_replay(replays, &stream, || Ok(theirs.launch(&stream)?))?;
+        their_times.push(done);
+        their_calls.push(call);
+        let (done, call) = per_replay(replays, &stream, || Ok(ours.launch_on(&stream)?))?;
+        our_times.push(done);
+        our_calls.push(call);
+        single_times.push(per_replay(replays, &stream, || Ok(work(&stream, launches, &mut one_by_one)?))?.0);
         let start = Instant::now();
         ours.update(|stream, tensors| work(stream, launches, tensors))?;
         update_times.push(start.elapsed());
     }
-    let [theirs, ours, single, update] = times.map(median);
+    let [theirs, their_call, ours, our_call, single, update] = times.map(median);
     println!(
-        "{launches:8} {tensors:7} {theirs:9.2} {ours:9.2} {:7.3} {single:20.2} {update:8.2}",
-        ours / theirs
+        "{launches:8} {tensors:7} {theirs:7.2} {their_call:8.2} {ours:9.2} {our_call:8.2} {:6.3} {:6.3} {single:9.2} {update:8.2}",
+        ours / theirs,
+        our_call / their_call
     );
     Ok(())
 }
 
-/// The time of a replay.
+/// The time of a replay, and that of a call when the GPU has nothing to do.
 fn per_replay(
     replays: u32,
     stream: &Stream,
     mut replay: impl FnMut() -> Result<(), Box<dyn std::error::Error>>,
-) -> Result<Duration, Box<dyn std::error::Error>> {
-    replay()?;
+) -> Result<(Duration, Duration), Box<dyn std::error::Error>> {
+    let mut calls = Vec::new();
+    for _ in 0..5 {
+        stream.synchronize()?;
+        let start = Instant::now();
+        replay()?;
+        calls.push(start.elapsed());
+    }
+    calls.sort_unstable();
     stream.synchronize()?;
     let start = Instant::now();
     (0..replays).try_for_each(|_| replay())?;
     stream.synchronize()?;
-    Ok(start.elapsed() / replays)
+    Ok((start.elapsed() / replays, calls[2]))
 }
 
 /// In microseconds.

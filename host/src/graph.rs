@@ -22,6 +22,8 @@ use crate::cpu::CpuOperation;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gpu::{GpuGraph, GraphMaps};
+#[cfg(feature = "nvtx")]
+use crate::nvtx;
 use crate::recording::{Counts, Identity, Operations, Recorded, Recording};
 use crate::stream::Stream;
 use crate::tensor::Storage;
@@ -84,7 +86,14 @@ use crate::workspace::GraphMemory;
 /// - [`workspace`](crate::workspace()) gives memory that is the graph's from then on. Tensors made in a capture are no operands.
 /// - Kernels that were not launched before are loaded.
 /// - Work that other libraries are given is not captured.
-#[doc(alias("CudaGraph", "cudaGraph", "CUgraph", "cuGraphLaunch", "cuStreamBeginCapture", "cuGraphExecUpdate"))]
+#[doc(alias(
+    "CudaGraph",
+    "cudaGraph",
+    "CUgraph",
+    "cuGraphLaunch",
+    "cuStreamBeginCapture",
+    "cuGraphExecUpdate"
+))]
 pub struct Graph<O> {
     device: Device,
     /// Before what it uses: it ends first.
@@ -127,7 +136,15 @@ impl<O: GraphOperands> Graph<O> {
             (Operations::Cpu(operations), _) => Executable::Cpu(operations),
             (Operations::Gpu(_), None) => unreachable!("a recording without a GPU is the CPU's"),
         };
-        Ok(Self { device: device.clone(), executable, uses, listed, counts: recorded.counts, memory, operands })
+        Ok(Self {
+            device: device.clone(),
+            executable,
+            uses,
+            listed,
+            counts: recorded.counts,
+            memory,
+            operands,
+        })
     }
 
     /// Captures anew, with the operands as they are now: other numbers, other tensors, another sequence. Launches that were given to streams before
@@ -175,8 +192,13 @@ impl<O: GraphOperands> Graph<O> {
             return Err(Error::WrongDevice { what: "the graph", found, other: "stream", expected });
         }
         if stream.recording().is_some() {
-            return Err(failed("launching a graph", "graphs within graphs are not captured: launch it on another stream"));
+            return Err(failed(
+                "launching a graph",
+                "graphs within graphs are not captured: launch it on another stream",
+            ));
         }
+        #[cfg(feature = "nvtx")]
+        let _range = nvtx::launch_range("graph");
         match trace::wanted() {
             Trace::Off => self.give(stream),
             Trace::Launches => {
@@ -198,7 +220,11 @@ impl<O: GraphOperands> Graph<O> {
         if let Some(changed) = list.first_difference(&self.device, &self.listed) {
             return Err(failed("launching a graph", &changed));
         }
-        let used = || list.of_device(&self.device).zip(&self.uses).filter_map(|(operand, access)| Some((operand, (*access)?)));
+        let used = || {
+            list.of_device(&self.device)
+                .zip(&self.uses)
+                .filter_map(|(operand, access)| Some((operand, (*access)?)))
+        };
         let owned = self.memory.pieces();
         match (&mut self.executable, stream.as_gpu()) {
             (Executable::Gpu { graph, maps }, Some((_, stream))) => {

@@ -12,6 +12,8 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::StreamMaps;
 use crate::grid::Grid;
+#[cfg(feature = "nvtx")]
+use crate::nvtx;
 use crate::prepared::{Prepared, Work};
 use crate::recording::Recording;
 use crate::stream::Stream;
@@ -193,6 +195,8 @@ impl<'launch> Checked<'launch> {
             }
             return recording.launch(self.kernel, self.blocks, work);
         }
+        #[cfg(feature = "nvtx")]
+        let _range = nvtx::launch_range(self.kernel.path);
         // SAFETY: the same contract. It is called once.
         let give = || unsafe { self.give(work) };
         match wanted {

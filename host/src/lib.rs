@@ -51,6 +51,7 @@
 //! - `cust`: launches the same kernels on the contexts, streams and buffers of the crate `cust`.
 //! - `dlpack`, `cuda-array-interface`: arrays of other libraries in the same process, without a copy.
 //! - `ndarray`: tensors from and to arrays of the crate `ndarray`.
+//! - `nvtx`: ranges on the time lines of profilers.
 //! - `npy`, `npz`, `safetensors`, `gguf`: tensors from and to files.
 
 mod access;
@@ -86,6 +87,8 @@ mod graph;
 mod grid;
 mod launch;
 mod matrix;
+#[cfg(feature = "nvtx")]
+pub mod nvtx;
 mod owner;
 mod parameters;
 mod pinned;

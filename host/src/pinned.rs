@@ -60,7 +60,9 @@ impl Pinned {
     pub(crate) fn identity(&self) -> Identity {
         match &self.memory {
             PinnedMemory::Cpu(memory) => Identity { number: memory.number(), bytes: memory.bytes().len() },
-            PinnedMemory::Gpu(memory) => Identity { number: memory.address() as usize, bytes: memory.bytes() },
+            PinnedMemory::Gpu(memory) => {
+                Identity { number: memory.address() as usize, bytes: memory.bytes() }
+            }
         }
     }
 

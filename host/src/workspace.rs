@@ -35,7 +35,10 @@ enum User {
     Stream(GpuStream),
     /// A graph that is being recorded, which has addresses of the memory: nobody else gets it. What is filled before a launch stays so in the
     /// second replay only if nothing but `bool`s is ever written to it.
-    Graph { recording: Arc<Recording>, of_bools: bool },
+    Graph {
+        recording: Arc<Recording>,
+        of_bools: bool,
+    },
 }
 
 impl User {
@@ -129,7 +132,9 @@ pub fn workspace<T: Element, const RANK: usize, R>(
         }
     };
     let mut taken = Taken(Some(taken));
-    let Some(Kept { user, storage, .. }) = &mut taken.0 else { unreachable!("it is taken until it is dropped") };
+    let Some(Kept { user, storage, .. }) = &mut taken.0 else {
+        unreachable!("it is taken until it is dropped")
+    };
     if of_bools && !user.is_graph() {
         storage.fill(0..needed, &[0])?;
     }
@@ -201,8 +206,7 @@ pub(crate) struct Lent<'memory> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        let is_its =
-            |kept: &mut Kept| matches!(&kept.user, User::Graph { recording, .. } if Arc::ptr_eq(recording, self.recording));
+        let is_its = |kept: &mut Kept| matches!(&kept.user, User::Graph { recording, .. } if Arc::ptr_eq(recording, self.recording));
         self.memory.0.extend(kept().extract_if(.., is_its));
     }
 }

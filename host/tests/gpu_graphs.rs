@@ -29,8 +29,10 @@ fn message<T>(result: Result<T, Error>) -> String {
 #[test]
 fn a_graph_does_what_its_launches_and_copies_would() {
     let Some(device) = gpu() else { return };
-    let (input, output) =
-        (PinnedBuffer::from_slice(&device, &[3.0_f32; LEN]).unwrap(), PinnedBuffer::zeros(&device, LEN).unwrap());
+    let (input, output) = (
+        PinnedBuffer::from_slice(&device, &[3.0_f32; LEN]).unwrap(),
+        PinnedBuffer::zeros(&device, LEN).unwrap(),
+    );
     let operands = (input, filled(&device, 0.0), filled(&device, 0.0), output);
     let mut graph = Graph::capture(&device, operands, |stream, (input, x, y, output)| {
         x.copy_from_pinned(stream, input)?;
@@ -124,7 +126,10 @@ fn numbers_tensors_and_sequences_are_updated() {
     // Another tensor, which an update has to hear of.
     graph.operands_mut().0.swap(0, 1);
     let told = message(graph.launch());
-    assert!(told.starts_with("launching a graph: tensor or buffer 1 of its operands is not the one"), "{told}");
+    assert!(
+        told.starts_with("launching a graph: tensor or buffer 1 of its operands is not the one"),
+        "{told}"
+    );
     graph.update(record).unwrap();
     graph.launch().unwrap();
     assert_eq!(graph.operands().1.to_vec().unwrap(), [11.0; LEN]);
@@ -207,9 +212,12 @@ fn empty_graphs_do_nothing() {
 fn what_a_graph_cannot_have_is_refused_with_advice() {
     let Some(device) = gpu() else { return };
     let mut other = filled(&device, 0.0);
-    let told = message(Graph::capture(&device, (), |stream, _| INCREMENT.launch_on(stream, grid(), (&mut other,))));
+    let told =
+        message(Graph::capture(&device, (), |stream, _| INCREMENT.launch_on(stream, grid(), (&mut other,))));
     assert!(
-        told.starts_with("kernel `increment`, argument 1 (`x`): using a tensor or a pinned buffer: it is none of"),
+        told.starts_with(
+            "kernel `increment`, argument 1 (`x`): using a tensor or a pinned buffer: it is none of"
+        ),
         "{told}"
     );
     let told = message(Graph::capture(&device, filled(&device, 0.0), |_, x| x.to_vec().map(|_| ())));

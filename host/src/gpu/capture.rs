@@ -4,7 +4,7 @@
 //! Asking the stream whether it is done, or letting it wait for others, breaks the capture; and in most modes of capture threads must not do what
 //! might wait for all streams.
 
-use cudarc::driver::sys::{self, CUstreamCaptureMode, CUstreamCaptureStatus, CUresult};
+use cudarc::driver::sys::{self, CUresult, CUstreamCaptureMode, CUstreamCaptureStatus};
 
 use super::GpuStream;
 

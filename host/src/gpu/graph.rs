@@ -12,12 +12,12 @@ use cuda_tiles::launch::Description;
 use cuda_tiles::memory::TensorMap;
 use cudarc::driver::{DriverError, sys};
 
+use super::Gpu;
 use super::failure::Launched;
 use super::loaded::Handle;
 use super::memory::GpuMemory;
 use super::pinned::{Copies, GpuPinned};
 use super::stream::{GpuLaunch, GpuStream};
-use super::Gpu;
 use crate::access::Access;
 use crate::error::Result;
 use crate::parameters::EntryParameters;
@@ -58,7 +58,9 @@ impl GpuOperation {
         match &mut self.0 {
             // SAFETY: the parameters are those of the kernel, and live through the call; the memory that they point to is used by launches of
             // the graph alone, for which the caller vouches.
-            Operation::Launch { launch, parameters, .. } => unsafe { launch.give(stream, &mut parameters.addresses()) },
+            Operation::Launch { launch, parameters, .. } => unsafe {
+                launch.give(stream, &mut parameters.addresses())
+            },
             // SAFETY: the same holds for the memory that is copied.
             Operation::Copy { source, target, bytes } => unsafe {
                 sys::cuMemcpyAsync(*target, *source, *bytes, stream).result()
@@ -126,7 +128,8 @@ impl GpuGraph {
         // By their addresses, and each once: two graphs on two threads that wait for the same two must not wait for each other.
         pinned.sort_unstable_by_key(|pinned| pinned.address());
         pinned.dedup_by_key(|pinned| pinned.address());
-        let copies: Vec<Copies<'_>> = pinned.iter().map(|pinned| pinned.begin(stream)).collect::<Result<_>>()?;
+        let copies: Vec<Copies<'_>> =
+            pinned.iter().map(|pinned| pinned.begin(stream)).collect::<Result<_>>()?;
         let handle = stream.handle() as usize;
         self.gpu.launches.note_all(self.kernels.iter().map(|launched| launched.on(handle)));
         // SAFETY: the graph is alive and nobody else launches it, its memory is in use by it from here on, and the rest is passed on to the caller.
@@ -255,7 +258,10 @@ impl MapDevice for Room {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
         let within = |(&chunk, memory): (&u64, _)| Some((address.checked_sub(chunk)? as usize, memory));
-        let found = chunks.iter().filter_map(within).find(|(offset, memory): &(usize, &GpuMemory)| *offset < memory.bytes());
+        let found = chunks
+            .iter()
+            .filter_map(within)
+            .find(|(offset, memory): &(usize, &GpuMemory)| *offset < memory.bytes());
         match found {
             Some((offset, memory)) => memory.write(offset, &bytes),
             None => unreachable!("maps lie in memory that was allocated for them"),

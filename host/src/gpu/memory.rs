@@ -105,7 +105,12 @@ impl GpuMemory {
     ///
     /// # Panics
     /// If there are no bytes.
-    pub(crate) fn captured(gpu: &'static Gpu, stream: &GpuStream, bytes: usize, fill: Option<u8>) -> Result<Option<Self>> {
+    pub(crate) fn captured(
+        gpu: &'static Gpu,
+        stream: &GpuStream,
+        bytes: usize,
+        fill: Option<u8>,
+    ) -> Result<Option<Self>> {
         assert!(bytes > 0, "an allocation of nothing");
         gpu.bind()?;
         if !stream.is_captured() || !gpu.context.has_async_alloc() {

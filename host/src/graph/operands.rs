@@ -6,7 +6,7 @@ use cuda_tiles::element::{Element, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5
 
 use crate::access::Access;
 use crate::device::Device;
-use crate::gpu::{GpuMemory, GpuPinned};
+use crate::gpu::{Gpu, GpuMemory, GpuPinned};
 use crate::pinned::{Pinned, PinnedBuffer, PinnedMemory};
 use crate::recording::Identity;
 use crate::tensor::{Storage, Tensor, TensorView, TensorViewMut};
@@ -105,7 +105,8 @@ impl<'operands> OperandList<'operands> {
 
     /// What is on this device and not empty.
     pub(super) fn of_device(&self, device: &Device) -> impl Iterator<Item = &Operand<'operands>> {
-        self.operands.iter().filter(move |operand| operand.device() == *device && operand.identity().bytes > 0)
+        let gpu = device.as_gpu().map(Gpu::ordinal);
+        self.operands.iter().filter(move |operand| operand.gpu() == gpu && operand.identity().bytes > 0)
     }
 
     /// The first operand that is not the one that was listed before, if there is one.
@@ -125,11 +126,16 @@ impl<'operands> OperandList<'operands> {
 }
 
 impl<'operands> Operand<'operands> {
-    fn device(&self) -> Device {
-        match self.memory {
-            Memory::OfDevice(storage) => storage.device(),
-            Memory::OfHost(pinned) => pinned.device(),
-        }
+    /// The number of the GPU that has it.
+    fn gpu(&self) -> Option<usize> {
+        let gpu = match self.memory {
+            Memory::OfDevice(Storage::Gpu(memory)) => memory.gpu(),
+            Memory::OfHost(Pinned { memory: PinnedMemory::Gpu(pinned) }) => pinned.gpu(),
+            Memory::OfDevice(Storage::Cpu(_)) | Memory::OfHost(Pinned { memory: PinnedMemory::Cpu(_) }) => {
+                return None;
+            }
+        };
+        Some(gpu.ordinal())
     }
 
     pub(super) fn identity(&self) -> Identity {

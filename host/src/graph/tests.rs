@@ -102,8 +102,7 @@ fn an_update_captures_what_is_there_now() {
     let record = |stream: &Stream, (x, y, by): &mut ([Tensor<f32, 1>; 2], Tensor<f32, 1>, f32)| {
         add.launch_on(stream, grid(), (&x[0], &mut *y, *by))
     };
-    let mut graph =
-        Graph::capture(&device, ([filled(1.0), filled(10.0)], filled(0.0), 0.5), record).unwrap();
+    let mut graph = Graph::capture(&device, ([filled(1.0), filled(10.0)], filled(0.0), 0.5), record).unwrap();
     graph.operands_mut().0.swap(0, 1);
     let told = message(graph.launch());
     assert_eq!(
@@ -202,7 +201,9 @@ fn what_would_run_at_once_is_refused_for_operands() {
         |_, x| x.to_vec().map(|_| ()),
         |_, x| x.fill(1.0),
         |_, x| x.copy_from_slice(&[1.0; LEN]),
-        |_, x| x.copy_to_pinned(&Device::cpu().default_stream(), &mut PinnedBuffer::zeros(&Device::cpu(), LEN)?),
+        |_, x| {
+            x.copy_to_pinned(&Device::cpu().default_stream(), &mut PinnedBuffer::zeros(&Device::cpu(), LEN)?)
+        },
         |_, x| grow.launch(&Device::cpu(), grid(), (x, 1.0)),
         |stream, _| workspace(stream, [LEN], |view| view.as_view().to_vec().map(|_: Vec<f32>| ())),
     ];
