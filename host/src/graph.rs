@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use operands::Operand;
 pub use operands::{GraphOperands, OperandList};
 
 use crate::access::Access;
@@ -98,12 +99,16 @@ pub struct Graph<O> {
     device: Device,
     /// Before what it uses: it ends first.
     executable: Executable,
+    listed: Vec<Listed>,
+    /// How each of the listed operands is used.
     uses: Vec<Option<Access>>,
-    listed: Vec<Identity>,
     counts: Counts,
     memory: GraphMemory,
     operands: O,
 }
+
+/// An operand that was captured: which memory, and how the graph may use it.
+type Listed = (Identity, Access);
 
 enum Executable {
     Cpu(Vec<CpuOperation>),
@@ -297,18 +302,11 @@ fn record_with<O: GraphOperands>(
     memory: &mut GraphMemory,
     operands: &mut O,
     record: impl FnOnce(&Stream, &mut O) -> Result<()>,
-) -> Result<(Recorded, Vec<Identity>)> {
+) -> Result<(Recorded, Vec<Listed>)> {
     let stream = Stream::of_recording(Arc::clone(recording));
     let device = stream.device();
-    let listed: Vec<Identity> = {
-        let list = OperandList::of(operands);
-        list.of_device(&device)
-            .map(|operand| {
-                recording.allow(operand.identity(), operand.access());
-                operand.identity()
-            })
-            .collect()
-    };
+    let listed: Vec<Listed> = OperandList::of(operands).of_device(&device).map(Operand::listed).collect();
+    listed.iter().for_each(|&(identity, access)| recording.allow(identity, access));
     let _lent = memory.lend(recording);
     let recorded = recording.during(|| {
         record(&stream, operands)?;
@@ -321,9 +319,9 @@ fn record_with<O: GraphOperands>(
 }
 
 /// How each of the listed buffers is used.
-fn uses_of(listed: &[Identity], recorded: &Recorded) -> Vec<Option<Access>> {
+fn uses_of(listed: &[Listed], recorded: &Recorded) -> Vec<Option<Access>> {
     let uses: &HashMap<Identity, Access> = &recorded.uses;
-    listed.iter().map(|identity| uses.get(identity).copied()).collect()
+    listed.iter().map(|(identity, _)| uses.get(identity).copied()).collect()
 }
 
 fn failed(operation: &'static str, problem: &str) -> Error {

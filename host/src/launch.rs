@@ -73,7 +73,8 @@ pub trait LaunchUnsafe<P: Parameters> {
     /// As [`Launch::launch_on`].
     ///
     /// # Safety
-    /// The kernel's own contract, stated in its documentation, is met for this grid and these arguments.
+    /// The kernel's own contract, stated in its documentation, is met for this grid and these arguments; on a stream that captures a
+    /// [`Graph`](crate::Graph), by each launch of the graph.
     unsafe fn launch(
         &self,
         device: &Device,
@@ -90,7 +91,8 @@ pub trait LaunchUnsafe<P: Parameters> {
     /// As [`Launch::launch_on`].
     ///
     /// # Safety
-    /// The kernel's own contract, stated in its documentation, is met for this grid and these arguments.
+    /// The kernel's own contract, stated in its documentation, is met for this grid and these arguments; on a stream that captures a
+    /// [`Graph`](crate::Graph), by each launch of the graph.
     unsafe fn launch_on(
         &self,
         stream: &Stream,

@@ -5,9 +5,9 @@ mod kernels;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use cuda_tiles::launch::Kernel;
-use cuda_tiles_host::{Artifact, Device, Error, Graph, Grid, Launch, PinnedBuffer, Tensor, workspace};
-use kernels::{DELAYED_COPY, INCREMENT, THREADS, description, entry, gpu, image};
+use cuda_tiles::launch::{Description, Kernel};
+use cuda_tiles_host::{Artifact, Device, Error, Graph, Grid, Image, Launch, PinnedBuffer, Tensor, workspace};
+use kernels::{DELAYED_COPY, INCREMENT, SpanMut, THREADS, description, entry, gpu, image};
 
 /// Long enough for a race to show.
 const DELAY: u64 = 20_000_000;
@@ -194,6 +194,62 @@ fn a_kernel_may_come_to_the_gpu_in_a_capture_while_others_wait_for_the_gpu() {
         }
         done.store(true, Ordering::Relaxed);
     });
+}
+
+/// x[i] = x[i] / 2 + 1, of kernels that begin before those in front of them have ended.
+#[test]
+fn launches_that_begin_early_keep_their_order_in_a_graph() {
+    const STEP_PTX: &str = "
+        .version 7.8
+        .target sm_90
+        .address_size 64
+        .visible .entry step(.param .u64 x, .param .u32 length)
+        {
+            .reg .pred %outside;
+            .reg .b32 %index, %block, %threads, %count;
+            .reg .b64 %address, %offset;
+            .reg .f32 %value;
+            griddepcontrol.launch_dependents;
+            griddepcontrol.wait;
+            mov.u32 %index, %tid.x;
+            mov.u32 %block, %ctaid.x;
+            mov.u32 %threads, %ntid.x;
+            mad.lo.u32 %index, %block, %threads, %index;
+            ld.param.u32 %count, [length];
+            setp.ge.u32 %outside, %index, %count;
+            @%outside ret;
+            ld.param.u64 %address, [x];
+            cvta.to.global.u64 %address, %address;
+            mul.wide.u32 %offset, %index, 4;
+            add.u64 %address, %address, %offset;
+            ld.global.f32 %value, [%address];
+            fma.rn.f32 %value, %value, 0f3F000000, 0f3F800000;
+            st.global.f32 [%address], %value;
+            ret;
+        }
+        ";
+    // SAFETY: the entry does what the kernel of its name does.
+    static IMAGE: Image = unsafe { Image::new("sm_90", (9, 0), false, STEP_PTX, &[entry("step")]) };
+    static EARLY: Artifact = Artifact::new("early", std::slice::from_ref(&IMAGE), None);
+    // SAFETY: as above.
+    static STEP: Kernel<(SpanMut,)> = unsafe {
+        Kernel::new(Description { dependent: true, ..description("step", &["x"]) }, |_, _| unreachable!())
+    };
+    let Some(device) = gpu().filter(|device| device.capability() >= Some((9, 0))) else { return };
+    device.load(&EARLY).unwrap();
+    let mut graph = Graph::capture(&device, filled(&device, 0.0), |stream, x| {
+        (0..20).try_for_each(|_| STEP.launch_on(stream, grid(), (&mut *x,)))
+    })
+    .unwrap();
+    for _ in 0..50 {
+        graph.operands_mut().fill(0.0).unwrap();
+        graph.launch().unwrap();
+        let expected = 2.0 - (0.5_f32).powi(19);
+        assert_eq!(graph.operands().to_vec().unwrap(), [expected; LEN]);
+        graph
+            .update(|stream, x| (0..20).try_for_each(|_| STEP.launch_on(stream, grid(), (&mut *x,))))
+            .unwrap();
+    }
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl GpuStream {
     /// Whether both are the same queue. Default streams of all GPUs have the same handle.
     pub(crate) fn is(&self, other: &GpuStream) -> bool {
         let gpu = |stream: &GpuStream| stream.queue.context.ordinal();
-        self.handle() == other.handle() && gpu(self) == gpu(other)
+        Arc::ptr_eq(&self.queue, &other.queue) || (self.handle() == other.handle() && gpu(self) == gpu(other))
     }
 
     /// Records an event at the end of the work given to this stream so far.

@@ -110,8 +110,8 @@ impl<'operands> OperandList<'operands> {
     }
 
     /// The first operand that is not the one that was listed before, if there is one.
-    pub(super) fn first_difference(&self, device: &Device, listed: &[Identity]) -> Option<String> {
-        let mut now = self.of_device(device).map(Operand::identity);
+    pub(super) fn first_difference(&self, device: &Device, listed: &[(Identity, Access)]) -> Option<String> {
+        let mut now = self.of_device(device).map(Operand::listed);
         let first = (0..listed.len()).find(|&number| now.next() != Some(listed[number]));
         match first {
             Some(number) => Some(format!(
@@ -138,16 +138,16 @@ impl<'operands> Operand<'operands> {
         Some(gpu.ordinal())
     }
 
-    pub(super) fn identity(&self) -> Identity {
+    fn identity(&self) -> Identity {
         match self.memory {
             Memory::OfDevice(storage) => storage.identity(),
             Memory::OfHost(pinned) => pinned.identity(),
         }
     }
 
-    /// How the graph may use it.
-    pub(super) fn access(&self) -> Access {
-        self.access
+    /// Which memory it is, and how the graph may use it.
+    pub(super) fn listed(&self) -> (Identity, Access) {
+        (self.identity(), self.access)
     }
 
     pub(super) fn gpu_memory(&self) -> Option<&'operands GpuMemory> {

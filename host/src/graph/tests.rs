@@ -4,7 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cuda_tiles::prelude::*;
 
-use crate::{Device, Error, Graph, Grid, Launch, PinnedBuffer, Result, Stream, Tensor, workspace};
+use crate::{
+    Device, Error, Graph, GraphOperands, Grid, Launch, OperandList, PinnedBuffer, Result, Stream, Tensor,
+    workspace,
+};
 
 #[kernel]
 fn add(cx: Cx, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>, by: f32) {
@@ -148,6 +151,33 @@ fn operands_that_change_in_number_are_noticed() {
 }
 
 #[test]
+fn a_list_that_lends_less_than_was_captured_is_refused() {
+    struct Lying {
+        x: Tensor<f32, 1>,
+        lends_all: bool,
+    }
+    impl GraphOperands for Lying {
+        fn list<'operands>(&'operands mut self, list: &mut OperandList<'operands>) {
+            match self.lends_all {
+                true => list.add(&mut self.x),
+                false => list.add_read(&self.x),
+            }
+        }
+    }
+    let operands = Lying { x: filled(0.0), lends_all: true };
+    let mut graph = Graph::capture(&Device::cpu(), operands, |stream, operands| {
+        grow.launch_on(stream, grid(), (&mut operands.x, 1.0))
+    })
+    .unwrap();
+    graph.launch().unwrap();
+    graph.operands_mut().lends_all = false;
+    assert!(message(graph.launch()).contains("tensor or buffer 1 of its operands is not the one"));
+    let update = graph.update(|stream, operands| grow.launch_on(stream, grid(), (&mut operands.x, 1.0)));
+    assert!(message(update).contains("it is one of the graph's operands that may only be read"));
+    assert_eq!(graph.operands().x.to_vec().unwrap(), [1.0; LEN]);
+}
+
+#[test]
 fn failures_are_those_of_the_launches() {
     let device = Device::cpu();
     let record = |stream: &Stream, (x, y): &mut (Tensor<f32, 1>, Tensor<f32, 1>)| {
@@ -265,10 +295,9 @@ fn workspaces_of_graphs_are_nobody_elses() {
         })?;
         // What a workspace had before is not read: it has other types.
         workspace::<bool, 1, ()>(stream, [LEN], |mut bits| {
-            let ones = workspace::<bool, 1, _>(stream, [LEN], |ones| {
+            workspace::<bool, 1, _>(stream, [LEN], |ones| {
                 set.launch_on(stream, grid(), (bits.reborrow(), ones.as_view()))
-            });
-            ones
+            })
         })
     };
     let mut graph = Graph::capture(&device, (filled(1.0), filled(0.0)), record).unwrap();
