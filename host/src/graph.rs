@@ -80,6 +80,18 @@ use crate::workspace::GraphMemory;
 /// # Ok::<(), cuda_tiles_host::Error>(())
 /// ```
 ///
+/// What the graph has as an operand is the graph's as long as it lives:
+///
+/// ```compile_fail,E0502
+/// # use cuda_tiles_host::{Device, Graph, Tensor};
+/// # let device = Device::cpu();
+/// let mut y = Tensor::<f32, 1>::zeros(&device, [100])?;
+/// let mut graph = Graph::capture(&device, &mut y, |stream, y| Ok(()))?;
+/// assert_eq!(y.to_vec()?, [0.0; 100]);
+/// graph.launch()?;
+/// # Ok::<(), cuda_tiles_host::Error>(())
+/// ```
+///
 /// # In a capture
 /// - What runs at once, and is not captured: everything but launches and copies on the capture's stream. For the graph's operands that is refused,
 ///   as their elements would be those of before: [`Tensor::to_vec`](crate::Tensor::to_vec), launches on other streams, and so on.

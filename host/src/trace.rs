@@ -33,7 +33,8 @@ const UNKNOWN: u8 = u8::MAX;
 ///
 /// The lines go to standard error, or to the printer that [`set_printer`](crate::set_printer) has set. They have the kernel's path, the
 /// numbers of blocks and of threads in a block, the device and its stream, the seconds since the first such line, and with
-/// [`Trace::Times`] the time of the kernel. Launches that are refused leave none with `Times`.
+/// [`Trace::Times`] the time of the kernel. Launches that are refused leave none with `Times`. A launch that a [`Graph`](crate::Graph) captures
+/// leaves one that says so, and each launch of the graph one for all.
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -168,6 +169,13 @@ mod tests {
         ] {
             assert_eq!(parse(value), meaning, "{value}");
         }
+    }
+
+    #[test]
+    fn a_graph_has_one_line() {
+        let line = |launches, copies| GraphLine { launches, copies, place: "CPU".to_owned() }.to_string();
+        assert_eq!(line(1, 0), "trace: a graph of 1 launch and 0 copies, CPU");
+        assert_eq!(line(12, 1), "trace: a graph of 12 launches and 1 copy, CPU");
     }
 
     #[test]

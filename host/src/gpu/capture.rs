@@ -6,19 +6,16 @@
 
 use cudarc::driver::sys::{self, CUresult, CUstreamCaptureMode, CUstreamCaptureStatus};
 
-use super::GpuStream;
-
-impl GpuStream {
-    /// Whether somebody captures the stream, or, of the default stream, one that it would wait for. The GPU's context must be the calling thread's
-    /// current one.
-    pub(super) fn is_captured(&self) -> bool {
-        let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
-        // SAFETY: the stream is alive: it has an owner, or whoever made `self` vouches for it. The result is written.
-        let asked = unsafe { sys::cuStreamIsCapturing(self.handle(), &mut status) };
-        match asked {
-            CUresult::CUDA_SUCCESS => status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE,
-            other => other == CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-        }
+/// Whether somebody captures a stream, or, of the default stream, one that it would wait for.
+///
+/// # Safety
+/// The stream is alive, and its context is the calling thread's current one.
+pub(super) unsafe fn is_captured(stream: sys::CUstream) -> bool {
+    let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+    // SAFETY: passed on to the caller. The result is written.
+    match unsafe { sys::cuStreamIsCapturing(stream, &mut status) } {
+        CUresult::CUDA_SUCCESS => status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE,
+        other => other == CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
     }
 }
 

@@ -12,7 +12,6 @@ use super::driver;
 use super::failure::{Launches, describe};
 use super::loaded::Modules;
 use super::messages::Messages;
-use super::release;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
 use crate::owner::Owner;
@@ -164,7 +163,7 @@ impl Gpu {
             self.deferred().extend(deferred);
             return Err(error);
         }
-        deferred.into_iter().for_each(release::now);
+        deferred.into_iter().for_each(Owner::end);
         self.launches.forget(None);
         self.show_messages();
         Ok(())

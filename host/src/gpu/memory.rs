@@ -321,10 +321,10 @@ impl GpuMemory {
             // No stream can be asked, nor has anything to be waited for: the graph's launches are the business of who captures it. Uses before the
             // capture are over when the whole GPU is.
             Some(owner) if self.is_in_capture() => match in_capture {
-                true => release::now(owner),
+                true => owner.end(),
                 false => release::later(self.gpu, owner),
             },
-            Some(owner) if self.is_unused() => release::now(owner),
+            Some(owner) if self.is_unused() => owner.end(),
             owner => {
                 let ordered = self.gpu.bind().and_then(|()| self.enter(&stream, Access::Write));
                 if let Some(owner) = owner {

@@ -10,7 +10,7 @@ use cudarc::driver::sys::{self, CUevent_flags, CUlaunchAttributeID};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
 
 use super::Gpu;
-use super::capture::Relaxed;
+use super::capture::{self, Relaxed};
 use super::driver;
 use super::failure::Launched;
 use super::loaded::{Function, Handle};
@@ -104,6 +104,13 @@ impl GpuStream {
         // SAFETY: as above.
         let state = unsafe { sys::cuStreamQuery(self.handle()) };
         state == sys::CUresult::CUDA_SUCCESS
+    }
+
+    /// Whether somebody captures the stream, or, of the default stream, one that it would wait for. The GPU's context must be the calling
+    /// thread's current one.
+    pub(super) fn is_captured(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { capture::is_captured(self.handle()) }
     }
 
     /// Waits until all work given to this stream is done. The GPU's context must be the calling thread's current one.
