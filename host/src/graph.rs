@@ -167,8 +167,8 @@ impl<O: GraphOperands> Graph<O> {
     /// Captures anew, with the operands as they are now: other numbers, other tensors, another sequence. Launches that were given to streams before
     /// do what they did. If that fails, the graph is what it was.
     ///
-    /// Where the sequence has the same kernels and copies in the same order, only the parameters of the driver's graph change, which costs about
-    /// as much as the launches would. Else the driver makes a new graph of it, which costs more.
+    /// Where the sequence has the same kernels and copies in the same order, only the parameters of the driver's graph change, which costs
+    /// less than the launches would, one by one. Else the driver makes a new graph of it, which costs more.
     ///
     /// # Errors
     /// As [`Graph::capture`].

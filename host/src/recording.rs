@@ -32,6 +32,12 @@ pub(crate) enum Operations {
     Gpu(Vec<GpuOperation>),
 }
 
+/// One of them.
+enum Operation {
+    Cpu(CpuOperation),
+    Gpu(GpuOperation),
+}
+
 /// How often a graph does what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -59,6 +65,26 @@ struct Notes {
     operations: Option<Operations>,
     counts: Counts,
     buffers: HashMap<Identity, Buffer>,
+    /// How many have memory of the graph in hand.
+    holds: usize,
+}
+
+impl Notes {
+    fn check_open(&self) -> Result<()> {
+        match self.operations {
+            Some(_) => Ok(()),
+            None => Err(has_ended()),
+        }
+    }
+}
+
+/// Memory of the graph is in use by the code that is recorded.
+pub(crate) struct Held(Arc<Recording>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.notes().holds -= 1;
+    }
 }
 
 /// A buffer that the graph may use.
@@ -78,7 +104,7 @@ impl Recording {
             None => Operations::Cpu(Vec::new()),
             Some(_) => Operations::Gpu(Vec::new()),
         });
-        let notes = Notes { operations, counts: Counts::default(), buffers: HashMap::new() };
+        let notes = Notes { operations, counts: Counts::default(), buffers: HashMap::new(), holds: 0 };
         Arc::new(Self { gpu, notes: Mutex::new(notes) })
     }
 
@@ -87,9 +113,13 @@ impl Recording {
         self.gpu.as_ref().map(|&(gpu, _)| gpu)
     }
 
-    /// Refuses work after the end.
-    pub(crate) fn check_open(&self) -> Result<()> {
-        self.notes().operations.as_ref().map(|_| ()).ok_or_else(has_ended)
+    /// Notes that somebody has memory of the graph in hand, until the result is dropped: the recording does not end well before.
+    pub(crate) fn hold(self: &Arc<Self>) -> Result<Held> {
+        let mut notes = self.notes();
+        notes.check_open()?;
+        notes.holds += 1;
+        drop(notes);
+        Ok(Held(Arc::clone(self)))
     }
 
     /// Lets the graph use a buffer in this way.
@@ -118,6 +148,9 @@ impl Recording {
     /// What was recorded. The recording ends.
     pub(crate) fn finish(&self) -> Result<Recorded> {
         let mut notes = self.notes();
+        if notes.holds > 0 {
+            return Err(refused("memory of a `workspace` of the graph is still in use on another thread"));
+        }
         let operations = notes.operations.take().ok_or_else(has_ended)?;
         let used = notes.buffers.iter().filter_map(|(identity, buffer)| Some((*identity, buffer.used?)));
         Ok(Recorded { operations, counts: notes.counts, uses: used.collect() })
@@ -130,9 +163,7 @@ impl Recording {
             return Ok(());
         }
         let mut notes = self.notes();
-        if notes.operations.is_none() {
-            return Err(has_ended());
-        }
+        notes.check_open()?;
         match notes.buffers.get_mut(&identity) {
             Some(buffer) if buffer.may.and(access) == buffer.may => {
                 buffer.used = Some(buffer.used.map_or(access, |used| used.and(access)));
@@ -147,32 +178,39 @@ impl Recording {
 
     /// Notes a launch.
     pub(crate) fn launch(&self, kernel: &Description, grid: [u32; 3], work: &dyn Prepared) -> Result<()> {
-        let mut notes = self.notes();
-        match notes.operations.as_mut().ok_or_else(has_ended)? {
-            Operations::Cpu(operations) => {
-                // Blocks that share a producer on a GPU run by themselves here, each with a pipeline of its own.
+        // Without the lock: this may load code, and show what kernels have printed by the user's function.
+        let operation = match self.gpu() {
+            // Blocks that share a producer on a GPU run by themselves here, each with a pipeline of its own.
+            None => {
                 let [x, y, z] = grid;
                 let (kernel, grid) = (kernel.name, [x * kernel.consumers, y, z]);
-                operations.push(CpuOperation::Launch { kernel, grid, work: work.boxed() });
+                Operation::Cpu(CpuOperation::Launch { kernel, grid, work: work.boxed() })
             }
-            Operations::Gpu(operations) => {
-                let gpu = self.gpu().ok_or_else(has_ended)?;
-                operations.push(GpuOperation::launch(gpu, kernel, grid, work.parameters())?);
-            }
-        }
-        notes.counts.launches += 1;
-        Ok(())
+            Some(gpu) => Operation::Gpu(GpuOperation::launch(gpu, kernel, grid, work.parameters())?),
+        };
+        self.note(operation, |counts| counts.launches += 1)
     }
 
     /// Notes a copy of `bytes` bytes between memory of the device and page-locked memory of the host, whose uses were entered.
     pub(crate) fn copy(&self, source: *const u8, target: *mut u8, bytes: usize) -> Result<()> {
-        let mut notes = self.notes();
-        match notes.operations.as_mut().ok_or_else(has_ended)? {
-            _ if bytes == 0 => return Ok(()),
-            Operations::Cpu(operations) => operations.push(CpuOperation::Copy { source, target, bytes }),
-            Operations::Gpu(operations) => operations.push(GpuOperation::copy(source, target, bytes)),
+        if bytes == 0 {
+            return Ok(());
         }
-        notes.counts.copies += 1;
+        let operation = match self.gpu {
+            None => Operation::Cpu(CpuOperation::Copy { source, target, bytes }),
+            Some(_) => Operation::Gpu(GpuOperation::copy(source, target, bytes)),
+        };
+        self.note(operation, |counts| counts.copies += 1)
+    }
+
+    fn note(&self, operation: Operation, count: impl FnOnce(&mut Counts)) -> Result<()> {
+        let mut notes = self.notes();
+        match (notes.operations.as_mut().ok_or_else(has_ended)?, operation) {
+            (Operations::Cpu(operations), Operation::Cpu(operation)) => operations.push(operation),
+            (Operations::Gpu(operations), Operation::Gpu(operation)) => operations.push(operation),
+            _ => unreachable!("a recording is for one device"),
+        }
+        count(&mut notes.counts);
         Ok(())
     }
 

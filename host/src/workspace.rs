@@ -11,7 +11,7 @@ use cuda_tiles::element::Element;
 use crate::access::Access;
 use crate::error::Result;
 use crate::gpu::GpuStream;
-use crate::recording::Recording;
+use crate::recording::{Held, Recording};
 use crate::size::byte_count;
 use crate::stream::Stream;
 use crate::tensor::{Layout, Storage, TensorViewMut};
@@ -113,7 +113,7 @@ pub fn workspace<T: Element, const RANK: usize, R>(
     // Of all element types it alone has bytes that are no value.
     let of_bools = TypeId::of::<T>() == TypeId::of::<bool>();
     let user = User::of(stream, of_bools);
-    stream.recording().map_or(Ok(()), |recording| recording.check_open())?;
+    let held = stream.recording().map(Recording::hold).transpose()?;
     if let User::Stream(_) = user
         && let Some(mut storage) = Storage::captured(stream, needed.max(1), of_bools.then_some(0))?
     {
@@ -131,8 +131,8 @@ pub fn workspace<T: Element, const RANK: usize, R>(
             Kept { user, bytes, storage }
         }
     };
-    let mut taken = Taken(Some(taken));
-    let Some(Kept { user, storage, .. }) = &mut taken.0 else {
+    let mut taken = Taken { piece: Some(taken), _held: held };
+    let Some(Kept { user, storage, .. }) = &mut taken.piece else {
         unreachable!("it is taken until it is dropped")
     };
     if of_bools && !user.is_graph() {
@@ -142,13 +142,17 @@ pub fn workspace<T: Element, const RANK: usize, R>(
 }
 
 /// Memory in use, which is kept from its end on: also where the body panics, since graphs may have its address.
-struct Taken(Option<Kept>);
+struct Taken {
+    piece: Option<Kept>,
+    /// A graph whose memory it is, which is behind the drop of this value.
+    _held: Option<Held>,
+}
 
 impl Drop for Taken {
     fn drop(&mut self) {
         let dropped = {
             let mut kept = kept();
-            kept.extend(self.0.take());
+            kept.extend(self.piece.take());
             let oldest = kept.iter().position(|kept| !kept.user.is_graph());
             let number = kept.iter().filter(|kept| !kept.user.is_graph()).count();
             oldest.filter(|_| number > MOST_KEPT).map(|oldest| kept.remove(oldest))

@@ -5,7 +5,6 @@
 //! stream is this crate's own: the stricter modes fail calls that might wait for the stream, which nobody can, and the first launch
 //! of a kernel may load its code.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cuda_tiles::launch::Description;
@@ -218,7 +217,7 @@ pub(crate) struct GraphMaps {
 /// Memory for tensor maps.
 struct Room {
     gpu: &'static Gpu,
-    chunks: Mutex<HashMap<u64, GpuMemory>>,
+    chunks: Mutex<Vec<GpuMemory>>,
 }
 
 impl GraphMaps {
@@ -229,7 +228,7 @@ impl GraphMaps {
     /// Enters a use of the maps on a stream.
     fn enter(&self, stream: &GpuStream) -> Result<()> {
         let chunks = self.room.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        chunks.values().try_for_each(|chunk| chunk.enter(stream, Access::Read))
+        chunks.iter().try_for_each(|chunk| chunk.enter(stream, Access::Read))
     }
 }
 
@@ -249,23 +248,15 @@ impl MapDevice for Room {
 
     fn allocate(&self, bytes: usize) -> Result<u64> {
         let chunk = GpuMemory::filled(self.gpu, bytes, 0)?;
+        // Maps come on a stream of their own, which does not wait for the allocation.
+        self.gpu.check("allocating memory for tensor maps", self.gpu.default_stream().finish())?;
         let address = chunk.address() as u64;
-        self.chunks.lock().unwrap_or_else(PoisonError::into_inner).insert(address, chunk);
+        self.chunks.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
         Ok(address)
     }
 
     fn upload(&self, address: u64, words: &Words) -> Result<()> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        let chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        let within = |(&chunk, memory): (&u64, _)| Some((address.checked_sub(chunk)? as usize, memory));
-        let found = chunks
-            .iter()
-            .filter_map(within)
-            .find(|(offset, memory): &(usize, &GpuMemory)| *offset < memory.bytes());
-        match found {
-            Some((offset, memory)) => memory.write(offset, &bytes),
-            None => unreachable!("maps lie in memory that was allocated for them"),
-        }
+        self.gpu.upload(address, words)
     }
 
     fn settle(&self) -> Result<()> {

@@ -317,6 +317,30 @@ fn workspaces_of_graphs_are_nobody_elses() {
 }
 
 #[test]
+fn a_capture_does_not_end_before_workspaces_on_other_threads() {
+    use std::sync::mpsc::channel;
+    let (begun, has_begun) = channel();
+    let (end, may_end) = channel::<()>();
+    let told = message(Graph::capture(&Device::cpu(), (), |stream, ()| {
+        let stream = stream.clone();
+        std::thread::spawn(move || {
+            workspace::<f32, 1, ()>(&stream, [LEN], |_| {
+                begun.send(()).unwrap();
+                may_end.recv().unwrap();
+                Ok(())
+            })
+        });
+        has_begun.recv().unwrap();
+        Ok(())
+    }));
+    assert!(
+        told.ends_with("memory of a `workspace` of the graph is still in use on another thread"),
+        "{told}"
+    );
+    end.send(()).unwrap();
+}
+
+#[test]
 fn graphs_may_go_to_other_threads() {
     fn check<T: Send + Sync>() {}
     check::<Graph<(Tensor<f32, 1>, PinnedBuffer<f32>)>>();
