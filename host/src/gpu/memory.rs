@@ -2,7 +2,7 @@
 //!
 //! # Why safe code cannot race
 //! A buffer may be used on any stream. Each use is entered in the buffer's account *before* the work is given to the
-//! stream: a read waits for the last writer's stream, a write for the last writer's and all readers' since. Waiting
+//! stream: a read waits for the last writer's stream, unless an earlier one has done so, a write for the last writer's and all readers' since. Waiting
 //! means an event recorded on the other stream at that moment, so it covers the use in question and everything given
 //! to that stream up to now. As long as only one stream uses a buffer, which is the common case, nothing is recorded
 //! at all. Freeing is a write: the memory is given back after the last use. Memory that belongs to somebody else is
@@ -171,13 +171,13 @@ impl GpuMemory {
             return Ok(());
         }
         let mut users = self.users();
+        // A stream that reads has waited for the last writer: the next one will forget the readers.
+        if access == Access::Read && users.readers.iter().any(|reader| reader.is(stream)) {
+            return Ok(());
+        }
         stream.follow(self.gpu, &users.writer)?;
         match access {
-            Access::Read => {
-                if !users.readers.iter().any(|reader| reader.is(stream)) {
-                    users.readers.push(stream.clone());
-                }
-            }
+            Access::Read => users.readers.push(stream.clone()),
             Access::Write => {
                 for reader in &users.readers {
                     stream.follow(self.gpu, reader)?;

@@ -83,8 +83,9 @@ enum Memory<'operands> {
 }
 
 impl<'operands> OperandList<'operands> {
-    pub(super) fn of(operands: &'operands mut impl GraphOperands) -> Self {
-        let mut list = Self { operands: Vec::new() };
+    /// The list of operands that are about `room` tensors and buffers.
+    pub(super) fn of(operands: &'operands mut impl GraphOperands, room: usize) -> Self {
+        let mut list = Self { operands: Vec::with_capacity(room) };
         list.add(operands);
         list
     }
