@@ -301,13 +301,18 @@ fn launches_three_times() {
 #[test]
 #[cfg(all(feature = "nvtx", target_os = "linux", not(miri)))]
 fn a_tool_hears_of_ranges_and_launches() {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let (tool, heard) = (folder.join("tool.so"), folder.join(format!("heard-{}", std::process::id())));
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/nvtx/tool.rs");
+    let folder = std::env::temp_dir().join(format!("cuda-tiles-nvtx-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let [source, tool, heard] = ["tool.rs", "tool.so", "heard"].map(|name| folder.join(name));
+    std::fs::write(&source, include_str!("nvtx/tool.rs")).unwrap();
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut compile = std::process::Command::new(rustc);
-    compile.args(["--edition=2024", "--crate-type=cdylib", "-Cpanic=abort", source, "-o"]).arg(&tool);
-    assert!(compile.status().unwrap().success());
+    compile.args(["--edition=2024", "--crate-type=cdylib", "-Cpanic=abort", "-o"]).args([&tool, &source]);
+    let Ok(compiled) = compile.status() else {
+        eprintln!("skipped: there is no rustc");
+        return;
+    };
+    assert!(compiled.success());
     let run = |tool: &std::path::Path| {
         let mut again = std::process::Command::new(std::env::current_exe().unwrap());
         again.args(["--ignored", "--exact", "opens_ranges"]).env("HEARD", &heard);
@@ -334,6 +339,7 @@ fn a_tool_hears_of_ranges_and_launches() {
     // A library that is not there, or is none of a tool, is no reason not to run.
     assert_eq!(run(&folder.join("absent.so")), "");
     assert_eq!(run(&std::env::current_exe().unwrap()), "");
+    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]
