@@ -298,7 +298,8 @@ impl GpuMemory {
     /// Frees memory that is ours, once all its users are done: in the order of the stream, or at once.
     fn free(&mut self) {
         let stream = self.gpu.default_stream();
-        // After a trap every call fails, this one too, and there is nothing left to free.
+        // After a trap every call fails, this one too, and there is nothing left to free. Memory that a stream has used which somebody captures
+        // stays: their graph has its address.
         if self.gpu.bind().and_then(|()| self.enter(stream, Access::Write)).is_err() {
             return;
         }
