@@ -23,7 +23,7 @@ use syn::{Generics, Item, Token, TraitItem, Type, TypeParamBound, UseTree, Visib
 const CRATES: [&str; 3] = ["tiles", "host", "builder"];
 
 /// The traits that anyone may implement, with the reason why no unsafe code trusts them.
-const OPEN: [(&str, &str); 7] = [
+const OPEN: [(&str, &str); 8] = [
     (
         "tiles::element::cast::rounding::CastWith",
         "with a mode of one's own it is a function of one element, as `map` takes",
@@ -39,6 +39,10 @@ const OPEN: [(&str, &str); 7] = [
         "a name for methods of kernels: no function takes just any implementation of it",
     ),
     ("host::launch::LaunchUnsafe", "as `Launch`"),
+    (
+        "host::graph::operands::GraphOperands",
+        "lists borrows of buffers, which are compared with those that were captured at each launch: a list that leaves one out is refused",
+    ),
     (
         "tiles::launch::aggregate::Aggregate",
         "makes a value of its fields, as any function of its type's module can; that a kernel may have it, its supertrait says, which is \

@@ -3,6 +3,7 @@
 //! One thread runs a whole block and holds its tiles on its stack, so the threads are this crate's own, with large
 //! stacks. The environment variable `RAYON_NUM_THREADS` sets their number.
 
+mod graph;
 mod memory;
 mod panic;
 
@@ -17,6 +18,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::error::{Error, Result};
 use crate::{printer, slow};
 
+pub(crate) use graph::CpuOperation;
 pub(crate) use memory::{HostMemory, host_memory};
 
 /// Stack of a kernel thread, in bytes: tiles live there, dozens of them in a large kernel, each up to a few megabytes.

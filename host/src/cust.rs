@@ -241,7 +241,7 @@ impl CustKernels {
         let timed = match trace::wanted() {
             Trace::Off => None,
             Trace::Launches => {
-                line().show();
+                trace::show(&line());
                 None
             }
             Trace::Times => Some((line(), self.event(stream)?)),
@@ -262,7 +262,7 @@ impl CustKernels {
         if let Some((line, start)) = timed {
             let end = self.event(stream)?;
             let time = end.synchronize().and_then(|()| end.elapsed(&start));
-            line.show_with(time.map_err(|error| self.trapped(description.name, error))?);
+            trace::show_with(&line, time.map_err(|error| self.trapped(description.name, error))?);
         }
         Ok(())
     }

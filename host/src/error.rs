@@ -331,6 +331,15 @@ pub enum Error {
         peer: String,
     },
 
+    /// Something cannot be part of a graph, or a graph cannot be launched as it is.
+    #[error("{operation}: {problem}")]
+    Graph {
+        /// What was being done.
+        operation: &'static str,
+        /// What stands against it, and what to do.
+        problem: String,
+    },
+
     /// The threads that run kernels on the CPU could not be started.
     #[error("the CPU's kernel threads could not be started: {reason}")]
     Threads {

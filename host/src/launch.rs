@@ -5,13 +5,17 @@ use std::sync::RwLockReadGuard;
 use cuda_tiles::launch::{Description, Kernel, Parameters, UnsafeKernel};
 
 use crate::argument::{Arguments, Launching, in_place};
-use crate::cpu::{self, RunBlock};
+use crate::cpu;
 use crate::device::Device;
 #[allow(unused_imports, reason = "for links in the documentation")]
 use crate::error::Error;
 use crate::error::Result;
+use crate::gpu::StreamMaps;
 use crate::grid::Grid;
-use crate::parameters::EntryParameters;
+#[cfg(feature = "nvtx")]
+use crate::nvtx;
+use crate::prepared::{Prepared, Work};
+use crate::recording::Recording;
 use crate::stream::Stream;
 use crate::tensor_maps::{MapKeeper, NoMaps};
 use crate::trace::{self, Line, Trace};
@@ -69,7 +73,8 @@ pub trait LaunchUnsafe<P: Parameters> {
     /// As [`Launch::launch_on`].
     ///
     /// # Safety
-    /// The kernel's own contract, stated in its documentation, is met for this grid and these arguments.
+    /// The kernel's own contract, stated in its documentation, is met for this grid and these arguments; on a stream that captures a
+    /// [`Graph`](crate::Graph), by each launch of the graph.
     unsafe fn launch(
         &self,
         device: &Device,
@@ -86,7 +91,8 @@ pub trait LaunchUnsafe<P: Parameters> {
     /// As [`Launch::launch_on`].
     ///
     /// # Safety
-    /// The kernel's own contract, stated in its documentation, is met for this grid and these arguments.
+    /// The kernel's own contract, stated in its documentation, is met for this grid and these arguments; on a stream that captures a
+    /// [`Graph`](crate::Graph), by each launch of the graph.
     unsafe fn launch_on(
         &self,
         stream: &Stream,
@@ -129,12 +135,9 @@ unsafe fn launch<P: Parameters>(
     let launch = Checked::new(kernel.description(), stream, grid)?;
     let resolved = arguments.resolve(&launch.launching());
     let parts = resolved.map_err(|problem| in_place(launch.kernel, problem))?.into_parts();
-    // SAFETY: the spans are valid as long as `arguments` lives, each block runs once, the grid was checked against the kernel's rank, and
-    // the caller vouches for the kernel's own contract.
-    let block = |position| unsafe { kernel.run_block(position, &parts) };
-    // SAFETY: the parameters are those of the kernel's entry; `resolve` has entered the kernel's use of each tensor; the caller vouches for
-    // the kernel's own contract.
-    unsafe { launch.start(&block, &|| EntryParameters::new::<P>(&parts)) }
+    // SAFETY: the parts are those of the kernel's parameters, whose memory is the kernel's to use: `resolve` has entered the use of each tensor,
+    // and `arguments` lives to the end of this call. The caller vouches for the kernel's own contract.
+    unsafe { launch.start(&Work { kernel: *kernel, parts }) }
 }
 
 /// A launch whose grid fits the kernel.
@@ -142,39 +145,66 @@ struct Checked<'launch> {
     kernel: &'launch Description,
     stream: &'launch Stream,
     blocks: [u32; 3],
+    maps: Maps<'launch>,
     /// Until the launch has been given to the stream nobody drops the tensor maps that its arguments find.
     _held: Option<RwLockReadGuard<'launch, ()>>,
+}
+
+/// Who has the tensor maps of a launch.
+enum Maps<'launch> {
+    None,
+    OfStream(StreamMaps<'launch>),
+    OfGraph(&'launch Recording),
 }
 
 impl<'launch> Checked<'launch> {
     fn new(kernel: &'launch Description, stream: &'launch Stream, grid: Grid) -> Result<Self> {
         let blocks = grid.for_kernel(kernel)?;
-        let held = stream.as_gpu().map(|(gpu, _)| gpu.hold_tensor_maps()).transpose()?;
-        Ok(Self { kernel, stream, blocks, _held: held })
+        let (maps, held) = match (stream.recording(), stream.as_gpu()) {
+            (Some(recording), _) => (Maps::OfGraph(recording), None),
+            (None, Some((gpu, stream))) => {
+                (Maps::OfStream(StreamMaps(gpu, stream)), Some(gpu.hold_tensor_maps()?))
+            }
+            (None, None) => (Maps::None, None),
+        };
+        Ok(Self { kernel, stream, blocks, maps, _held: held })
     }
 
     /// What the arguments are resolved for.
     fn launching(&self) -> Launching<'_, Stream> {
-        let maps: &dyn MapKeeper = self.stream.as_gpu().map_or(&NoMaps, |(gpu, _)| gpu);
+        let maps: &dyn MapKeeper = match &self.maps {
+            Maps::None => &NoMaps,
+            Maps::OfStream(maps) => maps,
+            Maps::OfGraph(recording) => *recording,
+        };
         Launching { stream: self.stream, maps }
     }
 
-    /// Runs all blocks by `block` on the CPU, or gives the kernel and its parameters to the GPU's stream; with a line about it if that is
-    /// wanted.
+    /// Runs all blocks on the CPU, or gives the kernel and its parameters to the GPU's stream; with a line about it if that is wanted. A stream
+    /// that records notes both.
     ///
     /// # Safety
-    /// The parameters are one for each PTX parameter of the kernel's entry, of its type. The memory that they point to is the kernel's to
-    /// use, in the stream's order, until the kernel has ended. The kernel's own contract is met.
-    unsafe fn start(self, block: RunBlock<'_>, parameters: &dyn Fn() -> EntryParameters) -> Result<()> {
+    /// The work is the kernel's. The memory that its parameters point to is the kernel's to use, in the stream's order, until the kernel has
+    /// ended. The kernel's own contract is met.
+    unsafe fn start(self, work: &dyn Prepared) -> Result<()> {
         if self.blocks.contains(&0) {
             return Ok(());
         }
+        let wanted = trace::wanted();
+        if let Some(recording) = self.stream.recording() {
+            if wanted != Trace::Off {
+                trace::show(&self.line()?);
+            }
+            return recording.launch(self.kernel, self.blocks, work);
+        }
+        #[cfg(feature = "nvtx")]
+        let _range = nvtx::launch_range(self.kernel.path);
         // SAFETY: the same contract. It is called once.
-        let give = || unsafe { self.give(block, parameters) };
-        match trace::wanted() {
+        let give = || unsafe { self.give(work) };
+        match wanted {
             Trace::Off => give(),
             Trace::Launches => {
-                self.line()?.show();
+                trace::show(&self.line()?);
                 give()
             }
             Trace::Times => {
@@ -182,7 +212,7 @@ impl<'launch> Checked<'launch> {
                 let line = self.line()?;
                 let start = self.stream.record_event()?;
                 give()?;
-                line.show_with(self.stream.record_event()?.elapsed_since(&start)?);
+                trace::show_with(&line, self.stream.record_event()?.elapsed_since(&start)?);
                 Ok(())
             }
         }
@@ -194,21 +224,27 @@ impl<'launch> Checked<'launch> {
             None => (1, "CPU".to_owned()),
             Some((gpu, stream)) => (gpu.threads(self.kernel)?, format!("{gpu}, {stream}")),
         };
+        let place = match self.stream.recording() {
+            None => place,
+            Some(_) => format!("captured for {}", self.stream.device().short_name()),
+        };
         Ok(Line { kernel: self.kernel.path, blocks: self.blocks, threads, place })
     }
 
     /// # Safety
     /// As [`Checked::start`].
-    unsafe fn give(&self, block: RunBlock<'_>, parameters: &dyn Fn() -> EntryParameters) -> Result<()> {
+    unsafe fn give(&self, work: &dyn Prepared) -> Result<()> {
         match self.stream.as_gpu() {
             // Blocks that share a producer on a GPU run by themselves here, each with a pipeline of its own.
             None => {
                 let [x, y, z] = self.blocks;
-                cpu::run(self.kernel.name, [x * self.kernel.consumers, y, z], block)
+                // SAFETY: each block runs once, the grid was checked against the kernel's rank, and the caller vouches for the rest.
+                let block = |position| unsafe { work.run_block(position) };
+                cpu::run(self.kernel.name, [x * self.kernel.consumers, y, z], &block)
             }
             // SAFETY: the same contract. The copies of the parameters live to the end of this call.
             Some((gpu, stream)) => unsafe {
-                stream.launch(gpu, self.kernel, self.blocks, &mut parameters().addresses())
+                stream.launch(gpu, self.kernel, self.blocks, &mut work.parameters().addresses())
             },
         }
     }

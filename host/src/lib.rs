@@ -52,8 +52,10 @@
 //! - `nccl`: several GPUs, by [`collectives`]. NCCL is loaded at run time, too.
 //! - `dlpack`, `cuda-array-interface`: arrays of other libraries in the same process, without a copy.
 //! - `ndarray`: tensors from and to arrays of the crate `ndarray`.
+//! - `nvtx`: ranges on the time lines of profilers.
 //! - `npy`, `npz`, `safetensors`, `gguf`: tensors from and to files.
 
+mod access;
 mod argument;
 mod artifact;
 #[cfg_attr(
@@ -84,14 +86,19 @@ mod gpu;
 #[cfg(not(feature = "cudarc"))]
 #[path = "gpu/absent.rs"]
 mod gpu;
+mod graph;
 mod grid;
 mod launch;
 mod matrix;
+#[cfg(feature = "nvtx")]
+pub mod nvtx;
 mod owner;
 mod parameters;
 mod pinned;
 mod pool;
+mod prepared;
 mod printer;
+mod recording;
 #[cfg(any(
     feature = "dlpack",
     feature = "cuda-array-interface",
@@ -129,6 +136,7 @@ pub use exchange::cuda_array;
 pub use exchange::dlpack;
 #[cfg(any(feature = "dlpack", feature = "cuda-array-interface"))]
 pub use exchange::{ExchangeError, ReadOnlyTensor};
+pub use graph::{Graph, GraphOperands, OperandList};
 pub use grid::{BlockCount, Grid};
 pub use launch::{Launch, LaunchUnsafe};
 pub use pinned::PinnedBuffer;

@@ -168,7 +168,7 @@ macro_rules! streamed {
             /// matrices start at multiples of 16 bytes.
             pub fn is_streamable(&self) -> bool {
                 let Ok(matrices) = layout_of::<T, $rank>(&self.layout) else { return false };
-                let address = self.storage.address().wrapping_add(self.layout.offset * size_of::<T>());
+                let address = (self.storage.address() as usize).wrapping_add(self.layout.offset * size_of::<T>());
                 self.layout.len() == 0 || unreachable(address as u64, &matrices, size_of::<T>() as u64).is_none()
             }
         }

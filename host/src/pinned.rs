@@ -9,6 +9,7 @@ use crate::cpu::{HostMemory, host_memory};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gpu::GpuPinned;
+use crate::recording::{Identity, check_free};
 use crate::size::byte_count;
 
 /// A buffer of `T` in page-locked memory of the host, between which and a GPU copies are asynchronous:
@@ -55,8 +56,27 @@ impl Pinned {
         }
     }
 
+    /// Which memory it is.
+    pub(crate) fn identity(&self) -> Identity {
+        match &self.memory {
+            PinnedMemory::Cpu(memory) => Identity { number: memory.number(), bytes: memory.bytes().len() },
+            PinnedMemory::Gpu(memory) => {
+                Identity { number: memory.address() as usize, bytes: memory.bytes() }
+            }
+        }
+    }
+
+    /// Where the memory begins. Copies may be under way.
+    pub(crate) fn address(&self) -> *mut u8 {
+        match &self.memory {
+            PinnedMemory::Cpu(memory) => memory.address(),
+            PinnedMemory::Gpu(memory) => memory.address(),
+        }
+    }
+
     /// The first byte, once no copy is under way.
     fn settled(&self) -> Result<*mut u8> {
+        check_free(|| self.identity())?;
         match &self.memory {
             PinnedMemory::Cpu(memory) => Ok(memory.address()),
             PinnedMemory::Gpu(memory) => memory.settled(),

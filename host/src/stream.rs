@@ -1,11 +1,13 @@
 //! Streams of work and the events that mark points in them.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gpu::{Gpu, GpuEvent, GpuStream};
+use crate::recording::{Recording, not_while_recording};
 
 /// A queue of work on a device: launches and copies given to it run one after the other, and beside those of other
 /// streams. Clones are the same queue.
@@ -34,6 +36,8 @@ pub struct Stream {
 enum Kind {
     Cpu,
     Gpu(&'static Gpu, GpuStream),
+    /// Notes what it is given, for a graph.
+    Recording(Arc<Recording>),
 }
 
 impl Stream {
@@ -52,6 +56,11 @@ impl Stream {
             Some(gpu) => Kind::Gpu(gpu, gpu.default_stream().clone()),
         };
         Self { kind }
+    }
+
+    /// A stream that records a graph.
+    pub(crate) fn of_recording(recording: Arc<Recording>) -> Self {
+        Self { kind: Kind::Recording(recording) }
     }
 
     /// A stream of a GPU.
@@ -75,31 +84,34 @@ impl Stream {
 
     /// The device that the stream's work runs on.
     pub fn device(&self) -> Device {
-        match self.kind {
+        match &self.kind {
             Kind::Cpu => Device::cpu(),
             Kind::Gpu(gpu, _) => Device::of_gpu(gpu),
+            Kind::Recording(recording) => recording.gpu().map_or_else(Device::cpu, Device::of_gpu),
         }
     }
 
     /// Waits until all work given to the stream is done.
     ///
     /// # Errors
-    /// [`Error::Trapped`] if a kernel went wrong on the GPU.
+    /// [`Error::Trapped`] if a kernel went wrong on the GPU; [`Error::Graph`] of a stream that captures a [`Graph`](crate::Graph).
     pub fn synchronize(&self) -> Result<()> {
         match &self.kind {
             Kind::Cpu => Ok(()),
             Kind::Gpu(gpu, stream) => stream.synchronize(gpu),
+            Kind::Recording(_) => Err(not_while_recording("waiting for a stream")),
         }
     }
 
     /// Marks the end of the work given to the stream so far.
     ///
     /// # Errors
-    /// [`Error::Trapped`] if a kernel went wrong on the GPU.
+    /// [`Error::Trapped`] if a kernel went wrong on the GPU; [`Error::Graph`] of a stream that captures a [`Graph`](crate::Graph).
     pub fn record_event(&self) -> Result<Event> {
         let point = match &self.kind {
             Kind::Cpu => Point::Cpu(Instant::now()),
             Kind::Gpu(gpu, stream) => Point::Gpu(gpu, stream.record(gpu)?),
+            Kind::Recording(_) => return Err(not_while_recording("recording an event")),
         };
         Ok(Event { point })
     }
@@ -108,9 +120,10 @@ impl Stream {
     /// wait, unless this stream is the CPU's.
     ///
     /// # Errors
-    /// [`Error::Trapped`] if a kernel went wrong on the GPU.
+    /// [`Error::Trapped`] if a kernel went wrong on the GPU; [`Error::Graph`] of a stream that captures a [`Graph`](crate::Graph).
     pub fn wait(&self, event: &Event) -> Result<()> {
         match (&self.kind, &event.point) {
+            (Kind::Recording(_), _) => Err(not_while_recording("waiting for an event")),
             (_, Point::Cpu(_)) => Ok(()),
             (Kind::Cpu, Point::Gpu(..)) => event.synchronize(),
             (Kind::Gpu(gpu, stream), Point::Gpu(_, event)) => stream.wait(gpu, event),
@@ -119,18 +132,31 @@ impl Stream {
 
     /// The driver's handle, a `CUstream`, for other libraries that are to use this stream: the counterpart of
     /// [`Device::borrow_stream`]. Null for the default stream, and on the CPU. It is valid as long as the stream or a clone of it exists.
+    ///
+    /// A stream that captures a [`Graph`](crate::Graph) is none of the driver's, and has the handle of the default stream: what other libraries
+    /// are asked for is not captured.
     pub fn handle(&self) -> *mut c_void {
         match &self.kind {
-            Kind::Cpu => std::ptr::null_mut(),
+            Kind::Cpu | Kind::Recording(_) => std::ptr::null_mut(),
             Kind::Gpu(_, stream) => stream.raw_handle(),
         }
     }
 
-    /// The GPU and its stream, if it is one's.
+    /// The GPU and its stream, if it is one's. What does not ask whether the stream [records](Self::recording) takes the GPU's default
+    /// stream for it.
     pub(crate) fn as_gpu(&self) -> Option<(&'static Gpu, &GpuStream)> {
         match &self.kind {
             Kind::Cpu => None,
             Kind::Gpu(gpu, stream) => Some((gpu, stream)),
+            Kind::Recording(recording) => recording.gpu().map(|gpu| (gpu, gpu.default_stream())),
+        }
+    }
+
+    /// The graph that the stream records, if it does.
+    pub(crate) fn recording(&self) -> Option<&Arc<Recording>> {
+        match &self.kind {
+            Kind::Recording(recording) => Some(recording),
+            _ => None,
         }
     }
 }

@@ -33,7 +33,8 @@ const UNKNOWN: u8 = u8::MAX;
 ///
 /// The lines go to standard error, or to the printer that [`set_printer`](crate::set_printer) has set. They have the kernel's path, the
 /// numbers of blocks and of threads in a block, the device and its stream, the seconds since the first such line, and with
-/// [`Trace::Times`] the time of the kernel. Launches that are refused leave none with `Times`.
+/// [`Trace::Times`] the time of the kernel. Launches that are refused leave none with `Times`. A launch that a [`Graph`](crate::Graph) captures
+/// leaves one that says so, and each launch of the graph one for all.
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -107,17 +108,33 @@ pub(crate) struct Line {
     pub(crate) place: String,
 }
 
-impl Line {
-    /// Shows the launch, which takes place now.
-    pub(crate) fn show(&self) {
-        printer::warn(&format!("{self}, at {:.3} s", since_first().as_secs_f64()));
-    }
+/// A launch of a graph, as its line shows it.
+pub(crate) struct GraphLine {
+    pub(crate) launches: usize,
+    pub(crate) copies: usize,
+    /// The device and the stream.
+    pub(crate) place: String,
+}
 
-    /// Shows the launch, which has taken so long.
-    pub(crate) fn show_with(&self, time: Duration) {
-        // It began before.
-        let began = since_first().saturating_sub(time);
-        printer::warn(&format!("{self}, at {:.3} s, took {time:.2?}", began.as_secs_f64()));
+/// Shows a launch, which takes place now.
+pub(crate) fn show(line: &impl fmt::Display) {
+    printer::warn(&format!("{line}, at {:.3} s", since_first().as_secs_f64()));
+}
+
+/// Shows a launch, which has taken so long.
+pub(crate) fn show_with(line: &impl fmt::Display, time: Duration) {
+    // It began before.
+    let began = since_first().saturating_sub(time);
+    printer::warn(&format!("{line}, at {:.3} s, took {time:.2?}", began.as_secs_f64()));
+}
+
+impl fmt::Display for GraphLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { launches, copies, place } = self;
+        let counted = |count: usize, one, many| format!("{count} {}", if count == 1 { one } else { many });
+        let (launches, copies) =
+            (counted(*launches, "launch", "launches"), counted(*copies, "copy", "copies"));
+        write!(f, "trace: a graph of {launches} and {copies}, {place}")
     }
 }
 
@@ -152,6 +169,13 @@ mod tests {
         ] {
             assert_eq!(parse(value), meaning, "{value}");
         }
+    }
+
+    #[test]
+    fn a_graph_has_one_line() {
+        let line = |launches, copies| GraphLine { launches, copies, place: "CPU".to_owned() }.to_string();
+        assert_eq!(line(1, 0), "trace: a graph of 1 launch and 0 copies, CPU");
+        assert_eq!(line(12, 1), "trace: a graph of 12 launches and 1 copy, CPU");
     }
 
     #[test]

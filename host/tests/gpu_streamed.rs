@@ -6,7 +6,7 @@ mod kernels;
 use cuda_tiles::launch::{Description, Kernel};
 use cuda_tiles::memory::{TmaLoad, TmaStore};
 use cuda_tiles::shape::Shape2;
-use cuda_tiles_host::{Artifact, Device, Image, Launch, Tensor, TensorView};
+use cuda_tiles_host::{Artifact, Device, Graph, Image, Launch, Tensor, TensorView};
 use kernels::{SpanMut, description, entry};
 
 type Load = TmaLoad<f32, Shape2<8, 4>>;
@@ -172,4 +172,27 @@ fn more_tensors_than_there_are_maps_are_read_right() {
     for row in 0..8992 {
         assert_eq!(y[64 * row..64 * row + 32], expected(shape, [0, row, 0]), "row {row}");
     }
+}
+
+#[test]
+fn maps_of_graphs_stay_when_those_of_launches_are_dropped() {
+    let Some(device) = gpu() else { return };
+    let shape = [1, 16, 8];
+    let x = Tensor::from_vec(&device, shape, numbered(shape)).unwrap();
+    let y = Tensor::<f32, 1>::poisoned(&device, [33]).unwrap();
+    let mut graph = Graph::capture(&device, (&x, y), |stream, (x, y)| {
+        FETCH.launch_on(stream, 1, (&**x, &mut *y, 0, 8, 4))
+    })
+    .unwrap();
+    // More maps than are held at a time, each with an address of its own.
+    let many = Tensor::<f32, 1>::zeros(&device, [4 * 4300 + 64]).unwrap();
+    let mut z = Tensor::poisoned(&device, [33]).unwrap();
+    for start in 0..4300 {
+        let view = many.view().strided(4 * start, [1, 1, 4], [4, 4, 1]).unwrap();
+        FETCH.launch(&device, 1, (view, &mut z, 0, 0, 0)).unwrap();
+    }
+    graph.launch().unwrap();
+    let mut fetched = graph.operands().1.to_vec().unwrap();
+    fetched.pop();
+    assert_eq!(fetched, expected(shape, [0, 8, 4]));
 }

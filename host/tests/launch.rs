@@ -296,3 +296,71 @@ fn launches_three_times() {
     assert!(add.launch(&device, (1, 2), (&x, &mut y, 1.0)).is_err());
     assert_eq!(y.to_vec().unwrap(), [2.0; 192]);
 }
+
+/// A tool's library hears of ranges, in a process of its own, whose environment names it.
+#[test]
+#[cfg(all(feature = "nvtx", target_os = "linux", not(miri)))]
+fn a_tool_hears_of_ranges_and_launches() {
+    let folder = std::env::temp_dir().join(format!("cuda-tiles-nvtx-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let [source, tool, heard] = ["tool.rs", "tool.so", "heard"].map(|name| folder.join(name));
+    std::fs::write(&source, include_str!("nvtx/tool.rs")).unwrap();
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut compile = std::process::Command::new(rustc);
+    compile.args(["--edition=2024", "--crate-type=cdylib", "-Cpanic=abort", "-o"]).args([&tool, &source]);
+    let Ok(compiled) = compile.status() else {
+        eprintln!("skipped: there is no rustc");
+        return;
+    };
+    assert!(compiled.success());
+    let run = |tool: &std::path::Path| {
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        again.args(["--ignored", "--exact", "opens_ranges"]).env("HEARD", &heard);
+        let run =
+            again.env("NVTX_INJECTION64_PATH", tool).env("CUDA_TILES_NVTX", "launches").output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let lines = std::fs::read_to_string(&heard).unwrap_or_default();
+        let _ = std::fs::remove_file(&heard);
+        lines
+    };
+    let lines = run(&tool);
+    let expected = [
+        "push prefill",
+        "mark full",
+        "push launch::add",
+        "pop",
+        "pop",
+        "push graph",
+        "pop",
+        "push step 1",
+        "pop",
+    ];
+    assert_eq!(lines.lines().collect::<Vec<_>>(), expected);
+    // A library that is not there, or is none of a tool, is no reason not to run.
+    assert_eq!(run(&folder.join("absent.so")), "");
+    assert_eq!(run(&std::env::current_exe().unwrap()), "");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+#[cfg(feature = "nvtx")]
+#[ignore = "`a_tool_hears_of_ranges_and_launches` runs it in another process"]
+fn opens_ranges() {
+    use cuda_tiles_host::{Graph, nvtx};
+    let device = Device::cpu();
+    let x = Tensor::full(&device, [3, 64], 1.0_f32).unwrap();
+    let y = Tensor::poisoned(&device, [3, 64]).unwrap();
+    let mut graph = {
+        let _prefill = nvtx::range("prefill");
+        nvtx::mark("full");
+        let mut y = y;
+        add.launch(&device, 3, (&x, &mut y, 1.0)).unwrap();
+        // What is captured is no launch.
+        Graph::capture(&device, (&x, y), |stream, (x, y)| add.launch_on(stream, 3, (&**x, &mut *y, 1.0)))
+            .unwrap()
+    };
+    graph.launch().unwrap();
+    nvtx::set_launch_ranges(false);
+    let _step = nvtx::range(&format!("step {}", 1));
+    graph.launch().unwrap();
+}

@@ -44,6 +44,7 @@ mod book {
         fast_kernels "fast-kernels.md"
         first_kernel "first-kernel.md"
         generic_kernels "generic-kernels.md"
+        graphs "graphs.md"
         host "host.md"
         inside "inside.md"
         introduction "introduction.md"

@@ -87,6 +87,14 @@ pub struct Kernel<P: Parameters> {
     block: unsafe fn(BlockPosition, &P::Parts),
 }
 
+impl<P: Parameters> Clone for Kernel<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Parameters> Copy for Kernel<P> {}
+
 impl<P: Parameters> Kernel<P> {
     /// A kernel with this description, of which `block` runs one block on the CPU. The attribute `#[kernel]` calls it.
     ///

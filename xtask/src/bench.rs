@@ -18,7 +18,14 @@ pub(crate) fn run(options: &Options) -> Result {
     match toolchain::gpus() {
         Ok(gpus) => {
             eprintln!("measuring on {}", gpus.join("; "));
-            process::run(benchmark("gpu").args(&options.filter))
+            process::run(benchmark("gpu").args(&options.filter))?;
+            process::run(&mut workspace::cargo([
+                "bench",
+                "--package",
+                "cuda-tiles-host",
+                "--bench",
+                "graphs",
+            ]))
         }
         Err(reason) => {
             eprintln!("GPU benchmarks: left out, {reason}");

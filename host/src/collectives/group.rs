@@ -286,7 +286,8 @@ impl<'tensors> Group<'tensors> {
             return Err(member.refused(kind, format!("there is no rank {peer}")));
         }
         member.check_device(kind, "the stream", &stream.device())?;
-        if stream.as_gpu().is_some_and(|(_, stream)| stream.is_captured()) {
+        let records = stream.recording().is_some();
+        if records || stream.as_gpu().is_some_and(|(_, stream)| stream.is_captured()) {
             let problem = "the stream is captured into a graph, and what ranks do together has to run when it is called";
             return Err(member.refused(kind, problem.to_owned()));
         }

@@ -2,6 +2,7 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
 use crate::owner::Owner;
@@ -14,6 +15,7 @@ pub(crate) struct HostMemory {
     address: NonNull<u8>,
     layout: Layout,
     origin: Origin,
+    number: usize,
 }
 
 /// Whose memory a buffer is.
@@ -40,7 +42,7 @@ impl HostMemory {
             // SAFETY: the size is not zero.
             NonNull::new(unsafe { alloc_zeroed(layout) })?
         };
-        Some(Self { address, layout, origin: Origin::Allocated })
+        Some(Self { address, layout, origin: Origin::Allocated, number: next_number() })
     }
 
     /// Memory that belongs to somebody else; `owner` is dropped with the result.
@@ -52,7 +54,12 @@ impl HostMemory {
         // SAFETY: the caller vouches for the address; for the size too, which an alignment of 1 cannot carry over the limit.
         let (address, layout) =
             unsafe { (NonNull::new_unchecked(address), Layout::from_size_align_unchecked(bytes, 1)) };
-        Self { address, layout, origin: Origin::Foreign { _owner: owner } }
+        Self { address, layout, origin: Origin::Foreign { _owner: owner }, number: next_number() }
+    }
+
+    /// A number that no other buffer of the process has, or ever had: an address may be another buffer's later.
+    pub(crate) fn number(&self) -> usize {
+        self.number
     }
 
     /// Address of the first byte, for reading; for writing too if it came from a mutable borrow of the owner.
@@ -72,6 +79,11 @@ impl HostMemory {
         // SAFETY: as above, and the borrow is the only one.
         unsafe { std::slice::from_raw_parts_mut(self.address(), self.layout.size()) }
     }
+}
+
+fn next_number() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Drop for HostMemory {

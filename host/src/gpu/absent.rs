@@ -2,16 +2,18 @@
 
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::RwLockReadGuard;
+use std::sync::{Arc, RwLockReadGuard};
 use std::time::Duration;
 
 use cuda_tiles::launch::Description;
 use cuda_tiles::memory::TensorMap;
 
+use crate::access::Access;
 use crate::artifact::{Artifact, Image};
 use crate::code::Code;
 use crate::error::{Error, Result};
 use crate::owner::Owner;
+use crate::parameters::EntryParameters;
 use crate::pool::PoolMemory;
 use crate::tensor_maps::{MapDescription, MapKeeper};
 use crate::warm_up::Progress;
@@ -27,10 +29,14 @@ pub(crate) struct GpuMemory(&'static Gpu);
 
 pub(crate) enum GpuPinned {}
 
-pub(crate) enum Access {
-    Read,
-    Write,
-}
+/// The maps for launches on a stream.
+pub(crate) struct StreamMaps<'stream>(pub(crate) &'static Gpu, pub(crate) &'stream GpuStream);
+
+pub(crate) struct GpuOperation;
+
+pub(crate) enum GpuGraph {}
+
+pub(crate) struct GraphMaps(&'static Gpu);
 
 impl Gpu {
     pub(crate) fn open(_ordinal: usize) -> Result<&'static Gpu> {
@@ -145,9 +151,10 @@ impl Gpu {
     }
 }
 
-impl MapKeeper for Gpu {
+impl MapKeeper for StreamMaps<'_> {
     fn tensor_map(&self, _description: &MapDescription) -> Result<*const TensorMap> {
-        match *self {}
+        let Self(gpu, GpuStream(_)) = *self;
+        match *gpu {}
     }
 }
 
@@ -216,6 +223,15 @@ impl GpuMemory {
         match *gpu {}
     }
 
+    pub(crate) fn captured(
+        gpu: &'static Gpu,
+        _stream: &GpuStream,
+        _bytes: usize,
+        _fill: Option<u8>,
+    ) -> Result<Option<Self>> {
+        match *gpu {}
+    }
+
     pub(crate) fn copied(gpu: &'static Gpu, _source: &[u8]) -> Result<Self> {
         match *gpu {}
     }
@@ -241,6 +257,10 @@ impl GpuMemory {
     }
 
     pub(crate) fn address(&self) -> *mut u8 {
+        match *self.0 {}
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
         match *self.0 {}
     }
 
@@ -291,7 +311,64 @@ impl GpuPinned {
         match *self {}
     }
 
+    pub(crate) fn address(&self) -> *mut u8 {
+        match *self {}
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        match *self {}
+    }
+
     pub(crate) fn settled(&self) -> Result<*mut u8> {
         match *self {}
+    }
+}
+
+impl GpuOperation {
+    pub(crate) fn launch(
+        gpu: &Gpu,
+        _kernel: &Description,
+        _grid: [u32; 3],
+        _parameters: EntryParameters,
+    ) -> Result<Self> {
+        match *gpu {}
+    }
+
+    pub(crate) fn copy(_source: *const u8, _target: *mut u8, _bytes: usize) -> Self {
+        Self
+    }
+}
+
+impl GpuGraph {
+    pub(crate) fn new(gpu: &'static Gpu, _operations: Vec<GpuOperation>) -> Result<Self> {
+        match *gpu {}
+    }
+
+    pub(crate) fn update(&mut self, _operations: Vec<GpuOperation>) -> Result<()> {
+        match *self {}
+    }
+
+    /// # Safety
+    /// None is needed: there is no graph to call this on.
+    pub(crate) unsafe fn launch<'memory>(
+        &mut self,
+        _stream: &GpuStream,
+        _memory: impl Iterator<Item = (&'memory GpuMemory, Access)>,
+        _pinned: &mut Vec<&'memory GpuPinned>,
+        _maps: &GraphMaps,
+    ) -> Result<()> {
+        match *self {}
+    }
+}
+
+impl GraphMaps {
+    pub(crate) fn new(gpu: &'static Gpu) -> Arc<Self> {
+        match *gpu {}
+    }
+}
+
+impl MapKeeper for GraphMaps {
+    fn tensor_map(&self, _description: &MapDescription) -> Result<*const TensorMap> {
+        match *self.0 {}
     }
 }

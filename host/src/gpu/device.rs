@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use cudarc::driver::sys::CUdevice_attribute;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
@@ -14,6 +14,7 @@ use super::loaded::Modules;
 use super::messages::Messages;
 use super::stream::GpuStream;
 use crate::error::{Error, Result};
+use crate::owner::Owner;
 use crate::tensor_maps::TensorMaps;
 
 /// A GPU that this process has opened. It stays open to the end of the process, with all that is loaded on it: opening
@@ -27,8 +28,16 @@ pub(crate) struct Gpu {
     pub(super) tensor_maps: TensorMaps,
     /// The GPUs whose memory its kernels may use, by their numbers, and whether they can update it atomically.
     pub(super) peers: Mutex<BTreeMap<usize, bool>>,
+    /// Those of launches on streams that somebody captures, whose graphs may be launched as long as the process runs.
+    pub(super) captured_maps: TensorMaps,
     /// Brings small things to the GPU beside all other work; made when the first one is.
     uploads: OnceLock<Arc<CudaStream>>,
+    /// Captures graphs; made when the first one is.
+    captures: OnceLock<Arc<CudaStream>>,
+    /// Written by who captures a graph, read by who waits for the whole GPU: the driver fails both if they meet.
+    pub(super) capturing: RwLock<()>,
+    /// Owners of memory that was used on streams which somebody captured: they end when the whole GPU has been waited for.
+    deferred: Mutex<Vec<Owner>>,
     default_stream: GpuStream,
     name: String,
     capability: (u32, u32),
@@ -106,7 +115,11 @@ impl Gpu {
             messages: Mutex::default(),
             tensor_maps: TensorMaps::default(),
             peers: Mutex::default(),
+            captured_maps: TensorMaps::default(),
             uploads: OnceLock::new(),
+            captures: OnceLock::new(),
+            capturing: RwLock::default(),
+            deferred: Mutex::default(),
             context,
         })
     }
@@ -148,10 +161,25 @@ impl Gpu {
 
     /// Waits for all work on the GPU.
     pub(crate) fn synchronize(&self) -> Result<()> {
-        self.check("waiting for the GPU", self.context.synchronize())?;
+        let deferred = std::mem::take(&mut *self.deferred());
+        if let Err(error) = self.settle() {
+            self.deferred().extend(deferred);
+            return Err(error);
+        }
+        deferred.into_iter().for_each(Owner::end);
         self.launches.forget(None);
         self.show_messages();
         Ok(())
+    }
+
+    pub(super) fn deferred(&self) -> MutexGuard<'_, Vec<Owner>> {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same without a look at what kernels have printed, which the user's function shows, and which may launch others.
+    pub(super) fn settle(&self) -> Result<()> {
+        let _no_capture = self.capturing.read().unwrap_or_else(PoisonError::into_inner);
+        self.check("waiting for the GPU", self.context.synchronize())
     }
 
     /// The stream that is used where the user names none.
@@ -189,11 +217,20 @@ impl Gpu {
 
     /// A stream that waits for nobody's kernels. A copy without a stream would, and would come back before its end.
     pub(super) fn upload_stream(&self) -> Result<&Arc<CudaStream>> {
-        match self.uploads.get() {
+        self.stream_in(&self.uploads)
+    }
+
+    /// A stream that nothing else is given to than graphs to be captured, by who has `capturing` for itself.
+    pub(super) fn capture_stream(&self) -> Result<&Arc<CudaStream>> {
+        self.stream_in(&self.captures)
+    }
+
+    fn stream_in<'gpu>(&self, place: &'gpu OnceLock<Arc<CudaStream>>) -> Result<&'gpu Arc<CudaStream>> {
+        match place.get() {
             Some(stream) => Ok(stream),
             None => {
                 let stream = self.check("making a stream", self.context.new_stream())?;
-                Ok(self.uploads.get_or_init(|| stream))
+                Ok(place.get_or_init(|| stream))
             }
         }
     }

@@ -35,6 +35,11 @@ impl Launched {
         Self { stream, kernel: kernel.name, file: kernel.file, line: kernel.line }
     }
 
+    /// The same kernel on another stream.
+    pub(super) fn on(self, stream: usize) -> Self {
+        Self { stream, ..self }
+    }
+
     /// The line of the kernel, if the reported one may be its own: in the same file, as either build calls it, and behind.
     fn begins_before(&self, report: &Report) -> Option<u32> {
         let (a, b) = (self.file, report.file.as_str());
@@ -45,14 +50,21 @@ impl Launched {
 impl Launches {
     /// Notes a launch.
     pub(super) fn note(&self, launched: Launched) {
+        self.note_all([launched]);
+    }
+
+    /// Notes launches of a graph, of which the last ones count.
+    pub(super) fn note_all(&self, launched: impl IntoIterator<Item = Launched>) {
         let mut recent = self.recent.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if recent.back() == Some(&launched) {
-            return;
+        for launched in launched {
+            if recent.back() == Some(&launched) {
+                continue;
+            }
+            if recent.len() == REMEMBERED {
+                recent.pop_front();
+            }
+            recent.push_back(launched);
         }
-        if recent.len() == REMEMBERED {
-            recent.pop_front();
-        }
-        recent.push_back(launched);
     }
 
     /// Forgets the launches on one stream, or on all: they have ended well.

@@ -2,7 +2,7 @@
 //!
 //! # Why safe code cannot race
 //! A buffer may be used on any stream. Each use is entered in the buffer's account *before* the work is given to the
-//! stream: a read waits for the last writer's stream, a write for the last writer's and all readers' since. Waiting
+//! stream: a read waits for the last writer's stream, unless an earlier one has done so, a write for the last writer's and all readers' since. Waiting
 //! means an event recorded on the other stream at that moment, so it covers the use in question and everything given
 //! to that stream up to now. As long as only one stream uses a buffer, which is the common case, nothing is recorded
 //! at all. Freeing is a write: the memory is given back after the last use. Memory that belongs to somebody else is
@@ -10,35 +10,36 @@
 //! write needs `&mut`, so the call that entered an earlier read has returned, with the work given to its stream.
 
 use std::ffi::c_void;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{result, sys};
 
 use super::release;
 use super::{Gpu, GpuPinned, GpuStream};
+use crate::access::Access;
 use crate::error::{Error, Result};
 use crate::owner::Owner;
 
 /// Empty buffers have an address too: not null, and aligned for all.
 const EMPTY: sys::CUdeviceptr = 256;
 
-/// How a piece of work uses a buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// It only reads: other reads may run beside it.
-    Read,
-    /// It writes, so that it must have the buffer for itself.
-    Write,
-}
-
 /// A buffer in the global memory of a GPU.
 pub(crate) struct GpuMemory {
     gpu: &'static Gpu,
     address: sys::CUdeviceptr,
     bytes: usize,
-    /// Whose memory it is; `None` for memory of our own.
-    lender: Option<Lender>,
+    origin: Origin,
     users: Mutex<Users>,
+}
+
+/// Whose memory a buffer is.
+enum Origin {
+    /// Our own.
+    Own,
+    /// That of a graph which somebody captures with this stream: allocated and freed in the graph.
+    Captured(GpuStream),
+    /// Somebody else's.
+    Lent(Lender),
 }
 
 /// Somebody else, whose memory a buffer is.
@@ -47,6 +48,8 @@ struct Lender {
     stream: GpuStream,
     /// What is dropped when the memory is not used any more.
     owner: Option<Owner>,
+    /// Whether the stream was being captured when the memory was lent, so that it has been given no use of the memory that it runs itself.
+    in_capture: bool,
 }
 
 /// The streams that work on a buffer may still be under way on.
@@ -101,7 +104,36 @@ impl GpuMemory {
         };
         // The allocation is ordered on the default stream: other streams have to wait for it as for a write.
         let users = Mutex::new(Users { writer: stream.clone(), readers: Vec::new() });
-        Ok(Self { gpu, address, bytes, lender: None, users })
+        Ok(Self { gpu, address, bytes, origin: Origin::Own, users })
+    }
+
+    /// Allocates a buffer in the graph that somebody captures with this stream, and fills it there if a value is given. The graph frees it where
+    /// the result is dropped. `None` if nobody captures the stream, or the GPU cannot allocate in the order of streams.
+    ///
+    /// # Panics
+    /// If there are no bytes.
+    pub(crate) fn captured(
+        gpu: &'static Gpu,
+        stream: &GpuStream,
+        bytes: usize,
+        fill: Option<u8>,
+    ) -> Result<Option<Self>> {
+        assert!(bytes > 0, "an allocation of nothing");
+        gpu.bind()?;
+        if !stream.is_captured() || !gpu.context.has_async_alloc() {
+            return Ok(None);
+        }
+        // SAFETY: allocating changes nothing that exists.
+        let allocated = unsafe { result::malloc_async(stream.handle(), bytes) };
+        let address = gpu.check("allocating memory in a graph", allocated)?;
+        let users = Mutex::new(Users { writer: stream.clone(), readers: Vec::new() });
+        let memory = Self { gpu, address, bytes, origin: Origin::Captured(stream.clone()), users };
+        if let Some(fill) = fill {
+            // SAFETY: the buffer is this long, and nothing but its allocation on the same stream precedes.
+            let filled = unsafe { result::memset_d8_async(address, fill, bytes, stream.handle()) };
+            gpu.check("filling memory", filled)?;
+        }
+        Ok(Some(memory))
     }
 
     /// Memory that belongs to somebody else, who uses it on a stream of this GPU before the result is made and after it
@@ -118,8 +150,9 @@ impl GpuMemory {
         owner: Option<Owner>,
     ) -> Self {
         let users = Mutex::new(Users { writer: lender.clone(), readers: Vec::new() });
-        let lender = Some(Lender { stream: lender.clone(), owner });
-        Self { gpu, address: address as sys::CUdeviceptr, bytes, lender, users }
+        let in_capture = owner.is_some() && gpu.bind().is_ok() && lender.is_captured();
+        let origin = Origin::Lent(Lender { stream: lender.clone(), owner, in_capture });
+        Self { gpu, address: address as sys::CUdeviceptr, bytes, origin, users }
     }
 
     /// The GPU that the buffer belongs to.
@@ -144,14 +177,14 @@ impl GpuMemory {
         if self.bytes == 0 {
             return Ok(());
         }
-        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut users = self.users();
+        // A stream that reads has waited for the last writer: the next one will forget the readers.
+        if access == Access::Read && users.readers.iter().any(|reader| reader.is(stream)) {
+            return Ok(());
+        }
         stream.follow(self.gpu, &users.writer)?;
         match access {
-            Access::Read => {
-                if !users.readers.iter().any(|reader| reader.is(stream)) {
-                    users.readers.push(stream.clone());
-                }
-            }
+            Access::Read => users.readers.push(stream.clone()),
             Access::Write => {
                 for reader in &users.readers {
                     stream.follow(self.gpu, reader)?;
@@ -274,31 +307,24 @@ impl GpuMemory {
 
     /// Whether all streams that have used the buffer are done with all that they were given.
     fn is_unused(&self) -> bool {
-        let users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
-        users.readers.iter().chain([&users.writer]).all(GpuStream::is_idle)
+        self.users().streams().all(GpuStream::is_idle)
     }
-}
 
-impl Drop for GpuMemory {
-    fn drop(&mut self) {
-        if self.bytes == 0 {
-            return;
-        }
-        let mut lender = self.lender.take();
-        if let Some(owner) = lender.as_mut().and_then(|lender| lender.owner.take_if(|_| self.is_unused())) {
-            release::now(owner);
-            return;
-        }
-        let stream = lender.as_ref().map_or(self.gpu.default_stream(), |lender| &lender.stream);
-        let ordered = self.gpu.bind().and_then(|()| self.enter(stream, Access::Write));
-        if let Some(Lender { stream, owner }) = lender {
-            if let Some(owner) = owner {
-                release::behind(self.gpu, &stream, ordered, owner);
-            }
-            return;
-        }
-        // After a trap every call fails, this one too, and there is nothing left to free.
-        if ordered.is_err() {
+    /// Whether somebody captures a stream that has used the buffer.
+    fn is_in_capture(&self) -> bool {
+        self.users().streams().any(GpuStream::is_captured)
+    }
+
+    fn users(&self) -> MutexGuard<'_, Users> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees memory that is ours, once all its users are done: in the order of the stream, or at once.
+    fn free(&mut self) {
+        let stream = self.gpu.default_stream();
+        // After a trap every call fails, this one too, and there is nothing left to free. Memory that a stream has used which somebody captures
+        // stays: their graph has its address.
+        if self.gpu.bind().and_then(|()| self.enter(stream, Access::Write)).is_err() {
             return;
         }
         // SAFETY: the buffer came from the matching allocation function and is not used again; the default stream
@@ -311,5 +337,50 @@ impl Drop for GpuMemory {
             }
         };
         self.gpu.context.record_err(freed);
+    }
+
+    /// Gives memory back to somebody else, behind all its uses.
+    fn give_back(&mut self, lender: Lender) {
+        let Lender { stream, owner, in_capture } = lender;
+        match owner {
+            // No stream can be asked, nor has anything to be waited for: the graph's launches are the business of who captures it. Uses before the
+            // capture are over when the whole GPU is.
+            Some(owner) if self.is_in_capture() => match in_capture {
+                true => owner.end(),
+                false => release::later(self.gpu, owner),
+            },
+            Some(owner) if self.is_unused() => owner.end(),
+            owner => {
+                let ordered = self.gpu.bind().and_then(|()| self.enter(&stream, Access::Write));
+                if let Some(owner) = owner {
+                    release::behind(self.gpu, &stream, ordered, owner);
+                }
+            }
+        }
+    }
+}
+
+impl Users {
+    fn streams(&self) -> impl Iterator<Item = &GpuStream> {
+        self.readers.iter().chain([&self.writer])
+    }
+}
+
+impl Drop for GpuMemory {
+    fn drop(&mut self) {
+        if self.bytes == 0 {
+            return;
+        }
+        match std::mem::replace(&mut self.origin, Origin::Own) {
+            Origin::Own => self.free(),
+            Origin::Lent(lender) => self.give_back(lender),
+            Origin::Captured(stream) => {
+                if self.enter(&stream, Access::Write).is_ok() {
+                    // SAFETY: the buffer was allocated on this stream, which comes behind all its users, and is not used again.
+                    // It fails where the capture was broken off: then there is no memory.
+                    let _ = unsafe { result::free_async(self.address, stream.handle()) };
+                }
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ use cudarc::driver::sys::{self, CUfunction_attribute as FunctionAttribute, CUjit
 use cudarc::driver::{DriverError, result};
 
 use super::Gpu;
+use super::capture::Relaxed;
 use super::failure::describe;
 use super::loaded::{Function, Handle, Module};
 use crate::artifact::{Artifact, Entry, Image};
@@ -97,6 +98,7 @@ impl Gpu {
             return Ok(*function);
         }
         drop(known);
+        let _relaxed = Relaxed::new();
         let (module, entry) = self.find(kernel)?;
         let Loaded { image, .. } = *module;
         let (Handle(handle), _) = module.module(entry.module, self)?;

@@ -50,8 +50,13 @@ impl GpuPinned {
         self.gpu
     }
 
+    /// Where the memory begins.
+    pub(crate) fn address(&self) -> *mut u8 {
+        self.address.cast()
+    }
+
     /// Length in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
@@ -74,16 +79,37 @@ impl GpuPinned {
             return Ok(());
         }
         self.gpu.check("copying", copy(self.address).result())?;
-        let recorded = stream.mark(&last_copy);
-        if recorded.is_err() {
-            // Without the event nobody would know when the copy ends: it has to end here.
-            stream.synchronize(self.gpu)?;
-        }
-        self.gpu.check("recording an event", recorded)
+        Copies { gpu: self.gpu, last_copy }.end(stream)
+    }
+
+    /// Lets `stream` run a graph that copies from or to this memory after all earlier copies. The copies of others wait for
+    /// [`Copies::end`].
+    pub(super) fn begin(&self, stream: &GpuStream) -> Result<Copies<'_>> {
+        let last_copy = self.last_copy();
+        self.gpu.check("waiting for a copy", stream.hold(&last_copy))?;
+        Ok(Copies { gpu: self.gpu, last_copy })
     }
 
     fn last_copy(&self) -> MutexGuard<'_, CudaEvent> {
         self.last_copy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The copies of a graph that is about to be launched, from or to one buffer.
+pub(super) struct Copies<'pinned> {
+    gpu: &'static Gpu,
+    last_copy: MutexGuard<'pinned, CudaEvent>,
+}
+
+impl Copies<'_> {
+    /// Copies from or to the buffer that are asked for from now on come after the graph, which was given to `stream`.
+    pub(super) fn end(self, stream: &GpuStream) -> Result<()> {
+        let recorded = stream.mark(&self.last_copy);
+        if recorded.is_err() {
+            // Without the event nobody would know when the copies end: they have to end here.
+            stream.synchronize(self.gpu)?;
+        }
+        self.gpu.check("recording an event", recorded)
     }
 }
 

@@ -4,7 +4,6 @@
 //! dropped only when the GPU is done: at once if it is, else on a thread that waits for it, so that dropping a tensor never waits.
 //! A host function in the stream (`cuLaunchHostFunc`) would be simpler, but may not call the driver, which is just what owners do.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -38,7 +37,7 @@ pub(super) fn behind(gpu: &'static Gpu, stream: &GpuStream, ordered: Result<()>,
         Err(_) => {
             // If this fails too, the GPU does not run anything any more: after a trap it never will.
             let _ = gpu.synchronize();
-            now(owner);
+            owner.end();
         }
     }
 }
@@ -65,10 +64,10 @@ fn keeper() -> Option<&'static Sender<Waiting>> {
 fn finish(waiting: Waiting) {
     // It fails only where the GPU runs nothing any more.
     let _ = waiting.last_use.synchronize();
-    now(waiting.owner);
+    waiting.owner.end();
 }
 
-/// Drops an owner of whose memory nobody has a use. One that panics must not end the thread that others wait on.
-pub(super) fn now(owner: Owner) {
-    let _ = catch_unwind(AssertUnwindSafe(move || drop(owner)));
+/// Keeps an owner until the program has waited for the whole GPU.
+pub(super) fn later(gpu: &Gpu, owner: Owner) {
+    gpu.deferred().push(owner);
 }

@@ -10,11 +10,12 @@ use cudarc::driver::sys::{self, CUevent_flags, CUlaunchAttributeID};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
 
 use super::Gpu;
+use super::capture::{self, Relaxed};
 use super::driver;
 use super::failure::Launched;
-use super::loaded::Handle;
+use super::loaded::{Function, Handle};
 use crate::entry;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A queue of work on a GPU. Clones are the same queue.
 #[derive(Clone)]
@@ -80,7 +81,7 @@ impl GpuStream {
     /// Whether both are the same queue. Default streams of all GPUs have the same handle.
     pub(crate) fn is(&self, other: &GpuStream) -> bool {
         let gpu = |stream: &GpuStream| stream.queue.context.ordinal();
-        self.handle() == other.handle() && gpu(self) == gpu(other)
+        Arc::ptr_eq(&self.queue, &other.queue) || (self.handle() == other.handle() && gpu(self) == gpu(other))
     }
 
     /// Records an event at the end of the work given to this stream so far.
@@ -114,19 +115,11 @@ impl GpuStream {
         state == sys::CUresult::CUDA_SUCCESS
     }
 
-    /// Whether somebody captures the stream into a graph, or, of the default stream, one that it would wait for.
-    #[cfg(feature = "nccl")]
+    /// Whether somebody captures the stream into a graph, or, of the default stream, one that it would wait for. The context of the
+    /// stream's GPU is the thread's current one then.
     pub(crate) fn is_captured(&self) -> bool {
-        const NONE: sys::CUstreamCaptureStatus = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
-        let mut status = NONE;
-        if self.bind().is_err() {
-            return false;
-        }
-        // SAFETY: as above, and the driver writes one status.
-        match unsafe { sys::cuStreamIsCapturing(self.handle(), &mut status) } {
-            sys::CUresult::CUDA_SUCCESS => status != NONE,
-            other => other == sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-        }
+        // SAFETY: as above, and the context is current.
+        self.bind().is_ok() && unsafe { capture::is_captured(self.handle()) }
     }
 
     /// Waits until all work given to this stream is done. The GPU's context must be the calling thread's current one.
@@ -162,6 +155,20 @@ impl GpuStream {
         if self.is(other) {
             return Ok(());
         }
+        gpu.bind()?;
+        match (self.is_captured(), other.is_captured()) {
+            (true, false) => {
+                // The graph cannot wait for what is no part of it, and has not to if that is over.
+                let is_over = {
+                    let _relaxed = Relaxed::new();
+                    other.is_idle()
+                };
+                gpu.check("using a stream", self.bind())?;
+                return if is_over { Ok(()) } else { Err(between_captures()) };
+            }
+            (false, true) => return Err(between_captures()),
+            _ => {}
+        }
         // Another thread may record the marker again between the two calls: then this stream waits for more than it
         // has to, never for less.
         let marker = gpu.check("making an event", other.marker())?;
@@ -183,18 +190,50 @@ impl GpuStream {
         parameters: &mut [*mut c_void],
     ) -> Result<()> {
         gpu.bind()?;
+        let launch = GpuLaunch::new(gpu, kernel, grid)?;
+        gpu.launches.note(Launched::new(self.handle() as usize, kernel));
+        // SAFETY: passed on to the caller.
+        gpu.check("launching a kernel", unsafe { launch.give(self.handle(), parameters) })
+    }
+}
+
+/// A kernel that is ready for this GPU, and the grid that it is launched on.
+pub(super) struct GpuLaunch {
+    function: Function,
+    grid: [u32; 3],
+    cluster: [u32; 3],
+    /// Whether it may start before the kernel that it depends on has ended.
+    starts_early: bool,
+}
+
+impl GpuLaunch {
+    /// The launch of a kernel whose code comes to the GPU now if it is not there yet. The GPU's context must be the calling thread's
+    /// current one.
+    pub(super) fn new(gpu: &Gpu, kernel: &Description, grid: [u32; 3]) -> Result<Self> {
         let function = gpu.function(kernel)?;
         entry::check_target(kernel, function.image, gpu, gpu.capability())?;
-        gpu.launches.note(Launched::new(self.handle() as usize, kernel));
+        let starts_early = kernel.dependent && function.waits;
+        Ok(Self { function, grid, cluster: kernel.cluster, starts_early })
+    }
+
+    /// Gives the launch to a stream.
+    ///
+    /// # Safety
+    /// The stream is alive, and the rest is as for [`GpuStream::launch`].
+    pub(super) unsafe fn give(
+        &self,
+        stream: sys::CUstream,
+        parameters: &mut [*mut c_void],
+    ) -> Result<(), DriverError> {
+        let Self { function, grid, cluster: [x, y, z], starts_early } = *self;
         // SAFETY: an all-zero attribute is a valid one: its number 0 is `CU_LAUNCH_ATTRIBUTE_IGNORE`.
         let mut attributes: [sys::CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
         let [cluster, dependent] = &mut attributes;
-        let [x, y, z] = kernel.cluster;
         if x * y * z > 1 {
             cluster.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
             cluster.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
         }
-        if kernel.dependent && function.waits {
+        if starts_early {
             dependent.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
             dependent.value.programmaticStreamSerializationAllowed = 1;
         }
@@ -206,17 +245,24 @@ impl GpuStream {
             blockDimY: function.threads[1],
             blockDimZ: 1,
             sharedMemBytes: function.shared_bytes,
-            hStream: self.handle(),
+            hStream: stream,
             attrs: attributes.as_mut_ptr(),
             numAttrs: attributes.len() as u32,
         };
         // SAFETY: `config` and its attributes live through the call, the function belongs to a module that is never
-        // unloaded, and the caller vouches for the parameters.
+        // unloaded, and the caller vouches for the stream and the parameters.
         let launched = unsafe {
             sys::cuLaunchKernelEx(&config, function.handle.0, parameters.as_mut_ptr(), std::ptr::null_mut())
         };
-        gpu.check("launching a kernel", launched.result())
+        launched.result()
     }
+}
+
+/// The error of a wait between a stream that somebody captures and one that nobody does.
+fn between_captures() -> Error {
+    let problem = "memory is used on two streams, of which somebody captures one: use it on the captured stream alone, or wait for the other one \
+                   before the capture begins";
+    Error::Graph { operation: "giving work to a stream", problem: problem.to_owned() }
 }
 
 /// By the driver's handle, which is 0 for the default stream.

@@ -10,7 +10,8 @@ use cudarc::driver::sys::{
 };
 use cudarc::driver::{result, sys};
 
-use super::Gpu;
+use super::capture::Relaxed;
+use super::{Gpu, GpuStream};
 use crate::error::Result;
 use crate::tensor_maps::{Encoding, MapDescription, MapDevice, MapElement, MapKeeper, Words};
 
@@ -22,13 +23,26 @@ impl Gpu {
     pub(crate) fn hold_tensor_maps(&self) -> Result<RwLockReadGuard<'_, ()>> {
         self.tensor_maps.hold(self)
     }
+
+    /// Whether the GPU has TMA, which reads maps.
+    pub(super) fn has_tensor_maps(&self) -> bool {
+        self.capability().0 >= FIRST_WITH_TMA
+    }
 }
 
-impl MapKeeper for Gpu {
+/// The tensor maps for launches on a stream.
+pub(crate) struct StreamMaps<'stream>(pub(crate) &'static Gpu, pub(crate) &'stream GpuStream);
+
+impl MapKeeper for StreamMaps<'_> {
     fn tensor_map(&self, description: &MapDescription) -> Result<*const TensorMap> {
-        match self.capability().0 >= FIRST_WITH_TMA {
-            true => self.tensor_maps.get(self, description),
-            false => Ok(std::ptr::null()),
+        let Self(gpu, stream) = *self;
+        if !gpu.has_tensor_maps() {
+            return Ok(std::ptr::null());
+        }
+        gpu.bind()?;
+        match stream.is_captured() {
+            true => gpu.captured_maps.get(gpu, description),
+            false => gpu.tensor_maps.get(gpu, description),
         }
     }
 }
@@ -60,6 +74,7 @@ impl MapDevice for Gpu {
 
     fn allocate(&self, bytes: usize) -> Result<u64> {
         self.bind()?;
+        let _relaxed = Relaxed::new();
         // SAFETY: allocating changes nothing that exists. The memory is never freed, as the GPU stays open.
         self.check("allocating memory for tensor maps", unsafe { result::malloc_sync(bytes) })
     }
@@ -67,6 +82,7 @@ impl MapDevice for Gpu {
     fn upload(&self, address: u64, words: &Words) -> Result<()> {
         const OPERATION: &str = "copying a tensor map";
         self.bind()?;
+        let _relaxed = Relaxed::new();
         let stream = self.upload_stream()?;
         // SAFETY: the address is that of room for a map, which no kernel uses yet; `words` outlives the copy, which is
         // waited for.
@@ -76,8 +92,7 @@ impl MapDevice for Gpu {
     }
 
     fn settle(&self) -> Result<()> {
-        // Not `Gpu::synchronize`: what kernels have printed is shown by the user's function, which may launch others.
-        self.check("waiting for the GPU", self.context.synchronize())
+        Gpu::settle(self)
     }
 }
 

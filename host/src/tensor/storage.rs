@@ -1,13 +1,16 @@
 //! The memory behind a tensor, whichever device it is on.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use crate::access::Access;
 use crate::cpu::{self, HostMemory, host_memory};
 use crate::device::Device;
 use crate::error::{ArgumentError, Error, Result};
-use crate::gpu::{Access, GpuMemory};
+use crate::gpu::GpuMemory;
 use crate::owner::Owner;
 use crate::pinned::{Pinned, PinnedMemory};
+use crate::recording::{Identity, Recording, check_free, not_while_recording};
 use crate::stream::Stream;
 
 /// Memory is filled in pieces of at most so many bytes.
@@ -44,6 +47,14 @@ impl Storage {
         Ok(Self::Cpu(memory))
     }
 
+    /// Allocates memory in the graph that somebody captures with this stream, as [`GpuMemory::captured`] does. `None` if nobody does.
+    pub(crate) fn captured(stream: &Stream, bytes: usize, fill: Option<u8>) -> Result<Option<Self>> {
+        match stream.as_gpu() {
+            Some((gpu, stream)) => Ok(GpuMemory::captured(gpu, stream, bytes, fill)?.map(Self::Gpu)),
+            None => Ok(None),
+        }
+    }
+
     /// Memory of a stream's device that belongs to somebody else, who uses it on that stream before and after. `owner` is
     /// dropped once all work given to streams with the memory is done.
     ///
@@ -75,10 +86,18 @@ impl Storage {
     }
 
     /// Where the memory begins.
-    pub(crate) fn address(&self) -> usize {
+    pub(crate) fn address(&self) -> *mut u8 {
         match self {
-            Self::Cpu(memory) => memory.address() as usize,
-            Self::Gpu(memory) => memory.address() as usize,
+            Self::Cpu(memory) => memory.address(),
+            Self::Gpu(memory) => memory.address(),
+        }
+    }
+
+    /// Which memory it is.
+    pub(crate) fn identity(&self) -> Identity {
+        match self {
+            Self::Cpu(memory) => Identity { number: memory.number(), bytes: memory.bytes().len() },
+            Self::Gpu(memory) => Identity { number: memory.address() as usize, bytes: memory.bytes() },
         }
     }
 
@@ -87,6 +106,7 @@ impl Storage {
     /// # Panics
     /// If they reach over the end.
     pub(crate) fn write(&mut self, offset: usize, source: &[u8]) -> Result<()> {
+        check_free(|| self.identity())?;
         match self {
             Self::Cpu(memory) => memory.bytes_mut()[offset..offset + source.len()].copy_from_slice(source),
             Self::Gpu(memory) => memory.write(offset, source)?,
@@ -113,6 +133,7 @@ impl Storage {
 
     /// A copy of this memory on another device. The caller does not wait if both are GPUs.
     pub(crate) fn copy_to(&self, device: &Device) -> Result<Self> {
+        check_free(|| self.identity())?;
         match (self, device.as_gpu()) {
             (Self::Cpu(memory), _) => Self::copied(device, memory.bytes()),
             (Self::Gpu(memory), Some(gpu)) => Ok(Self::Gpu(GpuMemory::copy_of(gpu, memory)?)),
@@ -143,6 +164,22 @@ impl Storage {
             let (found, expected) = (found.short_name(), stream.device().short_name());
             Err(Error::WrongDevice { what, found, other: "stream", expected })
         };
+        let devices = [self.device(), source.device()];
+        match stream.recording() {
+            None => {
+                check_free(|| self.identity())?;
+                check_free(|| source.identity())?;
+            }
+            Some(recording) if devices.iter().all(|device| *device == stream.device()) => {
+                assert!(source_offset + bytes <= source.identity().bytes, "copy beyond the end of a buffer");
+                assert!(offset + bytes <= self.identity().bytes, "copy beyond the end of a buffer");
+                recording.enter(source.identity(), Access::Read)?;
+                recording.enter(self.identity(), Access::Write)?;
+                let from = source.address().wrapping_add(source_offset);
+                return recording.copy(from, self.address().wrapping_add(offset), bytes);
+            }
+            Some(_) => return Err(not_while_recording("copying between devices")),
+        }
         match (self, source, stream.as_gpu()) {
             (Self::Cpu(target), Self::Cpu(source), None) => {
                 let source = &source.bytes()[source_offset..source_offset + bytes];
@@ -166,6 +203,7 @@ impl Storage {
     /// # Panics
     /// If they reach over the end.
     pub(crate) unsafe fn read(&self, offset: usize, target: *mut u8, bytes: usize) -> Result<()> {
+        check_free(|| self.identity())?;
         match self {
             Self::Cpu(memory) => {
                 let source = &memory.bytes()[offset..offset + bytes];
@@ -201,6 +239,14 @@ impl Storage {
     }
 
     fn enter(&self, stream: &Stream, access: Access) -> Result<*mut u8, ArgumentError> {
+        match stream.recording() {
+            None => check_free(|| self.identity())?,
+            Some(recording) if self.device() == stream.device() => {
+                recording.enter(self.identity(), access)?;
+                return Ok(self.address());
+            }
+            Some(_) => {}
+        }
         match (self, stream.as_gpu()) {
             (Self::Cpu(memory), None) => Ok(memory.address()),
             (Self::Gpu(memory), Some((gpu, stream))) if gpu.reaches(memory.gpu(), false) => {
@@ -216,6 +262,11 @@ impl Storage {
 
     /// Lets `stream` copy the whole of a pinned buffer of this length to this memory.
     pub(crate) fn write_pinned(&mut self, stream: &Stream, source: &Pinned) -> Result<()> {
+        if let Some(recording) = self.recording_with(stream, source)? {
+            recording.enter(source.identity(), Access::Read)?;
+            recording.enter(self.identity(), Access::Write)?;
+            return recording.copy(source.address(), self.address(), self.identity().bytes);
+        }
         match (self, &source.memory, stream.as_gpu()) {
             (Self::Cpu(memory), PinnedMemory::Cpu(source), None) => {
                 memory.bytes_mut().copy_from_slice(source.bytes());
@@ -232,6 +283,11 @@ impl Storage {
 
     /// Lets `stream` copy the whole of this memory to a pinned buffer of this length.
     pub(crate) fn read_pinned(&self, stream: &Stream, target: &mut Pinned) -> Result<()> {
+        if let Some(recording) = self.recording_with(stream, target)? {
+            recording.enter(self.identity(), Access::Read)?;
+            recording.enter(target.identity(), Access::Write)?;
+            return recording.copy(self.address(), target.address(), self.identity().bytes);
+        }
         match (self, &mut target.memory, stream.as_gpu()) {
             (Self::Cpu(memory), PinnedMemory::Cpu(target), None) => {
                 target.bytes_mut().copy_from_slice(memory.bytes());
@@ -244,6 +300,20 @@ impl Storage {
             }
             _ => Err(self.not_all_on(stream, target)),
         }
+    }
+
+    /// The graph that is to have a copy between this memory and a pinned buffer: if the stream records one, and all are of one device.
+    fn recording_with<'stream>(
+        &self,
+        stream: &'stream Stream,
+        pinned: &Pinned,
+    ) -> Result<Option<&'stream Arc<Recording>>> {
+        if stream.recording().is_none() {
+            check_free(|| self.identity())?;
+            check_free(|| pinned.identity())?;
+        }
+        let devices = [self.device(), pinned.device()];
+        Ok(stream.recording().filter(|_| devices.iter().all(|device| *device == stream.device())))
     }
 
     /// The error for a copy between things of different devices: which of them is not on the stream's device.
