@@ -72,7 +72,7 @@ impl<T: Element> Output<T> {
     /// The result with its leading axes as one, as [`Held::flattened`](crate::Held::flattened) has it. It is row-major.
     ///
     /// # Errors
-    /// [`Error::Rank`] if it has fewer axes than the kernel.
+    /// [`Error::Host`](crate::Error::Host), which no shape that fits into memory has.
     pub fn flattened<const RANK: usize>(&mut self) -> Result<TensorViewMut<'_, T, RANK>> {
         let dims = self.shape.dims();
         let (shape, strides) = crate::layout::flattened(&candle_core::Layout::contiguous(dims))?;
