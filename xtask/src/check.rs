@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::error::Result;
 use crate::process::{self, Beside, Outcome, Steps, run_all};
-use crate::workspace::{self, consumer, target};
+use crate::workspace::{self, target};
 use crate::{book, imports};
 
 /// Runs all checks, and names those that fail.
@@ -12,7 +12,7 @@ pub(crate) fn run() -> Result {
     let mut steps = Steps::new("checks");
     // Mostly waits for downloads.
     let neighbours = Beside::start(neighbours());
-    steps.step("format", || run_all([cargo(["fmt", "--all", "--", "--check"]), consumer_format()]));
+    steps.step("format", || run_all(formats()));
     steps.step("lints", || run_all([host_lints()]));
     steps.step("lints of device code", || run_all([device_lints()]));
     steps.step("documentation", || run_all([documentation()]));
@@ -32,11 +32,23 @@ fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
     command
 }
 
-/// The crates outside the workspace.
-fn consumer_format() -> Command {
-    let mut command = cargo(["fmt", "--package", "consumer", "--package", "kernels", "--manifest-path"]);
-    command.arg(consumer().join("Cargo.toml")).args(["--", "--check"]);
-    command
+/// The crates of the workspace, and those outside of it, which are named: `--all` would reach into the workspace.
+fn formats() -> [Command; 4] {
+    let format = |options: &[&str]| {
+        let mut command = cargo(["fmt"]);
+        command.args(options).args(["--", "--check"]);
+        command
+    };
+    let outside = |manifest: &str, packages: [&str; 2]| {
+        let [first, second] = packages;
+        format(&["--manifest-path", manifest, "--package", first, "--package", second])
+    };
+    [
+        format(&["--all"]),
+        outside("tests/consumer/Cargo.toml", ["consumer", "kernels"]),
+        outside("candle/Cargo.toml", ["cuda-tiles-candle", "cuda-tiles-candle-kernels"]),
+        format(&["--manifest-path", "examples/cubecl/Cargo.toml", "--package", "cubecl-example"]),
+    ]
 }
 
 /// All code for the host, with the features that are not among the default ones: the launcher on `cust`, and `gemm`. They only add code.

@@ -3,6 +3,7 @@
 mod bench;
 mod book;
 mod bundle;
+mod candle;
 mod check;
 mod doctor;
 mod error;
@@ -56,6 +57,8 @@ enum Command {
     Book,
     /// Lists the parts of each crate that use one another in a circle.
     Imports,
+    /// Checks and tests the operations for candle, on the CPU and, if that is wanted, on the GPU.
+    Candle(candle::Options),
     /// Collects GPU tests and benchmarks in a folder for a machine without Rust.
     Bundle(bundle::Options),
 }
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Book => book::run(),
         Command::Imports => imports::list(),
+        Command::Candle(options) => candle::run(&options),
         Command::Bundle(options) => bundle::run(&options),
     };
     match result {

@@ -34,8 +34,3 @@ pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command
     command.current_dir(root()).args(arguments);
     command
 }
-
-/// The crate outside the workspace that builds as a user's does.
-pub(crate) fn consumer() -> PathBuf {
-    root().join("tests/consumer")
-}
