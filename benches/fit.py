@@ -4,25 +4,30 @@
     python3 benches/products.py --library libcuda_tiles_bench.so --plans plans.jsonl --seed 1
     python3 benches/fit.py plans.jsonl ...
 
-Needs NumPy and SciPy. Prints the constants, how much longer than the fastest plans the chosen plans take, and the products for which the choice
-is worst. `microseconds` is the function of the same name in model.rs.
+Needs NumPy and SciPy. The constants are fitted to the times first. Then small changes that lead to faster choices are kept, for --seconds of
+them. Prints the constants, how much longer than the fastest plans the chosen plans take, and the products for which the choice is worst.
+`microseconds` is the function of the same name in model.rs.
 """
+import argparse
 import json
 import math
+import random
 import statistics
-import sys
+import time
 
 import numpy
 from scipy.optimize import least_squares
 
-MULTIPROCESSORS, COMPACT_ROWS, SHARPNESS, STEP_BYTES = 132, 64, 4, 128
+MULTIPROCESSORS, COMPACT_ROWS, SHARPNESS, STEP_BYTES, BOX_ROWS = 132, 64, 4, 128, 64
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The constants of model.rs, and where the fit begins. Bandwidths are megabytes in a microsecond.
 CONSTANTS = dict(start=2.0, launch=2.5, pack=2.0, partial_sum=0.05, bandwidth=3.9, result_bandwidth=2.5, partial_sums_bandwidth=2.5,
-                 stream_k_bandwidth=6.0, unaligned_row=2.5e-3, unaligned_threads=1.5, alone=0.6)
+                 cache_bandwidth=10.0, stream_k_bandwidth=6.0, unaligned_row=2.5e-3, outside=0.2, unaligned_threads=1.5, alone=0.6)
 # Plans that take longer than so many times the fastest plan's time do not matter.
 SLOWEST = 2.5
+# Choices that take longer than so many times the fastest plan's time count several times.
+SLOW, SLOW_WEIGHT = 1.12, 4
 
 
 class Product:
@@ -43,6 +48,29 @@ class Product:
         """What the costs of a tile depend on."""
         rows, columns, threads, _ = plan
         return self.bytes, threads, rows, columns
+
+    def loaded_bytes(self, plan):
+        """`loaded_bytes` of model.rs."""
+        (rows, columns, depth), (tile_rows, tile_columns, *_) = self.sizes, plan
+        side = min(BOX_ROWS, tile_rows)
+        loads = (math.ceil(rows / side) * side * math.ceil(columns / tile_columns)
+                 + math.ceil(columns / BOX_ROWS) * BOX_ROWS * math.ceil(rows / tile_rows))
+        return loads * max(1, math.ceil(depth * self.bytes / STEP_BYTES)) * STEP_BYTES
+
+    def steps_outside(self, plan):
+        """`steps_outside` of model.rs."""
+        (rows, columns, depth), (tile_rows, tile_columns, _, cut) = self.sizes, plan
+        if cut < 0:
+            return 0
+        step = STEP_BYTES // self.bytes
+        steps = math.ceil(max(1, math.ceil(depth / step)) / max(1, cut))
+
+        def at_an_end(is_k_major, length, tile):
+            if is_k_major:
+                return float(depth % step != 0)
+            return steps / math.ceil(length / tile) if length % min(tile, BOX_ROWS) else 0.0
+
+        return max(at_an_end(self.order[0] == "n", rows, tile_rows), at_an_end(self.order[1] == "t", columns, tile_columns))
 
 
 class Model:
@@ -82,6 +110,10 @@ class Model:
         tiles = math.ceil(rows / tile_rows) * math.ceil(columns / tile_columns)
         memory = (depth * product.bytes * (rows + columns) * 1e-6 / constants["bandwidth"]
                   + rows * columns * product.result_bytes * 1e-6 / constants["result_bandwidth"])
+        if not threads:
+            loads = product.loaded_bytes(plan) * 1e-6 / constants["cache_bandwidth"]
+            memory = (memory ** SHARPNESS + loads ** SHARPNESS) ** (1 / SHARPNESS)
+            tile += constants["outside"] * resident * product.steps_outside(plan)
         launches, sums, splits = 0, 0, 0
         if cut == 0:
             compute = waves(tiles, steps * step + tile)
@@ -115,6 +147,34 @@ class Model:
         return self.read(least_squares(errors, self.first(), loss="soft_l1", f_scale=0.3, max_nfev=40).x)
 
 
+    def refine(self, constants, costs, products, seconds):
+        """Changes constants at random by a few per cent, and keeps what leads to faster choices."""
+        generator, end = random.Random(0), time.time() + seconds
+        names = [("constant", name) for name in constants] + [("cost", tile, which) for tile in costs for which in (0, 1)]
+
+        def loss(constants, costs, of):
+            total = 0
+            for product in of:
+                _, taken = min(product.plans, key=lambda plan: self.microseconds(constants, costs, product, plan[0]))
+                ratio = taken / product.fastest
+                total += math.log(ratio) + SLOW_WEIGHT * max(0, ratio - SLOW)
+            return total
+
+        while time.time() < end:
+            kind, name, *which = generator.choice(names)
+            factor = math.exp(generator.choice([-1, 1]) * generator.choice([0.02, 0.05, 0.1]))
+            changed, changed_costs, of = dict(constants), dict(costs), products
+            if kind == "constant":
+                changed[name] *= factor
+            else:
+                both = list(costs[name])
+                both[which[0]] *= factor
+                changed_costs[name], of = tuple(both), [product for product in products if product.bytes == name[0]]
+            if loss(changed, changed_costs, of) < loss(constants, costs, of) - 1e-3:
+                constants, costs = changed, changed_costs
+        return constants, costs
+
+
 def summary(title, ratios):
     ratios = sorted(ratios)
     mean = math.exp(statistics.fmean(map(math.log, ratios)))
@@ -122,10 +182,14 @@ def summary(title, ratios):
 
 
 def main():
-    lines = [json.loads(line) for path in sys.argv[1:] for line in open(path)]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plans", nargs="+")
+    parser.add_argument("--seconds", type=float, default=300)
+    options = parser.parse_args()
+    lines = [json.loads(line) for path in options.plans for line in open(path)]
     products = [product for product in map(Product, lines) if product.plans]
     model = Model({product.tile(plan) for product in products for plan, _ in product.plans})
-    constants, costs = model.fit(products)
+    constants, costs = model.refine(*model.fit(products), products, options.seconds)
     for name, value in constants.items():
         print(f"{name} {value:.3g}")
     for (size, threads, rows, columns), (step, tile) in costs.items():
