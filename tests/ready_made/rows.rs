@@ -52,7 +52,11 @@ fn operand<T: Tested>(count: usize) -> (Vec<T>, Vec<f64>) {
     (elements, wide)
 }
 
-fn tensor<T: Tested, const RANK: usize>(device: &Device, shape: [usize; RANK], values: &[T]) -> Tensor<T, RANK> {
+fn tensor<T: Tested, const RANK: usize>(
+    device: &Device,
+    shape: [usize; RANK],
+    values: &[T],
+) -> Tensor<T, RANK> {
     Tensor::from_slice(device, shape, values).unwrap()
 }
 
@@ -134,8 +138,11 @@ fn softmax_and_gradient<T: Tested>(device: &Device) {
         check(device, &y, &wide.chunks(columns).flat_map(softmax).collect::<Vec<_>>());
         // From the rounded result, as the kernel has it.
         let rounded: Vec<f64> = y.to_vec().unwrap().into_iter().map(T::wide).collect();
-        let expected: Vec<f64> =
-            rounded.chunks(columns).zip(dwide.chunks(columns)).flat_map(|(y, dy)| softmax_gradient(y, dy)).collect();
+        let expected: Vec<f64> = rounded
+            .chunks(columns)
+            .zip(dwide.chunks(columns))
+            .flat_map(|(y, dy)| softmax_gradient(y, dy))
+            .collect();
         let mut dx = room(device, shape);
         rows::softmax_backward(&stream, &y, &tensor(device, shape, &dy), &mut dx).unwrap();
         // Of a row of one element the gradient is a difference of equal numbers.
@@ -169,7 +176,9 @@ fn softmax_of_extreme_rows() {
 
 fn norms_and_gradients<T: Tested>(device: &Device) {
     let stream = device.default_stream();
-    for (shape @ [rows, columns], centred) in SHAPES.into_iter().flat_map(|shape| [(shape, false), (shape, true)]) {
+    for (shape @ [rows, columns], centred) in
+        SHAPES.into_iter().flat_map(|shape| [(shape, false), (shape, true)])
+    {
         let ((x, wide), (dy, dwide)) = (operand::<T>(rows * columns), operand::<T>(rows * columns));
         let ((weight, weights), (bias, biases)) = (operand::<T>(columns), operand::<T>(columns));
         let biases = if centred { biases } else { vec![0.0; columns] };
@@ -181,7 +190,15 @@ fn norms_and_gradients<T: Tested>(device: &Device) {
         if centred {
             rows::layer_norm(&stream, &x, &weight, &bias, EPSILON, &mut y, &mut centre, &mut scale).unwrap();
             rows::layer_norm_backward(
-                &stream, &x, &weight, &centre, &scale, &dy, &mut dx, &mut dweight, &mut dbias,
+                &stream,
+                &x,
+                &weight,
+                &centre,
+                &scale,
+                &dy,
+                &mut dx,
+                &mut dweight,
+                &mut dbias,
             )
             .unwrap();
             let means: Vec<f64> =
@@ -282,7 +299,8 @@ fn cross_entropy_and_gradient<T: Tested>(device: &Device) {
     for shape @ [rows, columns] in SHAPES {
         let (logits, wide) = operand::<T>(rows * columns);
         // Of the first row the last column, of the second the first. Then one is ignored.
-        let label = |row: usize| if row == 2 { IGNORED } else { ((columns - 1) * (row + 1) % columns) as i64 };
+        let label =
+            |row: usize| if row == 2 { IGNORED } else { ((columns - 1) * (row + 1) % columns) as i64 };
         let labels: Vec<i64> = (0..rows).map(label).collect();
         let factors = random(rows);
         let (mut expected, mut sums, mut gradients) = (Vec::new(), Vec::new(), Vec::new());
@@ -295,7 +313,8 @@ fn cross_entropy_and_gradient<T: Tested>(device: &Device) {
             } else {
                 expected.push(logarithm - x[label as usize]);
                 let chosen = |k| if k as i64 == label { 1.0 } else { 0.0 };
-                gradients.extend((0..columns).map(|k| ((x[k] - logarithm).exp() - chosen(k)) * f64::from(factor)));
+                gradients
+                    .extend((0..columns).map(|k| ((x[k] - logarithm).exp() - chosen(k)) * f64::from(factor)));
             }
         }
         let mut logits = tensor(device, shape, &logits);
@@ -307,11 +326,13 @@ fn cross_entropy_and_gradient<T: Tested>(device: &Device) {
         let close = |(found, expected): (f32, &f64)| (f64::from(found) - expected).abs() < 1e-4;
         assert!(losses.to_vec().unwrap().into_iter().zip(&expected).all(close), "{device}: {shape:?}");
         let mut dlogits = room(device, shape);
-        rows::cross_entropy_backward(&stream, &logits, &labels, IGNORED, &logarithms, &factors, &mut dlogits).unwrap();
+        rows::cross_entropy_backward(&stream, &logits, &labels, IGNORED, &logarithms, &factors, &mut dlogits)
+            .unwrap();
         let close = |(found, expected): (T, &f64)| (found.wide() - expected).abs() < T::TOLERANCE;
         let found = dlogits.to_vec().unwrap();
         assert!(found.iter().copied().zip(&gradients).all(close), "{device}: {shape:?}");
-        rows::cross_entropy_backward_in_place(&stream, &mut logits, &labels, IGNORED, &logarithms, &factors).unwrap();
+        rows::cross_entropy_backward_in_place(&stream, &mut logits, &labels, IGNORED, &logarithms, &factors)
+            .unwrap();
         let bits = |tensor: &[T]| tensor.iter().map(|x| x.wide().to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&logits.to_vec().unwrap()), bits(&found), "{device}: {shape:?}");
     }
@@ -319,7 +340,11 @@ fn cross_entropy_and_gradient<T: Tested>(device: &Device) {
 
 #[test]
 fn cross_entropy_of_rows() {
-    for_all([cross_entropy_and_gradient::<f32>, cross_entropy_and_gradient::<f16>, cross_entropy_and_gradient::<bf16>]);
+    for_all([
+        cross_entropy_and_gradient::<f32>,
+        cross_entropy_and_gradient::<f16>,
+        cross_entropy_and_gradient::<bf16>,
+    ]);
 }
 
 /// Labels that are no column, hidden logits, and rows that are ignored whatever is in them.
@@ -337,13 +362,18 @@ fn labels_and_logits_that_are_special() {
         let (mut losses, mut logarithms) = (room(device, [5]), room(device, [5]));
         rows::cross_entropy(&stream, &logits, &labels, 7, &mut losses, &mut logarithms).unwrap();
         let losses = losses.to_vec().unwrap();
-        assert!(losses[0].is_finite() && losses[1..4].iter().all(|loss| loss.is_nan()), "{device}: {losses:?}");
+        assert!(
+            losses[0].is_finite() && losses[1..4].iter().all(|loss| loss.is_nan()),
+            "{device}: {losses:?}"
+        );
         assert_eq!(losses[4], 0.0);
         rows::cross_entropy_backward_in_place(&stream, &mut logits, &labels, 7, &logarithms, &ones).unwrap();
         let found = logits.to_vec().unwrap();
         let (first, others) = found.split_at(9000);
         assert!(first[..8500].iter().all(|&x| x == 0.0) && first[8500..].iter().all(|x| x.is_finite()));
-        assert!(others[..3 * 9000].iter().all(|x| x.is_nan()) && others[3 * 9000..].iter().all(|&x| x == 0.0));
+        assert!(
+            others[..3 * 9000].iter().all(|x| x.is_nan()) && others[3 * 9000..].iter().all(|&x| x == 0.0)
+        );
     }
 }
 
@@ -368,6 +398,13 @@ fn operands_that_do_not_go_together_are_told_why() {
     rows::rms_norm_backward(&stream, &none, &weight, &of_rows, &none, &mut dx, &mut dweight).unwrap();
     assert_eq!(dweight.to_vec().unwrap(), [0.0; 3]);
     let (labels, no_logits) = (room::<i64, 1>(&device, [2]), room::<f32, 2>(&device, [2, 0]));
-    let error = rows::cross_entropy(&stream, &no_logits, &labels, 0, &mut room(&device, [2]), &mut room(&device, [2]));
+    let error = rows::cross_entropy(
+        &stream,
+        &no_logits,
+        &labels,
+        0,
+        &mut room(&device, [2]),
+        &mut room(&device, [2]),
+    );
     assert!(error.unwrap_err().to_string().contains("one of at least one column"));
 }

@@ -56,6 +56,7 @@ mod book {
         porting_rust_cuda "porting/rust-cuda.md"
         porting_triton "porting/triton.md"
         reductions "reductions.md"
+        rows "rows.md"
         testing "testing.md"
         tiles "tiles.md"
         tools "tools.md"

@@ -42,16 +42,21 @@ pub fn cross_entropy<'t, T: RowElement>(
     losses: impl Into<TensorViewMut<'t, f32, 1>>,
     logarithms: impl Into<TensorViewMut<'t, f32, 1>>,
 ) -> Result<()> {
-    let (logits, labels, losses, logarithms) = (logits.into(), labels.into(), losses.into(), logarithms.into());
+    let (logits, labels, losses, logarithms) =
+        (logits.into(), labels.into(), losses.into(), logarithms.into());
     let name = "cross_entropy";
     let [rows, columns] = logits.shape();
-    let of_rows = [("labels", labels.shape()), ("losses", losses.shape()), ("logarithms", logarithms.shape())];
+    let of_rows =
+        [("labels", labels.shape()), ("losses", losses.shape()), ("logarithms", logarithms.shape())];
     check_shapes(name, [rows], &of_rows)?;
     if rows == 0 {
         return Ok(());
     }
     if columns == 0 {
-        return refuse(name, format!("the logits have shape {:?}: a label names one of at least one column", [rows, 0]));
+        return refuse(
+            name,
+            format!("the logits have shape {:?}: a label names one of at least one column", [rows, 0]),
+        );
     }
     T::losses(stream, Grid::from(rows), (logits, labels, ignored, losses, logarithms))
 }
@@ -91,7 +96,8 @@ pub fn cross_entropy_backward<'t, T: RowElement>(
     let (dlosses, dlogits) = (dlosses.into(), dlogits.into());
     let name = "cross_entropy_backward";
     let shape @ [rows, _] = logits.shape();
-    let of_rows = [("labels", labels.shape()), ("logarithms", logarithms.shape()), ("dlosses", dlosses.shape())];
+    let of_rows =
+        [("labels", labels.shape()), ("logarithms", logarithms.shape()), ("dlosses", dlosses.shape())];
     check_shapes(name, [rows], &of_rows)?;
     check_shapes(name, shape, &[("dlogits", dlogits.shape())])?;
     if logits.is_empty() {
@@ -116,7 +122,8 @@ pub fn cross_entropy_backward_in_place<'t, T: RowElement>(
     let (logits, labels) = (logits.into(), labels.into());
     let (logarithms, dlosses) = (logarithms.into(), dlosses.into());
     let shape @ [rows, _] = logits.shape();
-    let of_rows = [("labels", labels.shape()), ("logarithms", logarithms.shape()), ("dlosses", dlosses.shape())];
+    let of_rows =
+        [("labels", labels.shape()), ("logarithms", logarithms.shape()), ("dlosses", dlosses.shape())];
     check_shapes("cross_entropy_backward_in_place", [rows], &of_rows)?;
     if logits.is_empty() {
         return Ok(());

@@ -10,10 +10,8 @@ use crate::rows::kernels::norm_gradients::{norm_gradient, norm_weight_gradient_p
 use crate::rows::kernels::norms::{layer_norm_rows, rms_norm_rows};
 use crate::rows::kernels::softmax::{softmax_gradient, softmax_rows};
 
-/// The columns of the instances for short rows.
-const SHORT: usize = 1024;
 /// The columns of a tile of logits.
-pub(super) const LOGITS: usize = 8192;
+pub(super) const LOGITS: usize = 4096;
 
 /// A matrix, or what belongs to its rows or columns, to be read.
 type In<'t, T, const RANK: usize> = TensorView<'t, T, RANK>;
@@ -24,14 +22,36 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Defines the trait, with a method for each kernel, and implements it. A method is given the blocks, or for kernels with an instance for
-/// short rows the shape of the matrix, and the arguments of the kernel. In angle brackets: the rows of a block of short rows, and the columns of a
-/// tile of others.
+/// Launches the first instance whose tile, of so many rows and columns, is as wide as a row of the matrix, else the last.
+macro_rules! launch {
+    (
+        $kernel:ident $type:ident [$(<$rows:literal, $columns:literal>)* else <$one:literal, $most:literal>]
+        $stream:ident $shape:ident $arguments:ident
+    ) => {{
+        let [rows, columns] = $shape;
+        $(if columns <= $columns {
+            return $kernel::<$type, $rows, $columns>().launch_on($stream, rows.div_ceil($rows), $arguments);
+        })*
+        $kernel::<$type, $one, $most>().launch_on($stream, rows.div_ceil($one), $arguments)
+    }};
+}
+
+/// Defines the trait, with a method for each kernel, and implements it. A method is given the blocks and the arguments of the kernel, or in place
+/// of the blocks the shape of the matrix. The instances of these kernels are those for `f32`, and for types of 16 bits.
 macro_rules! row_elements {
     (
-        types: $types:tt
-        by shape: { $($by_shape:ident: $by_shape_kernel:ident<$rows:literal, $long:literal>($($shape_argument:ty),*);)* }
-        by grid: { $($by_grid:ident: $by_grid_kernel:ident($($grid_argument:ty),*);)* }
+        by shape: { $($by_shape:ident: $by_shape_kernel:ident { f32: $wide:tt, half: $half:tt } ($($shape_argument:ty),*);)* }
+        by grid: $by_grid:tt
+    ) => {
+        row_elements!(@trait { $($by_shape($($shape_argument),*);)* } $by_grid);
+        row_elements!(@impl f32 { $($by_shape: $by_shape_kernel $wide ($($shape_argument),*);)* } $by_grid);
+        row_elements!(@impl f16 { $($by_shape: $by_shape_kernel $half ($($shape_argument),*);)* } $by_grid);
+        row_elements!(@impl bf16 { $($by_shape: $by_shape_kernel $half ($($shape_argument),*);)* } $by_grid);
+    };
+    (
+        @trait
+        { $($by_shape:ident($($shape_argument:ty),*);)* }
+        { $($by_grid:ident: $by_grid_kernel:ident($($grid_argument:ty),*);)* }
     ) => {
         /// Element types that have kernels on rows: `f32`, `f16` and `bf16`.
         #[diagnostic::on_unimplemented(
@@ -48,31 +68,17 @@ macro_rules! row_elements {
                 fn $by_grid(stream: &Stream, grid: Grid, arguments: ($($grid_argument,)*)) -> Result<()>;
             )*
         }
-        row_elements!(@types $types { $($by_shape: $by_shape_kernel<$rows, $long>($($shape_argument),*);)* }
-            { $($by_grid: $by_grid_kernel($($grid_argument),*);)* });
     };
-    (@types [$($type:ident)*] $by_shape:tt $by_grid:tt) => { $(
-        impl sealed::Sealed for $type {}
-        row_elements!(@impl $type $by_shape $by_grid);
-    )* };
     (
         @impl $type:ident
-        { $($by_shape:ident: $by_shape_kernel:ident<$rows:literal, $long:literal>($($shape_argument:ty),*);)* }
+        { $($by_shape:ident: $by_shape_kernel:ident $instances:tt ($($shape_argument:ty),*);)* }
         { $($by_grid:ident: $by_grid_kernel:ident($($grid_argument:ty),*);)* }
     ) => {
+        impl sealed::Sealed for $type {}
         impl RowElement for $type {
             $(
-                fn $by_shape(
-                    stream: &Stream,
-                    [rows, columns]: [usize; 2],
-                    arguments: ($($shape_argument,)*),
-                ) -> Result<()> {
-                    if columns <= SHORT {
-                        let blocks = rows.div_ceil($rows);
-                        $by_shape_kernel::<$type, $rows, SHORT>().launch_on(stream, blocks, arguments)
-                    } else {
-                        $by_shape_kernel::<$type, 1, $long>().launch_on(stream, rows, arguments)
-                    }
+                fn $by_shape(stream: &Stream, shape: [usize; 2], arguments: ($($shape_argument,)*)) -> Result<()> {
+                    launch!($by_shape_kernel $type $instances stream shape arguments)
                 }
             )*
             $(
@@ -85,15 +91,24 @@ macro_rules! row_elements {
 }
 
 row_elements! {
-    types: [f32 f16 bf16]
     by shape: {
-        softmax: softmax_rows<8, 8192>(In<'_, Self, 2>, Out<'_, Self, 2>);
-        softmax_gradient: softmax_gradient<4, 4096>(In<'_, Self, 2>, In<'_, Self, 2>, Out<'_, Self, 2>);
-        rms_norm: rms_norm_rows<8, 8192>(In<'_, Self, 2>, In<'_, Self, 1>, f32, Out<'_, Self, 2>, Out<'_, f32, 1>);
-        layer_norm: layer_norm_rows<4, 8192>(
+        softmax: softmax_rows {
+            f32: [<4, 1024> else <1, 4096>], half: [<4, 1024> <2, 4096> else <1, 8192>]
+        } (In<'_, Self, 2>, Out<'_, Self, 2>);
+        softmax_gradient: softmax_gradient {
+            f32: [<4, 1024> else <1, 4096>], half: [<4, 1024> else <1, 4096>]
+        } (In<'_, Self, 2>, In<'_, Self, 2>, Out<'_, Self, 2>);
+        rms_norm: rms_norm_rows {
+            f32: [<4, 1024> else <1, 4096>], half: [<8, 1024> <2, 4096> else <1, 8192>]
+        } (In<'_, Self, 2>, In<'_, Self, 1>, f32, Out<'_, Self, 2>, Out<'_, f32, 1>);
+        layer_norm: layer_norm_rows {
+            f32: [<4, 1024> else <1, 4096>], half: [<4, 1024> else <1, 4096>]
+        } (
             In<'_, Self, 2>, In<'_, Self, 1>, In<'_, Self, 1>, f32, Out<'_, Self, 2>, Out<'_, f32, 1>, Out<'_, f32, 1>
         );
-        norm_gradient: norm_gradient<4, 4096>(
+        norm_gradient: norm_gradient {
+            f32: [<2, 1024> else <1, 2048>], half: [<2, 1024> else <1, 4096>]
+        } (
             In<'_, Self, 2>, In<'_, Self, 1>, In<'_, f32, 1>, In<'_, f32, 1>, In<'_, Self, 2>, Out<'_, Self, 2>
         );
     }

@@ -28,8 +28,9 @@ fn check_shapes<const RANK: usize>(
 ) -> Result<()> {
     match tensors.iter().find(|(_, found)| *found != expected) {
         None => Ok(()),
-        Some((name, found)) => {
-            refuse(operation, format!("`{name}` has shape {found:?}, and the rows of the operation want {expected:?}"))
-        }
+        Some((name, found)) => refuse(
+            operation,
+            format!("`{name}` has shape {found:?}, and the rows of the operation want {expected:?}"),
+        ),
     }
 }

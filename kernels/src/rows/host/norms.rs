@@ -7,11 +7,11 @@ use cuda_tiles_host::{Grid, Result, Stream, TensorView, TensorViewMut, workspace
 use super::{RowElement, check_shapes, refuse};
 
 /// The rows and columns of a block that sums gradients of weights.
-const PART: [usize; 2] = [4, 1024];
+const PART: [usize; 2] = [8, 1024];
 /// The columns of a block that sums the parts.
 const PART_COLUMNS: usize = 64;
 /// How many blocks of a GPU's multiprocessor sum gradients of weights.
-const BLOCKS_FOR_PARTS: usize = 4;
+const BLOCKS_FOR_PARTS: usize = 2;
 
 /// `y = x * r * weight` with `r = 1 / sqrt(mean(x²) + epsilon)` of each row: RMS normalisation (B. Zhang and R. Sennrich, "Root Mean Square
 /// Layer Normalization", 2019). `r` is a result too, for the gradient. All arithmetic is of `f32`.
@@ -43,7 +43,8 @@ pub fn rms_norm<'t, T: RowElement>(
     y: impl Into<TensorViewMut<'t, T, 2>>,
     reciprocal_deviation: impl Into<TensorViewMut<'t, f32, 1>>,
 ) -> Result<()> {
-    let (x, weight, y, reciprocal_deviation) = (x.into(), weight.into(), y.into(), reciprocal_deviation.into());
+    let (x, weight, y, reciprocal_deviation) =
+        (x.into(), weight.into(), y.into(), reciprocal_deviation.into());
     let name = "rms_norm";
     let shape @ [rows, columns] = x.shape();
     check_epsilon(name, epsilon)?;
@@ -235,7 +236,8 @@ fn backward<T: RowElement>(
             let arguments =
                 (x, mean, reciprocal_deviation, dy, weight_parts.reborrow(), bias_parts.reborrow());
             T::weight_gradient_parts(stream, Grid::from((parts, column_tiles)), arguments)?;
-            let sum = |parts, sums| T::sum_of_parts(stream, Grid::cover([columns], [PART_COLUMNS]), (parts, sums));
+            let sum =
+                |parts, sums| T::sum_of_parts(stream, Grid::cover([columns], [PART_COLUMNS]), (parts, sums));
             sum(weight_parts.as_view(), dweight)?;
             dbias.map_or(Ok(()), |dbias| sum(bias_parts.as_view(), dbias))
         })

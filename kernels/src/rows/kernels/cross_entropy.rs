@@ -9,7 +9,7 @@ use cuda_tiles::prelude::*;
 use super::exponentials::exponentials;
 
 /// The losses, and `l` of each row, because the gradient needs it. Each block takes one row.
-#[kernel(threads = 512, min_blocks = 2, instances(<f32>, <f16>, <bf16>))]
+#[kernel(threads = 256, min_blocks = 4, instances(<f32>, <f16>, <bf16>))]
 pub fn cross_entropy_losses<B: Block, T: Float + Cast<f32>>(
     cx: Cx<B>,
     logits: Span<T, (u32, u32)>,
@@ -22,14 +22,14 @@ pub fn cross_entropy_losses<B: Block, T: Float + Cast<f32>>(
     let row = cx.bid::<0>();
     let label = labels.partition(cx, shape![1]).load(row);
     let chosen = logits.gather_masked(T::NAN, (*row, label), true).cast::<f32>();
-    let (maximum, sum) = exponentials(logits.partition(cx, shape![1, 8192]), *row);
+    let (maximum, sum) = exponentials(logits.partition(cx, shape![1, 4096]), *row);
     let logarithm = (maximum + sum.log()).reshape(shape![1]);
     losses.store(label.eq(ignored).select(0.0, logarithm - chosen), row);
     logarithms.store(logarithm, row);
 }
 
 /// The gradient of the logits: that of [`cross_entropy_losses`], times `factors` of the rows. Each block takes a tile of a row.
-#[kernel(threads = 512, min_blocks = 2, grid = 2, instances(<f32>, <f16>, <bf16>))]
+#[kernel(threads = 256, min_blocks = 4, grid = 2, instances(<f32>, <f16>, <bf16>))]
 pub fn cross_entropy_gradient<B: Block, T: Float + Cast<f32>>(
     cx: Cx<B>,
     logits: Span<T, (u32, u32)>,
@@ -42,15 +42,20 @@ pub fn cross_entropy_gradient<B: Block, T: Float + Cast<f32>>(
     f32: Cast<T>,
 {
     let length = logits.extent(1);
-    let (logits, gradient) = (logits.partition(cx, shape![1, 8192]), gradient.partition(cx, shape![1, 8192]));
+    let (logits, gradient) = (logits.partition(cx, shape![1, 4096]), gradient.partition(cx, shape![1, 4096]));
     let (row, column) = (cx.bid::<0>(), cx.bid::<1>());
     let tile = logits.load_masked(NegativeInfinity, (row, column)).cast::<f32>();
-    let row_of = Row { label: labels.item(*row), ignored, logarithm: logarithms.item(*row), factor: factors.item(*row) };
+    let row_of = Row {
+        label: labels.item(*row),
+        ignored,
+        logarithm: logarithms.item(*row),
+        factor: factors.item(*row),
+    };
     gradient.store_masked(row_of.gradient(cx, tile, *column, length).cast::<T>(), (row, column));
 }
 
 /// [`cross_entropy_gradient`] in place of the logits.
-#[kernel(threads = 512, min_blocks = 2, grid = 2, instances(<f32>, <f16>, <bf16>))]
+#[kernel(threads = 256, min_blocks = 4, grid = 2, instances(<f32>, <f16>, <bf16>))]
 pub fn cross_entropy_gradient_in_place<B: Block, T: Float + Cast<f32>>(
     cx: Cx<B>,
     logits: SpanMut<T, (u32, u32)>,
@@ -62,10 +67,15 @@ pub fn cross_entropy_gradient_in_place<B: Block, T: Float + Cast<f32>>(
     f32: Cast<T>,
 {
     let length = logits.extent(1);
-    let logits = logits.partition(cx, shape![1, 8192]);
+    let logits = logits.partition(cx, shape![1, 4096]);
     let (row, column) = (cx.bid::<0>(), cx.bid::<1>());
     let tile = logits.load_masked(NegativeInfinity, (row, column)).cast::<f32>();
-    let row_of = Row { label: labels.item(*row), ignored, logarithm: logarithms.item(*row), factor: factors.item(*row) };
+    let row_of = Row {
+        label: labels.item(*row),
+        ignored,
+        logarithm: logarithms.item(*row),
+        factor: factors.item(*row),
+    };
     logits.store_masked(row_of.gradient(cx, tile, *column, length).cast::<T>(), (row, column));
 }
 
@@ -83,17 +93,17 @@ impl Row {
     fn gradient<B: Block>(
         self,
         cx: Cx<B>,
-        tile: Tile<f32, Shape2<1, 8192>, Blocked<B>>,
+        tile: Tile<f32, Shape2<1, 4096>, Blocked<B>>,
         column: u32,
         length: u32,
-    ) -> Tile<f32, Shape2<1, 8192>, Blocked<B>> {
+    ) -> Tile<f32, Shape2<1, 4096>, Blocked<B>> {
         if self.label == self.ignored {
-            return cx.zeros(shape![1, 8192]);
+            return cx.zeros(shape![1, 4096]);
         }
         let is_column = 0 <= self.label && self.label < i64::from(length);
         let factor = if is_column { self.factor } else { f32::NAN };
         // Within this tile, if it is there.
-        let label = (self.label as u32).wrapping_sub(column * 8192);
+        let label = (self.label as u32).wrapping_sub(column * 4096);
         let weights = (tile - self.logarithm).exp_approximate();
         weights.coordinates::<1>().eq(label).select(weights - 1.0, weights) * factor
     }

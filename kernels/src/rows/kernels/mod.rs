@@ -1,9 +1,9 @@
 //! The kernels.
 //!
-//! Most have two instances for each type. Of rows of up to 1024 elements a block takes several, for one alone would ask the memory for too
-//! little at a time. Of others it takes one. A row that is no longer than a tile passes the memory once each way, and stays in registers between:
-//! up to 8192 elements, of gradients, which have two operands, up to 4096. A longer one is read tile by tile, and once more for its results;
-//! most of it then comes from caches.
+//! Most have instances for short and for long rows of each type. A block takes one long row, or several short ones, for one alone would ask the
+//! memory for too little at a time. A row that is no longer than the widest tile passes the memory once each way, and stays in registers between. A
+//! longer one is read tile by tile, and once more for its results; most of it then comes from caches. Tiles are as large as registers allow
+//! without spilling: 4096 elements, or 8192 of 16 bits where a kernel has one operand, and less where it has many.
 
 pub mod cross_entropy;
 pub mod norm_gradients;

@@ -13,13 +13,19 @@
 //! The sums by rows are taken apart from `dx`, in two steps: [`norm_weight_gradient_parts`] sums some rows each, and [`sum_of_parts`] sums
 //! what it has found. So rows may have any length, and the order of all sums is fixed. Both tensors are read a second time for it.
 
+use core::array::from_fn;
+
 use cuda_tiles::prelude::*;
 
 /// `dx`. Each block takes `R` rows. For RMS normalisation `mean` has no elements.
 #[kernel(
-    threads = 512,
-    min_blocks = 2,
-    instances(<f32, 4, 1024>, <f32, 1, 4096>, <f16, 4, 1024>, <f16, 1, 4096>, <bf16, 4, 1024>, <bf16, 1, 4096>)
+    threads = 256,
+    min_blocks = 3,
+    instances(
+        <f32, 2, 1024>, <f32, 1, 2048>,
+        <f16, 2, 1024>, <f16, 1, 4096>,
+        <bf16, 2, 1024>, <bf16, 1, 4096>,
+    )
 )]
 pub fn norm_gradient<B: Block, T: Float + Cast<f32>, const R: usize, const N: usize>(
     cx: Cx<B>,
@@ -69,9 +75,12 @@ pub fn norm_gradient<B: Block, T: Float + Cast<f32>, const R: usize, const N: us
     }
 }
 
-/// `dweight` and `dbias` of some of the rows: block `(i, j)` sums every so many'th tile of four rows, from tile `i` on, in tile `j` of the
+/// `dweight` and `dbias` of some of the rows: block `(i, j)` sums every so many'th group of 8 rows, from group `i` on, in tile `j` of the
 /// columns. For RMS normalisation `mean` and `bias_parts` have no elements.
-#[kernel(threads = 256, grid = 2, instances(<f32>, <f16>, <bf16>))]
+///
+/// A row is a tile, whose mean and deviation are numbers: as tiles, those of a group would have to be exchanged between threads. All rows of a
+/// group are under way at once.
+#[kernel(threads = 256, min_blocks = 2, grid = 2, instances(<f32>, <f16>, <bf16>))]
 pub fn norm_weight_gradient_parts<B: Block, T: Float + Cast<f32>>(
     cx: Cx<B>,
     x: Span<T, (u32, u32)>,
@@ -81,34 +90,37 @@ pub fn norm_weight_gradient_parts<B: Block, T: Float + Cast<f32>>(
     weight_parts: SpanMut<f32, (u32, u32)>,
     bias_parts: SpanMut<f32, (u32, u32)>,
 ) {
-    let parts = weight_parts.extent(0);
+    let (rows, parts) = (x.extent(0), weight_parts.extent(0));
+    let centred = mean.extent(0) != 0;
     let weight_parts = weight_parts.partition(cx, shape![1, 1024]);
     let bias_parts = bias_parts.partition(cx, shape![1, 1024]);
-    let (mean, scale) = (mean.partition(cx, shape![4]), reciprocal_deviation.partition(cx, shape![4]));
-    let (x, dy) = (x.partition(cx, shape![4, 1024]), dy.partition(cx, shape![4, 1024]));
+    let (x, dy) = (x.partition(cx, shape![1, 1024]), dy.partition(cx, shape![1, 1024]));
     let (part, column) = (cx.bid::<0>(), cx.bid::<1>());
-    let mut weights = cx.zeros::<f32>(shape![4, 1024]);
-    let mut biases = cx.zeros::<f32>(shape![4, 1024]);
-    let mut rows = *part;
-    while rows < x.num_tiles(0) {
-        let (tile, dy) = (x.load_masked(Zero, (rows, column)), dy.load_masked(Zero, (rows, column)));
-        let (mean, scale) = (mean.load_masked(Zero, rows), scale.load_masked(Zero, rows));
-        let (tile, dy) = (tile.cast::<f32>(), dy.cast::<f32>());
-        weights += dy * ((tile - mean.expand_dims::<1>()) * scale.expand_dims::<1>());
-        biases += dy;
-        rows += parts;
+    let (mut weights, mut biases) = (cx.zeros::<f32>(shape![1, 1024]), cx.zeros::<f32>(shape![1, 1024]));
+    let mut first = part.saturating_mul(8);
+    while first < rows {
+        // Behind the last row dy is zero, whatever the numbers of that row are multiplied with.
+        let group: [_; 8] = from_fn(|k| {
+            let row = first.saturating_add(k as u32);
+            (x.load_masked(Zero, (row, column)), dy.load_masked(Zero, (row, column)), row.min(rows - 1))
+        });
+        for (x, dy, row) in group {
+            let centre = if centred { mean.item(row) } else { 0.0 };
+            let n = (x.cast::<f32>() - centre) * reciprocal_deviation.item(row);
+            let dy = dy.cast::<f32>();
+            weights += dy * n;
+            biases += dy;
+        }
+        first = first.saturating_add(parts.saturating_mul(8));
     }
-    weight_parts.store_masked(weights.sum::<0>(), (part, column));
-    bias_parts.store_masked(biases.sum::<0>(), (part, column));
+    weight_parts.store_masked(weights, (part, column));
+    bias_parts.store_masked(biases, (part, column));
 }
 
 /// The sum of each column. Each block takes 64 columns.
 #[kernel(threads = 256, instances(<f32>, <f16>, <bf16>))]
-pub fn sum_of_parts<B: Block, T: Float>(
-    cx: Cx<B>,
-    parts: Span<f32, (u32, u32)>,
-    sums: SpanMut<T, (u32,)>,
-) where
+pub fn sum_of_parts<B: Block, T: Float>(cx: Cx<B>, parts: Span<f32, (u32, u32)>, sums: SpanMut<T, (u32,)>)
+where
     f32: Cast<T>,
 {
     let (parts, sums) = (parts.partition(cx, shape![64, 64]), sums.partition(cx, shape![64]));

@@ -6,9 +6,13 @@ use cuda_tiles::prelude::*;
 ///
 /// It also stores `r`, because the gradient needs it.
 #[kernel(
-    threads = 512,
-    min_blocks = 2,
-    instances(<f32, 8, 1024>, <f32, 1, 8192>, <f16, 8, 1024>, <f16, 1, 8192>, <bf16, 8, 1024>, <bf16, 1, 8192>)
+    threads = 256,
+    min_blocks = 3,
+    instances(
+        <f32, 4, 1024>, <f32, 1, 4096>,
+        <f16, 8, 1024>, <f16, 2, 4096>, <f16, 1, 8192>,
+        <bf16, 8, 1024>, <bf16, 2, 4096>, <bf16, 1, 8192>,
+    )
 )]
 pub fn rms_norm_rows<B: Block, T: Float + Cast<f32>, const R: usize, const N: usize>(
     cx: Cx<B>,
@@ -52,9 +56,13 @@ pub fn rms_norm_rows<B: Block, T: Float + Cast<f32>, const R: usize, const N: us
 ///
 /// It also stores mean and `r`, because the gradient needs them.
 #[kernel(
-    threads = 512,
-    min_blocks = 2,
-    instances(<f32, 4, 1024>, <f32, 1, 8192>, <f16, 4, 1024>, <f16, 1, 8192>, <bf16, 4, 1024>, <bf16, 1, 8192>)
+    threads = 256,
+    min_blocks = 3,
+    instances(
+        <f32, 4, 1024>, <f32, 1, 4096>,
+        <f16, 4, 1024>, <f16, 1, 4096>,
+        <bf16, 4, 1024>, <bf16, 1, 4096>,
+    )
 )]
 pub fn layer_norm_rows<B: Block, T: Float + Cast<f32>, const R: usize, const N: usize>(
     cx: Cx<B>,

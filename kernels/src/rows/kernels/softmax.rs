@@ -6,9 +6,13 @@ use super::exponentials::exponentials;
 
 /// `y = softmax(x)` along rows. Each block takes `R` rows.
 #[kernel(
-    threads = 512,
-    min_blocks = 2,
-    instances(<f32, 8, 1024>, <f32, 1, 8192>, <f16, 8, 1024>, <f16, 1, 8192>, <bf16, 8, 1024>, <bf16, 1, 8192>)
+    threads = 256,
+    min_blocks = 3,
+    instances(
+        <f32, 4, 1024>, <f32, 1, 4096>,
+        <f16, 4, 1024>, <f16, 2, 4096>, <f16, 1, 8192>,
+        <bf16, 4, 1024>, <bf16, 2, 4096>, <bf16, 1, 8192>,
+    )
 )]
 pub fn softmax_rows<B: Block, T: Float + Cast<f32>, const R: usize, const N: usize>(
     cx: Cx<B>,
@@ -37,9 +41,13 @@ pub fn softmax_rows<B: Block, T: Float + Cast<f32>, const R: usize, const N: usi
 
 /// `dx = y * (dy - sum(dy * y))` along rows: the gradient of [`softmax_rows`], of its result `y`. Each block takes `R` rows.
 #[kernel(
-    threads = 512,
-    min_blocks = 2,
-    instances(<f32, 4, 1024>, <f32, 1, 4096>, <f16, 4, 1024>, <f16, 1, 4096>, <bf16, 4, 1024>, <bf16, 1, 4096>)
+    threads = 256,
+    min_blocks = 3,
+    instances(
+        <f32, 4, 1024>, <f32, 1, 4096>,
+        <f16, 4, 1024>, <f16, 1, 4096>,
+        <bf16, 4, 1024>, <bf16, 1, 4096>,
+    )
 )]
 pub fn softmax_gradient<B: Block, T: Float + Cast<f32>, const R: usize, const N: usize>(
     cx: Cx<B>,
