@@ -201,9 +201,15 @@ fn norms_and_gradients<T: Tested>(device: &Device) {
                 &mut dbias,
             )
             .unwrap();
-            let means: Vec<f64> =
-                wide.chunks(columns).map(|row| mean(row.iter().copied(), columns)).collect();
-            check(device, &centre, &means);
+            // Means are near zero, and as exact as sums of numbers up to 2 are.
+            let centres = centre.to_vec().unwrap().into_iter().zip(wide.chunks(columns));
+            centres.for_each(|(found, row)| {
+                let expected = mean(row.iter().copied(), columns);
+                assert!(
+                    (f64::from(found) - expected).abs() < 1e-5,
+                    "{device}: {found} instead of {expected}"
+                );
+            });
         } else {
             rows::rms_norm(&stream, &x, &weight, EPSILON, &mut y, &mut scale).unwrap();
             rows::rms_norm_backward(&stream, &x, &weight, &scale, &dy, &mut dx, &mut dweight).unwrap();

@@ -93,7 +93,7 @@ macro_rules! row_elements {
 row_elements! {
     by shape: {
         softmax: softmax_rows {
-            f32: [<4, 1024> else <1, 4096>], half: [<4, 1024> <2, 4096> else <1, 8192>]
+            f32: [<2, 1024> else <1, 4096>], half: [<4, 1024> <2, 4096> else <1, 8192>]
         } (In<'_, Self, 2>, Out<'_, Self, 2>);
         softmax_gradient: softmax_gradient {
             f32: [<4, 1024> else <1, 4096>], half: [<4, 1024> else <1, 4096>]
@@ -102,7 +102,7 @@ row_elements! {
             f32: [<4, 1024> else <1, 4096>], half: [<8, 1024> <2, 4096> else <1, 8192>]
         } (In<'_, Self, 2>, In<'_, Self, 1>, f32, Out<'_, Self, 2>, Out<'_, f32, 1>);
         layer_norm: layer_norm_rows {
-            f32: [<4, 1024> else <1, 4096>], half: [<4, 1024> else <1, 4096>]
+            f32: [<2, 1024> else <1, 4096>], half: [<4, 1024> else <1, 4096>]
         } (
             In<'_, Self, 2>, In<'_, Self, 1>, In<'_, Self, 1>, f32, Out<'_, Self, 2>, Out<'_, f32, 1>, Out<'_, f32, 1>
         );

@@ -59,7 +59,7 @@ pub fn rms_norm_rows<B: Block, T: Float + Cast<f32>, const R: usize, const N: us
     threads = 256,
     min_blocks = 3,
     instances(
-        <f32, 4, 1024>, <f32, 1, 4096>,
+        <f32, 2, 1024>, <f32, 1, 4096>,
         <f16, 4, 1024>, <f16, 1, 4096>,
         <bf16, 4, 1024>, <bf16, 1, 4096>,
     )

@@ -9,7 +9,7 @@ use super::exponentials::exponentials;
     threads = 256,
     min_blocks = 3,
     instances(
-        <f32, 4, 1024>, <f32, 1, 4096>,
+        <f32, 2, 1024>, <f32, 1, 4096>,
         <f16, 4, 1024>, <f16, 2, 4096>, <f16, 1, 8192>,
         <bf16, 4, 1024>, <bf16, 2, 4096>, <bf16, 1, 8192>,
     )
