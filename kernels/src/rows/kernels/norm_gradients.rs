@@ -99,17 +99,16 @@ pub fn norm_weight_gradient_parts<B: Block, T: Float + Cast<f32>>(
     let (mut weights, mut biases) = (cx.zeros::<f32>(shape![1, 1024]), cx.zeros::<f32>(shape![1, 1024]));
     let mut first = part.saturating_mul(8);
     while first < rows {
-        // Behind the last row dy is zero, whatever the numbers of that row are multiplied with. All loads come before all arithmetic, since they
-        // stay in the order that they have here.
+        // Behind the last row dy is zero, whatever the numbers of that row are multiplied with.
         let group: [_; 8] = from_fn(|k| {
             let row = first.saturating_add(k as u32);
-            let tiles = (x.load_masked(Zero, (row, column)), dy.load_masked(Zero, (row, column)));
-            let row = row.min(rows - 1);
-            (tiles, if centred { mean.item(row) } else { 0.0 }, reciprocal_deviation.item(row))
+            (x.load_masked(Zero, (row, column)), dy.load_masked(Zero, (row, column)), row.min(rows - 1))
         });
-        for ((x, dy), centre, scale) in group {
+        for (x, dy, row) in group {
+            let centre = if centred { mean.item(row) } else { 0.0 };
+            let n = (x.cast::<f32>() - centre) * reciprocal_deviation.item(row);
             let dy = dy.cast::<f32>();
-            weights += dy * ((x.cast::<f32>() - centre) * scale);
+            weights += dy * n;
             biases += dy;
         }
         first = first.saturating_add(parts.saturating_mul(8));
