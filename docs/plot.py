@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""The tables, plots and drawings of the book's pages performance.md and tensor-cores.md.
+"""The tables, plots and drawings of the book's pages performance.md, tensor-cores.md and rows.md.
 
-    python3 docs/plot.py [--results FILE] [--matrix FILE] [--check]
+    python3 docs/plot.py [--results FILE] [--matrix FILE] [--rows FILE] [--check]
 
 Writes into docs/book/src, from the measurements in benches/results/, performance.svg, tensor-cores.svg, and the tables
 between the two marker comments of the pages; and the drawings of docs/diagrams.py. --check writes nothing and fails if any
 of them is not what it would write.
 
 The measurements are what benches/peers.py wrote: a list with workload, unit, ours, rival, rival_name, ratio, ceiling,
-commit, driver, date, and optionally others (every peer's best) and gpu; and what benches/matrix.py wrote, which has
-sustained rates beside. Needs Python alone.
+commit, driver, date, and optionally others (every peer's best) and gpu; what benches/rows.py wrote, which is alike; and what
+benches/matrix.py wrote, which has sustained rates beside. Needs Python alone.
 """
 import argparse
 import html
@@ -36,7 +36,7 @@ TITLES = {
     "softmax_f16_8192x8191": "softmax, f16, 8192 x 8191",
     "rowsum_f32_8192x50257": "row sum, f32, 8192 x 50257",
 }
-OURS, PEERS = "cuda-tiles", ["CUDA Tile C++", "Triton", "PyTorch"]
+OURS, PEERS = "cuda-tiles", ["CUDA Tile C++", "Triton", "torch.compile", "PyTorch"]
 COLOURS = {OURS: "#c2410c", "CUDA Tile C++": "#4d7c0f", "Triton": "#1d4ed8", "PyTorch": "#6b7280"}
 MATRIX_TITLES = {
     "gemm_f16_8192": "`gemm`, f16, 8192^3", "gemm_f16_4096": "f16, 4096^3",
@@ -82,7 +82,11 @@ def peer_rates(row):
 
 
 def title(row):
-    return TITLES.get(row["workload"], row["workload"])
+    if row["workload"] in TITLES:
+        return TITLES[row["workload"]]
+    # As rms_norm_backward_bf16_8192x4096.
+    operation, dtype, shape = row["workload"].rsplit("_", 2)
+    return f"{operation.replace('_', ' ')}, {dtype}, {shape.replace('x', ' x ')}"
 
 
 def table(rows):
@@ -220,6 +224,7 @@ def main():
     results = ROOT / "benches/results"
     parser.add_argument("--results", type=pathlib.Path, default=results / "h200.json")
     parser.add_argument("--matrix", type=pathlib.Path, default=results / "h200_matrix.json")
+    parser.add_argument("--rows", type=pathlib.Path, default=results / "h200_rows.json")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     rows, page, chapter = json.loads(options.results.read_text()), PAGES / "performance.md", PAGES / "tensor-cores.md"
@@ -231,7 +236,9 @@ def main():
             chapter: with_table(chapter, f"{matrix_table(matrix)}\n\n{picture}"),
             PAGES / "tensor-cores.svg": steps_plot(matrix),
         }
+    of_rows = PAGES / "rows.md"
     wanted = {
+        of_rows: with_table(of_rows, table(json.loads(options.rows.read_text()))),
         page: with_table(page, table(rows)),
         PAGES / "performance.svg": plot(rows),
         **measured,

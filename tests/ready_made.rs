@@ -1,6 +1,9 @@
 //! The ready-made kernels against plain Rust in `f64`, on every device: random data, poisoned outputs, sizes that no tile
 //! divides, tensors that start anywhere.
 
+#[path = "ready_made/rows.rs"]
+mod rows;
+
 use std::cell::RefCell;
 
 use cuda_tiles::launch::Description;

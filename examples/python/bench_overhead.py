@@ -1,12 +1,17 @@
-"""What a launch costs on the host: ours through TVM-FFI, Triton's, and PyTorch's own, on a GPU.
+"""What a call costs on the host: ours through TVM-FFI, Triton's, and PyTorch's own, on a GPU.
 
-    pip install . torch triton && python bench_overhead.py
+    pip install . torch triton && python bench_overhead.py [--commit HASH --results FILE]
 
-Each adds vectors of 1024 float32, which takes the GPU no time to speak of. The clock runs over launches that nothing waits for, few
+Each adds vectors of 1024 float32, or takes the softmax of as many, which takes the GPU no time to speak of. The clock runs over launches that nothing waits for, few
 enough that the queue never fills. The best of many rounds counts: what else the machine does only adds.
 """
 
+import argparse
+import datetime
+import json
+import pathlib
 import statistics
+import subprocess
 import time
 
 import torch
@@ -15,6 +20,7 @@ import triton.language as tl
 import tvm_ffi
 
 import cuda_tiles_kernels as kernels
+from cuda_tiles_kernels import torch as operators
 
 COUNT, LAUNCHES, ROUNDS = 1024, 500, 40
 
@@ -23,6 +29,14 @@ COUNT, LAUNCHES, ROUNDS = 1024, 500, 40
 def triton_add(x, y, out, count, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out + i, tl.load(x + i, mask=i < count) + tl.load(y + i, mask=i < count), mask=i < count)
+
+
+@triton.jit
+def triton_softmax(x, out, count, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    row = tl.load(x + i, mask=i < count, other=-float("inf"))
+    powers = tl.exp(row - tl.max(row, 0))
+    tl.store(out + i, powers / tl.sum(powers, 0), mask=i < count)
 
 
 def microseconds(launch):
@@ -39,11 +53,21 @@ def microseconds(launch):
     return min(times), statistics.median(times)
 
 
+def driver_version():
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    return subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
+
+
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--results", type=pathlib.Path)
+    options = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit("no GPU: there are no launches to measure")
     x, y = (torch.rand(COUNT, device="cuda") for _ in range(2))
     out, empty = torch.empty_like(x), x[:0]
+    row, softmax = x.view(1, COUNT), torch.empty(1, COUNT, device="cuda")
     tensors = [tvm_ffi.from_dlpack(tensor) for tensor in (x, y, out)]
     stream = torch.cuda.Stream()
 
@@ -54,7 +78,7 @@ def main():
 
         return run
 
-    add = kernels.vector_add
+    add, rows = kernels.vector_add, []
     for name, launch in {
         "cuda-tiles, tensors of PyTorch": lambda: add(x, y, out),
         "cuda-tiles, tensors of TVM-FFI": lambda: add(*tensors),
@@ -64,10 +88,23 @@ def main():
         "Triton, another stream": on_a_stream(lambda: triton_add[(1,)](x, y, out, COUNT, BLOCK=1024)),
         "PyTorch, torch.add": lambda: torch.add(x, y, out=out),
         "another stream, and nothing on it": on_a_stream(lambda: None),
+        "cuda-tiles, softmax": lambda: kernels.softmax(row, softmax),
+        "cuda-tiles, softmax as an operator of PyTorch": lambda: operators.softmax(row),
+        "Triton, softmax": lambda: triton_softmax[(1,)](row, softmax, COUNT, BLOCK=1024),
+        "PyTorch, torch.softmax": lambda: torch.softmax(row, -1),
     }.items():
         best, median = microseconds(launch)
-        print(f"{name:40} best {best:6.2f} us, median {median:6.2f} us")
+        print(f"{name:46} best {best:6.2f} us, median {median:6.2f} us")
+        rows.append({"call": name, "best": round(best, 2), "median": round(median, 2)})
     assert torch.equal(out, x + y)
+    ratio = rows[0]["best"] / next(row["best"] for row in rows if row["call"] == "Triton")
+    print(f"a call with tensors of PyTorch takes {ratio:.2f} of the time of a launch by Triton")
+    if options.results:
+        head = {
+            "unit": "us", "ratio": round(ratio, 3), "commit": options.commit, "driver": driver_version(),
+            "gpu": torch.cuda.get_device_name(), "date": datetime.date.today().isoformat(),
+        }
+        options.results.write_text(json.dumps({"head": head, "rows": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

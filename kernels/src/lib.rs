@@ -16,6 +16,7 @@ pub mod image;
 pub mod lessons;
 pub mod normalisation;
 pub mod reductions;
+pub mod rows;
 pub mod scan;
 pub mod softmax;
 pub mod transpose;

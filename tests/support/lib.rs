@@ -57,6 +57,7 @@ mod book {
         porting_rust_cuda "porting/rust-cuda.md"
         porting_triton "porting/triton.md"
         reductions "reductions.md"
+        rows "rows.md"
         several_gpus "several-gpus.md"
         testing "testing.md"
         tiles "tiles.md"

@@ -44,14 +44,48 @@ def vector_add(x, y, out):
 
 
 def softmax(x, out):
-    """The softmax of each row of a matrix of float32, float16 or bfloat16, of up to 8192 columns."""
+    """The softmax of each row of a matrix of float32, float16 or bfloat16, as all functions on rows here."""
     _function("softmax", x.dtype)(x, out)
 
 
+def softmax_backward(y, dy, dx):
+    """The gradient `dx` of the operand of `softmax`, from its result and the gradient of that."""
+    _function("softmax_backward", y.dtype)(y, dy, dx)
+
+
 def layer_norm(x, weight, bias, epsilon, out, mean, reciprocal_deviation):
-    """Layer normalisation of each row of a matrix, of 1024 or, but for float32, 8192 columns. `mean` and `reciprocal_deviation` are results
-    too, vectors of float32."""
+    """Layer normalisation of each row of a matrix. `mean` and `reciprocal_deviation` are results too, vectors of float32."""
     _function("layer_norm", x.dtype)(x, weight, bias, epsilon, out, mean, reciprocal_deviation)
+
+
+def layer_norm_backward(x, weight, mean, reciprocal_deviation, dy, dx, dweight, dbias):
+    """The gradients `dx`, `dweight`, `dbias` of the operands of `layer_norm`, from these, what it has found and the gradient of its result."""
+    _function("layer_norm_backward", x.dtype)(x, weight, mean, reciprocal_deviation, dy, dx, dweight, dbias)
+
+
+def rms_norm(x, weight, epsilon, out, reciprocal_deviation):
+    """RMS normalisation of each row of a matrix. `reciprocal_deviation` is a result too, a vector of float32."""
+    _function("rms_norm", x.dtype)(x, weight, epsilon, out, reciprocal_deviation)
+
+
+def rms_norm_backward(x, weight, reciprocal_deviation, dy, dx, dweight):
+    """The gradients `dx` and `dweight` of the operands of `rms_norm`, from these, what it has found and the gradient of its result."""
+    _function("rms_norm_backward", x.dtype)(x, weight, reciprocal_deviation, dy, dx, dweight)
+
+
+def cross_entropy(logits, labels, losses, logarithms, ignore_index=-100):
+    """The cross-entropy of each row of a matrix of logits with its label, of int64. `losses` and `logarithms`, of the sums of exponentials, are
+    vectors of float32. The loss is 0 where the label is `ignore_index`, and NaN where it is neither that nor a column."""
+    _function("cross_entropy", logits.dtype)(logits, labels, ignore_index, losses, logarithms)
+
+
+def cross_entropy_backward(logits, labels, logarithms, dlosses, dlogits, ignore_index=-100):
+    """The gradient `dlogits` of the operand of `cross_entropy`, from this, what it has found and the gradient of the losses. Where `dlogits` is
+    None, it takes the place of the logits."""
+    if dlogits is None:
+        _function("cross_entropy_backward_in_place", logits.dtype)(logits, labels, ignore_index, logarithms, dlosses)
+    else:
+        _function("cross_entropy_backward", logits.dtype)(logits, labels, ignore_index, logarithms, dlosses, dlogits)
 
 
 def attention(q, k, v, out, scale, causal=False):

@@ -1,7 +1,8 @@
 """PyTorch's operators `torch.ops.cuda_tiles.*`, for eager mode, autograd and torch.compile.
 
-Forward passes are kernels of cuda-tiles. The collection has no kernels for gradients: backward passes are PyTorch's own operations, on
-what the kernels have saved. That of `attention` makes the matrix of all scores, as PyTorch's own does without a fused kernel.
+Forward passes are kernels of cuda-tiles, and so are the backward passes of softmax, of both normalisations and of cross-entropy. The
+collection has no kernel for the gradient of `attention`: its backward pass is PyTorch's operations, and makes the matrix of all scores, as
+PyTorch's own does without a fused kernel. Gradients have no gradients.
 """
 
 import torch
@@ -12,20 +13,42 @@ import cuda_tiles_kernels as kernels
 
 def _rows(x: Tensor) -> Tensor:
     """The rows along the last axis, as a contiguous matrix, without the history of gradients: DLPack refuses tensors that require them."""
-    return x.detach().contiguous().reshape(-1, x.shape[-1])
+    columns = x.shape[-1]
+    return x.detach().contiguous().view(x.numel() // max(columns, 1), columns)
+
+
+def _like(x: Tensor) -> Tensor:
+    """Room for a result of the same shape."""
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+def _per_row(x: Tensor) -> Tensor:
+    """Room for a number for each row."""
+    return x.new_empty(x.shape[:-1], dtype=torch.float32)
+
+
+def _fake_like(x, *_):
+    return _like(x)
 
 
 @torch.library.custom_op("cuda_tiles::softmax", mutates_args=())
 def softmax(x: Tensor) -> Tensor:
-    """Softmax along the last axis, of up to 8192 elements: float32, float16, bfloat16."""
-    out = torch.empty_like(x, memory_format=torch.contiguous_format)
+    """Softmax along the last axis: float32, float16, bfloat16."""
+    out = _like(x)
     kernels.softmax(_rows(x), _rows(out))
     return out
 
 
-@softmax.register_fake
-def _(x):
-    return torch.empty_like(x, memory_format=torch.contiguous_format)
+@torch.library.custom_op("cuda_tiles::softmax_backward", mutates_args=())
+def softmax_backward(y: Tensor, dy: Tensor) -> Tensor:
+    """The gradient of the operand of `softmax`, from its result and the gradient of that."""
+    dx = _like(y)
+    kernels.softmax_backward(_rows(y), _rows(dy), _rows(dx))
+    return dx
+
+
+softmax.register_fake(_fake_like)
+softmax_backward.register_fake(_fake_like)
 
 
 def _softmax_context(ctx, inputs, output):
@@ -33,53 +56,159 @@ def _softmax_context(ctx, inputs, output):
 
 
 def _softmax_backward(ctx, grad):
-    (y,) = ctx.saved_tensors
-    return y * (grad - (grad * y).sum(-1, keepdim=True))
+    return softmax_backward(*ctx.saved_tensors, grad)
 
 
 softmax.register_autograd(_softmax_backward, setup_context=_softmax_context)
 
 
+@torch.library.custom_op("cuda_tiles::rms_norm_saved", mutates_args=())
+def rms_norm_saved(x: Tensor, weight: Tensor, epsilon: float) -> tuple[Tensor, Tensor]:
+    """RMS normalisation along the last axis, with the reciprocal deviation of each row, which its gradient needs."""
+    out, deviation = _like(x), _per_row(x)
+    kernels.rms_norm(_rows(x), weight.detach(), epsilon, _rows(out), deviation.view(-1))
+    return out, deviation
+
+
+@torch.library.custom_op("cuda_tiles::rms_norm_backward", mutates_args=())
+def rms_norm_backward(x: Tensor, weight: Tensor, deviation: Tensor, dy: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradients of the operands of `rms_norm_saved`."""
+    dx, dweight = _like(x), _like(weight)
+    kernels.rms_norm_backward(_rows(x), weight.detach(), deviation.detach().view(-1), _rows(dy), _rows(dx), dweight)
+    return dx, dweight
+
+
+@rms_norm_saved.register_fake
+def _(x, weight, epsilon):
+    return _like(x), _per_row(x)
+
+
+@rms_norm_backward.register_fake
+def _(x, weight, deviation, dy):
+    return _like(x), _like(weight)
+
+
+def _rms_norm_context(ctx, inputs, output):
+    x, weight, _ = inputs
+    _, deviation = output
+    ctx.mark_non_differentiable(deviation)
+    ctx.save_for_backward(x, weight, deviation)
+
+
+def _rms_norm_backward(ctx, grad, _grad_deviation):
+    return *rms_norm_backward(*ctx.saved_tensors, grad), None
+
+
+rms_norm_saved.register_autograd(_rms_norm_backward, setup_context=_rms_norm_context)
+
+
+def rms_norm(x: Tensor, weight: Tensor, epsilon: float = 1e-6) -> Tensor:
+    """RMS normalisation along the last axis, in the arithmetic of float32. The weight has the type of `x`."""
+    return torch.ops.cuda_tiles.rms_norm_saved(x, weight, epsilon)[0]
+
+
 @torch.library.custom_op("cuda_tiles::layer_norm_saved", mutates_args=())
 def layer_norm_saved(x: Tensor, weight: Tensor, bias: Tensor, epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
     """Layer normalisation along the last axis, with the mean and the reciprocal deviation of each row, which its gradient needs."""
-    out = torch.empty_like(x, memory_format=torch.contiguous_format)
-    mean, reciprocal_deviation = (x.new_empty(x.shape[:-1] + (1,), dtype=torch.float32) for _ in range(2))
-    kernels.layer_norm(
-        _rows(x), weight.detach(), bias.detach(), epsilon, _rows(out), mean.reshape(-1), reciprocal_deviation.reshape(-1)
-    )
-    return out, mean, reciprocal_deviation
+    out, mean, deviation = _like(x), _per_row(x), _per_row(x)
+    kernels.layer_norm(_rows(x), weight.detach(), bias.detach(), epsilon, _rows(out), mean.view(-1), deviation.view(-1))
+    return out, mean, deviation
+
+
+@torch.library.custom_op("cuda_tiles::layer_norm_backward", mutates_args=())
+def layer_norm_backward(
+    x: Tensor, weight: Tensor, mean: Tensor, deviation: Tensor, dy: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of the operands of `layer_norm_saved`."""
+    dx, dweight, dbias = _like(x), _like(weight), _like(weight)
+    saved = (tensor.detach().view(-1) for tensor in (mean, deviation))
+    kernels.layer_norm_backward(_rows(x), weight.detach(), *saved, _rows(dy), _rows(dx), dweight, dbias)
+    return dx, dweight, dbias
 
 
 @layer_norm_saved.register_fake
 def _(x, weight, bias, epsilon):
-    row = x.new_empty(x.shape[:-1] + (1,), dtype=torch.float32)
-    return torch.empty_like(x, memory_format=torch.contiguous_format), row, torch.empty_like(row)
+    return _like(x), _per_row(x), _per_row(x)
+
+
+@layer_norm_backward.register_fake
+def _(x, weight, mean, deviation, dy):
+    return _like(x), _like(weight), _like(weight)
 
 
 def _layer_norm_context(ctx, inputs, output):
     x, weight, _, _ = inputs
-    _, mean, reciprocal_deviation = output
-    ctx.mark_non_differentiable(mean, reciprocal_deviation)
-    ctx.save_for_backward(x, weight, mean, reciprocal_deviation)
+    _, mean, deviation = output
+    ctx.mark_non_differentiable(mean, deviation)
+    ctx.save_for_backward(x, weight, mean, deviation)
 
 
 def _layer_norm_backward(ctx, grad, _grad_mean, _grad_deviation):
-    x, weight, mean, reciprocal_deviation = ctx.saved_tensors
-    grad, distance = grad.float(), (x.float() - mean) * reciprocal_deviation
-    inner = grad * weight.float()
-    along = inner.mean(-1, keepdim=True) + distance * (inner * distance).mean(-1, keepdim=True)
-    rows = tuple(range(x.dim() - 1))
-    grads = (inner - along) * reciprocal_deviation, (grad * distance).sum(rows), grad.sum(rows)
-    return *(grad.to(x.dtype) for grad in grads), None
+    return *layer_norm_backward(*ctx.saved_tensors, grad), None
 
 
 layer_norm_saved.register_autograd(_layer_norm_backward, setup_context=_layer_norm_context)
 
 
 def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, epsilon: float = 1e-5) -> Tensor:
-    """Layer normalisation along the last axis, of 1024 or, but for float32, 8192 elements."""
+    """Layer normalisation along the last axis, in the arithmetic of float32. Weight and bias have the type of `x`."""
     return torch.ops.cuda_tiles.layer_norm_saved(x, weight, bias, epsilon)[0]
+
+
+@torch.library.custom_op("cuda_tiles::cross_entropy_saved", mutates_args=())
+def cross_entropy_saved(logits: Tensor, labels: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
+    """The cross-entropy along the last axis with a label for each row, and the logarithm of each sum of exponentials, which the gradient needs."""
+    losses, logarithms = _per_row(logits), _per_row(logits)
+    labels = labels.contiguous().view(-1)
+    kernels.cross_entropy(_rows(logits), labels, losses.view(-1), logarithms.view(-1), ignore_index)
+    return losses, logarithms
+
+
+@torch.library.custom_op("cuda_tiles::cross_entropy_backward", mutates_args=())
+def cross_entropy_backward(
+    logits: Tensor, labels: Tensor, logarithms: Tensor, dlosses: Tensor, ignore_index: int
+) -> Tensor:
+    """The gradient of the logits of `cross_entropy_saved`."""
+    dlogits = _like(logits)
+    labels, logarithms, dlosses = (tensor.detach().contiguous().view(-1) for tensor in (labels, logarithms, dlosses))
+    kernels.cross_entropy_backward(_rows(logits), labels, logarithms, dlosses, _rows(dlogits), ignore_index)
+    return dlogits
+
+
+@cross_entropy_saved.register_fake
+def _(logits, labels, ignore_index):
+    return _per_row(logits), _per_row(logits)
+
+
+cross_entropy_backward.register_fake(_fake_like)
+
+
+def _cross_entropy_context(ctx, inputs, output):
+    logits, labels, ctx.ignore_index = inputs
+    _, logarithms = output
+    ctx.mark_non_differentiable(logarithms)
+    ctx.save_for_backward(logits, labels, logarithms)
+
+
+def _cross_entropy_backward(ctx, grad, _grad_logarithms):
+    return cross_entropy_backward(*ctx.saved_tensors, grad, ctx.ignore_index), None, None
+
+
+cross_entropy_saved.register_autograd(_cross_entropy_backward, setup_context=_cross_entropy_context)
+
+
+def cross_entropy(logits: Tensor, labels: Tensor, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
+    """Cross-entropy along the last axis with labels of int64, in the arithmetic of float32, of which the loss is too. `reduction` is "mean" over
+    the labels that are not ignored, "sum" or "none". A label that is no column, and not `ignore_index`, makes the loss NaN."""
+    losses = torch.ops.cuda_tiles.cross_entropy_saved(logits, labels, ignore_index)[0]
+    match reduction:
+        case "none":
+            return losses
+        case "sum":
+            return losses.sum()
+        case "mean":
+            return losses.sum() / (labels != ignore_index).sum()
+    raise ValueError(f"the reduction is 'mean', 'sum' or 'none', and not {reduction!r}")
 
 
 def _visible(queries: int, keys: int, device) -> Tensor:
@@ -90,15 +219,13 @@ def _visible(queries: int, keys: int, device) -> Tensor:
 @torch.library.custom_op("cuda_tiles::attention", mutates_args=())
 def attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor:
     """`softmax(q k' scale) v` of float16 or bfloat16, over axes (..., rows, columns): of 64 or 128 columns."""
-    out = torch.empty_like(q, memory_format=torch.contiguous_format)
+    out = _like(q)
     batches = (x.detach().contiguous().reshape(-1, *x.shape[-2:]) for x in (q, k, v, out))
     kernels.attention(*batches, scale, causal)
     return out
 
 
-@attention.register_fake
-def _(q, k, v, scale, causal):
-    return torch.empty_like(q, memory_format=torch.contiguous_format)
+attention.register_fake(_fake_like)
 
 
 def _attention_context(ctx, inputs, output):

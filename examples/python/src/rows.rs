@@ -1,44 +1,51 @@
-//! Softmax and layer normalisation, of each row of a matrix.
+//! Operations on the rows of a matrix, and their gradients.
 
 use cuda_tiles_ffi::{Call, TensorView, TensorViewMut, export};
-use cuda_tiles_host::{Launch, Result, bf16, f16};
-use cuda_tiles_kernels::{normalisation, softmax};
+use cuda_tiles_host::{Result, bf16, f16};
+use cuda_tiles_kernels::rows;
 
-use crate::{load, refuse};
+use crate::load;
 
-/// The longest row of a softmax: what a block holds.
-const LONGEST: usize = 8192;
-
-macro_rules! softmax {
-    ($($name:ident $type:ident $kernel:expr;)*) => { $(
+/// The functions of `cuda_tiles_kernels::rows`, each under the name that stands for it here.
+macro_rules! rows {
+    ($($type:ident: {
+        softmax: $softmax:ident,
+        softmax_backward: $softmax_backward:ident,
+        layer_norm: $layer_norm:ident,
+        layer_norm_backward: $layer_norm_backward:ident,
+        rms_norm: $rms_norm:ident,
+        rms_norm_backward: $rms_norm_backward:ident,
+        cross_entropy: $cross_entropy:ident,
+        cross_entropy_backward: $cross_entropy_backward:ident,
+        cross_entropy_backward_in_place: $cross_entropy_backward_in_place:ident,
+    })*) => { $(
         /// `out` is the softmax of each row of `x`.
         #[export]
-        fn $name(call: &Call, x: TensorView<$type, 2>, out: TensorViewMut<$type, 2>) -> Result<()> {
-            let [rows, columns] = x.shape();
-            if out.shape() != x.shape() {
-                return refuse("softmax", format!("the results have shape {:?}, and x {:?}", out.shape(), x.shape()));
-            }
-            if columns > LONGEST {
-                return refuse("softmax", format!("there are kernels for rows of up to {LONGEST} elements, and these have {columns}"));
-            }
+        fn $softmax(
+            call: &Call,
+            x: TensorView<$type, 2>,
+            out: TensorViewMut<$type, 2>,
+        ) -> Result<()> {
             load(call)?;
-            $kernel.launch_on(call.stream(), rows as u32, (x, out))
+            rows::softmax(call.stream(), x, out)
         }
-    )* };
-}
 
-softmax! {
-    softmax_float32 f32 softmax::softmax_any::<LONGEST>();
-    softmax_float16 f16 softmax::softmax_any_half::<f16, LONGEST>();
-    softmax_bfloat16 bf16 softmax::softmax_any_half::<bf16, LONGEST>();
-}
+        /// The gradient `dx`, from the softmax `y` and its gradient.
+        #[export]
+        fn $softmax_backward(
+            call: &Call,
+            y: TensorView<$type, 2>,
+            dy: TensorView<$type, 2>,
+            dx: TensorViewMut<$type, 2>,
+        ) -> Result<()> {
+            load(call)?;
+            rows::softmax_backward(call.stream(), y, dy, dx)
+        }
 
-macro_rules! layer_norm {
-    ($($name:ident $type:ident: $($columns:literal)*;)*) => { $(
-        /// `out = (x - mean) * reciprocal_deviation * weight + bias`, for each row of `x`; mean and reciprocal deviation are results too.
+        /// Layer normalisation of each row of `x`; mean and reciprocal deviation are results too.
         #[export]
         #[allow(clippy::too_many_arguments, reason = "that many operands has the operation")]
-        fn $name(
+        fn $layer_norm(
             call: &Call,
             x: TensorView<$type, 2>,
             weight: TensorView<$type, 1>,
@@ -48,20 +55,134 @@ macro_rules! layer_norm {
             mean: TensorViewMut<f32, 1>,
             reciprocal_deviation: TensorViewMut<f32, 1>,
         ) -> Result<()> {
-            let [rows, columns] = x.shape();
             load(call)?;
-            let (stream, blocks) = (call.stream(), rows as u32);
-            match columns {
-                $($columns => normalisation::layer_norm::<$type, $columns>()
-                    .launch_on(stream, blocks, (x, weight, bias, epsilon, out, mean, reciprocal_deviation)),)*
-                _ => refuse("layer_norm", format!("there are kernels for rows of {:?} elements, and these have {columns}", [$($columns),*])),
-            }
+            rows::layer_norm(call.stream(), x, weight, bias, epsilon, out, mean, reciprocal_deviation)
+        }
+
+        /// The gradients of the operands of a layer normalisation.
+        #[export]
+        #[allow(clippy::too_many_arguments, reason = "that many operands has the operation")]
+        fn $layer_norm_backward(
+            call: &Call,
+            x: TensorView<$type, 2>,
+            weight: TensorView<$type, 1>,
+            mean: TensorView<f32, 1>,
+            reciprocal_deviation: TensorView<f32, 1>,
+            dy: TensorView<$type, 2>,
+            dx: TensorViewMut<$type, 2>,
+            dweight: TensorViewMut<$type, 1>,
+            dbias: TensorViewMut<$type, 1>,
+        ) -> Result<()> {
+            load(call)?;
+            rows::layer_norm_backward(call.stream(), x, weight, mean, reciprocal_deviation, dy, dx, dweight, dbias)
+        }
+
+        /// RMS normalisation of each row of `x`; the reciprocal deviation is a result too.
+        #[export]
+        fn $rms_norm(
+            call: &Call,
+            x: TensorView<$type, 2>,
+            weight: TensorView<$type, 1>,
+            epsilon: f32,
+            out: TensorViewMut<$type, 2>,
+            reciprocal_deviation: TensorViewMut<f32, 1>,
+        ) -> Result<()> {
+            load(call)?;
+            rows::rms_norm(call.stream(), x, weight, epsilon, out, reciprocal_deviation)
+        }
+
+        /// The gradients of the operands of an RMS normalisation.
+        #[export]
+        fn $rms_norm_backward(
+            call: &Call,
+            x: TensorView<$type, 2>,
+            weight: TensorView<$type, 1>,
+            reciprocal_deviation: TensorView<f32, 1>,
+            dy: TensorView<$type, 2>,
+            dx: TensorViewMut<$type, 2>,
+            dweight: TensorViewMut<$type, 1>,
+        ) -> Result<()> {
+            load(call)?;
+            rows::rms_norm_backward(call.stream(), x, weight, reciprocal_deviation, dy, dx, dweight)
+        }
+
+        /// The cross-entropy of each row with its label, and the logarithm of the sum of exponentials.
+        #[export]
+        fn $cross_entropy(
+            call: &Call,
+            logits: TensorView<$type, 2>,
+            labels: TensorView<i64, 1>,
+            ignored: i64,
+            losses: TensorViewMut<f32, 1>,
+            logarithms: TensorViewMut<f32, 1>,
+        ) -> Result<()> {
+            load(call)?;
+            rows::cross_entropy(call.stream(), logits, labels, ignored, losses, logarithms)
+        }
+
+        /// The gradient of the logits.
+        #[export]
+        fn $cross_entropy_backward(
+            call: &Call,
+            logits: TensorView<$type, 2>,
+            labels: TensorView<i64, 1>,
+            ignored: i64,
+            logarithms: TensorView<f32, 1>,
+            dlosses: TensorView<f32, 1>,
+            dlogits: TensorViewMut<$type, 2>,
+        ) -> Result<()> {
+            load(call)?;
+            rows::cross_entropy_backward(call.stream(), logits, labels, ignored, logarithms, dlosses, dlogits)
+        }
+
+        /// The same, in place of the logits.
+        #[export]
+        fn $cross_entropy_backward_in_place(
+            call: &Call,
+            logits: TensorViewMut<$type, 2>,
+            labels: TensorView<i64, 1>,
+            ignored: i64,
+            logarithms: TensorView<f32, 1>,
+            dlosses: TensorView<f32, 1>,
+        ) -> Result<()> {
+            load(call)?;
+            rows::cross_entropy_backward_in_place(call.stream(), logits, labels, ignored, logarithms, dlosses)
         }
     )* };
 }
 
-layer_norm! {
-    layer_norm_float32 f32: 1024;
-    layer_norm_float16 f16: 1024 8192;
-    layer_norm_bfloat16 bf16: 1024 8192;
+rows! {
+    f32: {
+        softmax: softmax_float32,
+        softmax_backward: softmax_backward_float32,
+        layer_norm: layer_norm_float32,
+        layer_norm_backward: layer_norm_backward_float32,
+        rms_norm: rms_norm_float32,
+        rms_norm_backward: rms_norm_backward_float32,
+        cross_entropy: cross_entropy_float32,
+        cross_entropy_backward: cross_entropy_backward_float32,
+        cross_entropy_backward_in_place: cross_entropy_backward_in_place_float32,
+    }
+    f16: {
+        softmax: softmax_float16,
+        softmax_backward: softmax_backward_float16,
+        layer_norm: layer_norm_float16,
+        layer_norm_backward: layer_norm_backward_float16,
+        rms_norm: rms_norm_float16,
+        rms_norm_backward: rms_norm_backward_float16,
+        cross_entropy: cross_entropy_float16,
+        cross_entropy_backward: cross_entropy_backward_float16,
+        cross_entropy_backward_in_place: cross_entropy_backward_in_place_float16,
+    }
+    bf16: {
+        softmax: softmax_bfloat16,
+        softmax_backward: softmax_backward_bfloat16,
+        layer_norm: layer_norm_bfloat16,
+        layer_norm_backward: layer_norm_backward_bfloat16,
+        rms_norm: rms_norm_bfloat16,
+        rms_norm_backward: rms_norm_backward_bfloat16,
+        cross_entropy: cross_entropy_bfloat16,
+        cross_entropy_backward: cross_entropy_backward_bfloat16,
+        cross_entropy_backward_in_place: cross_entropy_backward_in_place_bfloat16,
+    }
 }

@@ -21,24 +21,90 @@ def test_vector_add():
     assert (out == x + y).all()
 
 
+# Within a tile, behind one, and with tiles in between.
+COLUMNS = 100, 1029, 17_001
+
+
+def operands(*shapes, dtype=np.float32):
+    """Random arrays, the same in each run."""
+    random = np.random.default_rng(7)
+    return tuple(random.normal(size=shape).astype(dtype) for shape in shapes)
+
+
+def room(*shapes, dtype=np.float32):
+    """Arrays for results, of NaN."""
+    return tuple(np.full(shape, np.nan, dtype) for shape in shapes)
+
+
+def close(found, expected, tolerance=1e-5):
+    assert found.shape == expected.shape
+    assert np.abs(found.astype(np.float64) - expected).max() <= tolerance * max(1, np.abs(expected).max())
+
+
 def test_softmax():
-    for dtype, tolerance in (np.float32, 1e-6), (np.float16, 1e-3):
-        x = np.random.default_rng(7).normal(size=(5, 1000)).astype(dtype)
-        out = np.full((5, 1000), np.nan, dtype)
-        kernels.softmax(x, out)
-        expected = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
-        expected /= expected.sum(1, keepdims=True)
-        assert np.abs(out - expected).max() < tolerance * expected.max()
+    for columns in COLUMNS:
+        for dtype, tolerance in (np.float32, 1e-6), (np.float16, 1e-3):
+            x, dy = operands((5, columns), (5, columns), dtype=dtype)
+            y, dx = room((5, columns), (5, columns), dtype=dtype)
+            kernels.softmax(x, y)
+            expected = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+            expected /= expected.sum(1, keepdims=True)
+            close(y, expected, tolerance)
+            kernels.softmax_backward(y, dy, dx)
+            close(dx, expected * (dy - (dy * expected).sum(1, keepdims=True)), tolerance)
 
 
 def test_layer_norm():
-    x = np.random.default_rng(7).normal(size=(3, 1024)).astype(np.float32)
-    weight, bias = np.linspace(0.5, 1.5, 1024, dtype=np.float32), np.linspace(-1, 1, 1024, dtype=np.float32)
-    out, mean, deviation = np.empty_like(x), np.empty(3, np.float32), np.empty(3, np.float32)
-    kernels.layer_norm(x, weight, bias, 1e-5, out, mean, deviation)
-    expected = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * weight + bias
-    assert np.abs(out - expected).max() < 1e-4
-    assert np.abs(mean - x.mean(1)).max() < 1e-6
+    for columns in COLUMNS:
+        x, dy, weight, bias = operands((3, columns), (3, columns), columns, columns)
+        x += 10
+        y, mean, deviation = room((3, columns), 3, 3)
+        kernels.layer_norm(x, weight, bias, 1e-5, y, mean, deviation)
+        wide, g = x.astype(np.float64), dy.astype(np.float64) * weight
+        r = 1 / np.sqrt(wide.var(1, keepdims=True) + 1e-5)
+        n = (wide - wide.mean(1, keepdims=True)) * r
+        close(y, n * weight + bias)
+        close(mean, wide.mean(1))
+        close(deviation, r[:, 0])
+        dx, dweight, dbias = room((3, columns), columns, columns)
+        kernels.layer_norm_backward(x, weight, mean, deviation, dy, dx, dweight, dbias)
+        close(dx, r * (g - g.mean(1, keepdims=True) - n * (g * n).mean(1, keepdims=True)))
+        close(dweight, (dy * n).sum(0))
+        close(dbias, dy.astype(np.float64).sum(0))
+
+
+def test_rms_norm():
+    for columns in COLUMNS:
+        x, dy, weight = operands((3, columns), (3, columns), columns)
+        y, deviation = room((3, columns), 3)
+        kernels.rms_norm(x, weight, 1e-6, y, deviation)
+        wide, g = x.astype(np.float64), dy.astype(np.float64) * weight
+        r = 1 / np.sqrt((wide**2).mean(1, keepdims=True) + 1e-6)
+        close(y, wide * r * weight)
+        dx, dweight = room((3, columns), columns)
+        kernels.rms_norm_backward(x, weight, deviation, dy, dx, dweight)
+        close(dx, r * (g - wide * r * (g * wide * r).mean(1, keepdims=True)))
+        close(dweight, (dy * wide * r).sum(0))
+
+
+def test_cross_entropy():
+    for columns in COLUMNS:
+        logits, dlosses = operands((4, columns), 4)
+        labels = np.array([0, columns - 1, -100, columns], np.int64)
+        losses, logarithms = room(4, 4)
+        kernels.cross_entropy(logits, labels, losses, logarithms)
+        expected = np.log(np.exp(logits.astype(np.float64)).sum(1))
+        close(logarithms, expected)
+        close(losses[:2], expected[:2] - logits[[0, 1], labels[:2]])
+        assert losses[2] == 0 and np.isnan(losses[3])
+        (dlogits,) = room((4, columns))
+        kernels.cross_entropy_backward(logits, labels, logarithms, dlosses, dlogits)
+        gradient = np.exp(logits - expected[:, None])
+        gradient[[0, 1], labels[:2]] -= 1
+        close(dlogits[:2], gradient[:2] * dlosses[:2, None])
+        assert (dlogits[2] == 0).all() and np.isnan(dlogits[3]).all()
+        kernels.cross_entropy_backward(logits, labels, logarithms, dlosses, None)
+        assert np.array_equal(logits, dlogits, equal_nan=True)
 
 
 def test_attention():
@@ -62,8 +128,7 @@ def test_exceptions():
     raises(ValueError, "vector_add, argument 3 (`out`): its memory overlaps that of `x`", lambda: kernels.vector_add(x, out, x))
     raises(ValueError, "axis 0 has the stride -1", lambda: kernels.vector_add(x[::-1], x, out))
     raises(ValueError, "vector_add: [8], [8] and [4] are not one shape", lambda: kernels.vector_add(x, x, out[:4]))
-    long = np.zeros((1, 8193), np.float32)
-    raises(ValueError, "rows of up to 8192 elements, and these have 8193", lambda: kernels.softmax(long, np.empty_like(long)))
+    raises(ValueError, "softmax: `y` has shape [2, 4]", lambda: kernels.softmax(np.zeros((2, 8), np.float32), np.empty((2, 4), np.float32)))
     raises(ValueError, "argument 1 (`x`): a tensor of shape [4, 8] and strides [16, 1] does not fit", lambda: kernels.softmax(*two_rows()))
     raises(TypeError, "there is no softmax of int32", lambda: kernels.softmax(np.zeros((1, 8), np.int32), out))
     constant = x.copy()

@@ -1,0 +1,36 @@
+//! The host's side: checks of the operands, the choice of an instance, and launches.
+
+mod cross_entropy;
+mod element;
+mod norms;
+mod softmax;
+
+use std::format;
+use std::string::String;
+
+use cuda_tiles_host::{Error, Result};
+
+pub use cross_entropy::{cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place};
+pub use element::RowElement;
+pub use norms::{layer_norm, layer_norm_backward, rms_norm, rms_norm_backward};
+pub use softmax::{softmax, softmax_backward};
+
+/// The error that operands do not go together.
+fn refuse<T>(operation: &'static str, problem: String) -> Result<T> {
+    Err(Error::Operands { operation, problem })
+}
+
+/// Checks that tensors have the shape that the first of them should have.
+fn check_shapes<const RANK: usize>(
+    operation: &'static str,
+    expected: [usize; RANK],
+    tensors: &[(&str, [usize; RANK])],
+) -> Result<()> {
+    match tensors.iter().find(|(_, found)| *found != expected) {
+        None => Ok(()),
+        Some((name, found)) => refuse(
+            operation,
+            format!("`{name}` has shape {found:?}, and the rows of the operation want {expected:?}"),
+        ),
+    }
+}
