@@ -163,13 +163,7 @@ impl GpuStream {
         entry::check_target(kernel, function.image, gpu, gpu.capability())?;
         gpu.launches.note(Launched::new(self.handle() as usize, kernel));
         // SAFETY: an all-zero attribute is a valid one: its number 0 is `CU_LAUNCH_ATTRIBUTE_IGNORE`.
-        let mut attributes: [sys::CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
-        let [cluster, dependent] = &mut attributes;
-        let [x, y, z] = kernel.cluster;
-        if x * y * z > 1 {
-            cluster.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-            cluster.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
-        }
+        let mut dependent: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
         if kernel.dependent && function.waits {
             dependent.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
             dependent.value.programmaticStreamSerializationAllowed = 1;
@@ -183,10 +177,10 @@ impl GpuStream {
             blockDimZ: 1,
             sharedMemBytes: function.shared_bytes,
             hStream: self.handle(),
-            attrs: attributes.as_mut_ptr(),
-            numAttrs: attributes.len() as u32,
+            attrs: &raw mut dependent,
+            numAttrs: 1,
         };
-        // SAFETY: `config` and its attributes live through the call, the function belongs to a module that is never
+        // SAFETY: `config` and its attribute live through the call, the function belongs to a module that is never
         // unloaded, and the caller vouches for the parameters.
         let launched = unsafe {
             sys::cuLaunchKernelEx(&config, function.handle.0, parameters.as_mut_ptr(), std::ptr::null_mut())
