@@ -4,7 +4,7 @@
 //! is a comment:
 //!
 //! ```text
-//! //@cuda-tiles entry kernels::gemm maxntid=256 producer=128 minnctapersm=1 maxnreg=168 cluster=2,1,1
+//! //@cuda-tiles entry kernels::gemm maxntid=256 producer=128 minnctapersm=1 maxnreg=168
 //!     shared=99328,163840,229376 line=12 fingerprint=3254236 is fn gemm(a: Span<f32, (u32, u32)>, ...)
 //! ```
 //!
@@ -55,9 +55,6 @@ pub struct KernelMetadata {
     pub min_blocks: Option<u32>,
     /// The most registers that a thread may take (`.maxnreg`).
     pub max_registers: Option<u32>,
-    /// The shape of the thread block cluster, in blocks along x, y and z (`.reqnctapercluster`). Architectures
-    /// before `sm_90` have no clusters; their images leave it out.
-    pub cluster: Option<[u32; 3]>,
     /// The shared memory of a block that a launch asks for, in bytes, by the classes of targets; see
     /// [`dynamic_shared_bytes`](Self::dynamic_shared_bytes).
     pub shared_bytes: Option<[u32; 3]>,
@@ -231,7 +228,6 @@ impl KernelMetadata {
             "producer" => once(&mut self.producer_threads, positive(value)?)?,
             "minnctapersm" => once(&mut self.min_blocks, positive(value)?)?,
             "maxnreg" => once(&mut self.max_registers, positive(value)?)?,
-            "cluster" => once(&mut self.cluster, three(value)?)?,
             "shared" => once(&mut self.shared_bytes, bytes(value)?)?,
             "line" => once(&mut self.line, positive(value)?)?,
             "fingerprint" => once(&mut self.fingerprint, value.parse().map_err(|_| "it is not a number")?)?,
@@ -255,12 +251,9 @@ impl KernelMetadata {
         };
         let number = |value: Option<u32>| value.map(|value| format!(" {value}"));
         let triple = |value: Option<[u32; 3]>| value.map(|[x, y, z]| format!(" {x}, {y}, {z}"));
-        let cluster = self.cluster.filter(|_| arch >= Arch::Sm90);
         add(".maxntid", triple(self.threads_on(arch)));
         add(".minnctapersm", number(self.min_blocks));
         add(".maxnreg", number(self.max_registers));
-        add(".explicitcluster", cluster.map(|_| String::new()));
-        add(".reqnctapercluster", triple(cluster));
         lines
     }
 }
@@ -419,28 +412,24 @@ mod tests {
     #[test]
     fn every_setting_becomes_its_directive() {
         let text = module(
-            "//@cuda-tiles entry first maxntid=384 minnctapersm=1 maxnreg=168 cluster=2,1,1\n\
+            "//@cuda-tiles entry first maxntid=384 minnctapersm=1 maxnreg=168\n\
              \t//@cuda-tiles entry second maxntid=16,8",
         );
         let (result, kernels) = apply(&text, Arch::Sm90a).unwrap();
         assert!(
-            result.contains(
-                "first_param_1[128]\n)\n.maxntid 384, 1, 1\n.minnctapersm 1\n.maxnreg 168\n.explicitcluster\n\
-                 .reqnctapercluster 2, 1, 1\n{"
-            ),
+            result.contains("first_param_1[128]\n)\n.maxntid 384, 1, 1\n.minnctapersm 1\n.maxnreg 168\n{"),
             "{result}"
         );
         assert!(result.contains(".visible .entry second()\n.maxntid 16, 8, 1\n{"), "{result}");
         assert_eq!(kernels[0].name, "first");
         assert_eq!(kernels[0].threads, Some([384, 1, 1]));
         assert_eq!((kernels[0].min_blocks, kernels[0].max_registers), (Some(1), Some(168)));
-        assert_eq!(kernels[0].cluster, Some([2, 1, 1]));
         assert_eq!(kernels[1].threads, Some([16, 8, 1]));
     }
 
     #[test]
     fn applying_twice_changes_nothing_more() {
-        let text = module("//@cuda-tiles entry first maxntid=256 cluster=2");
+        let text = module("//@cuda-tiles entry first maxntid=256 maxnreg=64");
         let (once, kernels) = apply(&text, Arch::Sm90a).unwrap();
         assert_eq!(apply(&once, Arch::Sm90a).unwrap(), (once, kernels));
     }
@@ -512,14 +501,6 @@ mod tests {
     fn an_entry_without_a_marker_is_not_changed() {
         let text = module("// no marker");
         assert_eq!(apply(&text, Arch::Sm90a).unwrap(), (text.clone(), vec![]));
-    }
-
-    #[test]
-    fn clusters_are_left_out_where_there_are_none() {
-        let text = module("//@cuda-tiles entry first maxntid=128 cluster=2,1,1");
-        let (result, kernels) = apply(&text, Arch::Sm80).unwrap();
-        assert!(result.contains(".maxntid 128, 1, 1") && !result.contains("cluster 2"), "{result}");
-        assert_eq!(kernels[0].cluster, Some([2, 1, 1]));
     }
 
     #[test]
@@ -599,7 +580,7 @@ mod tests {
             "maxntid=0",
             "maxntid=1,2,3,4",
             "maxnreg",
-            "cluster=x",
+            "maxnreg=x",
             "speed=11",
             "maxntid=64 maxntid=128",
             "maxntid=4294967295 producer=1",
@@ -616,15 +597,7 @@ mod tests {
 
     /// What a marker may say, and much that it may not.
     fn setting() -> impl Strategy<Value = String> {
-        let key = prop::sample::select(vec![
-            "maxntid",
-            "producer",
-            "minnctapersm",
-            "maxnreg",
-            "cluster",
-            "speed",
-            "",
-        ]);
+        let key = prop::sample::select(vec!["maxntid", "producer", "minnctapersm", "maxnreg", "speed", ""]);
         let value = prop_oneof![3 => "[0-3]{1,3}", 1 => "[0-9,:]{0,12}", 1 => "\\PC{0,9}"];
         (key, value).prop_map(|(key, value)| format!("{key}={value}"))
     }

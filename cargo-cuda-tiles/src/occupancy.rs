@@ -1,8 +1,7 @@
 //! How many blocks of a kernel a multiprocessor holds at a time.
 //!
 //! The rules are those of NVIDIA's occupancy calculator (`cuda_occupancy.h` of the toolkit), the numbers those of the CUDA programming
-//! guide, "Compute Capabilities", table "Technical Specifications per Compute Capability". Clusters are not counted in: their blocks must
-//! fit on neighbouring multiprocessors besides.
+//! guide, "Compute Capabilities", table "Technical Specifications per Compute Capability".
 
 use std::fmt;
 

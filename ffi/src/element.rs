@@ -3,7 +3,7 @@
 use crate::abi::DLDataType;
 
 /// The names of the types that there are kernels for: PyTorch's and NumPy's.
-const NAMES: [(DLDataType, &str); 17] = [
+const NAMES: [(DLDataType, &str); 19] = [
     (data_type(6, 8, 1), "bool"),
     (data_type(0, 8, 1), "int8"),
     (data_type(0, 16, 1), "int16"),
@@ -21,6 +21,8 @@ const NAMES: [(DLDataType, &str); 17] = [
     (data_type(12, 8, 1), "float8_e5m2"),
     (data_type(14, 8, 1), "float8_e8m0fnu"),
     (data_type(17, 4, 2), "float4_e2m1fn_x2"),
+    (data_type(0, 4, 2), "int4x2"),
+    (data_type(1, 4, 2), "uint4x2"),
 ];
 
 const fn data_type(code: u8, bits: u8, lanes: u16) -> DLDataType {

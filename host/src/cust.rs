@@ -80,9 +80,6 @@ use tensor_maps::Maps;
 
 pub use tensor::{CustTensor, CustTensorMut};
 
-/// The largest cluster that can be launched through `cust`, which knows nothing of clusters.
-const LARGEST_CLUSTER: u32 = 8;
-
 /// Kernels loaded into `cust`'s current context. They can be launched as long as that context is the current one.
 pub struct CustKernels {
     artifacts: Vec<Loaded<Module>>,
@@ -314,10 +311,6 @@ impl CustKernels {
         let threads = get(FunctionAttribute::MaxThreadsPerBlock)?;
         if needed > threads {
             return refuse("threads", needed, threads);
-        }
-        let blocks = kernel.cluster.iter().product();
-        if blocks > LARGEST_CLUSTER {
-            return refuse("blocks of a cluster", blocks, LARGEST_CLUSTER);
         }
         let shared = total_shared(get(FunctionAttribute::SharedMemorySizeBytes)?, shared_bytes);
         if shared > self.shared_memory_limit {

@@ -128,7 +128,6 @@ mod tests {
             consumers: 1,
             grid_rank: 1,
             shared_bytes: [0; 3],
-            cluster: [1; 3],
             dependent: false,
             targets: Targets::All,
             arguments: &["x"],

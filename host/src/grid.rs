@@ -111,12 +111,6 @@ impl Grid {
                     kernel.grid_rank
                 ));
             }
-            let cluster = i64::from(kernel.cluster[axis]);
-            if blocks % cluster != 0 {
-                return refuse(format!(
-                    "axis {name} must be a multiple of {cluster}, the kernel's cluster size there"
-                ));
-            }
         }
         Ok(self.blocks.map(|blocks| blocks as u32))
     }
@@ -152,7 +146,7 @@ mod tests {
     use super::*;
     use cuda_tiles::launch::Targets;
 
-    fn kernel(grid_rank: u32, cluster: [u32; 3]) -> Description {
+    fn kernel(grid_rank: u32) -> Description {
         Description {
             path: "kernels::k",
             declaration: "fn k()",
@@ -163,7 +157,6 @@ mod tests {
             producer_threads: 0,
             consumers: 1,
             shared_bytes: [0; 3],
-            cluster,
             dependent: false,
             targets: Targets::All,
             arguments: &[],
@@ -186,8 +179,8 @@ mod tests {
 
     #[test]
     fn axes_beyond_the_kernels_rank_hold_one_block() {
-        assert_eq!(Grid::from(5).for_kernel(&kernel(1, [1; 3])).unwrap(), [5, 1, 1]);
-        let message = problem((5, 2), &kernel(1, [1; 3]));
+        assert_eq!(Grid::from(5).for_kernel(&kernel(1)).unwrap(), [5, 1, 1]);
+        let message = problem((5, 2), &kernel(1));
         assert!(
             message
                 .starts_with("kernel `scale` cannot run on the grid (5, 2, 1): it uses 1 of the grid's axes")
@@ -197,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_hardwares_limits_are_checked() {
-        let kernel = kernel(3, [1; 3]);
+        let kernel = kernel(3);
         assert!(
             problem((1, 65_536), &kernel)
                 .ends_with("axis y takes at most 65535 blocks; larger tiles need fewer")
@@ -219,7 +212,7 @@ mod tests {
 
     #[test]
     fn negative_numbers_are_refused() {
-        let (grid, kernel) = (Grid::from((2, -3)), kernel(2, [1; 3]));
+        let (grid, kernel) = (Grid::from((2, -3)), kernel(2));
         assert!(!grid.is_empty());
         assert_eq!(grid.blocks(), [2, 0, 1]);
         assert_eq!(
@@ -227,15 +220,5 @@ mod tests {
             "kernel `scale` cannot run on the grid (2, -3, 1): axis y has a negative number of blocks"
         );
         assert!(problem((0, i32::MIN), &kernel).ends_with("axis y has a negative number of blocks"));
-    }
-
-    #[test]
-    fn a_grid_is_made_of_whole_clusters() {
-        let kernel = kernel(2, [2, 1, 1]);
-        assert!(Grid::from((4, 3)).for_kernel(&kernel).is_ok());
-        assert!(
-            problem((3, 3), &kernel)
-                .ends_with("axis x must be a multiple of 2, the kernel's cluster size there")
-        );
     }
 }

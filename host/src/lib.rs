@@ -152,4 +152,6 @@ pub use warm_up::Progress;
 pub use workspace::workspace;
 
 // The element types that Rust does not have itself, so that a program needs no other crate for its tensors.
-pub use cuda_tiles::element::{Element, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
+pub use cuda_tiles::element::{
+    Element, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, i4x2, tf32, u4x2,
+};

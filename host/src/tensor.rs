@@ -413,7 +413,7 @@ pub(crate) fn as_bytes<T: Element>(values: &[T]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuda_tiles::element::{bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
+    use cuda_tiles::element::{bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, i4x2, tf32, u4x2};
 
     fn there_and_back<T: Element + PartialEq + fmt::Debug>(values: [T; 6]) {
         let device = Device::cpu();
@@ -440,6 +440,8 @@ mod tests {
         there_and_back([1.0, 2.0, 4.0, 8.0, 0.5, 0.25].map(f8e8m0::from_f32));
         there_and_back([1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(f8ue5m3::from_f32));
         there_and_back([0x12, 0x34, 0x56, 0x78, 0x1a, 0x2b].map(f4e2m1x2::from_bits));
+        there_and_back([0x12, 0x34, 0x56, 0x78, 0x9a, 0xff].map(i4x2::from_bits));
+        there_and_back([0x12, 0x34, 0x56, 0x78, 0x9a, 0xff].map(u4x2::from_bits));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod elements;
 mod exact;
 mod execution;
 mod failures;
+mod four_bits;
 mod gather;
 #[path = "../support/random.rs"]
 mod generator;

@@ -18,6 +18,9 @@ use std::fmt::Debug;
 use std::process::Command;
 use std::sync::OnceLock;
 
+#[path = "weights.rs"]
+mod weights;
+
 /// The variable that asks for the code for older GPUs.
 const OLDER: &str = "CUDA_TILES_TEST_OLDER_CODE";
 

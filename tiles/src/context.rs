@@ -112,6 +112,17 @@ pub(crate) unsafe fn barrier<B: Block>() {
     unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) }
 }
 
+/// [`barrier`], and whether `predicate` is true on all of these threads.
+///
+/// # Safety
+/// As for [`barrier`].
+#[inline(always)]
+pub(crate) unsafe fn barrier_all<B: Block>(predicate: bool) -> bool {
+    uses_memory_of_cta::<B>();
+    // SAFETY: as in `barrier`.
+    unsafe { execution::barrier_all(const { <B::Threads as PowerOfTwo>::COUNT as u32 }, predicate) }
+}
+
 /// Here the block uses a barrier or memory that the CTA has once: the builder refuses the kernel if its CTA has several blocks.
 #[inline(always)]
 pub(crate) fn uses_memory_of_cta<B: Block>() {

@@ -42,8 +42,6 @@ pub struct Description {
     /// Dynamic shared memory of a block, in bytes, in code for a target of each of the
     /// [`CLASSES`](crate::memory::shared::CLASSES).
     pub shared_bytes: [u32; 3],
-    /// Blocks of a cluster along each axis; all 1 where the kernel uses none.
-    pub cluster: [u32; 3],
     /// Whether a block may start before the kernel launched before it on its stream has ended; it waits by itself.
     pub dependent: bool,
     /// The GPUs that the kernel is for.

@@ -140,7 +140,8 @@ pub mod prelude {
     pub use crate::element::{
         ApproximateFloat, AtomicAdd, AtomicExchange, AtomicLogical, AtomicMinMax, Cast, CastWith, Comparable,
         Element, Float, Integer, Logical, Number, Ordered, Pointer, Promote, Repack, Unsaturated,
-        WholeExponent, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32,
+        WholeExponent, bf16, f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, i4, i4x2, tf32, u4,
+        u4x2,
     };
     pub use crate::epilogue::EpilogueBuffer;
     pub use crate::launch::List;

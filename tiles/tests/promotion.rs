@@ -73,6 +73,9 @@ restricted! {
     f8ue5m3 u8, |x| Exact::Real(x.to_f32().into()), |x| f8ue5m3::from_f32(x as f32);
     f4e2m1 u8, |x| Exact::Real(x.to_f32().into()), |x| f4e2m1::from_f32(x as f32);
     f4e2m1x2 u8, |x| Exact::Integer(x.to_bits().into()), |x| f4e2m1x2::from_bits(x as u8);
+    i4 u8, |x| Exact::Integer(x.to_i8().into()), |x| i4::wrapping(x as i8);
+    u4 u8, |x| Exact::Integer(x.to_u8().into()), |x| u4::wrapping(x as u8);
+    i4x2 u8, |x| Exact::Integer(x.to_bits().into()), |x| i4x2::from_bits(x as u8);
 }
 
 /// A pair of types that may or may not have a common one.
@@ -123,10 +126,12 @@ fn detail_3_all_pairs_of_element_types() {
     all_pairs! {
         bool Boolean, i8 Signed(8), i16 Signed(16), i32 Signed(32), i64 Signed(64), u8 Unsigned(8), u16 Unsigned(16),
         u32 Unsigned(32), u64 Unsigned(64), f16 Floating(16), bf16 Floating(16), f32 Floating(32), f64 Floating(64), tf32 Restricted, f8e4m3 Restricted,
-        f8e5m2 Restricted, f8e8m0 Restricted, f8ue5m3 Restricted, f4e2m1 Restricted, f4e2m1x2 Restricted;
+        f8e5m2 Restricted, f8e8m0 Restricted, f8ue5m3 Restricted, f4e2m1 Restricted, f4e2m1x2 Restricted, i4 Restricted, u4 Restricted,
+        i4x2 Restricted;
         (bool Boolean, i8 Signed(8), i16 Signed(16), i32 Signed(32), i64 Signed(64), u8 Unsigned(8), u16 Unsigned(16),
         u32 Unsigned(32), u64 Unsigned(64), f16 Floating(16), bf16 Floating(16), f32 Floating(32), f64 Floating(64), tf32 Restricted, f8e4m3 Restricted,
-        f8e5m2 Restricted, f8e8m0 Restricted, f8ue5m3 Restricted, f4e2m1 Restricted, f4e2m1x2 Restricted)
+        f8e5m2 Restricted, f8e8m0 Restricted, f8ue5m3 Restricted, f4e2m1 Restricted, f4e2m1x2 Restricted, i4 Restricted, u4 Restricted,
+        i4x2 Restricted)
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use super::*;
 use crate::abi::{StringObject, TensorObject};
-use cuda_tiles_host::{bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f16};
+use cuda_tiles_host::{bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f16, i4x2, u4x2};
 
 #[test]
 fn a_kernel_runs_on_memory_of_the_caller() {
@@ -161,7 +161,7 @@ macro_rules! copies {
 copies! {
     copy_bool bool copy_i8 i8 copy_i16 i16 copy_i32 i32 copy_i64 i64 copy_u8 u8 copy_u16 u16 copy_u32 u32 copy_u64 u64
     copy_f16 f16 copy_f32 f32 copy_f64 f64 copy_bf16 bf16 copy_f8e4m3 f8e4m3 copy_f8e5m2 f8e5m2 copy_f8e8m0 f8e8m0
-    copy_f4e2m1x2 f4e2m1x2
+    copy_f4e2m1x2 f4e2m1x2 copy_i4x2 i4x2 copy_u4x2 u4x2
 }
 
 /// Copies a tensor of six axes, two of them longer than 1, to one with these in another order.
@@ -180,6 +180,7 @@ fn every_type_of_elements_arrives() {
         c_u64 "__tvm_ffi_copy_u64" c_f16 "__tvm_ffi_copy_f16" c_f32 "__tvm_ffi_copy_f32" c_f64 "__tvm_ffi_copy_f64"
         c_bf16 "__tvm_ffi_copy_bf16" c_f8e4m3 "__tvm_ffi_copy_f8e4m3" c_f8e5m2 "__tvm_ffi_copy_f8e5m2"
         c_f8e8m0 "__tvm_ffi_copy_f8e8m0" c_f4e2m1x2 "__tvm_ffi_copy_f4e2m1x2"
+        c_i4x2 "__tvm_ffi_copy_i4x2" c_u4x2 "__tvm_ffi_copy_u4x2"
     }
     check_copy(c_bool, [true, false, false, true]);
     check_copy(c_i8, [1_i8, -2, 3, -4]);
@@ -198,4 +199,6 @@ fn every_type_of_elements_arrives() {
     check_copy(c_f8e5m2, [1.0, 2.0, 3.0, 4.0].map(f8e5m2::from_f32));
     check_copy(c_f8e8m0, [1.0, 2.0, 4.0, 8.0].map(f8e8m0::from_f32));
     check_copy(c_f4e2m1x2, [0x12, 0x34, 0x56, 0x78].map(f4e2m1x2::from_bits));
+    check_copy(c_i4x2, [0x12, 0x34, 0x56, 0xf8].map(i4x2::from_bits));
+    check_copy(c_u4x2, [0x12, 0x34, 0x56, 0xf8].map(u4x2::from_bits));
 }

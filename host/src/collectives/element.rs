@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cuda_tiles::element::{Element, Number, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
+use cuda_tiles::element::{Element, Number, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, i4x2, tf32, u4x2};
 
 use crate::sealed::Sealed;
 
@@ -67,7 +67,7 @@ macro_rules! transfer {
         impl Transfer for $type {}
     )* };
 }
-transfer!(i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 tf32 f8e4m3 f8e5m2 f8e8m0 f8ue5m3 f4e2m1x2);
+transfer!(i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 tf32 f8e4m3 f8e5m2 f8e8m0 f8ue5m3 f4e2m1x2 i4x2 u4x2);
 
 macro_rules! reduce {
     ($($type:ty: $number:literal, |$total:ident, $ranks:ident| $average:expr;)*) => { $(

@@ -1,7 +1,7 @@
 //! Graphs of the driver.
 //!
 //! What was recorded is given to a stream that captures, all at once and by this module alone: the driver then makes of launches what it makes of
-//! them on streams, clusters and early starts included, and nobody's code runs in between. The mode of the capture is the relaxed one, since the
+//! them on streams, early starts included, and nobody's code runs in between. The mode of the capture is the relaxed one, since the
 //! stream is this crate's own: the stricter modes fail calls that might wait for the stream, which nobody can, and the first launch
 //! of a kernel may load its code.
 

@@ -21,9 +21,6 @@ use crate::warm_up::{self, Progress};
 /// Room for the messages of the driver's compiler.
 const LOG_BYTES: usize = 16 * 1024;
 
-/// The largest cluster that every GPU with clusters can run; larger ones must be asked for.
-const PORTABLE_CLUSTER: u32 = 8;
-
 /// Dynamic shared memory that every kernel may have without asking, in bytes.
 const UNASKED_SHARED_MEMORY: u32 = 48 * 1024;
 
@@ -257,9 +254,6 @@ impl Gpu {
         }
         if shared > UNASKED_SHARED_MEMORY {
             set(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)?;
-        }
-        if kernel.cluster.iter().product::<u32>() > PORTABLE_CLUSTER {
-            set(FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
         }
         Ok(())
     }

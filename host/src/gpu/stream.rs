@@ -201,7 +201,6 @@ impl GpuStream {
 pub(super) struct GpuLaunch {
     function: Function,
     grid: [u32; 3],
-    cluster: [u32; 3],
     /// Whether it may start before the kernel that it depends on has ended.
     starts_early: bool,
 }
@@ -213,7 +212,7 @@ impl GpuLaunch {
         let function = gpu.function(kernel)?;
         entry::check_target(kernel, function.image, gpu, gpu.capability())?;
         let starts_early = kernel.dependent && function.waits;
-        Ok(Self { function, grid, cluster: kernel.cluster, starts_early })
+        Ok(Self { function, grid, starts_early })
     }
 
     /// Gives the launch to a stream.
@@ -225,14 +224,9 @@ impl GpuLaunch {
         stream: sys::CUstream,
         parameters: &mut [*mut c_void],
     ) -> Result<(), DriverError> {
-        let Self { function, grid, cluster: [x, y, z], starts_early } = *self;
+        let Self { function, grid, starts_early } = *self;
         // SAFETY: an all-zero attribute is a valid one: its number 0 is `CU_LAUNCH_ATTRIBUTE_IGNORE`.
-        let mut attributes: [sys::CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
-        let [cluster, dependent] = &mut attributes;
-        if x * y * z > 1 {
-            cluster.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-            cluster.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y, z };
-        }
+        let mut dependent: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
         if starts_early {
             dependent.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
             dependent.value.programmaticStreamSerializationAllowed = 1;
@@ -246,10 +240,10 @@ impl GpuLaunch {
             blockDimZ: 1,
             sharedMemBytes: function.shared_bytes,
             hStream: stream,
-            attrs: attributes.as_mut_ptr(),
-            numAttrs: attributes.len() as u32,
+            attrs: &raw mut dependent,
+            numAttrs: 1,
         };
-        // SAFETY: `config` and its attributes live through the call, the function belongs to a module that is never
+        // SAFETY: `config` and its attribute live through the call, the function belongs to a module that is never
         // unloaded, and the caller vouches for the stream and the parameters.
         let launched = unsafe {
             sys::cuLaunchKernelEx(&config, function.handle.0, parameters.as_mut_ptr(), std::ptr::null_mut())

@@ -34,7 +34,7 @@ pub(crate) static DELAYED_COPY: Kernel<(Span, SpanMut, u64)> = unsafe {
 pub(crate) static FAIL: Kernel<()> =
     unsafe { Kernel::new(description("fail", &[]), |_, _| unreachable!("it runs on the GPU")) };
 
-/// A kernel with a name, without clusters and shared memory.
+/// A kernel with a name, without shared memory.
 pub(crate) const fn description(name: &'static str, arguments: &'static [&'static str]) -> Description {
     Description {
         name,
@@ -46,7 +46,6 @@ pub(crate) const fn description(name: &'static str, arguments: &'static [&'stati
         producer_threads: 0,
         consumers: 1,
         shared_bytes: [0; 3],
-        cluster: [1; 3],
         dependent: false,
         targets: Targets::All,
         arguments,

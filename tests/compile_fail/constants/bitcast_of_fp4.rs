@@ -1,4 +1,4 @@
-//! bitcast: tf32 has 19 bits and f4e2m1 has 4
+//! bitcast: tf32 has 19 bits, f4e2m1, i4 and u4 have 4
 
 use cuda_tiles::prelude::*;
 

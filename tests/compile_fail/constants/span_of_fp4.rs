@@ -1,4 +1,4 @@
-//! a tensor of f4e2m1 is one of pairs, which share a byte
+//! a tensor of f4e2m1, i4 or u4 is one of pairs, which share a byte
 
 use cuda_tiles::prelude::*;
 

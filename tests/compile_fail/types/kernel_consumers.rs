@@ -1,4 +1,4 @@
-//! blocks that share a producer are warpgroups, and so is the producer: `consumers` goes with `threads = 128` and `producer = 128`, with a grid of one axis, and without clusters
+//! blocks that share a producer are warpgroups, and so is the producer: `consumers` goes with `threads = 128` and `producer = 128`, with a grid of one axis
 
 use cuda_tiles::prelude::*;
 

@@ -1,5 +1,6 @@
 //! Atomic loads and stores: every order and scope.
 
+use core::time::Duration;
 use cuda_tiles::prelude::*;
 use scope::{Block, Device, System};
 
@@ -95,4 +96,53 @@ pub fn hand_over(
     let before = i.saturating_sub(1);
     while flags.atomic_load(before, Acquire, Device).item() == 0 {}
     results.store(data.atomic_load(before, Relaxed, Device), i);
+}
+
+/// The same as [`hand_over`], where a block waits for a limited time: of `in_time` an element says whether it was enough.
+#[kernel(threads = 256, min_blocks = 1)]
+pub fn hand_over_in_time(
+    cx: Cx,
+    data: SpanAtomic<i32, (u32,)>,
+    flags: SpanAtomic<u32, (u32,)>,
+    results: SpanMut<i32, (u32,)>,
+    in_time: SpanMut<bool, (u32,)>,
+    milliseconds: u64,
+) {
+    let results = results.partition(cx, shape![1024]);
+    let in_time = in_time.partition(cx, shape![1]);
+    let i = cx.bid::<0>();
+    let data = data.partition(cx, shape![1024]);
+    let flags = flags.partition(cx, shape![1]);
+    let own = cx.iota::<i32>(shape![1024]) + *i as i32 * 1024;
+    data.atomic_store(own, i, Relaxed, Device);
+    flags.atomic_store(cx.scalar(1u32), i, Release, Device);
+    let limit = Duration::from_millis(milliseconds);
+    let flag = flags.atomic_wait(i.saturating_sub(1), |flag| flag == 1, limit, Acquire, Device);
+    in_time.store(cx.scalar(flag.is_some()), i);
+    if flag.is_some() {
+        results.store(data.atomic_load(i.saturating_sub(1), Relaxed, Device), i);
+    }
+}
+
+/// Each block waits for a tile of 64 elements to be other than zero: what it saw, where that is so in time.
+#[kernel(threads = 32, min_blocks = 1, vector = 2, instances(<bool>, <u16>, <u32>, <f64>))]
+pub fn waited_for<T: Promote<T, Output = T> + Comparable>(
+    cx: Cx,
+    flags: SpanAtomic<T, (u32,)>,
+    seen: SpanMut<T, (u32,)>,
+    in_time: SpanMut<bool, (D<2>, u32)>,
+    microseconds: u64,
+) {
+    let seen = seen.partition(cx, shape![64]);
+    let in_time = in_time.partition(cx, shape![1, 1]);
+    let i = cx.bid::<0>();
+    let flags = flags.partition(cx, shape![64]);
+    let limit = Duration::from_micros(microseconds);
+    let found = flags.atomic_wait(i, |flag| flag != T::ZERO, limit, Relaxed, System);
+    in_time.store(cx.scalar(found.is_some()).reshape(shape![1, 1]), (0, i));
+    if let Some(tile) = found {
+        seen.store(tile, i);
+    }
+    let again = flags.atomic_wait(i, |flag| flag != T::ZERO, Duration::ZERO, Acquire, Device);
+    in_time.store(cx.scalar(again.is_some()).reshape(shape![1, 1]), (1, i));
 }

@@ -20,6 +20,7 @@ pub mod compare;
 pub mod debug;
 pub mod elements;
 pub mod execution;
+pub mod four_bits;
 pub mod gather;
 pub mod grids;
 pub mod integers;

@@ -10,3 +10,4 @@ pub mod consumers;
 pub mod pipelines;
 pub mod products;
 pub mod rings;
+pub mod weights;

@@ -5,8 +5,8 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Result, Token, parenthesized};
 
-/// `#[kernel(threads = 256, producer = 32, vector = 4, grid = 2, min_blocks = 2, registers = 64, cluster = (2, 1, 1),
-/// targets = warpgroups, instances(<f32>))]`
+/// `#[kernel(threads = 256, producer = 32, vector = 4, grid = 2, min_blocks = 2, registers = 64, targets = warpgroups,
+/// instances(<f32>))]`
 pub(crate) struct Attribute {
     pub(crate) threads: u32,
     pub(crate) producer: Option<u32>,
@@ -15,7 +15,6 @@ pub(crate) struct Attribute {
     pub(crate) grid: u32,
     pub(crate) min_blocks: Option<u32>,
     pub(crate) registers: Option<u32>,
-    pub(crate) cluster: [u32; 3],
     pub(crate) dependent: Option<Dependent>,
     /// The targets of all instances.
     pub(crate) targets: Targets,
@@ -108,7 +107,6 @@ impl Parse for Attribute {
             grid: 1,
             min_blocks: None,
             registers: None,
-            cluster: [1; 3],
             dependent: None,
             targets: Targets::All,
             instances: Vec::new(),
@@ -171,20 +169,6 @@ impl Parse for Attribute {
                             "`registers` caps the registers of a thread: 16 to 255",
                         )?);
                     }
-                    "cluster" => {
-                        let sizes;
-                        parenthesized!(sizes in input);
-                        for (axis, size) in attribute.cluster.iter_mut().enumerate() {
-                            if axis > 0 {
-                                sizes.parse::<Token![,]>()?;
-                            }
-                            *size = number(
-                                &sizes,
-                                |n| (1..=8).contains(&n),
-                                "a cluster has 1 to 8 blocks along an axis",
-                            )?;
-                        }
-                    }
                     "dependent" => {
                         let when: Ident = input.parse()?;
                         if when != "early" {
@@ -199,7 +183,7 @@ impl Parse for Attribute {
                     _ => {
                         return Err(Error::new(
                             key.span(),
-                            "expected threads, producer, consumers, vector, grid, min_blocks, registers, cluster, dependent, targets or instances",
+                            "expected threads, producer, consumers, vector, grid, min_blocks, registers, dependent, targets or instances",
                         ));
                     }
                 }
@@ -212,12 +196,12 @@ impl Parse for Attribute {
             let problem = "a block has at most 1024 threads, producer threads included";
             return Err(Error::new(Span::call_site(), problem));
         }
-        let (producer, is_alone) = (attribute.producer, attribute.grid == 1 && attribute.cluster == [1; 3]);
-        if attribute.consumers > 1 && !(attribute.threads == 128 && producer == Some(128) && is_alone) {
+        let is_warpgroups = attribute.threads == 128 && attribute.producer == Some(128);
+        if attribute.consumers > 1 && !(is_warpgroups && attribute.grid == 1) {
             return Err(Error::new(
                 Span::call_site(),
                 "blocks that share a producer are warpgroups, and so is the producer: `consumers` goes with `threads = 128` and \
-                 `producer = 128`, with a grid of one axis, and without clusters",
+                 `producer = 128`, with a grid of one axis",
             ));
         }
         if attribute.consumers > 1 && attribute.targets != Targets::Warpgroups {
@@ -259,10 +243,6 @@ impl Attribute {
         if let Some(registers) = self.registers {
             line += &format!(" maxnreg={registers}");
         }
-        if self.cluster != [1; 3] {
-            let [x, y, z] = self.cluster;
-            line += &format!(" cluster={x},{y},{z}");
-        }
         line
     }
 
@@ -276,7 +256,6 @@ impl Attribute {
             grid,
             min_blocks: _,
             registers: _,
-            cluster,
             dependent,
             // They are those of an instance.
             targets: _,
@@ -287,10 +266,7 @@ impl Attribute {
             Some(Dependent::AtEntry) => 1,
             Some(Dependent::Early) => 2,
         };
-        let [x, y, z] = *cluster;
-        [*threads, producer.unwrap_or(0), *consumers, *vector, *grid, x, y, z, dependent]
-            .map(u64::from)
-            .to_vec()
+        [*threads, producer.unwrap_or(0), *consumers, *vector, *grid, dependent].map(u64::from).to_vec()
     }
 }
 
@@ -324,7 +300,6 @@ mod tests {
             "producer = 128, consumers = 3, targets = warpgroups",
             "vector = 8",
             "grid = 2",
-            "cluster = (1, 2, 1)",
             "dependent",
         ];
         for (k, text) in all.iter().enumerate() {

@@ -388,7 +388,7 @@ impl Function {
         let name = &instance.name;
         let (path, declaration, fingerprint) =
             (Self::path(instance), self.declaration(instance), self.fingerprint(attribute, instance));
-        let Attribute { threads, grid, cluster: [x, y, z], .. } = attribute;
+        let Attribute { threads, grid, .. } = attribute;
         let (producer, blocks) = (attribute.producer.unwrap_or(0), attribute.consumers);
         let (vector, rank) = (attribute.vector as usize, *grid as usize);
         let dependent = attribute.dependent.is_some();
@@ -439,7 +439,6 @@ impl Function {
                     consumers: #blocks,
                     grid_rank: #grid,
                     shared_bytes: #shared_bytes,
-                    cluster: [#x, #y, #z],
                     dependent: #dependent,
                     targets: #targets,
                     arguments: &[#(#names),*],

@@ -27,7 +27,6 @@ use syn::parse_macro_input;
 /// | `grid` | grid axes that tell blocks apart: 1 to 3 | 1 |
 /// | `min_blocks` | blocks that a multiprocessor should hold at least | left to the assembler |
 /// | `registers` | cap on the registers of a thread | left to the assembler |
-/// | `cluster` | blocks of a cluster, `(x, y, z)` | `(1, 1, 1)` |
 /// | `dependent` | programmatic dependent launch (PDL): the kernel may start while the one before it on its stream still runs, and waits for its end at entry; `dependent = early`, for an `unsafe fn`: it waits where it calls `cx.wait_for_dependencies()` | starts after it |
 /// | `targets` | the GPUs that the kernel is for: `warpgroups`, compute capability 9.0 in code for `sm_90a`, or `!warpgroups`, all others; see [below](#targets) | all |
 /// | `instances` | for a generic kernel, the parameters to compile: `instances(<f32, 64>, <f16, 128>)` | none |
@@ -60,8 +59,8 @@ use syn::parse_macro_input;
 /// kernel `rows`, and where it is imported by name, `let rows = ...` is the error E0530, "let bindings cannot shadow statics".
 /// Name kernels by what they do, `sum_rows`, or keep them in a module of their own and launch `kernels::rows`.
 #[proc_macro_attribute]
-#[doc(alias("__tile_global__", "__global__", "jit", "num_ctas", "num_cta_in_cga"))]
-#[doc(alias("occupancy", "num_warps", "num_worker_warps", "__launch_bounds__"))]
+#[doc(alias("__tile_global__", "__global__", "jit", "occupancy", "num_warps"))]
+#[doc(alias("num_worker_warps", "__launch_bounds__"))]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut item = parse_macro_input!(item as syn::ItemFn);
     if let Some(later) = expand::after_conditions(attribute.clone().into(), &mut item) {

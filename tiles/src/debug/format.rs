@@ -3,7 +3,7 @@
 //! The language is that of `std::fmt`: `{}`, `{:?}`, `{:8.3}`, `{:>+10}`, `{:#010x}`, with arguments in order. Numbers
 //! look as `std` writes them. The pieces of a text are found at compile time too, to count them.
 
-use crate::element::{Cast, bf16, f16};
+use crate::element::{Cast, bf16, f16, i4};
 use crate::sealed::Sealed;
 use crate::shape::{MAXIMUM_RANK, ShapeDescription};
 use core::fmt::{self, Write};
@@ -432,6 +432,8 @@ kinds! {
     11 "bf16" show_f32 |bits: u16| Cast::<f32>::cast(bf16::from_bits(bits));
     12 "f32" show_f32 |bits: u32| f32::from_bits(bits);
     13 "f64" show_f64 |bits: u64| f64::from_bits(bits);
+    14 "i4" show_signed |bits: u8| i64::from(i4::from_bits(bits).to_i8());
+    15 "u4" show_unsigned |bits: u8| u64::from(bits);
 }
 
 const fn equal(a: &str, b: &str) -> bool {

@@ -1,6 +1,6 @@
 //! What is NaN and what is infinite, for numbers with and without arithmetic.
 
-use super::{Comparable, Element, Float, bf16, f4e2m1, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, tf32};
+use super::{Comparable, Element, Float, bf16, f4e2m1, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, i4, tf32, u4};
 
 /// Numbers: integers, floats, and the floats without arithmetic.
 #[diagnostic::on_unimplemented(
@@ -37,7 +37,7 @@ fn never<T>(_: T) -> bool {
     false
 }
 
-classify!(integers i8 i16 i32 i64 u8 u16 u32 u64);
+classify!(integers i4 i8 i16 i32 i64 u4 u8 u16 u32 u64);
 classify!(floats f16 bf16 f32 f64);
 classify! {
     tf32: |x: tf32| x.to_bits() & 0x7fff_ffff > 0x7f80_0000, |x: tf32| x.to_bits() & 0x7fff_ffff == 0x7f80_0000;

@@ -116,7 +116,7 @@ formats! {
     f8ue5m3: u8, 8 bits, 0xff, has zero true;
     /// FP4 E2M1: one of 0, 0.5, 1, 1.5, 2, 3, 4, 6 and a sign. Neither infinity nor NaN.
     ///
-    /// In tiles it takes a byte. In memory two of them share one: tensors hold [`f4e2m1x2`].
+    /// In tiles it takes a byte. In memory two of them share one: tensors hold [`f4e2m1x2`](super::f4e2m1x2).
     #[doc(alias("__nv_fp4_e2m1", "float4_e2m1fn", "f4e2m1fn"))]
     f4e2m1: u8, 4 bits, 0x0f, has zero true;
 }
@@ -209,55 +209,6 @@ values! {
         greatest 0x7, least 0x1 ; signed true, nan false, infinity false, any number true;
 }
 
-/// Two [`f4e2m1`] in a byte, the first one in the low half: how FP4 lies in memory.
-///
-/// A tensor of `N` pairs along its last axis is one of `2 N` numbers. [`Tile::unpack`](crate::tile::Tile::unpack) takes a tile
-/// of pairs apart, [`Tile::pack`](crate::tile::Tile::pack) puts it together.
-///
-/// ```
-/// use cuda_tiles::element::{f4e2m1, f4e2m1x2};
-/// let pair = f4e2m1x2::new(f4e2m1::from_f32(1.5), f4e2m1::from_f32(-6.0));
-/// assert_eq!(pair.to_bits(), 0xf3);
-/// assert_eq!((pair.low().to_f32(), pair.high().to_f32()), (1.5, -6.0));
-/// ```
-#[allow(non_camel_case_types, reason = "element types are written as Rust's own")]
-#[derive(Clone, Copy, Default)]
-#[repr(transparent)]
-#[doc(alias("f4e2m1fnx2"))]
-pub struct f4e2m1x2(u8);
-
-impl f4e2m1x2 {
-    /// The pair of `low`, which comes first, and `high`.
-    #[inline(always)]
-    pub const fn new(low: f4e2m1, high: f4e2m1) -> Self {
-        Self(low.to_bits() | high.to_bits() << 4)
-    }
-
-    /// The first number.
-    #[inline(always)]
-    pub const fn low(self) -> f4e2m1 {
-        f4e2m1(self.0 & 0xf)
-    }
-
-    /// The second number.
-    #[inline(always)]
-    pub const fn high(self) -> f4e2m1 {
-        f4e2m1(self.0 >> 4)
-    }
-
-    /// The pair with these bits.
-    #[inline(always)]
-    pub const fn from_bits(bits: u8) -> Self {
-        Self(bits)
-    }
-
-    /// The bits.
-    #[inline(always)]
-    pub const fn to_bits(self) -> u8 {
-        self.0
-    }
-}
-
 macro_rules! negative_zeros {
     ($($name:ident $bits:literal;)*) => { $(
         impl $name {
@@ -271,48 +222,4 @@ negative_zeros! {
     f8e4m3 0x80;
     f8e5m2 0x80;
     f4e2m1 0x8;
-}
-
-impl Element for f4e2m1x2 {
-    type Bits = u8;
-    const ZERO: Self = Self(0);
-    const NAME: &'static str = "f4e2m1x2";
-    const BIT_WIDTH: u32 = 8;
-    #[inline(always)]
-    fn to_bits(self) -> u8 {
-        self.0
-    }
-    #[inline(always)]
-    fn from_bits(bits: u8) -> Self {
-        Self(bits)
-    }
-}
-sealed! { [] f4e2m1x2; }
-
-/// Number by number: -0 equals +0.
-impl PartialEq for f4e2m1x2 {
-    #[inline(always)]
-    fn eq(&self, other: &Self) -> bool {
-        self.low() == other.low() && self.high() == other.high()
-    }
-}
-
-/// The first numbers decide, and where they are equal the second ones.
-impl PartialOrd for f4e2m1x2 {
-    #[inline(always)]
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        (self.low(), self.high()).partial_cmp(&(other.low(), other.high()))
-    }
-}
-
-impl fmt::Debug for f4e2m1x2 {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_list().entry(&self.low()).entry(&self.high()).finish()
-    }
-}
-
-impl fmt::Display for f4e2m1x2 {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "[{}, {}]", self.low(), self.high())
-    }
 }

@@ -1,7 +1,8 @@
 //! Element types: what a tile can hold, how it lies in memory, and which arithmetic it has.
 //!
 //! Elements are `bool`, the integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], `f32` and `f64`, and to store floats in few bits
-//! [`tf32`], [`f8e4m3`], [`f8e5m2`], [`f8e8m0`], [`f8ue5m3`] and [`f4e2m1`], which has pairs [`f4e2m1x2`] in memory.
+//! [`tf32`], [`f8e4m3`], [`f8e5m2`], [`f8e8m0`], [`f8ue5m3`] and [`f4e2m1`], integers [`i4`] and [`u4`]. What has four bits lies in memory in
+//! pairs: [`f4e2m1x2`], [`i4x2`] and [`u4x2`].
 //!
 //! | trait | types | gives |
 //! |---|---|---|
@@ -15,6 +16,7 @@
 //! | [`WholeExponent`] | integers of up to 32 bits, `bool` | exponents of `powi` |
 //! | [`Classify`] | all that are numbers | what is NaN, what is infinite |
 //! | [`Repack`] | all, but not used for `tf32` | taking bits apart and together along an axis |
+//! | [`FourBits`], [`Pair`] | elements of four bits, and two of them in a byte | packing and unpacking |
 //!
 //! Integer arithmetic wraps. `x / 0` is 0 and `x % 0` is `x`; `MIN / -1` is `MIN` and `MIN % -1` is 0. A shift by
 //! the width or more gives 0, or the sign for `>>` of a signed number.
@@ -26,6 +28,7 @@ mod bits;
 mod cast;
 mod classify;
 mod float;
+mod four_bits;
 mod minifloat;
 mod number;
 mod order;
@@ -41,19 +44,20 @@ pub use bits::{Bits, SameSize};
 pub use cast::{Cast, CastMode, CastWith, Unsaturated};
 pub use classify::Classify;
 pub use float::{ApproximateFloat, Float, WholeExponent};
+pub use four_bits::{f4e2m1x2, i4, i4x2, u4, u4x2};
 pub use half::{bf16, f16};
-pub use minifloat::{f4e2m1, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, tf32};
+pub use minifloat::{f4e2m1, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, tf32};
 pub use number::{Integer, Logical, Number};
 pub use order::{Comparable, Ordered};
 pub use pointer::Pointer;
 pub use promote::{FitsElement, Promote, PromoteMixed, StoredAs};
-pub use repack::{Repack, Word};
+pub use repack::{FourBits, Pair, Repack, Word};
 
 /// A type that a tile can hold.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type of tiles",
     label = "not an element type",
-    note = "element types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, and without arithmetic tf32, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f4e2m1 and f4e2m1x2"
+    note = "element types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, and without arithmetic tf32, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f4e2m1, i4, u4 and the pairs f4e2m1x2, i4x2 and u4x2"
 )]
 #[doc(alias("ElementType", "TileTypeError"))]
 pub trait Element: Sealed + Copy + PartialEq + PartialOrd + core::fmt::Debug + Send + Sync + 'static {
@@ -65,7 +69,7 @@ pub trait Element: Sealed + Copy + PartialEq + PartialOrd + core::fmt::Debug + S
     const ZERO: Self;
     /// Whether that is zero, so that there are tiles of zeros.
     const HAS_ZERO: bool = true;
-    /// The bits that tell values apart: 8 for `bool` as it lies in memory, 19 for [`tf32`], 4 for [`f4e2m1`].
+    /// The bits that tell values apart: 8 for `bool` as it lies in memory, 19 for [`tf32`], 4 for [`FourBits`].
     const BIT_WIDTH: u32 = 8 * size_of::<Self::Bits>() as u32;
     /// The name users know it by.
     const NAME: &'static str;

@@ -4,7 +4,7 @@
 //! low half of a byte first).
 
 use crate::arch;
-use crate::element::{Element, Repack, Word, f4e2m1, f4e2m1x2};
+use crate::element::{Element, FourBits, Pair, Repack, Word};
 use crate::layout::movement::Renaming;
 use crate::layout::{Blocked, Layout, Map};
 use crate::registers::{PowerOfTwo, Product, Quotient};
@@ -63,7 +63,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// # Shapes
     ///
-    /// A `bool` counts as one bit, and an [`f4e2m1`] as four. The bits of the axis must fill whole bytes and whole elements of type `U`. Else it
+    /// A `bool` counts as one bit, an element of [`FourBits`] as four. The bits of the axis must fill whole bytes and whole elements of type `U`. Else it
     /// does not compile.
     ///
     /// # On a GPU
@@ -141,8 +141,8 @@ impl<N: Dimension, L: Layout> Tile<u8, (N,), L> {
     }
 }
 
-/// FP4 in place: the numbers of pairs as two tiles.
-impl<S: Shape, L: Layout> Tile<f4e2m1x2, S, L> {
+/// Elements of four bits in place: the numbers of pairs as two tiles.
+impl<P: Pair, S: Shape, L: Layout> Tile<P, S, L> {
     /// The first number of each pair, in place.
     ///
     /// ```
@@ -159,61 +159,69 @@ impl<S: Shape, L: Layout> Tile<f4e2m1x2, S, L> {
     ///
     /// Elements stay with their threads. [`unpack`](Self::unpack) makes one longer tile of both numbers.
     #[inline(always)]
-    pub fn low(self) -> Tile<f4e2m1, S, L> {
-        self.map(f4e2m1x2::low)
+    pub fn low(self) -> Tile<P::Number, S, L> {
+        self.map(|pair| <P::Number as Element>::from_bits(pair.to_bits() & 0xf))
     }
 
     /// The second number of each pair, in place: see [`low`](Self::low).
     #[inline(always)]
-    pub fn high(self) -> Tile<f4e2m1, S, L> {
-        self.map(f4e2m1x2::high)
+    pub fn high(self) -> Tile<P::Number, S, L> {
+        self.map(|pair| <P::Number as Element>::from_bits(pair.to_bits() >> 4))
     }
 }
 
-impl<S: Shape, L: Layout> Tile<f4e2m1, S, L> {
+impl<T: FourBits, S: Shape, L: Layout> Tile<T, S, L> {
     /// Pairs of an element of this tile and the element of `high` at the same place.
     ///
     /// [`low`](Tile::low) has an example. [`pack`](Self::pack) makes pairs of neighbours.
     #[inline(always)]
-    pub fn pair_with(self, high: Self) -> Tile<f4e2m1x2, S, L> {
-        Tile::from_registers_fn(|i| f4e2m1x2::new(self.registers().get(i), high.registers().get(i)))
+    pub fn pair_with(self, high: Self) -> Tile<T::Pair, S, L> {
+        Tile::from_registers_fn(|i| {
+            let [low, high] = [self, high].map(|tile| tile.registers().get(i).to_bits());
+            <T::Pair as Element>::from_bits(low | high << 4)
+        })
     }
 }
 
-/// FP4 along the last axis.
+/// Elements of four bits along the last axis.
 macro_rules! pairs {
     ($($last:literal: $($dimension:ident)*;)*) => { $(
-        impl<$($dimension: Dimension,)* L: Layout> Tile<f4e2m1x2, ($($dimension,)*), L> {
+        impl<P: Pair, $($dimension: Dimension,)* L: Layout> Tile<P, ($($dimension,)*), L> {
             /// The numbers of the pairs, along the last axis, which becomes twice as long.
             ///
             /// ```
             /// use cuda_tiles::prelude::*;
             /// cuda_tiles::cpu::block(|cx| {
-            ///     let pair = f4e2m1x2::new(f4e2m1::from_f32(1.5), f4e2m1::from_f32(-6.0));
-            ///     let numbers: Tile<f4e2m1, Shape1<8>, _> = cx.full(shape![4], pair).unpack();
-            ///     assert_eq!((numbers.at([0]).to_f32(), numbers.at([7]).to_f32()), (1.5, -6.0));
+            ///     let pair = i4x2::new(i4::constant(5), i4::constant(-8));
+            ///     let numbers: Tile<i4, Shape1<8>, _> = cx.full(shape![4], pair).unpack();
+            ///     assert_eq!((numbers.at([0]).to_i8(), numbers.at([7]).to_i8()), (5, -8));
             ///     assert_eq!(numbers.pack().at([3]), pair);
             /// });
             /// ```
+            ///
+            /// # On a GPU
+            ///
+            /// The result has the layout [`Blocked`], in which other threads hold most numbers than hold the pairs: they go through shared
+            /// memory. [`low`](Self::low) and [`high`](Self::high) cost nothing.
             #[inline(always)]
-            pub fn unpack(self) -> Tile<f4e2m1, Repacked<f4e2m1x2, f4e2m1, ($($dimension,)*), $last>, Blocked<L::Block>>
+            pub fn unpack(self) -> Tile<P::Number, Repacked<P, P::Number, ($($dimension,)*), $last>, Blocked<L::Block>>
             where
-                ($($dimension,)*): ScaleAxis<$last, f4e2m1x2, f4e2m1>,
+                ($($dimension,)*): ScaleAxis<$last, P, P::Number>,
             {
-                self.repack::<f4e2m1, $last>()
+                self.repack::<P::Number, $last>()
             }
         }
 
-        impl<$($dimension: Dimension,)* L: Layout> Tile<f4e2m1, ($($dimension,)*), L> {
+        impl<T: FourBits, $($dimension: Dimension,)* L: Layout> Tile<T, ($($dimension,)*), L> {
             /// The numbers as pairs of neighbours along the last axis, as they lie in memory.
             ///
             /// [`unpack`](Tile::unpack) has an example.
             #[inline(always)]
-            pub fn pack(self) -> Tile<f4e2m1x2, Repacked<f4e2m1, f4e2m1x2, ($($dimension,)*), $last>, Blocked<L::Block>>
+            pub fn pack(self) -> Tile<T::Pair, Repacked<T, T::Pair, ($($dimension,)*), $last>, Blocked<L::Block>>
             where
-                ($($dimension,)*): ScaleAxis<$last, f4e2m1, f4e2m1x2>,
+                ($($dimension,)*): ScaleAxis<$last, T, T::Pair>,
             {
-                self.repack::<f4e2m1x2, $last>()
+                self.repack::<T::Pair, $last>()
             }
         }
     )* };

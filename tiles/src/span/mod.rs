@@ -162,7 +162,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// Elements that have no bytes of their own do not lie in memory. Checked where spans are made.
     pub(crate) const IN_MEMORY: () = assert!(
         T::BIT_WIDTH >= 8,
-        "a tensor of f4e2m1 is one of pairs, which share a byte: Span<f4e2m1x2, ...> and tile.unpack()"
+        "a tensor of f4e2m1, i4 or u4 is one of pairs, which share a byte: Span<f4e2m1x2, ...>, Span<i4x2, ...> or Span<u4x2, ...>, and tile.unpack()"
     );
 
     /// The span of the tensor at `pointer`.

@@ -153,7 +153,7 @@ const TURN: usize = 16;
 /// |---|---|
 /// | of numbers | [`cast`](Self::cast) [`cast_with`](Self::cast_with) [`promote_mixed`](Self::promote_mixed) |
 /// | of bits | [`bitcast`](Self::bitcast) [`repack`](Self::repack) [`pack_to_bytes`](Self::pack_to_bytes) [`unpack_from_bytes`](Self::unpack_from_bytes) |
-/// | FP4 numbers and their pairs | [`pack`](Self::pack) [`unpack`](Self::unpack) [`pair_with`](Self::pair_with) [`low`](Self::low) [`high`](Self::high) |
+/// | elements of four bits and their pairs | [`pack`](Self::pack) [`unpack`](Self::unpack) [`pair_with`](Self::pair_with) [`low`](Self::low) [`high`](Self::high) |
 ///
 /// ## Functions of your own
 ///
@@ -299,8 +299,9 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// # Shapes
     ///
-    /// The shape stays. A `bool` is one byte, which is true unless zero. [`tf32`](crate::element::tf32) and [`f4e2m1`](crate::element::f4e2m1) have
-    /// fewer bits than their bytes, and are read as themselves only: [`repack`](Self::repack) reads FP4.
+    /// The shape stays. A `bool` is one byte, which is true unless zero. [`tf32`](crate::element::tf32) and
+    /// [`FourBits`](crate::element::FourBits) have fewer bits than their bytes: `tf32` is read as itself only, elements of four bits as one
+    /// another, and by [`repack`](Self::repack) as wider ones.
     #[inline(always)]
     #[doc(alias("element_bitcast"))]
     pub fn bitcast<U: Element>(self) -> Tile<U, S, L>
@@ -310,7 +311,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         const {
             assert!(
                 T::BIT_WIDTH == U::BIT_WIDTH,
-                "bitcast: tf32 has 19 bits and f4e2m1 has 4; only elements of equally many bits are read as one another"
+                "bitcast: tf32 has 19 bits, f4e2m1, i4 and u4 have 4; only elements of equally many bits are read as one another"
             )
         };
         self.map(|x| U::from_bits(x.to_bits().same()))

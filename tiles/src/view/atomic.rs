@@ -12,9 +12,10 @@ use super::traversal::Traversal;
 use crate::element::{AtomicAdd, AtomicLogical, AtomicMinMax, Element, Number, StoredAs};
 use crate::layout::{Block, Blocked, HeldBy};
 use crate::shape::{BroadcastsTo, Shape};
-use crate::span::access::Writable;
+use crate::span::access::{Concurrent, Writable};
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
+use core::time::Duration;
 
 impl<T, E, A, M, G, S, B, W, N> TiledView<TensorSpan<T, E, A, M, G>, S, B, W, N>
 where
@@ -112,6 +113,82 @@ where
         Self::tile_is_named::<I, false>();
         if !A::CONSTANT && !A::OWNED {
             assert_shared_scope::<C>();
+        }
+    }
+}
+
+impl<T, E, A, M, G, S, B, W, N> TiledView<TensorSpan<T, E, A, M, G>, S, B, W, N>
+where
+    T: Element,
+    E: Extents,
+    A: Concurrent,
+    M: Mapping,
+    G: Alignment,
+    S: Shape,
+    B: Block,
+    W: Traversal<S>,
+{
+    /// Waits until `condition` is true of all elements of tile `index`, and returns them; `None` if `limit` is over before.
+    ///
+    /// This is how a block waits for what another one computes: that block stores its results, then a flag with
+    /// [`Release`](super::memory_order::order::Release), and this one waits for the flag with [`Acquire`](super::memory_order::order::Acquire).
+    /// Nothing says that blocks run at the same time: a block may hold the place that the other one needs to begin. Hence the limit, so that
+    /// no kernel waits for ever. All threads get the same answer. The elements were read in the same look, each by itself. A limit of zero
+    /// is one look.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use cuda_tiles::prelude::*;
+    /// let mut numbers = [0_u32, 3];
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     // SAFETY: the array outlives the span, and nothing else uses it meanwhile.
+    ///     let flags = unsafe { SpanAtomic::<u32, (u32,)>::try_from_parts(numbers.as_mut_ptr(), &[2], &[1]) }.unwrap();
+    ///     let flags = flags.partition(cx, shape![1]);
+    ///     let limit = Duration::from_micros(50);
+    ///     let ready = flags.atomic_wait(1, |flag| flag != 0, limit, Acquire, scope::Device);
+    ///     assert_eq!(ready.map(|flag| flag.at([0])), Some(3));
+    ///     assert!(flags.atomic_wait(0, |flag| flag != 0, limit, Acquire, scope::Device).is_none());
+    /// });
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the tile does not lie wholly inside (on the device: traps).
+    ///
+    /// # On a GPU
+    ///
+    /// A look is that of [`atomic_load`](Self::atomic_load), with `bar.red.and` in place of a barrier. Between two looks the threads sleep
+    /// 32 nanoseconds at first, then longer (`nanosleep`). `%globaltimer` is the clock. It advances by steps of up to a microsecond (PTX ISA,
+    /// "Special Registers: %globaltimer").
+    #[inline(always)]
+    #[track_caller]
+    #[doc(alias("wait_until", "try_wait_for"))]
+    pub fn atomic_wait<O: ReadOrder, C: Scope, I: TileIndex<E::Rank>>(
+        &self,
+        index: I,
+        condition: impl Fn(T) -> bool + Send + Sync + 'static,
+        limit: Duration,
+        order: O,
+        scope: C,
+    ) -> Option<Tile<T, S, Blocked<B>>>
+    where
+        A: TakesNames<I::Naming, N>,
+    {
+        let _ = (order, scope);
+        const { Self::atomic_access_is_legal::<C, I>() };
+        let located = self.locate(index);
+        if !located.whole {
+            self.fail_bounds("atomic wait", index);
+        }
+        let part = Part::new::<S, Blocked<B>>(&located);
+        // SAFETY: the elements lie inside the tensor, whose elements are aligned and valid for the kernel; the access mode and the scope
+        // keep conflicts atomic.
+        unsafe {
+            element_wise::atomic_wait::<T, S, Blocked<B>, O, C>(
+                |i| part.address::<S, Blocked<B>>(i),
+                condition,
+                limit,
+            )
         }
     }
 }

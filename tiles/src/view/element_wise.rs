@@ -9,13 +9,14 @@
 use super::memory_order::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::transfer::{self, Cache};
 use crate::arch::{self, order};
-use crate::context::barrier;
+use crate::context::{barrier, barrier_all};
 use crate::element::Element;
 use crate::element::bits_transport::Transport;
 use crate::layout::{Block, Layout, Map};
 use crate::registers::PowerOfTwo;
 use crate::shape::Shape;
 use crate::tile::Tile;
+use core::time::Duration;
 
 /// The address of a register's element, and whether to touch it.
 pub(super) type Target<T> = (*mut <T as Element>::Bits, bool);
@@ -66,9 +67,28 @@ pub(super) unsafe fn atomic_load<T: Element, S: Shape, L: Layout, O: ReadOrder, 
     target: impl Fn(usize) -> Target<T>,
     otherwise: impl Fn(usize) -> T,
 ) -> Tile<T, S, L> {
+    // SAFETY: the same contract.
+    let tile: Tile<T, S, L> = unsafe { read_originals::<T, S, L, O, C>(target, otherwise) };
+    if O::NUMBER != 0 {
+        // SAFETY: operations on memory run on all threads of the block alike.
+        unsafe { barrier::<L::Block>() };
+    }
+    order::reveals_memory();
+    tile.spread_originals()
+}
+
+/// Reads each element atomically, or takes `otherwise`, on the threads that hold no copies. The others have anything.
+///
+/// # Safety
+/// As for [`atomic_load`].
+#[inline(always)]
+unsafe fn read_originals<T: Element, S: Shape, L: Layout, O: ReadOrder, C: Scope>(
+    target: impl Fn(usize) -> Target<T>,
+    otherwise: impl Fn(usize) -> T,
+) -> Tile<T, S, L> {
     // Each element is read once: threads that read copies for themselves could see different values while others write.
-    let own = arch::execution::thread() & const { Map::<L, S>::MAP.replicas } == 0;
-    let tile: Tile<T, S, L> = Tile::from_registers_fn(|i| {
+    let own = holds_originals::<S, L>();
+    Tile::from_registers_fn(|i| {
         let (address, wanted) = target(i);
         if wanted & own {
             // SAFETY: the caller's contract.
@@ -76,13 +96,52 @@ pub(super) unsafe fn atomic_load<T: Element, S: Shape, L: Layout, O: ReadOrder, 
         } else {
             otherwise(i)
         }
-    });
-    if O::NUMBER != 0 {
-        // SAFETY: operations on memory run on all threads of the block alike.
-        unsafe { barrier::<L::Block>() };
+    })
+}
+
+/// Whether this thread's elements are no copies of another thread's.
+#[inline(always)]
+fn holds_originals<S: Shape, L: Layout>() -> bool {
+    arch::execution::thread() & const { Map::<L, S>::MAP.replicas } == 0
+}
+
+/// The longest sleep between two looks, in nanoseconds: as long as a look takes.
+const LONGEST_SLEEP: u32 = 512;
+
+/// Reads each element atomically, again and again, until `condition` is true of all of them, or `limit` is over.
+///
+/// # Safety
+/// As for [`atomic_load`].
+#[inline(always)]
+pub(super) unsafe fn atomic_wait<T: Element, S: Shape, L: Layout, O: ReadOrder, C: Scope>(
+    address: impl Fn(usize) -> *mut T::Bits,
+    condition: impl Fn(T) -> bool,
+    limit: Duration,
+) -> Option<Tile<T, S, L>> {
+    let limit = limit.as_secs().saturating_mul(1_000_000_000).saturating_add(limit.subsec_nanos().into());
+    let begin = arch::grid::nanoseconds();
+    let mut sleep = 32;
+    loop {
+        // Read before the look: a limit of zero is one look, and the last look comes after the limit.
+        let is_over = arch::grid::nanoseconds().wrapping_sub(begin) >= limit;
+        // SAFETY: the same contract.
+        let tile: Tile<T, S, L> =
+            unsafe { read_originals::<T, S, L, O, C>(|i| (address(i), true), |_| T::ZERO) };
+        let mut is_met = true;
+        <L::Registers<S>>::unroll(0, 1, &mut |i| is_met &= condition(tile.registers().get(i)));
+        is_met |= !holds_originals::<S, L>();
+        order::reveals_memory();
+        // The threads' clocks differ: they agree to look again as long as one of them has to.
+        // SAFETY: operations on memory run on all threads of the block alike, and so does this loop, as all threads leave it together. The
+        // barriers are also those behind an acquiring read.
+        if unsafe { barrier_all::<L::Block>(is_met | is_over) } {
+            // SAFETY: as above.
+            let all = unsafe { barrier_all::<L::Block>(is_met) };
+            return all.then(|| tile.spread_originals());
+        }
+        arch::grid::sleep(sleep);
+        sleep = LONGEST_SLEEP.min(2 * sleep);
     }
-    order::reveals_memory();
-    tile.spread_originals()
 }
 
 /// Stores each element atomically.

@@ -51,6 +51,7 @@ use core::marker::PhantomData;
 /// | store | [`store`](Self::store) [`store_masked`](Self::store_masked) |
 /// | copy to shared memory ahead of its use | [`tile`](Self::tile) |
 /// | atomic load | [`atomic_load`](Self::atomic_load) [`atomic_load_masked`](Self::atomic_load_masked) |
+/// | waiting for other blocks | [`atomic_wait`](Self::atomic_wait) |
 /// | atomic store | [`atomic_store`](Self::atomic_store) [`atomic_store_masked`](Self::atomic_store_masked) |
 /// | atomic sum | [`atomic_add`](Self::atomic_add) [`atomic_add_masked`](Self::atomic_add_masked) [`atomic_sub`](Self::atomic_sub) [`atomic_sub_masked`](Self::atomic_sub_masked) |
 /// | atomic minimum, maximum | [`atomic_min`](Self::atomic_min) [`atomic_min_masked`](Self::atomic_min_masked) [`atomic_max`](Self::atomic_max) [`atomic_max_masked`](Self::atomic_max_masked) |

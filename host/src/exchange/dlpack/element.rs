@@ -1,6 +1,6 @@
 //! Element types in DLPack's numbers.
 
-use cuda_tiles::element::{Element, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f16};
+use cuda_tiles::element::{Element, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f16, i4x2, u4x2};
 
 use super::abi::DLDataType;
 use crate::sealed::Sealed;
@@ -15,16 +15,17 @@ use crate::sealed::Sealed;
 /// | `bf16` | `bfloat16` | `bfloat`, 16 bits |
 /// | `f8e4m3`, `f8e5m2`, `f8e8m0` | `float8_e4m3fn`, `float8_e5m2`, `float8_e8m0fnu` | the same |
 /// | `f4e2m1x2` | `float4_e2m1fn_x2` | `float4_e2m1fn`, 2 lanes |
+/// | `i4x2`, `u4x2` | none that holds data | `int`, `uint` of 4 bits, 2 lanes |
 ///
-/// The remaining types (`tf32`, `f8ue5m3`, single `f4e2m1`) have no type in DLPack: pass `f32` or `u8`, and
+/// The remaining types (`tf32`, `f8ue5m3`, single numbers of four bits) have no type in DLPack: pass `f32` or `u8`, and
 /// [`TensorView::bitcast`](crate::TensorView::bitcast).
 #[diagnostic::on_unimplemented(
     message = "arrays of other libraries have no elements of `{Self}`",
-    note = "DLPack has bool, integers, `f16`, `bf16`, `f32`, `f64`, `f8e4m3`, `f8e5m2`, `f8e8m0` and `f4e2m1x2`; of another type of the same \
+    note = "DLPack has bool, integers, `f16`, `bf16`, `f32`, `f64`, `f8e4m3`, `f8e5m2`, `f8e8m0`, `f4e2m1x2`, `i4x2` and `u4x2`; of another type of the same \
             size take the bits, with `TensorView::bitcast`"
 )]
 pub trait DlpackElement: Element + Sealed {
-    /// The type in DLPack's numbers. An [`f4e2m1x2`] is one element of two lanes.
+    /// The type in DLPack's numbers. A pair of numbers of four bits is one element of two lanes.
     const DATA_TYPE: DLDataType;
 }
 
@@ -53,6 +54,8 @@ data_types! {
     f8e5m2: 12 8 x 1;
     f8e8m0: 14 8 x 1;
     f4e2m1x2: 17 4 x 2;
+    i4x2: 0 4 x 2;
+    u4x2: 1 4 x 2;
 }
 
 /// The names of the codes of `DLDataTypeCode`, from 0.

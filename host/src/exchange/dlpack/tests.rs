@@ -6,7 +6,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use cuda_tiles::element::{bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f16};
+use cuda_tiles::element::{bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f16, i4x2, u4x2};
 
 use super::*;
 
@@ -184,6 +184,8 @@ fn every_element_type_goes_there_and_back() {
     there_and_back([1.0, 2.0].map(f8e5m2::from_f32), of(12, 8, 1));
     there_and_back([1.0, 2.0].map(f8e8m0::from_f32), of(14, 8, 1));
     there_and_back([0x12, 0x34].map(f4e2m1x2::from_bits), of(17, 4, 2));
+    there_and_back([0x12, 0xf4].map(i4x2::from_bits), of(0, 4, 2));
+    there_and_back([0x12, 0xf4].map(u4x2::from_bits), of(1, 4, 2));
 }
 
 #[test]

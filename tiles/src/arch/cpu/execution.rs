@@ -86,6 +86,15 @@ pub unsafe fn barrier(_threads: u32) {}
 #[inline(always)]
 pub unsafe fn named_barrier(_barrier: u32, _threads: u32) {}
 
+/// The predicate of the only thread.
+///
+/// # Safety
+/// As above.
+#[inline(always)]
+pub unsafe fn barrier_all(_threads: u32, predicate: bool) -> bool {
+    predicate
+}
+
 /// Waits for nobody.
 ///
 /// # Safety

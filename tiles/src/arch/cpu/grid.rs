@@ -68,8 +68,13 @@ pub fn sleep(nanoseconds: u32) {
     std::thread::sleep(Duration::from_nanos(nanoseconds.into()));
 }
 
-/// Nanoseconds since the first call.
+/// Nanoseconds since the first call: a CPU's cycles.
 pub fn clock() -> u64 {
+    nanoseconds()
+}
+
+/// Nanoseconds since the first call.
+pub fn nanoseconds() -> u64 {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     START.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64
 }

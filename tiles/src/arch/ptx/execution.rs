@@ -13,6 +13,8 @@ unsafe extern "unadjusted" {
     fn barrier_cta_sync_aligned_all(barrier: u32);
     #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.count"]
     fn barrier_cta_sync_aligned_count(barrier: u32, threads: u32);
+    #[link_name = "llvm.nvvm.barrier.cta.red.and.aligned.count"]
+    fn barrier_cta_red_and_aligned_count(barrier: u32, threads: u32, predicate: bool) -> bool;
     #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
     fn shfl_sync_bfly_i32(members: u32, value: u32, lane_mask: u32, clamp: u32) -> u32;
     #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
@@ -126,6 +128,19 @@ pub unsafe fn named_barrier(barrier: u32, threads: u32) {
     unsafe {
         asm!("", options(nomem, nostack, preserves_flags));
         barrier_cta_sync_aligned_count(barrier, threads);
+    }
+}
+
+/// `bar.red.and 0, threads`: [`barrier`], and whether the predicate is true for all of these threads (PTX ISA, "bar, barrier").
+///
+/// # Safety
+/// As for [`named_barrier`].
+#[inline(always)]
+pub unsafe fn barrier_all(threads: u32, predicate: bool) -> bool {
+    // SAFETY: as in `named_barrier`.
+    unsafe {
+        asm!("", options(nomem, nostack, preserves_flags));
+        barrier_cta_red_and_aligned_count(0, threads, predicate)
     }
 }
 

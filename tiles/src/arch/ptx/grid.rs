@@ -100,6 +100,16 @@ pub fn clock() -> u64 {
     cycles
 }
 
+/// `%globaltimer`: nanoseconds, the same on all multiprocessors. It advances by steps of up to a microsecond (PTX ISA, "Special Registers:
+/// %globaltimer").
+#[inline(always)]
+pub fn nanoseconds() -> u64 {
+    let time;
+    // SAFETY: as above.
+    unsafe { asm!("mov.u64 {0}, %globaltimer;", out(reg64) time, options(nomem, nostack)) }
+    time
+}
+
 /// `brkpt`: suspends the grid for a debugger (PTX ISA, "brkpt").
 #[inline(always)]
 pub fn breakpoint() {

@@ -42,6 +42,8 @@ fn elements_look_as_in_rust() {
     });
     assert_eq!(shown("{{{}}}", &Tile(1, SCALAR, |_| 1)), "{true}");
     assert_eq!(shown("{}", &Tile(10, SCALAR, |_| 0x3e00)), "1.5");
+    assert_eq!(shown("{} {:#x}", &Tile(14, SCALAR, |_| 0xd)), "-3 0xd");
+    assert_eq!(shown("{}", &Tile(15, SCALAR, |_| 0xd)), "13");
     assert_eq!(shown("{}", &Tile(99, SCALAR, |_| 0x3e00)), "0x3e00");
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Integer to integer wraps like `as`; float to integer rounds toward zero, saturates, and takes NaN to 0;
 //! anything to `bool` is "not zero" (NaN is true); `bool` to a number is 0 or 1; every conversion to a float
-//! rounds to nearest, ties to even, once. FP8 and FP4 saturate; other floats become infinite beyond their range.
+//! rounds to nearest, ties to even, once. FP8 and FP4 saturate; other floats become infinite beyond their range. `i4` and `u4` are integers
+//! like others.
 //!
 //! Floats convert to floats in other rounding modes by [`CastWith`]. To [`f8e8m0`](super::f8e8m0) there is no conversion without
 //! one: a power of two is rarely near.
@@ -15,7 +16,7 @@ use crate::arch::float as machine;
     message = "`{Self}` does not convert to `{U}`",
     label = "no such conversion between element types",
     note = "to f8e8m0 a rounding mode must be given: `.cast_with::<f8e8m0>(TowardPositive)`",
-    note = "f4e2m1x2 is a pair: `.unpack()` it first, and `.pack()` tiles of f4e2m1"
+    note = "f4e2m1x2, i4x2 and u4x2 are pairs: `.unpack()` them first, and `.pack()` tiles of f4e2m1, i4 or u4"
 )]
 pub trait Cast<U: Element>: Element {
     /// The converted element.
@@ -49,6 +50,7 @@ macro_rules! casts {
     };
 }
 
+mod four_bits;
 mod restricted;
 mod rounding;
 
