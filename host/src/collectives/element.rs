@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use cuda_tiles::element::{Element, Number, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, i4x2, tf32, u4x2};
+use cuda_tiles::element::{
+    Element, Number, bf16, f4e2m1x2, f8e4m3, f8e5m2, f8e8m0, f8ue5m3, f16, i4x2, tf32, u4x2,
+};
 
 use crate::sealed::Sealed;
 
