@@ -89,7 +89,8 @@ fn device_lints() -> Command {
 /// With the parts of the host that only some users want; the one for `cust` wants CUDA's library to link to.
 fn documentation() -> Command {
     let mut command = cargo(["doc", "--workspace", "--no-deps"]);
-    let features = ["cuda-array-interface", "dlpack", "gguf", "nccl", "ndarray", "npz", "nvtx", "safetensors"];
+    let features =
+        ["cuda-array-interface", "dlpack", "gguf", "nccl", "ndarray", "npz", "nvtx", "safetensors"];
     command.args(["--features", &features.map(|feature| format!("cuda-tiles-host/{feature}")).join(",")]);
     command.env("RUSTDOCFLAGS", "--deny warnings");
     command
