@@ -13,8 +13,6 @@
 //! The sums by rows are taken apart from `dx`, in two steps: [`norm_weight_gradient_parts`] sums some rows each, and [`sum_of_parts`] sums
 //! what it has found. So rows may have any length, and the order of all sums is fixed. Both tensors are read a second time for it.
 
-use core::array::from_fn;
-
 use cuda_tiles::prelude::*;
 
 /// `dx`. Each block takes `R` rows. For RMS normalisation `mean` has no elements.
@@ -100,17 +98,28 @@ pub fn norm_weight_gradient_parts<B: Block, T: Float + Cast<f32>>(
     let mut first = part.saturating_mul(8);
     while first < rows {
         // Behind the last row dy is zero, whatever the numbers of that row are multiplied with.
-        let group: [_; 8] = from_fn(|k| {
-            let row = first.saturating_add(k as u32);
+        let load = |k: u32| {
+            let row = first.saturating_add(k);
             (x.load_masked(Zero, (row, column)), dy.load_masked(Zero, (row, column)), row.min(rows - 1))
-        });
-        for (x, dy, row) in group {
+        };
+        let mut add = |(x, dy, row): (Tile<T, _, _>, Tile<T, _, _>, u32)| {
             let centre = if centred { mean.item(row) } else { 0.0 };
             let n = (x.cast::<f32>() - centre) * reciprocal_deviation.item(row);
             let dy = dy.cast::<f32>();
             weights += dy * n;
             biases += dy;
-        }
+        };
+        // One by one: of an array in a loop the compiler makes local memory.
+        let (a, b, c, d) = (load(0), load(1), load(2), load(3));
+        let (e, f, g, h) = (load(4), load(5), load(6), load(7));
+        add(a);
+        add(b);
+        add(c);
+        add(d);
+        add(e);
+        add(f);
+        add(g);
+        add(h);
         first = first.saturating_add(parts.saturating_mul(8));
     }
     weight_parts.store_masked(weights, (part, column));
