@@ -16,10 +16,11 @@ pub(super) const OLDEST: i32 = 12000;
 /// The driver's library, which its installation puts where the system looks.
 const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
-/// Whether the driver's library can be opened.
+/// Whether the driver's library can be opened. It stays open: `cudarc` asks for it by another name, for which the system would load it a second
+/// time, and cuda-gdb knows it by this one.
 pub(super) fn is_present() -> bool {
     // SAFETY: the driver's initialisers may run at any time.
-    unsafe { libloading::Library::new(LIBRARY) }.is_ok()
+    unsafe { libloading::Library::new(LIBRARY) }.map(std::mem::forget).is_ok()
 }
 
 /// The CUDA version that the driver supports, as 1000 * major + 10 * minor.
