@@ -130,8 +130,8 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let result = rows * columns * batches;
     let mut memory = operands / BANDWIDTH + result * result_bytes as f64 / RESULT_BANDWIDTH;
     if plan.loads == Loads::Tma {
-        memory = larger(memory, loaded_bytes(problem, plan) / CACHE_BANDWIDTH);
-        tile += OUTSIDE * resident * steps_outside(problem, plan);
+        memory = larger(memory, loaded_bytes(problem, plan, steps) / CACHE_BANDWIDTH);
+        tile += OUTSIDE * resident * steps_outside(problem, plan, steps);
     }
     // The time of the multiprocessor with the most work, the other launches, the bytes of partial sums, and the partial sums of a
     // tile.
@@ -161,30 +161,29 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     start + bound + packing + launches * LAUNCH + sums / PARTIAL_SUMS_BANDWIDTH + splits * PARTIAL_SUM
 }
 
-/// The bytes of operands that all tiles load, but for boxes that lie outside.
-fn loaded_bytes(problem: &Problem, plan: Plan) -> f64 {
+/// The bytes of operands that all tiles of so many k steps load, but for boxes that lie outside.
+fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64) -> f64 {
     let rows =
         problem.rows.next_multiple_of(BOX_ROWS.min(plan.rows)) * problem.columns.div_ceil(plan.columns);
     let columns = problem.columns.next_multiple_of(BOX_ROWS) * problem.rows.div_ceil(plan.rows);
-    let steps = (problem.depth * problem.element_bytes[0]).div_ceil(STEP_BYTES).max(1);
-    ((rows + columns) * problem.batches) as f64 * (steps * STEP_BYTES) as f64
+    ((rows + columns) * problem.batches) as f64 * steps * STEP_BYTES as f64
 }
 
-/// The number of k steps that reach outside of an operand's rows, of those that a block accumulates for a tile, on average.
+/// The number of k steps that reach outside of an operand's rows, of those that a block accumulates for a tile of `steps`, on average.
 ///
 /// The rows of an operand that is K-major end with the last k step. Other rows end with the last tile, which has all k steps. Stream-K
 /// has so many k steps that this does not matter.
-fn steps_outside(problem: &Problem, plan: Plan) -> f64 {
+fn steps_outside(problem: &Problem, plan: Plan, steps: f64) -> f64 {
     let depth = STEP_BYTES / problem.element_bytes[0];
     let steps = match plan.decomposition {
-        Decomposition::DataParallel => problem.depth.div_ceil(depth).max(1),
-        Decomposition::SplitK(splits) => problem.depth.div_ceil(depth).max(1).div_ceil(splits as usize),
+        Decomposition::DataParallel => steps,
+        Decomposition::SplitK(splits) => (steps / f64::from(splits)).ceil(),
         Decomposition::StreamK => return 0.0,
     };
     let at_an_end = |major, length: usize, tile: usize| match major {
         Major::Row => f64::from(!problem.depth.is_multiple_of(depth)),
         Major::Column if length.is_multiple_of(tile.min(BOX_ROWS)) => 0.0,
-        Major::Column => steps as f64 / length.div_ceil(tile) as f64,
+        Major::Column => steps / length.div_ceil(tile) as f64,
     };
     let b = if problem.b == Major::Row { Major::Column } else { Major::Row };
     at_an_end(problem.a, problem.rows, plan.rows).max(at_an_end(b, problem.columns, plan.columns))
