@@ -211,11 +211,11 @@ mod tests {
 
     #[test]
     fn tests_that_read_the_source_tree_stay_here() {
-        let reads = |test: &str| reads_source(&workspace::root().join("tests").join(test)).unwrap();
-        for test in ["documents.rs", "parity/main.rs", "quickstart.rs", "traits.rs"] {
+        let reads = |test: &str| reads_source(&workspace::root().join(test)).unwrap();
+        for test in ["tests/documents.rs", "tests/parity/main.rs", "examples/digits/tests/quickstart.rs", "tests/traits.rs"] {
             assert!(reads(test), "{test}");
         }
-        for test in ["attention.rs", "launch.rs", "operations/operations.rs", "ready_made.rs"] {
+        for test in ["tests/attention.rs", "tests/launch.rs", "tests/operations/operations.rs", "tests/ready_made.rs"] {
             assert!(!reads(test), "{test}");
         }
     }

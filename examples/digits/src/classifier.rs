@@ -2,7 +2,7 @@
 
 use crate::scans::{CLASSES, PIXELS, Scans};
 use cuda_tiles_host::{Device, Grid, Launch, Result, Tensor};
-use cuda_tiles_kernels::digits;
+use cuda_tiles_digits_kernels as digits;
 use std::time::Duration;
 
 /// What the kernels found.

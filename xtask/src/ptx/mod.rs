@@ -36,12 +36,18 @@ struct Kernels {
 /// kernels are checked for the one that they are tested on, and only if they are named: they take a quarter of an hour. Thread-level kernels
 /// are made of the same instructions everywhere, and checked for the oldest. Streamed products take other instructions on
 /// each generation, all of which are looked at; they are long, and take longer.
-const CRATES: [Kernels; 4] = [
+const CRATES: [Kernels; 5] = [
     Kernels {
         folder: "kernels",
         builds: &[(&[Arch::Sm80, Arch::Sm120], &[]), (&[Arch::Sm90a], &["gemm"])],
         if_named: false,
         budget: 1.5,
+    },
+    Kernels {
+        folder: "examples/digits/kernels",
+        builds: &[(&[Arch::Sm80], &[])],
+        if_named: false,
+        budget: 3.0,
     },
     Kernels {
         folder: "tests/streams",
