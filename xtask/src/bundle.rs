@@ -178,7 +178,8 @@ fn built(command: &mut Command) -> Result<Vec<Artifact>> {
 
 /// Copies a program without its symbols.
 fn strip(program: &Path, to: &Path) -> Result {
-    process::output(Command::new("strip").arg("-o").arg(to).arg(program)).map(drop)
+    process::output(Command::new("strip").arg("-o").arg(to).arg(program))?;
+    Ok(())
 }
 
 /// Copies a folder of files.
@@ -212,10 +213,17 @@ mod tests {
     #[test]
     fn tests_that_read_the_source_tree_stay_here() {
         let reads = |test: &str| reads_source(&workspace::root().join(test)).unwrap();
-        for test in ["tests/documents.rs", "tests/parity/main.rs", "examples/digits/tests/quickstart.rs", "tests/traits.rs"] {
+        for test in [
+            "tests/documents.rs",
+            "tests/parity/main.rs",
+            "examples/digits/tests/quickstart.rs",
+            "tests/traits.rs",
+        ] {
             assert!(reads(test), "{test}");
         }
-        for test in ["tests/attention.rs", "tests/launch.rs", "tests/operations/operations.rs", "tests/ready_made.rs"] {
+        for test in
+            ["tests/attention.rs", "tests/launch.rs", "tests/operations/operations.rs", "tests/ready_made.rs"]
+        {
             assert!(!reads(test), "{test}");
         }
     }

@@ -73,10 +73,8 @@ pub(crate) struct Options {
 
 /// Compiles, assembles and checks all kernels. Prints a line for each failure.
 pub(crate) fn run(options: &Options) -> Result {
-    let program = toolchain::assembler().ok_or_else(|| Error::Missing {
-        what: "`ptxas`, NVIDIA's assembler,".to_owned(),
-        fix: "`cargo xtask setup --checks`".to_owned(),
-    })?;
+    let program = toolchain::assembler()
+        .ok_or_else(|| Error::missing("`ptxas`, NVIDIA's assembler,", "`cargo xtask setup --checks`"))?;
     let assembler = Assembler::new(program);
     let mut failures = Vec::new();
     let mut kernels = 0;
