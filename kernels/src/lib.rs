@@ -8,7 +8,6 @@
 extern crate std;
 
 pub mod attention;
-pub mod digits;
 pub mod gather;
 #[cfg(feature = "gemm")]
 pub mod gemm;

@@ -2,18 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use cuda_tiles_start::error::Error as Cause;
+
 /// The result of a command.
 pub(crate) type Result<T = ()> = std::result::Result<T, Error>;
 
 /// Why a command stopped.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// A program is not there, or cannot be started.
-    #[error("`{program}` cannot be started: {source}")]
-    Start { program: String, source: std::io::Error },
-    /// A program ran and failed. What it printed is on the terminal already.
-    #[error("`{command}` failed ({status})")]
-    Command { command: String, status: std::process::ExitStatus },
+    /// A program did not start or failed, or something has to be installed first.
+    #[error(transparent)]
+    Start(#[from] Cause),
     /// A file could not be read, written or removed.
     #[error("{path} cannot be {action}: {source}", path = .path.display())]
     File { path: PathBuf, action: &'static str, source: std::io::Error },
@@ -23,9 +22,6 @@ pub(crate) enum Error {
     /// The assembler did not start, or could not be had.
     #[error(transparent)]
     Assembler(#[from] cargo_cuda_tiles::Error),
-    /// Something has to be installed first.
-    #[error("{what} is missing; type {fix}")]
-    Missing { what: String, fix: String },
     /// Checks ran, and some failed. Each has been printed on its own line.
     #[error("{failed} of {all} {what} failed")]
     Checks { failed: usize, all: usize, what: &'static str },
@@ -35,6 +31,13 @@ pub(crate) enum Error {
     /// A file's content is not what the command can work with.
     #[error("{path}: {reason}", path = .path.display())]
     Content { path: PathBuf, reason: String },
+}
+
+impl Error {
+    /// Something has to be installed first.
+    pub(crate) fn missing(what: &str, fix: impl Into<String>) -> Self {
+        Self::Start(Cause::Missing { what: what.to_owned(), fix: fix.into() })
+    }
 }
 
 /// Adds to an input or output error which file it was about.

@@ -13,7 +13,6 @@ mod platforms;
 mod process;
 mod ptx;
 mod published;
-mod quickstart;
 mod setup;
 mod test;
 mod toolchain;
@@ -24,6 +23,7 @@ mod workspace;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use cuda_tiles_start::quickstart;
 
 /// The commands of cuda-tiles.
 #[derive(Parser)]
@@ -46,7 +46,7 @@ enum Command {
     /// Checks the kernels' PTX with NVIDIA's assembler. Needs no GPU.
     Ptx(ptx::Options),
     /// Classifies scanned digits with tile kernels, on the GPU or on the CPU.
-    Quickstart(quickstart::Options),
+    Quickstart(Forwarded),
     /// Measures the kernels on the CPU, and on the GPU where there is one.
     Bench(bench::Options),
     /// Measures the plans of matrix products on this GPU, for `kernels/tuning/`.
@@ -63,6 +63,14 @@ enum Command {
     Bundle(bundle::Options),
 }
 
+/// What the example `digits` is told.
+#[derive(clap::Args)]
+struct Forwarded {
+    /// `--csv FILE`, `--out FILE` and `--device DEVICE`, as its `--help` says.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<std::ffi::OsString>,
+}
+
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Setup(options) => setup::run(&options),
@@ -70,7 +78,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(),
         Command::Test(options) => test::run(&options),
         Command::Ptx(options) => ptx::run(&options),
-        Command::Quickstart(options) => quickstart::run(&options),
+        Command::Quickstart(options) => quickstart::run(&options.arguments).map_err(error::Error::from),
         Command::Bench(options) => bench::run(&options),
         Command::Tune(options) => tune::run(&options),
         Command::Fuzz(options) => fuzz::run(&options),

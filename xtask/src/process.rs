@@ -1,26 +1,18 @@
 //! Running other programs, and lists of steps that do.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
+
+use cuda_tiles_start::error::Error as Cause;
+use cuda_tiles_start::process::command_line;
+pub(crate) use cuda_tiles_start::process::{output, start_error, succeeds};
 
 use crate::error::{Error, Result};
 
 /// Prints the command and runs it with this terminal.
 pub(crate) fn run(command: &mut Command) -> Result {
-    eprintln!("$ {}", command_line(command));
-    let status = command.status().map_err(|source| start_error(command, source))?;
-    if status.success() { Ok(()) } else { Err(Error::Command { command: command_line(command), status }) }
-}
-
-/// Runs the command and returns what it prints. Its messages for people stay out of sight unless it fails.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|source| start_error(command, source))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    eprint!("{}", String::from_utf8_lossy(&output.stderr));
-    Err(Error::Command { command: command_line(command), status: output.status })
+    Ok(cuda_tiles_start::process::run(command)?)
 }
 
 /// Prints the command, runs it and returns its messages for people, which are shown too.
@@ -32,7 +24,7 @@ pub(crate) fn messages(command: &mut Command) -> Result<String> {
     if output.status.success() {
         return Ok(messages);
     }
-    Err(Error::Command { command: command_line(command), status: output.status })
+    Err(failed(command_line(command), output.status))
 }
 
 /// Programs that run one after the other, beside other programs. What they print is kept until the last has ended.
@@ -48,7 +40,8 @@ impl Beside {
             eprintln!("$ {} &", command_line(command));
         }
         let run = |command: &mut Command| {
-            let output = command.stdin(Stdio::null()).output().map_err(|source| start_error(command, source));
+            let output =
+                command.stdin(Stdio::null()).output().map_err(|source| start_error(command, source).into());
             (command_line(command), output)
         };
         Self { running: thread::spawn(move || commands.iter_mut().map(run).collect()) }
@@ -65,38 +58,15 @@ impl Beside {
                 String::from_utf8_lossy(&output.stderr)
             );
             if !output.status.success() {
-                result = Err(Error::Command { command, status: output.status });
+                result = Err(failed(command, output.status));
             }
         }
         result
     }
 }
 
-/// Whether the command can be started and succeeds. Nothing of what it prints is shown.
-pub(crate) fn succeeds(command: &mut Command) -> bool {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
-}
-
-/// The command as one would type it.
-fn command_line(command: &Command) -> String {
-    let quoted = |word: &std::ffi::OsStr| {
-        let word = word.to_string_lossy();
-        if word.contains([' ', '\'', '"', '(', '*']) { format!("'{word}'") } else { word.into_owned() }
-    };
-    // Cargo is known by its name; under rustup its path is long and says nothing.
-    let program = command.get_program();
-    let program = std::path::Path::new(program).file_name().unwrap_or(program);
-    let words = std::iter::once(program).chain(command.get_args()).map(quoted);
-    words.collect::<Vec<_>>().join(" ")
-}
-
-fn start_error(command: &Command, source: std::io::Error) -> Error {
-    Error::Start { program: command.get_program().to_string_lossy().into_owned(), source }
+fn failed(command: String, status: ExitStatus) -> Error {
+    Cause::Command { command, status }.into()
 }
 
 /// Steps that all run, whether or not one of them fails, so that one call shows everything that is wrong.
@@ -162,15 +132,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_line_can_be_typed() {
-        let mut command = Command::new("/somewhere/bin/cargo");
-        command.args(["doc", "--config", "profile.release.lto = 'fat'"]);
-        assert_eq!(command_line(&command), "cargo doc --config 'profile.release.lto = 'fat''");
-    }
-
-    #[test]
     fn all_steps_run_and_the_failed_ones_are_counted() {
-        let missing = || Error::Missing { what: "it".into(), fix: "that".into() };
+        let missing = || Error::missing("it", "that");
         let mut steps = Steps::new("steps");
         let mut ran = 0;
         steps.step("first", || Err(missing()));
@@ -192,12 +155,5 @@ mod tests {
         assert!(matches!(Beside::start([shell("true"), shell("true")]).finish(), Ok(Outcome::Done)));
         let failed = Beside::start([shell("exit 3"), shell("true")]).finish().err().unwrap().to_string();
         assert!(failed.starts_with("`sh -c 'exit 3'` failed"), "{failed}");
-    }
-
-    #[test]
-    fn a_program_that_is_not_there_is_named() {
-        let error = run(&mut Command::new("no-such-program-anywhere")).unwrap_err();
-        assert!(error.to_string().starts_with("`no-such-program-anywhere` cannot be started"), "{error}");
-        assert!(!succeeds(&mut Command::new("no-such-program-anywhere")));
     }
 }

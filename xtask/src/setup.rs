@@ -1,17 +1,14 @@
 //! `setup`: gets what is missing, from the first source that has it, or says what to type.
 
-use std::path::Path;
 use std::process::Command;
 
 use cargo_cuda_tiles::fetch_ptxas;
 use cuda_tiles_builder::{Arch, CudaBuilder};
+use cuda_tiles_start::source;
 
 use crate::error::{Error, Result};
 use crate::toolchain::{self, Running};
 use crate::{book, process, workspace};
-
-/// The Debian packages that together can compile kernels, for machines without rustup.
-const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "cargo-web"];
 
 /// The PyPI packages that `test` calls kernels from Python with, and the modules that they are there for.
 const PYTHON_PACKAGES: [(&str, &str); 2] = [("tvm_ffi", "apache-tvm-ffi==0.1.15.*"), ("numpy", "numpy>=2")];
@@ -30,7 +27,7 @@ pub(crate) struct Options {
 /// Installs what is missing. What is there already stays as it is.
 pub(crate) fn run(options: &Options) -> Result {
     let running = Running::find()?;
-    install_source(&running)?;
+    source::install(&running)?;
     if options.checks {
         install_lints(&running)?;
         install_deny()?;
@@ -43,41 +40,6 @@ pub(crate) fn run(options: &Options) -> Result {
     }
     eprintln!("ready: {} kernels compile to PTX", compile_kernels()?);
     Ok(())
-}
-
-/// The source of `core`, without which nothing can be compiled for the GPU.
-fn install_source(running: &Running) -> Result {
-    if running.has_source() {
-        eprintln!("rust-src: there already, for {}", running.version);
-        return Ok(());
-    }
-    let by_rustup = running.add_components(&["rust-src"]);
-    if let Some(mut command) = by_rustup {
-        match process::run(&mut command) {
-            Ok(()) => return Ok(()),
-            Err(error) => eprintln!("{error}"),
-        }
-    }
-    if toolchain::has_source(Path::new("/usr")) {
-        eprintln!("rust-src: there already, for the system's /usr/bin/rustc");
-        return Ok(());
-    }
-    if is_root() && process::succeeds(Command::new("apt-get").arg("--version")) {
-        process::run(Command::new("apt-get").arg("update"))?;
-        let install = ["install", "--yes", "--no-install-recommends"];
-        return process::run(Command::new("apt-get").args(install).args(DEBIAN_PACKAGES));
-    }
-    Err(Error::Missing {
-        what: "the source of `core`, rustup's component `rust-src`,".to_owned(),
-        fix: format!(
-            "`rustup component add rust-src`; without rustup, on Debian and as root: `apt-get install {}`",
-            DEBIAN_PACKAGES.join(" ")
-        ),
-    })
-}
-
-fn is_root() -> bool {
-    process::output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }
 
 fn install_lints(running: &Running) -> Result {
@@ -94,10 +56,10 @@ fn install_lints(running: &Running) -> Result {
     }
     match running.add_components(&missing) {
         Some(mut command) => process::run(&mut command),
-        None => Err(Error::Missing {
-            what: missing.join(" and "),
-            fix: "`apt-get install cargo-web`, or install Rust by rustup".to_owned(),
-        }),
+        None => Err(Error::missing(
+            &missing.join(" and "),
+            "`apt-get install cargo-web`, or install Rust by rustup",
+        )),
     }
 }
 
@@ -132,10 +94,10 @@ fn install_assembler() -> Result {
     }
     fetch_ptxas(&workspace::check_tools()).map(|_| ()).map_err(|error| {
         eprintln!("{error}");
-        Error::Missing {
-            what: "`ptxas`, which checks need,".to_owned(),
-            fix: "`apt-get install python3-pip` and this command again, or install a CUDA toolkit".to_owned(),
-        }
+        Error::missing(
+            "`ptxas`, which checks need,",
+            "`apt-get install python3-pip` and this command again, or install a CUDA toolkit",
+        )
     })
 }
 
@@ -169,10 +131,10 @@ fn install_miri() -> Result {
     process::run(Command::new("rustup").args(add))
 }
 
-/// Compiles the kernels for one architecture, the proof that what is installed works. Returns how many there are.
+/// Compiles the quickstart's kernels for one architecture, the proof that what is installed works. Returns how many there are.
 pub(crate) fn compile_kernels() -> Result<usize> {
-    eprintln!("compiling the kernels to PTX (some fifteen seconds, the first time)");
-    let built = CudaBuilder::new(workspace::root().join("kernels"))
+    eprintln!("compiling the kernels of the quickstart to PTX (half a minute, the first time)");
+    let built = CudaBuilder::new(workspace::root().join("examples/digits/kernels"))
         .arch(Arch::Sm80)
         .required(true)
         .out_dir(workspace::target().join("setup"))

@@ -5,52 +5,10 @@ use std::process::Command;
 
 use cargo_cuda_tiles::ptxas_in;
 use cuda_tiles_builder::find_ptxas;
+pub(crate) use cuda_tiles_start::toolchain::{Running, has_source};
 
-use crate::error::Result;
 use crate::process;
 use crate::workspace;
-
-/// The toolchain that cargo is running with.
-pub(crate) struct Running {
-    /// What `rustc --version` prints.
-    pub(crate) version: String,
-    /// Its folder.
-    pub(crate) sysroot: PathBuf,
-    /// Its name with rustup, if rustup runs it.
-    pub(crate) rustup_name: Option<String>,
-}
-
-impl Running {
-    /// Asks rustc.
-    pub(crate) fn find() -> Result<Self> {
-        let version = process::output(rustc().arg("--version"))?.trim().to_owned();
-        let sysroot = process::output(rustc().args(["--print", "sysroot"]))?.trim().into();
-        Ok(Self { version, sysroot, rustup_name: std::env::var("RUSTUP_TOOLCHAIN").ok() })
-    }
-
-    /// Whether the component `rust-src` is installed.
-    pub(crate) fn has_source(&self) -> bool {
-        has_source(&self.sysroot)
-    }
-
-    /// The command that adds components to this toolchain, if rustup manages it.
-    pub(crate) fn add_components(&self, components: &[&str]) -> Option<Command> {
-        let name = self.rustup_name.as_ref()?;
-        let mut command = Command::new("rustup");
-        command.args(["component", "add", "--toolchain", name]).args(components);
-        Some(command)
-    }
-}
-
-/// The rustc that cargo is running with.
-pub(crate) fn rustc() -> Command {
-    Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-}
-
-/// Whether the sysroot contains the source of `core`.
-pub(crate) fn has_source(sysroot: &std::path::Path) -> bool {
-    sysroot.join("lib/rustlib/src/rust/library/core/src/lib.rs").is_file()
-}
 
 /// Whether rustup has a toolchain called `nightly`.
 pub(crate) fn has_nightly() -> bool {
@@ -94,7 +52,7 @@ pub(crate) fn lend_assembler(command: &mut Command) {
 }
 
 /// The GPUs as the driver's own tool describes them, a line each, or why there is none.
-pub(crate) fn gpus() -> std::result::Result<Vec<String>, &'static str> {
+pub(crate) fn gpus() -> Result<Vec<String>, &'static str> {
     let query = ["--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"];
     let listed = Command::new("nvidia-smi").args(query).output();
     match listed {

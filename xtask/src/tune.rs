@@ -14,9 +14,11 @@ pub(crate) struct Options {
 
 /// Builds the kernels of products, measures them, and writes `kernels/tuning/<GPU>.csv`.
 pub(crate) fn run(options: &Options) -> Result {
-    let gpus = toolchain::gpus().map_err(|reason| Error::Missing {
-        what: "a GPU, whose plans are measured,".to_owned(),
-        fix: format!("this on a machine that has one ({reason})"),
+    let gpus = toolchain::gpus().map_err(|reason| {
+        Error::missing(
+            "a GPU, whose plans are measured,",
+            format!("this on a machine that has one ({reason})"),
+        )
     })?;
     eprintln!("measuring on {}", gpus.join("; "));
     let folder = workspace::root().join("kernels/tuning");

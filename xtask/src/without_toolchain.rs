@@ -94,7 +94,7 @@ fn path_without_rustup() -> std::ffi::OsString {
 
 /// The lines in which build scripts warn.
 fn warnings_of(command: &mut Command) -> Result<Vec<String>> {
-    let output = command.output().map_err(|source| Error::Start { program: "cargo".to_owned(), source })?;
+    let output = command.output().map_err(|source| process::start_error(command, source))?;
     let messages = String::from_utf8_lossy(&output.stderr);
     // Those of rustc about the source have no `package@version:` in front.
     let warning = |line: &str| line.strip_prefix("warning: consumer@").map(str::to_owned);

@@ -1,8 +1,8 @@
 //! The launches of the four kernels.
 
 use crate::scans::{CLASSES, PIXELS, Scans};
+use cuda_tiles_digits_kernels as digits;
 use cuda_tiles_host::{Device, Grid, Launch, Result, Tensor};
-use cuda_tiles_kernels::digits;
 use std::time::Duration;
 
 /// What the kernels found.

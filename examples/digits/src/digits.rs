@@ -3,7 +3,7 @@
 //!     cargo run --release --package cuda-tiles-digits --example digits
 //!
 //! The scans (8 x 8 pixels, 1,797 of them) are standardised by columns; each is given to the class whose centroid is
-//! nearest; softmax over the negative distances says how sure that is. The kernels are in `kernels/src/digits.rs`. The
+//! nearest; softmax over the negative distances says how sure that is. The kernels are in `examples/digits/kernels`. The
 //! same is computed in plain `f64` Rust for comparison, and the misread digits are drawn.
 
 mod classifier;
@@ -11,37 +11,74 @@ mod reference;
 mod scans;
 mod sheet;
 
-use clap::{Parser, ValueEnum};
 use classifier::Classified;
 use cuda_tiles_host::Device;
-use cuda_tiles_suite::kernels::KERNELS;
+use lexopt::ValueExt as _;
 use scans::Scans;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Classifies scans of handwritten digits with tile kernels.
-#[derive(Parser)]
+cuda_tiles_host::include_kernels!("digits");
+
+const HELP: &str = "\
+Classifies scans of handwritten digits with tile kernels.
+
+  --csv FILE       the scans: 64 pixel values (0 to 16) and the digit on each line
+  --out FILE       where the picture of the misread digits goes
+  --device DEVICE  `cpu` or `gpu`; by default the GPU, where there is one";
+
+/// What the user wants.
 struct Arguments {
-    /// The scans: 64 pixel values (0 to 16) and the digit on each line.
-    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits.csv"))]
     csv: PathBuf,
-    /// Where the picture of the misread digits goes.
-    #[arg(long, default_value = "target/quickstart/misread.png")]
     out: PathBuf,
-    /// Where to run; without it on the GPU if there is one, else on the CPU.
-    #[arg(long)]
     device: Option<Kind>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
 enum Kind {
     Cpu,
     Gpu,
 }
 
+impl Arguments {
+    /// Reads the command line. `None` if it asks for help.
+    fn parse() -> Result<Option<Self>, lexopt::Error> {
+        let mut arguments = Self {
+            csv: concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/digits.csv").into(),
+            out: "target/quickstart/misread.png".into(),
+            device: None,
+        };
+        let mut parser = lexopt::Parser::from_env();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                lexopt::Arg::Long("csv") => arguments.csv = parser.value()?.into(),
+                lexopt::Arg::Long("out") => arguments.out = parser.value()?.into(),
+                lexopt::Arg::Long("device") => {
+                    let kind = |name: &str| match name {
+                        "cpu" => Ok(Kind::Cpu),
+                        "gpu" => Ok(Kind::Gpu),
+                        _ => Err("it is neither `cpu` nor `gpu`"),
+                    };
+                    arguments.device = Some(parser.value()?.parse_with(kind)?);
+                }
+                lexopt::Arg::Long("help") | lexopt::Arg::Short('h') => return Ok(None),
+                other => return Err(other.unexpected()),
+            }
+        }
+        Ok(Some(arguments))
+    }
+}
+
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    let result = match Arguments::parse() {
+        Ok(Some(arguments)) => run(&arguments),
+        Ok(None) => {
+            println!("{HELP}");
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

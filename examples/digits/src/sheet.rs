@@ -2,7 +2,8 @@
 
 use crate::scans::{BLACK, EDGE, Scans};
 use std::error::Error;
-use std::fs;
+use std::fs::{self, File};
+use std::io::BufWriter;
 use std::path::Path;
 
 /// Edge of a scan's pixel in the picture.
@@ -122,8 +123,11 @@ impl Sheet {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let (width, height, format) = (self.width as u32, self.height as u32, image::ImageFormat::Png);
-        image::save_buffer_with_format(path, &self.bytes, width, height, image::ColorType::Rgb8, format)?;
-        Ok(())
+        let mut encoder =
+            png::Encoder::new(BufWriter::new(File::create(path)?), self.width as u32, self.height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&self.bytes)?;
+        Ok(writer.finish()?)
     }
 }

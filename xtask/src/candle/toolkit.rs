@@ -77,11 +77,10 @@ impl Toolkit {
         let mut command = Command::new("python3");
         process::run(command.args(install).arg(folder).args(PACKAGES)).map_err(|error| {
             eprintln!("{error}");
-            Error::Missing {
-                what: "NVIDIA's compiler, for candle's own kernels,".to_owned(),
-                fix: "`apt-get install python3-pip` and this command again, or set CUDA_HOME to a toolkit"
-                    .to_owned(),
-            }
+            Error::missing(
+                "NVIDIA's compiler, for candle's own kernels,",
+                "`apt-get install python3-pip` and this command again, or set CUDA_HOME to a toolkit",
+            )
         })?;
         let lib = self.home.join("lib");
         link("lib", &self.home.join("lib64"))?;
@@ -130,5 +129,5 @@ fn link(target: &str, place: &Path) -> Result {
 /// NVIDIA's packages for Windows are laid out in another way.
 #[cfg(not(unix))]
 fn link(_: &str, _: &Path) -> Result {
-    Err(Error::Missing { what: "CUDA's toolkit".to_owned(), fix: "its path into CUDA_HOME".to_owned() })
+    Err(Error::missing("CUDA's toolkit", "its path into CUDA_HOME"))
 }

@@ -8,7 +8,9 @@ use cuda_tiles_fuzz::print;
 use cuda_tiles_fuzz::program::Program;
 
 use super::Place;
-use crate::error::{Context, Error, Result};
+use cuda_tiles_start::error::Error as Cause;
+
+use crate::error::{Context, Result};
 use crate::{process, workspace};
 
 /// The build script: only the GPU's own code, so that a kernel is compiled once for it.
@@ -123,7 +125,7 @@ pub(super) fn run(program: &Path, device: Place) -> Result<Vec<String>> {
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
-        .map_err(|source| Error::Start { program: program.display().to_string(), source })?;
+        .map_err(|source| Cause::Start { program: program.display().to_string(), source })?;
     Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
 }
 

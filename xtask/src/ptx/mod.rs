@@ -33,15 +33,23 @@ struct Kernels {
 
 /// The crates: the ready-made kernels for the oldest supported architecture, for Hopper with its own instructions, and for the
 /// newest; products of matrices, which take a minute for each, for Hopper, where most registers are in use. A thousand test
-/// kernels are checked for the one that they are tested on, and only if they are named: they take a quarter of an hour. Thread-level kernels
+/// kernels are checked for the one that they are tested on, and only if they are named: they take a quarter of an hour. The quickstart's kernels
+/// are checked for the one that they are compiled for. Thread-level kernels
 /// are made of the same instructions everywhere, and checked for the oldest. Streamed products take other instructions on
 /// each generation, all of which are looked at; they are long, and take longer.
-const CRATES: [Kernels; 4] = [
+const CRATES: [Kernels; 5] = [
     Kernels {
         folder: "kernels",
         builds: &[(&[Arch::Sm80, Arch::Sm120], &[]), (&[Arch::Sm90a], &["gemm"])],
         if_named: false,
         budget: 1.5,
+    },
+    Kernels {
+        folder: "examples/digits/kernels",
+        builds: &[(&[Arch::Sm80], &[])],
+        if_named: false,
+        // So few that the library counts, which is compiled with them.
+        budget: 10.0,
     },
     Kernels {
         folder: "tests/streams",
@@ -67,10 +75,8 @@ pub(crate) struct Options {
 
 /// Compiles, assembles and checks all kernels. Prints a line for each failure.
 pub(crate) fn run(options: &Options) -> Result {
-    let program = toolchain::assembler().ok_or_else(|| Error::Missing {
-        what: "`ptxas`, NVIDIA's assembler,".to_owned(),
-        fix: "`cargo xtask setup --checks`".to_owned(),
-    })?;
+    let program = toolchain::assembler()
+        .ok_or_else(|| Error::missing("`ptxas`, NVIDIA's assembler,", "`cargo xtask setup --checks`"))?;
     let assembler = Assembler::new(program);
     let mut failures = Vec::new();
     let mut kernels = 0;

@@ -1,27 +1,35 @@
 //! The quickstart's parts: what a bad file is answered with, and whether kernels and reference agree.
 
-#[path = "../examples/digits/src/classifier.rs"]
+#[path = "../src/classifier.rs"]
 mod classifier;
-#[path = "../examples/digits/src/reference.rs"]
+#[path = "../src/reference.rs"]
 mod reference;
-#[path = "../examples/digits/src/scans.rs"]
+#[path = "../src/scans.rs"]
 mod scans;
-#[path = "../examples/digits/src/sheet.rs"]
+#[path = "../src/sheet.rs"]
 mod sheet;
 
+cuda_tiles_host::include_kernels!("digits");
+
 use cuda_tiles_host::Device;
-use cuda_tiles_suite::kernels::KERNELS;
 use scans::{CLASSES, PIXELS, Scans};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn digits() -> Scans {
-    Scans::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/digits.csv")).unwrap()
+    Scans::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/digits.csv")).unwrap()
+}
+
+/// An empty folder for the files of a test.
+fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
 }
 
 /// The message about a file of this text, without the path.
 fn refusal(text: &str) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bad.csv");
+    let path = folder("refusals").join("bad.csv");
     std::fs::write(&path, text).unwrap();
     let message = Scans::read(&path).err().expect("the file is bad").to_string();
     message.strip_prefix(&path.display().to_string()).expect("the message names the file").to_owned()
@@ -96,15 +104,19 @@ fn fewer_rows_than_a_tile_and_a_class_without_rows() {
 #[test]
 fn the_sheet_is_a_picture_with_room_for_every_misread_scan() {
     let scans = digits();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder("sheets");
     let read = vec![0; scans.len()];
     let mut heights = Vec::new();
     for misread in [vec![], vec![1], (1..=17).collect::<Vec<_>>()] {
-        let path = folder.path().join("new/folder/misread.png");
+        let path = folder.join("new/folder/misread.png");
         sheet::write(&path, &scans, &read, &misread).unwrap();
-        heights.push(image::image_dimensions(&path).unwrap().1);
+        let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
+        let mut picture = png::Decoder::new(file).read_info().unwrap();
+        let mut pixels = vec![0; picture.output_buffer_size().unwrap()];
+        picture.next_frame(&mut pixels).unwrap();
+        heights.push(picture.info().height);
     }
     assert!(heights[0] == heights[1] && heights[1] < heights[2], "{heights:?}");
-    let message = sheet::write(folder.path(), &scans, &read, &[]).unwrap_err().to_string();
+    let message = sheet::write(&folder, &scans, &read, &[]).unwrap_err().to_string();
     assert!(message.contains("cannot be written: "), "{message}");
 }

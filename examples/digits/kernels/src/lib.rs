@@ -3,6 +3,8 @@
 //! The program launches four kernels, one after the other, on `n` rows of 64 pixels. The sizes of the tiles divide neither `n` nor the
 //! number of classes, so the kernels mask the edges.
 
+#![no_std]
+
 use cuda_tiles::prelude::*;
 
 /// For each row of tile `tile`, which has the shape `column`: whether the row is among the first `rows` rows of the tensor. The result is a column, which
