@@ -4,8 +4,8 @@
 //!     cargo run --release --example llama --features cuda,gemm
 //!
 //! The weights are random. The decoder reads a prompt and then writes a few tokens, with a cache of keys and values, once with each set of
-//! operations: both must choose the same tokens. Everything between the operations is candle's in both cases. On a GPU the model has the
-//! size of a small one, on the CPU that of a toy.
+//! operations: the numbers behind the prompt must agree, and so do the first tokens. Everything between the operations is candle's in both
+//! cases. On a GPU the model has the size of a small one, on the CPU that of a toy.
 
 use std::time::Instant;
 

@@ -58,6 +58,7 @@
 //! - `gemm`: `linear`.
 
 mod call;
+mod compute;
 mod element;
 mod error;
 mod functions;
@@ -68,6 +69,7 @@ mod output;
 mod place;
 
 pub use call::Call;
+pub use compute::compute;
 pub use element::Element;
 pub use error::{Error, Result};
 pub use functions::*;

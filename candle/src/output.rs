@@ -1,6 +1,7 @@
 //! Results: memory of candle's, written by kernels.
 
-use candle_core::{CpuStorage, Shape};
+use candle_core::op::BackpropOp;
+use candle_core::{CpuStorage, Shape, Storage};
 use cuda_tiles_host::{Stream, Tensor, TensorViewMut};
 
 #[cfg(feature = "cuda")]
@@ -111,6 +112,16 @@ impl<T: Element> Output<T> {
 }
 
 impl Finished {
+    /// The result as a tensor, of which candle knows no gradient.
+    pub(crate) fn into_tensor(self) -> candle_core::Tensor {
+        let storage = match self.memory {
+            Stored::Cpu(memory) => Storage::Cpu(memory),
+            #[cfg(feature = "cuda")]
+            Stored::Cuda(memory) => Storage::Cuda(memory),
+        };
+        candle_core::Tensor::from_storage(storage, self.shape, BackpropOp::none(), false)
+    }
+
     /// The result of a call on the CPU.
     pub(crate) fn on_cpu(self) -> candle_core::Result<(CpuStorage, Shape)> {
         match self.memory {

@@ -11,7 +11,8 @@ mod kernels;
 use std::time::{Duration, Instant};
 
 use cuda_tiles_host::{Device, Error, Graph, Launch, Stream, Tensor};
-use cudarc::driver::{DriverError, sys};
+use cudarc::driver::sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+use kernels::captured::Captured;
 use kernels::{INCREMENT, THREADS, gpu};
 
 const ROUNDS: usize = 31;
@@ -25,41 +26,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         measure(&device, launches, tensors)?;
     }
     Ok(())
-}
-
-/// A graph that the driver has captured.
-struct Theirs(sys::CUgraphExec);
-
-impl Theirs {
-    fn capture(
-        stream: &Stream,
-        record: impl FnOnce() -> Result<(), Error>,
-    ) -> Result<Self, Box<dyn std::error::Error>> {
-        let (mut graph, mut executable) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-        // SAFETY: the stream is alive, and nobody else uses it.
-        unsafe { sys::cuStreamBeginCapture_v2(stream.handle().cast(), mode) }.result()?;
-        record()?;
-        // SAFETY: the capture began above, and the results are written.
-        unsafe {
-            sys::cuStreamEndCapture(stream.handle().cast(), &mut graph).result()?;
-            sys::cuGraphInstantiateWithFlags(&mut executable, graph, 0).result()?;
-            sys::cuGraphDestroy(graph).result()?;
-        }
-        Ok(Self(executable))
-    }
-
-    fn launch(&self, stream: &Stream) -> Result<(), DriverError> {
-        // SAFETY: both are alive, and the memory is used on this stream alone.
-        unsafe { sys::cuGraphLaunch(self.0, stream.handle().cast()) }.result()
-    }
-}
-
-impl Drop for Theirs {
-    fn drop(&mut self) {
-        // SAFETY: the graph is not used again.
-        let _ = unsafe { sys::cuGraphExecDestroy(self.0) };
-    }
 }
 
 /// Gives a stream as many launches, on the tensors in turns.
@@ -76,14 +42,19 @@ fn measure(device: &Device, launches: usize, tensors: usize) -> Result<(), Box<d
     // From here on they are used on this stream alone, which a captured stream can follow.
     work(&stream, tensors, &mut of_driver)?;
     stream.synchronize()?;
-    let theirs = Theirs::capture(&stream, || work(&stream, launches, &mut of_driver))?;
+    let theirs = Captured::new(&stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, || {
+        work(&stream, launches, &mut of_driver).expect("the launches are captured")
+    });
     let mut ours = Graph::capture(device, make()?, |stream, tensors| work(stream, launches, tensors))?;
 
     let replays = (20_000 / launches as u32).clamp(20, 200);
     let mut times = [const { Vec::new() }; 6];
     let [their_times, their_calls, our_times, our_calls, single_times, update_times] = &mut times;
     for _ in 0..ROUNDS {
-        let (done, call) = per_replay(replays, &stream, || Ok(theirs.launch(&stream)?))?;
+        let (done, call) = per_replay(replays, &stream, || {
+            theirs.launch(&stream);
+            Ok(())
+        })?;
         their_times.push(done);
         their_calls.push(call);
         let (done, call) = per_replay(replays, &stream, || Ok(ours.launch_on(&stream)?))?;

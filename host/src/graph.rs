@@ -233,14 +233,12 @@ impl<O: GraphOperands> Graph<O> {
 
     fn give(&mut self, stream: &Stream) -> Result<()> {
         // The borrows of the list last until the work is given.
-        let list = OperandList::of(&mut self.operands, self.listed.len());
-        if let Some(changed) = list.first_difference(&self.device, &self.listed) {
+        let list = OperandList::of(&mut self.operands, &self.device, self.listed.len());
+        if let Some(changed) = list.first_difference(&self.listed) {
             return Err(failed("launching a graph", &changed));
         }
         let used = || {
-            list.of_device(&self.device)
-                .zip(&self.uses)
-                .filter_map(|(operand, access)| Some((operand, (*access)?)))
+            list.operands().iter().zip(&self.uses).filter_map(|(operand, access)| Some((operand, (*access)?)))
         };
         let owned = self.memory.pieces();
         match (&mut self.executable, stream.as_gpu()) {
@@ -317,14 +315,15 @@ fn record_with<O: GraphOperands>(
 ) -> Result<(Recorded, Vec<Listed>)> {
     let stream = Stream::of_recording(Arc::clone(recording));
     let device = stream.device();
-    let listed: Vec<Listed> = OperandList::of(operands, 0).of_device(&device).map(Operand::listed).collect();
+    let listed: Vec<Listed> =
+        OperandList::of(operands, &device, 0).operands().iter().map(Operand::listed).collect();
     listed.iter().for_each(|&(identity, access)| recording.allow(identity, access));
     let _lent = memory.lend(recording);
     let recorded = recording.during(|| {
         record(&stream, operands)?;
         recording.finish()
     })?;
-    match OperandList::of(operands, listed.len()).first_difference(&device, &listed) {
+    match OperandList::of(operands, &device, listed.len()).first_difference(&listed) {
         None => Ok((recorded, listed)),
         Some(changed) => Err(failed("capturing a graph", &changed)),
     }

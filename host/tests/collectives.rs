@@ -11,7 +11,10 @@ use std::time::{Duration, Instant};
 use cuda_tiles_host::collectives::{
     CollectiveError, Communicator, Failure, Group, Reduce, Reduction, Transfer, UniqueId,
 };
-use cuda_tiles_host::{Device, Element, Grid, Launch, Tensor, bf16, f8e4m3, f16};
+use cuda_tiles_host::{Device, Element, Graph, Launch, Stream, Tensor, bf16, f8e4m3, f16};
+use cudarc::driver::sys::CUstreamCaptureMode;
+use kernels::captured::Captured;
+use kernels::{DELAY, LEN, filled, grid};
 
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_secs(60);
@@ -299,14 +302,10 @@ fn a_call_comes_after_launches_on_other_streams_and_before_later_ones() {
     }
     devices.iter().for_each(|device| device.load(&kernels::KERNELS).unwrap());
     on_each(Communicator::all(&devices, LONG).unwrap(), |rank| {
-        const LEN: usize = 1000;
-        let (device, grid) = (rank.device(), || Grid::cover([LEN], [kernels::THREADS as usize]));
+        let device = rank.device();
         let (one, other) = (device.stream().unwrap(), device.stream().unwrap());
-        let ones = Tensor::full(device, [LEN], 1.0_f32).unwrap();
-        let mut x = Tensor::full(device, [LEN], 0.0_f32).unwrap();
-        let mut y = Tensor::full(device, [LEN], 0.0_f32).unwrap();
+        let (ones, mut x, mut y) = (filled(device, 1.0), filled(device, 0.0), filled(device, 0.0));
         device.synchronize().unwrap();
-        const DELAY: u64 = 20_000_000;
         kernels::DELAYED_COPY.launch_on(&one, grid(), (&ones, &mut x, DELAY)).unwrap();
         rank.all_reduce_in_place(&other, Reduction::Sum, &mut x).unwrap();
         kernels::DELAYED_COPY.launch_on(&one, grid(), (&x, &mut y, 0)).unwrap();
@@ -530,6 +529,83 @@ fn tensors_must_fit() {
         rank.all_reduce_in_place(&rank.device().default_stream(), Reduction::Product, &mut x).unwrap();
         assert_eq!(x.to_vec().unwrap(), [4]);
     });
+}
+
+/// Calls of every kind, on a stream that does not run what it is given: each is refused, with advice, and touches nothing.
+fn check_refusals(rank: &Communicator, stream: &Stream, x: &mut Tensor<f32, 1>, y: &mut Tensor<f32, 1>) {
+    let sum = Reduction::Sum;
+    let results = [
+        rank.all_reduce(stream, sum, &*x, &mut *y),
+        rank.all_reduce_in_place(stream, sum, &mut *x),
+        rank.all_gather(stream, x.view().slice(0, 0..4 / rank.world_size()).unwrap(), &mut *y),
+        rank.all_gather_in_place(stream, &mut *x),
+        rank.reduce_scatter(stream, sum, &*x, y.view_mut().slice(0, 0..4 / rank.world_size()).unwrap()),
+        rank.reduce_scatter_in_place(stream, sum, &mut *x),
+        rank.broadcast(stream, 0, &mut *x),
+        rank.send(stream, 0, &*x),
+        rank.receive(stream, 0, &mut *x),
+    ];
+    for result in results {
+        let error = result.unwrap_err();
+        assert!(matches!(error, CollectiveError::Argument { .. }), "{error:?}");
+        let message = error.to_string();
+        assert!(
+            message.ends_with(
+                "the stream is captured into a graph, and what ranks do together has to run when it is called"
+            ),
+            "{message}"
+        );
+    }
+}
+
+/// Four numbers, which two ranks can share.
+fn four(device: &Device) -> [Tensor<f32, 1>; 2] {
+    [1.0, 2.0].map(|value| Tensor::full(device, [4], value).unwrap())
+}
+
+/// The ranks still go together, and their tensors are what they were.
+fn check_untouched(rank: &Communicator, [mut x, y]: [Tensor<f32, 1>; 2]) {
+    assert_eq!((x.to_vec().unwrap(), y.to_vec().unwrap()), (vec![1.0; 4], vec![2.0; 4]));
+    let stream = rank.device().stream().unwrap();
+    rank.all_reduce_in_place(&stream, Reduction::Sum, &mut x).unwrap();
+    rank.synchronize(&stream).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [rank.world_size() as f32; 4]);
+}
+
+#[test]
+fn streams_of_graphs_are_refused() {
+    let check = |devices: Vec<Device>| {
+        on_each(Communicator::all(&devices, LONG).unwrap(), |rank| {
+            let graph = Graph::capture(rank.device(), four(rank.device()), |stream, [x, y]| {
+                check_refusals(&rank, stream, x, y);
+                Ok(())
+            })
+            .unwrap();
+            assert!(graph.is_empty());
+            check_untouched(&rank, graph.into_operands());
+        });
+    };
+    for ranks in [1, 2, 4] {
+        check(vec![Device::cpu(); ranks]);
+    }
+    let Gpus { devices, _turn } = gpus();
+    if let Some(device) = devices.first() {
+        check(vec![device.clone()]);
+    }
+}
+
+#[test]
+fn streams_that_others_capture_are_refused() {
+    let Gpus { devices, _turn } = gpus();
+    let Some(device) = devices.first() else { return };
+    let ranks = Communicator::all(std::slice::from_ref(device), LONG).unwrap();
+    let (stream, [mut x, mut y]) = (device.stream().unwrap(), four(device));
+    device.synchronize().unwrap();
+    // The mode in which nobody else's calls break the capture.
+    Captured::new(&stream, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED, || {
+        check_refusals(&ranks[0], &stream, &mut x, &mut y);
+    });
+    check_untouched(&ranks[0], [x, y]);
 }
 
 /// Variables by which a process learns what it is to do.

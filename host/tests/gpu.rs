@@ -8,20 +8,7 @@ use cuda_tiles::launch::{Description, Kernel};
 use cuda_tiles_host::{
     Artifact, Code, Device, Error, Grid, Launch, PinnedBuffer, Tensor, TensorView, Timer, workspace,
 };
-use kernels::{DELAYED_COPY, INCREMENT, KERNELS, THREADS, description, entry, gpu, image};
-
-/// Long enough for a race to show.
-const DELAY: u64 = 20_000_000;
-
-const LEN: usize = 1000;
-
-fn grid() -> Grid {
-    Grid::cover([LEN], [THREADS as usize])
-}
-
-fn filled(device: &Device, value: f32) -> Tensor<f32, 1> {
-    Tensor::full(device, [LEN], value).unwrap()
-}
+use kernels::{DELAY, DELAYED_COPY, INCREMENT, KERNELS, LEN, description, entry, filled, gpu, grid, image};
 
 #[test]
 fn a_launch_computes() {
@@ -340,7 +327,6 @@ fn strided_views_read_and_write_their_elements_only() {
     assert_eq!(x.view().transpose().to_vec().unwrap(), [0, 4, 8, -1, -3, -5, -2, -4, -6, 3, 7, 11]);
 }
 
-/// Tensors from and to other libraries, which here are this one.
 /// Two GPUs of which the first can use the memory of the second, and the other way round; `None`, and a line in the log, without them.
 fn two_gpus() -> Option<[Device; 2]> {
     let first = gpu()?;
@@ -447,6 +433,7 @@ fn tensors_are_copied_between_devices() {
     first.enable_peer_access(&first).unwrap();
 }
 
+/// Tensors from and to other libraries, which here are this one.
 #[cfg(all(feature = "dlpack", feature = "cuda-array-interface"))]
 mod exchange {
     use std::sync::Arc;

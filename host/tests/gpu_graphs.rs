@@ -7,20 +7,9 @@ use std::thread;
 
 use cuda_tiles::launch::{Description, Kernel};
 use cuda_tiles_host::{Artifact, Device, Error, Graph, Grid, Image, Launch, PinnedBuffer, Tensor, workspace};
-use kernels::{DELAYED_COPY, INCREMENT, SpanMut, THREADS, description, entry, gpu, image};
-
-/// Long enough for a race to show.
-const DELAY: u64 = 20_000_000;
-
-const LEN: usize = 1000;
-
-fn grid() -> Grid {
-    Grid::cover([LEN], [THREADS as usize])
-}
-
-fn filled(device: &Device, value: f32) -> Tensor<f32, 1> {
-    Tensor::full(device, [LEN], value).unwrap()
-}
+use kernels::{
+    DELAY, DELAYED_COPY, INCREMENT, LEN, SpanMut, THREADS, description, entry, filled, gpu, grid, image,
+};
 
 fn message<T>(result: Result<T, Error>) -> String {
     result.err().expect("it must be refused").to_string()
@@ -293,36 +282,13 @@ fn what_a_graph_cannot_have_is_refused_with_advice() {
 mod captures_of_others {
     use std::sync::Arc;
 
-    use cuda_tiles_host::Stream;
     use cudarc::driver::sys::{self, CUstreamCaptureMode};
 
     use super::*;
+    use crate::kernels::captured::Captured;
 
-    struct Theirs(sys::CUgraphExec);
-
-    impl Theirs {
-        /// Captures in the strictest mode, as PyTorch does.
-        fn capture(stream: &Stream, record: impl FnOnce()) -> Self {
-            let (mut graph, mut executable) = (std::ptr::null_mut(), std::ptr::null_mut());
-            let (handle, mode) = (stream.handle().cast(), CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL);
-            // SAFETY: the stream is alive, the results are written, and the graph is destroyed once.
-            unsafe { sys::cuStreamBeginCapture_v2(handle, mode) }.result().unwrap();
-            record();
-            // SAFETY: as above.
-            unsafe {
-                sys::cuStreamEndCapture(handle, &mut graph).result().unwrap();
-                sys::cuGraphInstantiateWithFlags(&mut executable, graph, 0).result().unwrap();
-                sys::cuGraphDestroy(graph).result().unwrap();
-            }
-            Self(executable)
-        }
-
-        fn launch(&self, stream: &Stream) {
-            // SAFETY: both are alive.
-            unsafe { sys::cuGraphLaunch(self.0, stream.handle().cast()) }.result().unwrap();
-            stream.synchronize().unwrap();
-        }
-    }
+    /// The strictest mode, which is PyTorch's.
+    const MODE: CUstreamCaptureMode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
 
     fn allocate() -> *mut f32 {
         let mut address = 0;
@@ -373,7 +339,7 @@ mod captures_of_others {
         import(addresses[0]).fill(3.0).unwrap();
         device.synchronize().unwrap();
         let before = import(addresses[0]);
-        let graph = Theirs::capture(&stream, || {
+        let graph = Captured::new(&stream, MODE, || {
             let [x, mut y] = addresses.map(import);
             FIRST.launch_on(&stream, 1, ()).unwrap();
             workspace(&stream, [LEN], |mut between| {
@@ -396,6 +362,7 @@ mod captures_of_others {
             workspace(&stream, [LEN], |mut other| INCREMENT.launch_on(&stream, grid(), (other.reborrow(),)))
                 .unwrap();
             graph.launch(&stream);
+            stream.synchronize().unwrap();
             assert_eq!(import(addresses[1]).to_vec().unwrap(), [4.0; LEN]);
             assert_eq!(ours.to_vec().unwrap(), [replay as f32; LEN]);
         }
@@ -403,7 +370,7 @@ mod captures_of_others {
         let mut other = filled(&device, 0.0);
         let (slow, y) = (device.stream().unwrap(), filled(&device, 0.0));
         DELAYED_COPY.launch_on(&slow, grid(), (&y, &mut other, 50 * DELAY)).unwrap();
-        Theirs::capture(&stream, || {
+        Captured::new(&stream, MODE, || {
             let told = message(INCREMENT.launch_on(&stream, grid(), (&mut other,)));
             assert!(told.contains("memory is used on two streams, of which somebody captures one"), "{told}");
         });

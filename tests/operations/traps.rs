@@ -5,7 +5,7 @@
 
 use crate::devices::devices;
 use cuda_tiles_host::{Device, Error, Launch, Result, Tensor};
-use cuda_tiles_test_kernels::{debug, execution as kernels};
+use cuda_tiles_test_kernels::{arguments, debug, execution as kernels};
 use cuda_tiles_test_streams::pipelines;
 use std::process::Command;
 
@@ -15,7 +15,7 @@ const CASE: &str = "CUDA_TILES_TEST_TRAP";
 /// A misuse: its name, what runs it, and words of the CPU's message.
 type Case = (&'static str, fn(&Device) -> Result<()>, &'static [&'static str]);
 
-const CASES: [Case; 17] = [
+const CASES: [Case; 18] = [
     (
         "partial load",
         |device| {
@@ -140,6 +140,18 @@ const CASES: [Case; 17] = [
             "axis 0",
             "[4, 8]",
         ],
+    ),
+    (
+        "item behind a list",
+        |device| {
+            let vectors = [(); 3].map(|()| Tensor::zeros(device, [64]).unwrap());
+            let list: Vec<_> = vectors.iter().collect();
+            let chosen = Tensor::from_vec(device, [2], vec![2, 3])?;
+            let mut sums = Tensor::zeros(device, [64])?;
+            arguments::sum_chosen.launch(device, 1, (list, &chosen, &mut sums))?;
+            sums.to_vec().map(drop)
+        },
+        &["kernel `sum_chosen`", "List::get: the list has 3 items, none of number 3", "arguments.rs:"],
     ),
     (
         "failed assertion",

@@ -1,8 +1,6 @@
-//! Kernels for candle's operations, beside those of `cuda-tiles-kernels`: norms of rows of any length, gradients, and an activation that
-//! shows how a user's own operation is made.
+//! The kernels of an operation of a user's own: an activation with its gradient. The ready-made operations are on those of
+//! `cuda-tiles-kernels`.
 
 #![no_std]
 
 pub mod elu;
-pub mod norm;
-pub mod softmax;

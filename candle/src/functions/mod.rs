@@ -23,7 +23,7 @@ pub mod kernels {
         cuda_tiles_host::include_kernels!("cuda_tiles_kernels");
     }
 
-    /// Those of `cuda-tiles-candle-kernels`.
+    /// Those of `cuda-tiles-candle-kernels`, for an operation that shows how a user's own is made: `tests/suite/adapter.rs`.
     pub mod own {
         cuda_tiles_host::include_kernels!("cuda_tiles_candle_kernels");
     }
@@ -46,14 +46,4 @@ use by_type;
 /// The error of operands that do not go together.
 fn refuse<T>(operation: &'static str, problem: String) -> Result<T> {
     Err(Error::Operands { operation, problem })
-}
-
-/// One block for each row.
-fn blocks(operation: &'static str, rows: usize) -> Result<u32> {
-    match u32::try_from(rows) {
-        Ok(blocks) => Ok(blocks),
-        Err(_) => {
-            refuse(operation, format!("there are {rows} rows, and a launch has at most {} blocks", u32::MAX))
-        }
-    }
 }

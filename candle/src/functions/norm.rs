@@ -1,24 +1,17 @@
 //! Layer norm and RMS norm.
 
+use std::sync::OnceLock;
+
 use candle_core::Tensor;
 use cuda_tiles::element::{bf16, f16};
-use cuda_tiles_candle_kernels::norm;
-use cuda_tiles_host::{Launch, Stream, TensorView, TensorViewMut};
+use cuda_tiles_host::{TensorViewMut, workspace};
+use cuda_tiles_kernels::rows::{self, RowElement};
 
-use super::kernels::own;
-use super::{blocks, by_type, refuse};
-use crate::{Apply, Call, Element, Finished, Input, Operation, Result};
+use super::by_type;
+use super::kernels::ready_made;
+use crate::{Apply, Call, Element, Finished, Input, Operation, Result, compute};
 
-/// The longest row: what a block holds.
-const LONGEST: usize = 8192;
-
-/// The longest row of the kernels for shorter ones.
-const SHORTER: usize = 2048;
-
-/// Blocks of the kernel that sums up the gradient of the weight, for each multiprocessor.
-const BLOCKS_OF_SUMS: usize = 2;
-
-/// Layer normalisation along the last axis, of at most 8192 elements of `f32`, `f16` or `bf16`, computed in `f32`:
+/// Layer normalisation along the last axis, of `f32`, `f16` or `bf16`, computed in `f32`:
 /// `(x - mean) / sqrt(variance + epsilon) * weight + bias`. As [`candle_nn::ops::layer_norm`](https://docs.rs/candle-nn), with gradients.
 ///
 /// ```
@@ -32,13 +25,14 @@ const BLOCKS_OF_SUMS: usize = 2;
 /// ```
 ///
 /// # Errors
-/// If weight and bias do not have a number for each element of a row, rows are longer, or the elements of another type; and the errors of
-/// launches.
+/// If weight and bias do not have a number for each element of a row, `epsilon` is negative, or the elements are of another type; and the errors
+/// of launches, as for tensors of 2³² elements and more.
 pub fn layer_norm(x: &Tensor, weight: &Tensor, bias: &Tensor, epsilon: f32) -> candle_core::Result<Tensor> {
-    LayerNorm { epsilon }.apply([&x.contiguous()?, &weight.contiguous()?, &bias.contiguous()?])
+    let operands = [&x.contiguous()?, &weight.contiguous()?, &bias.contiguous()?];
+    Norm::new(&operands, epsilon).apply(operands)
 }
 
-/// Normalisation along the last axis by the root mean square, of at most 8192 elements of `f32`, `f16` or `bf16`, computed in `f32`:
+/// Normalisation along the last axis by the root mean square, of `f32`, `f16` or `bf16`, computed in `f32`:
 /// `x / sqrt(mean of x² + epsilon) * weight`. As [`candle_nn::ops::rms_norm`](https://docs.rs/candle-nn), with gradients.
 ///
 /// ```
@@ -54,167 +48,86 @@ pub fn layer_norm(x: &Tensor, weight: &Tensor, bias: &Tensor, epsilon: f32) -> c
 /// # Errors
 /// As [`layer_norm`].
 pub fn rms_norm(x: &Tensor, weight: &Tensor, epsilon: f32) -> candle_core::Result<Tensor> {
-    RmsNorm { epsilon }.apply([&x.contiguous()?, &weight.contiguous()?])
+    let operands = [&x.contiguous()?, &weight.contiguous()?];
+    Norm::new(&operands, epsilon).apply(operands)
 }
 
-/// Types that have kernels for rows of any length. `CENTRED` is layer norm, the other one RMS norm.
-trait Rows: Element {
-    fn layer_norm(
-        stream: &Stream,
-        blocks: u32,
-        operands: (TensorView<'_, Self, 2>, TensorView<'_, Self, 1>, TensorView<'_, Self, 1>),
-        epsilon: f32,
-        y: TensorViewMut<'_, Self, 2>,
-    ) -> Result<()>;
-
-    fn rms_norm(
-        stream: &Stream,
-        blocks: u32,
-        operands: (TensorView<'_, Self, 2>, TensorView<'_, Self, 1>),
-        epsilon: f32,
-        y: TensorViewMut<'_, Self, 2>,
-    ) -> Result<()>;
-
-    fn gradient<const CENTRED: bool>(
-        stream: &Stream,
-        blocks: u32,
-        operands: (TensorView<'_, Self, 2>, TensorView<'_, Self, 1>, TensorView<'_, Self, 2>),
-        epsilon: f32,
-        dx: TensorViewMut<'_, Self, 2>,
-    ) -> Result<()>;
-
-    fn weight_gradient<const CENTRED: bool>(
-        stream: &Stream,
-        blocks: u32,
-        operands: (TensorView<'_, Self, 2>, TensorView<'_, Self, 2>),
-        epsilon: f32,
-        partial: TensorViewMut<'_, f32, 2>,
-    ) -> Result<()>;
+/// RMS norm as an operation on two tensors, layer norm as one on three.
+struct Norm {
+    epsilon: f32,
+    /// Whether there may be a gradient.
+    is_tracked: bool,
+    statistics: OnceLock<Statistics>,
 }
 
-macro_rules! rows {
-    ($($type:ident)*) => { $(
-        impl Rows for $type {
-            fn layer_norm(
-                stream: &Stream,
-                blocks: u32,
-                (x, weight, bias): (TensorView<'_, Self, 2>, TensorView<'_, Self, 1>, TensorView<'_, Self, 1>),
-                epsilon: f32,
-                y: TensorViewMut<'_, Self, 2>,
-            ) -> Result<()> {
-                let kernel = match x.shape()[1] {
-                    ..=SHORTER => norm::layer_norm::<$type, SHORTER>(),
-                    _ => norm::layer_norm::<$type, LONGEST>(),
-                };
-                Ok(kernel.launch_on(stream, blocks, (x, weight, bias, epsilon, y))?)
-            }
+/// What the gradient needs of each row: a number for each, of `f32`.
+struct Statistics {
+    /// Without elements for RMS norm.
+    mean: Tensor,
+    reciprocal_deviation: Tensor,
+}
 
-            fn rms_norm(
-                stream: &Stream,
-                blocks: u32,
-                (x, weight): (TensorView<'_, Self, 2>, TensorView<'_, Self, 1>),
-                epsilon: f32,
-                y: TensorViewMut<'_, Self, 2>,
-            ) -> Result<()> {
-                let kernel = match x.shape()[1] {
-                    ..=SHORTER => norm::rms_norm::<$type, SHORTER>(),
-                    _ => norm::rms_norm::<$type, LONGEST>(),
-                };
-                Ok(kernel.launch_on(stream, blocks, (x, weight, epsilon, y))?)
-            }
+impl Norm {
+    fn new(operands: &[&Tensor], epsilon: f32) -> Self {
+        let is_tracked = operands.iter().any(|operand| operand.track_op());
+        Self { epsilon, is_tracked, statistics: OnceLock::new() }
+    }
 
-            fn gradient<const CENTRED: bool>(
-                stream: &Stream,
-                blocks: u32,
-                (x, weight, dy): (TensorView<'_, Self, 2>, TensorView<'_, Self, 1>, TensorView<'_, Self, 2>),
-                epsilon: f32,
-                dx: TensorViewMut<'_, Self, 2>,
-            ) -> Result<()> {
-                let kernel = match CENTRED {
-                    true => norm::norm_gradient::<$type, LONGEST, true>(),
-                    false => norm::norm_gradient::<$type, LONGEST, false>(),
-                };
-                Ok(kernel.launch_on(stream, blocks, (x, weight, dy, epsilon, dx))?)
-            }
-
-            fn weight_gradient<const CENTRED: bool>(
-                stream: &Stream,
-                blocks: u32,
-                (x, dy): (TensorView<'_, Self, 2>, TensorView<'_, Self, 2>),
-                epsilon: f32,
-                partial: TensorViewMut<'_, f32, 2>,
-            ) -> Result<()> {
-                let kernel = match CENTRED {
-                    true => norm::norm_weight_gradient::<$type, LONGEST, true>(),
-                    false => norm::norm_weight_gradient::<$type, LONGEST, false>(),
-                };
-                Ok(kernel.launch_on(stream, blocks, (x, dy, epsilon, partial))?)
-            }
+    fn forward<T: Element + RowElement>(
+        &self,
+        call: &Call<'_>,
+        [x, weight]: [Input<'_>; 2],
+        bias: Option<Input<'_>>,
+    ) -> Result<Finished> {
+        let mut y = call.output::<T>(x.dims())?;
+        let (x, weight) = (x.hold::<T>()?, weight.hold::<T>()?);
+        let bias = bias.map(|bias| bias.hold::<T>()).transpose()?;
+        let bias = bias.as_ref().map(|bias| bias.view::<1>()).transpose()?;
+        let (x, weight, stream) = (x.flattened::<2>()?, weight.view::<1>()?, call.stream());
+        let [rows, _] = x.shape();
+        let means = if bias.is_some() { rows } else { 0 };
+        call.load(&ready_made::KERNELS)?;
+        let result = y.flattened::<2>()?;
+        let launch =
+            |mean: TensorViewMut<'_, f32, 1>, reciprocal_deviation: TensorViewMut<'_, f32, 1>| match bias {
+                Some(bias) => rows::layer_norm(
+                    stream,
+                    x,
+                    weight,
+                    bias,
+                    self.epsilon,
+                    result,
+                    mean,
+                    reciprocal_deviation,
+                ),
+                None => rows::rms_norm(stream, x, weight, self.epsilon, result, reciprocal_deviation),
+            };
+        if self.is_tracked {
+            let (mut mean, mut reciprocal_deviation) = (call.output(means)?, call.output(rows)?);
+            launch(mean.elements(), reciprocal_deviation.elements())?;
+            let [mean, reciprocal_deviation] = [mean, reciprocal_deviation].map(|x| x.finish().into_tensor());
+            // An operation is applied once, by the functions above.
+            let _ = self.statistics.set(Statistics { mean, reciprocal_deviation });
+        } else {
+            workspace(stream, [means], |mean| {
+                workspace(stream, [rows], |reciprocal_deviation| launch(mean, reciprocal_deviation))
+            })?;
         }
-    )* };
-}
-
-rows!(f32 f16 bf16);
-
-/// Refuses rows that are too long, and parameters that do not have a number for each element of a row.
-fn check(operation: &'static str, x: Input<'_>, parameters: &[Input<'_>]) -> Result<()> {
-    let columns = x.dims().last().copied().unwrap_or(1);
-    if columns > LONGEST {
-        return refuse(
-            operation,
-            format!("there are kernels for rows of up to {LONGEST} elements, and these have {columns}"),
-        );
+        Ok(y.finish())
     }
-    match parameters.iter().find(|parameter| parameter.dims() != [columns]) {
-        Some(parameter) => refuse(
-            operation,
-            format!("rows have {columns} elements, but a parameter has shape {:?}", parameter.dims()),
-        ),
-        None => Ok(()),
+
+    fn statistics(&self, op: &'static str) -> candle_core::Result<&Statistics> {
+        self.statistics.get().ok_or(candle_core::Error::BackwardNotSupported { op })
     }
 }
 
-/// The gradients by `x` and by the weight.
-fn gradients<const CENTRED: bool>(
-    x: &Tensor,
-    weight: &Tensor,
-    dy: &Tensor,
-    epsilon: f32,
-) -> candle_core::Result<(Tensor, Tensor)> {
-    let dy = dy.contiguous()?;
-    let dx = NormGradient::<CENTRED> { epsilon }.apply([x, weight, &dy])?;
-    let partial = NormWeightGradient::<CENTRED> { epsilon }.apply([x, &dy])?;
-    Ok((dx, partial.sum(0)?.to_dtype(weight.dtype())?))
-}
-
-struct LayerNorm {
-    epsilon: f32,
-}
-
-impl Operation<3> for LayerNorm {
+impl Operation<3> for Norm {
     fn name(&self) -> &'static str {
         "layer norm"
     }
 
     fn forward(&self, call: &Call<'_>, [x, weight, bias]: [Input<'_>; 3]) -> Result<Finished> {
-        fn forward<T: Rows>(
-            call: &Call<'_>,
-            [x, weight, bias]: [Input<'_>; 3],
-            epsilon: f32,
-        ) -> Result<Finished> {
-            let mut y = call.output::<T>(x.dims())?;
-            let (x, weight, bias) = (x.hold::<T>()?, weight.hold::<T>()?, bias.hold::<T>()?);
-            let x = x.flattened::<2>()?;
-            if !y.is_empty() {
-                call.load(&own::KERNELS)?;
-                let (blocks, operands) =
-                    (blocks("layer norm", x.shape()[0])?, (x, weight.view()?, bias.view()?));
-                T::layer_norm(call.stream(), blocks, operands, epsilon, y.flattened()?)?;
-            }
-            Ok(y.finish())
-        }
-        check("layer norm", x, &[weight, bias])?;
-        by_type!("layer norm", x.dtype(); F32 f32, F16 f16, BF16 bf16; T => forward::<T>(call, [x, weight, bias], self.epsilon))
+        by_type!("layer norm", x.dtype(); F32 f32, F16 f16, BF16 bf16; T => self.forward::<T>(call, [x, weight], Some(bias)))
     }
 
     fn backward(
@@ -223,36 +136,49 @@ impl Operation<3> for LayerNorm {
         _: &Tensor,
         dy: &Tensor,
     ) -> candle_core::Result<[Option<Tensor>; 3]> {
-        let (dx, weight_gradient) = gradients::<true>(x, weight, dy, self.epsilon)?;
-        let rows = dy.flatten_to(dy.rank().saturating_sub(2))?;
-        let bias_gradient = if dy.rank() > 1 { rows.sum(0)? } else { dy.clone() };
-        Ok([Some(dx), Some(weight_gradient), Some(bias_gradient)])
+        fn gradients<T: Element + RowElement>(
+            call: &Call<'_>,
+            inputs: [Input<'_>; 5],
+        ) -> Result<[Finished; 3]> {
+            let [x, weight, mean, reciprocal_deviation, dy] = inputs;
+            let (mut dx, [mut dweight, mut dbias]) = (
+                call.output::<T>(x.dims())?,
+                [call.output::<T>(weight.dims())?, call.output::<T>(weight.dims())?],
+            );
+            let (x, weight, dy) = (x.hold::<T>()?, weight.hold::<T>()?, dy.hold::<T>()?);
+            let (mean, reciprocal_deviation) = (mean.hold()?, reciprocal_deviation.hold()?);
+            call.load(&ready_made::KERNELS)?;
+            rows::layer_norm_backward(
+                call.stream(),
+                x.flattened()?,
+                weight.view()?,
+                mean.view()?,
+                reciprocal_deviation.view()?,
+                dy.flattened()?,
+                dx.flattened()?,
+                dweight.elements(),
+                dbias.elements(),
+            )?;
+            Ok([dx.finish(), dweight.finish(), dbias.finish()])
+        }
+        let name = Operation::<3>::name(self);
+        let Statistics { mean, reciprocal_deviation } = self.statistics(name)?;
+        let inputs = [x, weight, mean, reciprocal_deviation, &dy.contiguous()?];
+        let results = compute(
+            inputs,
+            |call, inputs| by_type!("layer norm gradient", x.dtype(); F32 f32, F16 f16, BF16 bf16; T => gradients::<T>(call, inputs)),
+        )?;
+        Ok(results.map(Some))
     }
 }
 
-struct RmsNorm {
-    epsilon: f32,
-}
-
-impl Operation<2> for RmsNorm {
+impl Operation<2> for Norm {
     fn name(&self) -> &'static str {
         "RMS norm"
     }
 
     fn forward(&self, call: &Call<'_>, [x, weight]: [Input<'_>; 2]) -> Result<Finished> {
-        fn forward<T: Rows>(call: &Call<'_>, [x, weight]: [Input<'_>; 2], epsilon: f32) -> Result<Finished> {
-            let mut y = call.output::<T>(x.dims())?;
-            let (x, weight) = (x.hold::<T>()?, weight.hold::<T>()?);
-            let x = x.flattened::<2>()?;
-            if !y.is_empty() {
-                call.load(&own::KERNELS)?;
-                let blocks = blocks("RMS norm", x.shape()[0])?;
-                T::rms_norm(call.stream(), blocks, (x, weight.view()?), epsilon, y.flattened()?)?;
-            }
-            Ok(y.finish())
-        }
-        check("RMS norm", x, &[weight])?;
-        by_type!("RMS norm", x.dtype(); F32 f32, F16 f16, BF16 bf16; T => forward::<T>(call, [x, weight], self.epsilon))
+        by_type!("RMS norm", x.dtype(); F32 f32, F16 f16, BF16 bf16; T => self.forward::<T>(call, [x, weight], None))
     }
 
     fn backward(
@@ -261,76 +187,32 @@ impl Operation<2> for RmsNorm {
         _: &Tensor,
         dy: &Tensor,
     ) -> candle_core::Result<[Option<Tensor>; 2]> {
-        let (dx, weight_gradient) = gradients::<false>(x, weight, dy, self.epsilon)?;
-        Ok([Some(dx), Some(weight_gradient)])
-    }
-}
-
-/// The gradient by `x`.
-struct NormGradient<const CENTRED: bool> {
-    epsilon: f32,
-}
-
-impl<const CENTRED: bool> Operation<3> for NormGradient<CENTRED> {
-    fn name(&self) -> &'static str {
-        "norm gradient"
-    }
-
-    fn forward(&self, call: &Call<'_>, [x, weight, dy]: [Input<'_>; 3]) -> Result<Finished> {
-        fn forward<T: Rows, const CENTRED: bool>(
+        fn gradients<T: Element + RowElement>(
             call: &Call<'_>,
-            [x, weight, dy]: [Input<'_>; 3],
-            epsilon: f32,
-        ) -> Result<Finished> {
-            let mut dx = call.output::<T>(x.dims())?;
+            inputs: [Input<'_>; 4],
+        ) -> Result<[Finished; 2]> {
+            let [x, weight, reciprocal_deviation, dy] = inputs;
+            let (mut dx, mut dweight) = (call.output::<T>(x.dims())?, call.output::<T>(weight.dims())?);
             let (x, weight, dy) = (x.hold::<T>()?, weight.hold::<T>()?, dy.hold::<T>()?);
-            let x = x.flattened::<2>()?;
-            if !dx.is_empty() {
-                call.load(&own::KERNELS)?;
-                let blocks = blocks("norm gradient", x.shape()[0])?;
-                let operands = (x, weight.view()?, dy.flattened()?);
-                T::gradient::<CENTRED>(call.stream(), blocks, operands, epsilon, dx.flattened()?)?;
-            }
-            Ok(dx.finish())
+            let reciprocal_deviation = reciprocal_deviation.hold()?;
+            call.load(&ready_made::KERNELS)?;
+            rows::rms_norm_backward(
+                call.stream(),
+                x.flattened()?,
+                weight.view()?,
+                reciprocal_deviation.view()?,
+                dy.flattened()?,
+                dx.flattened()?,
+                dweight.elements(),
+            )?;
+            Ok([dx.finish(), dweight.finish()])
         }
-        by_type!("norm gradient", x.dtype(); F32 f32, F16 f16, BF16 bf16; T => forward::<T, CENTRED>(call, [x, weight, dy], self.epsilon))
-    }
-}
-
-/// The gradient by the weight, as sums that are still to be added up: a row for each block.
-struct NormWeightGradient<const CENTRED: bool> {
-    epsilon: f32,
-}
-
-impl<const CENTRED: bool> Operation<2> for NormWeightGradient<CENTRED> {
-    fn name(&self) -> &'static str {
-        "norm weight gradient"
-    }
-
-    fn forward(&self, call: &Call<'_>, [x, dy]: [Input<'_>; 2]) -> Result<Finished> {
-        fn forward<T: Rows, const CENTRED: bool>(
-            call: &Call<'_>,
-            [x, dy]: [Input<'_>; 2],
-            epsilon: f32,
-        ) -> Result<Finished> {
-            let (x, dy) = (x.hold::<T>()?, dy.hold::<T>()?);
-            let x = x.flattened::<2>()?;
-            let [rows, columns] = x.shape();
-            let blocks = (call.device().multiprocessors() as usize * BLOCKS_OF_SUMS).min(rows).max(1);
-            let mut partial = call.output::<f32>((blocks, columns))?;
-            if !partial.is_empty() {
-                call.load(&own::KERNELS)?;
-                let operands = (x, dy.flattened()?);
-                T::weight_gradient::<CENTRED>(
-                    call.stream(),
-                    blocks as u32,
-                    operands,
-                    epsilon,
-                    partial.flattened()?,
-                )?;
-            }
-            Ok(partial.finish())
-        }
-        by_type!("norm weight gradient", x.dtype(); F32 f32, F16 f16, BF16 bf16; T => forward::<T, CENTRED>(call, [x, dy], self.epsilon))
+        let Statistics { reciprocal_deviation, .. } = self.statistics(Operation::<2>::name(self))?;
+        let inputs = [x, weight, reciprocal_deviation, &dy.contiguous()?];
+        let results = compute(
+            inputs,
+            |call, inputs| by_type!("RMS norm gradient", x.dtype(); F32 f32, F16 f16, BF16 bf16; T => gradients::<T>(call, inputs)),
+        )?;
+        Ok(results.map(Some))
     }
 }

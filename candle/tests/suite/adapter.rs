@@ -257,3 +257,27 @@ fn a_gpu_of_candle_is_the_same_gpu() {
         assert!(y.device().is_cuda());
     }
 }
+
+#[test]
+fn several_results_come_from_tensors_of_one_device() -> Result<()> {
+    let twice = |x: &Tensor, y: &Tensor| {
+        cuda_tiles_candle::compute([x, y], |call, [x, y]| {
+            let mut results = [call.output::<f32>(x.dims())?, call.output::<f32>(y.dims())?];
+            call.load(&cuda_tiles_candle::kernels::own::KERNELS)?;
+            for (x, result) in [x, y].iter().zip(&mut results) {
+                f32::forward(call.stream(), x.hold::<f32>()?.flattened()?, 1.0, result.elements())?;
+            }
+            Ok(results.map(|result| result.finish()))
+        })
+    };
+    for device in devices() {
+        let (x, y) = (Tensor::new(&[1_f32, 2.0, -0.0], &device)?, Tensor::new(&[[3_f32]], &device)?);
+        let [x, y] = twice(&x, &y)?;
+        assert_eq!((x.to_vec1::<f32>()?, y.to_vec2::<f32>()?), (vec![1.0, 2.0, 0.0], vec![vec![3.0]]));
+        if device.is_cuda() {
+            let told = twice(&x, &x.to_device(&Device::Cpu)?).unwrap_err().to_string();
+            assert!(told.contains("compute: the tensors are on different devices"), "{told}");
+        }
+    }
+    Ok(())
+}

@@ -31,7 +31,7 @@ fn compare(
     Ok(())
 }
 
-const SHAPES: [&[usize]; 4] = [&[9], &[3, 5, 17], &[7, 1000], &[2, 8192]];
+const SHAPES: [&[usize]; 5] = [&[9], &[3, 5, 17], &[7, 1000], &[2, 8192], &[2, 9001]];
 
 #[test]
 fn of_softmax() -> Result<()> {

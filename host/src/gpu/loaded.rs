@@ -5,16 +5,20 @@ use std::sync::{Mutex, RwLock};
 
 use cudarc::driver::sys;
 
-use crate::artifact::Image;
+use crate::artifact::{Entry, Image};
 use crate::code::Loaded;
 
 /// What is loaded on a GPU.
 #[derive(Default)]
 pub(super) struct Modules {
     pub(super) loaded: Mutex<Vec<Module>>,
-    /// By path and fingerprint.
-    pub(super) functions: RwLock<HashMap<(&'static str, u64), Function>>,
+    /// The entries that were looked for before. To find one takes a comparison with every entry of all that is loaded.
+    pub(super) found: RwLock<HashMap<Key, (Module, &'static Entry)>>,
+    pub(super) functions: RwLock<HashMap<Key, Function>>,
 }
+
+/// A kernel's path and fingerprint.
+pub(super) type Key = (&'static str, u64);
 
 /// An artifact on a GPU, which stays as long as the GPU is open: to the end of the process.
 pub(super) type Module = &'static Loaded<Handle<sys::CUmodule>>;

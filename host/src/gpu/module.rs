@@ -44,6 +44,7 @@ impl Gpu {
         let module: Module = Box::leak(Box::new(Loaded::new(artifact, image)));
         loaded.push(module);
         // A kernel that was found once may be in two artifacts now.
+        self.modules.found.write().unwrap_or_else(PoisonError::into_inner).clear();
         self.modules.functions.write().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(module)
     }
@@ -126,10 +127,17 @@ impl Gpu {
 
     /// Looks the kernel up in all artifacts, so that one which two of them have is noticed.
     fn find(&self, kernel: &Description) -> Result<(Module, &'static Entry)> {
+        let key = (kernel.path, kernel.fingerprint);
+        if let Some(found) = self.modules.found.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(*found);
+        }
         let loaded = self.modules.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let images: Vec<_> = loaded.iter().map(|module| (module.artifact.name(), module.image)).collect();
         let (number, entry) = entry::find(kernel, &images, self)?;
-        Ok((loaded[number], entry))
+        let found = (loaded[number], entry);
+        // The lock is still held: no artifact has come since.
+        self.modules.found.write().unwrap_or_else(PoisonError::into_inner).insert(key, found);
+        Ok(found)
     }
 
     /// Loads PTX, of whose debug information something is `kept`, or machine code; with the compiler's messages if the driver refuses it.

@@ -68,12 +68,15 @@ pub trait GraphOperands {
 
 /// The tensors and buffers that the operands of a graph are. It borrows them.
 pub struct OperandList<'operands> {
+    /// The GPU that the graph is for. What is elsewhere is not listed.
+    gpu: Option<usize>,
     operands: Vec<Operand<'operands>>,
 }
 
-/// One of them.
+/// One of them. Each launch compares all: which memory it is stands here, and not only in the memory.
 pub(super) struct Operand<'operands> {
     memory: Memory<'operands>,
+    identity: Identity,
     access: Access,
 }
 
@@ -83,9 +86,10 @@ enum Memory<'operands> {
 }
 
 impl<'operands> OperandList<'operands> {
-    /// The list of operands that are about `room` tensors and buffers.
-    pub(super) fn of(operands: &'operands mut impl GraphOperands, room: usize) -> Self {
-        let mut list = Self { operands: Vec::with_capacity(room) };
+    /// The list of the operands on a device that are not empty, about `room` tensors and buffers.
+    pub(super) fn of(operands: &'operands mut impl GraphOperands, device: &Device, room: usize) -> Self {
+        let gpu = device.as_gpu().map(Gpu::ordinal);
+        let mut list = Self { gpu, operands: Vec::with_capacity(room) };
         list.add(operands);
         list
     }
@@ -101,38 +105,42 @@ impl<'operands> OperandList<'operands> {
     }
 
     fn push(&mut self, memory: Memory<'operands>, access: Access) {
-        self.operands.push(Operand { memory, access });
+        let identity = memory.identity();
+        if memory.gpu() == self.gpu && identity.bytes > 0 {
+            self.operands.push(Operand { memory, identity, access });
+        }
     }
 
-    /// What is on this device and not empty.
-    pub(super) fn of_device(&self, device: &Device) -> impl Iterator<Item = &Operand<'operands>> {
-        let gpu = device.as_gpu().map(Gpu::ordinal);
-        self.operands.iter().filter(move |operand| operand.gpu() == gpu && operand.identity().bytes > 0)
+    pub(super) fn operands(&self) -> &[Operand<'operands>] {
+        &self.operands
     }
 
     /// The first operand that is not the one that was listed before, if there is one.
-    pub(super) fn first_difference(&self, device: &Device, listed: &[(Identity, Access)]) -> Option<String> {
-        let mut now = self.of_device(device).map(Operand::listed);
-        let first = (0..listed.len()).find(|&number| now.next() != Some(listed[number]));
-        match first {
+    pub(super) fn first_difference(&self, listed: &[(Identity, Access)]) -> Option<String> {
+        let now = self.operands.len();
+        let first =
+            self.operands.iter().zip(listed).position(|(operand, listed)| operand.listed() != *listed);
+        match first.or((now < listed.len()).then_some(now)) {
             Some(number) => Some(format!(
                 "tensor or buffer {} of its operands is not the one that was captured: call `update` after another one was put in its place",
                 number + 1
             )),
-            None => now.next().map(|_| {
-                format!("it was captured with {} tensors and buffers as operands, and now has more: call `update`", listed.len())
-            }),
+            None if now == listed.len() => None,
+            None => Some(format!(
+                "it was captured with {} tensors and buffers as operands, and now has more: call `update`",
+                listed.len()
+            )),
         }
     }
 }
 
-impl<'operands> Operand<'operands> {
+impl Memory<'_> {
     /// The number of the GPU that has it.
     fn gpu(&self) -> Option<usize> {
-        let gpu = match self.memory {
-            Memory::OfDevice(Storage::Gpu(memory)) => memory.gpu(),
-            Memory::OfHost(Pinned { memory: PinnedMemory::Gpu(pinned) }) => pinned.gpu(),
-            Memory::OfDevice(Storage::Cpu(_)) | Memory::OfHost(Pinned { memory: PinnedMemory::Cpu(_) }) => {
+        let gpu = match self {
+            Self::OfDevice(Storage::Gpu(memory)) => memory.gpu(),
+            Self::OfHost(Pinned { memory: PinnedMemory::Gpu(pinned) }) => pinned.gpu(),
+            Self::OfDevice(Storage::Cpu(_)) | Self::OfHost(Pinned { memory: PinnedMemory::Cpu(_) }) => {
                 return None;
             }
         };
@@ -140,15 +148,17 @@ impl<'operands> Operand<'operands> {
     }
 
     fn identity(&self) -> Identity {
-        match self.memory {
-            Memory::OfDevice(storage) => storage.identity(),
-            Memory::OfHost(pinned) => pinned.identity(),
+        match self {
+            Self::OfDevice(storage) => storage.identity(),
+            Self::OfHost(pinned) => pinned.identity(),
         }
     }
+}
 
+impl<'operands> Operand<'operands> {
     /// Which memory it is, and how the graph may use it.
     pub(super) fn listed(&self) -> (Identity, Access) {
-        (self.identity(), self.access)
+        (self.identity, self.access)
     }
 
     pub(super) fn gpu_memory(&self) -> Option<&'operands GpuMemory> {

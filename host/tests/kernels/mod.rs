@@ -4,10 +4,19 @@
 
 use cuda_tiles::launch::{Description, Kernel, Targets};
 use cuda_tiles::span::{Exclusive, TensorSpan};
-use cuda_tiles_host::{Artifact, Device, Entry, Image};
+use cuda_tiles_host::{Artifact, Device, Entry, Grid, Image, Tensor};
+
+#[cfg(feature = "cudarc")]
+pub(crate) mod captured;
 
 /// Threads of a block.
 pub(crate) const THREADS: u32 = 128;
+
+/// Elements of the tensors of most tests.
+pub(crate) const LEN: usize = 1000;
+
+/// Nanoseconds that are long enough for a race to show.
+pub(crate) const DELAY: u64 = 20_000_000;
 
 pub(crate) type Span = TensorSpan<f32, (u32,)>;
 pub(crate) type SpanMut = TensorSpan<f32, (u32,), Exclusive>;
@@ -78,4 +87,14 @@ pub(crate) fn gpu() -> Option<Device> {
     }
     device.load(&KERNELS).unwrap();
     Some(device)
+}
+
+/// A thread for each element of a tensor of [`LEN`].
+pub(crate) fn grid() -> Grid {
+    Grid::cover([LEN], [THREADS as usize])
+}
+
+/// A tensor of [`LEN`] such elements.
+pub(crate) fn filled(device: &Device, value: f32) -> Tensor<f32, 1> {
+    Tensor::full(device, [LEN], value).unwrap()
 }

@@ -20,6 +20,8 @@ pub(crate) struct Options {
 
 /// Checks and tests the operations on the CPU, and if that is wanted on the GPU.
 pub(crate) fn run(options: &Options) -> Result {
+    // First, so that what is missing is told at once.
+    let toolkit = if options.cuda { Some(Toolkit::find_or_fetch()?) } else { None };
     process::run(cargo("fmt").args(["--all", "--", "--check"]))?;
     process::run(cargo("clippy").args(["--all-targets", "--features", "gemm", "--", "--deny", "warnings"]))?;
     process::run(
@@ -27,10 +29,7 @@ pub(crate) fn run(options: &Options) -> Result {
     )?;
     process::run(cargo("test").args(["--features", "gemm"]))?;
     process::run(cargo("run").args(["--example", "llama", "--features", "gemm"]))?;
-    if !options.cuda {
-        return Ok(());
-    }
-    let toolkit = Toolkit::find_or_fetch()?;
+    let Some(toolkit) = toolkit else { return Ok(()) };
     let on_cuda = |subcommand: &str, arguments: &[&str]| {
         let mut command = cargo(subcommand);
         command.arg("--release").args(arguments).args(["--features", "cuda,gemm"]);
