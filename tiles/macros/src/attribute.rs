@@ -389,6 +389,33 @@ mod tests {
     }
 
     #[test]
+    fn instances_have_settings_of_their_own_or_those_of_the_kernel() {
+        let text = "threads = 64, min_blocks = 2, instances(<1>, <2> with(threads = 512, vector = 8) if warpgroups, <3> with(registers = 40))";
+        let attribute = parse(text).unwrap();
+        let settings: Vec<_> =
+            attribute.instances.iter().map(|instance| attribute.of(instance).settings()).collect();
+        let expected = [
+            " maxntid=64 minnctapersm=2",
+            " maxntid=512 minnctapersm=2",
+            " maxntid=64 minnctapersm=2 maxnreg=40",
+        ];
+        assert_eq!(settings, expected);
+        let vectors = attribute.instances.iter().map(|instance| attribute.of(instance).vector);
+        assert_eq!(vectors.collect::<Vec<_>>(), [4, 8, 4]);
+        assert_eq!(attribute.targets_of(&attribute.instances[1]), Targets::Warpgroups);
+    }
+
+    #[test]
+    fn settings_that_an_instance_cannot_have_are_refused() {
+        let message = |text| parse(text).err().unwrap().to_string();
+        assert!(message("instances(<1> with(grid = 2))").starts_with("an instance has threads, vector, "));
+        assert!(message("instances(<1> with(threads = 48))").starts_with("a block has 32, 64, "));
+        assert!(message("instances(<1> having(threads = 64))").starts_with("behind an instance stands"));
+        let together = message("producer = 32, instances(<1> with(threads = 1024))");
+        assert!(together.starts_with("a block has at most 1024 threads"), "{together}");
+    }
+
+    #[test]
     fn targets_that_nobody_knows_are_refused() {
         let message = |text| parse(text).err().unwrap().to_string();
         for text in ["targets = sm_90a", "targets = 90", "targets = !", "instances(<1> if not(warpgroups))"] {
