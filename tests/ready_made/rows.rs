@@ -8,10 +8,11 @@ use cuda_tiles_suite::testing::devices;
 use crate::{assert_close, random};
 
 /// Several blocks of short rows with one that is not full; lengths around those of tiles; many tiles; rows in vectors and others.
-const SHAPES: [[usize; 2]; 14] = [
+const SHAPES: [[usize; 2]; 15] = [
     [1, 1],
     [70, 64],
     [19, 100],
+    [33, 128],
     [33, 256],
     [9, 1000],
     [9, 1024],

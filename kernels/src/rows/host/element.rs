@@ -190,22 +190,22 @@ macro_rules! row_element {
 row_element! {
     f32 in one pass: [<16, 64> 4 <4, 256> 6 <1, 1024> 6 <1, 4096> 2 <1, 8192> 1]
     softmax(Softmax): softmax_rows {
-        in vectors: [<64, 16> <16, 64> <1, 256> <1, 1024> <1, 2048> <1, 4096>],
+        in vectors: [<64, 16> <32, 32> <16, 64> <1, 256> <1, 1024> <1, 2048> <1, 4096>],
         anywhere: [<1, 256>],
         longer: softmax_long_rows [8192, 4, 512, 4]
     }
     softmax_gradient(SoftmaxGradient): softmax_gradient {
-        in vectors: [<64, 16> <16, 64> <4, 256> <1, 1024> <1, 2048> <1, 4096>],
+        in vectors: [<64, 16> <32, 32> <16, 64> <4, 256> <1, 1024> <1, 2048> <1, 4096>],
         anywhere: [<4, 256>],
         longer: softmax_gradient_of_long_rows [8192]
     }
     rms_norm(RmsNorm): rms_norm_rows {
-        in vectors: [<64, 16> <16, 64> <1, 256> <1, 1024> <1, 2048> <1, 4096>],
+        in vectors: [<64, 16> <32, 32> <16, 64> <1, 256> <1, 1024> <1, 2048> <1, 4096>],
         anywhere: [<1, 256>],
         longer: rms_norm_long_rows [4096]
     }
     layer_norm(LayerNorm): layer_norm_rows {
-        in vectors: [<64, 16> <16, 64> <4, 256> <1, 1024> <1, 2048> <1, 4096>],
+        in vectors: [<64, 16> <32, 32> <16, 64> <4, 256> <1, 1024> <1, 2048> <1, 4096>],
         anywhere: [<4, 256>],
         longer: layer_norm_long_rows [4096]
     }
@@ -222,22 +222,22 @@ macro_rules! row_elements_of_16_bits {
         row_element! {
             $type in one pass: [<16, 64> 4 <4, 256> 6 <1, 1024> 6 <1, 4096> 2 <1, 8192> 1]
             softmax(Softmax): softmax_rows {
-                in vectors: [<64, 16> <16, 64> <1, 256> <1, 1024> <1, 2048> <1, 4096>],
+                in vectors: [<64, 16> <32, 32> <16, 64> <1, 256> <1, 1024> <1, 2048> <1, 4096>],
                 anywhere: [<1, 256>],
                 longer: softmax_long_rows [16384, 4, 512, 8]
             }
             softmax_gradient(SoftmaxGradient): softmax_gradient {
-                in vectors: [<64, 16> <16, 64> <4, 256> <1, 1024> <1, 2048> <1, 4096> <1, 8192>],
+                in vectors: [<64, 16> <32, 32> <16, 64> <4, 256> <1, 1024> <1, 2048> <1, 4096> <1, 8192>],
                 anywhere: [<4, 256>],
                 longer: softmax_gradient_of_long_rows [16384]
             }
             rms_norm(RmsNorm): rms_norm_rows {
-                in vectors: [<64, 16> <16, 64> <1, 256> <1, 1024> <1, 2048> <1, 4096>],
+                in vectors: [<64, 16> <32, 32> <16, 64> <1, 256> <1, 1024> <1, 2048> <1, 4096>],
                 anywhere: [<1, 256>],
                 longer: rms_norm_long_rows [8192]
             }
             layer_norm(LayerNorm): layer_norm_rows {
-                in vectors: [<64, 16> <16, 64> <4, 256> <1, 1024> <1, 2048> <1, 4096>],
+                in vectors: [<64, 16> <32, 32> <16, 64> <4, 256> <1, 1024> <1, 2048> <1, 4096>],
                 anywhere: [<4, 256>],
                 longer: layer_norm_long_rows [8192]
             }

@@ -11,6 +11,7 @@ use super::{Anywhere, InVectors, Placement, Rows, RowsMut};
     threads = 128,
     instances(
         <f32, InVectors, 64, 16>,
+        <f32, InVectors, 32, 32>,
         <f32, InVectors, 16, 64>,
         <f32, InVectors, 1, 256> with(threads = 32),
         <f32, InVectors, 1, 1024>,
@@ -18,6 +19,7 @@ use super::{Anywhere, InVectors, Placement, Rows, RowsMut};
         <f32, InVectors, 1, 4096> with(threads = 512),
         <f32, Anywhere, 1, 256> with(threads = 32),
         <f16, InVectors, 64, 16> with(vector = 8),
+        <f16, InVectors, 32, 32> with(vector = 8),
         <f16, InVectors, 16, 64> with(vector = 8),
         <f16, InVectors, 1, 256> with(threads = 32, vector = 8),
         <f16, InVectors, 1, 1024> with(vector = 8),
@@ -25,6 +27,7 @@ use super::{Anywhere, InVectors, Placement, Rows, RowsMut};
         <f16, InVectors, 1, 4096> with(threads = 512, vector = 8),
         <f16, Anywhere, 1, 256> with(threads = 32, vector = 8),
         <bf16, InVectors, 64, 16> with(vector = 8),
+        <bf16, InVectors, 32, 32> with(vector = 8),
         <bf16, InVectors, 16, 64> with(vector = 8),
         <bf16, InVectors, 1, 256> with(threads = 32, vector = 8),
         <bf16, InVectors, 1, 1024> with(vector = 8),
@@ -98,6 +101,7 @@ pub fn softmax_long_rows<
     threads = 128,
     instances(
         <f32, InVectors, 64, 16>,
+        <f32, InVectors, 32, 32>,
         <f32, InVectors, 16, 64>,
         <f32, InVectors, 4, 256>,
         <f32, InVectors, 1, 1024>,
@@ -105,6 +109,7 @@ pub fn softmax_long_rows<
         <f32, InVectors, 1, 4096> with(threads = 512),
         <f32, Anywhere, 4, 256>,
         <f16, InVectors, 64, 16> with(vector = 8),
+        <f16, InVectors, 32, 32> with(vector = 8),
         <f16, InVectors, 16, 64> with(vector = 8),
         <f16, InVectors, 4, 256> with(vector = 8),
         <f16, InVectors, 1, 1024> with(vector = 8),
@@ -113,6 +118,7 @@ pub fn softmax_long_rows<
         <f16, InVectors, 1, 8192> with(threads = 1024, vector = 8),
         <f16, Anywhere, 4, 256> with(vector = 8),
         <bf16, InVectors, 64, 16> with(vector = 8),
+        <bf16, InVectors, 32, 32> with(vector = 8),
         <bf16, InVectors, 16, 64> with(vector = 8),
         <bf16, InVectors, 4, 256> with(vector = 8),
         <bf16, InVectors, 1, 1024> with(vector = 8),
@@ -135,10 +141,12 @@ pub fn softmax_gradient<B: Block, T: Float + Cast<f32>, P: Placement, const R: u
     let (y, dy) = (y.partition(cx, shape![R, N]), dy.partition(cx, shape![R, N]));
     let dx = dx.partition(cx, shape![R, N]);
     let row = cx.bid::<0>();
-    let both = Quarters::of(|k| (y.load_masked(Zero, (row, k)), dy.load_masked(Zero, (row, k))))
-        .map(|_, (y, dy)| (y.cast::<f32>(), dy.cast::<f32>()));
-    let sum = both.map(|_, (y, dy)| y * dy).reduce(|a, b| a + b).sum::<1>();
-    both.map(|k, (y, dy)| dx.store_masked((y * (dy - sum)).cast::<T>(), (row, k)));
+    let both = Quarters::of(|k| (y.load_masked(Zero, (row, k)), dy.load_masked(Zero, (row, k))));
+    let products = both.map(|_, (y, dy)| y.cast::<f32>() * dy.cast::<f32>());
+    let sum = products.reduce(|a, b| a + b).sum::<1>();
+    both.map(|k, (y, dy)| {
+        dx.store_masked((y.cast::<f32>() * (dy.cast::<f32>() - sum)).cast::<T>(), (row, k));
+    });
 }
 
 /// [`softmax_gradient`] of longer rows. Each block takes a row, in tiles of `N` columns.
@@ -165,18 +173,15 @@ pub fn softmax_gradient_of_long_rows<B: Block, T: Float + Cast<f32>, P: Placemen
     let (y, dy) = (y.partition(cx, shape![1, N]), dy.partition(cx, shape![1, N]));
     let dx = dx.partition(cx, shape![1, N]);
     let (row, columns) = (cx.bid::<0>(), y.num_tiles(1));
-    let load = |column| {
-        let (y, dy) = (y.load_masked(Zero, (row, column)), dy.load_masked(Zero, (row, column)));
-        (y.cast::<f32>(), dy.cast::<f32>())
-    };
+    let load = |column| (y.load_masked(Zero, (row, column)), dy.load_masked(Zero, (row, column)));
     let mut sums = cx.zeros::<f32>(shape![1, N]);
     for column in 0..columns {
         let (y, dy) = load(column);
-        sums += y * dy;
+        sums += y.cast::<f32>() * dy.cast::<f32>();
     }
     let sum = sums.sum::<1>();
     for column in 0..columns {
         let (y, dy) = load(column);
-        dx.store_masked((y * (dy - sum)).cast::<T>(), (row, column));
+        dx.store_masked((y.cast::<f32>() * (dy.cast::<f32>() - sum)).cast::<T>(), (row, column));
     }
 }
