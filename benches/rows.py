@@ -287,18 +287,22 @@ def cross_entropy(rows, columns, dtype):
 
 def workloads():
     half = torch.bfloat16
-    for shape in (8192, 8192), (65536, 1024):
+    for shape in (65536, 1024), (8192, 8192), (16384, 4096):
         for operation in "rms_norm", "layer_norm":
             yield from norm(operation, *shape, half)
-    for shape in (32768, 8192), (4096, 131072):
+    for shape in (65536, 1024), (8192, 32768), (32768, 8192), (4096, 50257), (4096, 131072):
         yield from softmax(*shape, half)
     for shape in (4096, 128256), (4096, 50257):
         yield from cross_entropy(*shape, half)
-    for shape in (65536, 1024), (8192, 32768), (4096, 50257):
-        yield from softmax(*shape, half)
-    for shape, dtype in ((16384, 4096), half), ((8192, 8192), torch.float32):
-        for operation in "rms_norm", "layer_norm":
-            yield from norm(operation, *shape, dtype)
+    for operation in "rms_norm", "layer_norm":
+        yield from norm(operation, 8192, 8192, torch.float32)
+    for operation in "rms_norm", "layer_norm":
+        yield from norm(operation, 524288, 128, half)
+    yield from softmax(1048576, 64, half)
+    for operation in "rms_norm", "layer_norm":
+        yield from norm(operation, 65536, 1024, torch.float16)
+        yield from norm(operation, 4096, 16384, half)
+        yield from norm(operation, 512, 8192, half)
 
 
 def checked(workload, operands):

@@ -7,9 +7,24 @@ use cuda_tiles_suite::testing::devices;
 
 use crate::{assert_close, random};
 
-/// Several blocks of short rows with one that is not full; lengths around those of tiles; many tiles.
-const SHAPES: [[usize; 2]; 8] =
-    [[1, 1], [19, 100], [9, 1024], [2, 1025], [3, 4096], [2, 4099], [2, 8192], [2, 17_001]];
+/// Several blocks of short rows with one that is not full; lengths around those of tiles; many tiles; rows in vectors and others.
+const SHAPES: [[usize; 2]; 15] = [
+    [1, 1],
+    [70, 64],
+    [19, 100],
+    [33, 128],
+    [33, 256],
+    [9, 1000],
+    [9, 1024],
+    [2, 1025],
+    [3, 4096],
+    [2, 4099],
+    [2, 8192],
+    [2, 12_296],
+    [2, 16_384],
+    [2, 17_001],
+    [2, 33_000],
+];
 const EPSILON: f32 = 1e-5;
 
 /// What tests need of an element type: its tensors, and how exact results are relative to the largest.
@@ -276,18 +291,18 @@ fn layer_norm_of_rows_far_from_zero() {
 /// More rows than one pass of all blocks takes, and sums that repeat.
 #[test]
 fn gradients_of_weights_of_many_rows() {
-    const SHAPE: [usize; 2] = [5003, 70];
-    let [rows, columns] = SHAPE;
-    for device in devices() {
+    // By parts of columns, and in one pass.
+    for (device, columns) in devices().iter().flat_map(|device| [(device, 70), (device, 72)]) {
+        let (rows, shape) = (5003, [5003, columns]);
         let ((x, wide), (dy, dwide)) = (operand::<f32>(rows * columns), operand::<f32>(rows * columns));
         let (weight, scale) = (vec![1.0_f32; columns], random(rows));
         let mut expected = vec![0.0; columns];
         for (at, (x, dy)) in wide.iter().zip(&dwide).enumerate() {
             expected[at % columns] += x * dy * f64::from(scale[at / columns]);
         }
-        let (x, dy) = (tensor(device, SHAPE, &x), tensor(device, SHAPE, &dy));
+        let (x, dy) = (tensor(device, shape, &x), tensor(device, shape, &dy));
         let (weight, scale) = (tensor(device, [columns], &weight), tensor(device, [rows], &scale));
-        let (mut dx, mut dweight) = (room(device, SHAPE), room::<f32, 1>(device, [columns]));
+        let (mut dx, mut dweight) = (room(device, shape), room::<f32, 1>(device, [columns]));
         let mut once = || {
             let stream = device.default_stream();
             rows::rms_norm_backward(&stream, &x, &weight, &scale, &dy, &mut dx, &mut dweight).unwrap();

@@ -334,6 +334,21 @@ macro_rules! properties {
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
+
+            /// Whether the first element's address is a multiple of so many bytes, as a span type with `Aligned<BYTES>` wants it of its argument.
+            ///
+            /// ```
+            /// use cuda_tiles_host::{Device, Tensor};
+            ///
+            /// let x = Tensor::from_slice(&Device::cpu(), [5], &[1.0_f32, 2.0, 3.0, 4.0, 5.0])?;
+            /// assert!(x.view().is_aligned(16));
+            /// assert!(!x.view().slice(0, 1..5)?.is_aligned(16));
+            /// # Ok::<(), cuda_tiles_host::Error>(())
+            /// ```
+            pub fn is_aligned(&self, bytes: usize) -> bool {
+                let first = self.storage.address() as usize + self.layout.offset * size_of::<T>();
+                first.is_multiple_of(bytes)
+            }
         }
 
         impl<'tensor, T, const RANK: usize> fmt::Debug for $view<'tensor, T, RANK> {

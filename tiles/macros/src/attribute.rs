@@ -7,6 +7,7 @@ use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Result, Token, p
 
 /// `#[kernel(threads = 256, producer = 32, vector = 4, grid = 2, min_blocks = 2, registers = 64, targets = warpgroups,
 /// instances(<f32>))]`
+#[derive(Clone)]
 pub(crate) struct Attribute {
     pub(crate) threads: u32,
     pub(crate) producer: Option<u32>,
@@ -21,11 +22,23 @@ pub(crate) struct Attribute {
     pub(crate) instances: Vec<ListedInstance>,
 }
 
-/// An entry of `instances(..)`: `<256> if warpgroups`.
+/// An entry of `instances(..)`: `<256> with(threads = 512) if warpgroups`.
+#[derive(Clone)]
 pub(crate) struct ListedInstance {
     pub(crate) values: AngleBracketedGenericArguments,
+    /// What stands in `with(..)`.
+    own: Own,
     /// What stands behind `if`.
     targets: Option<Targets>,
+}
+
+/// The settings that an instance has in place of the kernel's.
+#[derive(Clone, Copy, Default)]
+struct Own {
+    threads: Option<u32>,
+    vector: Option<u32>,
+    min_blocks: Option<u32>,
+    registers: Option<u32>,
 }
 
 /// The targets that a kernel or an instance is for.
@@ -88,12 +101,68 @@ impl Targets {
     }
 }
 
+fn threads(input: ParseStream<'_>) -> Result<u32> {
+    let legal = |n: u32| n.is_power_of_two() && (32..=1024).contains(&n);
+    number(input, legal, "a block has 32, 64, 128, 256, 512 or 1024 threads")
+}
+
+fn vector(input: ParseStream<'_>) -> Result<u32> {
+    let wanted = "`vector` is how many neighbouring elements a thread holds: 1, 2, 4, 8 or 16";
+    number(input, |n| n.is_power_of_two() && n <= 16, wanted)
+}
+
+fn min_blocks(input: ParseStream<'_>) -> Result<u32> {
+    let wanted = "`min_blocks` is how many blocks a multiprocessor should hold at least: 1 to 32";
+    number(input, |n| (1..=32).contains(&n), wanted)
+}
+
+fn registers(input: ParseStream<'_>) -> Result<u32> {
+    number(input, |n| (16..=255).contains(&n), "`registers` caps the registers of a thread: 16 to 255")
+}
+
+impl Parse for Own {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut own = Self::default();
+        while !input.is_empty() {
+            let key: Ident = input.parse()?;
+            input.parse::<Token![=]>()?;
+            match key.to_string().as_str() {
+                "threads" => own.threads = Some(threads(input)?),
+                "vector" => own.vector = Some(vector(input)?),
+                "min_blocks" => own.min_blocks = Some(min_blocks(input)?),
+                "registers" => own.registers = Some(registers(input)?),
+                _ => {
+                    return Err(Error::new(
+                        key.span(),
+                        "an instance has threads, vector, min_blocks or registers of its own; the other settings are the kernel's",
+                    ));
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(own)
+    }
+}
+
 impl Parse for ListedInstance {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let values = input.parse()?;
+        let mut own = Own::default();
+        if input.peek(Ident) {
+            let word: Ident = input.parse()?;
+            if word != "with" {
+                let wanted = "behind an instance stands `with(threads = 512)`, `if warpgroups`, or a comma";
+                return Err(Error::new(word.span(), wanted));
+            }
+            let settings;
+            parenthesized!(settings in input);
+            own = settings.parse()?;
+        }
         let targets =
             if input.parse::<Option<Token![if]>>()?.is_some() { Some(input.parse()?) } else { None };
-        Ok(Self { values, targets })
+        Ok(Self { values, own, targets })
     }
 }
 
@@ -123,13 +192,7 @@ impl Parse for Attribute {
             } else {
                 input.parse::<Token![=]>()?;
                 match key.to_string().as_str() {
-                    "threads" => {
-                        attribute.threads = number(
-                            input,
-                            |n| n.is_power_of_two() && (32..=1024).contains(&n),
-                            "a block has 32, 64, 128, 256, 512 or 1024 threads",
-                        )?;
-                    }
+                    "threads" => attribute.threads = threads(input)?,
                     "producer" => {
                         attribute.producer = Some(number(
                             input,
@@ -144,31 +207,13 @@ impl Parse for Attribute {
                             "`consumers` is how many blocks share a producer: 2 or 3",
                         )?;
                     }
-                    "vector" => {
-                        attribute.vector = number(
-                            input,
-                            |n| n.is_power_of_two() && n <= 16,
-                            "`vector` is how many neighbouring elements a thread holds: 1, 2, 4, 8 or 16",
-                        )?;
-                    }
+                    "vector" => attribute.vector = vector(input)?,
                     "grid" => {
                         attribute.grid =
                             number(input, |n| (1..=3).contains(&n), "a grid has 1, 2 or 3 axes")?;
                     }
-                    "min_blocks" => {
-                        attribute.min_blocks = Some(number(
-                            input,
-                            |n| (1..=32).contains(&n),
-                            "`min_blocks` is how many blocks a multiprocessor should hold at least: 1 to 32",
-                        )?);
-                    }
-                    "registers" => {
-                        attribute.registers = Some(number(
-                            input,
-                            |n| (16..=255).contains(&n),
-                            "`registers` caps the registers of a thread: 16 to 255",
-                        )?);
-                    }
+                    "min_blocks" => attribute.min_blocks = Some(min_blocks(input)?),
+                    "registers" => attribute.registers = Some(registers(input)?),
                     "dependent" => {
                         let when: Ident = input.parse()?;
                         if when != "early" {
@@ -192,23 +237,9 @@ impl Parse for Attribute {
                 input.parse::<Token![,]>()?;
             }
         }
-        if attribute.threads + attribute.producer.unwrap_or(0) > 1024 {
-            let problem = "a block has at most 1024 threads, producer threads included";
-            return Err(Error::new(Span::call_site(), problem));
-        }
-        let is_warpgroups = attribute.threads == 128 && attribute.producer == Some(128);
-        if attribute.consumers > 1 && !(is_warpgroups && attribute.grid == 1) {
-            return Err(Error::new(
-                Span::call_site(),
-                "blocks that share a producer are warpgroups, and so is the producer: `consumers` goes with `threads = 128` and \
-                 `producer = 128`, with a grid of one axis",
-            ));
-        }
-        if attribute.consumers > 1 && attribute.targets != Targets::Warpgroups {
-            return Err(Error::new(
-                Span::call_site(),
-                "blocks share a producer on GPUs with warpgroups: `consumers` goes with `targets = warpgroups`",
-            ));
+        attribute.check()?;
+        for instance in &attribute.instances {
+            attribute.of(instance).check()?;
         }
         let with_own = attribute.instances.iter().find(|instance| instance.targets.is_some());
         if let (false, Some(instance)) = (attribute.targets == Targets::All, with_own) {
@@ -222,6 +253,42 @@ impl Parse for Attribute {
 }
 
 impl Attribute {
+    /// Whether the settings go together.
+    fn check(&self) -> Result<()> {
+        if self.threads + self.producer.unwrap_or(0) > 1024 {
+            let problem = "a block has at most 1024 threads, producer threads included";
+            return Err(Error::new(Span::call_site(), problem));
+        }
+        let is_warpgroups = self.threads == 128 && self.producer == Some(128);
+        if self.consumers > 1 && !(is_warpgroups && self.grid == 1) {
+            return Err(Error::new(
+                Span::call_site(),
+                "blocks that share a producer are warpgroups, and so is the producer: `consumers` goes with `threads = 128` and \
+                 `producer = 128`, with a grid of one axis",
+            ));
+        }
+        if self.consumers > 1 && self.targets != Targets::Warpgroups {
+            return Err(Error::new(
+                Span::call_site(),
+                "blocks share a producer on GPUs with warpgroups: `consumers` goes with `targets = warpgroups`",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The settings of an instance.
+    pub(crate) fn of(&self, instance: &ListedInstance) -> Self {
+        let Own { threads, vector, min_blocks, registers } = instance.own;
+        Self {
+            threads: threads.unwrap_or(self.threads),
+            vector: vector.unwrap_or(self.vector),
+            min_blocks: min_blocks.or(self.min_blocks),
+            registers: registers.or(self.registers),
+            instances: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// The targets that an instance is for.
     pub(crate) fn targets_of(&self, instance: &ListedInstance) -> Targets {
         instance.targets.unwrap_or(self.targets)
@@ -319,6 +386,33 @@ mod tests {
         assert_eq!(targets("instances(<f32, 16> if !warpgroups, <f16, 8>,)"), [without, all]);
         assert_eq!(targets("targets = !warpgroups, instances(<1>, <2>)"), [without; 2]);
         assert_eq!(targets("instances(<1>), targets = warpgroups"), [with]);
+    }
+
+    #[test]
+    fn instances_have_settings_of_their_own_or_those_of_the_kernel() {
+        let text = "threads = 64, min_blocks = 2, instances(<1>, <2> with(threads = 512, vector = 8) if warpgroups, <3> with(registers = 40))";
+        let attribute = parse(text).unwrap();
+        let settings: Vec<_> =
+            attribute.instances.iter().map(|instance| attribute.of(instance).settings()).collect();
+        let expected = [
+            " maxntid=64 minnctapersm=2",
+            " maxntid=512 minnctapersm=2",
+            " maxntid=64 minnctapersm=2 maxnreg=40",
+        ];
+        assert_eq!(settings, expected);
+        let vectors = attribute.instances.iter().map(|instance| attribute.of(instance).vector);
+        assert_eq!(vectors.collect::<Vec<_>>(), [4, 8, 4]);
+        assert_eq!(attribute.targets_of(&attribute.instances[1]), Targets::Warpgroups);
+    }
+
+    #[test]
+    fn settings_that_an_instance_cannot_have_are_refused() {
+        let message = |text| parse(text).err().unwrap().to_string();
+        assert!(message("instances(<1> with(grid = 2))").starts_with("an instance has threads, vector, "));
+        assert!(message("instances(<1> with(threads = 48))").starts_with("a block has 32, 64, "));
+        assert!(message("instances(<1> having(threads = 64))").starts_with("behind an instance stands"));
+        let together = message("producer = 32, instances(<1> with(threads = 1024))");
+        assert!(together.starts_with("a block has at most 1024 threads"), "{together}");
     }
 
     #[test]

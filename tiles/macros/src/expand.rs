@@ -31,6 +31,8 @@ struct Instance {
     values: Vec<GenericArgument>,
     /// The targets that it is for.
     targets: Targets,
+    /// Its settings.
+    attribute: Attribute,
 }
 
 pub(crate) fn kernel(attribute: &Attribute, item: ItemFn) -> Result<TokenStream> {
@@ -44,9 +46,9 @@ pub(crate) fn kernel(attribute: &Attribute, item: ItemFn) -> Result<TokenStream>
     }
     let instances = function.instances(attribute)?;
     let hidden = function.hidden();
-    let device = instances.iter().map(|instance| function.entry(attribute, instance));
+    let device = instances.iter().map(|instance| function.entry(instance));
     let host = if function.parameters.is_empty() {
-        let handle = function.handle(attribute, &instances[0]);
+        let handle = function.handle(&instances[0]);
         let (visibility, name, documentation, kind) =
             (&function.item.vis, &function.item.sig.ident, function.documentation(), function.kind());
         let arguments = function.argument_types();
@@ -106,7 +108,12 @@ impl Function {
                 ));
             }
             let targets = attribute.targets;
-            return Ok(vec![Instance { name: name.unraw().to_string(), values: Vec::new(), targets }]);
+            return Ok(vec![Instance {
+                name: name.unraw().to_string(),
+                values: Vec::new(),
+                targets,
+                attribute: attribute.clone(),
+            }]);
         }
         if attribute.instances.is_empty() {
             return Err(Error::new_spanned(
@@ -142,6 +149,7 @@ impl Function {
                     name: full,
                     values: arguments.iter().cloned().collect(),
                     targets: attribute.targets_of(listed),
+                    attribute: attribute.of(listed),
                 })
             })
             .collect()
@@ -269,9 +277,9 @@ impl Function {
     }
 
     /// The fingerprint: a number on which the entry and the handle agree.
-    fn fingerprint(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
+    fn fingerprint(&self, instance: &Instance) -> TokenStream {
         let path = Self::path(instance);
-        let mut numbers = attribute.numbers();
+        let mut numbers = instance.attribute.numbers();
         numbers.push(self.item.sig.unsafety.is_some().into());
         numbers.push(instance.targets as u64);
         // Compilers of different versions put different spaces between tokens.
@@ -297,10 +305,10 @@ impl Function {
     }
 
     /// The comment by which the builder knows the entry: a template of assembly without the shared memory and the fingerprint.
-    fn marker(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
+    fn marker(&self, instance: &Instance) -> TokenStream {
         // The author of an unsafe kernel vouches for the properties that the builder checks of safe ones.
         let contract = self.item.sig.unsafety.map_or("", |_| " contract=unsafe");
-        let (path, settings) = (Self::path(instance), attribute.settings() + contract);
+        let (path, settings) = (Self::path(instance), instance.attribute.settings() + contract);
         let shared = if self.shared().next().is_some() { " shared={},{},{}" } else { "" };
         let declaration = self.declaration(instance).replace('{', "{{").replace('}', "}}");
         quote!(::core::concat!(
@@ -309,7 +317,8 @@ impl Function {
     }
 
     /// The device's entry, with the comment by which the builder gives it its directives.
-    fn entry(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
+    fn entry(&self, instance: &Instance) -> TokenStream {
+        let attribute = &instance.attribute;
         let (threads, vector, grid, producer) = (
             attribute.threads as usize,
             attribute.vector as usize,
@@ -317,8 +326,8 @@ impl Function {
             attribute.producer.unwrap_or(0) as usize,
         );
         let aliases = self.aliases(instance);
-        let marker = self.marker(attribute, instance);
-        let fingerprint = self.fingerprint(attribute, instance);
+        let marker = self.marker(instance);
+        let fingerprint = self.fingerprint(instance);
         let shared_bytes = match self.shared().count() {
             0 => TokenStream::new(),
             count => {
@@ -384,10 +393,11 @@ impl Function {
     }
 
     /// The host's handle, an expression.
-    fn handle(&self, attribute: &Attribute, instance: &Instance) -> TokenStream {
+    fn handle(&self, instance: &Instance) -> TokenStream {
+        let attribute = &instance.attribute;
         let name = &instance.name;
         let (path, declaration, fingerprint) =
-            (Self::path(instance), self.declaration(instance), self.fingerprint(attribute, instance));
+            (Self::path(instance), self.declaration(instance), self.fingerprint(instance));
         let Attribute { threads, grid, .. } = attribute;
         let (producer, blocks) = (attribute.producer.unwrap_or(0), attribute.consumers);
         let (vector, rank) = (attribute.vector as usize, *grid as usize);
@@ -487,7 +497,7 @@ impl Function {
         }
         let handles = instances.iter().map(|instance| {
             let aliases = self.aliases(instance);
-            let handle = self.handle(attribute, instance);
+            let handle = self.handle(instance);
             let types: Vec<_> = self.argument_types().collect();
             quote! {
                 #[cfg(not(target_arch = "nvptx64"))]

@@ -31,7 +31,8 @@ use syn::parse_macro_input;
 /// | `targets` | the GPUs that the kernel is for: `warpgroups`, compute capability 9.0 in code for `sm_90a`, or `!warpgroups`, all others; see [below](#targets) | all |
 /// | `instances` | for a generic kernel, the parameters to compile: `instances(<f32, 64>, <f16, 128>)` | none |
 ///
-/// The handle of a generic kernel is found by its parameters: `scale::<f32, 64>()`.
+/// The handle of a generic kernel is found by its parameters: `scale::<f32, 64>()`. An instance may have `threads`, `vector`, `min_blocks` and
+/// `registers` of its own: `instances(<f32, 64>, <f16, 8192> with(threads = 512, vector = 8))`.
 ///
 /// # Targets
 ///

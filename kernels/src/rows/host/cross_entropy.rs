@@ -5,7 +5,7 @@ use std::format;
 use cuda_tiles_host::{Grid, Result, Stream, TensorView, TensorViewMut};
 
 use super::element::LOGITS;
-use super::{RowElement, check_shapes, refuse};
+use super::{ALIGNMENT, Matrices, RowElement, check_shapes, refuse};
 
 /// The cross-entropy of each row of logits with its label, `losses = log(sum(exp(logits))) - logits[label]`. The logarithms are results too, for
 /// the gradient. All arithmetic is of `f32`.
@@ -58,7 +58,8 @@ pub fn cross_entropy<'t, T: RowElement>(
             format!("the logits have shape {:?}: a label names one of at least one column", [rows, 0]),
         );
     }
-    T::losses(stream, Grid::from(rows), (logits, labels, ignored, losses, logarithms))
+    let matrices = Matrices::new([rows, columns], logits.is_aligned(ALIGNMENT));
+    T::losses(stream, matrices, (logits, labels, ignored, losses, logarithms))
 }
 
 /// The gradient of the logits of [`cross_entropy`], from these, from the logarithms that it has found, and from the gradient `dlosses` of its

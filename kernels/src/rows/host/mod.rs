@@ -15,6 +15,25 @@ pub use element::RowElement;
 pub use norms::{layer_norm, layer_norm_backward, rms_norm, rms_norm_backward};
 pub use softmax::{softmax, softmax_backward};
 
+/// The matrices of a call, of one shape.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrices {
+    rows: usize,
+    columns: usize,
+    /// See [`InVectors`](super::kernels::InVectors).
+    in_vectors: bool,
+}
+
+impl Matrices {
+    /// `are_aligned` says whether all operands that have columns begin at multiples of 16 bytes.
+    fn new([rows, columns]: [usize; 2], are_aligned: bool) -> Self {
+        Self { rows, columns, in_vectors: are_aligned && columns.is_multiple_of(8) }
+    }
+}
+
+/// What the first element of rows that lie in vectors is aligned to, in bytes.
+const ALIGNMENT: usize = 16;
+
 /// The error that operands do not go together.
 fn refuse<T>(operation: &'static str, problem: String) -> Result<T> {
     Err(Error::Operands { operation, problem })

@@ -4,12 +4,12 @@ use std::format;
 
 use cuda_tiles_host::{Grid, Result, Stream, TensorView, TensorViewMut, workspace};
 
-use super::{RowElement, check_shapes, refuse};
+use super::{ALIGNMENT, Matrices, RowElement, check_shapes, refuse};
 
 /// The rows and columns of a block that sums gradients of weights.
 const PART: [usize; 2] = [8, 1024];
 /// The columns of a block that sums the parts.
-const PART_COLUMNS: usize = 64;
+const PART_COLUMNS: usize = 32;
 /// How many blocks of a GPU's multiprocessor sum gradients of weights.
 const BLOCKS_FOR_PARTS: usize = 2;
 
@@ -54,7 +54,8 @@ pub fn rms_norm<'t, T: RowElement>(
     if x.is_empty() {
         return Ok(());
     }
-    T::rms_norm(stream, shape, (x, weight, epsilon, y, reciprocal_deviation))
+    let are_aligned = x.is_aligned(ALIGNMENT) && weight.is_aligned(ALIGNMENT) && y.is_aligned(ALIGNMENT);
+    T::rms_norm(stream, Matrices::new(shape, are_aligned), (x, weight, epsilon, y, reciprocal_deviation))
 }
 
 /// `y = (x - mean) * r * weight + bias` with `r = 1 / sqrt(variance + epsilon)` of each row: layer normalisation (J. Ba, J. Kiros, G. Hinton,
@@ -102,7 +103,15 @@ pub fn layer_norm<'t, T: RowElement>(
     if x.is_empty() {
         return Ok(());
     }
-    T::layer_norm(stream, shape, (x, weight, bias, epsilon, y, mean, reciprocal_deviation))
+    let are_aligned = x.is_aligned(ALIGNMENT)
+        && weight.is_aligned(ALIGNMENT)
+        && bias.is_aligned(ALIGNMENT)
+        && y.is_aligned(ALIGNMENT);
+    T::layer_norm(
+        stream,
+        Matrices::new(shape, are_aligned),
+        (x, weight, bias, epsilon, y, mean, reciprocal_deviation),
+    )
 }
 
 /// The gradients `dx` and `dweight` of the operands of [`rms_norm`], from these, from the `r` that it has found, and from the gradient `dy` of
@@ -226,20 +235,48 @@ fn backward<T: RowElement>(
         Some(mean) => mean,
         None => reciprocal_deviation.slice(0, 0..0)?,
     };
-    T::norm_gradient(stream, shape, (x, weight, mean, reciprocal_deviation, dy, dx))?;
+    let are_aligned = x.is_aligned(ALIGNMENT)
+        && weight.is_aligned(ALIGNMENT)
+        && dy.is_aligned(ALIGNMENT)
+        && dx.is_aligned(ALIGNMENT);
+    let matrices = Matrices::new(shape, are_aligned);
+    let multiprocessors = stream.device().multiprocessors() as usize;
+    let sums = (dweight, dbias);
+    if let (true, Some(one_pass)) = (matrices.in_vectors, T::one_pass(columns)) {
+        let blocks = (multiprocessors * one_pass.blocks).min(rows.div_ceil(one_pass.rows));
+        return by_parts(stream, [blocks, columns], sums, |weight_parts, bias_parts| {
+            let arguments = (x, weight, mean, reciprocal_deviation, dy, dx, weight_parts, bias_parts);
+            T::norm_gradients(stream, columns, blocks, arguments)
+        });
+    }
+    T::norm_gradient(stream, matrices, (x, weight, mean, reciprocal_deviation, dy, dx))?;
     let column_tiles = columns.div_ceil(PART[1]);
-    let blocks = stream.device().multiprocessors() as usize * BLOCKS_FOR_PARTS;
-    let parts = blocks.div_ceil(column_tiles).min(rows.div_ceil(PART[0]));
-    let bias_parts = if dbias.is_some() { parts } else { 0 };
-    workspace(stream, [parts, columns], |mut weight_parts| {
-        workspace(stream, [bias_parts, columns], |mut bias_parts| {
-            let arguments =
-                (x, mean, reciprocal_deviation, dy, weight_parts.reborrow(), bias_parts.reborrow());
-            T::weight_gradient_parts(stream, Grid::from((parts, column_tiles)), arguments)?;
-            let sum =
-                |parts, sums| T::sum_of_parts(stream, Grid::cover([columns], [PART_COLUMNS]), (parts, sums));
-            sum(weight_parts.as_view(), dweight)?;
-            dbias.map_or(Ok(()), |dbias| sum(bias_parts.as_view(), dbias))
+    let parts = (multiprocessors * BLOCKS_FOR_PARTS).div_ceil(column_tiles).min(rows.div_ceil(PART[0]));
+    by_parts(stream, [parts, columns], sums, |weight_parts, bias_parts| {
+        let arguments = (x, mean, reciprocal_deviation, dy, weight_parts, bias_parts);
+        T::weight_gradient_parts(stream, Grid::from((parts, column_tiles)), arguments)
+    })
+}
+
+/// The sums over all rows: of parts, of this shape, that `make` makes. Without `dbias` its parts have no elements.
+fn by_parts<T: RowElement>(
+    stream: &Stream,
+    shape @ [_, columns]: [usize; 2],
+    (dweight, dbias): (TensorViewMut<'_, T, 1>, Option<TensorViewMut<'_, T, 1>>),
+    make: impl FnOnce(TensorViewMut<'_, f32, 2>, TensorViewMut<'_, f32, 2>) -> Result<()>,
+) -> Result<()> {
+    let bias_shape = if dbias.is_some() { shape } else { [0, columns] };
+    workspace(stream, shape, |mut weight_parts| {
+        workspace(stream, bias_shape, |mut bias_parts| {
+            make(weight_parts.reborrow(), bias_parts.reborrow())?;
+            let sum = |dbias: TensorViewMut<'_, T, 1>| {
+                let arguments = (weight_parts.as_view(), bias_parts.as_view(), dweight, dbias);
+                T::sum_of_parts(stream, Grid::cover([columns], [PART_COLUMNS]), arguments)
+            };
+            match dbias {
+                Some(dbias) => sum(dbias),
+                None => workspace(stream, [0], sum),
+            }
         })
     })
 }

@@ -2,7 +2,7 @@
 
 use cuda_tiles_host::{Result, Stream, TensorView, TensorViewMut};
 
-use super::{RowElement, check_shapes};
+use super::{ALIGNMENT, Matrices, RowElement, check_shapes};
 
 /// `y = softmax(x)`, along the rows of a matrix. All arithmetic is of `f32`.
 ///
@@ -35,7 +35,8 @@ pub fn softmax<'t, T: RowElement>(
     if x.is_empty() {
         return Ok(());
     }
-    T::softmax(stream, shape, (x, y))
+    let are_aligned = x.is_aligned(ALIGNMENT) && y.is_aligned(ALIGNMENT);
+    T::softmax(stream, Matrices::new(shape, are_aligned), (x, y))
 }
 
 /// The gradient `dx` of the operand of [`softmax`], from its result `y` and the gradient `dy` of that.
@@ -68,5 +69,6 @@ pub fn softmax_backward<'t, T: RowElement>(
     if y.is_empty() {
         return Ok(());
     }
-    T::softmax_gradient(stream, shape, (y, dy, dx))
+    let are_aligned = y.is_aligned(ALIGNMENT) && dy.is_aligned(ALIGNMENT) && dx.is_aligned(ALIGNMENT);
+    T::softmax_gradient(stream, Matrices::new(shape, are_aligned), (y, dy, dx))
 }

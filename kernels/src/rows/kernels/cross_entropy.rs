@@ -7,23 +7,48 @@
 use cuda_tiles::prelude::*;
 
 use super::exponentials::exponentials;
+use super::{Anywhere, InVectors, Placement, Rows};
 
-/// The losses, and `l` of each row, because the gradient needs it. Each block takes one row.
-#[kernel(threads = 256, min_blocks = 4, instances(<f32>, <f16>, <bf16>))]
-pub fn cross_entropy_losses<B: Block, T: Float + Cast<f32>>(
+/// The losses, and `l` of each row, because the gradient needs it. Each block takes a row, in tiles of `N` columns, which are `G` groups of `W`
+/// threads' vectors of `V`.
+#[kernel(
+    threads = 512,
+    instances(
+        <f32, InVectors, 8192, 4, 512, 4>,
+        <f32, Anywhere, 8192, 4, 512, 4>,
+        <f16, InVectors, 16384, 4, 512, 8> with(vector = 8),
+        <f16, Anywhere, 16384, 4, 512, 8> with(vector = 8),
+        <bf16, InVectors, 16384, 4, 512, 8> with(vector = 8),
+        <bf16, Anywhere, 16384, 4, 512, 8> with(vector = 8),
+    )
+)]
+pub fn cross_entropy_losses<
+    B: Block,
+    T: Float + Cast<f32>,
+    P: Placement,
+    const N: usize,
+    const G: usize,
+    const W: usize,
+    const V: usize,
+>(
     cx: Cx<B>,
-    logits: Span<T, (u32, u32)>,
+    logits: Rows<T, P>,
     labels: Span<i64, (u32,)>,
     ignored: i64,
     losses: SpanMut<f32, (u32,)>,
     logarithms: SpanMut<f32, (u32,)>,
-) {
+) where
+    D<N>: Dimension,
+    D<G>: Dimension,
+    D<W>: Dimension,
+    D<V>: Dimension,
+{
     let (losses, logarithms) = (losses.partition(cx, shape![1]), logarithms.partition(cx, shape![1]));
     let row = cx.bid::<0>();
     let label = labels.partition(cx, shape![1]).load(row);
     let chosen = logits.gather_masked(T::NAN, (*row, label), true).cast::<f32>();
-    let (maximum, sum) = exponentials(logits.partition(cx, shape![1, 4096]), *row);
-    let logarithm = (maximum + sum.log()).reshape(shape![1]);
+    let (maximum, sum) = exponentials::<B, T, P, N, G, W, V>(logits.partition(cx, shape![1, N]), *row);
+    let logarithm = cx.full(shape![1], sum).log() + maximum;
     losses.store(label.eq(ignored).select(0.0, logarithm - chosen), row);
     logarithms.store(logarithm, row);
 }
@@ -45,12 +70,7 @@ pub fn cross_entropy_gradient<B: Block, T: Float + Cast<f32>>(
     let (logits, gradient) = (logits.partition(cx, shape![1, 4096]), gradient.partition(cx, shape![1, 4096]));
     let (row, column) = (cx.bid::<0>(), cx.bid::<1>());
     let tile = logits.load_masked(NegativeInfinity, (row, column)).cast::<f32>();
-    let row_of = Row {
-        label: labels.item(*row),
-        ignored,
-        logarithm: logarithms.item(*row),
-        factor: factors.item(*row),
-    };
+    let row_of = Row::of(*row, labels, ignored, logarithms, factors);
     gradient.store_masked(row_of.gradient(cx, tile, *column, length).cast::<T>(), (row, column));
 }
 
@@ -70,12 +90,7 @@ pub fn cross_entropy_gradient_in_place<B: Block, T: Float + Cast<f32>>(
     let logits = logits.partition(cx, shape![1, 4096]);
     let (row, column) = (cx.bid::<0>(), cx.bid::<1>());
     let tile = logits.load_masked(NegativeInfinity, (row, column)).cast::<f32>();
-    let row_of = Row {
-        label: labels.item(*row),
-        ignored,
-        logarithm: logarithms.item(*row),
-        factor: factors.item(*row),
-    };
+    let row_of = Row::of(*row, labels, ignored, logarithms, factors);
     logits.store_masked(row_of.gradient(cx, tile, *column, length).cast::<T>(), (row, column));
 }
 
@@ -88,6 +103,17 @@ struct Row {
 }
 
 impl Row {
+    #[inline(always)]
+    fn of(
+        row: u32,
+        labels: Span<i64, (u32,)>,
+        ignored: i64,
+        logarithms: Span<f32, (u32,)>,
+        factors: Span<f32, (u32,)>,
+    ) -> Self {
+        Self { label: labels.item(row), ignored, logarithm: logarithms.item(row), factor: factors.item(row) }
+    }
+
     /// The gradient of tile `column` of the row, of `length` logits.
     #[inline(always)]
     fn gradient<B: Block>(

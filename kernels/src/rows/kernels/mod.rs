@@ -1,9 +1,13 @@
 //! The kernels.
 //!
-//! Most have instances for short and for long rows of each type. A block takes one long row, or several short ones, for one alone would ask the
-//! memory for too little at a time. A row that is no longer than the widest tile passes the memory once each way, and stays in registers between. A
-//! longer one is read tile by tile, and once more for its results; most of it then comes from caches. Tiles are as large as registers allow
-//! without spilling: 4096 elements, or 8192 of 16 bits where a kernel has one operand, and less where it has many.
+//! Each operation has a kernel for rows that a block holds in registers, which pass the memory once each way, and one for longer rows, which are
+//! read tile by tile, and once more for their results. The first takes a row as four tiles side by side, see `quarters`. It has instances
+//! `<R, N>` for rows of up to 4 `N` columns, of which a block takes `R`: a thread has up to 32 elements in all of them, so that enough
+//! bytes are under way at a time. Blocks for longer rows are large, so that few rows are under way at a time, and the second reading finds
+//! them in the L2 cache.
+//!
+//! Rows that lie [`InVectors`] have kernels of their own, which need no registers for other ways to load. Rows [`Anywhere`] have kernels that find out
+//! which way serves them.
 
 pub mod cross_entropy;
 pub mod norm_gradients;
@@ -11,11 +15,42 @@ pub mod norms;
 pub mod softmax;
 
 mod exponentials;
+mod quarters;
 
 use cuda_tiles::prelude::*;
+use cuda_tiles::span::Extent;
 
-/// A matrix in tiles of some rows and columns.
-type Tiles<T, B, const R: usize, const N: usize> = PartitionView<Span<T, (u32, u32)>, Shape2<R, N>, B>;
+/// Where the rows of a matrix begin in memory.
+pub trait Placement: 'static {
+    /// Columns of which all lie in a row, or none: a power of two.
+    const STEP: u32;
+    /// The length of a row.
+    type Length: Extent<Offset = u32>;
+    /// The alignment of the first row.
+    type Start: Alignment;
+}
 
-/// A number for each row of a tile.
-type PerRow<B, const R: usize, const N: usize> = Reduced<f32, Shape2<R, N>, Blocked<B>, 1>;
+/// Rows begin at multiples of 16 bytes, and are multiples of 8 elements long: every access is a whole vector.
+pub enum InVectors {}
+
+/// Rows begin at any element.
+pub enum Anywhere {}
+
+impl Placement for InVectors {
+    const STEP: u32 = 8;
+    type Length = Mult<u32, 8>;
+    type Start = Aligned<16>;
+}
+
+impl Placement for Anywhere {
+    const STEP: u32 = 1;
+    type Length = u32;
+    type Start = Natural;
+}
+
+/// A matrix to be read, a row after the other.
+pub type Rows<T, P> = Span<T, (u32, <P as Placement>::Length), Right, <P as Placement>::Start>;
+/// A matrix to be written, a row after the other.
+pub type RowsMut<T, P> = SpanMut<T, (u32, <P as Placement>::Length), Right, <P as Placement>::Start>;
+/// A number for each column, to be read.
+pub type Columns<T, P> = Span<T, (<P as Placement>::Length,), Right, <P as Placement>::Start>;
