@@ -1,0 +1,168 @@
+//! The gradients of queries.
+
+use cuda_tiles::epilogue::StoreTile;
+use cuda_tiles::mma::SharedMma;
+use cuda_tiles::prelude::*;
+
+use super::super::visible::Visible;
+use super::{Keys, LN_2, Queries};
+
+/// `dQ` for each matrix of queries, of `HEAD` columns, of the scores `scale / log2 e`; `group` matrices of queries in a row share the keys
+/// of one. `statistics` are those of [`attention_statistics`](super::statistics::attention_statistics).
+///
+/// A block owns `QUERIES` queries, and walks over the keys that they see.
+///
+/// This kernel is for GPUs with warpgroups (compute capability 9.0), [`attention_query_gradients_by_warps`] for others.
+#[kernel(
+    threads = 256,
+    producer = 128,
+    min_blocks = 1,
+    targets = warpgroups,
+    instances(
+        <f16, 128, 128, 64, false>, <f16, 128, 128, 64, true>, <f16, 128, 64, 128, false>, <f16, 128, 64, 128, true>,
+        <bf16, 128, 128, 64, false>, <bf16, 128, 128, 64, true>, <bf16, 128, 64, 128, false>, <bf16, 128, 64, 128, true>,
+    )
+)]
+pub fn attention_query_gradients<
+    B: Block,
+    T: SharedMma<T, f32>,
+    const QUERIES: usize,
+    const KEYS: usize,
+    const HEAD: usize,
+    const CAUSAL: bool,
+>(
+    roles: WarpRoles<B>,
+    q: TmaLoad<T, Shape2<QUERIES, HEAD>>,
+    k: TmaLoad<T, Shape2<KEYS, HEAD>>,
+    v: TmaLoad<T, Shape2<KEYS, HEAD>>,
+    gradient: TmaLoad<T, Shape2<QUERIES, HEAD>>,
+    statistics: TmaLoad<f32, Shape2<8, QUERIES>>,
+    dq: TmaStore<T, Shape2<QUERIES, HEAD>>,
+    scale: f32,
+    group: u32,
+    #[shared] queries: Ring<Queries<T, QUERIES, HEAD>, 1>,
+    #[shared] ring: Ring<Keys<T, KEYS, HEAD>, 3>,
+    #[shared] mut buffer: EpilogueBuffer<2>,
+) where
+    D<QUERIES>: Dimension,
+    D<KEYS>: Dimension,
+    D<HEAD>: Dimension,
+    f32: Cast<T>,
+{
+    let operands = Operands { q, k, v, gradient, statistics, dq, scale, group };
+    operands.compute::<B, 3, CAUSAL>(roles, queries, ring, move |tile, sums| tile.store(&mut buffer, sums));
+}
+
+/// [`attention_query_gradients`] by warps, for GPUs without warpgroups.
+#[kernel(
+    threads = 128,
+    producer = 64,
+    targets = !warpgroups,
+    instances(
+        <f16, 64, 32, 64, false>, <f16, 64, 32, 64, true>, <f16, 64, 32, 128, false>, <f16, 64, 32, 128, true>,
+        <bf16, 64, 32, 64, false>, <bf16, 64, 32, 64, true>, <bf16, 64, 32, 128, false>, <bf16, 64, 32, 128, true>,
+    )
+)]
+pub fn attention_query_gradients_by_warps<
+    B: Block,
+    T: SharedMma<T, f32>,
+    const QUERIES: usize,
+    const KEYS: usize,
+    const HEAD: usize,
+    const CAUSAL: bool,
+>(
+    roles: WarpRoles<B>,
+    q: TmaLoad<T, Shape2<QUERIES, HEAD>>,
+    k: TmaLoad<T, Shape2<KEYS, HEAD>>,
+    v: TmaLoad<T, Shape2<KEYS, HEAD>>,
+    gradient: TmaLoad<T, Shape2<QUERIES, HEAD>>,
+    statistics: TmaLoad<f32, Shape2<8, QUERIES>>,
+    dq: TmaStore<T, Shape2<QUERIES, HEAD>>,
+    scale: f32,
+    group: u32,
+    #[shared] queries: Ring<Queries<T, QUERIES, HEAD>, 1>,
+    #[shared] ring: Ring<Keys<T, KEYS, HEAD>, 2>,
+) where
+    D<QUERIES>: Dimension,
+    D<KEYS>: Dimension,
+    D<HEAD>: Dimension,
+    f32: Cast<T>,
+{
+    let operands = Operands { q, k, v, gradient, statistics, dq, scale, group };
+    operands.compute::<B, 2, CAUSAL>(roles, queries, ring, |tile, sums| tile.store_directly(sums));
+}
+
+/// The operands of both kernels.
+struct Operands<T: Element, const QUERIES: usize, const KEYS: usize, const HEAD: usize>
+where
+    D<QUERIES>: Dimension,
+    D<KEYS>: Dimension,
+    D<HEAD>: Dimension,
+{
+    q: TmaLoad<T, Shape2<QUERIES, HEAD>>,
+    k: TmaLoad<T, Shape2<KEYS, HEAD>>,
+    v: TmaLoad<T, Shape2<KEYS, HEAD>>,
+    gradient: TmaLoad<T, Shape2<QUERIES, HEAD>>,
+    statistics: TmaLoad<f32, Shape2<8, QUERIES>>,
+    dq: TmaStore<T, Shape2<QUERIES, HEAD>>,
+    scale: f32,
+    group: u32,
+}
+
+impl<T: SharedMma<T, f32>, const QUERIES: usize, const KEYS: usize, const HEAD: usize>
+    Operands<T, QUERIES, KEYS, HEAD>
+where
+    D<QUERIES>: Dimension,
+    D<KEYS>: Dimension,
+    D<HEAD>: Dimension,
+    f32: Cast<T>,
+{
+    /// The kernels' body. `store` stores a tile of gradients.
+    #[inline(always)]
+    fn compute<B: Block, const STAGES: usize, const CAUSAL: bool>(
+        self,
+        roles: WarpRoles<B>,
+        queries: Ring<Queries<T, QUERIES, HEAD>, 1>,
+        ring: Ring<Keys<T, KEYS, HEAD>, STAGES>,
+        mut store: impl FnMut(StoreTile<T, Shape2<QUERIES, HEAD>>, Tile<T, Shape2<QUERIES, HEAD>, Accumulators<B>>)
+        + 'static,
+    ) {
+        let Self { q, k, v, gradient, statistics, dq, scale, group } = self;
+        let visible = Visible::<QUERIES, KEYS, CAUSAL>::new(q.rows(), k.rows());
+        let tiles = roles.tile_indices(CausalBalanced, dq.tile_counts());
+        let of_queries = tiles.clone().map(move |[matrix, i, _]| {
+            (q.tile_of(matrix, i, 0), gradient.tile_of(matrix, i, 0), statistics.tile_of(matrix, 0, i))
+        });
+        let of_keys = tiles.flat_map(move |[matrix, i, _]| {
+            let matrix = matrix / group.max(1);
+            (0..visible.blocks(i)).map(move |j| (k.tile_of(matrix, j, 0), v.tile_of(matrix, j, 0)))
+        });
+        roles.pipelines((queries, ring), (of_queries, of_keys), move |cx, (mut queries, mut keys)| {
+            for tile in dq.schedule(cx, CausalBalanced) {
+                let [_, i, _] = tile.index();
+                let own = queries.wait();
+                let (query, gradient, statistics) = own.tiles();
+                let row = |row| statistics.load_row_beside_rows(cx, row, shape![QUERIES, KEYS]);
+                let (logarithms, products) = (row(0) * scale, row(1));
+                let mut by_query = cx.zero_accumulator::<f32>(shape![QUERIES, HEAD]);
+                for j in 0..visible.blocks(i) {
+                    let stage = keys.wait();
+                    let (key, value) = stage.tiles();
+                    let mut scores = cx.unset_accumulator::<f32>(shape![QUERIES, KEYS]);
+                    scores.mma(query, key.transposed());
+                    let mut by_weights = cx.unset_accumulator::<f32>(shape![QUERIES, KEYS]);
+                    by_weights.mma(gradient, value.transposed());
+                    let (mut scores, by_weights) = (scores.finish(), by_weights.finish());
+                    if visible.hides(i, j) {
+                        scores = visible.mask(scores, i, j);
+                    }
+                    let weights = scores.fma(scale, logarithms).exp2_with(FlushToZero);
+                    by_query.mma((weights * (by_weights + products)).cast::<T>(), key);
+                    keys.release(stage);
+                }
+                store(tile, (by_query.finish() * (scale * LN_2)).cast());
+                queries.release(own);
+            }
+        });
+    }
+}
