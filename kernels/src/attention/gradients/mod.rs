@@ -41,3 +41,5 @@ type Queries<T, const QUERIES: usize, const HEAD: usize> = (
 /// A tile of keys and the tile of their values.
 type Keys<T, const KEYS: usize, const HEAD: usize> =
     (SharedTile<T, Shape2<KEYS, HEAD>>, SharedTile<T, Shape2<KEYS, HEAD>>);
+/// A tile of scores, or of their gradients.
+type Scores<B, const ROWS: usize, const COLUMNS: usize> = Tile<f32, Shape2<ROWS, COLUMNS>, Accumulators<B>>;

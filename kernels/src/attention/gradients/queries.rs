@@ -1,11 +1,13 @@
 //! The gradients of queries.
 
 use cuda_tiles::epilogue::StoreTile;
+use cuda_tiles::memory::SharedTileRef;
 use cuda_tiles::mma::SharedMma;
+use cuda_tiles::pipeline::StageGuard;
 use cuda_tiles::prelude::*;
 
 use super::super::visible::Visible;
-use super::{Keys, LN_2, Queries};
+use super::{Keys, LN_2, Queries, Scores};
 
 /// `dQ` for each matrix of queries, of `HEAD` columns, of the scores `scale / log2 e`; `group` matrices of queries in a row share the keys
 /// of one. `statistics` are those of [`attention_statistics`](super::statistics::attention_statistics).
@@ -50,7 +52,7 @@ pub fn attention_query_gradients<
     f32: Cast<T>,
 {
     let operands = Operands { q, k, v, gradient, statistics, dq, scale, group };
-    operands.compute::<B, 3, CAUSAL>(roles, queries, ring, move |tile, sums| tile.store(&mut buffer, sums));
+    operands.compute::<B, 3, CAUSAL>(roles, queries, ring, true, move |tile, sums| tile.store(&mut buffer, sums));
 }
 
 /// [`attention_query_gradients`] by warps, for GPUs without warpgroups.
@@ -89,7 +91,7 @@ pub fn attention_query_gradients_by_warps<
     f32: Cast<T>,
 {
     let operands = Operands { q, k, v, gradient, statistics, dq, scale, group };
-    operands.compute::<B, 2, CAUSAL>(roles, queries, ring, |tile, sums| tile.store_directly(sums));
+    operands.compute::<B, 2, CAUSAL>(roles, queries, ring, false, |tile, sums| tile.store_directly(sums));
 }
 
 /// The operands of both kernels.
@@ -117,13 +119,15 @@ where
     D<HEAD>: Dimension,
     f32: Cast<T>,
 {
-    /// The kernels' body. `store` stores a tile of gradients.
+    /// The kernels' body. With `ahead`, the products of a step are started while that of the step before is under way. `store` stores a tile
+    /// of gradients.
     #[inline(always)]
     fn compute<B: Block, const STAGES: usize, const CAUSAL: bool>(
         self,
         roles: WarpRoles<B>,
         queries: Ring<Queries<T, QUERIES, HEAD>, 1>,
         ring: Ring<Keys<T, KEYS, HEAD>, STAGES>,
+        ahead: bool,
         mut store: impl FnMut(StoreTile<T, Shape2<QUERIES, HEAD>>, Tile<T, Shape2<QUERIES, HEAD>, Accumulators<B>>)
         + 'static,
     ) {
@@ -143,26 +147,57 @@ where
                 let own = queries.wait();
                 let (query, gradient, statistics) = own.tiles();
                 let row = |row| statistics.load_row_beside_rows(cx, row, shape![QUERIES, KEYS]);
-                let (logarithms, products) = (row(0) * scale, row(1));
+                let (logarithms, statistic) = (row(0) * scale, row(1));
                 let mut by_query = cx.zero_accumulator::<f32>(shape![QUERIES, HEAD]);
-                for j in 0..visible.blocks(i) {
-                    let stage = keys.wait();
-                    let (key, value) = stage.tiles();
-                    let mut scores = cx.unset_accumulator::<f32>(shape![QUERIES, KEYS]);
-                    scores.mma(query, key.transposed());
-                    let mut by_weights = cx.unset_accumulator::<f32>(shape![QUERIES, KEYS]);
-                    by_weights.mma(gradient, value.transposed());
-                    let (mut scores, by_weights) = (scores.finish(), by_weights.finish());
+                let (mut j, end) = (0, visible.blocks(i));
+                let mut stage = keys.wait();
+                let (mut scores, mut by_weights) = products(cx, (query, gradient), &stage);
+                loop {
                     if visible.hides(i, j) {
                         scores = visible.mask(scores, i, j);
                     }
+                    let (key, _) = stage.tiles();
                     let weights = scores.fma(scale, logarithms).exp2_with(FlushToZero);
-                    by_query.mma((weights * (by_weights + products)).cast::<T>(), key);
-                    keys.release(stage);
+                    by_query.mma((weights * (by_weights + statistic)).cast::<T>(), key);
+                    j += 1;
+                    if j == end {
+                        break;
+                    }
+                    if ahead {
+                        let next = keys.wait();
+                        (scores, by_weights) = products(cx, (query, gradient), &next);
+                        keys.release(stage);
+                        stage = next;
+                    } else {
+                        keys.release(stage);
+                        stage = keys.wait();
+                        (scores, by_weights) = products(cx, (query, gradient), &stage);
+                    }
                 }
+                keys.release(stage);
                 store(tile, (by_query.finish() * (scale * LN_2)).cast());
                 queries.release(own);
             }
         });
     }
+}
+
+/// `S` and `dP` of a step.
+#[inline(always)]
+fn products<B: Block, T: SharedMma<T, f32>, const QUERIES: usize, const KEYS: usize, const HEAD: usize>(
+    cx: Cx<B>,
+    (query, gradient): (SharedTileRef<'_, T, Shape2<QUERIES, HEAD>>, SharedTileRef<'_, T, Shape2<QUERIES, HEAD>>),
+    stage: &StageGuard<'_, Keys<T, KEYS, HEAD>>,
+) -> (Scores<B, QUERIES, KEYS>, Scores<B, QUERIES, KEYS>)
+where
+    D<QUERIES>: Dimension,
+    D<KEYS>: Dimension,
+    D<HEAD>: Dimension,
+{
+    let (key, value) = stage.tiles();
+    let mut scores = cx.unset_accumulator::<f32>(shape![QUERIES, KEYS]);
+    scores.mma(query, key.transposed());
+    let mut by_weights = cx.unset_accumulator::<f32>(shape![QUERIES, KEYS]);
+    by_weights.mma(gradient, value.transposed());
+    (scores.finish(), by_weights.finish())
 }
