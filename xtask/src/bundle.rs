@@ -215,7 +215,7 @@ mod tests {
         for test in ["documents.rs", "parity/main.rs", "quickstart.rs", "traits.rs"] {
             assert!(reads(test), "{test}");
         }
-        for test in ["attention.rs", "launch.rs", "operations/operations.rs", "ready_made.rs"] {
+        for test in ["attention.rs", "attention_gradients.rs", "launch.rs", "operations/operations.rs", "ready_made.rs"] {
             assert!(!reads(test), "{test}");
         }
     }
