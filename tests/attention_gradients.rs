@@ -107,7 +107,10 @@ fn check<T: Value>(device: &Device, random: &mut Random, problem: Problem) {
         .expect(&what);
     let expected = expected(problem, [&query, &key, &value, &by_result]);
     for (found, wanted) in logarithms.to_vec().unwrap().into_iter().zip(&expected.logarithms) {
-        assert!((f64::from(found) - wanted).abs() < 1e-3, "{what}: a logarithm is {found} instead of {wanted}");
+        assert!(
+            (f64::from(found) - wanted).abs() < 1e-3,
+            "{what}: a logarithm is {found} instead of {wanted}"
+        );
     }
     for (name, found, wanted) in
         ["dq", "dk", "dv"].into_iter().zip(&gradients).zip(&expected.gradients).map(|((a, b), c)| (a, b, c))
@@ -171,13 +174,15 @@ fn launches_repeat_to_the_bit() {
     for device in devices() {
         let rows = if device.is_gpu() { 700 } else { 100 };
         let (mut random, stream) = (Random::new(), device.default_stream());
-        let mut tensor =
-            |shape: [usize; 3]| Tensor::from_vec(device, shape, numbers::<f16>(&mut random, shape.iter().product()).0).unwrap();
+        let mut tensor = |shape: [usize; 3]| {
+            Tensor::from_vec(device, shape, numbers::<f16>(&mut random, shape.iter().product()).0).unwrap()
+        };
         let (q, k, v) = (tensor([4, rows, 64]), tensor([2, rows, 64]), tensor([2, rows, 64]));
         let (out, dout) = (tensor([4, rows, 64]), tensor([4, rows, 64]));
         let logarithms = Tensor::full(device, [4, rows], 3.0_f32).unwrap();
         check_repeated(repeats(device, 300), || {
-            let mut gradients = [4, 2, 2].map(|matrices| Tensor::<f16, 3>::poisoned(device, [matrices, rows, 64]).unwrap());
+            let mut gradients =
+                [4, 2, 2].map(|matrices| Tensor::<f16, 3>::poisoned(device, [matrices, rows, 64]).unwrap());
             let [dq, dk, dv] = &mut gradients;
             attention_backward(&stream, &q, &k, &v, &out, &logarithms, &dout, dq, dk, dv, 0.1, true).unwrap();
             gradients.iter().flat_map(|gradient| gradient.to_vec().unwrap()).collect()
@@ -195,10 +200,24 @@ fn without_queries_the_gradients_of_keys_are_zero() {
         let logarithms = Tensor::<f32, 2>::zeros(device, [2, 0]).unwrap();
         let [mut dk, mut dv] = [0; 2].map(|_| Tensor::<f16, 3>::poisoned(device, [2, 3, 64]).unwrap());
         attention_backward(
-            &stream, &none(), &keys, &keys, &none(), &logarithms, &none(), &mut none(), &mut dk, &mut dv, 0.1, false,
+            &stream,
+            &none(),
+            &keys,
+            &keys,
+            &none(),
+            &logarithms,
+            &none(),
+            &mut none(),
+            &mut dk,
+            &mut dv,
+            0.1,
+            false,
         )
         .unwrap();
-        assert_eq!((dk.to_vec().unwrap(), dv.to_vec().unwrap()), (vec![f16::ZERO; 384], vec![f16::ZERO; 384]));
+        assert_eq!(
+            (dk.to_vec().unwrap(), dv.to_vec().unwrap()),
+            (vec![f16::ZERO; 384], vec![f16::ZERO; 384])
+        );
     }
 }
 
@@ -209,7 +228,10 @@ fn operands_that_do_not_go_together_are_refused() {
     let of = |shape| Tensor::<f16, 3>::zeros(&device, shape).unwrap();
     let (q, k, logarithms) = (of([2, 5, 64]), of([1, 7, 64]), Tensor::zeros(&device, [2, 5]).unwrap());
     let (mut dq, mut dk, mut dv) = (of([2, 5, 64]), of([2, 7, 64]), of([1, 7, 64]));
-    let error = attention_backward(&stream, &q, &k, &k, &q, &logarithms, &q, &mut dq, &mut dk, &mut dv, 0.1, true);
-    let Err(Error::Operands { operation: "attention_backward", problem }) = error else { panic!("{error:?}") };
+    let error =
+        attention_backward(&stream, &q, &k, &k, &q, &logarithms, &q, &mut dq, &mut dk, &mut dv, 0.1, true);
+    let Err(Error::Operands { operation: "attention_backward", problem }) = error else {
+        panic!("{error:?}")
+    };
     assert!(problem.contains("`dk` has shape [2, 7, 64]"), "{problem}");
 }

@@ -137,7 +137,18 @@ unsafe fn gradients<T: Attend + Code>(
         let (mut dq, mut dk, mut dv) =
             (dq.lend_packed(stream)?, dk.lend_packed(stream)?, dv.lend_packed(stream)?);
         Ok(attention_backward::<T>(
-            stream, &q, &k, &v, &out, &logarithms, &dout, &mut dq, &mut dk, &mut dv, scale, causal,
+            stream,
+            &q,
+            &k,
+            &v,
+            &out,
+            &logarithms,
+            &dout,
+            &mut dq,
+            &mut dk,
+            &mut dv,
+            scale,
+            causal,
         )?)
     }
 }

@@ -90,7 +90,9 @@ fn check_gradients(
         ("dv", dv, "values", k),
     ] {
         if found != wanted {
-            return Err(format!("`{name}` has shape {found:?}, and the {of} have shape {wanted:?}: they have one"));
+            return Err(format!(
+                "`{name}` has shape {found:?}, and the {of} have shape {wanted:?}: they have one"
+            ));
         }
     }
     Ok(())

@@ -265,7 +265,9 @@ pub(super) fn check_logarithms(
     if found == [matrices, queries] {
         return Ok(());
     }
-    Err(format!("the logarithms have shape {found:?}, and {matrices} matrices of {queries} queries want one for each query"))
+    Err(format!(
+        "the logarithms have shape {found:?}, and {matrices} matrices of {queries} queries want one for each query"
+    ))
 }
 
 /// The problem with the operands, if there is one.
@@ -324,7 +326,10 @@ mod tests {
             (check(shapes(7, 5, 32), 1.0, false), "these have 32"),
             (check(shapes(7, 0, 64), 1.0, false), "at least one key"),
             (check(shapes(7, 5, 64), 0.0, false), "the scale is positive, and not 0"),
-            (check([[2, 7, 64], [2, 5, 64], [2, 6, 64], [2, 7, 64]], 1.0, false), "values also in their number"),
+            (
+                check([[2, 7, 64], [2, 5, 64], [2, 6, 64], [2, 7, 64]], 1.0, false),
+                "values also in their number",
+            ),
             (check([[3, 7, 64], [2, 5, 64], [2, 5, 64], [3, 7, 64]], 1.0, false), "or a multiple"),
             (check_logarithms([2, 7, 64], [2, 5]), "one for each query"),
             (check([[2, 7, 64], [2, 5, 64], [2, 5, 64], [2, 8, 64]], 1.0, false), "they have one"),

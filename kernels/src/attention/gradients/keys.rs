@@ -137,7 +137,8 @@ where
         keys: Ring<Keys<T, KEYS, HEAD>, 1>,
         ring: Ring<Queries<T, QUERIES, HEAD>, STAGES>,
         ahead: bool,
-        mut store: impl FnMut(StoreTile<T, Shape2<KEYS, HEAD>>, Tile<T, Shape2<KEYS, HEAD>, Accumulators<B>>) + 'static,
+        mut store: impl FnMut(StoreTile<T, Shape2<KEYS, HEAD>>, Tile<T, Shape2<KEYS, HEAD>, Accumulators<B>>)
+        + 'static,
     ) {
         let Self { q, k, v, gradient, statistics, dk, dv, scale, group } = self;
         let visible = Visible::<QUERIES, KEYS, CAUSAL>::new(q.rows(), k.rows());

@@ -35,8 +35,10 @@ macro_rules! launch {
             (out, dout, logarithms, scale, statistics.reborrow()),
         )?;
         let (scale, statistics) = (scale * LOG2_E, statistics.as_view());
-        let (of_keys, of_queries) =
-            ((q, k, v, dout, statistics, dk, dv, scale, group), (q, k, v, dout, statistics, dq, scale, group));
+        let (of_keys, of_queries) = (
+            (q, k, v, dout, statistics, dk, dv, scale, group),
+            (q, k, v, dout, statistics, dq, scale, group),
+        );
         let by_warpgroups = attention_key_gradients::<$type, 128, 64, $head, $causal>();
         if device.supports(by_warpgroups.description())? {
             // A block fills a multiprocessor.
@@ -46,11 +48,14 @@ macro_rules! launch {
                 .launch_on($stream, blocks(most, matrices, queries, 128), of_queries)
         } else {
             let most = device.multiprocessors() * 2;
-            attention_key_gradients_by_warps::<$type, 64, { if $head == 64 { 32 } else { 16 } }, $head, $causal>().launch_on(
-                $stream,
-                blocks(most, key_matrices, keys, 64),
-                of_keys,
-            )?;
+            attention_key_gradients_by_warps::<
+                $type,
+                64,
+                { if $head == 64 { 32 } else { 16 } },
+                $head,
+                $causal,
+            >()
+            .launch_on($stream, blocks(most, key_matrices, keys, 64), of_keys)?;
             attention_query_gradients_by_warps::<$type, 64, 32, $head, $causal>().launch_on(
                 $stream,
                 blocks(most, matrices, queries, 64),
@@ -60,4 +65,3 @@ macro_rules! launch {
     }};
 }
 pub(crate) use launch;
-

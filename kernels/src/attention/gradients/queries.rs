@@ -52,7 +52,8 @@ pub fn attention_query_gradients<
     f32: Cast<T>,
 {
     let operands = Operands { q, k, v, gradient, statistics, dq, scale, group };
-    operands.compute::<B, 3, CAUSAL>(roles, queries, ring, true, move |tile, sums| tile.store(&mut buffer, sums));
+    operands
+        .compute::<B, 3, CAUSAL>(roles, queries, ring, true, move |tile, sums| tile.store(&mut buffer, sums));
 }
 
 /// [`attention_query_gradients`] by warps, for GPUs without warpgroups.
@@ -128,8 +129,10 @@ where
         queries: Ring<Queries<T, QUERIES, HEAD>, 1>,
         ring: Ring<Keys<T, KEYS, HEAD>, STAGES>,
         ahead: bool,
-        mut store: impl FnMut(StoreTile<T, Shape2<QUERIES, HEAD>>, Tile<T, Shape2<QUERIES, HEAD>, Accumulators<B>>)
-        + 'static,
+        mut store: impl FnMut(
+            StoreTile<T, Shape2<QUERIES, HEAD>>,
+            Tile<T, Shape2<QUERIES, HEAD>, Accumulators<B>>,
+        ) + 'static,
     ) {
         let Self { q, k, v, gradient, statistics, dq, scale, group } = self;
         let visible = Visible::<QUERIES, KEYS, CAUSAL>::new(q.rows(), k.rows());
@@ -186,7 +189,10 @@ where
 #[inline(always)]
 fn products<B: Block, T: SharedMma<T, f32>, const QUERIES: usize, const KEYS: usize, const HEAD: usize>(
     cx: Cx<B>,
-    (query, gradient): (SharedTileRef<'_, T, Shape2<QUERIES, HEAD>>, SharedTileRef<'_, T, Shape2<QUERIES, HEAD>>),
+    (query, gradient): (
+        SharedTileRef<'_, T, Shape2<QUERIES, HEAD>>,
+        SharedTileRef<'_, T, Shape2<QUERIES, HEAD>>,
+    ),
     stage: &StageGuard<'_, Keys<T, KEYS, HEAD>>,
 ) -> (Scores<B, QUERIES, KEYS>, Scores<B, QUERIES, KEYS>)
 where
