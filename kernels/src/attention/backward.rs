@@ -28,7 +28,7 @@ use super::host::{Attend, check, check_logarithms, group_of};
 /// let [dq, dk, dv] = &mut gradients;
 /// attention_backward(&stream, &ones, &ones, &ones, &out, &logarithms, &ones, dq, dk, dv, 0.125, true)?;
 /// // The first key is all that the first query sees, and half of what the second one sees.
-/// let firsts: Vec<f32> = dv.to_vec()?.chunks(64).map(|row| row[0].to_f32()).collect();
+/// let firsts: Vec<f32> = gradients[2].to_vec()?.chunks(64).map(|row| row[0].to_f32()).collect();
 /// assert_eq!(firsts, [1.5, 0.5]);
 /// # Ok::<(), cuda_tiles_host::Error>(())
 /// ```
