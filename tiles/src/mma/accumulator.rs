@@ -112,7 +112,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// ```
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| {
-    ///     let bias = cx.iota::<f32>(shape![8]).expand_dims::<0>();
+    ///     let bias = cx.iota::<i32>(shape![8]).cast::<f32>().expand_dims::<0>();
     ///     let sums = Accumulator::from_broadcast(bias, shape![16, 8]).finish();
     ///     assert_eq!(sums.at([15, 7]), 7.0);
     /// });
