@@ -221,9 +221,13 @@ mod tests {
         ] {
             assert!(reads(test), "{test}");
         }
-        for test in
-            ["tests/attention.rs", "tests/launch.rs", "tests/operations/operations.rs", "tests/ready_made.rs"]
-        {
+        for test in [
+            "tests/attention.rs",
+            "tests/attention_gradients.rs",
+            "tests/launch.rs",
+            "tests/operations/operations.rs",
+            "tests/ready_made.rs",
+        ] {
             assert!(!reads(test), "{test}");
         }
     }

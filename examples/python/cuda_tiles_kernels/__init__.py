@@ -88,10 +88,19 @@ def cross_entropy_backward(logits, labels, logarithms, dlosses, dlogits, ignore_
         _function("cross_entropy_backward", logits.dtype)(logits, labels, ignore_index, logarithms, dlosses, dlogits)
 
 
-def attention(q, k, v, out, scale, causal=False):
+def attention(q, k, v, out, scale, causal=False, logarithms=None):
     """`softmax(q k' scale) v` for each matrix of contiguous batches of float16 or bfloat16, with 64 or 128 columns. With `causal` the last
-    query sees all keys, and each query before it one key less."""
-    _function("attention", q.dtype)(q, k, v, out, scale, causal)
+    query sees all keys, and each query before it one key less. There may be fewer matrices of keys, each for as many neighbours of queries.
+    The gradients need `logarithms`, a float32 matrix: of each query's sum of exponentials."""
+    if logarithms is None:
+        _function("attention", q.dtype)(q, k, v, out, scale, causal)
+    else:
+        _function("attention_with_logarithms", q.dtype)(q, k, v, out, logarithms, scale, causal)
+
+
+def attention_backward(q, k, v, out, logarithms, dout, dq, dk, dv, scale, causal=False):
+    """The gradients of the operands of `attention`, from its results and the gradient of `out`."""
+    _function("attention_backward", q.dtype)(q, k, v, out, logarithms, dout, dq, dk, dv, scale, causal)
 
 
 def linear(x, weight, bias, out):

@@ -1,8 +1,6 @@
 """PyTorch's operators `torch.ops.cuda_tiles.*`, for eager mode, autograd and torch.compile.
 
-Forward passes are kernels of cuda-tiles, and so are the backward passes of softmax, of both normalisations and of cross-entropy. The
-collection has no kernel for the gradient of `attention`: its backward pass is PyTorch's operations, and makes the matrix of all scores, as
-PyTorch's own does without a fused kernel. Gradients have no gradients.
+Forward passes are kernels of cuda-tiles, and so are the backward passes, except for that of `linear`. Gradients have no gradients.
 """
 
 import torch
@@ -211,40 +209,70 @@ def cross_entropy(logits: Tensor, labels: Tensor, ignore_index: int = -100, redu
     raise ValueError(f"the reduction is 'mean', 'sum' or 'none', and not {reduction!r}")
 
 
-def _visible(queries: int, keys: int, device) -> Tensor:
-    """Which query sees which key under a causal mask: the last one all of them."""
-    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
+def _matrices(x: Tensor) -> Tensor:
+    """The matrices along the last two axes, as one contiguous batch."""
+    return x.detach().contiguous().view(-1, *x.shape[-2:])
 
 
-@torch.library.custom_op("cuda_tiles::attention", mutates_args=())
-def attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor:
-    """`softmax(q k' scale) v` of float16 or bfloat16, over axes (..., rows, columns): of 64 or 128 columns."""
+@torch.library.custom_op("cuda_tiles::attention_inferred", mutates_args=())
+def attention_inferred(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor:
+    """`attention` without gradients."""
     out = _like(q)
-    batches = (x.detach().contiguous().reshape(-1, *x.shape[-2:]) for x in (q, k, v, out))
-    kernels.attention(*batches, scale, causal)
+    kernels.attention(*map(_matrices, (q, k, v, out)), scale, causal)
     return out
 
 
-attention.register_fake(_fake_like)
+attention_inferred.register_fake(_fake_like)
+
+
+@torch.library.custom_op("cuda_tiles::attention_saved", mutates_args=())
+def attention_saved(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> tuple[Tensor, Tensor]:
+    """`attention` with the logarithm of each query's sum of exponentials, which the gradients need."""
+    out, logarithms = _like(q), _per_row(q)
+    kernels.attention(*map(_matrices, (q, k, v, out)), scale, causal, logarithms.view(-1, q.shape[-2]))
+    return out, logarithms
+
+
+@torch.library.custom_op("cuda_tiles::attention_backward", mutates_args=())
+def attention_backward(
+    q: Tensor, k: Tensor, v: Tensor, out: Tensor, logarithms: Tensor, dout: Tensor, scale: float, causal: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of the operands of `attention_saved`."""
+    grads = _like(q), _like(k), _like(v)
+    saved = *map(_matrices, (q, k, v, out)), logarithms.detach().view(-1, q.shape[-2]), _matrices(dout)
+    kernels.attention_backward(*saved, *map(_matrices, grads), scale, causal)
+    return grads
+
+
+@attention_saved.register_fake
+def _(q, k, v, scale, causal):
+    return _like(q), _per_row(q)
+
+
+@attention_backward.register_fake
+def _(q, k, v, *_):
+    return _like(q), _like(k), _like(v)
 
 
 def _attention_context(ctx, inputs, output):
     q, k, v, ctx.scale, ctx.causal = inputs
-    ctx.save_for_backward(q, k, v, output)
+    ctx.mark_non_differentiable(output[1])
+    ctx.save_for_backward(q, k, v, *output)
 
 
-def _attention_backward(ctx, grad):
-    q, k, v, out, grad = (x.float() for x in (*ctx.saved_tensors, grad))
-    scores = q @ k.mT * ctx.scale
-    if ctx.causal:
-        scores = scores.masked_fill(~_visible(q.shape[-2], k.shape[-2], q.device), float("-inf"))
-    weights = scores.softmax(-1)
-    grad_scores = weights * (grad @ v.mT - (grad * out).sum(-1, keepdim=True)) * ctx.scale
-    grads = grad_scores @ k, grad_scores.mT @ q, weights.mT @ grad
-    return *(grad.to(x.dtype) for grad, x in zip(grads, ctx.saved_tensors)), None, None
+def _attention_backward(ctx, grad, _grad_logarithms):
+    return *attention_backward(*ctx.saved_tensors, grad, ctx.scale, ctx.causal), None, None
 
 
-attention.register_autograd(_attention_backward, setup_context=_attention_context)
+attention_saved.register_autograd(_attention_backward, setup_context=_attention_context)
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool = False) -> Tensor:
+    """`softmax(q k' scale) v` of float16 or bfloat16, over axes (..., heads, rows, columns): of 64 or 128 columns. With `causal` the last query
+    sees all keys, and each query before it one key less. There may be fewer heads of `k` and `v`, each for as many neighbours of `q`."""
+    if torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v)):
+        return torch.ops.cuda_tiles.attention_saved(q, k, v, scale, causal)[0]
+    return torch.ops.cuda_tiles.attention_inferred(q, k, v, scale, causal)
 
 
 @torch.library.custom_op("cuda_tiles::linear", mutates_args=())

@@ -117,6 +117,25 @@ def test_attention():
     assert np.abs(out - expected).max() < 2e-3
 
 
+def test_attention_gradients():
+    generator = np.random.default_rng(4)
+    q, k, v, dout = (generator.normal(size=(matrices, rows, 64)).astype(np.float16) for matrices, rows in ((4, 5), (2, 7), (2, 7), (4, 5)))
+    out, logarithms = np.full_like(q, np.nan), np.full(q.shape[:2], np.nan, np.float32)
+    dq, dk, dv = (np.full_like(x, np.nan) for x in (q, k, v))
+    kernels.attention(q, k, v, out, 0.125, False, logarithms)
+    kernels.attention_backward(q, k, v, out, logarithms, dout, dq, dk, dv, 0.125)
+    # Two matrices of queries share the keys of one.
+    queries, by_result = (x.reshape(2, 10, 64).astype(np.float64) for x in (q, dout))
+    scores = queries @ k.transpose(0, 2, 1) / 8
+    weights = np.exp(scores) / np.exp(scores).sum(2, keepdims=True)
+    by_weights = by_result @ v.transpose(0, 2, 1)
+    by_scores = weights * (by_weights - (weights * by_weights).sum(2, keepdims=True)) / 8
+    assert np.abs(logarithms.reshape(2, 10) - np.log(np.exp(scores).sum(2))).max() < 1e-4
+    assert np.abs(dq.reshape(2, 10, 64) - by_scores @ k).max() < 1e-2
+    assert np.abs(dk - by_scores.transpose(0, 2, 1) @ queries).max() < 1e-2
+    assert np.abs(dv - weights.transpose(0, 2, 1) @ by_result).max() < 1e-2
+
+
 def two_rows():
     """Every second row of an array, which the kernel of softmax does not take, and room for the result."""
     return np.zeros((8, 8), np.float32)[::2], np.empty((4, 8), np.float32)

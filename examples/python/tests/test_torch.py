@@ -54,15 +54,17 @@ def cross_entropy_case(columns):
     return case
 
 
-def attention_case(causal):
+def attention_case(causal, columns, heads):
     def case(device, dtype):
-        q, k, v = (torch.randn(2, 3, rows, 64, device=device, dtype=dtype) for rows in (5, 7, 7))
+        sizes = (4, 5), (heads, 7), (heads, 7)
+        q, k, v = (torch.randn(2, heads, rows, columns, device=device, dtype=dtype) for heads, rows in sizes)
 
         def reference(q, k, v, scale, causal):
             mask = torch.ones(5, 7, dtype=torch.bool, device=device).tril(2) if causal else None
+            k, v = (x.repeat_interleave(4 // heads, 1) for x in (k, v))
             return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
 
-        return ops.attention, reference, [q, k, v], [0.2, causal]
+        return ops.attention_saved, reference, [q, k, v], [0.2, causal]
 
     return case
 
@@ -81,7 +83,7 @@ CASES = [
         for columns in (100, 1029, 9000)
         for dtype in (torch.float32, *HALVES)
     ),
-    *((attention_case(causal), dtype) for causal in (False, True) for dtype in HALVES),
+    *((attention_case(*form), dtype) for form in ((False, 64, 4), (True, 128, 2)) for dtype in HALVES),
     *((linear_case, dtype) for dtype in HALVES),
 ]
 
@@ -169,6 +171,17 @@ def test_gradients_repeat():
         weight, deviation = torch.ones_like(x[0]), torch.rand(3000, device=device)
         first, second = (ops.rms_norm_backward(x, weight, deviation, dy) for _ in range(2))
         assert all(torch.equal(*pair) for pair in zip(first, second, strict=True))
+
+
+def test_attention_with_and_without_gradients():
+    for device in DEVICES:
+        q, k, v = (torch.randn(1, 2, 300, 64, device=device, dtype=torch.float16) for _ in range(3))
+        expected = F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.1)
+        assert_close(ops.attention(q, k, v, 0.1, True), expected)
+        found = ops.attention(q.requires_grad_(), k, v, 0.1, True)
+        assert_close(found.detach(), expected)
+        # The gradient is an expanded tensor.
+        assert torch.autograd.grad(found.sum(), q)[0].isfinite().all()
 
 
 def test_exceptions_have_our_text():

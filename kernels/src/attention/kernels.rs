@@ -1,6 +1,7 @@
 //! The kernels of attention.
 
 use core::iter::once;
+use cuda_tiles::epilogue::StoreTile;
 use cuda_tiles::mma::SharedMma;
 use cuda_tiles::pipeline::LoadTile;
 use cuda_tiles::prelude::*;
@@ -10,7 +11,11 @@ use super::softmax::OnlineSoftmax;
 use super::visible::Visible;
 
 /// `o = softmax(q k' * scale / log2 e) v` for each matrix of a batch, of `HEAD` columns. Each row of `q` is a query. With
-/// `CAUSAL` the last query sees all keys, and each query before it one key less.
+/// `CAUSAL` the last query sees all keys, and each query before it one key less. `group` matrices of queries in a row share the keys and
+/// values of one matrix.
+///
+/// `logarithms` has one column, and gets the logarithm of each row's sum of exponentials, for the [`gradients`](super::gradients). Without
+/// elements it gets nothing.
 ///
 /// There is at least one key and, with `CAUSAL`, no more queries than keys; `scale` is positive.
 ///
@@ -21,15 +26,15 @@ use super::visible::Visible;
 /// output of the tile before.
 ///
 /// This kernel is for GPUs with warpgroups (compute capability 9.0). [`attention_by_warps`] is for others. With heads of 64
-/// [`attention_ping_pong`](super::ping_pong::attention_ping_pong) is faster, except for a causal mask over few keys.
+/// [`attention_ping_pong`](super::ping_pong::attention_ping_pong) is faster, except for a causal mask over few keys, and does not store logarithms.
 #[kernel(
     threads = 256,
     producer = 128,
     min_blocks = 1,
     targets = warpgroups,
     instances(
-        <f16, 128, 64, true>, <f16, 128, 128, false>, <f16, 128, 128, true>,
-        <bf16, 128, 64, true>, <bf16, 128, 128, false>, <bf16, 128, 128, true>,
+        <f16, 128, 64, false>, <f16, 128, 64, true>, <f16, 128, 128, false>, <f16, 128, 128, true>,
+        <bf16, 128, 64, false>, <bf16, 128, 64, true>, <bf16, 128, 128, false>, <bf16, 128, 128, true>,
     )
 )]
 pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: usize, const CAUSAL: bool>(
@@ -38,7 +43,9 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
     k: TmaLoad<T, Shape2<SIDE, HEAD>>,
     v: TmaLoad<T, Shape2<SIDE, HEAD>>,
     o: TmaStore<T, Shape2<SIDE, HEAD>>,
+    logarithms: TmaStore<f32, Shape2<SIDE, 8>>,
     scale: f32,
+    group: u32,
     #[shared] ring: Ring<SharedTile<T, Shape2<SIDE, HEAD>>>,
     #[shared] mut buffer: EpilogueBuffer<2>,
 ) where
@@ -48,9 +55,10 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
 {
     let visible = Visible::<SIDE, SIDE, CAUSAL>::new(o.rows(), k.rows());
     let rows = roles.tile_indices(CausalBalanced, o.tile_counts());
-    roles.pipeline(ring, loads(rows, visible, q, k, v), move |cx, consumer| {
+    roles.pipeline(ring, loads(rows, visible, group, q, k, v), move |cx, consumer| {
         let mut products = Products { cx, consumer };
-        let mut tiles = o.schedule(cx, CausalBalanced);
+        let (mut tiles, mut logarithms) =
+            (o.schedule(cx, CausalBalanced), logarithms.schedule(cx, CausalBalanced));
         let Some(mut tile) = tiles.next() else { return };
         let mut query = products.load_query();
         let scores = products.start_scores(query);
@@ -80,6 +88,7 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
             let Some(next) = tiles.next() else {
                 let output = products.start_output(acc, weights);
                 let output = products.finish(output);
+                store_logarithms(logarithms.next(), &softmax);
                 tile.store(&mut buffer, softmax.finish(output).cast());
                 return;
             };
@@ -89,6 +98,7 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
             let output = products.start_output(acc, weights);
             let scores = products.finish(scores);
             let output = products.finish(output);
+            store_logarithms(logarithms.next(), &softmax);
             tile.store(&mut buffer, softmax.finish(output).cast());
             tile = next;
             [_, i, _] = tile.index();
@@ -120,7 +130,9 @@ pub fn attention_by_warps<
     k: TmaLoad<T, Shape2<SIDE, HEAD>>,
     v: TmaLoad<T, Shape2<SIDE, HEAD>>,
     o: TmaStore<T, Shape2<SIDE, HEAD>>,
+    logarithms: TmaStore<f32, Shape2<SIDE, 8>>,
     scale: f32,
+    group: u32,
     #[shared] ring: Ring<(SharedTile<T, Shape2<SIDE, HEAD>>, SharedTile<T, Shape2<SIDE, HEAD>>), 3>,
 ) where
     D<SIDE>: Dimension,
@@ -129,11 +141,13 @@ pub fn attention_by_warps<
 {
     let visible = Visible::<SIDE, SIDE, CAUSAL>::new(o.rows(), k.rows());
     let loads = roles.tile_indices(RowMajor, o.tile_counts()).flat_map(move |[batch, i, _]| {
+        let batch = batch / group.max(1);
         (0..visible.blocks(i)).map(move |block| (k.tile_of(batch, block, 0), v.tile_of(batch, block, 0)))
     });
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         let queries = q.partition(cx, shape![1, SIDE, HEAD]);
-        for tile in o.schedule(cx, RowMajor) {
+        let (tiles, mut logarithms) = (o.schedule(cx, RowMajor), logarithms.schedule(cx, RowMajor));
+        for tile in tiles {
             let [batch, i, _] = tile.index();
             let query = queries.load_masked(Zero, (batch, i, 0)).reshape(shape![SIDE, HEAD]);
             // In the layout of operand A, which is that of accumulators.
@@ -154,9 +168,24 @@ pub fn attention_by_warps<
                 output = acc.finish();
                 block += 1;
             });
+            store_logarithms(logarithms.next(), &softmax);
             tile.store_directly(softmax.finish(output).cast());
         }
     });
+}
+
+/// Stores the logarithms of the sums of a tile of queries, if they are wanted.
+#[inline(always)]
+pub(super) fn store_logarithms<B: Block, const ROWS: usize, const KEYS: usize>(
+    tile: Option<StoreTile<f32, Shape2<ROWS, 8>>>,
+    softmax: &OnlineSoftmax<B, ROWS, KEYS>,
+) where
+    D<ROWS>: Dimension,
+    D<KEYS>: Dimension,
+{
+    if let Some(tile) = tile {
+        tile.store_directly(softmax.logarithms());
+    }
 }
 
 /// The producer's loads, in the order of the consumers' waits. For each tile of queries: the tile, its last block of keys, the
@@ -165,6 +194,7 @@ pub fn attention_by_warps<
 fn loads<T: Element, const SIDE: usize, const HEAD: usize, const CAUSAL: bool>(
     rows: impl Iterator<Item = [u32; 3]> + Send,
     visible: Visible<SIDE, SIDE, CAUSAL>,
+    group: u32,
     q: TmaLoad<T, Shape2<SIDE, HEAD>>,
     k: TmaLoad<T, Shape2<SIDE, HEAD>>,
     v: TmaLoad<T, Shape2<SIDE, HEAD>>,
@@ -180,13 +210,14 @@ where
             // The last tile leaves its values for the end.
             None => ([0; 3], 2..3),
         };
-        let (before, last) = (before.replace(batch), visible.blocks(i) - 1);
+        let keys = batch / group.max(1);
+        let (before, last) = (before.replace(keys), visible.blocks(i) - 1);
         numbers.filter_map(move |number| match number {
             0 => Some(q.tile_of(batch, i, 0)),
-            1 => Some(k.tile_of(batch, last, 0)),
+            1 => Some(k.tile_of(keys, last, 0)),
             2 => before.map(|batch| v.tile_of(batch, 0, 0)),
-            _ if number % 2 == 1 => Some(k.tile_of(batch, last - number / 2, 0)),
-            _ => Some(v.tile_of(batch, last + 2 - number / 2, 0)),
+            _ if number % 2 == 1 => Some(k.tile_of(keys, last - number / 2, 0)),
+            _ => Some(v.tile_of(keys, last + 2 - number / 2, 0)),
         })
     })
 }

@@ -21,6 +21,8 @@ use cuda_tiles::prelude::*;
 
 /// [`OnlineSoftmax::update_lazily`] lets a weight grow to this power of two before it takes a new maximum.
 const SLACK: f32 = 8.0;
+/// 1 / log2 e.
+const LN_2: f32 = core::f32::consts::LN_2;
 /// A finite number below all maxima: rows without a visible key begin with it. With -∞ the difference of two maxima would be NaN.
 const LOWEST: f32 = -1e30;
 
@@ -106,6 +108,12 @@ where
         self.sum = self.sum * factor + weights.sum::<1>();
         self.maximum = next;
         (weights, factor)
+    }
+
+    /// `m ln 2 + log(l)`: the logarithm of each row's sum of exponentials, without the factor log2 e of the scale.
+    #[inline(always)]
+    pub(super) fn logarithms(&self) -> Rows<B, ROWS, KEYS> {
+        (self.maximum + self.sum.log2()) * LN_2
     }
 
     /// `O / l`: the output of all blocks.

@@ -16,7 +16,7 @@ use crate::pipeline::roles::WarpRoles;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::schedule::numbers::{Numbers, locate, numbers_of, of_ctas};
 use crate::schedule::order::TileOrder;
-use crate::shape::Dimension;
+use crate::shape::{BroadcastsTo, Dimension, Shape};
 use crate::simt::shared::{load_element, store_element};
 use crate::span::Span;
 use crate::tile::Tile;
@@ -292,11 +292,16 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// Stores a tile here from registers, without an epilogue buffer; elements outside the matrix are left out.
     ///
     /// For kernels of fewer than 128 threads, which have no epilogue buffer, for small tiles, and for tiles whose layout has
-    /// neighbours in a row, such as [transposed accumulators](Tile::transposed_accumulators).
+    /// neighbours in a row, such as [transposed accumulators](Tile::transposed_accumulators). A tile of size 1 along an axis is
+    /// repeated along it: so the maxima of rows of accumulators go to a matrix of one column.
     #[inline(always)]
     #[track_caller]
-    pub fn store_directly<L: Layout>(self, tile: Tile<T, (M, N), L>) {
-        self.store_by_threads(tile);
+    pub fn store_directly<R: BroadcastsTo<(M, N)>, L: Layout>(self, tile: Tile<T, R, L>) {
+        if const { R::LEN == <(M, N) as Shape>::LEN } {
+            self.store_by_threads(tile.spread::<(M, N), L>());
+        } else {
+            self.store_by_threads(tile.spread::<(M, N), Accumulators<L::Block>>());
+        }
     }
 
     /// The number of columns that TMA stores: it writes 16 bytes at a time, and threads store the end of a row that does not

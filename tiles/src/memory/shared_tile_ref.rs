@@ -8,13 +8,13 @@ use crate::arch::matrix::{
 };
 use crate::arch::threads::{self, Address};
 use crate::element::Element;
-use crate::layout::{Accumulators, Block, Blocked, Layout, LinearMap, Map, THREAD_BITS};
+use crate::layout::{Accumulators, Block, Blocked, Layout, LinearMap, Map, Slice, THREAD_BITS};
 use crate::memory::reads::Reads;
 use crate::memory::shared_tile::{Geometry, SharedTile, SharedTileShape};
 use crate::memory::swizzle::SwizzledAddress;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::sealed::{Sealed, sealed};
-use crate::shape::Dimension;
+use crate::shape::{D, Dimension};
 use crate::simt::shared::load_element;
 use crate::tile::Tile;
 use core::marker::PhantomData;
@@ -114,6 +114,92 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
                 registers.set(i + 2 * k + 1, part_of(word >> 16));
             }
         });
+        reads_are_done();
+        Tile::from_registers(registers)
+    }
+
+    /// Row `row` of the tile beside the columns of accumulators of shape `(M, C)`: a number for each of their columns. With a tile of
+    /// accumulators it broadcasts without an exchange between threads.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    ///
+    /// /// `y = x w + bias`, where the first of eight rows is the bias.
+    /// #[kernel(threads = 128, producer = 32)]
+    /// pub fn linear(
+    ///     roles: WarpRoles,
+    ///     x: TmaLoad<f16, Shape2<64, 64>>,
+    ///     w: TmaLoad<f16, Shape2<64, 64>>,
+    ///     bias: TmaLoad<f32, Shape2<8, 64>>,
+    ///     y: TmaStore<f32, Shape2<64, 64>>,
+    ///     #[shared] ring: Ring<(SharedTile<f16, Shape2<64, 64>>, SharedTile<f16, Shape2<64, 64>>, SharedTile<f32, Shape2<8, 64>>), 2>,
+    ///     #[shared] mut buffer: EpilogueBuffer<1>,
+    /// ) {
+    ///     let tiles = roles.tile_indices(RowMajor, y.tile_counts());
+    ///     let loads = tiles.flat_map(move |[_, i, j]| [(x.tile(i, 0), w.tile(0, j), bias.tile(0, j))]);
+    ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
+    ///         for tile in y.schedule(cx, RowMajor) {
+    ///             let stage = consumer.wait();
+    ///             let (x, w, bias) = stage.tiles();
+    ///             let mut acc = cx.zero_accumulator::<f32>(shape![64, 64]);
+    ///             acc.mma(x, w);
+    ///             let bias = bias.load_row_beside_columns(cx, 0, shape![64, 64]);
+    ///             tile.store(&mut buffer, acc.finish() + bias);
+    ///             consumer.release(stage);
+    ///         }
+    ///     });
+    /// }
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// `ld.shared` (PTX ISA, "Data Movement and Conversion Instructions: ld"): a thread loads what belongs to its own columns.
+    ///
+    /// # Panics
+    ///
+    /// If the tile has no such row (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn load_row_beside_columns<B: Block, M: Dimension>(
+        self,
+        _cx: crate::context::Cx<B>,
+        row: usize,
+        _accumulators: (M, C),
+    ) -> Tile<T, (D<1>, C), Slice<Accumulators<B>, (M, C), 0>> {
+        assert!(row < const { Self::GEOMETRY.rows }, "the tile has fewer rows");
+        let offset =
+            |row, column| const { Self::GEOMETRY }.offset(row, column * const { size_of::<T::Bits>() });
+        // SAFETY: the tile is lent for as long as this reference, and nobody writes it meanwhile. The row is one of its own, as just asked.
+        let registers = unsafe {
+            by_elements::<T, D<1>, C, Slice<Accumulators<B>, (M, C), 0>>(self.address, [row, 0], offset)
+        };
+        reads_are_done();
+        Tile::from_registers(registers)
+    }
+
+    /// Row `row` of the tile beside the rows of accumulators of shape `(C, N)`: a number for each of their rows, as a column. With a tile of
+    /// accumulators it broadcasts without an exchange between threads.
+    ///
+    /// As [`load_row_beside_columns`](Self::load_row_beside_columns), which has an example.
+    ///
+    /// # Panics
+    ///
+    /// If the tile has no such row (on the device: traps).
+    #[inline(always)]
+    #[track_caller]
+    pub fn load_row_beside_rows<B: Block, N: Dimension>(
+        self,
+        _cx: crate::context::Cx<B>,
+        row: usize,
+        _accumulators: (C, N),
+    ) -> Tile<T, (C, D<1>), Slice<Accumulators<B>, (C, N), 1>> {
+        assert!(row < const { Self::GEOMETRY.rows }, "the tile has fewer rows");
+        let offset =
+            |column, row| const { Self::GEOMETRY }.offset(row, column * const { size_of::<T::Bits>() });
+        // SAFETY: as in `load_row_beside_columns`. `offset` takes the elements of the row one below the other.
+        let registers = unsafe {
+            by_elements::<T, C, D<1>, Slice<Accumulators<B>, (C, N), 1>>(self.address, [0, row], offset)
+        };
         reads_are_done();
         Tile::from_registers(registers)
     }

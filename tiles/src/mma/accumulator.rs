@@ -7,7 +7,7 @@ use crate::element::Element;
 use crate::layout::{Accumulators, Block, Layout};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::sealed::Sealed;
-use crate::shape::Shape;
+use crate::shape::{BroadcastsTo, Shape};
 use crate::tile::Tile;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -103,8 +103,33 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// [`zero_accumulator`](CreateAccumulator::zero_accumulator) has an example.
     #[inline(always)]
     pub fn from_tile<L: Layout<Block = B>>(tile: Tile<C, S, L>) -> Self {
-        let registers = *tile.spread::<S, Accumulators<B>>().registers();
-        let mut accumulator = Self::of(registers, 1);
+        Self::holding(tile.spread())
+    }
+
+    /// Accumulators of shape `shape` that begin at the elements of a tile, repeated along its axes of size 1: a bias, say, without an
+    /// addition.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let bias = cx.iota::<i32>(shape![8]).cast::<f32>().expand_dims::<0>();
+    ///     let sums = Accumulator::from_broadcast(bias, shape![16, 8]).finish();
+    ///     assert_eq!(sums.at([15, 7]), 7.0);
+    /// });
+    /// ```
+    #[inline(always)]
+    pub fn from_broadcast<R, L>(tile: Tile<C, R, L>, _shape: S) -> Self
+    where
+        R: BroadcastsTo<S>,
+        L: Layout<Block = B>,
+    {
+        Self::holding(tile.spread())
+    }
+
+    /// Accumulators that begin at these elements.
+    #[inline(always)]
+    fn holding(tile: Tile<C, S, Accumulators<B>>) -> Self {
+        let mut accumulator = Self::of(*tile.registers(), 1);
         accumulator.pin::<false>();
         accumulator
     }

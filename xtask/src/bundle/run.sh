@@ -79,6 +79,7 @@ run_sanitizer() {
     sanitize tests/operations-operations "${selection[@]}"
     CUDA_TILES_TEST_OLDER_CODE=1 sanitize tests/operations-operations "${selection[@]}"
     sanitize tests/attention at_the_edges
+    sanitize tests/attention_gradients at_the_edges
 }
 
 # The example `digits` reads a file and writes one, both of them here.
