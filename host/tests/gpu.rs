@@ -2,6 +2,7 @@
 
 mod kernels;
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use cuda_tiles::launch::{Description, Kernel};
@@ -33,8 +34,12 @@ fn the_device_tells_its_properties() {
     assert!(matches!(Device::gpu(1000), Err(Error::NoSuchGpu { ordinal: 1000, .. })));
 }
 
+/// Tests that take much of the pool's memory, one at a time.
+static MUCH_MEMORY: Mutex<()> = Mutex::new(());
+
 #[test]
 fn the_pool_keeps_what_it_is_told_to() {
+    let _alone = MUCH_MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(device) = gpu() else { return };
     let Some(before) = device.pool().unwrap() else { return };
     device.set_release_threshold(u64::MAX).unwrap();
@@ -58,6 +63,7 @@ fn the_pool_keeps_what_it_is_told_to() {
 
 #[test]
 fn launches_are_timed_by_the_gpu() {
+    let _alone = MUCH_MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(device) = gpu() else { return };
     let stream = device.stream().unwrap();
     let mut x = filled(&device, 0.0);

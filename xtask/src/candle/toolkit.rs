@@ -36,10 +36,7 @@ impl Toolkit {
     /// The toolkit that a variable names, else the one made earlier, else a new one.
     pub(super) fn find_or_fetch() -> Result<Self> {
         if !process::succeeds(Command::new("g++").arg("--version")) {
-            return Err(Error::Missing {
-                what: "`g++`, which NVIDIA's compiler calls,".to_owned(),
-                fix: "`apt-get install g++`".to_owned(),
-            });
+            return Err(Error::missing("`g++`, which NVIDIA's compiler calls,", "`apt-get install g++`"));
         }
         let named = VARIABLES.into_iter().find_map(std::env::var_os);
         if let Some(home) = named.map(PathBuf::from).filter(|home| home.join("bin/nvcc").is_file()) {
