@@ -54,8 +54,9 @@ pub fn attention_query_gradients<
     let operands = Operands { q, k, v, gradient, statistics, dq, scale, group };
     // With heads of 64 and a causal mask it is slower, by a tenth.
     let ahead = HEAD == 128 || !CAUSAL;
-    operands
-        .compute::<B, 3, CAUSAL>(roles, queries, ring, ahead, move |tile, sums| tile.store(&mut buffer, sums));
+    operands.compute::<B, 3, CAUSAL>(roles, queries, ring, ahead, move |tile, sums| {
+        tile.store(&mut buffer, sums)
+    });
 }
 
 /// [`attention_query_gradients`] by warps, for GPUs without warpgroups.
