@@ -212,7 +212,7 @@ pub fn layer_norm_long_rows<B: Block, T: Float + Cast<f32>, P: Placement, const 
         (mean.partition(cx, shape![1]), reciprocal_deviation.partition(cx, shape![1]));
     let (row, columns) = (cx.bid::<0>(), x.num_tiles(1));
     let load = |column| x.load_masked(Zero, (row, column)).cast::<f32>();
-    let near = load(0).sum::<1>() / N as f32;
+    let near = load(0).sum::<1>() / length.min(N as u32) as f32;
     let vector = cx.coordinate::<1>(shape![1, N]) & !(P::STEP - 1);
     let (mut sums, mut squares) = (cx.zeros::<f32>(shape![1, N]), cx.zeros::<f32>(shape![1, N]));
     for column in 0..columns {
