@@ -7,7 +7,7 @@
 
 use std::time::Instant;
 
-use candle_core::{D, DType, Device, Result, Tensor};
+use candle_core::{D, DType, Device, Result, Tensor, Var};
 
 /// Calls behind one another.
 const CALLS: u32 = 30;
@@ -45,7 +45,7 @@ fn compare(
     }
     let [our, their] = times.map(|time| time * 1e6);
     println!(
-        "{what:<52} {:>6.2}   ours {our:>9.1} us, candle {their:>9.1} us, differ by {:.1e}",
+        "{what:<60} {:>6.2}   ours {our:>9.1} us, candle {their:>9.1} us, differ by {:.1e}",
         their / our,
         difference / largest
     );
@@ -53,7 +53,14 @@ fn compare(
 }
 
 /// Attention as candle's models compute it without the crate of flash-attention.
-fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: &Tensor, scale: f64) -> Result<Tensor> {
+fn attention(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    mask: &Tensor,
+    scale: f64,
+    softmax: impl Fn(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
     let (batch, heads, _, head) = q.dims4()?;
     let (_, key_heads, keys, _) = k.dims4()?;
     let repeated = |x: &Tensor| {
@@ -64,7 +71,7 @@ fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: &Tensor, scale: f64) -> R
         x.reshape((batch, heads, keys, head))
     };
     let scores = (q.matmul(&repeated(k)?.t()?)? * scale)?.broadcast_add(mask)?;
-    candle_nn::ops::softmax_last_dim(&scores)?.matmul(&repeated(v)?)
+    softmax(&scores)?.matmul(&repeated(v)?)
 }
 
 fn main() -> Result<()> {
@@ -113,7 +120,26 @@ fn main() -> Result<()> {
             &device,
             &format!("causal attention F16 {batch} x {heads}/{key_heads} x {queries}/{keys} x {head}"),
             &|| cuda_tiles_candle::attention(&q, &k, &v, scale as f32, true),
-            &|| attention(&q, &k, &v, &mask, scale),
+            &|| attention(&q, &k, &v, &mask, scale, candle_nn::ops::softmax_last_dim),
+        )?;
+        if queries == 1 {
+            continue;
+        }
+        let weights = tensor(&[batch, heads, queries, head], DType::F16)?;
+        let operands = [Var::from_tensor(&q)?, Var::from_tensor(&k)?, Var::from_tensor(&v)?];
+        let gradients = |attention: &dyn Fn(&[Var; 3]) -> Result<Tensor>| {
+            let gradients = (attention(&operands)? * &weights)?.backward()?;
+            Ok(gradients.get(&operands[0]).expect("it is a variable").clone())
+        };
+        compare(
+            &device,
+            &format!("causal attention and gradients F16 {batch} x {heads}/{key_heads} x {queries} x {head}"),
+            &|| gradients(&|[q, k, v]| cuda_tiles_candle::attention(q, k, v, scale as f32, true)),
+            &|| {
+                // candle's fused softmax has no gradient.
+                let softmax = |x: &Tensor| candle_nn::ops::softmax(x, D::Minus1);
+                gradients(&|[q, k, v]| attention(q, k, v, &mask, scale, softmax))
+            },
         )?;
     }
     #[cfg(feature = "gemm")]
@@ -134,9 +160,8 @@ fn main() -> Result<()> {
     }
     let x = tensor(&[shrunk(4096), 4096], DType::F32)?;
     let gradient = tensor(&[shrunk(4096), 4096], DType::F32)?;
+    let (x, weight) = (Var::from_tensor(&x)?, Var::ones(4096, DType::F32, &device)?);
     let gradients = |norm: &dyn Fn(&Tensor, &Tensor) -> Result<Tensor>| {
-        let (x, weight) =
-            (candle_core::Var::from_tensor(&x)?, candle_core::Var::ones(4096, DType::F32, &device)?);
         let gradients = (norm(&x, &weight)? * &gradient)?.backward()?;
         Ok(gradients.get(&x).expect("it is a variable").clone())
     };

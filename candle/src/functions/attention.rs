@@ -1,13 +1,15 @@
 //! Attention, also with fewer heads of keys than of queries.
 
-use candle_core::{D, DType, Tensor};
+use std::sync::OnceLock;
+
+use candle_core::Tensor;
 use cuda_tiles::element::{bf16, f16};
-use cuda_tiles_kernels::attention::{Attend, attention_on};
+use cuda_tiles_kernels::attention::{Attend, attention_backward, attention_on, attention_with_logarithms};
 
 use super::kernels::ready_made;
 use super::{by_type, refuse};
 use crate::layout::flattened;
-use crate::{Apply, Call, Element, Finished, Input, Operation, Result};
+use crate::{Apply, Call, Element, Finished, Input, Operation, Result, compute};
 
 /// `softmax(q k' * scale) v`, of `f16` or `bf16`, without the matrix of scores in memory.
 ///
@@ -18,7 +20,8 @@ use crate::{Apply, Call, Element, Finished, Input, Operation, Result};
 /// Views whose batch and heads lie behind one another at one distance are not copied: tensors as they are made, parts of a cache along its rows, and
 /// with a batch of 1 also transposed ones.
 ///
-/// The gradients are made of candle's own operations, in `f32` and with the matrix of scores.
+/// The gradients are kernels as well, without the matrix of scores, and the same bits in every call. Where an operand is a variable, or made of one,
+/// the result keeps a number of `f32` for each query for them.
 ///
 /// ```
 /// use candle_core::{DType, Device, Tensor};
@@ -43,7 +46,9 @@ pub fn attention(
     scale: f32,
     causal: bool,
 ) -> candle_core::Result<Tensor> {
-    Attention { scale, causal }.apply([&streamable(q)?, &streamable(k)?, &streamable(v)?])
+    let is_tracked = [q, k, v].iter().any(|operand| operand.track_op());
+    let attention = Attention { scale, causal, is_tracked, logarithms: OnceLock::new() };
+    attention.apply([&streamable(q)?, &streamable(k)?, &streamable(v)?])
 }
 
 /// What a load by TMA wants of its address and its strides.
@@ -65,6 +70,10 @@ fn streamable(x: &Tensor) -> candle_core::Result<Tensor> {
 struct Attention {
     scale: f32,
     causal: bool,
+    /// Whether there may be a gradient.
+    is_tracked: bool,
+    /// What the gradients need: the logarithm of each query's sum of exponentials, of shape (batch and heads, queries) and `f32`.
+    logarithms: OnceLock<Tensor>,
 }
 
 /// The shapes, checked as far as the kernels do not.
@@ -123,47 +132,15 @@ impl Operation<3> for Attention {
         out: &Tensor,
         gradient: &Tensor,
     ) -> candle_core::Result<[Option<Tensor>; 3]> {
-        let (batch, heads, queries, head) = q.dims4()?;
-        let (_, key_heads, keys, _) = k.dims4()?;
-        let group = heads / key_heads;
-        let (matrices, wide) = (batch * heads, |x: &Tensor| x.to_dtype(DType::F32)?.contiguous());
-        let of_query = |x: &Tensor| wide(x)?.reshape((matrices, queries, head));
-        // Keys and values for each head of queries.
-        let shared = |x: &Tensor| {
-            let x = wide(x)?.reshape((batch * key_heads, 1, keys, head))?;
-            x.broadcast_as((batch * key_heads, group, keys, head))?
-                .contiguous()?
-                .reshape((matrices, keys, head))
-        };
-        let (query, result, gradient) = (of_query(q)?, of_query(out)?, of_query(gradient)?);
-        let (key, value) = (shared(k)?, shared(v)?);
-        let mut scores = (query.matmul(&key.t()?)? * f64::from(self.scale))?;
-        if self.causal {
-            scores = scores.broadcast_add(&hidden(queries, keys, q.device())?)?;
-        }
-        let exponentials = scores.broadcast_sub(&scores.max_keepdim(D::Minus1)?)?.exp()?;
-        let weights = exponentials.broadcast_div(&exponentials.sum_keepdim(D::Minus1)?)?;
-        let along = (&gradient * &result)?.sum_keepdim(D::Minus1)?;
-        let by_weights = gradient.matmul(&value.t()?)?.broadcast_sub(&along)?;
-        let by_scores = ((&weights * by_weights)? * f64::from(self.scale))?;
-        let by_query = by_scores.matmul(&key)?.reshape(q.shape())?;
-        let summed = |x: Tensor| {
-            let x = x.reshape((batch, key_heads, group, keys, head))?;
-            x.sum(2)?.to_dtype(q.dtype())
-        };
-        Ok([
-            Some(by_query.to_dtype(q.dtype())?),
-            Some(summed(by_scores.t()?.matmul(&query)?)?),
-            Some(summed(weights.t()?.matmul(&gradient)?)?),
-        ])
+        let op = self.name();
+        let logarithms = self.logarithms.get().ok_or(candle_core::Error::BackwardNotSupported { op })?;
+        let inputs = [q, k, v, out, logarithms, &streamable(gradient)?];
+        let gradients = compute(
+            inputs,
+            |call, inputs| by_type!("attention gradient", q.dtype(); F16 f16, BF16 bf16; T => backward::<T>(self, call, inputs)),
+        )?;
+        Ok(gradients.map(Some))
     }
-}
-
-/// Minus infinity where a query does not see a key, else zero.
-fn hidden(queries: usize, keys: usize, device: &candle_core::Device) -> candle_core::Result<Tensor> {
-    let hides = |query, key| key > query + keys - queries;
-    let mask = (0..queries * keys).map(|i| if hides(i / keys, i % keys) { f32::NEG_INFINITY } else { 0.0 });
-    Tensor::from_iter(mask, device)?.reshape((queries, keys))
 }
 
 fn forward<T: Attend + Element>(
@@ -176,25 +153,58 @@ fn forward<T: Attend + Element>(
     let (q, k, v) = (q.hold::<T>()?, k.hold::<T>()?, v.hold::<T>()?);
     let (q, k, v) = (q.flattened::<3>()?, k.flattened::<3>()?, v.flattened::<3>()?);
     call.load(&ready_made::KERNELS)?;
+    let (scale, causal) = (attention.scale, attention.causal);
     let [matrix, row, column] = q.strides();
-    if group == 1 {
-        attention_on(call.stream(), q, k, v, out.flattened::<3>()?, attention.scale, attention.causal)?;
-    } else if queries == 1 || (!attention.causal && matrix == queries * row) {
+    if attention.is_tracked {
+        let shape = [matrices * group, queries];
+        let mut logarithms = call.output::<f32>((shape[0], shape[1]))?;
+        attention_with_logarithms(
+            call.stream(),
+            q,
+            k,
+            v,
+            out.flattened::<3>()?,
+            logarithms.flattened::<2>()?,
+            scale,
+            causal,
+        )?;
+        // An operation is applied once, by the function above.
+        let _ = attention.logarithms.set(logarithms.finish().into_tensor());
+    } else if group > 1 && (queries == 1 || (!causal && matrix == queries * row)) {
         // The queries of all heads of a group see the same keys: they are rows of one matrix.
         let (rows, step) = (group * queries, if queries == 1 { matrix } else { row });
         let q = q.strided(0, [matrices, rows, head], [group * matrix, step, column])?;
         let out = out.elements().strided(0, [matrices, rows, head], [rows * head, head, 1])?;
-        attention_on(call.stream(), q, k, v, out, attention.scale, false)?;
+        attention_on(call.stream(), q, k, v, out, scale, false)?;
     } else {
-        // One launch for each head of a group: which keys a query sees depends on its row.
-        let (shape, mut elements) = ([matrices, queries, head], out.elements());
-        for member in 0..group {
-            let q = q.strided(member * matrix, shape, [group * matrix, row, column])?;
-            let first = member * queries * head;
-            let strides = [group * queries * head, head, 1];
-            let out = elements.reborrow().strided(first, shape, strides)?;
-            attention_on(call.stream(), q, k, v, out, attention.scale, attention.causal)?;
-        }
+        attention_on(call.stream(), q, k, v, out.flattened::<3>()?, scale, causal)?;
     }
     Ok(out.finish())
+}
+
+fn backward<T: Attend + Element>(
+    attention: &Attention,
+    call: &Call<'_>,
+    [q, k, v, out, logarithms, gradient]: [Input<'_>; 6],
+) -> Result<[Finished; 3]> {
+    let [mut dq, mut dk, mut dv] =
+        [call.output::<T>(q.dims())?, call.output::<T>(k.dims())?, call.output::<T>(v.dims())?];
+    let [q, k, v] = [q.hold::<T>()?, k.hold::<T>()?, v.hold::<T>()?];
+    let (out, logarithms, gradient) = (out.hold::<T>()?, logarithms.hold()?, gradient.hold::<T>()?);
+    call.load(&ready_made::KERNELS)?;
+    attention_backward(
+        call.stream(),
+        q.flattened()?,
+        k.flattened()?,
+        v.flattened()?,
+        out.flattened()?,
+        logarithms.view()?,
+        gradient.flattened()?,
+        dq.flattened()?,
+        dk.flattened()?,
+        dv.flattened()?,
+        attention.scale,
+        attention.causal,
+    )?;
+    Ok([dq.finish(), dk.finish(), dv.finish()])
 }

@@ -76,29 +76,70 @@ fn of_norms() -> Result<()> {
     Ok(())
 }
 
+/// Attention of candle's own operations, with as many queries of one head of keys as there are.
+fn composed_attention(x: &[Tensor], scale: f64, causal: bool) -> Result<Tensor> {
+    let ((batch, heads, queries, _), (_, key_heads, keys, head)) = (x[0].dims4()?, x[1].dims4()?);
+    let repeated = |x: &Tensor| {
+        let x = x.unsqueeze(2)?.broadcast_as((batch, key_heads, heads / key_heads, keys, head))?;
+        x.contiguous()?.reshape((batch, heads, keys, head))
+    };
+    let mut scores = (x[0].contiguous()?.matmul(&repeated(&x[1])?.t()?)? * scale)?;
+    if causal {
+        let hides = |i: usize| if i % keys > i / keys + keys - queries { f32::NEG_INFINITY } else { 0.0 };
+        let mask = Tensor::from_iter((0..queries * keys).map(hides), x[0].device())?;
+        scores = scores.broadcast_add(&mask.reshape((queries, keys))?)?;
+    }
+    candle_nn::ops::softmax(&scores, D::Minus1)?.matmul(&repeated(&x[2])?)
+}
+
 #[test]
 fn of_attention() -> Result<()> {
+    // Batch, heads of queries, heads of keys, queries, keys, columns.
+    let mut shapes =
+        vec![[2, 4, 2, 6, 9, 64], [1, 3, 3, 65, 65, 64], [1, 2, 1, 5, 70, 128], [2, 2, 2, 1, 33, 128]];
     for device in devices() {
-        let (q, k) =
-            (normal(&device, &[2, 4, 6, 64], DType::F16)?, normal(&device, &[2, 2, 9, 64], DType::F16)?);
-        let v = normal(&device, &[2, 2, 9, 64], DType::F16)?;
-        for causal in [false, true] {
-            let theirs = |x: &[Tensor]| {
-                let repeated = |x: &Tensor| {
-                    x.unsqueeze(2)?.broadcast_as((2, 2, 2, 9, 64))?.contiguous()?.reshape((2, 4, 9, 64))
-                };
-                let mut scores = (x[0].matmul(&repeated(&x[1])?.t()?)? * 0.125)?;
-                if causal {
-                    let hides = |i: usize| if i % 9 > i / 9 + 3 { f32::NEG_INFINITY } else { 0.0 };
-                    let mask = Tensor::from_iter((0..54).map(hides), x[0].device())?.reshape((6, 9))?;
-                    scores = scores.broadcast_add(&mask)?;
-                }
-                candle_nn::ops::softmax(&scores, D::Minus1)?.matmul(&repeated(&x[2])?)
-            };
-            let tensors = [q.clone(), k.clone(), v.clone()];
-            let ours = |x: &[Tensor]| attention(&x[0], &x[1], &x[2], 0.125, causal);
-            compare(&format!("{device:?} {causal}"), &tensors, 6e-3, ours, theirs)?;
+        if device.is_cuda() {
+            shapes.extend([[2, 6, 2, 300, 413, 64], [1, 8, 2, 257, 257, 128]]);
         }
+        for (dtype, tolerance) in [(DType::F16, 6e-3), (DType::BF16, 4e-2)] {
+            for [batch, heads, key_heads, queries, keys, head] in shapes.iter().copied() {
+                let tensor = |heads, rows| normal(&device, &[batch, heads, rows, head], dtype);
+                let tensors = [tensor(heads, queries)?, tensor(key_heads, keys)?, tensor(key_heads, keys)?];
+                let scale = 1.0 / (head as f64).sqrt();
+                for causal in [false, true] {
+                    let ours = |x: &[Tensor]| attention(&x[0], &x[1], &x[2], scale as f32, causal);
+                    let theirs = |x: &[Tensor]| composed_attention(x, scale, causal);
+                    let what = format!(
+                        "{device:?} {dtype:?} {batch} x {heads}/{key_heads} x {queries}/{keys} x {head}, causal: {causal}"
+                    );
+                    compare(&what, &tensors, tolerance, ours, theirs)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Operands that are views, of which some are copied, and one that has no gradient; the gradient of the result is a view as well.
+#[test]
+fn of_attention_of_views() -> Result<()> {
+    for device in devices() {
+        // Axes (batch, rows, heads, columns), as a projection makes them.
+        let q = normal(&device, &[2, 7, 4, 64], DType::F16)?;
+        let (cache, v) =
+            (normal(&device, &[2, 2, 20, 64], DType::F16)?, normal(&device, &[2, 2, 11, 64], DType::F16)?);
+        let views = |x: &[Tensor], v: &Tensor| -> Result<[Tensor; 3]> {
+            Ok([x[0].transpose(1, 2)?, x[1].narrow(2, 3, 11)?, v.clone()])
+        };
+        let ours = |x: &[Tensor]| {
+            let [q, k, v] = views(x, &v)?;
+            attention(&q, &k, &v, 0.125, true)?.transpose(1, 2)
+        };
+        let theirs = |x: &[Tensor]| {
+            let v = v.to_dtype(DType::F32)?;
+            composed_attention(&views(x, &v)?, 0.125, true)?.transpose(1, 2)
+        };
+        compare(&format!("{device:?}"), &[q, cache], 6e-3, ours, theirs)?;
     }
     Ok(())
 }
