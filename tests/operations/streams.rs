@@ -18,6 +18,8 @@ use std::fmt::Debug;
 use std::process::Command;
 use std::sync::OnceLock;
 
+#[path = "padded.rs"]
+mod padded;
 #[path = "weights.rs"]
 mod weights;
 

@@ -9,6 +9,7 @@ use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
 use cuda_tiles::pipeline::{AUTOMATIC, TWO_BLOCKS};
 use cuda_tiles::prelude::*;
+use cuda_tiles::shape::{Side, TileSide};
 
 use super::body::{GROUP, GemmConfig, Transposed, gemm_body};
 use super::epilogue::{Scales, Sum, finish};
@@ -49,18 +50,18 @@ macro_rules! kernel {
             const PROMOTED: bool,
         >(
             roles: WarpRoles<B>,
-            a: TmaLoad<T, Shape2<$a_rows, $a_columns>>,
-            b: TmaLoad<U, Shape2<$b_rows, $b_columns>>,
-            c: TmaStore<O, Shape2<M, N>>,
+            a: TmaLoad<T, (Side<$a_rows>, Side<$a_columns>)>,
+            b: TmaLoad<U, (Side<$b_rows>, Side<$b_columns>)>,
+            c: TmaStore<O, (Side<M>, Side<N>)>,
             bias: Span<O, (u32,)>,
             scales: ByValue<Scales<C>>,
             range: ByValue<TileRange>,
-            #[shared] ring: Ring<(SharedTile<T, Shape2<$a_rows, $a_columns>>, SharedTile<U, Shape2<$b_rows, $b_columns>>), $stages>,
+            #[shared] ring: Ring<(SharedTile<T, (Side<$a_rows>, Side<$a_columns>)>, SharedTile<U, (Side<$b_rows>, Side<$b_columns>)>), $stages>,
             #[shared] buffer: EpilogueBuffer<$warpgroups>,
         ) where
-            D<M>: Dimension,
-            D<N>: Dimension,
-            D<K>: Dimension,
+            D<M>: TileSide,
+            D<N>: TileSide,
+            D<K>: TileSide,
         {
             let config = GemmConfig::<GROUP, false, PROMOTED>;
             let mut buffer = buffer;

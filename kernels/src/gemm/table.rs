@@ -14,14 +14,16 @@
 ///
 /// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
 /// its transpose. Both are row-major.
+///
+/// Tiles of 192 columns are for GPUs with warpgroups alone: others would multiply 256 columns to use 192 of them.
 macro_rules! gemm_table {
     ($then:ident!($($arguments:tt)*)) => {
         $then! { $($arguments)*
             [f16 f16 f32 f16 split_k]
-            nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, tn 128 192 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, tt 128 192 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
@@ -40,10 +42,10 @@ macro_rules! gemm_table {
             threads_tt 64 64 64 false, threads_tt 16 64 64 false,
 
             [bf16 bf16 f32 bf16 split_k]
-            nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, tn 128 192 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, tt 128 192 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
@@ -106,14 +108,26 @@ macro_rules! instances {
     ($kernel:ident $then:tt $done:tt $types:tt; [$a:ident $b:ident $accumulator:ident $c:ident $decomposition:ident] $($rest:tt)*) => {
         instances!($kernel $then $done ($a, $b, $accumulator, $c); $($rest)*);
     };
+    (nn $then:tt [$($done:tt)*] ($($types:tt)*); nn $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(nn $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
+    };
     (nn $then:tt [$($done:tt)*] ($($types:tt)*); nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(nt $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
     };
     (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
+    (tn $then:tt [$($done:tt)*] ($($types:tt)*); tn $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(tn $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
+    };
     (tn $then:tt [$($done:tt)*] ($($types:tt)*); tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(tn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (tt $then:tt [$($done:tt)*] ($($types:tt)*); tt $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(tt $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
     };
     (tt $then:tt [$($done:tt)*] ($($types:tt)*); tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);

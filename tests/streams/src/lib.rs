@@ -7,6 +7,7 @@
 #![no_std]
 
 pub mod consumers;
+pub mod padded;
 pub mod pipelines;
 pub mod products;
 pub mod rings;

@@ -248,8 +248,8 @@ impl<T: Element, S: MatrixShape> StoreTile<T, S> {
 }
 
 impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
-    const ROWS: usize = <M::Count as PowerOfTwo>::COUNT;
-    const COLUMNS: usize = <N::Count as PowerOfTwo>::COUNT;
+    const ROWS: usize = M::LENGTH;
+    const COLUMNS: usize = N::LENGTH;
     /// Elements of 16 bytes.
     const GRANULE: usize = CHUNK_BYTES / size_of::<T::Bits>();
 
@@ -312,6 +312,16 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         if self.operand.matrix.map.is_null() { 0 } else { columns - columns % const { Self::GRANULE as u32 } }
     }
 
+    /// The first column of the matrix that is not the tile's own.
+    #[inline(always)]
+    fn end_of_columns(&self) -> u32 {
+        let columns = self.operand.matrix.layout.columns;
+        if const { Self::COLUMNS == <N::Count as PowerOfTwo>::COUNT } {
+            return columns;
+        }
+        columns.min((self.index[2] + 1) * Self::COLUMNS as u32)
+    }
+
     /// The contents of this tile before it is stored; zero outside the matrix.
     #[inline(always)]
     #[track_caller]
@@ -356,6 +366,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         let matrix =
             self.operand.matrix.pointer.wrapping_add((u64::from(batch) * layout.batch_pitch) as usize);
         let own = map.of_thread.apply(thread);
+        let end = self.end_of_columns();
         move |register| {
             let flat = own | map.of_register.apply(register);
             let (y, x) =
@@ -369,7 +380,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                     source,
                     1,
                     transfer::Cache::Ordinary,
-                    Some(y < layout.rows && x < layout.columns),
+                    Some(y < layout.rows && x < end),
                     T::ZERO,
                     |_, value| element = value,
                 )
@@ -438,11 +449,17 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         let (row, column) = (i * Self::ROWS as u32 + in_block * BOX_ROWS as u32, j * Self::COLUMNS as u32);
         // Nor must this number.
         let tma_columns = execution::rematerialise(self.tma_columns());
-        let panels = const { Self::COLUMNS / TmaStore::<T, (M, N)>::BOX.columns as usize };
+        let [panels, padded] = const {
+            let columns = TmaStore::<T, (M, N)>::BOX.columns as usize;
+            [Self::COLUMNS / columns, <N::Count as PowerOfTwo>::COUNT / columns]
+        };
         // Panel after panel: the registers of each lie behind those of the one before.
         <Accumulators<B> as Layout>::Registers::<(M, N)>::unroll(0, columns / 2, &mut |register| {
             let number = register / (columns / 2);
-            let (row_block, panel) = (number / panels, number % panels);
+            let (row_block, panel) = (number / padded, number % padded);
+            if panel >= panels {
+                return;
+            }
             let panel = Panel {
                 geometry: &geometry,
                 columns,
@@ -629,13 +646,14 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             && layout.batch_pitch.is_multiple_of(2)
             && self.operand.matrix.pointer.addr().is_multiple_of(2 * size);
         let own = map.of_thread.apply(thread);
+        let end = self.end_of_columns();
         let step = if pair { 2 } else { 1 };
         <L::Registers<(M, N)>>::unroll(0, step, &mut |register| {
             let flat = own | map.of_register.apply(register);
             let (y, x) =
                 (row + (flat >> column_bits) as u32, column + (flat & ((1 << column_bits) - 1)) as u32);
             let target = matrix.wrapping_add((u64::from(y) * layout.row_pitch + u64::from(x)) as usize);
-            let inside = |k: usize| y < layout.rows && x + (k as u32) < layout.columns;
+            let inside = |k: usize| y < layout.rows && x + (k as u32) < end;
             // SAFETY: the elements belong to this block's own tile, and are inside the matrix wherever the condition holds.
             unsafe {
                 if together && inside(1) {

@@ -58,9 +58,9 @@ impl MatrixLayout {
     note = "the tiles of `TmaLoad` and `TmaStore` have two axes, also where the tensor is a batch of matrices: `Shape2<128, 64>`"
 )]
 pub trait MatrixShape: Shape {
-    /// Rows of a tile.
+    /// Rows of a tile; without padding.
     const ROWS: usize;
-    /// Columns of a tile.
+    /// Columns of a tile; without padding.
     const COLUMNS: usize;
 }
 
@@ -68,8 +68,8 @@ impl<R: Dimension, C: Dimension> MatrixShape for (R, C)
 where
     (R, C): Shape,
 {
-    const ROWS: usize = <R::Count as PowerOfTwo>::COUNT;
-    const COLUMNS: usize = <C::Count as PowerOfTwo>::COUNT;
+    const ROWS: usize = R::LENGTH;
+    const COLUMNS: usize = C::LENGTH;
 }
 
 /// The longest row of a box in shared memory, in bytes: the widest swizzle of TMA, with which columns are read without
@@ -91,20 +91,26 @@ pub struct TensorBox {
 }
 
 impl TensorBox {
-    /// The box of tiles of `rows` rows and `columns` columns, of at most `most_rows` rows.
-    const fn of(rows: usize, columns: usize, element_bytes: usize, most_rows: usize) -> Self {
+    /// The box of tiles of `rows` rows and `columns` columns, of at most 64 rows. Rows and columns of a tile are whole boxes.
+    const fn of(rows: usize, columns: usize, element_bytes: usize) -> Self {
         let row_bytes = columns * element_bytes;
         assert!(
             row_bytes >= GRANULE_BYTES,
             "the rows of a `TmaLoad` or `TmaStore` tile are at least 16 bytes long: use tiles of more columns"
         );
-        let bytes = if row_bytes < PANEL_BYTES { row_bytes } else { PANEL_BYTES };
+        let bytes = power_of_two_in(row_bytes, PANEL_BYTES);
         Self {
             columns: (bytes / element_bytes) as u32,
-            rows: if rows < most_rows { rows } else { most_rows } as u32,
+            rows: power_of_two_in(rows, MOST_COPIED_ROWS) as u32,
             swizzle_bytes: bytes as u32,
         }
     }
+}
+
+/// The largest power of two of which `length` is a multiple, and at most `most`, a power of two.
+const fn power_of_two_in(length: usize, most: usize) -> usize {
+    let power = 1 << length.trailing_zeros();
+    if power < most { power } else { most }
 }
 
 /// The fields of both kinds of tensor-map operands.
@@ -189,7 +195,9 @@ unsafe impl<T: Element, S: MatrixShape> Send for TmaLoad<T, S> {}
 
 impl<T: Element, S: MatrixShape> TmaLoad<T, S> {
     /// The box of its tensor map.
-    pub const BOX: TensorBox = TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>(), MOST_COPIED_ROWS);
+    // Its rows have the panels of a `SharedTile`, which has room for padding.
+    pub const BOX: TensorBox =
+        TensorBox::of(S::ROWS, <S::Columns as PowerOfTwo>::COUNT, size_of::<T::Bits>());
 
     /// The matrix at `pointer`.
     ///
@@ -206,7 +214,13 @@ impl<T: Element, S: MatrixShape> TmaLoad<T, S> {
 
 impl<T: Element, S: MatrixShape> TmaStore<T, S> {
     /// The box of its tensor map.
-    pub const BOX: TensorBox = TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>(), 64);
+    pub const BOX: TensorBox = {
+        assert!(
+            S::ROWS == <S::Rows as PowerOfTwo>::COUNT,
+            "the columns of a `TmaStore` tile may be `Padded`, its rows may not"
+        );
+        TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>())
+    };
 
     /// The matrix at `pointer`.
     ///
@@ -279,7 +293,7 @@ streamed!(TmaLoad TmaStore);
 mod tests {
     use super::*;
     use crate::element::{f8e4m3, f16};
-    use crate::shape::Shape2;
+    use crate::shape::{D, Padded, Shape2};
 
     #[test]
     fn boxes_are_panels_of_tiles() {
@@ -290,6 +304,11 @@ mod tests {
         assert_eq!(TmaLoad::<f8e4m3, Shape2<64, 32>>::BOX, of(32, 64, 32));
         assert_eq!(TmaLoad::<f64, Shape2<8, 2>>::BOX, of(2, 8, 16));
         assert_eq!(TmaStore::<f32, Shape2<128, 256>>::BOX, of(32, 64, 128));
+        assert_eq!(TmaLoad::<f16, (Padded<160>, D<64>)>::BOX, of(64, 32, 128));
+        assert_eq!(TmaLoad::<f16, (Padded<192>, D<64>)>::BOX, of(64, 64, 128));
+        assert_eq!(TmaLoad::<f16, (D<64>, Padded<160>)>::BOX, of(64, 64, 128));
+        assert_eq!(TmaStore::<f16, (D<128>, Padded<160>)>::BOX, of(32, 64, 64));
+        assert_eq!(TmaStore::<f16, (D<128>, Padded<192>)>::BOX, of(64, 64, 128));
         assert_eq!(TmaStore::<f16, Shape2<16, 8>>::BOX, of(8, 16, 16));
     }
 

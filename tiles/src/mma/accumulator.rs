@@ -64,8 +64,17 @@ pub(crate) fn unset<C: Element, N: PowerOfTwo>() -> Registers<C, N> {
 impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// Whether `wgmma` can accumulate in this type.
     pub(crate) const BY_WARPGROUPS: bool = WARPGROUPS && size_of::<C::Bits>() == 4;
-    const REGISTERS: usize =
-        <<Accumulators<B> as Layout>::Registers<S> as PowerOfTwo>::COUNT * size_of::<C::Bits>() / 4;
+    /// The registers of 32 bits in use. Those of padded columns lie behind all others, if a warpgroup has one block of rows.
+    const REGISTERS: usize = {
+        let registers =
+            <<Accumulators<B> as Layout>::Registers<S> as PowerOfTwo>::COUNT * size_of::<C::Bits>() / 4;
+        let (columns, in_use) = (<S::Columns as PowerOfTwo>::COUNT, Self::COLUMNS_IN_USE);
+        if registers == columns / 2 { in_use / 2 } else { registers }
+    };
+    const COLUMNS_IN_USE: usize = match S::DESCRIPTION.rank {
+        0 => 1,
+        rank => S::LENGTHS[rank - 1],
+    };
 
     /// Accumulators that begin at zero.
     #[inline(always)]
@@ -138,8 +147,8 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     #[inline(always)]
     pub(crate) fn pin<const WAIT: bool>(&mut self) {
         if Self::BY_WARPGROUPS {
-            // SAFETY: the accumulators have 32 bits, as `BY_WARPGROUPS` asks. These are therefore all of their registers, a
-            // power of two of them. All threads of the block run this alike.
+            // SAFETY: the accumulators have 32 bits, as `BY_WARPGROUPS` asks. These are therefore their first registers: all, a
+            // power of two of them, or half as many as there are padded columns. All threads of the block run this alike.
             unsafe {
                 warpgroup::pin::<WAIT>(Self::REGISTERS, core::ptr::from_mut(&mut self.registers).cast())
             }

@@ -9,6 +9,7 @@ use crate::mma::accumulator::Accumulator;
 use crate::mma::instruction_shape::{MN_MAJOR_BYTES, STEP_BYTES, STEP_COLUMNS, WHOLE_PANEL};
 use crate::mma::instructions::SharedMma;
 use crate::mma::operand::OperandA;
+use crate::mma::shapes::assert_rows_and_depth_are_whole;
 use crate::mma::types::ProductOf;
 use crate::registers::{PowerOfTwo, Product, Quotient};
 use crate::shape::Dimension;
@@ -42,6 +43,8 @@ pub(crate) trait Pair<'k>: Copy {
     const COLUMNS: usize = <<Self::N as Dimension>::Count as PowerOfTwo>::COUNT;
     /// See [`ROWS`](Self::ROWS).
     const DEPTH: usize = <<Self::K as Dimension>::Count as PowerOfTwo>::COUNT;
+    /// The columns in use: fewer than [`COLUMNS`](Self::COLUMNS) if they are [`Padded`](crate::shape::Padded).
+    const COLUMNS_IN_USE: usize = Self::N::LENGTH;
     /// Threads of the block.
     const THREADS: usize = <<Self::Block as Block>::Threads as PowerOfTwo>::COUNT;
     /// Bytes of an element.
@@ -85,7 +88,8 @@ pub(crate) trait Pair<'k>: Copy {
     /// Blocks of 64 rows of a warpgroup.
     const ROW_BLOCKS: usize = <RowBlocks<'k, Self> as PowerOfTwo>::COUNT;
     /// Columns of one `wgmma`.
-    const COLUMNS_AT_ONCE: usize = if Self::COLUMNS < STEP_COLUMNS { Self::COLUMNS } else { STEP_COLUMNS };
+    const COLUMNS_AT_ONCE: usize =
+        if Self::COLUMNS_IN_USE < STEP_COLUMNS { Self::COLUMNS_IN_USE } else { STEP_COLUMNS };
 
     /// Operand A.
     fn a(self) -> Self::A;
@@ -125,9 +129,10 @@ pub(crate) struct PairOf<X, Y, C, M, N, K, B> {
     kind: PhantomData<(C, M, N, K, B)>,
 }
 
-impl<X, Y, C, M, N, K, B> PairOf<X, Y, C, M, N, K, B> {
+impl<X, Y, C, M: Dimension, N, K: Dimension, B> PairOf<X, Y, C, M, N, K, B> {
     #[inline(always)]
     pub(crate) fn new(a: X, b: Y) -> Self {
+        const { assert_rows_and_depth_are_whole::<(M, K)>() };
         Self { a, b, kind: PhantomData }
     }
 }

@@ -4,7 +4,7 @@ use crate::arch::matrix::multiply_add_f32;
 use crate::element::{Cast, f4e2m1, f8e4m3, f8e5m2, f8e8m0, f8ue5m3};
 use crate::layout::movement::Extraction;
 use crate::layout::{Accumulators, Layout};
-use crate::mma::shapes::MatrixParts;
+use crate::mma::shapes::{MatrixParts, assert_rows_and_depth_are_whole};
 use crate::mma::tile::mma;
 use crate::mma::types::MultiplyAccumulate;
 use crate::registers::{PowerOfTwo, Quotient};
@@ -138,6 +138,7 @@ where
     N: Layout<Block = L::Block>,
 {
     let block = const {
+        assert_rows_and_depth_are_whole::<SA>();
         assert!(
             scales_fit::<SX, SA, S>(0),
             "scaled_mma: the scales of A have its rows, and along k one for each block"

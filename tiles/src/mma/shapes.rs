@@ -1,7 +1,15 @@
 //! The shapes of matrices that multiply.
 
 use crate::sealed::{Sealed, sealed};
-use crate::shape::{BroadcastDimension, D, Dimension, Shape};
+use crate::shape::{ALL, BroadcastDimension, D, Dimension, Shape, is_padded};
+
+/// Refuses an operand A of shape `S` whose rows or columns are padded: the elements behind would be added to sums of others.
+pub(crate) const fn assert_rows_and_depth_are_whole<S: Shape>() {
+    assert!(
+        !is_padded::<S>(ALL),
+        "the columns of a product may be `Padded`, its rows and its contracted axis may not"
+    );
+}
 
 /// The shape of an operand A that multiplies with an operand B of shape `R` into accumulators of shape `S`.
 ///

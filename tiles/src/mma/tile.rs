@@ -3,7 +3,7 @@
 use crate::arch;
 use crate::element::{Element, Repack, f8e4m3, f8e5m2};
 use crate::layout::{Accumulators, Layout};
-use crate::mma::shapes::{MatrixProduct, MultiplyShapes};
+use crate::mma::shapes::{MatrixProduct, MultiplyShapes, assert_rows_and_depth_are_whole};
 use crate::mma::types::{Multiply, MultiplyAccumulate};
 use crate::mma::warp::{self, Whole};
 use crate::mma::warpgroups::{self, Operands};
@@ -57,6 +57,7 @@ where
     M: Layout<Block = L::Block>,
     N: Layout<Block = L::Block>,
 {
+    const { assert_rows_and_depth_are_whole::<SA>() };
     let mut acc = *acc.spread::<S, Accumulators<L::Block>>().registers();
     if !arch::TILES_IN_REGISTERS {
         cpu::multiply::<T, U, C, SA, SB, S, L, M, _>(&a, &b, &mut acc);

@@ -83,7 +83,7 @@ unsafe fn issue_half<'k, P: Pair<'k>, const PENDING: u64>(
         let (block, step) = place(i);
         let add = if step > 0 { 1 } else { acc.adds };
         let mut column = 0;
-        while column < P::COLUMNS {
+        while column < P::COLUMNS_IN_USE {
             let own = first.wrapping_add((block * P::COLUMNS + column) / 2);
             let b_at =
                 b_descriptor.at(threads::word(b.address()), column / at_once) + b_descriptor.step(step);

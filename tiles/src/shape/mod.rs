@@ -5,12 +5,15 @@
 
 mod broadcast;
 pub(crate) mod order;
+mod padded;
 mod resize;
 mod scale;
 
 pub use broadcast::{Broadcast, BroadcastDimension, BroadcastsTo, FitsShape};
 pub(crate) use order::is_permutation;
 pub use order::{AxisDimension, AxisOrder, Swap, Transpose};
+pub(crate) use padded::is_padded;
+pub use padded::{Padded, Side, TileSide};
 pub use resize::{DimensionCount, Flatten, Halve, InsertAxis, Lengthen, Squeeze};
 pub use scale::{DimensionSize, Power, ScaleAxis};
 
@@ -46,6 +49,8 @@ pub trait Dimension:
 {
     /// The size as a power of two.
     type Count: PowerOfTwo;
+    /// The elements in use: all of them, unless the dimension is [`Padded`].
+    const LENGTH: usize = <Self::Count as PowerOfTwo>::COUNT;
 }
 
 macro_rules! dimensions {
@@ -118,6 +123,8 @@ pub trait Shape:
     type Columns: PowerOfTwo;
     /// The shape as data.
     const DESCRIPTION: ShapeDescription;
+    /// The elements in use along each dimension; 1 beyond the rank.
+    const LENGTHS: [usize; MAXIMUM_RANK];
     /// The number of elements.
     const LEN: usize = <Self::Count as PowerOfTwo>::COUNT;
 }
@@ -188,6 +195,12 @@ macro_rules! shapes {
                     }
                     log
                 },
+            };
+            const LENGTHS: [usize; MAXIMUM_RANK] = {
+                let dimensions: &[usize] = &[$($name::LENGTH),*];
+                let mut lengths = [1; MAXIMUM_RANK];
+                lengths.split_at_mut(dimensions.len()).0.copy_from_slice(dimensions);
+                lengths
             };
         }
     )* };

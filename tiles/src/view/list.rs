@@ -6,7 +6,7 @@
 use super::index::TileIndex;
 use super::ownership::{NamedBy, Naming, TakesNames};
 use super::padding::Padding;
-use super::partition_check::assert_same_list;
+use super::partition_check::{assert_same_list, assert_whole};
 use super::tiled::{PartitionView, TiledView};
 use crate::context::Cx;
 use crate::element::{Element, StoredAs};
@@ -148,7 +148,8 @@ where
             assert!(
                 E::RANK >= 1 && E::RANK < MAXIMUM_RANK,
                 "tensors of a list that is cut have one axis to three"
-            )
+            );
+            assert_whole::<S>();
         };
         cx.assert_current();
         assert_same_list::<T, E, A, M, G, S, B, N, ITEMS>(&self, cx);

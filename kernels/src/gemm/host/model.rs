@@ -60,6 +60,7 @@ fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 1, (64, 64)) => (0.342, 2.4),
         (Loads::Tma, 1, (16, 64)) => (0.229, 1.0),
         (Loads::Tma, 2, (128, 256)) => (0.591, 4.6),
+        (Loads::Tma, 2, (128, 192)) => (0.43, 2.9),
         (Loads::Tma, 2, (128, 128)) => (0.285, 2.5),
         (Loads::Tma, 2, (64, 128)) => (0.407, 2.4),
         (Loads::Tma, 2, (64, 64)) => (0.354, 1.25),
@@ -199,10 +200,11 @@ fn pack(bytes: usize) -> f64 {
     PACK + 2.0 * bytes as f64 / BANDWIDTH
 }
 
-/// The multiplications of a plan, including those outside the result at the edges of tiles.
+/// The multiplications of a plan without `wgmma`, including those outside the result at the edges of tiles and in padded columns.
 fn operations(problem: &Problem, plan: Plan) -> f64 {
     let passes = if plan.decomposition == Decomposition::DataParallel { 1.0 } else { 2.0 };
-    problem.tiles(plan) as f64 * (plan.rows * plan.columns * problem.depth.max(1)) as f64 * passes
+    let columns = plan.columns.next_power_of_two();
+    problem.tiles(plan) as f64 * (plan.rows * columns * problem.depth.max(1)) as f64 * passes
 }
 
 #[cfg(test)]

@@ -117,10 +117,12 @@ macro_rules! candidate {
                     && size_of::<$accumulator>() == 4
                     && !is_integer::<$a>()
                     && !$promoted,
-                // Without `wgmma`, warps load MN-major elements of 32 bits one by one.
+                // Without `wgmma`, warps load MN-major elements of 32 bits one by one. Kernels with padded columns are for `wgmma`
+                // alone, as the table says.
                 wgmma_only: matches!(Loads::$loads, Loads::Tma)
-                    && size_of::<$a>() == 4
-                    && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row)),
+                    && (size_of::<$a>() == 4
+                        && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row))
+                        || !usize::is_power_of_two($n)),
             },
             description: || instance!($kernel $loads [$a $b $accumulator $c] $m $n $k $promoted).description(),
             launch: |stream, blocks, Operands { a, b, c, bias, scales, range }| {

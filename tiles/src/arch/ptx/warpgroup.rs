@@ -62,7 +62,10 @@ macro_rules! with_registers {
     (8, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7]); };
     (16, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15]); };
     (32, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31]); };
+    (48, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47]); };
     (64, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63]); };
+    (80, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79]); };
+    (96, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95]); };
     (128, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119 120 121 122 123 124 125 126 127]); };
 }
 
@@ -103,7 +106,10 @@ with_registers!(4, pin!(pin_4,));
 with_registers!(8, pin!(pin_8,));
 with_registers!(16, pin!(pin_16,));
 with_registers!(32, pin!(pin_32,));
+with_registers!(48, pin!(pin_48,));
 with_registers!(64, pin!(pin_64,));
+with_registers!(80, pin!(pin_80,));
+with_registers!(96, pin!(pin_96,));
 with_registers!(128, pin!(pin_128,));
 
 macro_rules! undef {
@@ -155,11 +161,11 @@ pub unsafe fn undef(count: usize, d: *mut u32) {
 /// Pins `count` accumulators to this place in the program; with `WAIT`, behind all groups.
 ///
 /// # Safety
-/// `count` is a power of two, and `d` valid for as many registers. With `WAIT`, all threads of the warpgroup execute this same
-/// call.
+/// `count` is a power of two, or 48, 80 or 96, and `d` valid for as many registers. With `WAIT`, all threads of the warpgroup execute
+/// this same call.
 #[inline(always)]
 pub unsafe fn pin<const WAIT: bool>(count: usize, d: *mut u32) {
-    // SAFETY: the same contract. Powers of two above 64 are multiples of 128. Several pins wait for the same groups.
+    // SAFETY: the same contract. All other powers of two are multiples of 128. Several pins wait for the same groups.
     unsafe {
         match count {
             1 => pin_1::<WAIT>(d),
@@ -168,7 +174,10 @@ pub unsafe fn pin<const WAIT: bool>(count: usize, d: *mut u32) {
             8 => pin_8::<WAIT>(d),
             16 => pin_16::<WAIT>(d),
             32 => pin_32::<WAIT>(d),
+            48 => pin_48::<WAIT>(d),
             64 => pin_64::<WAIT>(d),
+            80 => pin_80::<WAIT>(d),
+            96 => pin_96::<WAIT>(d),
             _ => {
                 let mut first = 0;
                 while first < count {
@@ -192,7 +201,10 @@ macro_rules! products {
             with_registers!(8, $kind!(n16, registers_n16, 16, $types,));
             with_registers!(16, $kind!(n32, registers_n32, 32, $types,));
             with_registers!(32, $kind!(n64, registers_n64, 64, $types,));
+            with_registers!(48, $kind!(n96, registers_n96, 96, $types,));
             with_registers!(64, $kind!(n128, registers_n128, 128, $types,));
+            with_registers!(80, $kind!(n160, registers_n160, 160, $types,));
+            with_registers!(96, $kind!(n192, registers_n192, 192, $types,));
             with_registers!(128, $kind!(n256, registers_n256, 256, $types,));
 
             /// Multiplies the operands in shared memory that the descriptors `a` and `b` describe. The product is added to the
@@ -202,7 +214,7 @@ macro_rules! products {
             /// # Safety
             /// All threads of the warpgroup execute this same call. Nobody writes the descriptors' operands until the
             /// multiplication is done. `d` is valid for `columns / 2` registers, which nobody touches until then. `columns` is
-            /// a power of two from 8 to 256.
+            /// a power of two from 8 to 256, or 96, 160 or 192.
             #[inline(always)]
             pub unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, d: *mut u32, add: u32, a: u64, b: u64) {
                 // SAFETY: the same contract.
@@ -212,7 +224,10 @@ macro_rules! products {
                         16 => n16::<TA, TB>(d, add, a, b),
                         32 => n32::<TA, TB>(d, add, a, b),
                         64 => n64::<TA, TB>(d, add, a, b),
+                        96 => n96::<TA, TB>(d, add, a, b),
                         128 => n128::<TA, TB>(d, add, a, b),
+                        160 => n160::<TA, TB>(d, add, a, b),
+                        192 => n192::<TA, TB>(d, add, a, b),
                         _ => n256::<TA, TB>(d, add, a, b),
                     }
                 }
@@ -231,7 +246,10 @@ macro_rules! products {
                         16 => registers_n16::<TB>(d, add, a, b),
                         32 => registers_n32::<TB>(d, add, a, b),
                         64 => registers_n64::<TB>(d, add, a, b),
+                        96 => registers_n96::<TB>(d, add, a, b),
                         128 => registers_n128::<TB>(d, add, a, b),
+                        160 => registers_n160::<TB>(d, add, a, b),
+                        192 => registers_n192::<TB>(d, add, a, b),
                         _ => registers_n256::<TB>(d, add, a, b),
                     }
                 }

@@ -4,9 +4,7 @@ use crate::arch::threads::{self, Address};
 use crate::arch::{barriers, bulk, execution};
 use crate::element::Element;
 use crate::layout::Block;
-use crate::memory::shared_tile::{
-    ALIGNMENT, CHUNK_BYTES, Geometry, MOST_COPIED_ROWS, SharedTile, SharedTileShape,
-};
+use crate::memory::shared_tile::{ALIGNMENT, CHUNK_BYTES, Geometry, SharedTile, SharedTileShape};
 use crate::memory::stage_layout::StageLayout;
 use crate::memory::tensor_map::{Matrix, TmaLoad};
 use crate::registers::PowerOfTwo;
@@ -133,7 +131,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
     unsafe fn copy_by_tma(self, target: Address, full: Address) {
         let map = self.matrix.map.cast::<u8>();
         self.for_each_box(|offset, row, column| {
-            // SAFETY: the map's box is a panel of at most `MOST_COPIED_ROWS` rows; the target has room for it by the caller's contract.
+            // SAFETY: the map's box is rows of a panel; the target has room for it by the caller's contract.
             // Stages are aligned for any swizzle. Columns are multiples of a panel's bytes, at least 16.
             unsafe { bulk::load(threads::offset(target, offset), map, full, [column, row, self.batch]) }
         });
@@ -142,7 +140,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
     #[inline(always)]
     fn bytes_by_tma(&self) -> u32 {
         if self.unset == [false, false] {
-            return const { <SharedTile<T, (R, C)> as StageLayout>::BYTES as u32 };
+            return const { Self::BOX_BYTES * (R::LENGTH as u32 / Self::BOX_ROWS) * Self::PANELS as u32 };
         }
         let mut bytes = 0;
         self.for_each_box(|_, _, _| bytes += const { Self::BOX_BYTES });
@@ -234,22 +232,26 @@ pub(crate) const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>
 impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
     const GEOMETRY: Geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
     /// The bytes of a box of the tensor map.
-    const BOX_BYTES: u32 = TmaLoad::<T, (R, C)>::BOX.rows * Self::GEOMETRY.panel_bytes as u32;
+    const BOX_BYTES: u32 = Self::BOX_ROWS * Self::GEOMETRY.panel_bytes as u32;
+    /// The rows of a box.
+    const BOX_ROWS: u32 = TmaLoad::<T, (R, C)>::BOX.rows;
+    /// The panels in use.
+    const PANELS: usize = C::LENGTH.div_ceil(Self::GEOMETRY.panel_columns());
 
     /// Calls `body` for each box that TMA loads: with its offset in the stage, and with its first row and column in the tensor.
     #[inline(always)]
     fn for_each_box(&self, mut body: impl FnMut(usize, u32, u32)) {
         let geometry = const { Self::GEOMETRY };
         let mut panel = 0;
-        while panel < geometry.panels {
+        while panel < const { Self::PANELS } {
             let column = self.column + (panel * geometry.panel_columns()) as u32;
             let mut first = 0;
-            while first < geometry.rows {
+            while first < const { R::LENGTH } {
                 let row = self.row + first as u32;
                 if self.has_box(row, column) {
                     body(panel * geometry.panel_stride() + first * geometry.panel_bytes, row, column);
                 }
-                first += MOST_COPIED_ROWS;
+                first += const { Self::BOX_ROWS as usize };
             }
             panel += 1;
         }
@@ -414,7 +416,7 @@ impl<T: Element, S> Iterator for LoadTiles<T, S> {
 impl<T: Element, S> ExactSizeIterator for LoadTiles<T, S> {}
 
 impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
-    const TILE: (u32, u32) = (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32);
+    const TILE: (u32, u32) = (R::LENGTH as u32, C::LENGTH as u32);
 
     /// The numbers of tiles along the rows' axis and along the columns' axis, partial tiles at the edges included.
     #[inline(always)]

@@ -15,6 +15,7 @@ use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 use crate::view::Padding;
 use crate::view::located::{Located, Part, reach};
+use crate::view::partition_check::assert_whole;
 use crate::view::transfer::{self, Cache};
 use core::marker::PhantomData;
 
@@ -111,6 +112,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         cx: Cx<B>,
         shape: S,
     ) -> GatherScatterView<TensorSpan<T, E, A, M, G>, S, B> {
+        const { assert_whole::<S>() };
         let _ = (cx, shape);
         GatherScatterView { span: self, shape: PhantomData }
     }

@@ -1,0 +1,11 @@
+//! a `Padded` axis is not reduced: its last elements may have any value
+
+use cuda_tiles::prelude::*;
+use cuda_tiles::shape::Padded;
+
+#[kernel]
+fn kernel_under_test(cx: Cx) {
+    let _ = cx.ones::<f32>((D::<8>, Padded::<96>)).sum::<1>();
+}
+
+fn main() {}

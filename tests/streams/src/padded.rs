@@ -1,0 +1,84 @@
+//! Products in tiles of 96, 160 and 192 columns, with every epilogue.
+
+use cuda_tiles::mma::KLoopElement;
+use cuda_tiles::prelude::*;
+use cuda_tiles::shape::{Side, TileSide};
+
+/// Kernels of `c = a b + bias + c` for operands that are stored as they are or transposed.
+///
+/// Tiles are 64 x `N`, and `K` deep. Where warps multiply, tiles of 160 columns and more would need all registers.
+macro_rules! padded {
+    ($(
+        $(#[$documentation:meta])*
+        $name:ident: $walk_a:ident($depth:tt) [$rows_a:ident, $columns_a:ident] $(.$transpose_a:ident)?,
+        $walk_b:ident [$rows_b:ident, $columns_b:ident] $(.$transpose_b:ident)?, $multiply:ident,
+        $instances:tt;
+    )*) => { $(
+        $(#[$documentation])*
+        #[kernel(threads = 128, producer = 32, min_blocks = 1, instances $instances)]
+        pub fn $name<
+            T: KLoopElement<T, Accumulator = C>,
+            C: Number + Cast<O>,
+            O: Element + Cast<C>,
+            const M: usize,
+            const N: usize,
+            const K: usize,
+        >(
+            roles: WarpRoles,
+            a: TmaLoad<T, (Side<$rows_a>, Side<$columns_a>)>,
+            b: TmaLoad<T, (Side<$rows_b>, Side<$columns_b>)>,
+            c: TmaStore<O, (Side<M>, Side<N>)>,
+            bias: Span<O, (u32,)>,
+            directly: u32,
+            #[shared] ring: Ring<
+                (
+                    SharedTile<T, (Side<$rows_a>, Side<$columns_a>)>,
+                    SharedTile<T, (Side<$rows_b>, Side<$columns_b>)>,
+                ),
+                3,
+            >,
+            #[shared] mut buffer: EpilogueBuffer<1>,
+        ) where
+            D<M>: TileSide,
+            D<N>: TileSide,
+            D<K>: TileSide,
+        {
+            let steps = a.tile_counts().$depth;
+            let loads = roles
+                .tile_indices(Grouped::<8>, c.tile_counts())
+                .flat_map(move |[_, i, j]| a.$walk_a(i).zip(b.$walk_b(j)));
+            roles.pipeline(ring, loads, move |cx, mut consumer| {
+                for tile in c.schedule(cx, Grouped::<8>) {
+                    let sums = consumer
+                        .k_loop(steps)
+                        .accumulate(|acc, (a, b)| acc.$multiply(a$(.$transpose_a())?, b$(.$transpose_b())?));
+                    let sums = tile.add_previous(cx, tile.add_row(cx, sums, bias), C::ONE).cast::<O>();
+                    if directly == 0 {
+                        tile.store(&mut buffer, sums);
+                    } else {
+                        tile.store_directly(sums);
+                    }
+                }
+            });
+        }
+    )* };
+}
+padded! {
+    /// A is K-major, B is MN-major.
+    padded_nn: row(1) [M, K], column [K, N], mma, (
+        <f16, f32, f16, 64, 96, 64>, <f16, f32, f32, 64, 160, 64> if warpgroups, <bf16, f32, bf16, 64, 192, 64> if warpgroups
+    );
+    /// Both operands are K-major.
+    padded_nt: row(1) [M, K], row [N, K].transposed, mma, (
+        <f16, f32, f32, 64, 96, 32>, <bf16, f32, bf16, 64, 160, 64> if warpgroups, <f16, f32, f16, 64, 192, 64> if warpgroups,
+        <i8, i32, i8, 64, 96, 64>, <i8, i32, i8, 64, 160, 128> if warpgroups, <i8, i32, i8, 64, 192, 128> if warpgroups
+    );
+    /// A is MN-major, B is K-major. With `tf32`, A goes through registers.
+    padded_tt: column(0) [K, M].transposed, row [N, K].transposed, mma, (
+        <tf32, f32, f32, 64, 96, 32>, <tf32, f32, f32, 64, 192, 32> if warpgroups, <f16, f32, f16, 128, 96, 64> if warpgroups
+    );
+    /// Promoted accumulation.
+    padded_promoted: row(1) [M, K], row [N, K].transposed, mma_promoted, (
+        <f8e4m3, f32, f32, 64, 96, 64> if warpgroups, <f8e4m3, f32, f16, 64, 192, 64> if warpgroups
+    );
+}
