@@ -1,4 +1,4 @@
-//! a `Padded` axis is not reduced: its last elements may have any value
+//! a `Padded` axis is not reduced, scanned or sorted: its last elements may have any value
 
 use cuda_tiles::prelude::*;
 use cuda_tiles::shape::Padded;

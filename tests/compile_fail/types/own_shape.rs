@@ -21,6 +21,7 @@ impl Shape for Other {
     type Rows = <Shape1<1024> as Shape>::Rows;
     type Columns = <Shape1<1024> as Shape>::Columns;
     const DESCRIPTION: ShapeDescription = <Shape1<1024> as Shape>::DESCRIPTION;
+    const LENGTHS: [usize; 4] = <Shape1<1024> as Shape>::LENGTHS;
     const LEN: usize = 1;
 }
 

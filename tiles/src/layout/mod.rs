@@ -37,7 +37,7 @@ pub(crate) use scan::{Carrier, Field, Scan, ScanPlan};
 use crate::arch;
 use crate::registers::{IfEqual, Maximum, Minimum, PowerOfTwo, Product, Quotient};
 use crate::sealed::{Sealed, sealed};
-use crate::shape::{Axis, Shape, ShapeDescription, is_padded};
+use crate::shape::{Axis, Shape, ShapeDescription};
 use core::marker::PhantomData;
 use typenum::{Const, ToUInt};
 
@@ -204,10 +204,8 @@ impl<L: Layout, S: Shape> Map<L, S> {
 pub(crate) struct Reduction<S, L, const A: usize>(PhantomData<(S, L)>);
 
 impl<S: Axis<A>, L: Layout, const A: usize> Reduction<S, L, A> {
-    pub(crate) const PLAN: ReductionPlan = {
-        assert!(!is_padded::<S>(A), "a `Padded` axis is not reduced: its last elements may have any value");
-        ReductionPlan::new(&Map::<L, S>::MAP, <S::Inner as PowerOfTwo>::LOG, <S::Length as PowerOfTwo>::LOG)
-    };
+    pub(crate) const PLAN: ReductionPlan =
+        ReductionPlan::new(&Map::<L, S>::MAP, <S::Inner as PowerOfTwo>::LOG, <S::Length as PowerOfTwo>::LOG);
 }
 
 /// The layout of loads, stores and creations: row-major pieces of [`Block::Vector`] elements, one a thread.

@@ -5,7 +5,7 @@
 
 use super::Block;
 use crate::registers::PowerOfTwo;
-use crate::shape::{Axis, is_padded};
+use crate::shape::Axis;
 use core::marker::PhantomData;
 
 /// Neighbouring bits of a number: `count` of them from bit `first` on.
@@ -135,17 +135,11 @@ impl ScanPlan {
 pub(crate) struct Scan<S, B, const A: usize>(PhantomData<(S, B)>);
 
 impl<S: Axis<A>, B: Block, const A: usize> Scan<S, B, A> {
-    pub(crate) const PLAN: ScanPlan = {
-        assert!(
-            !is_padded::<S>(A),
-            "a `Padded` axis is not scanned or sorted: its last elements may have any value"
-        );
-        ScanPlan::new(
-            S::DESCRIPTION.bits(),
-            <B::Vector as PowerOfTwo>::LOG,
-            <B::Threads as PowerOfTwo>::LOG,
-            <S::Inner as PowerOfTwo>::LOG,
-            <S::Length as PowerOfTwo>::LOG,
-        )
-    };
+    pub(crate) const PLAN: ScanPlan = ScanPlan::new(
+        S::DESCRIPTION.bits(),
+        <B::Vector as PowerOfTwo>::LOG,
+        <B::Threads as PowerOfTwo>::LOG,
+        <S::Inner as PowerOfTwo>::LOG,
+        <S::Length as PowerOfTwo>::LOG,
+    );
 }

@@ -9,7 +9,7 @@ use crate::element::{Element, Ordered};
 use crate::layout::{Blocked, Layout, Slice};
 use crate::registers::Registers;
 use crate::sealed::Sealed;
-use crate::shape::{Axis, Shape};
+use crate::shape::{Axis, PADDED_AXIS, Shape, is_padded};
 use crate::tile::Tile;
 
 /// A tuple of two to four tiles of one shape, with any element types.
@@ -89,6 +89,7 @@ pub trait TileTuple: Sealed + Copy {
     where
         Self::Shape: Axis<A>,
     {
+        const { assert!(!is_padded::<Self::Shape>(A), "{}", PADDED_AXIS) };
         let values = self.to_registers::<Self::Layout>();
         Self::from_registers(reduce::<Self::Values, Self::Shape, Self::Layout, A>(
             |i| values.get(i),
@@ -122,6 +123,7 @@ pub trait TileTuple: Sealed + Copy {
     where
         Self::Shape: Axis<A>,
     {
+        const { assert!(!is_padded::<Self::Shape>(A), "{}", PADDED_AXIS) };
         self.scan_with::<A>(identity, combine, Inclusive)
     }
 
@@ -136,6 +138,7 @@ pub trait TileTuple: Sealed + Copy {
     where
         Self::Shape: Axis<A>,
     {
+        const { assert!(!is_padded::<Self::Shape>(A), "{}", PADDED_AXIS) };
         scanned::<Self, A, _>(self, identity, combine, form)
     }
 
@@ -161,6 +164,7 @@ pub trait TileTuple: Sealed + Copy {
         Self::Shape: Axis<A>,
         Self::Key: Ordered,
     {
+        const { assert!(!is_padded::<Self::Shape>(A), "{}", PADDED_AXIS) };
         self.sort_by_key_with::<A>(Ascending)
     }
 
@@ -176,6 +180,7 @@ pub trait TileTuple: Sealed + Copy {
         Self::Shape: Axis<A>,
         Self::Key: Ordered,
     {
+        const { assert!(!is_padded::<Self::Shape>(A), "{}", PADDED_AXIS) };
         sorted_by_key::<Self, A, _>(self, order)
     }
 }

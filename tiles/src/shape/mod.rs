@@ -12,7 +12,7 @@ mod scale;
 pub use broadcast::{Broadcast, BroadcastDimension, BroadcastsTo, FitsShape};
 pub(crate) use order::is_permutation;
 pub use order::{AxisDimension, AxisOrder, Swap, Transpose};
-pub(crate) use padded::is_padded;
+pub(crate) use padded::{PADDED_AXIS, PADDED_VIEW, is_padded};
 pub use padded::{Padded, Side, TileSide};
 pub use resize::{DimensionCount, Flatten, Halve, InsertAxis, Lengthen, Squeeze};
 pub use scale::{DimensionSize, Power, ScaleAxis};

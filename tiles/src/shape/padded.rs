@@ -94,6 +94,13 @@ macro_rules! powers_of_two {
 }
 powers_of_two!(8 16 32 64 128 256 512 1024);
 
+/// The error of an operation along a padded axis. Each operation asserts it by itself: rustc then shows the call.
+pub(crate) const PADDED_AXIS: &str =
+    "a `Padded` axis is not reduced, scanned or sorted: its last elements may have any value";
+/// The error of a view with padded tiles: it would move the elements behind the dimension's length, too.
+pub(crate) const PADDED_VIEW: &str =
+    "a view has tiles without `Padded` dimensions, which are for the columns of products";
+
 /// Whether the dimension number `axis` of a shape is padded; of [`ALL`], whether any is.
 pub(crate) const fn is_padded<S: Shape>(axis: usize) -> bool {
     let mut k = 0;

@@ -6,14 +6,14 @@
 use super::index::TileIndex;
 use super::ownership::{NamedBy, Naming, TakesNames};
 use super::padding::Padding;
-use super::partition_check::{assert_same_list, assert_whole};
+use super::partition_check::assert_same_list;
 use super::tiled::{PartitionView, TiledView};
 use crate::context::Cx;
 use crate::element::{Element, StoredAs};
 use crate::launch::List;
 use crate::layout::{Block, Blocked, HeldBy};
 use crate::sealed::{Sealed, sealed};
-use crate::shape::{BroadcastsTo, MAXIMUM_RANK, OfRank, Rank, Shape};
+use crate::shape::{ALL, BroadcastsTo, MAXIMUM_RANK, OfRank, PADDED_VIEW, Rank, Shape, is_padded};
 use crate::span::access::Writable;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
@@ -149,7 +149,7 @@ where
                 E::RANK >= 1 && E::RANK < MAXIMUM_RANK,
                 "tensors of a list that is cut have one axis to three"
             );
-            assert_whole::<S>();
+            assert!(!is_padded::<S>(ALL), "{}", PADDED_VIEW);
         };
         cx.assert_current();
         assert_same_list::<T, E, A, M, G, S, B, N, ITEMS>(&self, cx);

@@ -4,7 +4,7 @@ use super::{AtElements, AtSteps, NamedBy, PartitionView, Steps, StridedView, Til
 use crate::context::Cx;
 use crate::element::Element;
 use crate::layout::Block;
-use crate::shape::{OfRank, Shape};
+use crate::shape::{ALL, OfRank, PADDED_VIEW, Shape, is_padded};
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
@@ -41,6 +41,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     where
         A: NamedBy<N>,
     {
+        const { assert!(!is_padded::<S>(ALL), "{}", PADDED_VIEW) };
         let _ = shape;
         TiledView::new(self, cx)
     }
@@ -77,6 +78,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         B: Block,
         A: NamedBy<N>,
     {
+        const { assert!(!is_padded::<S>(ALL), "{}", PADDED_VIEW) };
         let _ = (shape, steps, const { P::STEPS });
         TiledView::<TensorSpan<T, E, A, M, G>, S, B, AtSteps<P>, N>::new(self, cx)
     }
@@ -111,6 +113,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     where
         A: NamedBy<N>,
     {
+        const { assert!(!is_padded::<S>(ALL), "{}", PADDED_VIEW) };
         let _ = shape;
         TiledView::<TensorSpan<T, E, A, M, G>, S, B, AtElements, N>::new(self, cx)
     }

@@ -12,18 +12,10 @@ use crate::layout::Block;
 use crate::memory::tensor_map::{MatrixShape, TmaStore};
 use crate::prelude::CausalBalanced;
 use crate::schedule::order::{FromLastRow, Grouped, TileOrder};
-use crate::shape::{ALL, MAXIMUM_RANK, Shape, is_padded};
+use crate::shape::{MAXIMUM_RANK, Shape};
 use crate::span::extents::OffsetInteger;
 use crate::span::{Alignment, Extents, Mapping, TensorSpan};
 use core::fmt;
-
-/// Refuses tiles of a shape `S` with a padded dimension: a view would move the elements behind the dimension's length, too.
-pub(super) const fn assert_whole<S: Shape>() {
-    assert!(
-        !is_padded::<S>(ALL),
-        "a view has tiles without `Padded` dimensions, which are for the columns of products"
-    );
-}
 
 /// The properties of a cut that must be the same in all blocks, and the block that made it.
 struct Partition {

@@ -4,7 +4,7 @@ use super::index::TileIndex;
 use super::located::{InMemory, IntoMemory, Located, Part};
 use super::ownership::{NamedBy, TakesNames};
 use super::padding::Padding;
-use super::partition_check::{assert_same_partition, assert_whole};
+use super::partition_check::assert_same_partition;
 use super::transfer::{self, Cache};
 use super::traversal::{AtElements, AtSteps, SideBySide, Traversal};
 use crate::arch;
@@ -177,7 +177,6 @@ where
     where
         A: NamedBy<N>,
     {
-        const { assert_whole::<S>() };
         cx.assert_current();
         span.assert_lent();
         assert_same_partition::<T, E, A, M, G, S, B, W, N>(&span, cx);

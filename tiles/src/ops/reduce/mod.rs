@@ -47,7 +47,7 @@ use super::modes::{ArithmeticMode, NanMode, SuppressNan, addition, larger, multi
 use crate::element::{Cast, Comparable, Element, Float, Logical, Number};
 use crate::layout::{Layout, Slice};
 use crate::registers::PowerOfTwo;
-use crate::shape::{Axis, Shape};
+use crate::shape::{Axis, PADDED_AXIS, Shape, is_padded};
 use crate::tile::Tile;
 
 /// The result of reducing a tile over axis `A`.
@@ -93,6 +93,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         Tile::from_registers(reduce::<T, S, L, A>(
             |i| self.registers().get(i),
             |first| combine(identity, first),
@@ -157,6 +158,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.sum_with::<A>(())
     }
 
@@ -188,6 +190,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.prod_with::<A>(())
     }
 
@@ -208,6 +211,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         rounded(mode, self.total::<_, A>(T::to_accumulator, addition(mode)))
     }
 
@@ -218,6 +222,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         rounded(mode, self.total::<_, A>(T::to_accumulator, multiplication(mode)))
     }
 
@@ -242,6 +247,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         S: Axis<A>,
         f32: Cast<T>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         let share = Cast::<T>::cast(1.0 / <S::Length as PowerOfTwo>::COUNT as f32).to_accumulator();
         let sums = self.total::<_, A>(T::to_accumulator, Number::add);
         Tile::from_registers_fn(|i| T::from_accumulator(Number::mul(sums.registers().get(i), share)))
@@ -267,6 +273,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.max_with::<A>(SuppressNan)
     }
 
@@ -277,6 +284,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.fold::<A>(larger(mode))
     }
 
@@ -290,6 +298,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.min_with::<A>(SuppressNan)
     }
 
@@ -300,6 +309,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.fold::<A>(smaller(mode))
     }
 }
@@ -315,6 +325,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Logical,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.fold::<A>(Logical::and)
     }
 
@@ -328,6 +339,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Logical,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.fold::<A>(Logical::or)
     }
 
@@ -347,6 +359,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Logical,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.fold::<A>(Logical::xor)
     }
 }
@@ -365,6 +378,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     where
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.cast::<u32>().sum::<A>()
     }
 
@@ -377,6 +391,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     where
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.fold::<A>(Logical::or)
     }
 
@@ -395,6 +410,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     where
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.fold::<A>(Logical::and)
     }
 }

@@ -7,7 +7,7 @@ use crate::element::{Comparable, Element};
 use crate::layout::Layout;
 use crate::ops::modes::{NanChoice, SuppressNan};
 use crate::ops::sort::coordinate;
-use crate::shape::{Axis, Shape};
+use crate::shape::{Axis, PADDED_AXIS, Shape, is_padded};
 use crate::tile::Tile;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
@@ -35,6 +35,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.argmax_with::<A>(SuppressNan)
     }
 
@@ -45,6 +46,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.locate::<A, _>(mode, |a, b| b.less(a))
     }
 
@@ -70,6 +72,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.argmin_with::<A>(SuppressNan)
     }
 
@@ -80,6 +83,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Comparable,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.locate::<A, _>(mode, |a, b| a.less(b))
     }
 

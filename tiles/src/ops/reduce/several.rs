@@ -5,7 +5,7 @@ use crate::element::{Comparable, Element, Logical, Number};
 use crate::layout::{Layout, Slice};
 use crate::ops::modes::{NanMode, SuppressNan};
 use crate::sealed::Sealed;
-use crate::shape::{Axis, D, Shape};
+use crate::shape::{Axis, D, PADDED_AXIS, Shape, is_padded};
 use crate::tile::Tile;
 
 /// Axes of a tile of shape `S`, made by [`axes!`](crate::axes): `axes![0, 2]`.
@@ -90,10 +90,11 @@ lists! { A B; A B C; A B C E; }
 type Over<T, S, L, X> = Tile<T, <X as AxisList<S, L>>::Shape, <X as AxisList<S, L>>::Layout>;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
-    /// Each axis is there once.
-    const fn are_different(axes: &[usize]) {
+    /// Each axis is there once, and whole.
+    const fn assert_axes(axes: &[usize]) {
         let mut later = 0;
         while later < axes.len() {
+            assert!(!is_padded::<S>(axes[later]), "{}", PADDED_AXIS);
             let mut earlier = 0;
             while earlier < later {
                 assert!(axes[earlier] != axes[later], "the axes of a reduction are different ones");
@@ -132,7 +133,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         T: Number,
     {
-        const { Self::are_different(X::AXES) };
+        const { Self::assert_axes(X::AXES) };
         rounded((), X::total(self, T::to_accumulator, Number::add))
     }
 
@@ -144,7 +145,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         T: Number,
     {
-        const { Self::are_different(X::AXES) };
+        const { Self::assert_axes(X::AXES) };
         rounded((), X::total(self, T::to_accumulator, Number::mul))
     }
 
@@ -165,7 +166,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         T: Comparable,
     {
-        const { Self::are_different(X::AXES) };
+        const { Self::assert_axes(X::AXES) };
         X::fold(self, SuppressNan::maximum)
     }
 
@@ -175,7 +176,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         T: Comparable,
     {
-        const { Self::are_different(X::AXES) };
+        const { Self::assert_axes(X::AXES) };
         X::fold(self, SuppressNan::minimum)
     }
 }
@@ -199,7 +200,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         _axes: X,
         combine: impl Fn(T, T) -> T + Send + Sync + 'static,
     ) -> Over<T, S, L, X> {
-        const { Self::are_different(X::AXES) };
+        const { Self::assert_axes(X::AXES) };
         X::fold(self, combine)
     }
 }
@@ -210,7 +211,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// [`max_over`](Self::max_over) has an example.
     #[inline(always)]
     pub fn any_over<X: AxisList<S, L>>(self, _axes: X) -> Over<bool, S, L, X> {
-        const { Self::are_different(X::AXES) };
+        const { Self::assert_axes(X::AXES) };
         X::fold(self, Logical::or)
     }
 
@@ -219,7 +220,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// [`max_over`](Self::max_over) has an example.
     #[inline(always)]
     pub fn all_over<X: AxisList<S, L>>(self, _axes: X) -> Over<bool, S, L, X> {
-        const { Self::are_different(X::AXES) };
+        const { Self::assert_axes(X::AXES) };
         X::fold(self, Logical::and)
     }
 }

@@ -50,7 +50,7 @@ use super::modes::{ArithmeticMode, NanMode, SuppressNan, addition, multiplicatio
 use crate::element::{Comparable, Element, Number};
 use crate::layout::{Blocked, Layout};
 use crate::registers::Registers;
-use crate::shape::{Axis, Shape};
+use crate::shape::{Axis, PADDED_AXIS, Shape, is_padded};
 use crate::tile::Tile;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
@@ -82,6 +82,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.scan_as::<A, _>(identity, combine, Inclusive)
     }
 
@@ -106,6 +107,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     where
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.scan_as::<A, _>(identity, combine, form)
     }
 
@@ -158,6 +160,7 @@ macro_rules! scans {
             T: $bound,
             S: Axis<A>,
         {
+            const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
             self.$name_with::<A>(Inclusive)
         }
 
@@ -168,6 +171,7 @@ macro_rules! scans {
             T: $bound,
             S: Axis<A>,
         {
+            const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
             let $tile = self;
             $scan
         }
@@ -246,6 +250,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.running::<A, _, _>(T::ZERO, addition(mode), form, mode)
     }
 
@@ -260,6 +265,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Number,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.running::<A, _, _>(T::ONE, multiplication(mode), form, mode)
     }
 }

@@ -25,7 +25,7 @@ use crate::element::{Element, Ordered};
 use crate::layout::movement::Part;
 use crate::layout::{Blocked, Layout, Map};
 use crate::registers::{PowerOfTwo, Registers};
-use crate::shape::{Axis, AxisDimension, D, Dimension, Shape};
+use crate::shape::{Axis, AxisDimension, D, Dimension, PADDED_AXIS, Shape, is_padded};
 use crate::tile::Tile;
 
 /// The coordinate along axis `A` of the element in register `register` of thread `thread`.
@@ -58,6 +58,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Ordered,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.sort_with::<A>(Ascending)
     }
 
@@ -70,6 +71,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Ordered,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.sorted::<A, _>(order)
     }
 
@@ -110,6 +112,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Ordered,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.argsort_with::<A>(Ascending)
     }
 
@@ -122,6 +125,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         T: Ordered,
         S: Axis<A>,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         self.sort_located::<A, _>(order).1
     }
 
@@ -156,6 +160,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         S: Axis<A> + AxisDimension<A>,
         D<K>: Dimension,
     {
+        const { assert!(!is_padded::<S>(A), "{}", PADDED_AXIS) };
         const {
             assert!(K <= S::Length::COUNT, "top_k: more elements are asked for than the axis of the tile has")
         };

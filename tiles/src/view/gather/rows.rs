@@ -8,14 +8,13 @@ use crate::element::{Cast, Element, StoredAs};
 use crate::layout::{Block, Blocked, HeldBy, Layout, Map};
 use crate::protocol::GATHERED;
 use crate::registers::PowerOfTwo;
-use crate::shape::{BroadcastsTo, MAXIMUM_RANK, OfRank, Shape};
+use crate::shape::{ALL, BroadcastsTo, MAXIMUM_RANK, OfRank, PADDED_VIEW, Shape, is_padded};
 use crate::span::access::Writable;
 use crate::span::extents::OffsetInteger;
 use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 use crate::view::Padding;
 use crate::view::located::{Located, Part, reach};
-use crate::view::partition_check::assert_whole;
 use crate::view::transfer::{self, Cache};
 use core::marker::PhantomData;
 
@@ -112,7 +111,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         cx: Cx<B>,
         shape: S,
     ) -> GatherScatterView<TensorSpan<T, E, A, M, G>, S, B> {
-        const { assert_whole::<S>() };
+        const { assert!(!is_padded::<S>(ALL), "{}", PADDED_VIEW) };
         let _ = (cx, shape);
         GatherScatterView { span: self, shape: PhantomData }
     }
