@@ -214,6 +214,90 @@ fn products_of_every_shape() {
     check_product(kernels::product_1024_4_8::<tf32, tf32, f32>());
 }
 
+type HeldProducts<T, U, C, const M: usize, const K: usize> =
+    Kernel<(Matrix<T, M, K>, Input<U, (D<K>, u32)>, Input<C, (D<M>, u32)>, Output<C, (D<M>, u32)>)>;
+
+fn check_held<T, U, C, const M: usize, const K: usize>(kernel: &HeldProducts<T, U, C, M, K>, columns: usize)
+where
+    T: Entry,
+    U: Entry,
+    C: Entry + Value,
+{
+    let mut failures = Failures::new::<(T, U, C)>(kernel.description().name);
+    let mut random = Random::new(87);
+    let columns = 2 * columns;
+    for numbers in [Numbers::Whole, Numbers::Random] {
+        let (a, b) = (numbers.make::<T>(&mut random, M * K), numbers.make::<U>(&mut random, K * columns));
+        let c = numbers.make::<C>(&mut random, M * columns);
+        let expected = Product::new(M, K, columns).expected(&exact(&a), &exact(&b), &exact(&c));
+        for device in devices() {
+            let a = Tensor::from_slice(device, [M, K], &a).unwrap();
+            let b = Tensor::from_slice(device, [K, columns], &b).unwrap();
+            let c = Tensor::from_slice(device, [M, columns], &c).unwrap();
+            let mut sums = Tensor::poisoned(device, [M, columns]).unwrap();
+            kernel.launch(device, 1, (&a, &b, &c, &mut sums)).unwrap();
+            verify(&mut failures, device, numbers, &sums.to_vec().unwrap(), &expected, K);
+        }
+    }
+}
+
+#[test]
+fn operands_that_stay_in_registers() {
+    check_held(kernels::held_64_64_32::<i8, i8, i32>(), 32);
+    check_held(kernels::held_64_64_32::<u8, i8, i32>(), 32);
+    check_held(kernels::held_64_64_32::<f8e4m3, f8e4m3, f32>(), 32);
+    check_held(kernels::held_64_64_32::<f16, f16, f16>(), 32);
+    check_held(kernels::held_64_64_32::<f16, f16, f32>(), 32);
+    check_held(kernels::held_64_64_32::<bf16, bf16, f32>(), 32);
+    check_held(kernels::held_64_64_32::<tf32, tf32, f32>(), 32);
+    check_held(kernels::held_128_64_64::<f16, f16, f32>(), 64);
+    check_held(kernels::held_128_64_64::<i8, i8, i32>(), 64);
+    check_held(kernels::held_256_32_16::<bf16, bf16, f32>(), 16);
+    check_held(kernels::held_256_32_16::<tf32, tf32, f32>(), 16);
+    check_held(kernels::held_64_128_64::<f16, f16, f32>(), 64);
+    check_held(kernels::held_16_64_8::<i8, i8, i32>(), 8);
+    check_held(kernels::held_16_64_8::<f32, f32, f32>(), 8);
+    check_held(kernels::held_16_64_8::<f64, f64, f64>(), 8);
+    check_held(kernels::held_16_8_8::<f16, f16, f16>(), 8);
+    check_held(kernels::held_16_8_8::<tf32, tf32, f32>(), 8);
+    check_held(kernels::held_4_2_4::<f16, f16, f32>(), 4);
+}
+
+type ProductOfAProduct<T> = Kernel<(
+    Input<T, (D<2>, D<64>, D<16>)>,
+    Matrix<T, 16, 64>,
+    Matrix<T, 64, 32>,
+    Output<f32, (D<2>, D<64>, D<32>)>,
+)>;
+
+/// Whole numbers, whose sums 16-bit floats have: the products of either type are exact.
+fn check_product_of_a_product<T: Entry>(kernel: &ProductOfAProduct<T>) {
+    let mut failures = Failures::new::<T>("product_of_a_product");
+    let mut random = Random::new(88);
+    let mut signs =
+        |count: usize| (0..count).map(|_| T::of(random.below(3) as f64 - 1.0)).collect::<Vec<_>>();
+    let (a, b, c) = (signs(2 * 64 * 16), signs(16 * 64), signs(64 * 32));
+    let first = Product { batches: [2, 1, 2], ..Product::new(64, 16, 64) };
+    let sums = first.expected(&exact(&a), &exact(&b), &[0.0; 2 * 64 * 64]);
+    let sums: Vec<f64> = sums.into_iter().map(|(sum, _)| sum).collect();
+    let second = Product { batches: [2, 1, 2], ..Product::new(64, 64, 32) };
+    let expected = second.expected(&sums, &exact(&c), &[0.0; 2 * 64 * 32]);
+    for device in devices() {
+        let a = Tensor::from_slice(device, [2, 64, 16], &a).unwrap();
+        let b = Tensor::from_slice(device, [16, 64], &b).unwrap();
+        let c = Tensor::from_slice(device, [64, 32], &c).unwrap();
+        let mut sums = Tensor::poisoned(device, [2, 64, 32]).unwrap();
+        kernel.launch(device, 1, (&a, &b, &c, &mut sums)).unwrap();
+        failures.exact(device, "sums", &sums.to_vec().unwrap(), |i| expected[i].0 as f32);
+    }
+}
+
+#[test]
+fn accumulators_are_operands() {
+    check_product_of_a_product(kernels::product_of_a_product::<f16>());
+    check_product_of_a_product(kernels::product_of_a_product::<bf16>());
+}
+
 /// Random bits: NaN and infinities, which reach the sums of their rows and columns.
 #[test]
 fn special_values_reach_their_sums() {

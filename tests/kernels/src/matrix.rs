@@ -2,7 +2,7 @@
 //! what is done with sums.
 
 use crate::{Input, Output};
-use cuda_tiles::mma::ScaledMultiply;
+use cuda_tiles::mma::{Multiply, ScaledMultiply};
 use cuda_tiles::prelude::*;
 
 /// A matrix that is an operand.
@@ -58,6 +58,62 @@ products! {
     product_256_32_64: 128 threads, 8 neighbours, 256 x 32 x 64, (<f16, f16, f32>, <i8, i8, i32>);
     product_128_32_256: 256 threads, 2 neighbours, 128 x 32 x 256, (<bf16, bf16, f32>, <tf32, tf32, f32>);
     product_1024_4_8: 256 threads, 4 neighbours, 1024 x 4 x 8, (<tf32, tf32, f32>);
+}
+
+/// Kernels whose operand A stays in registers for two products.
+macro_rules! held_products {
+    ($($name:ident: $threads:tt threads, $m:literal x $k:literal x $n:literal, $instances:tt;)*) => { $(
+        /// `a * b + c`, by two products of half the columns.
+        #[kernel(threads = $threads, min_blocks = 1, instances $instances)]
+        pub fn $name<T: MultiplyAccumulate<U, C> + Multiply<T>, U: Repack, C: Number>(
+            cx: Cx,
+            a: Matrix<T, $m, $k>,
+            b: Input<U, (D<$k>, u32)>,
+            c: Input<C, (D<$m>, u32)>,
+            sums: Output<C, (D<$m>, u32)>,
+        ) {
+            let sums = sums.partition(cx, shape![$m, $n]);
+            let i = cx.bid::<0>();
+            let a = a.partition(cx, shape![$m, $k]).load((i, 0)).as_operand_a::<$n>();
+            let (b, c) = (b.partition(cx, shape![$k, $n]), c.partition(cx, shape![$m, $n]));
+            for j in 0..b.num_tiles(1) {
+                sums.store(mma(a, b.load((0, j)), c.load((i, j))), (i, j));
+            }
+        }
+    )* };
+}
+held_products! {
+    held_64_64_32: 128 threads, 64 x 64 x 32, (
+        <i8, i8, i32>, <u8, i8, i32>, <f8e4m3, f8e4m3, f32>, <f16, f16, f16>, <f16, f16, f32>, <bf16, bf16, f32>, <tf32, tf32, f32>
+    );
+    // Two warpgroups; two pieces of rows for each; operands larger than the scratch.
+    held_128_64_64: 256 threads, 128 x 64 x 64, (<f16, f16, f32>, <i8, i8, i32>);
+    held_256_32_16: 128 threads, 256 x 32 x 16, (<bf16, bf16, f32>, <tf32, tf32, f32>);
+    held_64_128_64: 128 threads, 64 x 128 x 64, (<f16, f16, f32>);
+    // Warps that hold copies, half of an instruction, and no tensor cores.
+    held_16_64_8: 128 threads, 16 x 64 x 8, (<i8, i8, i32>, <f32, f32, f32>, <f64, f64, f64>);
+    held_16_8_8: 32 threads, 16 x 8 x 8, (<f16, f16, f16>, <tf32, tf32, f32>);
+    held_4_2_4: 32 threads, 4 x 2 x 4, (<f16, f16, f32>);
+}
+
+/// `(a b) c`, where the first product is operand A of the second one, for each matrix of a batch.
+#[kernel(threads = 128, min_blocks = 1, instances(<f16>, <bf16>))]
+pub fn product_of_a_product<T: MultiplyAccumulate<T, f32> + Multiply<T> + Cast<f32>>(
+    cx: Cx,
+    a: Input<T, (D<2>, D<64>, D<16>)>,
+    b: Matrix<T, 16, 64>,
+    c: Matrix<T, 64, 32>,
+    sums: Output<f32, (D<2>, D<64>, D<32>)>,
+) where
+    f32: Cast<T>,
+{
+    let sums = sums.partition(cx, shape![2, 64, 32]);
+    let i = cx.bid::<0>();
+    let a = a.partition(cx, shape![2, 64, 16]).load((i, 0, 0));
+    let b = b.partition(cx, shape![16, 64]).load((0, 0)).expand_dims::<0>();
+    let c = c.partition(cx, shape![64, 32]).load((0, 0)).expand_dims::<0>();
+    let product = mma(a, b, cx.accumulators::<f32>(shape![2, 64, 64])).cast::<T>();
+    sums.store(mma(product, c, cx.accumulators::<f32>(shape![2, 64, 32])), (i, 0, 0));
 }
 
 /// Kernels with a batch of each operand.

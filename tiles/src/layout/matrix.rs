@@ -242,6 +242,22 @@ joins_of_accumulators! {
 impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Join<Self> for OperandALayout<B, E, N> {
     type Output = Self;
 }
+impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Join<Blocked<B>> for OperandALayout<B, E, N> {
+    type Output = Self;
+}
+impl<B: Block, E: PowerOfTwo, N: PowerOfTwo> Join<OperandALayout<B, E, N>> for Blocked<B> {
+    type Output = OperandALayout<B, E, N>;
+}
+impl<B: Block, E: PowerOfTwo, N: PowerOfTwo, L: Layout<Block = B>, P: Axis<A>, const A: usize>
+    Join<Slice<L, P, A>> for OperandALayout<B, E, N>
+{
+    type Output = Self;
+}
+impl<B: Block, E: PowerOfTwo, N: PowerOfTwo, L: Layout<Block = B>, P: Axis<A>, const A: usize>
+    Join<OperandALayout<B, E, N>> for Slice<L, P, A>
+{
+    type Output = OperandALayout<B, E, N>;
+}
 impl<B: Block, E: PowerOfTwo, M: PowerOfTwo> Join<Self> for OperandBLayout<B, E, M> {
     type Output = Self;
 }

@@ -1,7 +1,6 @@
 //! Element types that tensor cores multiply from shared memory, and the `wgmma` instruction of each.
 
 use crate::arch::matrix::{FP8_PRODUCTS, WARPGROUPS};
-use crate::arch::warpgroup;
 use crate::element::{Element, Number, Repack, bf16, f8e4m3, f8e5m2, f16, tf32};
 use crate::mma::types::MultiplyAccumulate;
 use crate::shape::{D, Dimension};
@@ -22,12 +21,6 @@ pub trait SharedMma<U: Repack, C: Element>: MultiplyAccumulate<U, C> {
     /// Whether tensor cores accumulate it in fewer bits than `C` has.
     #[doc(hidden)]
     const SHORT: bool = false;
-    /// The instruction with A in registers.
-    ///
-    /// # Safety
-    /// As for `arch::warpgroup::f16_f32::registers`.
-    #[doc(hidden)]
-    unsafe fn registers<const TB: i32>(_columns: usize, _acc: *mut u32, _add: u32, _a: [u32; 4], _b: u64) {}
 }
 
 /// Elements that a [k loop](crate::pipeline::KLoop::accumulate) multiplies by elements `U`.
@@ -42,16 +35,11 @@ pub trait KLoopElement<U: Repack>: SharedMma<U, Self::Accumulator> {
 }
 
 macro_rules! warpgroup_products {
-    ($($a:ident $b:ident $sum:ident $instruction:ident $step:literal $short:expr;)*) => { $(
+    ($($a:ident $b:ident $sum:ident $step:literal $short:expr;)*) => { $(
         impl SharedMma<$b, $sum> for $a {
             type Step = D<$step>;
             const WARPGROUPS: bool = true;
             const SHORT: bool = $short;
-            #[inline(always)]
-            unsafe fn registers<const TB: i32>(columns: usize, acc: *mut u32, add: u32, a: [u32; 4], b: u64) {
-                // SAFETY: the same contract.
-                unsafe { warpgroup::$instruction::registers::<TB>(columns, acc, add, a, b) }
-            }
         }
         impl KLoopElement<$b> for $a {
             type Accumulator = $sum;
@@ -60,13 +48,13 @@ macro_rules! warpgroup_products {
     };
 }
 warpgroup_products! {
-    f16 f16 f32 f16_f32 16 false;
-    bf16 bf16 f32 bf16_f32 16 false;
-    tf32 tf32 f32 tf32_f32 8 false;
-    f8e4m3 f8e4m3 f32 e4m3_f32 32 FP8_PRODUCTS || WARPGROUPS;
-    f8e5m2 f8e5m2 f32 e5m2_f32 32 FP8_PRODUCTS || WARPGROUPS;
-    i8 i8 i32 i8_i8 32 false;
-    u8 u8 i32 u8_u8 32 false;
+    f16 f16 f32 16 false;
+    bf16 bf16 f32 16 false;
+    tf32 tf32 f32 8 false;
+    f8e4m3 f8e4m3 f32 32 FP8_PRODUCTS || WARPGROUPS;
+    f8e5m2 f8e5m2 f32 32 FP8_PRODUCTS || WARPGROUPS;
+    i8 i8 i32 32 false;
+    u8 u8 i32 32 false;
 }
 impl SharedMma<f64, f64> for f64 {
     type Step = D<16>;

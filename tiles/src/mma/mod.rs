@@ -43,7 +43,8 @@
 //! # The files
 //!
 //! `accumulator` is a leaf: registers that multiplications add to, and how to wait for them. `tile` multiplies tiles in
-//! registers, by `warpgroups` (`wgmma`), `warp` (`mma.sync`), `simt` (fused multiply-adds of threads) or `cpu`. `issue` multiplies operands in shared
+//! registers, by `warpgroups` (`wgmma`), `warp` (`mma.sync`), `simt` (fused multiply-adds of threads) or `cpu`; `fragments_a` are operands
+//! A that threads hold as tensor cores read them. `issue` multiplies operands in shared
 //! memory, by `wgmma`, by `mma.sync`, or as whole tiles; `pair` decides. `promoted` and `wgmma_registers` are two special cases
 //! of `wgmma`. This folder knows `memory` and layouts. It knows no pipeline.
 
@@ -55,6 +56,7 @@ pub(crate) mod types;
 
 mod cpu;
 mod fragment;
+mod fragments_a;
 mod instruction_shape;
 mod issue;
 mod pair;

@@ -34,7 +34,8 @@ use crate::tile::Tile;
 ///
 /// # On a GPU
 ///
-/// Both operands go to shared memory by the widest stores that their layouts allow. From compute capability 9.0 on, a block of at
+/// Both operands go to shared memory by the widest stores that their layouts allow, but for an operand A of which each thread has its part: one from
+/// [`as_operand_a`](Tile::as_operand_a), which a loop lays out once, and accumulators of 16-bit elements. From compute capability 9.0 on, a block of at
 /// least 128 threads multiplies `f16`, `bf16`, `tf32`, `i8` and `u8` by `wgmma.mma_async`, if there are 64 rows for each 128
 /// threads (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions"). Elsewhere `ldmatrix` loads fragments and
 /// `mma.sync` multiplies them ("Warp Level Matrix Multiply-Accumulate Instructions"). The result has the layout [`Accumulators`].

@@ -68,6 +68,18 @@ pub trait ProductOf<U: Repack, C: Element>: Repack {
         _b: u64,
     ) {
     }
+    /// The product of an operand A in registers and an operand B in shared memory, by a warpgroup.
+    ///
+    /// # Safety
+    /// As for `arch::warpgroup::f16_f32::registers`.
+    unsafe fn multiply_registers<const TB: i32>(
+        _columns: usize,
+        _acc: *mut u32,
+        _add: u32,
+        _a: [u32; 4],
+        _b: u64,
+    ) {
+    }
     /// The product of fragments with `units` registers of `k`, added to `acc`. `units` is 1 or [`UNITS`](Self::UNITS), or for
     /// f64 any number between; the other registers are zero.
     ///
@@ -141,6 +153,11 @@ macro_rules! combinations {
                 unsafe fn multiply_shared<const TA: i32, const TB: i32>(columns: usize, acc: *mut u32, add: u32, a: u64, b: u64) {
                     // SAFETY: the same contract.
                     unsafe { warpgroup::$instruction::shared::<TA, TB>(columns, acc, add, a, b) }
+                }
+                #[inline(always)]
+                unsafe fn multiply_registers<const TB: i32>(columns: usize, acc: *mut u32, add: u32, a: [u32; 4], b: u64) {
+                    // SAFETY: the same contract.
+                    unsafe { warpgroup::$instruction::registers::<TB>(columns, acc, add, a, b) }
                 }
             )?
             #[inline(always)]

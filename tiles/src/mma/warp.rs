@@ -5,6 +5,7 @@ use crate::context::barrier;
 use crate::element::{Element, Number, Repack, Word};
 use crate::layout::{Accumulators, Across, Block, Down, Layout, OperandALayout, OperandBLayout, warps};
 use crate::memory::swizzle::{SwizzledAddress, SwizzledMatrix};
+use crate::mma::fragments_a::FragmentsOfA;
 use crate::mma::staging::{Filling, Part, batches, fill};
 use crate::mma::types::ProductOf;
 use crate::registers::{PowerOfTwo, Product, Quotient, Registers};
@@ -335,15 +336,17 @@ unsafe fn accumulate<T, U, C, S, B, N, const PROMOTED: bool>(
     });
 }
 
-/// Adds the product of operands in shared memory to the accumulators from register `first` on: those of one matrix of a batch.
+/// Adds the product of operands to the accumulators from register `first` on: those of one matrix of a batch. `held` gives the fragments of
+/// operand A for the instruction whose first register along `k` it is called with.
 ///
 /// # Safety
-/// All threads of the block execute this same call. `P` is the plan of the multiplication. The operands lie at these addresses,
-/// aligned to 16 bytes, in the layout [`SwizzledMatrix`]. Nobody stores to them.
+/// All threads of the block execute this same call. `P` is the plan of the multiplication. Operand B and, without `held`, operand A lie
+/// at these addresses, aligned to 16 bytes, in the layout [`SwizzledMatrix`]. Nobody stores to them.
 #[inline(always)]
-pub(crate) unsafe fn multiply_shared<P, T, U, C, S, B>(
+unsafe fn multiply_fragments<P, T, U, C, S, B>(
     a: u32,
     b: u32,
+    held: Option<&impl Fn(usize) -> Registers<T::Word, AWords<S, B>>>,
     acc: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
     first: usize,
 ) where
@@ -360,7 +363,10 @@ pub(crate) unsafe fn multiply_shared<P, T, U, C, S, B>(
     while unit < all {
         // SAFETY: the same contract.
         unsafe {
-            let a = fragments.a::<T::Word, AWords<S, B>>(unit);
+            let a = match held {
+                Some(held) => held(unit),
+                None => fragments.a(unit),
+            };
             let b = fragments.b::<T::Word, BWords<S, B>>(unit);
             accumulate::<T, U, C, S, B, _, false>(acc, first, units, |i| a.get(i), |i| b.get(i));
         }
@@ -514,21 +520,43 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
     let address = arch::shared::scratch_of(bytes);
     let b_address = address + a_bytes as u32;
     let of_matrix = const { <AccumulatorRegisters<S, B> as PowerOfTwo>::COUNT };
+    let a_fragments = if const { FragmentsOfA::<T, U, C, SA, S, B>::are_held::<L>() } {
+        Some(FragmentsOfA::<T, U, C, SA, S, B>::new(a))
+    } else {
+        None
+    };
     <Quotient<S::Count, Product<S::Rows, S::Columns>>>::unroll(0, 1, &mut |batch| {
         let (a_batch, b_batch) = const { (batches::<SA>() > 1, batches::<SB>() > 1) };
         let of = |has: bool| if has { batch } else { 0 };
         SA::Columns::unroll(0, const { 1 << Whole::<T, U, C, SA, S, B>::PLAN.depth }, &mut |first| {
+            let (first_unit, units) = const {
+                let plan = &<Whole<T, U, C, SA, S, B> as Planned>::PLAN;
+                (plan.unit, plan.units)
+            };
+            let held = a_fragments.as_ref().map(|fragments| {
+                move |unit: usize| {
+                    Registers::from_fn(|i| match i / 2 % 4 {
+                        part if part < units => {
+                            fragments.word(of(a_batch), i / 8, i % 2, (first >> first_unit) + unit + part)
+                        }
+                        _ => T::Word::ZERO,
+                    })
+                }
+            });
             // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`). Both operands fit
             // the scratch memory, one behind the other, and the size of each is a multiple of 16 bytes. One barrier ends the
             // loads of earlier contents, the other ends the stores.
             unsafe {
                 barrier::<B>();
-                fill::<StagedA<Whole<T, U, C, SA, S, B>, SA>, _, _, _>(address, a, of(a_batch), first);
+                if held.is_none() {
+                    fill::<StagedA<Whole<T, U, C, SA, S, B>, SA>, _, _, _>(address, a, of(a_batch), first);
+                }
                 fill::<StagedB<Whole<T, U, C, SA, S, B>, SB>, _, _, _>(b_address, b, of(b_batch), first);
                 barrier::<B>();
-                multiply_shared::<Whole<T, U, C, SA, S, B>, T, U, C, S, B>(
+                multiply_fragments::<Whole<T, U, C, SA, S, B>, T, U, C, S, B>(
                     address,
                     b_address,
+                    held.as_ref(),
                     acc,
                     batch * of_matrix,
                 );

@@ -9,6 +9,7 @@ use crate::layout::{Accumulators, Block, Layout};
 use crate::memory::shared_tile::Geometry;
 use crate::memory::swizzle::SwizzledMatrix;
 use crate::mma::accumulator::warpgroup_number;
+use crate::mma::fragments_a::FragmentsOfA;
 use crate::mma::instruction_shape::{STEP_BYTES, STEP_COLUMNS, STEP_ROWS, WHOLE_PANEL};
 use crate::mma::staging::{Filling, Part, batches, fill};
 use crate::mma::types::ProductOf;
@@ -149,24 +150,35 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
         / const { <B::Threads as PowerOfTwo>::COUNT };
     let group = warpgroup_number();
     let registers = core::ptr::from_mut(acc).cast::<u32>();
+    let a_fragments = if const { FragmentsOfA::<T, U, C, SA, S, B>::are_held::<L>() } {
+        Some(FragmentsOfA::<T, U, C, SA, S, B>::new(a))
+    } else {
+        None
+    };
     <Quotient<S::Count, Product<S::Rows, S::Columns>>>::unroll(0, 1, &mut |batch| {
         let (a_batch, b_batch) = const { (batches::<SA>() > 1, batches::<SB>() > 1) };
         let of = |has: bool| if has { batch } else { 0 };
         let own = registers.wrapping_add(batch * of_matrix);
         SA::Columns::unroll(0, const { 1 << Operands::<T, U, C, SA, S, B>::DEPTH }, &mut |first| {
+            let a_operand = match &a_fragments {
+                Some(fragments) => OperandA::Registers { fragments, batch: of(a_batch), first },
+                None => OperandA::Shared { address, group },
+            };
             // SAFETY: tile operations run on all threads of the block alike (the execution model of `Cx`). Both operands fit the scratch
             // memory, one behind the other, and the size of each is a multiple of 1024 bytes. The first barrier ends the reads of earlier
             // contents: each warpgroup has waited for its multiplications. The fence and the second barrier end the stores, for the
             // tensor cores too. `of_matrix` registers from `own` on are the accumulators of this matrix, of 32 bits.
             unsafe {
                 barrier::<B>();
-                fill::<StagedA<Operands<T, U, C, SA, S, B>, SA>, _, _, _>(address, a, of(a_batch), first);
+                if a_fragments.is_none() {
+                    fill::<StagedA<Operands<T, U, C, SA, S, B>, SA>, _, _, _>(address, a, of(a_batch), first);
+                }
                 fill::<StagedB<Operands<T, U, C, SA, S, B>, SB>, _, _, _>(b_address, b, of(b_batch), first);
                 barriers::fence_proxy_async();
                 barrier::<B>();
                 warpgroup::pin::<false>(of_matrix, own);
                 warpgroup::fence();
-                issue::<T, U, C, SA, S, B>(address, b_address, group, own);
+                issue::<T, U, C, SA, S, B>(a_operand, b_address, own);
                 warpgroup::commit();
                 warpgroup::pin::<true>(of_matrix, own);
             }
@@ -174,15 +186,22 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
     });
 }
 
-/// Starts the multiplication of operands in shared memory, to be added to the accumulators at `acc`.
+/// Where operand A is.
+enum OperandA<'a, T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> {
+    /// In shared memory at this address, for the warpgroup with this number.
+    Shared { address: u32, group: u32 },
+    /// In registers: the fragments, the matrix of the batch, and the first of `k`.
+    Registers { fragments: &'a FragmentsOfA<T, U, C, SA, S, B>, batch: usize, first: usize },
+}
+
+/// Starts the multiplication of operand A and of operand B in shared memory, to be added to the accumulators at `acc`.
 ///
 /// # Safety
-/// All threads of the block execute this same call, behind a [`warpgroup::fence`]. The operands lie at these addresses, as
+/// All threads of the block execute this same call, behind a [`warpgroup::fence`]. Operands in shared memory lie at these addresses, as
 /// [`Operands`] says, and nobody stores to them until the multiplication is done. `acc` is valid for the accumulators of one matrix,
-/// which nobody touches until then. `group` is the number of this thread's warpgroup. Warpgroups multiply these tiles:
-/// [`Operands::SERVED`].
+/// which nobody touches until then. Warpgroups multiply these tiles: [`Operands::SERVED`].
 #[inline(always)]
-unsafe fn issue<T, U, C, SA, S, B>(a: u32, b: u32, group: u32, acc: *mut u32)
+unsafe fn issue<T, U, C, SA, S, B>(a: OperandA<'_, T, U, C, SA, S, B>, b: u32, acc: *mut u32)
 where
     T: ProductOf<U, C>,
     U: Repack,
@@ -202,21 +221,35 @@ where
     };
     let mut row_block = 0;
     while row_block < const { Operands::<T, U, C, SA, S, B>::ROW_BLOCKS } {
-        let a_at = of_a.at(a, group as usize + row_block * groups);
         let mut column_block = 0;
         while column_block < columns / at_once {
             let own = acc.wrapping_add((row_block * columns + column_block * at_once) / 2);
             let b_at = of_b.at(b, column_block);
             let mut step = 0;
             while step < steps {
-                let (a_at, b_at) = (a_at + of_a.step(step), b_at + of_b.step(step));
+                let b_at = b_at + of_b.step(step);
                 // SAFETY: the same contract. The descriptors refer to the given blocks and step, which lie within the operands. A block
-                // of 64 rows has `columns / 2` registers a thread. B is MN-major with 16 bits alone.
+                // of 64 rows has `columns / 2` registers a thread, and each warp holds the fragments of its 16 rows of it. B is
+                // MN-major with 16 bits alone.
                 unsafe {
-                    if const { Operands::<T, U, C, SA, S, B>::B_IS_K_MAJOR } {
-                        T::multiply_shared::<0, 0>(at_once, own, 1, a_at, b_at)
-                    } else {
-                        T::multiply_shared::<0, 1>(at_once, own, 1, a_at, b_at)
+                    match (&a, const { Operands::<T, U, C, SA, S, B>::B_IS_K_MAJOR }) {
+                        (OperandA::Shared { address, group }, by_k) => {
+                            let a_at =
+                                of_a.at(*address, *group as usize + row_block * groups) + of_a.step(step);
+                            if by_k {
+                                T::multiply_shared::<0, 0>(at_once, own, 1, a_at, b_at)
+                            } else {
+                                T::multiply_shared::<0, 1>(at_once, own, 1, a_at, b_at)
+                            }
+                        }
+                        (OperandA::Registers { fragments, batch, first }, by_k) => {
+                            let words = fragments.words(*batch, row_block, *first, step);
+                            if by_k {
+                                T::multiply_registers::<0>(at_once, own, 1, words, b_at)
+                            } else {
+                                T::multiply_registers::<1>(at_once, own, 1, words, b_at)
+                            }
+                        }
                     }
                 }
                 step += 1;

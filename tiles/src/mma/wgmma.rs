@@ -5,7 +5,6 @@ use crate::memory::reads::Readers;
 use crate::memory::shared_tile::Geometry;
 use crate::memory::shared_tile_ref::SharedOperand;
 use crate::mma::instruction_shape::{STEP_BYTES, STEP_ROWS, WHOLE_PANEL};
-use crate::mma::instructions::SharedMma;
 use crate::mma::operand::OperandA;
 use crate::mma::pair::{AccumulatorOf, Pair};
 use crate::mma::types::ProductOf;
@@ -140,8 +139,8 @@ pub(crate) unsafe fn issue_block<'k, P: Pair<'k>>(
             } else {
                 let words = a.words(row_block * P::DEPTH / 2 + step * 8);
                 match P::B_IS_MN_MAJOR {
-                    false => P::T::registers::<0>(columns, own, add, words, b_at),
-                    true => P::T::registers::<1>(columns, own, add, words, b_at),
+                    false => P::T::multiply_registers::<0>(columns, own, add, words, b_at),
+                    true => P::T::multiply_registers::<1>(columns, own, add, words, b_at),
                 }
             }
         }

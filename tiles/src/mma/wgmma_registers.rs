@@ -9,9 +9,9 @@ use crate::memory::reads::Readers;
 use crate::memory::shared_tile_ref::SharedOperand;
 use crate::mma::fragment::MnMajorFragment;
 use crate::mma::instruction_shape::{MN_MAJOR_STEP, STEP_ROWS};
-use crate::mma::instructions::SharedMma;
 use crate::mma::operand::OperandA;
 use crate::mma::pair::{AccumulatorOf, Pair, RowBlocks};
+use crate::mma::types::ProductOf;
 use crate::mma::wgmma::Descriptor;
 use crate::registers::{PowerOfTwo, Product, Quotient, Registers};
 use crate::shape::Dimension;
@@ -91,8 +91,8 @@ unsafe fn issue_half<'k, P: Pair<'k>, const PENDING: u64>(
             // a thread, and `acc` is not read before it is pinned. The stages are lent for longer.
             unsafe {
                 match P::B_IS_MN_MAJOR {
-                    false => P::T::registers::<0>(at_once, own, add, fragments.get(i), b_at),
-                    true => P::T::registers::<1>(at_once, own, add, fragments.get(i), b_at),
+                    false => P::T::multiply_registers::<0>(at_once, own, add, fragments.get(i), b_at),
+                    true => P::T::multiply_registers::<1>(at_once, own, add, fragments.get(i), b_at),
                 }
             }
             column += at_once;

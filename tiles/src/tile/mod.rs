@@ -180,7 +180,7 @@ const TURN: usize = 16;
 ///
 /// | | |
 /// |---|---|
-/// | products | [`mma`](Self::mma) [`matmul`](Self::matmul) |
+/// | products | [`mma`](Self::mma) [`matmul`](Self::matmul) [`as_operand_a`](Self::as_operand_a) |
 ///
 /// ## Tiles of pointers
 ///
