@@ -1,4 +1,4 @@
-//! Products in tiles whose columns are no power of two: bias, previous contents and both ways to store, at sizes around the tiles' edges.
+//! Products in tiles whose columns or rows are no power of two: bias, previous contents and both ways to store, at sizes around the tiles' edges.
 
 use super::{Matrices, Whole, describe, devices, size};
 use crate::test_values::Random;
@@ -6,12 +6,14 @@ use cuda_tiles::launch::Kernel;
 use cuda_tiles::memory::MatrixShape;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Launch, Tensor};
-use cuda_tiles_test_streams::padded::{padded_nn, padded_nt, padded_promoted, padded_tt};
+use cuda_tiles_test_streams::padded::{
+    LARGEST_ADDED, padded_nn, padded_nt, padded_promoted, padded_rows_nn, padded_rows_nt, padded_tt,
+};
 
 type Product<T, O, X, Y, Z> = Kernel<(TmaLoad<T, X>, TmaLoad<T, Y>, TmaStore<O, Z>, Span<O, (u32,)>, u32)>;
 
-/// Columns at the edges of tiles and of their boxes, and beyond.
-fn columns(random: &mut Random, tile: usize) -> usize {
+/// A side at the edges of tiles and of their boxes, and beyond.
+fn around(random: &mut Random, tile: usize) -> usize {
     const OFFSETS: [isize; 11] = [-64, -33, -32, -1, 0, 1, 7, 8, 32, 63, 65];
     let edge = (1 + random.below(3) as usize) * tile;
     edge.strict_add_signed(OFFSETS[random.below(OFFSETS.len() as u64) as usize])
@@ -28,8 +30,11 @@ fn check<T: Whole, O: Whole, X: MatrixShape, Y: MatrixShape, Z: MatrixShape>(
         }
         let mut random = Random::new(98);
         for round in 0..if device.is_gpu() { 24 } else { 4 } {
-            let (rows, depth) = (size(&mut random, 140), size(&mut random, 140));
-            let columns = columns(&mut random, Z::COLUMNS);
+            let depth = size(&mut random, 140);
+            let mut side = |length: usize| {
+                if length.is_power_of_two() { size(&mut random, 140) } else { around(&mut random, length) }
+            };
+            let (rows, columns) = (side(Z::ROWS), side(Z::COLUMNS));
             let name = kernel.description().name;
             let what = format!("{name} on {}: {rows} x {columns}, sums of {depth}", describe(device));
             let a = Matrices::random(&mut random, [1, rows, depth], if depth > 60 { 0 } else { -1 });
@@ -37,7 +42,9 @@ fn check<T: Whole, O: Whole, X: MatrixShape, Y: MatrixShape, Z: MatrixShape>(
             // No sum is a number that was there before: tiles that are not stored are found, and tiles that are added twice.
             let previous = Matrices::random(&mut random, [1, rows, columns], -1);
             let bias = Matrices::random(&mut random, [1, 1, columns], -30);
-            let sums = a.times(&b).map(&previous, |sum, previous| sum + previous);
+            let is_added = Z::ROWS * Z::COLUMNS <= LARGEST_ADDED;
+            let sums =
+                a.times(&b).map(&previous, |sum, previous| if is_added { sum + previous } else { sum });
             let sums = Matrices::filled(sums.shape, |_, i, j| sums.at(0, i, j) + bias.at(0, 0, j));
             let a = if transpose_a { a.transposed() } else { a }.padded::<T>(device);
             let b = if transpose_b { b.transposed() } else { b }.padded::<T>(device);
@@ -87,4 +94,17 @@ fn products_of_padded_columns_with_a_across_its_stage() {
     check(padded_tt::<tf32, f32, f32, 64, 96, 32>(), tt);
     check(padded_tt::<tf32, f32, f32, 64, 192, 32>(), tt);
     check(padded_tt::<f16, f32, f16, 128, 96, 64>(), tt);
+}
+
+#[test]
+fn products_of_padded_rows() {
+    let (nn, nt) = ([false, false], [false, true]);
+    check(padded_rows_nt::<f16, f32, f16, 80, 64, 64>(), nt);
+    check(padded_rows_nt::<f16, f32, f16, 64, 64, 64>(), nt);
+    check(padded_rows_nt::<bf16, f32, bf16, 112, 64, 64>(), nt);
+    check(padded_rows_nt::<i8, i32, i8, 96, 64, 64>(), nt);
+    check(padded_rows_nn::<f16, f32, f16, 176, 128, 64>(), nn);
+    check(padded_rows_nn::<bf16, f32, bf16, 208, 128, 64>(), nn);
+    check(padded_rows_nn::<f16, f32, f32, 224, 128, 64>(), nn);
+    check(padded_rows_nn::<f16, f32, f16, 240, 128, 64>(), nn);
 }

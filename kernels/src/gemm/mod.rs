@@ -6,8 +6,8 @@
 //! # What is where
 //!
 //! * `table.rs` lists all element types and tile shapes. The instances of the kernels and the candidates of the host come from it.
-//! * [`kernels`], [`narrow`] (few rows) and [`swap_ab`] (32-bit elements, MN-major `b`) are the kernels that TMA feeds. `body.rs` is their
-//!   common body. [`threads`] has the kernels whose threads load the operands, for small products and for operands that TMA cannot read, and
+//! * [`kernels`], [`narrow`] (few rows), [`rows`] (tiles of any multiple of 16 rows) and [`swap_ab`] (32-bit elements, MN-major `b`) are the
+//!   kernels that TMA feeds. `body.rs` is their common body. [`threads`] has the kernels whose threads load the operands, for small products and for operands that TMA cannot read, and
 //!   [`ahead`] those whose threads copy them ahead.
 //! * `scheduler.rs` gives each block its work tiles. `stream_k.rs` divides the last wave among all blocks. [`split_k`] is the second pass,
 //!   which adds up partial sums.
@@ -64,6 +64,7 @@ mod epilogue;
 pub mod kernels;
 pub mod narrow;
 pub mod pack;
+pub mod rows;
 mod scheduler;
 pub mod split_k;
 mod stream_k;

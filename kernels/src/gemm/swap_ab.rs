@@ -8,6 +8,7 @@ use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
 use cuda_tiles::pipeline::AUTOMATIC;
 use cuda_tiles::prelude::*;
+use cuda_tiles::shape::{Side, TileSide};
 
 use super::body::{GemmConfig, Transposed, gemm_body};
 use super::epilogue::{Scales, Sum, finish};

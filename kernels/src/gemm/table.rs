@@ -9,21 +9,23 @@
 /// stream-K). `split_by_threads` allows them for `threads` kernels, and `whole` allows data-parallel launches alone. The kernels for these types follow the brackets. An entry is a kernel, the
 /// rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
 ///
-/// `compact` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. The threads of `threads` kernels load the operands,
+/// `compact` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `rows` kernels have tiles of any multiple of 16 rows. The threads of `threads` kernels load the operands,
 /// those of `ahead` kernels copy them. The accumulation of both is never promoted.
 ///
 /// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
 /// its transpose. Both are row-major.
 ///
-/// Tiles of 192 columns are for GPUs with warpgroups alone: others would multiply 256 columns to use 192 of them.
+/// Tiles of 192 columns, and those of `rows` kernels, are for GPUs with warpgroups alone: others would multiply 256 columns to use 192 of them.
 macro_rules! gemm_table {
     ($then:ident!($($arguments:tt)*)) => {
         $then! { $($arguments)*
             [f16 f16 f32 f16 split_k]
             nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
             nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, tn 128 192 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, tt 128 192 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            rows_nn 96 128 64 false, rows_nn 160 128 64 false, rows_nn 224 128 64 false,
+            rows_nt 96 128 64 false, rows_nt 160 128 64 false, rows_nt 224 128 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
@@ -44,8 +46,10 @@ macro_rules! gemm_table {
             [bf16 bf16 f32 bf16 split_k]
             nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
             nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, tn 128 192 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, tt 128 192 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            rows_nn 96 128 64 false, rows_nn 160 128 64 false, rows_nn 224 128 64 false,
+            rows_nt 96 128 64 false, rows_nt 160 128 64 false, rows_nt 224 128 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
@@ -120,14 +124,8 @@ macro_rules! instances {
     (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
-    (tn $then:tt [$($done:tt)*] ($($types:tt)*); tn $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(tn $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
     (tn $then:tt [$($done:tt)*] ($($types:tt)*); tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(tn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (tt $then:tt [$($done:tt)*] ($($types:tt)*); tt $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(tt $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
     };
     (tt $then:tt [$($done:tt)*] ($($types:tt)*); tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
@@ -174,6 +172,12 @@ macro_rules! instances {
     (narrow_nt $then:tt [$($done:tt)*] ($($types:tt)*); narrow_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(narrow_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
+    (rows_nn $then:tt [$($done:tt)*] ($($types:tt)*); rows_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(rows_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
+    };
+    (rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
+    };
     (swap_ab_nn $then:tt [$($done:tt)*] ($($types:tt)*); swap_ab_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(swap_ab_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
@@ -195,17 +199,27 @@ macro_rules! operand {
     };
 }
 
+/// Stores a tile, through a buffer if there is one.
+macro_rules! store {
+    ($tile:ident, $result:ident) => {
+        $tile.store_directly($result)
+    };
+    ($tile:ident, $result:ident, $buffer:ident $warpgroups:tt) => {
+        $tile.store(&mut $buffer, $result)
+    };
+}
+
 /// Defines a kernel with operands A and B swapped. Its accumulators are transposes of the tiles of `c`.
 ///
 /// Brackets hold the settings of `#[kernel]`. `group` is the number of rows of tiles in a group of the tile order, and `stages` that of the
 /// ring's stages. `b` has the shape of its tiles
 /// in memory; `transposed` follows if this is not the shape of operand A of the swapped product. The last part transposes the
-/// accumulators.
+/// accumulators. `buffer` is the number of consumer warpgroups, if tiles are stored through an epilogue buffer.
 macro_rules! swapped_kernel {
     (
         $(#[$documentation:meta])*
         $name:ident [$($setting:tt)*], group $group:ident, stages $stages:expr, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?,
-        |$acc:ident| $transposed:expr;
+        |$acc:ident| $transposed:expr $(, buffer $warpgroups:tt)?;
         instances $instances:tt
     ) => {
         $(#[$documentation])*
@@ -233,22 +247,23 @@ macro_rules! swapped_kernel {
             const PROMOTED: bool,
         >(
             roles: WarpRoles<B>,
-            a: TmaLoad<T, Shape2<M, K>>,
-            b: TmaLoad<U, Shape2<$b_rows, $b_columns>>,
-            c: TmaStore<O, Shape2<M, N>>,
+            a: TmaLoad<T, (Side<M>, Side<K>)>,
+            b: TmaLoad<U, (Side<$b_rows>, Side<$b_columns>)>,
+            c: TmaStore<O, (Side<M>, Side<N>)>,
             bias: Span<O, (u32,)>,
             scales: ByValue<Scales<C>>,
             range: ByValue<TileRange>,
-            #[shared] ring: Ring<(SharedTile<U, Shape2<$b_rows, $b_columns>>, SharedTile<T, Shape2<M, K>>), { $stages }>,
+            #[shared] ring: Ring<(SharedTile<U, (Side<$b_rows>, Side<$b_columns>)>, SharedTile<T, (Side<M>, Side<K>)>), { $stages }>,
+            $(#[shared] mut buffer: EpilogueBuffer<$warpgroups>,)?
         ) where
-            D<M>: Dimension,
-            D<N>: Dimension,
-            D<K>: Dimension,
+            D<M>: TileSide,
+            D<N>: TileSide,
+            D<K>: TileSide,
         {
             let config = GemmConfig::<$group, true, PROMOTED>;
             gemm_body(roles, operand!(b $($transposed_b)?), Transposed(a), c, range.0, config, ring, move |cx, $acc, tile| {
                 let result = finish(cx, $transposed, &tile, bias, scales.0);
-                tile.store_directly(result);
+                store!(tile, result $(, buffer $warpgroups)?);
             });
         }
     };

@@ -1,4 +1,4 @@
-//! Products in tiles of 96, 160 and 192 columns, with every epilogue.
+//! Products in tiles whose columns or rows are no power of two, with every epilogue.
 
 use cuda_tiles::mma::KLoopElement;
 use cuda_tiles::prelude::*;
@@ -80,5 +80,78 @@ padded! {
     /// Promoted accumulation.
     padded_promoted: row(1) [M, K], row [N, K].transposed, mma_promoted, (
         <f8e4m3, f32, f32, 64, 96, 64> if warpgroups, <f8e4m3, f32, f16, 64, 192, 64> if warpgroups
+    );
+}
+
+/// The elements of the largest tile to which the previous elements of `c` are added.
+pub const LARGEST_ADDED: usize = 128 * 128;
+
+/// Kernels of `c = a b + bias + c` with operands swapped: columns of `b` are the rows of the accumulators, and rows of `a` their columns.
+///
+/// Tiles have 64 columns for each warpgroup. Large ones leave no registers for the previous elements of `c`, nor for two ways to store.
+macro_rules! padded_rows {
+    ($(
+        $(#[$documentation:meta])*
+        $name:ident [$threads:literal, $producer:literal, $groups:literal]: $walk_b:ident [$rows_b:ident, $columns_b:ident] $(.$transpose_b:ident)?, $instances:tt;
+    )*) => { $(
+        $(#[$documentation])*
+        #[kernel(threads = $threads, producer = $producer, min_blocks = 1, instances $instances)]
+        pub fn $name<
+            T: KLoopElement<T, Accumulator = C>,
+            C: Number + Cast<O>,
+            O: Element + Cast<C>,
+            const M: usize,
+            const N: usize,
+            const K: usize,
+        >(
+            roles: WarpRoles,
+            a: TmaLoad<T, (Side<M>, Side<K>)>,
+            b: TmaLoad<T, (Side<$rows_b>, Side<$columns_b>)>,
+            c: TmaStore<O, (Side<M>, Side<N>)>,
+            bias: Span<O, (u32,)>,
+            directly: u32,
+            #[shared] ring: Ring<(SharedTile<T, (Side<M>, Side<K>)>, SharedTile<T, (Side<$rows_b>, Side<$columns_b>)>), 3>,
+            #[shared] mut buffer: EpilogueBuffer<$groups>,
+        ) where
+            D<M>: TileSide,
+            D<N>: TileSide,
+            D<K>: TileSide,
+        {
+            let steps = a.tile_counts().1;
+            let loads = roles
+                .tile_indices(Grouped::<8>, c.tile_counts())
+                .flat_map(move |[_, i, j]| a.row(i).zip(b.$walk_b(j)));
+            roles.pipeline(ring, loads, move |cx, mut consumer| {
+                for tile in c.schedule(cx, Grouped::<8>) {
+                    let sums = consumer
+                        .k_loop(steps)
+                        .accumulate(|acc, (a, b)| acc.mma(b$(.$transpose_b())?, a.transposed()))
+                        .transposed_accumulators();
+                    let sums = tile.add_row(cx, sums, bias);
+                    if const { M * N > LARGEST_ADDED } {
+                        tile.store(&mut buffer, sums.cast::<O>());
+                        continue;
+                    }
+                    let sums = tile.add_previous(cx, sums, C::ONE).cast::<O>();
+                    if directly == 0 {
+                        tile.store(&mut buffer, sums);
+                    } else {
+                        tile.store_directly(sums);
+                    }
+                }
+            });
+        }
+    )* };
+}
+padded_rows! {
+    /// Both operands are K-major; one warpgroup. Powers of two go the same way.
+    padded_rows_nt [128, 32, 1]: row [N, K], (
+        <f16, f32, f16, 64, 64, 64>, <f16, f32, f16, 80, 64, 64> if warpgroups, <bf16, f32, bf16, 112, 64, 64> if warpgroups,
+        <i8, i32, i8, 96, 64, 64> if warpgroups
+    );
+    /// B is MN-major; two warpgroups.
+    padded_rows_nn [256, 128, 2]: column [K, N].transposed, (
+        <f16, f32, f16, 176, 128, 64> if warpgroups, <bf16, f32, bf16, 208, 128, 64> if warpgroups,
+        <f16, f32, f32, 224, 128, 64> if warpgroups, <f16, f32, f16, 240, 128, 64> if warpgroups
     );
 }

@@ -1,6 +1,6 @@
 //! Stores of tiles: from accumulators through an epilogue buffer in shared memory to global memory, by TMA.
 
-use crate::arch::matrix::{WARPGROUPS, store_matrices_4};
+use crate::arch::matrix::{WARPGROUPS, store_matrices_4, store_matrices_4_transposed};
 use crate::arch::threads::{self, Address};
 use crate::arch::{barriers, bulk, execution};
 use crate::context::Cx;
@@ -58,6 +58,33 @@ unsafe impl<const WARPGROUPS: usize> SharedMemory for EpilogueBuffer<WARPGROUPS>
     #[inline(always)]
     unsafe fn new(address: Address) -> Self {
         Self { address, local: PhantomData }
+    }
+}
+
+/// The part of a buffer that belongs to a warpgroup.
+struct Part {
+    own: Address,
+    /// The warpgroup's number, in the CTA and in the block.
+    group: u32,
+    in_block: u32,
+    /// The thread of the block.
+    thread: usize,
+}
+
+impl<const WARPGROUPS: usize> EpilogueBuffer<WARPGROUPS> {
+    /// The part of this thread's warpgroup.
+    #[inline(always)]
+    fn part<B: Block>(&self) -> Part {
+        // Addresses must not take registers while multiplications are under way.
+        let thread = execution::rematerialise(execution::thread() as u32) as usize;
+        // SAFETY: all threads of the block run this alike.
+        let in_block = unsafe { execution::from_lane((thread / WARPGROUP) as u32, 0) };
+        let in_a_block = const { <B::Threads as PowerOfTwo>::COUNT.div_ceil(WARPGROUP) };
+        // The blocks of a CTA have barriers and parts of the buffer for themselves.
+        let group =
+            if B::CONSUMERS > 1 { execution::consumer() * in_a_block as u32 + in_block } else { in_block };
+        let own = threads::offset(self.address, group as usize * BUFFERS * BUFFER_BYTES);
+        Part { own, group, in_block, thread }
     }
 }
 
@@ -203,12 +230,15 @@ impl<T: Element, S: MatrixShape, F: Fn(u32) -> StoreTile<T, S>> Iterator for Sto
     }
 }
 
-/// A panel of a tile on its way to the matrix: 64 rows that a warpgroup stores at once, as one of its threads sees them.
+/// A panel of a tile on its way to the matrix: up to 64 rows that a warpgroup stores at once, as one of its threads sees them.
 #[derive(Clone, Copy)]
 struct Panel<'g> {
     /// The geometry of the panel in the buffer.
     geometry: &'g Geometry,
+    rows: usize,
     columns: usize,
+    /// Whether the registers hold its transpose.
+    is_transposed: bool,
     buffer: Address,
     /// Whether it is the first panel of its rows.
     is_first: bool,
@@ -259,8 +289,10 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ///
     /// Where the GPU has TMA and the rows of the matrix begin at multiples of 16 bytes, threads write the buffer by `stmatrix`,
     /// and `cp.async.bulk.tensor` copies it (PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor"). The
-    /// tile is still on its way when this returns; the launch's end waits for it. Tiles of [transposed
-    /// accumulators](Tile::transposed_accumulators), and all tiles on other targets, are stored by threads without the buffer.
+    /// tile is still on its way when this returns; the launch's end waits for it. So are tiles of [transposed
+    /// accumulators](Tile::transposed_accumulators), if elements have 16 bits and each warpgroup has 64 columns, which are 64 rows of accumulators.
+    /// Other such tiles, tiles of other layouts with [`Padded`](crate::shape::Padded) rows, and all tiles on other targets are stored by threads
+    /// without the buffer.
     #[inline(always)]
     #[track_caller]
     pub fn store<L: Layout, const GROUPS: usize>(
@@ -278,6 +310,13 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             )
         };
         if const { is_transposed::<L>() } {
+            if const {
+                Self::transposed_through_buffer(
+                    <<L::Block as Block>::Threads as PowerOfTwo>::COUNT / WARPGROUP,
+                )
+            } {
+                return self.store_transposed_through_buffer(buffer, tile);
+            }
             // Eight lanes hold neighbours in a row. A warp therefore stores whole sectors of 32-bit elements at once.
             return self.store_by_threads(tile);
         }
@@ -320,6 +359,16 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             return columns;
         }
         columns.min((self.index[2] + 1) * Self::COLUMNS as u32)
+    }
+
+    /// The first row of the matrix that is not the tile's own.
+    #[inline(always)]
+    fn end_of_rows(&self) -> u32 {
+        let rows = self.operand.matrix.layout.rows;
+        if const { Self::ROWS == <M::Count as PowerOfTwo>::COUNT } {
+            return rows;
+        }
+        rows.min((self.index[1] + 1) * Self::ROWS as u32)
     }
 
     /// The contents of this tile before it is stored; zero outside the matrix.
@@ -366,7 +415,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         let matrix =
             self.operand.matrix.pointer.wrapping_add((u64::from(batch) * layout.batch_pitch) as usize);
         let own = map.of_thread.apply(thread);
-        let end = self.end_of_columns();
+        let (end_of_rows, end) = (self.end_of_rows(), self.end_of_columns());
         move |register| {
             let flat = own | map.of_register.apply(register);
             let (y, x) =
@@ -380,7 +429,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                     source,
                     1,
                     transfer::Cache::Ordinary,
-                    Some(y < layout.rows && x < end),
+                    Some(y < end_of_rows && x < end),
                     T::ZERO,
                     |_, value| element = value,
                 )
@@ -422,6 +471,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         WARPGROUPS
             && warpgroups > 0
             && Self::ROWS >= BOX_ROWS * warpgroups
+            && Self::ROWS == <M::Count as PowerOfTwo>::COUNT
             && Self::COLUMNS * size_of::<T::Bits>() >= 2 * CHUNK_BYTES
             && Self::COLUMNS >= 8
     }
@@ -436,15 +486,8 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         let geometry = const {
             Geometry::new(BOX_ROWS, TmaStore::<T, (M, N)>::BOX.columns as usize, size_of::<T::Bits>())
         };
-        // Addresses must not take registers while multiplications are under way.
-        let thread = execution::rematerialise(execution::thread() as u32) as usize;
-        // SAFETY: all threads of the block run this alike.
-        let in_block = unsafe { execution::from_lane((thread / WARPGROUP) as u32, 0) };
         let in_a_block = const { <B::Threads as PowerOfTwo>::COUNT.div_ceil(WARPGROUP) };
-        // The blocks of a CTA have barriers and parts of the buffer for themselves.
-        let group =
-            if B::CONSUMERS > 1 { execution::consumer() * in_a_block as u32 + in_block } else { in_block };
-        let own = threads::offset(buffer.address, group as usize * BUFFERS * BUFFER_BYTES);
+        let Part { own, group, in_block, thread } = buffer.part::<B>();
         let [_, i, j] = self.index;
         let (row, column) = (i * Self::ROWS as u32 + in_block * BOX_ROWS as u32, j * Self::COLUMNS as u32);
         // Nor must this number.
@@ -462,7 +505,9 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             }
             let panel = Panel {
                 geometry: &geometry,
+                rows: BOX_ROWS,
                 columns,
+                is_transposed: false,
                 buffer: threads::offset(own, number % BUFFERS * BUFFER_BYTES),
                 is_first: panel == 0,
                 x: column + (panel * columns) as u32,
@@ -472,6 +517,51 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             };
             // SAFETY: all threads of the warpgroup run this alike. The buffer is the warpgroup's, and consecutive panels of a row of panels
             // use different ones.
+            unsafe { self.store_panel(panel, tile.registers(), register, tma_columns) }
+        });
+    }
+
+    /// Whether transposed accumulators of this shape can go through a buffer, in a block of so many warpgroups: each has a panel of 64 columns.
+    const fn transposed_through_buffer(warpgroups: usize) -> bool {
+        WARPGROUPS
+            && warpgroups > 0
+            && Self::COLUMNS == BOX_ROWS * warpgroups
+            && Self::ROWS >= BOX_ROWS
+            && size_of::<T::Bits>() == 2
+    }
+
+    /// [`store_through_buffer`](Self::store_through_buffer) for transposed accumulators: 64 rows after the other.
+    #[inline(always)]
+    fn store_transposed_through_buffer<L: Layout, const GROUPS: usize>(
+        &self,
+        buffer: &mut EpilogueBuffer<GROUPS>,
+        tile: Tile<T, (M, N), L>,
+    ) {
+        let geometry = const { Geometry::new(BOX_ROWS, BOX_ROWS, size_of::<T::Bits>()) };
+        let Part { own, group, in_block, thread } = buffer.part::<L::Block>();
+        let [_, i, j] = self.index;
+        let (row, column) = (i * Self::ROWS as u32, j * Self::COLUMNS as u32 + in_block * BOX_ROWS as u32);
+        // Nor must this number.
+        let tma_columns = execution::rematerialise(self.tma_columns());
+        // A thread has two rows of every 8, for each of two columns.
+        L::Registers::<(M, N)>::unroll(0, BOX_ROWS / 2, &mut |register| {
+            let first = 2 * register;
+            if first >= Self::ROWS {
+                return;
+            }
+            let panel = Panel {
+                geometry: &geometry,
+                rows: BOX_ROWS.min(Self::ROWS - first),
+                columns: BOX_ROWS,
+                is_transposed: true,
+                buffer: threads::offset(own, first / BOX_ROWS % BUFFERS * BUFFER_BYTES),
+                is_first: first == 0,
+                x: column,
+                y: row + first as u32,
+                group,
+                thread,
+            };
+            // SAFETY: all threads of the warpgroup run this alike. The buffer is the warpgroup's, and consecutive panels use different ones.
             unsafe { self.store_panel(panel, tile.registers(), register, tma_columns) }
         });
     }
@@ -513,7 +603,12 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             }
             execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
             if by_tma && issues {
-                bulk::store(self.operand.matrix.map.cast(), buffer, [x, y, self.index[0]]);
+                let mut row = 0;
+                while row < panel.rows {
+                    let source = threads::offset(buffer, row * panel.geometry.panel_bytes);
+                    bulk::store(self.operand.matrix.map.cast(), source, [x, y + row as u32, self.index[0]]);
+                    row += const { TmaStore::<T, (M, N)>::BOX.rows as usize };
+                }
                 bulk::commit_stores();
             }
             // Threads store the rest: the whole panel or, in one of a row's panels, the columns of its last chunk.
@@ -526,18 +621,35 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         }
     }
 
-    /// Writes this warp's 16 rows of a panel, whose registers begin at `first`, to its buffer.
+    /// Writes this warp's 16 rows of a panel, or 16 columns of a transposed one, whose registers begin at `first`, to its buffer.
     ///
     /// # Safety
-    /// The buffer has room for the panel, and no other thread accesses these rows.
+    /// The buffer has room for the panel, and no other thread accesses these rows or columns.
     #[inline(always)]
     unsafe fn write_panel<C: PowerOfTwo>(panel: Panel<'_>, registers: &Registers<T, C>, first: usize) {
         let Panel { geometry, columns, buffer, .. } = panel;
         let (warp, lane) = (panel.warp(), panel.lane());
         let size = const { size_of::<T::Bits>() };
+        // SAFETY: elements of two bytes, as asked before each call.
+        let word = |i: usize| unsafe { packed_pair(registers.get(i), registers.get(i + 1)) };
+        if panel.is_transposed {
+            let mut sixteen = 0;
+            while sixteen < panel.rows / 16 {
+                let at = first + sixteen * 8;
+                let row = 16 * sixteen + lane / 16 * 8 + lane % 8;
+                let place = geometry.offset(row, (2 * warp + lane / 8 % 2) * CHUNK_BYTES);
+                // SAFETY: the same contract; elements of transposed panels have two bytes.
+                unsafe {
+                    store_matrices_4_transposed(
+                        threads::word(threads::offset(buffer, place)),
+                        [0, 2, 4, 6].map(|k| word(at + k)),
+                    )
+                };
+                sixteen += 1;
+            }
+            return;
+        }
         if size == 2 && columns >= 16 {
-            // SAFETY: elements of two bytes, as just asked.
-            let word = |i: usize| unsafe { packed_pair(registers.get(i), registers.get(i + 1)) };
             let mut sixteen = 0;
             while sixteen < columns / 16 {
                 let at = first + sixteen * 8;
@@ -582,7 +694,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             ([x, y].map(execution::rematerialise), execution::rematerialise(warp as u32) as usize);
         let layout = &self.operand.matrix.layout;
         let y = y + 16 * warp as u32;
-        let inside = [layout.rows.saturating_sub(y), layout.columns.saturating_sub(x)];
+        let inside = [self.end_of_rows().saturating_sub(y), layout.columns.saturating_sub(x)];
         let (first, target) = (16 * warp, self.element(y, x));
         RaggedRows { geometry, buffer, first, target, pitch: layout.row_pitch, inside, element: PhantomData }
     }
@@ -610,7 +722,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         while number < count {
             let (row, column) = (16 * warp + number / Self::GRANULE, first as usize + number % Self::GRANULE);
             let (y, x) = (y + row as u32, x + column as u32);
-            let inside = y < layout.rows && x < layout.columns;
+            let inside = y < self.end_of_rows() && x < layout.columns;
             let place = threads::offset(buffer, geometry.offset(row, column * size_of::<T::Bits>()));
             // SAFETY: the place is in the panel. The element belongs to this block's own tile, and is inside the matrix
             // wherever the condition holds.
@@ -646,14 +758,14 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             && layout.batch_pitch.is_multiple_of(2)
             && self.operand.matrix.pointer.addr().is_multiple_of(2 * size);
         let own = map.of_thread.apply(thread);
-        let end = self.end_of_columns();
+        let (end_of_rows, end) = (self.end_of_rows(), self.end_of_columns());
         let step = if pair { 2 } else { 1 };
         <L::Registers<(M, N)>>::unroll(0, step, &mut |register| {
             let flat = own | map.of_register.apply(register);
             let (y, x) =
                 (row + (flat >> column_bits) as u32, column + (flat & ((1 << column_bits) - 1)) as u32);
             let target = matrix.wrapping_add((u64::from(y) * layout.row_pitch + u64::from(x)) as usize);
-            let inside = |k: usize| y < layout.rows && x + (k as u32) < end;
+            let inside = |k: usize| y < end_of_rows && x + (k as u32) < end;
             // SAFETY: the elements belong to this block's own tile, and are inside the matrix wherever the condition holds.
             unsafe {
                 if together && inside(1) {

@@ -76,6 +76,9 @@ where
 /// conflicts (PTX ISA, "Swizzling Modes").
 const PANEL_BYTES: usize = 128;
 
+/// The rows after which swizzles repeat: boxes of multiples of them lie side by side.
+const SWIZZLED_ROWS: usize = 8;
+
 /// The shortest row of a box in shared memory, in bytes: TMA's granularity.
 const GRANULE_BYTES: usize = 16;
 
@@ -91,7 +94,7 @@ pub struct TensorBox {
 }
 
 impl TensorBox {
-    /// The box of tiles of `rows` rows and `columns` columns, of at most 64 rows. Rows and columns of a tile are whole boxes.
+    /// The box of `rows` rows in tiles of `columns` columns. Columns of a tile are whole boxes.
     const fn of(rows: usize, columns: usize, element_bytes: usize) -> Self {
         let row_bytes = columns * element_bytes;
         assert!(
@@ -99,11 +102,7 @@ impl TensorBox {
             "the rows of a `TmaLoad` or `TmaStore` tile are at least 16 bytes long: use tiles of more columns"
         );
         let bytes = power_of_two_in(row_bytes, PANEL_BYTES);
-        Self {
-            columns: (bytes / element_bytes) as u32,
-            rows: power_of_two_in(rows, MOST_COPIED_ROWS) as u32,
-            swizzle_bytes: bytes as u32,
-        }
+        Self { columns: (bytes / element_bytes) as u32, rows: rows as u32, swizzle_bytes: bytes as u32 }
     }
 }
 
@@ -111,6 +110,19 @@ impl TensorBox {
 const fn power_of_two_in(length: usize, most: usize) -> usize {
     let power = 1 << length.trailing_zeros();
     if power < most { power } else { most }
+}
+
+/// The rows of a box that is loaded: all, or a divisor that is a multiple of 8, if possible of 32 to 64 rows. Many boxes would take the
+/// producer's registers.
+const fn rows_of_a_load(rows: usize) -> usize {
+    if rows <= MOST_COPIED_ROWS {
+        return rows;
+    }
+    let mut most = MOST_COPIED_ROWS;
+    while !rows.is_multiple_of(most) && most > MOST_COPIED_ROWS / 2 {
+        most -= SWIZZLED_ROWS;
+    }
+    if rows.is_multiple_of(most) { most } else { rows / 2 }
 }
 
 /// The fields of both kinds of tensor-map operands.
@@ -197,7 +209,7 @@ impl<T: Element, S: MatrixShape> TmaLoad<T, S> {
     /// The box of its tensor map.
     // Its rows have the panels of a `SharedTile`, which has room for padding.
     pub const BOX: TensorBox =
-        TensorBox::of(S::ROWS, <S::Columns as PowerOfTwo>::COUNT, size_of::<T::Bits>());
+        TensorBox::of(rows_of_a_load(S::ROWS), <S::Columns as PowerOfTwo>::COUNT, size_of::<T::Bits>());
 
     /// The matrix at `pointer`.
     ///
@@ -214,13 +226,9 @@ impl<T: Element, S: MatrixShape> TmaLoad<T, S> {
 
 impl<T: Element, S: MatrixShape> TmaStore<T, S> {
     /// The box of its tensor map.
-    pub const BOX: TensorBox = {
-        assert!(
-            S::ROWS == <S::Rows as PowerOfTwo>::COUNT,
-            "the columns of a `TmaStore` tile may be `Padded`, its rows may not"
-        );
-        TensorBox::of(S::ROWS, S::COLUMNS, size_of::<T::Bits>())
-    };
+    // A power of two: the rows of an epilogue buffer are whole boxes.
+    pub const BOX: TensorBox =
+        TensorBox::of(power_of_two_in(S::ROWS, MOST_COPIED_ROWS), S::COLUMNS, size_of::<T::Bits>());
 
     /// The matrix at `pointer`.
     ///
@@ -304,12 +312,15 @@ mod tests {
         assert_eq!(TmaLoad::<f8e4m3, Shape2<64, 32>>::BOX, of(32, 64, 32));
         assert_eq!(TmaLoad::<f64, Shape2<8, 2>>::BOX, of(2, 8, 16));
         assert_eq!(TmaStore::<f32, Shape2<128, 256>>::BOX, of(32, 64, 128));
-        assert_eq!(TmaLoad::<f16, (Padded<160>, D<64>)>::BOX, of(64, 32, 128));
+        assert_eq!(TmaLoad::<f16, (Padded<160>, D<64>)>::BOX, of(64, 40, 128));
         assert_eq!(TmaLoad::<f16, (Padded<192>, D<64>)>::BOX, of(64, 64, 128));
         assert_eq!(TmaLoad::<f16, (D<64>, Padded<160>)>::BOX, of(64, 64, 128));
         assert_eq!(TmaStore::<f16, (D<128>, Padded<160>)>::BOX, of(32, 64, 64));
         assert_eq!(TmaStore::<f16, (D<128>, Padded<192>)>::BOX, of(64, 64, 128));
         assert_eq!(TmaStore::<f16, Shape2<16, 8>>::BOX, of(8, 16, 16));
+        assert_eq!(TmaStore::<f16, (Padded<160>, D<128>)>::BOX, of(64, 32, 128));
+        assert_eq!(TmaStore::<f16, (Padded<240>, D<128>)>::BOX, of(64, 16, 128));
+        assert_eq!(TmaLoad::<f16, (Padded<176>, D<64>)>::BOX, of(64, 88, 128));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::gemm::kernels::{
     gemm_compact_nn, gemm_compact_nt, gemm_compact_tn, gemm_compact_tt, gemm_nn, gemm_nt, gemm_tn, gemm_tt,
 };
 use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
+use crate::gemm::rows::{gemm_rows_nn, gemm_rows_nt};
 use crate::gemm::scheduler::TileRange;
 use crate::gemm::split_k::{reduce_split_k, reduce_stream_k};
 use crate::gemm::swap_ab::gemm_swap_ab_nn;
@@ -117,11 +118,12 @@ macro_rules! candidate {
                     && size_of::<$accumulator>() == 4
                     && !is_integer::<$a>()
                     && !$promoted,
-                // Without `wgmma`, warps load MN-major elements of 32 bits one by one. Kernels with padded columns are for `wgmma`
+                // Without `wgmma`, warps load MN-major elements of 32 bits one by one. Kernels with padded rows or columns are for `wgmma`
                 // alone, as the table says.
                 wgmma_only: matches!(Loads::$loads, Loads::Tma)
                     && (size_of::<$a>() == 4
                         && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row))
+                        || !usize::is_power_of_two($m)
                         || !usize::is_power_of_two($n)),
             },
             description: || instance!($kernel $loads [$a $b $accumulator $c] $m $n $k $promoted).description(),
@@ -168,6 +170,8 @@ macro_rules! entry {
     (compact_tt $($rest:tt)*) => { candidate!(gemm_compact_tt Tma (Column, Column) $($rest)*) };
     (narrow_nn $($rest:tt)*) => { candidate!(gemm_narrow_nn Tma (Row, Row) $($rest)*) };
     (narrow_nt $($rest:tt)*) => { candidate!(gemm_narrow_nt Tma (Row, Column) $($rest)*) };
+    (rows_nn $($rest:tt)*) => { candidate!(gemm_rows_nn Tma (Row, Row) $($rest)*) };
+    (rows_nt $($rest:tt)*) => { candidate!(gemm_rows_nt Tma (Row, Column) $($rest)*) };
     (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };
     (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };
     (ahead_nn $($rest:tt)*) => { candidate!(gemm_ahead_nn Threads (Row, Row) $($rest)*) };

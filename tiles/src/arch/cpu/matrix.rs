@@ -56,6 +56,7 @@ products! {
     load_matrices_4 [_address: u32] -> [u32; 4];
     load_matrices_4_transposed [_address: u32] -> [u32; 4];
     store_matrices_4 [_address: u32, _values: [u32; 4]] -> ();
+    store_matrices_4_transposed [_address: u32, _values: [u32; 4]] -> ();
     store_words [_address: u32, _words: [u32; 4]] -> ();
 }
 

@@ -245,23 +245,33 @@ fragment_loads! {
 /// Whether `stmatrix` exists: from `sm_90` on.
 pub const STORES_MATRICES: bool = cfg!(target_feature = "sm_90");
 
-/// `stmatrix.x4`: the reverse of [`load_matrices_4`] (PTX ISA, "stmatrix").
-///
-/// # Safety
-/// [`STORES_MATRICES`]. All 32 lanes of the warp execute this same call. The address of each lane lies in shared memory of this
-/// block: 16 bytes, aligned to 16, with no concurrent access.
-#[inline(always)]
-pub unsafe fn store_matrices_4(address: u32, [a, b, c, d]: [u32; 4]) {
-    // SAFETY: the caller vouches for address and convergence.
-    #[cfg(target_feature = "sm_90")]
-    unsafe {
-        asm!("stmatrix.sync.aligned.m8n8.x4.shared.b16 [{0}], {{{1}, {2}, {3}, {4}}};", in(reg32) address, in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d, options(nostack, preserves_flags))
-    }
-    #[cfg(not(target_feature = "sm_90"))]
-    {
-        let _ = (address, a, b, c, d);
-        super::execution::trap()
-    }
+macro_rules! fragment_stores {
+    ($($(#[$attribute:meta])* $name:ident $modifier:literal;)*) => { $(
+        $(#[$attribute])*
+        ///
+        /// # Safety
+        /// [`STORES_MATRICES`]. All 32 lanes of the warp execute this same call. The address of each lane lies in shared memory of this
+        /// block: 16 bytes, aligned to 16, with no concurrent access.
+        #[inline(always)]
+        pub unsafe fn $name(address: u32, [a, b, c, d]: [u32; 4]) {
+            // SAFETY: the caller vouches for address and convergence.
+            #[cfg(target_feature = "sm_90")]
+            unsafe {
+                asm!(concat!("stmatrix.sync.aligned.m8n8.x4", $modifier, ".shared.b16 [{0}], {{{1}, {2}, {3}, {4}}};"), in(reg32) address, in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d, options(nostack, preserves_flags))
+            }
+            #[cfg(not(target_feature = "sm_90"))]
+            {
+                let _ = (address, a, b, c, d);
+                super::execution::trap()
+            }
+        }
+    )* };
+}
+fragment_stores! {
+    /// `stmatrix.x4`: the reverse of [`load_matrices_4`] (PTX ISA, "stmatrix").
+    store_matrices_4 "";
+    /// `stmatrix.x4.trans`: stores the transposes of these matrices, the reverse of [`load_matrices_4_transposed`].
+    store_matrices_4_transposed ".trans";
 }
 
 /// `st.shared.v4.b32`.

@@ -62,10 +62,17 @@ macro_rules! with_registers {
     (8, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7]); };
     (16, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15]); };
     (32, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31]); };
+    (40, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39]); };
     (48, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47]); };
+    (56, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55]); };
     (64, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63]); };
+    (72, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71]); };
     (80, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79]); };
+    (88, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87]); };
     (96, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95]); };
+    (104, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95 96 97 98 99 100 101 102 103]); };
+    (112, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111]); };
+    (120, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119]); };
     (128, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119 120 121 122 123 124 125 126 127]); };
 }
 
@@ -106,10 +113,17 @@ with_registers!(4, pin!(pin_4,));
 with_registers!(8, pin!(pin_8,));
 with_registers!(16, pin!(pin_16,));
 with_registers!(32, pin!(pin_32,));
+with_registers!(40, pin!(pin_40,));
 with_registers!(48, pin!(pin_48,));
+with_registers!(56, pin!(pin_56,));
 with_registers!(64, pin!(pin_64,));
+with_registers!(72, pin!(pin_72,));
 with_registers!(80, pin!(pin_80,));
+with_registers!(88, pin!(pin_88,));
 with_registers!(96, pin!(pin_96,));
+with_registers!(104, pin!(pin_104,));
+with_registers!(112, pin!(pin_112,));
+with_registers!(120, pin!(pin_120,));
 with_registers!(128, pin!(pin_128,));
 
 macro_rules! undef {
@@ -161,8 +175,8 @@ pub unsafe fn undef(count: usize, d: *mut u32) {
 /// Pins `count` accumulators to this place in the program; with `WAIT`, behind all groups.
 ///
 /// # Safety
-/// `count` is a power of two, or 48, 80 or 96, and `d` valid for as many registers. With `WAIT`, all threads of the warpgroup execute
-/// this same call.
+/// `count` is a power of two, or a multiple of 8 from 40 to 120, and `d` valid for as many registers. With `WAIT`, all threads of the
+/// warpgroup execute this same call.
 #[inline(always)]
 pub unsafe fn pin<const WAIT: bool>(count: usize, d: *mut u32) {
     // SAFETY: the same contract. All other powers of two are multiples of 128. Several pins wait for the same groups.
@@ -174,10 +188,17 @@ pub unsafe fn pin<const WAIT: bool>(count: usize, d: *mut u32) {
             8 => pin_8::<WAIT>(d),
             16 => pin_16::<WAIT>(d),
             32 => pin_32::<WAIT>(d),
+            40 => pin_40::<WAIT>(d),
             48 => pin_48::<WAIT>(d),
+            56 => pin_56::<WAIT>(d),
             64 => pin_64::<WAIT>(d),
+            72 => pin_72::<WAIT>(d),
             80 => pin_80::<WAIT>(d),
+            88 => pin_88::<WAIT>(d),
             96 => pin_96::<WAIT>(d),
+            104 => pin_104::<WAIT>(d),
+            112 => pin_112::<WAIT>(d),
+            120 => pin_120::<WAIT>(d),
             _ => {
                 let mut first = 0;
                 while first < count {
@@ -201,10 +222,17 @@ macro_rules! products {
             with_registers!(8, $kind!(n16, registers_n16, 16, $types,));
             with_registers!(16, $kind!(n32, registers_n32, 32, $types,));
             with_registers!(32, $kind!(n64, registers_n64, 64, $types,));
+            with_registers!(40, $kind!(n80, registers_n80, 80, $types,));
             with_registers!(48, $kind!(n96, registers_n96, 96, $types,));
+            with_registers!(56, $kind!(n112, registers_n112, 112, $types,));
             with_registers!(64, $kind!(n128, registers_n128, 128, $types,));
+            with_registers!(72, $kind!(n144, registers_n144, 144, $types,));
             with_registers!(80, $kind!(n160, registers_n160, 160, $types,));
+            with_registers!(88, $kind!(n176, registers_n176, 176, $types,));
             with_registers!(96, $kind!(n192, registers_n192, 192, $types,));
+            with_registers!(104, $kind!(n208, registers_n208, 208, $types,));
+            with_registers!(112, $kind!(n224, registers_n224, 224, $types,));
+            with_registers!(120, $kind!(n240, registers_n240, 240, $types,));
             with_registers!(128, $kind!(n256, registers_n256, 256, $types,));
 
             /// Multiplies the operands in shared memory that the descriptors `a` and `b` describe. The product is added to the
@@ -214,7 +242,7 @@ macro_rules! products {
             /// # Safety
             /// All threads of the warpgroup execute this same call. Nobody writes the descriptors' operands until the
             /// multiplication is done. `d` is valid for `columns / 2` registers, which nobody touches until then. `columns` is
-            /// a power of two from 8 to 256, or 96, 160 or 192.
+            /// a power of two from 8 to 256, or a multiple of 16 from 80 to 240.
             #[inline(always)]
             pub unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, d: *mut u32, add: u32, a: u64, b: u64) {
                 // SAFETY: the same contract.
@@ -224,10 +252,17 @@ macro_rules! products {
                         16 => n16::<TA, TB>(d, add, a, b),
                         32 => n32::<TA, TB>(d, add, a, b),
                         64 => n64::<TA, TB>(d, add, a, b),
+                        80 => n80::<TA, TB>(d, add, a, b),
                         96 => n96::<TA, TB>(d, add, a, b),
+                        112 => n112::<TA, TB>(d, add, a, b),
                         128 => n128::<TA, TB>(d, add, a, b),
+                        144 => n144::<TA, TB>(d, add, a, b),
                         160 => n160::<TA, TB>(d, add, a, b),
+                        176 => n176::<TA, TB>(d, add, a, b),
                         192 => n192::<TA, TB>(d, add, a, b),
+                        208 => n208::<TA, TB>(d, add, a, b),
+                        224 => n224::<TA, TB>(d, add, a, b),
+                        240 => n240::<TA, TB>(d, add, a, b),
                         _ => n256::<TA, TB>(d, add, a, b),
                     }
                 }
@@ -246,10 +281,17 @@ macro_rules! products {
                         16 => registers_n16::<TB>(d, add, a, b),
                         32 => registers_n32::<TB>(d, add, a, b),
                         64 => registers_n64::<TB>(d, add, a, b),
+                        80 => registers_n80::<TB>(d, add, a, b),
                         96 => registers_n96::<TB>(d, add, a, b),
+                        112 => registers_n112::<TB>(d, add, a, b),
                         128 => registers_n128::<TB>(d, add, a, b),
+                        144 => registers_n144::<TB>(d, add, a, b),
                         160 => registers_n160::<TB>(d, add, a, b),
+                        176 => registers_n176::<TB>(d, add, a, b),
                         192 => registers_n192::<TB>(d, add, a, b),
+                        208 => registers_n208::<TB>(d, add, a, b),
+                        224 => registers_n224::<TB>(d, add, a, b),
+                        240 => registers_n240::<TB>(d, add, a, b),
                         _ => registers_n256::<TB>(d, add, a, b),
                     }
                 }

@@ -1,0 +1,26 @@
+//! The kernels for tiles of any multiple of 16 rows.
+//!
+//! Operands A and B are swapped, as in [`swap_ab`](super::swap_ab): 128 columns of `b` are the rows of the accumulators, and the rows of `a` are
+//! their columns, of which `wgmma` multiplies any number. So few tiles share out the rows of a product evenly: 669 rows are four tiles of 176,
+//! but six of 128. A tile of `c` is the transpose of the accumulators. Its way to memory is the epilogue buffer, which `stmatrix` transposes into.
+
+use cuda_tiles::launch::ByValue;
+use cuda_tiles::mma::KLoopElement;
+use cuda_tiles::pipeline::AUTOMATIC;
+use cuda_tiles::prelude::*;
+use cuda_tiles::shape::{Side, TileSide};
+
+use super::body::{GROUP, GemmConfig, Transposed, gemm_body};
+use super::epilogue::{Scales, Sum, finish};
+use super::scheduler::TileRange;
+
+gemm_table!(instances!(rows_nt (swapped_kernel!
+    /// As [`gemm_nt`](super::kernels::gemm_nt), in tiles of any multiple of 16 rows, with operands A and B swapped.
+    gemm_rows_nt [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, b [N x K],
+    |acc| acc.transposed_accumulators(), buffer 2;
+) [] ();));
+gemm_table!(instances!(rows_nn (swapped_kernel!
+    /// As [`gemm_nn`](super::kernels::gemm_nn), in tiles of any multiple of 16 rows, with operands A and B swapped.
+    gemm_rows_nn [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, b [K x N] transposed,
+    |acc| acc.transposed_accumulators(), buffer 2;
+) [] ();));
