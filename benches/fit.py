@@ -19,6 +19,7 @@ import numpy
 from scipy.optimize import least_squares
 
 MULTIPROCESSORS, COMPACT_ROWS, SHARPNESS, STEP_BYTES, BOX_ROWS = 132, 64, 4, 128, 64
+RING_BYTES, MOST_STAGES = 194 * 1024, 8
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The constants of model.rs, and where the fit begins. Bandwidths are megabytes in a microsecond.
@@ -49,12 +50,21 @@ class Product:
         rows, columns, threads, _ = plan
         return self.bytes, threads, rows, columns
 
+    def stay(self, plan):
+        """`stay` of model.rs."""
+        (rows, columns, depth), (tile_rows, tile_columns, _, cut) = self.sizes, plan
+        resident = 2 if tile_rows <= COMPACT_ROWS else 1
+        stages = min(max(RING_BYTES // resident // ((tile_rows + tile_columns) * STEP_BYTES), 2), MOST_STAGES)
+        may = cut == 0 and tile_rows * tile_columns <= 128 * 128 and self.result_bytes <= 2
+        may = may and math.ceil(depth * self.bytes / STEP_BYTES) <= stages
+        return may and rows <= tile_rows, may and columns <= tile_columns
+
     def loaded_bytes(self, plan):
         """`loaded_bytes` of model.rs."""
         (rows, columns, depth), (tile_rows, tile_columns, *_) = self.sizes, plan
-        side = min(BOX_ROWS, tile_rows)
-        loads = (math.ceil(rows / side) * side * math.ceil(columns / tile_columns)
-                 + math.ceil(columns / BOX_ROWS) * BOX_ROWS * math.ceil(rows / tile_rows))
+        side, (a_stays, b_stays) = min(BOX_ROWS, tile_rows), self.stay(plan)
+        loads = ((not a_stays) * math.ceil(rows / side) * side * math.ceil(columns / tile_columns)
+                 + (not b_stays) * math.ceil(columns / BOX_ROWS) * BOX_ROWS * math.ceil(rows / tile_rows))
         return loads * max(1, math.ceil(depth * self.bytes / STEP_BYTES)) * STEP_BYTES
 
     def steps_outside(self, plan):
@@ -70,7 +80,9 @@ class Product:
                 return float(depth % step != 0)
             return steps / math.ceil(length / tile) if length % min(tile, BOX_ROWS) else 0.0
 
-        return max(at_an_end(self.order[0] == "n", rows, tile_rows), at_an_end(self.order[1] == "t", columns, tile_columns))
+        a_stays, b_stays = self.stay(plan)
+        return max(0.0 if a_stays else at_an_end(self.order[0] == "n", rows, tile_rows),
+                   0.0 if b_stays else at_an_end(self.order[1] == "t", columns, tile_columns))
 
 
 class Model:

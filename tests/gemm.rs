@@ -397,6 +397,28 @@ fn products_repeat_to_the_bit() {
     }
 }
 
+/// Multiplies as wished by each data-parallel plan.
+fn check_whole_plans<T, U, O>(device: &Device, random: &mut Random, wish: Wish)
+where
+    T: Value + Multiply<U, O, Sum: Scale>,
+    U: Value + Element<Bits: Bits>,
+    O: Value,
+{
+    for number in 0.. {
+        let mut is_plan = false;
+        let nth = |_: &mut Random, plans: &[Plan]| {
+            let mut whole = plans.iter().filter(|plan| plan.decomposition == Decomposition::DataParallel);
+            let plan = whole.nth(number).copied();
+            is_plan = plan.is_some();
+            plan
+        };
+        check_by::<T, U, O>(device, random, wish, nth);
+        if !is_plan {
+            break;
+        }
+    }
+}
+
 /// Each block stores many tiles, of which the last panels or all but one lie outside the result: a panel must not be written while the
 /// store of an earlier one still reads its memory.
 #[test]
@@ -407,19 +429,34 @@ fn many_tiles_of_few_columns_are_stored_whole() {
         for columns in [16, 44, 112, 272] {
             let wish = Wish { sizes: [1, rows, columns, 24], ..Wish::random(&mut random, 100) };
             let wish = Wish { transposed: [false, false], has_bias: false, beta: 0.0, ..wish };
-            for number in 0.. {
-                let mut is_plan = false;
-                let nth = |_: &mut Random, plans: &[Plan]| {
-                    let mut whole =
-                        plans.iter().filter(|plan| plan.decomposition == Decomposition::DataParallel);
-                    let plan = whole.nth(number).copied();
-                    is_plan = plan.is_some();
-                    plan
-                };
-                check_by::<f16, f16, f16>(device, &mut random, wish, nth);
-                if !is_plan {
-                    break;
-                }
+            check_whole_plans::<f16, f16, f16>(device, &mut random, wish);
+        }
+    }
+}
+
+/// Blocks that have many tiles of a thin product load its small operand in the first ones alone, if all its k steps have stages.
+#[test]
+fn a_small_operand_stays_for_many_tiles() {
+    for device in devices() {
+        let mut random = Random::new();
+        for steps in [1, 2, 3, 5, 7, 8] {
+            // More tiles for each block than there are stages.
+            let tiles =
+                if device.is_gpu() { device.multiprocessors() as usize * 2 * (8 / steps + 1) } else { 4 };
+            let (long, short) = (64 * tiles + 24, 1 + random.below(24));
+            let [m, n] = if random.below(2) == 0 { [long, short] } else { [short, long] };
+            // A k step is 128 bytes.
+            let mut wish = |bytes| Wish {
+                sizes: [1, m, n, (128 * steps - random.below(8) as usize) / bytes],
+                beta: 0.0,
+                ..Wish::random(&mut random, 100)
+            };
+            let wishes = [wish(2), wish(4), wish(1)];
+            check_whole_plans::<f16, f16, f16>(device, &mut random, wishes[0]);
+            match random.below(3) {
+                0 => check_whole_plans::<tf32, tf32, f32>(device, &mut random, wishes[1]),
+                1 => check_whole_plans::<f8e4m3, f8e4m3, bf16>(device, &mut random, wishes[2]),
+                _ => check_whole_plans::<i8, i8, i32>(device, &mut random, wishes[2]),
             }
         }
     }

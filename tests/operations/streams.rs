@@ -13,7 +13,7 @@ use cuda_tiles_test_streams::pipelines::{self, add_in_order, chained, gated, sum
 use cuda_tiles_test_streams::products::{
     streamed_nn, streamed_nt, streamed_promoted, streamed_swap_ab, streamed_tn, streamed_tt,
 };
-use cuda_tiles_test_streams::rings::{chained_by_rings, linear};
+use cuda_tiles_test_streams::rings::{chained_by_rings, linear, linear_in_rounds};
 use std::fmt::Debug;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -377,13 +377,17 @@ fn multiplications_in_flight_at_the_same_time() {
 
 type Square<T> = TmaLoad<T, Shape2<64, 64>>;
 
-fn check_linear<T: Whole>(kernel: &Kernel<(Square<T>, Square<T>, TmaStore<f32, Shape2<64, 64>>)>) {
+fn check_linear<T: Whole>(
+    kernel: &Kernel<(Square<T>, Square<T>, TmaStore<f32, Shape2<64, 64>>)>,
+    most_steps: u64,
+) {
     for device in devices() {
         let mut random = Random::new(95);
         let (count, most) = if device.is_gpu() { (30, 3000) } else { (5, 300) };
         for _ in 0..count {
             let (batches, rows) = (1 + random.below(3) as usize, size(&mut random, most));
-            let (depth, columns) = (size(&mut random, 64), size(&mut random, 64));
+            let whole_steps = 64 * random.below(most_steps) as usize;
+            let (depth, columns) = (whole_steps + size(&mut random, 64), size(&mut random, 64));
             let x = Matrices::random(&mut random, [batches, rows, depth], -1);
             let w = Matrices::random(&mut random, [1, depth, columns], -1);
             let expected = x.times(&Matrices::filled([batches, depth, columns], |_, i, j| w.at(0, i, j)));
@@ -398,8 +402,15 @@ fn check_linear<T: Whole>(kernel: &Kernel<(Square<T>, Square<T>, TmaStore<f32, S
 
 #[test]
 fn an_operand_that_stays_in_its_ring() {
-    check_linear(linear::<f16>());
-    check_linear(linear::<bf16>());
+    check_linear(linear::<f16>(), 1);
+    check_linear(linear::<bf16>(), 1);
+}
+
+#[test]
+fn an_operand_that_stays_in_the_ring_of_another() {
+    // A ring of five stages has room for two k loops of two steps, and for none of six.
+    check_linear(linear_in_rounds::<f16>(), 6);
+    check_linear(linear_in_rounds::<bf16>(), 6);
 }
 
 type Third = TmaLoad<f16, Shape2<32, 32>>;

@@ -72,8 +72,8 @@ pub trait LoadOperandA<M: Dimension, K: Dimension, B: Block>: Copy + Send + 'sta
     fn tile_rows(&self) -> u32;
     /// The number of k steps: tiles along K, a partial tile included.
     fn steps(&self) -> u32;
-    /// Tile `k` of row `i` of tiles, in matrix `batch`.
-    fn tile(&self, batch: u32, i: u32, k: u32) -> Self::Tile;
+    /// Tile `k` of row `i` of tiles, in matrix `batch`; [`kept`](LoadTile::kept) if its stage has it.
+    fn tile(&self, batch: u32, i: u32, k: u32, is_kept: bool) -> Self::Tile;
     /// The operand that a stage holds.
     fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k>;
 }
@@ -98,8 +98,8 @@ pub trait LoadOperandB<K: Dimension, N: Dimension>: Copy + Send + 'static {
     fn batches(&self) -> u32;
     /// The number of tiles along N, a partial tile included.
     fn tile_columns(&self) -> u32;
-    /// Tile `k` of column `j` of tiles, in matrix `batch`.
-    fn tile(&self, batch: u32, j: u32, k: u32) -> Self::Tile;
+    /// Tile `k` of column `j` of tiles, in matrix `batch`; [`kept`](LoadTile::kept) if its stage has it.
+    fn tile(&self, batch: u32, j: u32, k: u32, is_kept: bool) -> Self::Tile;
     /// The operand that a stage holds.
     fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k>;
 }
@@ -124,8 +124,8 @@ macro_rules! load_operand_a {
                 $tiles.tile_counts().$steps
             }
             #[inline(always)]
-            fn tile(&$self, batch: u32, $i: u32, $k: u32) -> LoadTile<T, $shape> {
-                $tiles.tile_of(batch, $row, $column).$unset()
+            fn tile(&$self, batch: u32, $i: u32, $k: u32, is_kept: bool) -> LoadTile<T, $shape> {
+                $tiles.tile_of(batch, $row, $column).$unset().kept(is_kept)
             }
             #[inline(always)]
             fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
@@ -162,8 +162,8 @@ macro_rules! load_operand_b {
                 $tiles.tile_counts().$columns
             }
             #[inline(always)]
-            fn tile(&$self, batch: u32, $j: u32, $k: u32) -> LoadTile<T, $shape> {
-                $tiles.tile_of(batch, $row, $column).$unset()
+            fn tile(&$self, batch: u32, $j: u32, $k: u32, is_kept: bool) -> LoadTile<T, $shape> {
+                $tiles.tile_of(batch, $row, $column).$unset().kept(is_kept)
             }
             #[inline(always)]
             fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
@@ -234,6 +234,14 @@ pub fn product<B, X, Y, O, M, N, K, E, const STAGES: usize, const WARPGROUPS: us
     );
 }
 
+/// Whether kernels with tiles of this shape and results of so many bytes keep an operand in shared memory.
+///
+/// Kernels with larger tiles have no register left for the number of stages, and gain less. Nor have kernels that can store partial sums, whose
+/// results have the size of accumulators.
+pub(super) const fn keeps(rows: usize, columns: usize, result_bytes: usize) -> bool {
+    rows * columns <= 128 * 128 && result_bytes <= 2
+}
+
 /// The type of the accumulators for operands A and B of these element types.
 pub type AccumulatorOf<T, U> = <T as KLoopElement<U>>::Accumulator;
 
@@ -273,13 +281,25 @@ pub(super) fn gemm_body<B, X, Y, C, O, M, N, P, Q, K, E, const STAGES: usize, G>
         if G::SWAP_AB { [columns, rows] } else { [rows, columns] }
     };
     let scheduler = TileScheduler::new(range, G::ORDER, counts, steps, [own, blocks]);
+    // An operand of one row or one column of tiles stays in shared memory, if the ring has a stage for each of its k steps.
+    let a_stays = range.is_whole() && a_batches == 1 && a.tile_rows() == 1;
+    let b_stays = range.is_whole() && b_batches == 1 && b.tile_columns() == 1;
+    let may_keep = const {
+        keeps(<(M, N) as MatrixShape>::ROWS, <(M, N) as MatrixShape>::COLUMNS, size_of::<O::Bits>())
+    };
+    let (ring, round) =
+        if may_keep && (a_stays || b_stays) { ring.with_rounds_of(steps) } else { (ring, None) };
+    let (mut to_load, has_rounds) = (round.unwrap_or(0), round.is_some());
     let loads = roles.tile_indices(G::ORDER, tile_counts).take(scheduler.tiles).flat_map(move |index| {
         let WorkTile { tile: [batch, i, j], first, count } = scheduler.work_tile(index);
         let (i, j) = if G::SWAP_AB { (j, i) } else { (i, j) };
+        let is_there = has_rounds && to_load == 0;
+        to_load = to_load.saturating_sub(1);
+        let (a_kept, b_kept) = (is_there && a_stays, is_there && b_stays);
         // One matrix serves the whole batch.
         let (a_batch, b_batch) =
             (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
-        (first..first + count).map(move |k| (a.tile(a_batch, i, k), b.tile(b_batch, j, k)))
+        (first..first + count).map(move |k| (a.tile(a_batch, i, k, a_kept), b.tile(b_batch, j, k, b_kept)))
     });
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         for tile in tiles.take(scheduler.tiles) {

@@ -48,6 +48,12 @@ impl TileRange {
         Self { splits: 0, whole, batches }
     }
 
+    /// Whether blocks accumulate all k steps of their tiles.
+    #[inline(always)]
+    pub(super) const fn is_whole(self) -> bool {
+        self.splits == 1
+    }
+
     /// The number of tiles that data-parallel launches compute.
     #[inline(always)]
     pub(super) const fn whole(self) -> u32 {

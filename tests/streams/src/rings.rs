@@ -1,4 +1,4 @@
-//! Pipelines of several rings: an operand that stays in shared memory, operands with different numbers of steps.
+//! Operands that stay in shared memory, in a ring of their own or in that of others, and rings with different numbers of steps.
 
 use core::iter::once;
 use cuda_tiles::mma::KLoopElement;
@@ -24,6 +24,32 @@ pub fn linear<T: KLoopElement<T, Accumulator = f32>>(
             tile.store(&mut buffer, rows.k_loop(1).accumulate(|acc, x| acc.mma(x, w.tiles())));
         }
         weights.release(w);
+    });
+}
+
+/// `y = x w` for a matrix `w` of up to 64 columns, in one ring. `w` is loaded in the ring's first round, and stays if all its k steps have stages.
+#[kernel(threads = 128, producer = 32, instances(<f16>, <bf16>))]
+pub fn linear_in_rounds<T: KLoopElement<T, Accumulator = f32>>(
+    roles: WarpRoles,
+    x: TmaLoad<T, Shape2<64, 64>>,
+    w: TmaLoad<T, Shape2<64, 64>>,
+    y: TmaStore<f32, Shape2<64, 64>>,
+    #[shared] ring: Ring<(SharedTile<T, Shape2<64, 64>>, SharedTile<T, Shape2<64, 64>>), 5>,
+    #[shared] buffer: EpilogueBuffer<1>,
+) {
+    let steps = x.tile_counts().1;
+    let (ring, round) = ring.with_rounds_of(steps);
+    let tiles = roles.tile_indices(RowMajor, y.tile_counts()).enumerate();
+    let loads = tiles.flat_map(move |(number, [batch, i, _])| {
+        let is_kept = round.is_some_and(|round| number as u32 >= round);
+        // Nor need rows of `x` that are outside be loaded: a stage may have one of the operands, both or none.
+        (0..steps).map(move |k| (x.tile_of(batch, i, k).unset_outside_rows(), w.tile(k, 0).kept(is_kept)))
+    });
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
+        let mut buffer = buffer;
+        for tile in y.schedule(cx, RowMajor) {
+            tile.store(&mut buffer, consumer.k_loop(steps).accumulate(|acc, (x, w)| acc.mma(x, w)));
+        }
     });
 }
 

@@ -1,5 +1,6 @@
 //! A ring of stages in shared memory, with the mbarriers of each stage.
 
+use crate::arch::barriers::PRODUCER_WARP;
 use crate::arch::running::Run;
 use crate::arch::shared;
 use crate::arch::threads::{self, Address};
@@ -38,6 +39,8 @@ const MOST_CONSUMERS: usize = 3;
 #[doc(alias("load_pipelined", "num_stages", "PipelineTmaAsync"))]
 pub struct Ring<P, const STAGES: usize = AUTOMATIC> {
     pub(crate) address: Address,
+    /// The number of stages in use, from 2 to `HERE`: a constant, unless the ring [has rounds](Self::with_rounds_of).
+    pub(crate) stages: u32,
     /// The run of the block that owns the memory; zero-sized on a GPU.
     run: Run,
     layout: PhantomData<(P, *const ())>,
@@ -82,10 +85,56 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     /// The number of stages on the target.
     pub(crate) const HERE: usize = Self::STAGES[shared::BUDGET_CLASS];
 
+    /// The ring, which uses a multiple of `steps` of its stages, and how many k loops of `steps` steps they hold: a round.
+    ///
+    /// Step `k` of each loop then has a stage that had step `k` of a loop of the round before. So an operand that all k loops of a block share
+    /// is loaded in the first round alone, and [stays](super::LoadTile::kept) after that.
+    ///
+    /// There is no round if the ring has too few stages for it, or `steps` is zero, or the target has no TMA. The ring is then as it was. The CPU
+    /// has no rounds.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    ///
+    /// /// `y = x w` for rows of any length and up to 64 columns: if the rows have up to four k steps, `w` stays in shared memory.
+    /// #[kernel(threads = 128, producer = 32)]
+    /// pub fn linear(
+    ///     roles: WarpRoles,
+    ///     x: TmaLoad<f16, Shape2<64, 64>>,
+    ///     w: TmaLoad<f16, Shape2<64, 64>>,
+    ///     y: TmaStore<f16, Shape2<64, 64>>,
+    ///     #[shared] ring: Ring<(SharedTile<f16, Shape2<64, 64>>, SharedTile<f16, Shape2<64, 64>>), 4>,
+    ///     #[shared] buffer: EpilogueBuffer<1>,
+    /// ) {
+    ///     let steps = x.tile_counts().1;
+    ///     let (ring, round) = ring.with_rounds_of(steps);
+    ///     let tiles = roles.tile_indices(RowMajor, y.tile_counts()).enumerate();
+    ///     let loads = tiles.flat_map(move |(number, [_, i, _])| {
+    ///         let is_kept = round.is_some_and(|round| number as u32 >= round);
+    ///         (0..steps).map(move |k| (x.tile(i, k), w.tile(k, 0).kept(is_kept)))
+    ///     });
+    ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
+    ///         let mut buffer = buffer;
+    ///         for tile in y.schedule(cx, RowMajor) {
+    ///             let acc = consumer.k_loop(steps).accumulate(|acc, (x, w)| acc.mma(x, w));
+    ///             tile.store(&mut buffer, acc.cast());
+    ///         }
+    ///     });
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn with_rounds_of(self, steps: u32) -> (Self, Option<u32>) {
+        // Producer and consumers must agree on the number of stages. They do: a ring is a value of the kernel's code before the roles part, which
+        // all threads of a CTA run alike, and `pipeline` takes it for both.
+        let all = const { Self::HERE as u32 };
+        let loops = if PRODUCER_WARP && steps > 0 { all / steps } else { 0 };
+        if loops * steps < 2 { (self, None) } else { (Self { stages: loops * steps, ..self }, Some(loops)) }
+    }
+
     /// The same ring, for the producer warp.
     #[inline(always)]
     pub(crate) fn alias(&self) -> Self {
-        Self { address: self.address, run: self.run, layout: PhantomData }
+        Self { address: self.address, stages: self.stages, run: self.run, layout: PhantomData }
     }
 
     /// Panics unless this thread runs the block that owns the ring.
@@ -152,7 +201,7 @@ unsafe impl<P: StageLayout, const STAGES: usize> SharedMemory for Ring<P, STAGES
     type Storage = ([P::Storage; MOST_STAGES], [u8; ALIGNMENT]);
     #[inline(always)]
     unsafe fn new(address: Address) -> Self {
-        Self { address, run: Run::current(), layout: PhantomData }
+        Self { address, stages: const { Self::HERE as u32 }, run: Run::current(), layout: PhantomData }
     }
 }
 

@@ -8,6 +8,7 @@
 //! in the geometric mean, and 3 % longer for the same products of older kernels, which the fit did not see.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
+use crate::gemm::body::keeps;
 
 /// The start of a launch, for kernels that TMA feeds.
 const START: f64 = 2.25;
@@ -46,6 +47,10 @@ const SHARPNESS: i32 = 4;
 const STEP_BYTES: usize = 128;
 /// The rows or columns that one TMA instruction copies. What lies outside of an operand by that much is not copied.
 const BOX_ROWS: usize = 64;
+/// The bytes of a multiprocessor's shared memory that rings share.
+const RING_BYTES: usize = 194 * 1024;
+/// The most stages of a ring.
+const MOST_STAGES: usize = 8;
 
 /// The costs of a tile shape on a multiprocessor that is full of blocks, in microseconds: of a k step, and of a tile besides its k steps.
 type Costs = (f64, f64);
@@ -61,6 +66,10 @@ fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 1, (16, 64)) => (0.229, 1.0),
         (Loads::Tma, 2, (128, 256)) => (0.591, 4.6),
         (Loads::Tma, 2, (128, 192)) => (0.43, 2.9),
+        (Loads::Tma, 2, (224, 128)) => (0.497, 2.88),
+        (Loads::Tma, 2, (208, 128)) => (0.462, 2.66),
+        (Loads::Tma, 2, (176, 128)) => (0.381, 2.56),
+        (Loads::Tma, 2, (256, 64)) => (0.36, 2.2),
         (Loads::Tma, 2, (128, 128)) => (0.285, 2.5),
         (Loads::Tma, 2, (64, 128)) => (0.407, 2.4),
         (Loads::Tma, 2, (64, 64)) => (0.354, 1.25),
@@ -131,8 +140,9 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let result = rows * columns * batches;
     let mut memory = operands / BANDWIDTH + result * result_bytes as f64 / RESULT_BANDWIDTH;
     if plan.loads == Loads::Tma {
-        memory = larger(memory, loaded_bytes(problem, plan, steps) / CACHE_BANDWIDTH);
-        tile += OUTSIDE * resident * steps_outside(problem, plan, steps);
+        let stay = stay(problem, plan, wgmma);
+        memory = larger(memory, loaded_bytes(problem, plan, steps, stay) / CACHE_BANDWIDTH);
+        tile += OUTSIDE * resident * steps_outside(problem, plan, steps, stay);
     }
     // The time of the multiprocessor with the most work, the other launches, the bytes of partial sums, and the partial sums of a
     // tile.
@@ -162,11 +172,25 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     start + bound + packing + launches * LAUNCH + sums / PARTIAL_SUMS_BANDWIDTH + splits * PARTIAL_SUM
 }
 
-/// The bytes of operands that all tiles of so many k steps load, but for boxes that lie outside.
-fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64) -> f64 {
+/// Whether blocks load operands A and B in their first tiles alone.
+fn stay(problem: &Problem, plan: Plan, wgmma: bool) -> [bool; 2] {
+    let steps = (problem.depth * problem.element_bytes[0]).div_ceil(STEP_BYTES);
+    let stage = (plan.rows + plan.columns) * STEP_BYTES;
+    let stages = (RING_BYTES / plan.resident_blocks() as usize / stage).clamp(2, MOST_STAGES);
+    let may = wgmma
+        && plan.decomposition == Decomposition::DataParallel
+        && keeps(plan.rows, plan.columns, problem.element_bytes[1])
+        && problem.batches == 1
+        && steps <= stages;
+    [may && problem.rows <= plan.rows, may && problem.columns <= plan.columns]
+}
+
+/// The bytes of operands that all tiles of so many k steps load, but for boxes that lie outside and operands that stay.
+fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [bool; 2]) -> f64 {
     let rows =
         problem.rows.next_multiple_of(BOX_ROWS.min(plan.rows)) * problem.columns.div_ceil(plan.columns);
     let columns = problem.columns.next_multiple_of(BOX_ROWS) * problem.rows.div_ceil(plan.rows);
+    let (rows, columns) = (if a_stays { 0 } else { rows }, if b_stays { 0 } else { columns });
     ((rows + columns) * problem.batches) as f64 * steps * STEP_BYTES as f64
 }
 
@@ -174,7 +198,7 @@ fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64) -> f64 {
 ///
 /// The rows of an operand that is K-major end with the last k step. Other rows end with the last tile, which has all k steps. Stream-K
 /// has so many k steps that this does not matter.
-fn steps_outside(problem: &Problem, plan: Plan, steps: f64) -> f64 {
+fn steps_outside(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [bool; 2]) -> f64 {
     let depth = STEP_BYTES / problem.element_bytes[0];
     let steps = match plan.decomposition {
         Decomposition::DataParallel => steps,
@@ -187,7 +211,8 @@ fn steps_outside(problem: &Problem, plan: Plan, steps: f64) -> f64 {
         Major::Column => steps / length.div_ceil(tile) as f64,
     };
     let b = if problem.b == Major::Row { Major::Column } else { Major::Row };
-    at_an_end(problem.a, problem.rows, plan.rows).max(at_an_end(b, problem.columns, plan.columns))
+    let of_a = if a_stays { 0.0 } else { at_an_end(problem.a, problem.rows, plan.rows) };
+    of_a.max(if b_stays { 0.0 } else { at_an_end(b, problem.columns, plan.columns) })
 }
 
 /// The larger one of two times that overlap. Where both are alike, they hinder each other.
@@ -234,6 +259,19 @@ mod tests {
         // A deep product of a small result has partial sums.
         let deep = best(problem([1, 128, 128, 100_000]));
         assert!(matches!(deep.decomposition, Decomposition::SplitK(splits) if splits >= 16), "{deep}");
+    }
+
+    #[test]
+    fn small_operands_stay_where_all_k_steps_have_stages() {
+        let plan = |decomposition| Plan { loads: Loads::Tma, rows: 64, columns: 64, decomposition };
+        let whole = plan(Decomposition::DataParallel);
+        let thin = |depth| problem([1, 300_000, 8, depth]);
+        // The ring has six stages.
+        assert_eq!(stay(&thin(6 * 64), whole, true), [false, true]);
+        assert_eq!(stay(&thin(6 * 64 + 1), whole, true), [false; 2]);
+        assert_eq!(stay(&thin(64), whole, false), [false; 2]);
+        assert_eq!(stay(&thin(64), plan(Decomposition::SplitK(2)), true), [false; 2]);
+        assert_eq!(stay(&problem([1, 64, 64, 64]), whole, true), [true; 2]);
     }
 
     #[test]

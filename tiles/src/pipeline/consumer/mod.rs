@@ -175,7 +175,7 @@ where
                 // reports the error: the report's code would cost registers here.
                 // SAFETY: the pipeline initialised the barriers. The word belongs to the ring.
                 unsafe {
-                    if self.held as usize >= Self::STAGES {
+                    if self.held >= self.ring.stages {
                         barriers::store_volatile(self.ring.failed(), STAGES_HELD as u32);
                     } else if barriers::test_wait(self.ring.ended(), 0)
                         && !barriers::try_wait(full, self.next.round)
@@ -187,7 +187,7 @@ where
         } else {
             self.wait_for_copies();
         }
-        self.next.advance(Self::STAGES);
+        self.next.advance(self.ring.stages as usize);
         self.ring.stage(slot)
     }
 
@@ -228,7 +228,7 @@ where
     #[inline(always)]
     fn slot(&self, ahead: u32) -> u32 {
         let slot = self.next.slot + ahead;
-        if slot < Self::STAGES as u32 { slot } else { slot - Self::STAGES as u32 }
+        if slot < self.ring.stages { slot } else { slot - self.ring.stages }
     }
 
     /// Starts copies until all stages but one are being filled. Held stages are the only reason why they may not be already.
@@ -280,7 +280,7 @@ where
             // All stages but this one and the one before are filled, unless the producer has ended.
             let before = if slot == 0 { const { Self::STAGES as u32 - 1 } } else { slot - 1 };
             let (address, free) = (self.ring.stage(slot), self.ring.stage(before));
-            self.next.advance(Self::STAGES);
+            self.next.advance(self.ring.stages as usize);
             // SAFETY: all threads of the block run this alike. Behind the barrier, all copies have arrived, and all threads are
             // done with the stage before.
             unsafe { execution::barrier(const { <B::Threads as PowerOfTwo>::COUNT as u32 }) };
@@ -354,7 +354,7 @@ where
     #[track_caller]
     pub(crate) fn give_back(&mut self, slot: u32) {
         // Held stages lie directly before the next one.
-        let is_oldest = slot == self.slot(const { Self::STAGES as u32 } - self.held);
+        let is_oldest = slot == self.slot(self.ring.stages - self.held);
         if PRODUCER_WARP {
             if !is_oldest {
                 // The producer warp reports the error, at the latest when the consumers have ended. A loop that waits for the report

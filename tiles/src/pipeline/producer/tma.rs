@@ -104,7 +104,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     #[inline(always)]
     #[track_caller]
     pub(crate) unsafe fn produce<F: Iterator<Item: StageLoad<P>>>(&self, mut loads: F, consumers: u32) {
-        let stages = Self::HERE;
+        let stages = self.stages;
         let mut next = Position::FIRST;
         let mut filled = 0_u32;
         // Internal iteration: the iterator of a `flat_map` becomes a loop within a loop.
@@ -119,8 +119,8 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
                 barriers::arrive_expecting(self.full(next.slot), tiles.bytes_by_tma());
                 tiles.copy_by_tma(self.stage(next.slot), self.full(next.slot));
             }
-            next.advance(stages);
-            filled = if filled < stages as u32 { filled + 1 } else { filled };
+            next.advance(stages as usize);
+            filled = if filled < stages { filled + 1 } else { filled };
             Ok(())
         });
         // SAFETY: the ring is initialised.
