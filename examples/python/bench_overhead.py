@@ -39,6 +39,37 @@ def triton_softmax(x, out, count, BLOCK: tl.constexpr):
     tl.store(out + i, powers / tl.sum(powers, 0), mask=i < count)
 
 
+def softmax_by_triton(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    triton_softmax[(1,)](x, out, COUNT, BLOCK=1024)
+    return out
+
+
+def wrapped_softmax_by_triton(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    torch.library.wrap_triton(triton_softmax)[(1,)](x, out, COUNT, BLOCK=1024)
+    return out
+
+
+def operators_by_triton():
+    """Triton's softmax in operators: as the tutorials make them, and as `cuda_tiles_kernels.torch` makes its own. All have a gradient, which is not
+    computed here."""
+
+    def backward(ctx, grad):
+        raise NotImplementedError
+
+    made = {
+        "custom_op": torch.library.custom_op("bench::custom_op", softmax_by_triton, mutates_args=()),
+        "triton_op": torch.library.triton_op("bench::triton_op", wrapped_softmax_by_triton, mutates_args=()),
+    }
+    for operator in made.values():
+        operator.register_fake(torch.empty_like)
+        operator.register_autograd(backward)
+    # Made in a library of the operators' own kind, by their own function.
+    made["an operator made as ours"] = operators._operator(torch.empty_like, backward)(softmax_by_triton)
+    return made
+
+
 def microseconds(launch):
     for _ in range(20):
         launch()
@@ -78,8 +109,8 @@ def main():
 
         return run
 
-    add, rows = kernels.vector_add, []
-    for name, launch in {
+    add, rows, with_gradient = kernels.vector_add, [], row.clone().requires_grad_()
+    launches = {
         "cuda-tiles, tensors of PyTorch": lambda: add(x, y, out),
         "cuda-tiles, tensors of TVM-FFI": lambda: add(*tensors),
         "cuda-tiles, empty tensors: no launch": lambda: add(empty, empty, empty),
@@ -89,19 +120,33 @@ def main():
         "PyTorch, torch.add": lambda: torch.add(x, y, out=out),
         "another stream, and nothing on it": on_a_stream(lambda: None),
         "cuda-tiles, softmax": lambda: kernels.softmax(row, softmax),
-        "cuda-tiles, softmax as an operator of PyTorch": lambda: operators.softmax(row),
+        "cuda-tiles, softmax, an operator": lambda: operators.softmax(row),
+        "cuda-tiles, softmax, an operator, for a gradient": lambda: operators.softmax(with_gradient),
         "Triton, softmax": lambda: triton_softmax[(1,)](row, softmax, COUNT, BLOCK=1024),
         "PyTorch, torch.softmax": lambda: torch.softmax(row, -1),
-    }.items():
+        "PyTorch, torch.softmax, for a gradient": lambda: torch.softmax(with_gradient, -1),
+    }
+    for kind, operator in operators_by_triton().items():
+        torch.testing.assert_close(operator(row), torch.softmax(row, -1))
+        launches[f"Triton, softmax, {kind}"] = lambda operator=operator: operator(row)
+    torch.testing.assert_close(operators.softmax(row), torch.softmax(row, -1))
+    for name, launch in launches.items():
         best, median = microseconds(launch)
-        print(f"{name:46} best {best:6.2f} us, median {median:6.2f} us")
+        print(f"{name:50} best {best:6.2f} us, median {median:6.2f} us")
         rows.append({"call": name, "best": round(best, 2), "median": round(median, 2)})
     assert torch.equal(out, x + y)
-    ratio = rows[0]["best"] / next(row["best"] for row in rows if row["call"] == "Triton")
-    print(f"a call with tensors of PyTorch takes {ratio:.2f} of the time of a launch by Triton")
+    best = {row["call"]: row["best"] for row in rows}
+    ours, by_triton = best["cuda-tiles, softmax, an operator"], best["Triton, softmax"]
+    ratios = {
+        "ratio": rows[0]["best"] / best["Triton"],
+        "operator_to_launch": ours / by_triton,
+        "operator_to_custom_op": ours / best["Triton, softmax, custom_op"],
+        "operator_to_triton_op": ours / best["Triton, softmax, triton_op"],
+    }
+    print("of the time of a launch by Triton, and an operator of the time of Triton's:", ratios)
     if options.results:
         head = {
-            "unit": "us", "ratio": round(ratio, 3), "commit": options.commit, "driver": driver_version(),
+            "unit": "us", **{name: round(ratio, 3) for name, ratio in ratios.items()}, "commit": options.commit, "driver": driver_version(),
             "gpu": torch.cuda.get_device_name(), "date": datetime.date.today().isoformat(),
         }
         options.results.write_text(json.dumps({"head": head, "rows": rows}, indent=1) + "\n")

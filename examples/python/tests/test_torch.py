@@ -136,7 +136,32 @@ def test_compiled(case, backend):
 
 def test_operator_is_registered_as_pytorch_wants_it(case):
     operator, _, tensors, rest = case
-    torch.library.opcheck(operator, (*tensors, *rest), test_utils=CHECKS)
+    registered = getattr(torch.ops.cuda_tiles, operator.__name__)
+    torch.library.opcheck(registered, (*tensors, *rest), test_utils=CHECKS)
+    inferred = getattr(torch.ops.cuda_tiles, f"{operator.__name__}_inferred")
+    torch.library.opcheck(inferred, (*(tensor.detach() for tensor in tensors), *rest), test_utils=CHECKS)
+
+
+def test_without_gradients(case):
+    operator, reference, tensors, rest = case
+    expected = first(operator(*tensors, *rest)).detach()
+    with torch.no_grad():
+        assert torch.equal(first(operator(*tensors, *rest)), expected)
+    detached = [tensor.detach() for tensor in tensors]
+    found = first(operator(*detached, *rest))
+    assert torch.equal(found, expected) and not found.requires_grad
+    with torch.inference_mode():
+        assert torch.equal(first(operator(*detached, *rest)), expected)
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda *x: first(operator(*x)), backend="aot_eager", fullgraph=True)
+    assert torch.equal(compiled(*detached, *rest), expected)
+
+
+def test_gradients_have_no_gradients():
+    x = torch.randn(3, 100, requires_grad=True)
+    (gradient,) = torch.autograd.grad(ops.softmax(x).square().sum(), x, create_graph=True)
+    with pytest.raises(NotImplementedError, match="has no gradient"):
+        gradient.sum().backward()
 
 
 def test_tensors_that_are_not_contiguous():
