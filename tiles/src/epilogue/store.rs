@@ -603,10 +603,13 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             }
             execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
             if by_tma && issues {
-                let mut row = 0;
+                let map = self.operand.matrix.map.cast();
+                bulk::store(map, buffer, [x, y, self.index[0]]);
+                // A loop over all boxes, also over a single one, cost registers.
+                let mut row = const { TmaStore::<T, (M, N)>::BOX.rows as usize };
                 while row < panel.rows {
                     let source = threads::offset(buffer, row * panel.geometry.panel_bytes);
-                    bulk::store(self.operand.matrix.map.cast(), source, [x, y + row as u32, self.index[0]]);
+                    bulk::store(map, source, [x, y + row as u32, self.index[0]]);
                     row += const { TmaStore::<T, (M, N)>::BOX.rows as usize };
                 }
                 bulk::commit_stores();
