@@ -55,7 +55,7 @@ class Product:
         (rows, columns, depth), (tile_rows, tile_columns, _, cut) = self.sizes, plan
         resident = 2 if tile_rows <= COMPACT_ROWS else 1
         stages = min(max(RING_BYTES // resident // ((tile_rows + tile_columns) * STEP_BYTES), 2), MOST_STAGES)
-        may = cut == 0 and tile_rows * tile_columns <= 128 * 128 and self.result_bytes <= 2
+        may = cut == 0 and min(tile_rows, tile_columns) <= 64 and self.result_bytes <= 2
         may = may and math.ceil(depth * self.bytes / STEP_BYTES) <= stages
         return may and rows <= tile_rows, may and columns <= tile_columns
 
