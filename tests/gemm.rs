@@ -2,7 +2,7 @@
 //! plans.
 
 use cuda_tiles::prelude::*;
-use cuda_tiles_host::{Device, Result, Tensor, TensorView, TensorViewMut};
+use cuda_tiles_host::{Device, Graph, Result, Tensor, TensorView, TensorViewMut};
 use cuda_tiles_kernels::gemm::{Activation, Bits, Decomposition, Gemm, Loads, Multiply, Plan, gemm, kernels};
 use cuda_tiles_suite::testing::{Random, check_repeated, devices, repeats};
 
@@ -447,7 +447,7 @@ fn a_small_operand_stays_for_many_tiles() {
             let [m, n] = if random.below(2) == 0 { [long, short] } else { [short, long] };
             // A k step is 128 bytes.
             let mut wish = |bytes| Wish {
-                sizes: [1, m, n, (128 * steps - random.below(8) as usize) / bytes],
+                sizes: [1, m, n, (128 * steps - random.below(8)) / bytes],
                 beta: 0.0,
                 ..Wish::random(&mut random, 100)
             };
@@ -473,6 +473,50 @@ fn few_rows_have_tiles_of_their_own() {
             check::<bf16, bf16, f32>(device, &mut random, wish);
             check::<f8e4m3, f8e4m3, bf16>(device, &mut random, wish);
             check::<i8, i8, i32>(device, &mut random, wish);
+        }
+    }
+}
+
+/// Sums of these numbers are exact in any order, whatever the plans.
+#[test]
+fn groups_are_their_products_side_by_side_and_in_graphs() {
+    for device in devices() {
+        let mut random = Random::new();
+        let most = if device.is_gpu() { 1500 } else { 150 };
+        let mut matrices = |shapes: &[[usize; 2]]| -> Vec<Tensor<f16, 2>> {
+            let matrix = |&[rows, columns]: &[usize; 2]| {
+                let elements =
+                    (0..rows * columns).map(|_| f16::from_f32(random.below(3) as f32 - 1.0)).collect();
+                Tensor::from_vec(device, [rows, columns], elements).unwrap()
+            };
+            shapes.iter().map(matrix).collect()
+        };
+        let mut size = Random::new();
+        // More products than streams, one of them empty.
+        let mut sizes: Vec<[usize; 3]> = (0..6).map(|_| [0; 3].map(|_| 1 + size.below(most))).collect();
+        sizes.push([0, 8, 8]);
+        let a = matrices(&sizes.iter().map(|&[m, _, k]| [m, k]).collect::<Vec<_>>());
+        let b = matrices(&sizes.iter().map(|&[_, n, k]| [k, n]).collect::<Vec<_>>());
+        let poisoned = || -> Vec<Tensor<f32, 2>> {
+            sizes.iter().map(|&[m, n, _]| Tensor::poisoned(device, [m, n]).unwrap()).collect()
+        };
+        let (mut expected, mut together) = (poisoned(), poisoned());
+        for ((a, b), c) in a.iter().zip(&b).zip(&mut expected) {
+            gemm(a, b, c).unwrap();
+        }
+        Gemm::new().multiply_all(a.iter().zip(&b).zip(&mut together).map(|((a, b), c)| (a, b, c))).unwrap();
+        let mut graph = Graph::capture(device, (a, b, poisoned()), |stream, (a, b, c)| {
+            assert!(stream.is_capturing());
+            let products = a.iter().zip(&*b).zip(c).map(|((a, b), c)| (a, b, c));
+            Gemm::new().on(stream).multiply_all(products)
+        })
+        .unwrap();
+        graph.launch().unwrap();
+        let (_, _, captured) = graph.into_operands();
+        for (at, expected) in expected.iter().enumerate() {
+            let expected = expected.to_vec().unwrap();
+            assert!(together[at].to_vec().unwrap() == expected, "{device}, {:?}", sizes[at]);
+            assert!(captured[at].to_vec().unwrap() == expected, "{device}, {:?}, in a graph", sizes[at]);
         }
     }
 }

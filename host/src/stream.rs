@@ -142,6 +142,13 @@ impl Stream {
         }
     }
 
+    /// Whether the stream captures a [`Graph`](crate::Graph): what it is given is noted, and runs with the graph. Such a stream waits for nothing
+    /// and has no events.
+    #[doc(alias("cudaStreamIsCapturing", "cuStreamIsCapturing", "is_current_stream_capturing"))]
+    pub fn is_capturing(&self) -> bool {
+        self.recording().is_some()
+    }
+
     /// The GPU and its stream, if it is one's. What does not ask whether the stream [records](Self::recording) takes the GPU's default
     /// stream for it.
     pub(crate) fn as_gpu(&self) -> Option<(&'static Gpu, &GpuStream)> {

@@ -52,7 +52,8 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
     ///
     /// # On a GPU
     ///
-    /// The products run at the same time, the largest first. Later work on the stream waits for all of them.
+    /// The products run at the same time, the largest first. Later work on the stream waits for all of them. In a
+    /// [`Graph`](cuda_tiles_host::Graph), which is one sequence, they run one after the other.
     pub fn multiply_all<'t, T, U, X, Y, Z>(&self, products: impl IntoIterator<Item = (X, Y, Z)>) -> Result<()>
     where
         T: Multiply<U, O, Sum = C>,
@@ -70,6 +71,9 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         all.sort_by_key(|&(work, ..)| std::cmp::Reverse(work));
         let Some((_, _, _, c)) = all.first() else { return Ok(()) };
         let stream = self.stream_for(c);
+        if stream.is_capturing() {
+            return all.into_iter().try_for_each(|(_, a, b, c)| self.multiply_on(&stream, 1, a, b, c));
+        }
         let streams = streams(&stream.device())?;
         let begin = stream.record_event()?;
         for side in &streams {
