@@ -4,14 +4,16 @@
     python3 benches/products.py --library libcuda_tiles_bench.so --plans plans.jsonl --seed 1
     python3 benches/fit.py plans.jsonl ...
 
-Needs NumPy and SciPy. The constants are fitted to the times first. Then small changes that lead to faster choices are kept, for --seconds of
-them. Prints the constants, how much longer than the fastest plans the chosen plans take, and the products for which the choice is worst.
+Needs NumPy and SciPy. The constants are fitted to the times first, or with --refine they begin as they are, and plans of tiles that have no costs
+in the model do not count. Then small changes that lead to faster choices are kept, for --seconds of them. Prints the constants, how much longer than the fastest plans the chosen plans take, and the products for which the choice is worst.
 `microseconds` is the function of the same name in model.rs.
 """
 import argparse
 import json
 import math
+import pathlib
 import random
+import re
 import statistics
 import time
 
@@ -24,7 +26,12 @@ RING_BYTES, MOST_STAGES = 194 * 1024, 8
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The constants of model.rs, and where the fit begins. Bandwidths are megabytes in a microsecond.
 CONSTANTS = dict(start=2.0, launch=2.5, pack=2.0, partial_sum=0.05, bandwidth=3.9, result_bandwidth=2.5, partial_sums_bandwidth=2.5,
-                 cache_bandwidth=10.0, stream_k_bandwidth=6.0, unaligned_row=2.5e-3, outside=0.2, unaligned_threads=1.5, alone=0.6)
+                 cache_bandwidth=10.0, short_pieces_bandwidth=1.4, stream_k_bandwidth=6.0, unaligned_row=2.5e-3, outside=0.2, unaligned_result=1e-4,
+                 unaligned_threads=1.5, alone=0.6)
+# The kernels, as benches/library/src/gemm.rs numbers them.
+LOADS = ["Tma", "Threads", "Vector"]
+# The tiles of a vector kernel that are loaded at a time, and their elements.
+TILES, TILE = 4, 2048
 # Plans that take longer than so many times the fastest plan's time do not matter.
 SLOWEST = 2.5
 # Choices that take longer than so many times the fastest plan's time count several times.
@@ -32,7 +39,7 @@ SLOW, SLOW_WEIGHT = 1.12, 4
 
 
 class Product:
-    """A product that was measured: its sizes, and (rows, columns, threads, cut, microseconds) of its plans."""
+    """A product that was measured: its sizes, and (rows, columns, loads, cut, microseconds) of its plans."""
 
     def __init__(self, line):
         self.kind, self.order, self.sizes, self.rival = line["kind"], line["order"], line["sizes"], line["rival"]
@@ -43,12 +50,25 @@ class Product:
         lengths = rows * depth, depth * columns
         self.packed = [self.bytes * length if pitch * self.bytes % 16 else 0 for pitch, length in zip(pitches, lengths)]
         self.aligned = all(packed or pitch * self.bytes % STEP_BYTES == 0 for pitch, packed in zip(pitches, self.packed))
-        self.fastest = min((time for _, time in self.plans), default=None)
 
     def tile(self, plan):
         """What the costs of a tile depend on."""
-        rows, columns, threads, _ = plan
-        return self.bytes, threads, rows, columns
+        rows, columns, loads, _ = plan
+        return (self.bytes, loads, min(rows, columns), max(rows, columns)) if loads == 2 else (self.bytes, loads, rows, columns)
+
+    def step_bytes(self, plan):
+        """`step_bytes` of model.rs."""
+        rows, columns, loads, _ = plan
+        if loads == 2:
+            return TILES * TILE * self.bytes // (rows * columns)
+        return {(1, 2, 16, 16): 512, (1, 4, 32, 32): 256}.get((loads, self.bytes, rows, columns), STEP_BYTES)
+
+    def bytes_of_short_pieces(self, plan):
+        """`bytes_of_short_pieces` of model.rs."""
+        (rows, columns, depth), (tile_rows, tile_columns, *_) = self.sizes, plan
+        of_a = rows * math.ceil(columns / tile_columns) if self.order[0] == "t" and rows > 1 else 0
+        of_b = columns * math.ceil(rows / tile_rows) if self.order[1] == "n" and columns > 1 else 0
+        return (of_a + of_b) * depth * self.bytes
 
     def stay(self, plan):
         """`stay` of model.rs."""
@@ -101,13 +121,13 @@ class Model:
 
     @staticmethod
     def microseconds(constants, costs, product, plan):
-        tile_rows, tile_columns, threads, cut = plan
+        tile_rows, tile_columns, loads, cut = plan
         rows, columns, depth = product.sizes
         step, tile = costs[product.tile(plan)]
-        if threads:
+        if loads:
             step *= constants["unaligned_threads"] if any(product.packed) else 1
-        resident = 4 if threads else 2 if tile_rows <= COMPACT_ROWS else 1
-        if not threads and not product.aligned:
+        resident = 4 if loads else 2 if tile_rows <= COMPACT_ROWS else 1
+        if not loads and not product.aligned:
             rows_time = constants["unaligned_row"] * (tile_rows + tile_columns) * resident
             step = (step ** SHARPNESS + rows_time ** SHARPNESS) ** (1 / SHARPNESS)
 
@@ -118,14 +138,20 @@ class Model:
             share = constants["alone"] + (1 - constants["alone"]) * others / (resident - 1) if resident > 1 else 1
             return (full + (share if rest else 0)) * one
 
-        steps = max(1, math.ceil(depth * product.bytes / STEP_BYTES))
+        steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
         tiles = math.ceil(rows / tile_rows) * math.ceil(columns / tile_columns)
         memory = (depth * product.bytes * (rows + columns) * 1e-6 / constants["bandwidth"]
                   + rows * columns * product.result_bytes * 1e-6 / constants["result_bandwidth"])
-        if not threads:
-            loads = product.loaded_bytes(plan) * 1e-6 / constants["cache_bandwidth"]
-            memory = (memory ** SHARPNESS + loads ** SHARPNESS) ** (1 / SHARPNESS)
+        if not loads:
+            loaded = product.loaded_bytes(plan) * 1e-6 / constants["cache_bandwidth"]
+            memory = (memory ** SHARPNESS + loaded ** SHARPNESS) ** (1 / SHARPNESS)
             tile += constants["outside"] * resident * product.steps_outside(plan)
+        elif (tile_rows, tile_columns) == (16, 16):
+            slower = constants["unaligned_threads"] if any(product.packed) else 1
+            pieces = product.bytes_of_short_pieces(plan) * 1e-6 * slower / constants["short_pieces_bandwidth"]
+            memory = (memory ** SHARPNESS + pieces ** SHARPNESS) ** (1 / SHARPNESS)
+        if cut <= 0 and columns * product.result_bytes % 16:
+            tile += constants["unaligned_result"] * resident * tile_rows * tile_columns
         launches, sums, splits = 0, 0, 0
         if cut == 0:
             compute = waves(tiles, steps * step + tile)
@@ -141,9 +167,9 @@ class Model:
             launches, splits = 1 + (full > 0), MULTIPROCESSORS / max(1, rest)
             sums = 4 * tile_rows * tile_columns * min(MULTIPROCESSORS + rest, 2 * MULTIPROCESSORS)
         bound = (compute ** SHARPNESS + memory ** SHARPNESS) ** (1 / SHARPNESS)
-        packs = [] if threads else [packed for packed in product.packed if packed]
+        packs = [] if loads else [packed for packed in product.packed if packed]
         packing = sum(constants["pack"] + 2e-6 * packed / constants["bandwidth"] for packed in packs)
-        return ((0 if threads else constants["start"]) + bound + packing + launches * constants["launch"]
+        return ((0 if loads else constants["start"]) + bound + packing + launches * constants["launch"]
                 + sums * 1e-6 / constants["partial_sums_bandwidth"] + splits * constants["partial_sum"])
 
     def fit(self, products):
@@ -193,19 +219,45 @@ def summary(title, ratios):
     print(f"{title}: geometric mean {mean:.3f}, 5th percentile {ratios[len(ratios) // 20]:.3f}, least {ratios[0]:.3f}")
 
 
+def committed():
+    """The constants and costs of model.rs."""
+    text = (pathlib.Path(__file__).parent / "../kernels/src/gemm/host/model.rs").read_text()
+    constants = {}
+    for name in CONSTANTS:
+        value = float(re.search(rf"const {name.upper()}: f64 = ([\d.e-]+);", text)[1])
+        constants[name] = value * 1e-6 if "bandwidth" in name else value
+    number = r"([\d.]+)"
+    shape = r"\((\d+), (\d+)\)"
+    costs = re.findall(rf"\(Loads::(\w+), (\d|_), {shape}(?: \| {shape})?\) => \({number}, {number}\)", text)
+    return constants, {
+        (int(size) if size != "_" else 2, LOADS.index(loads), int(rows), int(columns)): (float(step), float(tile))
+        for loads, size, rows, columns, _, _, step, tile in costs}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plans", nargs="+")
     parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--refine", action="store_true")
     options = parser.parse_args()
     lines = [json.loads(line) for path in options.plans for line in open(path)]
-    products = [product for product in map(Product, lines) if product.plans]
-    model = Model({product.tile(plan) for product in products for plan, _ in product.plans})
-    constants, costs = model.refine(*model.fit(products), products, options.seconds)
+    products = list(map(Product, lines))
+    if options.refine:
+        constants, costs = committed()
+        for product in products:
+            product.plans = [(plan, microseconds) for plan, microseconds in product.plans if product.tile(plan) in costs]
+        model = Model(costs)
+    products = [product for product in products if product.plans]
+    for product in products:
+        product.fastest = min(microseconds for _, microseconds in product.plans)
+    if not options.refine:
+        model = Model({product.tile(plan) for product in products for plan, _ in product.plans})
+        constants, costs = model.fit(products)
+    constants, costs = model.refine(constants, costs, products, options.seconds)
     for name, value in constants.items():
         print(f"{name} {value:.3g}")
-    for (size, threads, rows, columns), (step, tile) in costs.items():
-        print(f"(Loads::{'Threads' if threads else 'Tma'}, {size}, ({rows}, {columns})) => ({step:.3g}, {tile:.3g}),")
+    for (size, loads, rows, columns), (step, tile) in costs.items():
+        print(f"(Loads::{LOADS[loads]}, {size}, ({rows}, {columns})) => ({step:.3g}, {tile:.3g}),")
     chosen = []
     for product in products:
         plan, time = min(product.plans, key=lambda plan: model.microseconds(constants, costs, product, plan[0]))

@@ -125,10 +125,10 @@ def draw(seed, count):
 class Plan(ctypes.Structure):
     """benches/library/src/gemm.rs has the same structure."""
 
-    _fields_ = [("rows", ctypes.c_uint32), ("columns", ctypes.c_uint32), ("threads", ctypes.c_uint32), ("cut", ctypes.c_int32)]
+    _fields_ = [("rows", ctypes.c_uint32), ("columns", ctypes.c_uint32), ("loads", ctypes.c_uint32), ("cut", ctypes.c_int32)]
 
     def key(self):
-        return self.rows, self.columns, self.threads, self.cut
+        return self.rows, self.columns, self.loads, self.cut
 
 
 class Product:
@@ -256,7 +256,7 @@ def of_plans(library, product):
     """Microseconds of plans, but for numbers of partial sums that are close to others."""
     times, latest = {}, {}
     for plan in product.plans(library)[1]:
-        tile = plan.rows, plan.columns, plan.threads
+        tile = plan.rows, plan.columns, plan.loads
         if plan.cut > 0 and plan.cut < 1.25 * latest.get(tile, 0):
             continue
         latest[tile] = max(plan.cut, 0)

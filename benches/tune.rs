@@ -161,7 +161,11 @@ struct Best {
 impl Best {
     fn line(&self) -> String {
         let Plan { loads, rows, columns, decomposition } = self.plan;
-        let loads = if loads == Loads::Tma { "tma" } else { "threads" };
+        let loads = match loads {
+            Loads::Tma => "tma",
+            Loads::Threads => "threads",
+            Loads::Vector => "vector",
+        };
         format!("{},{loads},{rows},{columns},{decomposition},{:.2}", self.key, self.microseconds)
     }
 }

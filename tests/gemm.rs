@@ -522,6 +522,29 @@ fn groups_are_their_products_side_by_side_and_in_graphs() {
 }
 
 #[test]
+fn products_of_a_vector_have_kernels_of_their_own() {
+    for device in devices() {
+        let mut random = Random::new();
+        for round in 0..60 {
+            let mut wish = Wish::random(&mut random, if device.is_gpu() { 3000 } else { 400 });
+            // The row of `a` or the column of `b` is the vector.
+            wish.sizes[1 + round % 2] = 1;
+            let vector = |random: &mut Random, plans: &[Plan]| {
+                let plans: Vec<Plan> =
+                    plans.iter().copied().filter(|plan| plan.loads == Loads::Vector).collect();
+                Some(random.among(&plans))
+            };
+            match random.below(4) {
+                0 => check_by::<f16, f16, f16>(&device, &mut random, wish, vector),
+                1 => check_by::<f16, f16, f32>(&device, &mut random, wish, vector),
+                2 => check_by::<bf16, bf16, bf16>(&device, &mut random, wish, vector),
+                _ => check_by::<bf16, bf16, f32>(&device, &mut random, wish, vector),
+            }
+        }
+    }
+}
+
+#[test]
 fn empty_products_are_legal() {
     for device in devices() {
         let tensor = |shape| Tensor::<f32, 2>::full(device, shape, 2.0).unwrap();

@@ -103,8 +103,8 @@ unsafe fn product(stream: &Stream, a: &Array, b: &Array, c: &Array, options: &Ge
 pub struct ProductPlan {
     rows: u32,
     columns: u32,
-    /// Not 0: threads load the operands.
-    threads: u32,
+    /// How the operands are loaded. 0: by TMA. 1: by threads. 2: by threads, a matrix and a vector.
+    loads: u32,
     /// 0: data-parallel. -1: stream-K. More: the number of partial sums.
     cut: i32,
 }
@@ -116,13 +116,21 @@ impl ProductPlan {
             Decomposition::SplitK(splits) => splits as i32,
             Decomposition::StreamK => -1,
         };
-        let threads = u32::from(plan.loads == Loads::Threads);
-        Self { rows: plan.rows as u32, columns: plan.columns as u32, threads, cut }
+        let loads = match plan.loads {
+            Loads::Tma => 0,
+            Loads::Threads => 1,
+            Loads::Vector => 2,
+        };
+        Self { rows: plan.rows as u32, columns: plan.columns as u32, loads, cut }
     }
 
     fn plan(self) -> Plan {
         Plan {
-            loads: if self.threads == 0 { Loads::Tma } else { Loads::Threads },
+            loads: match self.loads {
+                0 => Loads::Tma,
+                1 => Loads::Threads,
+                _ => Loads::Vector,
+            },
             rows: self.rows as usize,
             columns: self.columns as usize,
             decomposition: match self.cut {

@@ -165,15 +165,26 @@ pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimen
 /// The arguments are the token, the accumulators, the [`Scales`], the span of the bias, the view of `c`, the shape of a tile of the bias, and the
 /// indices of the tile of `c` and of the tile of the bias. An empty bias means no bias. The epilogue reads `c` only if `beta` is not zero.
 macro_rules! finish_view {
-    ($cx:ident, $acc:expr, $scales:expr, $bias:ident, $c:ident, $row:expr, $index:expr, $column:expr) => {{
+    ($cx:ident, $acc:expr, $scales:expr, $bias:ident, $c:ident, $row:expr, $index:expr, $column:expr) => {
+        finish_view!(
+            $acc,
+            $scales,
+            $c,
+            $index,
+            $bias.extent(0) != 0,
+            $bias.partition($cx, $row).load_masked(Zero, $column)
+        )
+    };
+    // As above, with a tile of the bias, if there is one, in place of the span.
+    ($acc:expr, $scales:expr, $c:ident, $index:expr, $has_bias:expr, $bias:expr) => {{
         let (alpha, beta, activation) = $scales.parts();
         let mut acc = $acc.map(move |x| Number::mul(x, alpha));
         if beta != C::ZERO {
             let previous = $c.load_masked(Zero, $index);
             acc += previous.cast::<C>().map(move |previous| Number::mul(previous, beta));
         }
-        if $bias.extent(0) != 0 {
-            acc += $bias.partition($cx, $row).load_masked(Zero, $column).cast::<C>();
+        if $has_bias {
+            acc += $bias.cast::<C>();
         }
         let result: Tile<O, _, _> = C::activated(acc, activation);
         result

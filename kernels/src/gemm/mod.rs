@@ -7,8 +7,9 @@
 //!
 //! * `table.rs` lists all element types and tile shapes. The instances of the kernels and the candidates of the host come from it.
 //! * [`kernels`], [`narrow`] (few rows), [`rows`] (tiles of any multiple of 16 rows) and [`swap_ab`] (32-bit elements, MN-major `b`) are the
-//!   kernels that TMA feeds. `body.rs` is their common body. [`threads`] has the kernels whose threads load the operands, for small products and for operands that TMA cannot read, and
-//!   [`ahead`] those whose threads copy them ahead.
+//!   kernels that TMA feeds. `body.rs` is their common body. [`threads`] has the kernels whose threads load the operands, for small products
+//!   and for operands that TMA cannot read, and [`ahead`] those whose threads copy them ahead. [`vector`] has the kernels for results of one
+//!   row or one column.
 //! * `scheduler.rs` gives each block its work tiles. `stream_k.rs` divides the last wave among all blocks. [`split_k`] is the second pass,
 //!   which adds up partial sums.
 //! * `epilogue.rs` applies scales, bias and activation to the accumulators.
@@ -70,6 +71,7 @@ pub mod split_k;
 mod stream_k;
 pub mod swap_ab;
 pub mod threads;
+pub mod vector;
 
 #[cfg(feature = "host")]
 mod host;

@@ -9,8 +9,10 @@
 /// stream-K). `split_by_threads` allows them for `threads` kernels, and `whole` allows data-parallel launches alone. The kernels for these types follow the brackets. An entry is a kernel, the
 /// rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
 ///
-/// `compact` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `rows` kernels have tiles of any multiple of 16 rows. The threads of `threads` kernels load the operands,
-/// those of `ahead` kernels copy them. The accumulation of both is never promoted.
+/// `compact` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `rows` kernels have tiles of any multiple of 16
+/// rows. The threads of `threads` kernels load the operands, those of `ahead` kernels copy them. The accumulation of both is never
+/// promoted. `vector` and `column` kernels are for results of one row and of one column; an entry has the depth of one of the tiles that
+/// they load at a time. The letter in their names is the operand that is a matrix.
 ///
 /// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
 /// its transpose. Both are row-major.
@@ -24,54 +26,67 @@ macro_rules! gemm_table {
             nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
             tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
-            rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
-            rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
+            rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
+            rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
             threads_tn 64 64 64 false, threads_tn 16 64 64 false,
             threads_tt 64 64 64 false, threads_tt 16 64 64 false,
+            threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
+            vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
 
             [f16 f16 f32 f32 split_k]
             nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
             nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
             tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
+            rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
+            rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
             threads_tn 64 64 64 false, threads_tn 16 64 64 false,
             threads_tt 64 64 64 false, threads_tt 16 64 64 false,
+            threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
+            vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
 
             [bf16 bf16 f32 bf16 split_k]
             nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
             nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
             tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
-            rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
-            rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
+            rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
+            rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
             threads_tn 64 64 64 false, threads_tn 16 64 64 false,
             threads_tt 64 64 64 false, threads_tt 16 64 64 false,
+            threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
+            vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
 
             [bf16 bf16 f32 f32 split_k]
             nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
             nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
             tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
+            rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
+            rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
             threads_tn 64 64 64 false, threads_tn 16 64 64 false,
             threads_tt 64 64 64 false, threads_tt 16 64 64 false,
+            threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
+            vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
 
             [tf32 tf32 f32 f32 split_k]
             nt 128 256 32 false, nt 128 128 32 false, swap_ab_nn 256 128 32 false, swap_ab_nn 128 128 32 false,
             tt 128 256 32 false, tt 128 128 32 false,
             narrow_nt 16 64 32 false, narrow_nt 64 64 32 false, narrow_nn 16 64 32 false, narrow_nn 64 64 32 false,
             nt 128 64 32 false, compact_nt 64 128 32 false,
+            threads_nn 32 32 64 false, threads_nt 32 32 64 false, threads_tn 32 32 64 false, threads_tt 32 32 64 false,
 
             [f8e4m3 f8e4m3 f32 f16 split_k]
             nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
@@ -102,7 +117,7 @@ macro_rules! gemm_table {
             nn 256 64 16 false, nt 256 64 16 false, tn 256 64 16 false, tt 256 64 16 false,
             nn 256 32 16 false, nt 256 32 16 false, tn 256 32 16 false, tt 256 32 16 false,
             ahead_nn 64 64 16 false, ahead_nt 64 64 16 false, ahead_tn 64 64 16 false, ahead_tt 64 64 16 false,
-            ahead_nn 16 64 16 false, ahead_nt 16 64 16 false, ahead_tn 16 64 16 false, ahead_tt 16 64 16 false,
+            ahead_nn 32 32 16 false, ahead_nt 32 32 16 false, ahead_tn 32 32 16 false, ahead_tt 32 32 16 false,
         }
     };
 }
@@ -165,6 +180,12 @@ macro_rules! instances {
     };
     (ahead_tt $then:tt [$($done:tt)*] ($($types:tt)*); ahead_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(ahead_tt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
+    (vector_n $then:tt [$($done:tt)*] ($($types:tt)*); vector_n 1 $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(vector_n $then [$($done)* <$($types)*, $n, $k>,] ($($types)*); $($rest)*);
+    };
+    (vector_t $then:tt [$($done:tt)*] ($($types:tt)*); vector_t 1 $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(vector_t $then [$($done)* <$($types)*, $n, $k>,] ($($types)*); $($rest)*);
     };
     (narrow_nn $then:tt [$($done:tt)*] ($($types:tt)*); narrow_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(narrow_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);

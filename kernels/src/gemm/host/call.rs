@@ -358,6 +358,9 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         }
         let plan = self.planned::<T, U>(&problem, &device, &available, together)?;
         let (a, b) = match (plan.loads, problem.in_place) {
+            (Loads::Vector, _) => {
+                return Launches { gemm: self, stream, problem: &problem, plan, a, b }.run(&available, c);
+            }
             (Loads::Threads, Some([a_major, b_major])) => {
                 let (a, b) = (as_stored(a, a_major)?, as_stored(b, b_major)?);
                 return Launches { gemm: self, stream, problem: &problem, plan, a, b }.run(&available, c);

@@ -1,7 +1,8 @@
 //! The host's side of matrix multiplication: it checks operands, chooses a plan, packs operands and launches kernels.
 //!
 //! `call.rs` is the call. `plan.rs` has the plans for the candidates of `multiply.rs`, `model.rs` estimates their times, and `tuned.rs` knows
-//! measured ones. `packing.rs` copies operands that kernels cannot read. `launches.rs` makes the launches of a plan. `group.rs` launches several products, and `matrices.rs` accepts operands of two or three
+//! measured ones. `packing.rs` copies operands that kernels cannot read. `launches.rs` makes the launches of a plan,
+//! and `vector.rs` the arguments of kernels for a vector. `group.rs` launches several products, and `matrices.rs` accepts operands of two or three
 //! axes.
 
 mod call;
@@ -15,6 +16,7 @@ mod packing;
 mod plan;
 mod selection;
 mod tuned;
+mod vector;
 
 pub use call::gemm;
 pub use matrices::{Matrices, MatricesMut};

@@ -3,23 +3,24 @@
 //! A product waits for the multiprocessor with the most work, or for the memory. The time of a multiprocessor is linear in its k steps and
 //! tiles. The costs of both depend on the tile shape. Packing and second passes add their own launches and bytes.
 //!
-//! The constants are fitted to measurements of all plans of 411 products on an NVIDIA H200, and the costs of 16-bit tiles again to those of
-//! 397. `benches/products.py --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated
-//! time took 2 % longer than the fastest plans, in the geometric mean.
+//! The constants are fitted to measurements of all plans of 411 products on an NVIDIA H200, and refined by those of 352 others. `benches/products.py
+//! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 2 % longer than
+//! the fastest plans, in the geometric mean.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use crate::gemm::body::keeps;
+use crate::gemm::vector::{TILE, TILES};
 
 /// The start of a launch, for kernels that TMA feeds.
 const START: f64 = 2.25;
 /// A second pass or a data-parallel launch before it.
-const LAUNCH: f64 = 1.9;
+const LAUNCH: f64 = 1.81;
 /// A launch that packs an operand.
 const PACK: f64 = 1.5;
 /// A partial sum of a tile, in the second pass.
 const PARTIAL_SUM: f64 = 0.035;
 /// Bytes of operands that memory moves in a microsecond.
-const BANDWIDTH: f64 = 3.64e6;
+const BANDWIDTH: f64 = 3.75e6;
 /// Bytes of the result.
 const RESULT_BANDWIDTH: f64 = 3.3e6;
 /// Bytes of partial sums.
@@ -27,15 +28,19 @@ const PARTIAL_SUMS_BANDWIDTH: f64 = 2.35e6;
 /// Bytes that the L2 cache delivers to all multiprocessors: those that the tiles load.
 const CACHE_BANDWIDTH: f64 = 10.2e6;
 /// Bytes of operands for stream-K. Blocks with different k steps of a tile do not share them in the L2 cache.
-const STREAM_K_BANDWIDTH: f64 = 6.6e6;
+const STREAM_K_BANDWIDTH: f64 = 5.68e6;
 /// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes. Such a row takes two requests to the L2 cache.
 ///
 /// The fit finds 1.4e-3. Products that wait for such rows alone take 2.2e-3 to 2.5e-3, and with this number the choices are better.
 const UNALIGNED_ROW: f64 = 2.2e-3;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
 const OUTSIDE: f64 = 0.2;
+/// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
+const UNALIGNED_RESULT: f64 = 1e-4;
 /// The factor of k steps of rows that do not begin at multiples of 16 bytes, for kernels whose threads load.
-const UNALIGNED_THREADS: f64 = 1.36;
+const UNALIGNED_THREADS: f64 = 1.63;
+/// Bytes of MN-major operands that threads load for tiles of 16 x 16: pieces of rows of 32 bytes.
+const SHORT_PIECES_BANDWIDTH: f64 = 1.2e6;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
 const ALONE: f64 = 0.58;
 /// The factor of k steps without `wgmma`.
@@ -43,10 +48,12 @@ const WITHOUT_WGMMA: f64 = 2.0;
 /// How sharply the time passes from one bound to the other.
 const SHARPNESS: i32 = 4;
 
-/// The bytes of a row or a column that a k step multiplies.
+/// The bytes of a row or a column that a k step of TMA multiplies.
 const STEP_BYTES: usize = 128;
 /// The rows or columns that one TMA instruction copies. What lies outside of an operand by that much is not copied.
 const BOX_ROWS: usize = 64;
+/// The bytes that a thread or TMA stores at once.
+const GRANULE: usize = 16;
 /// The bytes of a multiprocessor's shared memory that rings share.
 const RING_BYTES: usize = 194 * 1024;
 /// The most stages of a ring.
@@ -58,21 +65,22 @@ type Costs = (f64, f64);
 /// The costs of tiles of these rows and columns, of operands of so many bytes.
 fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
     match (loads, bytes, tile) {
-        (Loads::Tma, 1, (128, 256)) => (0.596, 4.4),
+        (Loads::Tma, 1, (128, 256)) => (0.596, 4.19),
         (Loads::Tma, 1, (128, 128)) => (0.335, 2.2),
-        (Loads::Tma, 1, (128, 64)) => (0.263, 1.2),
+        (Loads::Tma, 1, (128, 64)) => (0.263, 1.33),
         (Loads::Tma, 1, (64, 128)) => (0.46, 2.2),
-        (Loads::Tma, 1, (64, 64)) => (0.342, 2.4),
+        (Loads::Tma, 1, (64, 64)) => (0.342, 2.17),
         (Loads::Tma, 1, (16, 64)) => (0.229, 1.0),
-        (Loads::Tma, 2, (128, 256)) => (0.535, 4.16),
-        (Loads::Tma, 2, (128, 192)) => (0.43, 3.05),
+        (Loads::Tma, 2, (128, 256)) => (0.574, 4.16),
+        (Loads::Tma, 2, (128, 192)) => (0.409, 3.05),
         (Loads::Tma, 2, (224, 128)) => (0.507, 2.88),
-        (Loads::Tma, 2, (208, 128)) => (0.462, 2.66),
-        (Loads::Tma, 2, (176, 128)) => (0.401, 2.56),
-        (Loads::Tma, 2, (256, 64)) => (0.36, 2.31),
-        (Loads::Tma, 2, (128, 128)) => (0.285, 2.5),
+        (Loads::Tma, 2, (208, 128)) => (0.439, 2.66),
+        (Loads::Tma, 2, (176, 128)) => (0.363, 2.56),
+        (Loads::Tma, 2, (144, 128)) => (0.33, 2.5),
+        (Loads::Tma, 2, (256, 64)) => (0.36, 2.09),
+        (Loads::Tma, 2, (128, 128)) => (0.294, 2.71),
         (Loads::Tma, 2, (64, 128)) => (0.45, 2.4),
-        (Loads::Tma, 2, (64, 64)) => (0.305, 1.13),
+        (Loads::Tma, 2, (64, 64)) => (0.344, 1.13),
         (Loads::Tma, 2, (32, 64)) => (0.289, 0.83),
         (Loads::Tma, 2, (16, 64)) => (0.267, 0.51),
         (Loads::Tma, 4, (128, 256)) => (0.736, 4.4),
@@ -80,19 +88,33 @@ fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 4, (128, 128)) => (0.397, 2.6),
         (Loads::Tma, 4, (128, 64)) => (0.245, 1.5),
         (Loads::Tma, 4, (64, 128)) => (0.514, 3.5),
-        (Loads::Tma, 4, (64, 64)) => (0.347, 2.4),
+        (Loads::Tma, 4, (64, 64)) => (0.383, 2.4),
         (Loads::Tma, 4, (16, 64)) => (0.24, 0.08),
         (Loads::Tma, 8, (256, 64)) => (1.15, 8.2),
-        (Loads::Tma, 8, (256, 32)) => (0.8, 2.4),
-        (Loads::Threads, 2, (64, 64)) => (2.05, 2.3),
-        (Loads::Threads, 2, (16, 64)) => (1.59, 1.2),
-        (Loads::Threads, 8, (64, 64)) => (1.99, 4.8),
-        (Loads::Threads, 8, (16, 64)) => (0.65, 3.9),
+        (Loads::Tma, 8, (256, 32)) => (0.761, 2.4),
+        (Loads::Threads, 2, (64, 64)) => (2.05, 2.08),
+        (Loads::Threads, 2, (16, 64)) => (1.51, 1.09),
+        (Loads::Threads, 2, (16, 16)) => (1.85, 1.31),
+        (Loads::Threads, 4, (32, 32)) => (1.5, 2.54),
+        (Loads::Threads, 8, (64, 64)) => (1.63, 4.8),
+        (Loads::Threads, 8, (32, 32)) => (0.77, 3.0),
+        (Loads::Vector, _, (1, 64) | (64, 1)) => (2.16, 1.37),
+        (Loads::Vector, _, (1, 2) | (2, 1)) => (3.19, 1.2),
         // A shape that was not measured.
         (_, _, (rows, columns)) => {
             let area = (rows * columns) as f64 / (128.0 * 256.0);
             (0.15 + 0.55 * area, 0.7 + 3.0 * area)
         }
+    }
+}
+
+/// The bytes of a row or a column that a k step of a plan multiplies.
+fn step_bytes(plan: Plan, bytes: usize) -> usize {
+    match (plan.loads, bytes, (plan.rows, plan.columns)) {
+        (Loads::Threads, 2, (16, 16)) => 512,
+        (Loads::Threads, 4, (32, 32)) => 256,
+        (Loads::Vector, _, (rows, columns)) => TILES * TILE * bytes / (rows * columns),
+        _ => STEP_BYTES,
     }
 }
 
@@ -117,7 +139,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
             let rows = (plan.rows + plan.columns) as f64;
             step = larger(step, UNALIGNED_ROW * rows * resident);
         }
-        Loads::Threads if problem.packed_bytes != [0, 0] => step *= UNALIGNED_THREADS,
+        Loads::Threads | Loads::Vector if problem.packed_bytes != [0, 0] => step *= UNALIGNED_THREADS,
         _ => {}
     }
     if !wgmma {
@@ -133,7 +155,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     };
     let (batches, rows, columns) = (problem.batches as f64, problem.rows as f64, problem.columns as f64);
     let depth_bytes = (problem.depth * bytes) as f64;
-    let steps = (problem.depth * bytes).div_ceil(STEP_BYTES).max(1) as f64;
+    let steps = (problem.depth * bytes).div_ceil(step_bytes(plan, bytes)).max(1) as f64;
     let tiles = problem.tiles(plan) as f64;
 
     let operands = depth_bytes * (rows + columns) * batches;
@@ -143,6 +165,15 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         let stay = stay(problem, plan, wgmma);
         memory = larger(memory, loaded_bytes(problem, plan, steps, stay) / CACHE_BANDWIDTH);
         tile += OUTSIDE * resident * steps_outside(problem, plan, steps, stay);
+    } else if (plan.rows, plan.columns) == (16, 16) {
+        let bandwidth =
+            SHORT_PIECES_BANDWIDTH / if problem.packed_bytes == [0, 0] { 1.0 } else { UNALIGNED_THREADS };
+        memory = larger(memory, bytes_of_short_pieces(problem, plan) / bandwidth);
+    }
+    // Partial sums of split-K have rows of their own.
+    let is_split = matches!(plan.decomposition, Decomposition::SplitK(_));
+    if !is_split && !(problem.columns * result_bytes).is_multiple_of(GRANULE) {
+        tile += UNALIGNED_RESULT * resident * (plan.rows * plan.columns) as f64;
     }
     // The time of the multiprocessor with the most work, the other launches, the bytes of partial sums, and the partial sums of a
     // tile.
@@ -165,7 +196,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     };
     let bound = larger(compute, memory);
     let packing: f64 = match plan.loads {
-        Loads::Threads => 0.0,
+        Loads::Threads | Loads::Vector => 0.0,
         Loads::Tma => problem.packed_bytes.into_iter().filter(|&bytes| bytes > 0).map(pack).sum(),
     };
     let start = if plan.loads == Loads::Tma { START } else { 0.0 };
@@ -192,6 +223,14 @@ fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [
     let columns = problem.columns.next_multiple_of(BOX_ROWS) * problem.rows.div_ceil(plan.rows);
     let (rows, columns) = (if a_stays { 0 } else { rows }, if b_stays { 0 } else { columns });
     ((rows + columns) * problem.batches) as f64 * steps * STEP_BYTES as f64
+}
+
+/// The bytes of MN-major operands that all tiles load, where threads load them.
+fn bytes_of_short_pieces(problem: &Problem, plan: Plan) -> f64 {
+    let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
+    let of_a = if a == Major::Column { problem.rows * problem.columns.div_ceil(plan.columns) } else { 0 };
+    let of_b = if b == Major::Row { problem.columns * problem.rows.div_ceil(plan.rows) } else { 0 };
+    ((of_a + of_b) * problem.batches * problem.depth * problem.element_bytes[0]) as f64
 }
 
 /// The number of k steps that reach outside of an operand's rows, of those that a block accumulates for a tile of `steps`, on average.
@@ -280,5 +319,20 @@ mod tests {
         assert_eq!(best(unaligned).loads, Loads::Threads);
         let large = Problem { packed_bytes: [5001 * 5001 * 2; 2], ..problem([1, 5001, 5001, 5001]) };
         assert_eq!(best(large).loads, Loads::Tma);
+    }
+
+    #[test]
+    fn small_results_have_small_tiles() {
+        let configs = configs(&[[64, 64], [16, 64], [16, 16]], Loads::Threads);
+        let machine = Machine::Gpu { wgmma: true, multiprocessors: 132 };
+        let best = |sizes| {
+            let problem = problem(sizes);
+            fastest(&problem, problem.plans(&configs, &configs, 132), machine).unwrap()
+        };
+        // As many blocks as possible load few k steps each.
+        for sizes in [[1, 48, 294, 126], [1, 137, 15, 3382], [1, 67, 26, 332]] {
+            assert_eq!([best(sizes).rows, best(sizes).columns], [16, 16], "{sizes:?}");
+        }
+        assert_eq!(best([1, 3000, 3000, 500]).rows, 64);
     }
 }

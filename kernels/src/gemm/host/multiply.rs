@@ -6,7 +6,9 @@ use cuda_tiles_host::{Error, Grid, Launch, Result, Stream, TensorView, TensorVie
 
 use super::packing::Bits;
 use super::plan::{Loads, Major, TileConfig};
+use super::vector::WithVector;
 use crate::gemm::ahead::{gemm_ahead_nn, gemm_ahead_nt, gemm_ahead_tn, gemm_ahead_tt};
+use crate::gemm::body::GROUP;
 use crate::gemm::epilogue::{Scales, Sum};
 use crate::gemm::kernels::{
     gemm_compact_nn, gemm_compact_nt, gemm_compact_tn, gemm_compact_tt, gemm_nn, gemm_nt, gemm_tn, gemm_tt,
@@ -15,8 +17,9 @@ use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
 use crate::gemm::rows::{gemm_rows_nn, gemm_rows_nt};
 use crate::gemm::scheduler::TileRange;
 use crate::gemm::split_k::{reduce_split_k, reduce_stream_k};
-use crate::gemm::swap_ab::gemm_swap_ab_nn;
+use crate::gemm::swap_ab::{self, gemm_swap_ab_nn};
 use crate::gemm::threads::{gemm_threads_nn, gemm_threads_nt, gemm_threads_tn, gemm_threads_tt};
+use crate::gemm::vector::{TILES, gemm_vector_n, gemm_vector_t};
 
 /// The arguments of a kernel: operands in their storage, the epilogue, and the range of tiles.
 pub(super) struct Operands<'c, T: Element, U: Element, O: Element, C> {
@@ -108,11 +111,12 @@ macro_rules! candidate {
         Candidate {
             config: TileConfig {
                 loads: Loads::$loads,
-                a: Major::$a_major,
-                b: Major::$b_major,
+                a: Some(Major::$a_major),
+                b: Some(Major::$b_major),
                 rows: $m,
                 columns: $n,
                 depth: $k,
+                group: group!($kernel),
                 // Tensor cores keep fewer bits than the accumulators have for 8-bit floats alone.
                 fast: size_of::<$a>() == 1
                     && size_of::<$accumulator>() == 4
@@ -134,6 +138,46 @@ macro_rules! candidate {
                     .launch_on(stream, grid, arguments)
             },
         }
+    };
+}
+
+/// The candidate for an entry of a matrix and a vector, in tiles of so many elements of the result.
+macro_rules! vector_candidate {
+    ($kernel:ident $side:ident $major:ident ($a_major:expr, $b_major:expr) $tile:tt [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt) => {
+        Candidate {
+            config: TileConfig {
+                loads: Loads::Vector,
+                a: $a_major,
+                b: $b_major,
+                rows: $m,
+                columns: $n,
+                depth: TILES * $k,
+                group: GROUP,
+                fast: false,
+                wgmma_only: false,
+            },
+            description: || $kernel::<$a, $b, $accumulator, $c, $tile, $k>().description(),
+            launch: |stream, _, operands| {
+                let (scales, range) = (operands.scales, operands.range);
+                let product = WithVector::$side(operands, Major::$major)?;
+                let (grid, WithVector { matrix, vector, c, bias }) = (product.grid($tile), product);
+                $kernel::<$a, $b, $accumulator, $c, $tile, $k>().launch_on(
+                    stream,
+                    grid,
+                    (matrix, vector, c, bias, scales, range),
+                )
+            },
+        }
+    };
+}
+
+/// The rows of tiles in a group of a kernel's tile order.
+macro_rules! group {
+    (gemm_swap_ab_nn) => {
+        swap_ab::GROUP
+    };
+    ($kernel:ident) => {
+        GROUP
     };
 }
 
@@ -181,6 +225,18 @@ macro_rules! entry {
     (ahead_tn $($rest:tt)*) => { candidate!(gemm_ahead_tn Threads (Column, Row) $($rest)*) };
     (threads_tt $($rest:tt)*) => { candidate!(gemm_threads_tt Threads (Column, Column) $($rest)*) };
     (ahead_tt $($rest:tt)*) => { candidate!(gemm_ahead_tt Threads (Column, Column) $($rest)*) };
+    (vector_n $types:tt $m:tt $n:tt $k:tt $promoted:tt) => {
+        vector_candidate!(gemm_vector_n row Row (None, Some(Major::Row)) $n $types $m $n $k)
+    };
+    (vector_t $types:tt $m:tt $n:tt $k:tt $promoted:tt) => {
+        vector_candidate!(gemm_vector_t row Column (None, Some(Major::Column)) $n $types $m $n $k)
+    };
+    (column_n $types:tt $m:tt $n:tt $k:tt $promoted:tt) => {
+        vector_candidate!(gemm_vector_t column Row (Some(Major::Row), None) $m $types $m $n $k)
+    };
+    (column_t $types:tt $m:tt $n:tt $k:tt $promoted:tt) => {
+        vector_candidate!(gemm_vector_n column Column (Some(Major::Column), None) $m $types $m $n $k)
+    };
 }
 
 /// The candidates for partial sums: kernels whose `c` has the type of the accumulators.

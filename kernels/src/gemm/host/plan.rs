@@ -6,6 +6,7 @@
 use std::fmt;
 use std::vec::Vec;
 
+use crate::gemm::body::GROUP;
 use crate::gemm::epilogue::LARGEST_WITH_BETA;
 
 /// The majorness of an operand in memory.
@@ -24,20 +25,26 @@ pub enum Loads {
     Tma,
     /// The threads load tiles, from operands in any place.
     Threads,
+    /// The threads load tiles of a matrix in any place, and multiply them by a vector: the only row of `a` or the only column of `b`.
+    Vector,
 }
 
 /// The configuration of a kernel: storage of the operands, tile shape and accumulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TileConfig {
     pub(super) loads: Loads,
-    pub(super) a: Major,
-    pub(super) b: Major,
+    /// The storage of operand A, if it matters.
+    pub(super) a: Option<Major>,
+    /// The storage of operand B, if it matters.
+    pub(super) b: Option<Major>,
     /// The rows of a tile of the result.
     pub(super) rows: usize,
     /// The columns of a tile of the result.
     pub(super) columns: usize,
     /// The depth of a k step.
     pub(super) depth: usize,
+    /// The rows of tiles in a group of the tile order.
+    pub(super) group: u32,
     /// Whether 8-bit floats accumulate in tensor cores alone.
     pub(super) fast: bool,
     /// Whether the kernel is for GPUs with `wgmma` alone. On other GPUs packing is faster.
@@ -97,8 +104,12 @@ pub struct Plan {
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { loads, rows, columns, decomposition } = self;
-        let loads = if *loads == Loads::Tma { "TMA" } else { "threads" };
-        write!(formatter, "tiles of {rows} x {columns}, loaded by {loads}, cut: {decomposition}")
+        let loads = match loads {
+            Loads::Tma => "loaded by TMA",
+            Loads::Threads => "loaded by threads",
+            Loads::Vector => "for a vector",
+        };
+        write!(formatter, "tiles of {rows} x {columns}, {loads}, cut: {decomposition}")
     }
 }
 
@@ -109,7 +120,7 @@ impl Plan {
     /// The number of blocks that share a multiprocessor.
     pub(super) fn resident_blocks(self) -> u32 {
         match self.loads {
-            Loads::Threads => 4,
+            Loads::Threads | Loads::Vector => 4,
             Loads::Tma if self.rows <= COMPACT_ROWS => 2,
             Loads::Tma => 1,
         }
@@ -177,6 +188,8 @@ impl Machine {
 const MANY_ROWS: usize = 64;
 /// Tiles of fewer rows serve products of at most this many rows of tiles.
 const FEW_TILES: usize = 2;
+/// Small tiles that threads load serve results of at most this many.
+const SMALL_TILES: usize = 1024;
 /// The most partial sums of a tile.
 const MAX_SPLITS: usize = 128;
 /// The least depth of a partial sum.
@@ -187,9 +200,10 @@ impl Problem {
     pub(super) fn multiplies(&self, config: &TileConfig) -> bool {
         let storage = match config.loads {
             Loads::Tma => Some([self.a, self.b]),
-            Loads::Threads => self.in_place.filter(|_| !self.is_huge),
+            Loads::Threads | Loads::Vector => self.in_place.filter(|_| !self.is_huge),
         };
-        storage == Some([config.a, config.b]) && (self.fast || !config.fast)
+        let is = |wanted: Option<Major>, found| wanted.is_none_or(|wanted| wanted == found);
+        storage.is_some_and(|[a, b]| is(config.a, a) && is(config.b, b)) && (self.fast || !config.fast)
     }
 
     /// The configurations that serve this product.
@@ -197,7 +211,14 @@ impl Problem {
         let problem = *self;
         configs.iter().filter(move |config| {
             let is_high = config.rows >= MANY_ROWS || problem.rows <= FEW_TILES * config.rows;
-            is_high && problem.multiplies(config)
+            let serves = match config.loads {
+                // The shorter side of such a tile is the vector.
+                Loads::Vector if config.rows == 1 => problem.rows == 1,
+                Loads::Vector => problem.columns == 1,
+                Loads::Threads => is_high || problem.tiles_of(config.rows, config.columns) <= SMALL_TILES,
+                Loads::Tma => is_high,
+            };
+            serves && problem.multiplies(config)
         })
     }
 
@@ -206,7 +227,7 @@ impl Problem {
         let beta = self.beta;
         // Larger tiles leave no registers for the previous elements of the result.
         self.serving(configs).filter(move |config| {
-            !beta || config.loads == Loads::Threads || config.rows * config.columns <= LARGEST_WITH_BETA
+            !beta || config.loads != Loads::Tma || config.rows * config.columns <= LARGEST_WITH_BETA
         })
     }
 
@@ -267,10 +288,9 @@ impl Problem {
         let is_whole = |other: &TileConfig| {
             [other.rows, other.columns] == [config.rows, config.columns] && other.loads == config.loads
         };
-        // The second pass has tiles of 16 x 128 and counts in 32 bits. It assumes the tile order of `body.rs`. Kernels for `wgmma` alone
-        // have groups of another height.
+        // The second pass has tiles of 16 x 128 and counts in 32 bits. It assumes the tile order of `body.rs`.
         config.loads == Loads::Tma
-            && !config.wgmma_only
+            && config.group == GROUP
             && config.rows.is_multiple_of(16)
             && config.columns.is_multiple_of(128)
             && u32::try_from(tiles).is_ok()
@@ -286,7 +306,12 @@ impl Problem {
 
     /// The number of tiles of the result.
     pub(super) fn tiles(&self, plan: Plan) -> usize {
-        self.rows.div_ceil(plan.rows) * self.columns.div_ceil(plan.columns) * self.batches
+        self.tiles_of(plan.rows, plan.columns)
+    }
+
+    /// The number of tiles of the result, if they have so many rows and columns.
+    fn tiles_of(&self, rows: usize, columns: usize) -> usize {
+        self.rows.div_ceil(rows) * self.columns.div_ceil(columns) * self.batches
     }
 }
 
@@ -298,11 +323,12 @@ pub(super) mod tests {
     pub(in super::super) fn configs(sizes: &[[usize; 2]], loads: Loads) -> Vec<TileConfig> {
         let config = |&[rows, columns]: &[usize; 2]| TileConfig {
             loads,
-            a: Major::Row,
-            b: Major::Column,
+            a: Some(Major::Row),
+            b: Some(Major::Column),
             rows,
             columns,
             depth: 64,
+            group: GROUP,
             fast: false,
             wgmma_only: false,
         };

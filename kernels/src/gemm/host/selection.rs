@@ -37,7 +37,7 @@ impl Available {
             multiprocessors: device.multiprocessors(),
         });
         let mut partial_sums = configs(T::PARTIAL_SUMS, machine);
-        partial_sums.retain(|config| T::TMA_PARTIAL_SUMS || config.loads == Loads::Threads);
+        partial_sums.retain(|config| T::TMA_PARTIAL_SUMS || config.loads != Loads::Tma);
         Ok(Self { machine, direct: configs(T::DIRECT, machine), partial_sums })
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn find<'k, T: Element, U: Element, O: Element, C>(
         let TileConfig { loads, rows, columns, .. } = candidate.config;
         let has_beta = plan.decomposition != Decomposition::DataParallel
             || !problem.beta
-            || loads == Loads::Threads
+            || loads != Loads::Tma
             || rows * columns <= LARGEST_WITH_BETA;
         loads == plan.loads
             && [rows, columns] == [plan.rows, plan.columns]

@@ -84,7 +84,8 @@ fn read(file: &str, text: &str) -> Result<HashMap<Key, Plan>, String> {
         let loads = match loads {
             "tma" => Loads::Tma,
             "threads" => Loads::Threads,
-            _ => return refuse("neither `tma` nor `threads`"),
+            "vector" => Loads::Vector,
+            _ => return refuse("neither `tma` nor `threads` nor `vector`"),
         };
         let Some(decomposition) = Decomposition::parse(decomposition) else {
             return refuse("neither a number of parts nor `wave`");
