@@ -535,10 +535,10 @@ fn products_of_a_vector_have_kernels_of_their_own() {
                 Some(random.among(&plans))
             };
             match random.below(4) {
-                0 => check_by::<f16, f16, f16>(&device, &mut random, wish, vector),
-                1 => check_by::<f16, f16, f32>(&device, &mut random, wish, vector),
-                2 => check_by::<bf16, bf16, bf16>(&device, &mut random, wish, vector),
-                _ => check_by::<bf16, bf16, f32>(&device, &mut random, wish, vector),
+                0 => check_by::<f16, f16, f16>(device, &mut random, wish, vector),
+                1 => check_by::<f16, f16, f32>(device, &mut random, wish, vector),
+                2 => check_by::<bf16, bf16, bf16>(device, &mut random, wish, vector),
+                _ => check_by::<bf16, bf16, f32>(device, &mut random, wish, vector),
             }
         }
     }

@@ -3,8 +3,8 @@
 use crate::arch::matrix::{WARPGROUPS, store_matrices_4, store_matrices_4_transposed};
 use crate::arch::threads::{self, Address};
 use crate::arch::{barriers, bulk, execution};
-use crate::element::packed::packed_pair;
 use crate::element::Element;
+use crate::element::packed::packed_pair;
 use crate::epilogue::ragged::RaggedRows;
 use crate::epilogue::store::StoreTile;
 use crate::layout::{Accumulators, Block, Layout};
