@@ -6,7 +6,7 @@ use crate::arch::{barriers, bulk, execution};
 use crate::element::Element;
 use crate::element::packed::packed_pair;
 use crate::epilogue::ragged::RaggedRows;
-use crate::epilogue::store::StoreTile;
+use crate::epilogue::tile::StoreTile;
 use crate::layout::{Accumulators, Block, Layout};
 use crate::memory::shared::SharedMemory;
 use crate::memory::shared_tile::{CHUNK_BYTES, Geometry};
@@ -350,14 +350,6 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         let inside = [self.end_of_rows().saturating_sub(y), layout.columns.saturating_sub(x)];
         let (first, target) = (16 * warp, self.element(y, x));
         RaggedRows { geometry, buffer, first, target, pitch: layout.row_pitch, inside, element: PhantomData }
-    }
-
-    /// The address of an element of the tile's matrix.
-    #[inline(always)]
-    fn element(&self, y: u32, x: u32) -> *mut T::Bits {
-        let layout = &self.operand.matrix.layout;
-        let distance = u64::from(self.index[0]) * layout.batch_pitch + u64::from(y) * layout.row_pitch;
-        self.operand.matrix.pointer.wrapping_add((distance + u64::from(x)) as usize)
     }
 
     /// Copies the columns of a chunk, from `first` on, of this warp's 16 rows of a panel from the buffer to the matrix, except

@@ -1,6 +1,6 @@
 //! The epilogue of a kernel: from accumulators through an epilogue buffer in shared memory to global memory, by TMA.
 //!
-//! `store` schedules the tiles of a [`TmaStore`](crate::memory::TmaStore) and chooses the way of each to memory. `buffer` is the way through
+//! `store` schedules the tiles of a [`TmaStore`](crate::memory::TmaStore) and chooses the way of each [`tile`](StoreTile) to memory. `buffer` is the way through
 //! shared memory: threads write a panel into the buffer, one thread starts the copy, and the next panel takes the other buffer.
 //! `ragged` stores rows that TMA cannot, because they do not begin or end at multiples of 16 bytes. `row` is a row operand, such as
 //! a bias. This folder knows `memory`, `schedule` and the roles of a pipeline. It knows no multiplication.
@@ -9,7 +9,9 @@ mod buffer;
 mod ragged;
 mod row;
 mod store;
+mod tile;
 
 pub use buffer::EpilogueBuffer;
 pub use row::TileRow;
-pub use store::{StoreTile, StoreTiles};
+pub use store::StoreTiles;
+pub use tile::StoreTile;

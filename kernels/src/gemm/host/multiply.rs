@@ -157,9 +157,8 @@ macro_rules! vector_candidate {
                 wgmma_only: false,
             },
             description: || $kernel::<$a, $b, $accumulator, $c, $tile, $k>().description(),
-            launch: |stream, _, operands| {
-                let (scales, range) = (operands.scales, operands.range);
-                let product = WithVector::$side(operands, Major::$major)?;
+            launch: |stream, _, Operands { a, b, c, bias, scales, range }| {
+                let product = WithVector::$side([a, b], c, bias, Major::$major)?;
                 let (grid, WithVector { matrix, vector, c, bias }) = (product.grid($tile), product);
                 $kernel::<$a, $b, $accumulator, $c, $tile, $k>().launch_on(
                     stream,

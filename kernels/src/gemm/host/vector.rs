@@ -3,7 +3,6 @@
 use cuda_tiles::element::Element;
 use cuda_tiles_host::{Grid, Result, TensorView, TensorViewMut};
 
-use super::multiply::Operands;
 use super::plan::Major;
 
 /// A product of a matrix and a vector.
@@ -21,8 +20,12 @@ const TRANSPOSED: [usize; 3] = [0, 2, 1];
 
 impl<'c, T: Element, O: Element> WithVector<'c, T, O> {
     /// A product whose result has one row: the row of `a` is the vector, and `b` is stored in this way.
-    pub(super) fn row<C>(operands: Operands<'c, T, T, O, C>, b: Major) -> Result<Self> {
-        let Operands { a, b: matrix, c, bias, .. } = operands;
+    pub(super) fn row(
+        [a, matrix]: [TensorView<'c, T, 3>; 2],
+        c: TensorViewMut<'c, O, 3>,
+        bias: TensorView<'c, O, 1>,
+        b: Major,
+    ) -> Result<Self> {
         let ([batches, _, columns], [next, _, right]) = (c.shape(), c.strides());
         Ok(Self {
             matrix: if b == Major::Row { matrix } else { matrix.permute(TRANSPOSED)? },
@@ -33,8 +36,12 @@ impl<'c, T: Element, O: Element> WithVector<'c, T, O> {
     }
 
     /// A product whose result has one column: the column of `b` is the vector, and `a` is stored in this way.
-    pub(super) fn column<C>(operands: Operands<'c, T, T, O, C>, a: Major) -> Result<Self> {
-        let Operands { a: matrix, b, c, bias, .. } = operands;
+    pub(super) fn column(
+        [matrix, b]: [TensorView<'c, T, 3>; 2],
+        c: TensorViewMut<'c, O, 3>,
+        bias: TensorView<'c, O, 1>,
+        a: Major,
+    ) -> Result<Self> {
         let ([batches, rows, _], [next, down, _]) = (c.shape(), c.strides());
         Ok(Self {
             matrix: if a == Major::Row { matrix } else { matrix.permute(TRANSPOSED)? },
