@@ -20,7 +20,7 @@ import time
 import numpy
 from scipy.optimize import least_squares
 
-MULTIPROCESSORS, COMPACT_ROWS, SHARPNESS, STEP_BYTES, BOX_ROWS = 132, 64, 4, 128, 64
+MULTIPROCESSORS, COMPACT, SHARPNESS, STEP_BYTES, BOX_ROWS = 132, 64, 4, 128, 64
 RING_BYTES, MOST_STAGES = 194 * 1024, 8
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
@@ -29,7 +29,9 @@ CONSTANTS = dict(start=2.0, launch=2.5, pack=2.0, partial_sum=0.05, bandwidth=3.
                  cache_bandwidth=10.0, short_pieces_bandwidth=1.4, stream_k_bandwidth=6.0, unaligned_row=2.5e-3, outside=0.2, unaligned_result=1e-4,
                  unaligned_threads=1.5, alone=0.6)
 # The kernels, as benches/library/src/gemm.rs numbers them.
-LOADS = ["Tma", "Threads", "Vector"]
+LOADS = ["Tma", "Threads", "Vector", "Cluster"]
+# Those that TMA feeds.
+BY_TMA = {0, 3}
 # The tiles of a vector kernel that are loaded at a time, and their elements.
 TILES, TILE = 4, 2048
 # Plans that take longer than so many times the fastest plan's time do not matter.
@@ -73,7 +75,7 @@ class Product:
     def stay(self, plan):
         """`stay` of model.rs."""
         (rows, columns, depth), (tile_rows, tile_columns, _, cut) = self.sizes, plan
-        resident = 2 if tile_rows <= COMPACT_ROWS else 1
+        resident = 2 if tile_rows <= COMPACT and tile_columns <= COMPACT else 1
         stages = min(max(RING_BYTES // resident // ((tile_rows + tile_columns) * STEP_BYTES), 2), MOST_STAGES)
         may = cut == 0 and min(tile_rows, tile_columns) <= 64 and self.result_bytes <= 2
         may = may and math.ceil(depth * self.bytes / STEP_BYTES) <= stages
@@ -84,7 +86,7 @@ class Product:
         (rows, columns, depth), (tile_rows, tile_columns, *_) = self.sizes, plan
         side, (a_stays, b_stays) = min(BOX_ROWS, tile_rows), self.stay(plan)
         loads = ((not a_stays) * math.ceil(rows / side) * side * math.ceil(columns / tile_columns)
-                 + (not b_stays) * math.ceil(columns / BOX_ROWS) * BOX_ROWS * math.ceil(rows / tile_rows))
+                 + (not b_stays) * math.ceil(columns / BOX_ROWS) * BOX_ROWS * math.ceil(rows / tile_rows / cluster_rows(plan)))
         return loads * max(1, math.ceil(depth * self.bytes / STEP_BYTES)) * STEP_BYTES
 
     def steps_outside(self, plan):
@@ -103,6 +105,11 @@ class Product:
         a_stays, b_stays = self.stay(plan)
         return max(0.0 if a_stays else at_an_end(self.order[0] == "n", rows, tile_rows),
                    0.0 if b_stays else at_an_end(self.order[1] == "t", columns, tile_columns))
+
+
+def cluster_rows(plan):
+    """`cluster_rows` of plan.rs."""
+    return 2 if plan[2] == 3 else 1
 
 
 class Model:
@@ -124,11 +131,12 @@ class Model:
         tile_rows, tile_columns, loads, cut = plan
         rows, columns, depth = product.sizes
         step, tile = costs[product.tile(plan)]
-        if loads:
+        by_tma, cluster = loads in BY_TMA, cluster_rows(plan)
+        if not by_tma:
             step *= constants["unaligned_threads"] if any(product.packed) else 1
-        resident = 4 if loads else 2 if tile_rows <= COMPACT_ROWS else 1
-        if not loads and not product.aligned:
-            rows_time = constants["unaligned_row"] * (tile_rows + tile_columns) * resident
+        resident = 4 if not by_tma else 2 if tile_rows <= COMPACT and tile_columns <= COMPACT else 1
+        if by_tma and not product.aligned:
+            rows_time = constants["unaligned_row"] * (tile_rows + tile_columns / cluster) * resident
             step = (step ** SHARPNESS + rows_time ** SHARPNESS) ** (1 / SHARPNESS)
 
         def waves(tiles, one):
@@ -139,10 +147,10 @@ class Model:
             return (full + (share if rest else 0)) * one
 
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
-        tiles = math.ceil(rows / tile_rows) * math.ceil(columns / tile_columns)
+        tiles = cluster * math.ceil(rows / tile_rows / cluster) * math.ceil(columns / tile_columns)
         memory = (depth * product.bytes * (rows + columns) * 1e-6 / constants["bandwidth"]
                   + rows * columns * product.result_bytes * 1e-6 / constants["result_bandwidth"])
-        if not loads:
+        if by_tma:
             loaded = product.loaded_bytes(plan) * 1e-6 / constants["cache_bandwidth"]
             memory = (memory ** SHARPNESS + loaded ** SHARPNESS) ** (1 / SHARPNESS)
             tile += constants["outside"] * resident * product.steps_outside(plan)
@@ -167,9 +175,9 @@ class Model:
             launches, splits = 1 + (full > 0), MULTIPROCESSORS / max(1, rest)
             sums = 4 * tile_rows * tile_columns * min(MULTIPROCESSORS + rest, 2 * MULTIPROCESSORS)
         bound = (compute ** SHARPNESS + memory ** SHARPNESS) ** (1 / SHARPNESS)
-        packs = [] if loads else [packed for packed in product.packed if packed]
+        packs = [] if not by_tma else [packed for packed in product.packed if packed]
         packing = sum(constants["pack"] + 2e-6 * packed / constants["bandwidth"] for packed in packs)
-        return ((0 if loads else constants["start"]) + bound + packing + launches * constants["launch"]
+        return ((0 if not by_tma else constants["start"]) + bound + packing + launches * constants["launch"]
                 + sums * 1e-6 / constants["partial_sums_bandwidth"] + splits * constants["partial_sum"])
 
     def fit(self, products):

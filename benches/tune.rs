@@ -163,6 +163,7 @@ impl Best {
         let Plan { loads, rows, columns, decomposition } = self.plan;
         let loads = match loads {
             Loads::Tma => "tma",
+            Loads::Cluster => "cluster",
             Loads::Threads => "threads",
             Loads::Vector => "vector",
         };

@@ -51,6 +51,8 @@ pub struct KernelMetadata {
     pub producer_threads: Option<u32>,
     /// How many blocks share the producer threads, from `sm_90` on. These have y = 0, 1 and so on, and the producer threads come behind.
     pub consumers: Option<u32>,
+    /// How many blocks form a cluster, from `sm_90` on (`.reqnctapercluster`).
+    pub cluster: Option<u32>,
     /// How many blocks should fit on a multiprocessor at a time (`.minnctapersm`).
     pub min_blocks: Option<u32>,
     /// The most registers that a thread may take (`.maxnreg`).
@@ -225,6 +227,7 @@ impl KernelMetadata {
         match key {
             "maxntid" => once(&mut self.threads, three(value)?)?,
             "consumers" => once(&mut self.consumers, positive(value)?)?,
+            "cluster" => once(&mut self.cluster, positive(value)?)?,
             "producer" => once(&mut self.producer_threads, positive(value)?)?,
             "minnctapersm" => once(&mut self.min_blocks, positive(value)?)?,
             "maxnreg" => once(&mut self.max_registers, positive(value)?)?,
@@ -252,6 +255,8 @@ impl KernelMetadata {
         let number = |value: Option<u32>| value.map(|value| format!(" {value}"));
         let triple = |value: Option<[u32; 3]>| value.map(|[x, y, z]| format!(" {x}, {y}, {z}"));
         add(".maxntid", triple(self.threads_on(arch)));
+        let cluster = self.cluster.filter(|_| arch >= Arch::Sm90);
+        add(".reqnctapercluster", triple(cluster.map(|blocks| [blocks, 1, 1])));
         add(".minnctapersm", number(self.min_blocks));
         add(".maxnreg", number(self.max_registers));
         lines

@@ -392,6 +392,7 @@ pub(crate) mod tests {
             threads: 256,
             producer_threads: 32,
             consumers: 1,
+            cluster: 1,
             grid_rank: 1,
             shared_bytes: [0; 3],
             dependent: false,

@@ -126,6 +126,7 @@ mod tests {
             threads: 128,
             producer_threads: 0,
             consumers: 1,
+            cluster: 1,
             grid_rank: 1,
             shared_bytes: [0; 3],
             dependent: false,

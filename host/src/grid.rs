@@ -101,7 +101,7 @@ impl Grid {
                 return refuse(format!("axis {name} has a negative number of blocks"));
             }
             // Blocks that share a producer are counted, too.
-            let limit = LIMITS[axis] / i64::from(kernel.consumers);
+            let limit = LIMITS[axis] / i64::from(kernel.blocks_of_producer());
             if blocks > limit {
                 return refuse(format!("axis {name} takes at most {limit} blocks; larger tiles need fewer"));
             }
@@ -156,6 +156,7 @@ mod tests {
             grid_rank,
             producer_threads: 0,
             consumers: 1,
+            cluster: 1,
             shared_bytes: [0; 3],
             dependent: false,
             targets: Targets::All,

@@ -240,7 +240,7 @@ impl<'launch> Checked<'launch> {
                 let [x, y, z] = self.blocks;
                 // SAFETY: each block runs once, the grid was checked against the kernel's rank, and the caller vouches for the rest.
                 let block = |position| unsafe { work.run_block(position) };
-                cpu::run(self.kernel.name, [x * self.kernel.consumers, y, z], &block)
+                cpu::run(self.kernel.name, [x * self.kernel.blocks_of_producer(), y, z], &block)
             }
             // SAFETY: the same contract. The copies of the parameters live to the end of this call.
             Some((gpu, stream)) => unsafe {

@@ -183,7 +183,7 @@ impl Recording {
             // Blocks that share a producer on a GPU run by themselves here, each with a pipeline of its own.
             None => {
                 let [x, y, z] = grid;
-                let (kernel, grid) = (kernel.name, [x * kernel.consumers, y, z]);
+                let (kernel, grid) = (kernel.name, [x * kernel.blocks_of_producer(), y, z]);
                 Operation::Cpu(CpuOperation::Launch { kernel, grid, work: work.boxed() })
             }
             Some(gpu) => Operation::Gpu(GpuOperation::launch(gpu, kernel, grid, work.parameters())?),

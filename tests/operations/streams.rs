@@ -8,6 +8,9 @@ use cuda_tiles::launch::Kernel;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Artifact, Device, Grid, Launch, Tensor};
 use cuda_tiles_operation_tests::streams::KERNELS;
+use cuda_tiles_test_streams::clusters::{
+    product_by_cluster_of_columns, product_by_cluster_of_rows, read_unequally_in_clusters,
+};
 use cuda_tiles_test_streams::consumers::{product_by_two, read_unequally};
 use cuda_tiles_test_streams::pipelines::{self, add_in_order, chained, gated, sum_of_pages, two_products};
 use cuda_tiles_test_streams::products::{
@@ -537,6 +540,56 @@ fn blocks_that_share_a_producer_and_differ() {
                 Matrices::filled([1, 4 * 64, 16], sum)
                     .check(&y, &format!("{counts:?} steps, turns each {periods:?} on {device}"));
             }
+        }
+    }
+}
+
+/// Blocks of a cluster share the tiles of one operand. The last cluster of a row or a column has a block without a tile, if their number is odd.
+#[test]
+fn clusters_of_blocks() {
+    for device in devices_with_warpgroups() {
+        let mut random = Random::new(98);
+        let (count, most) = if device.is_gpu() { (40, 2000) } else { (8, 300) };
+        for _ in 0..count {
+            let (batches, rows) = (1 + random.below(3) as usize, size(&mut random, most));
+            let (depth, columns) = (size(&mut random, 300), size(&mut random, 400));
+            let clusters = 1 + random.below(70) as u32;
+            let product = |random: &mut Random, depth: usize| {
+                let x = Matrices::random(random, [batches, rows, depth], -1);
+                let w = Matrices::random(random, [1, depth, columns], -1);
+                let expected = x.times(&Matrices::filled([batches, depth, columns], |_, i, j| w.at(0, i, j)));
+                let y = Tensor::poisoned(device, expected.shape).unwrap();
+                let what = format!("{:?} and {columns} columns on {device}, {clusters} clusters", x.shape);
+                (x.padded(device), w.padded(device), y, expected, what)
+            };
+            let (x, w, mut y, expected, what) = product(&mut random, depth);
+            product_by_cluster_of_rows.launch(device, clusters, (&x, &w, &mut y)).unwrap();
+            expected.check(&y, &what);
+            let (x, w, mut y, expected, what) = product(&mut random, depth.min(64));
+            product_by_cluster_of_columns.launch(device, clusters, (&x, &w, &mut y)).unwrap();
+            expected.check(&y, &what);
+        }
+    }
+}
+
+/// Blocks of a cluster end early, the first one or the second one, and neither reads all loads, of which there is no end.
+#[test]
+fn clusters_of_blocks_that_differ() {
+    for device in devices_with_warpgroups() {
+        let x = Matrices::filled([1, 40 * 64, 16], |_, i, j| ((i / 64 + i % 64 + j) % 5) as i64);
+        let unit = Matrices::filled([1, 16, 16], |_, i, j| i64::from(i == j));
+        let (x_on_device, unit) = (x.padded(device), unit.padded(device));
+        for counts in [[20, 20], [0, 0], [20, 3], [0, 20], [1, 0], [5, 6], [2, 1], [3, 19]] {
+            // Three clusters, the last of which has no second tile.
+            let mut y = Tensor::poisoned(device, [1, 5 * 64, 16]).unwrap();
+            let numbers = counts[0] | counts[1] << 8;
+            read_unequally_in_clusters.launch(device, 3, (&x_on_device, &unit, &mut y, numbers)).unwrap();
+            let sum = |_, i: usize, j| {
+                let block = i / 64 % 2;
+                let tile = |k: u32| (2 * k as usize + block) * 64 + i % 64;
+                (0..counts[block]).map(|k| x.at(0, tile(k), j)).sum()
+            };
+            Matrices::filled([1, 5 * 64, 16], sum).check(&y, &format!("{counts:?} steps on {device}"));
         }
     }
 }

@@ -210,6 +210,32 @@ impl<B: Block> Cx<B> {
         self.consumer_number()
     }
 
+    /// The index and the number of groups of blocks that share a producer: of CTAs, or of clusters.
+    #[inline(always)]
+    pub(crate) fn group(self) -> [u32; 2] {
+        let (index, count) = (self.place.cta_index(B::CONSUMERS), self.place.cta_count(B::CONSUMERS));
+        [index / B::CLUSTER_SIZE, count / B::CLUSTER_SIZE]
+    }
+
+    /// The number of this block in its cluster.
+    #[inline(always)]
+    pub(crate) fn block_of_cluster(self) -> u32 {
+        if B::CLUSTER_SIZE > 1 { self.place.cta_index(B::CONSUMERS) % B::CLUSTER_SIZE } else { 0 }
+    }
+
+    /// The number of this block among those that share a producer.
+    #[inline(always)]
+    pub(crate) fn number_in_group(self) -> u32 {
+        self.consumer_number() + self.block_of_cluster()
+    }
+
+    /// The row and the column of this block's tile, among those that its cluster has side by side.
+    #[inline(always)]
+    pub(crate) fn tile_of_cluster(self) -> [u32; 2] {
+        let block = self.block_of_cluster();
+        [block / B::CLUSTER[1], block % B::CLUSTER[1]]
+    }
+
     /// [`consumer`](Self::consumer) for the library, which does not reveal it to the kernel.
     #[inline(always)]
     pub(crate) fn consumer_number(self) -> u32 {

@@ -37,6 +37,8 @@ pub struct Description {
     pub producer_threads: u32,
     /// How many blocks of `threads` threads a CTA has. They share its producer threads.
     pub consumers: u32,
+    /// How many blocks form a cluster: the producer of its first block copies for all of them.
+    pub cluster: u32,
     /// The number of grid axes that tell blocks apart, 1 to 3; further axes of a launch must have length 1.
     pub grid_rank: u32,
     /// Dynamic shared memory of a block, in bytes, in code for a target of each of the
@@ -52,6 +54,13 @@ pub struct Description {
     pub file: &'static str,
     /// The line in it.
     pub line: u32,
+}
+
+impl Description {
+    /// How many blocks share a producer: a launch counts them as one.
+    pub const fn blocks_of_producer(&self) -> u32 {
+        self.consumers * self.cluster
+    }
 }
 
 /// The GPUs that a kernel is for. The CPU runs every kernel.

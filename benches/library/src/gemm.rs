@@ -103,7 +103,7 @@ unsafe fn product(stream: &Stream, a: &Array, b: &Array, c: &Array, options: &Ge
 pub struct ProductPlan {
     rows: u32,
     columns: u32,
-    /// How the operands are loaded. 0: by TMA. 1: by threads. 2: by threads, a matrix and a vector.
+    /// How the operands are loaded. 0: by TMA. 1: by threads. 2: by threads, a matrix and a vector. 3: by TMA, for clusters.
     loads: u32,
     /// 0: data-parallel. -1: stream-K. More: the number of partial sums.
     cut: i32,
@@ -120,6 +120,7 @@ impl ProductPlan {
             Loads::Tma => 0,
             Loads::Threads => 1,
             Loads::Vector => 2,
+            Loads::Cluster => 3,
         };
         Self { rows: plan.rows as u32, columns: plan.columns as u32, loads, cut }
     }
@@ -129,7 +130,8 @@ impl ProductPlan {
             loads: match self.loads {
                 0 => Loads::Tma,
                 1 => Loads::Threads,
-                _ => Loads::Vector,
+                2 => Loads::Vector,
+                _ => Loads::Cluster,
             },
             rows: self.rows as usize,
             columns: self.columns as usize,

@@ -212,7 +212,9 @@ impl GpuLaunch {
         let function = gpu.function(kernel)?;
         entry::check_target(kernel, function.image, gpu, gpu.capability())?;
         let starts_early = kernel.dependent && function.waits;
-        Ok(Self { function, grid, starts_early })
+        // Clusters of blocks count as one.
+        let [x, y, z] = grid;
+        Ok(Self { function, grid: [x * kernel.cluster, y, z], starts_early })
     }
 
     /// Gives the launch to a stream.

@@ -74,6 +74,8 @@ pub trait LoadOperandA<M: Dimension, K: Dimension, B: Block>: Copy + Send + 'sta
     fn steps(&self) -> u32;
     /// Tile `k` of row `i` of tiles, in matrix `batch`; [`kept`](LoadTile::kept) if its stage has it.
     fn tile(&self, batch: u32, i: u32, k: u32, is_kept: bool) -> Self::Tile;
+    /// The tile of the first block of a cluster whose blocks have rows of their own: see [`LoadTile::for_each_block`].
+    fn for_each_block(tile: Self::Tile) -> Self::Tile;
     /// The operand that a stage holds.
     fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k>;
 }
@@ -100,12 +102,14 @@ pub trait LoadOperandB<K: Dimension, N: Dimension>: Copy + Send + 'static {
     fn tile_columns(&self) -> u32;
     /// Tile `k` of column `j` of tiles, in matrix `batch`; [`kept`](LoadTile::kept) if its stage has it.
     fn tile(&self, batch: u32, j: u32, k: u32, is_kept: bool) -> Self::Tile;
+    /// The tile of the first block of a cluster whose blocks have columns of their own: see [`LoadTile::for_each_block`].
+    fn for_each_block(tile: Self::Tile) -> Self::Tile;
     /// The operand that a stage holds.
     fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k>;
 }
 
 macro_rules! load_operand_a {
-    ($source:ty, $shape:ty, $operand:ty, |$self:ident| $tiles:expr, $rows:tt $steps:tt, |$i:ident, $k:ident| ($row:expr, $column:expr), $unset:ident, $wrap:expr) => {
+    ($source:ty, $shape:ty, $operand:ty, |$self:ident| $tiles:expr, $axis:tt $steps:tt, |$i:ident, $k:ident| ($row:expr, $column:expr), $unset:ident, $wrap:expr) => {
         impl<T: Element, M: Dimension, K: Dimension, B: Block> LoadOperandA<M, K, B> for $source {
             type Element = T;
             type Stage = SharedTile<T, $shape>;
@@ -117,7 +121,7 @@ macro_rules! load_operand_a {
             }
             #[inline(always)]
             fn tile_rows(&$self) -> u32 {
-                $tiles.tile_counts().$rows
+                $tiles.tile_counts().$axis
             }
             #[inline(always)]
             fn steps(&$self) -> u32 {
@@ -126,6 +130,10 @@ macro_rules! load_operand_a {
             #[inline(always)]
             fn tile(&$self, batch: u32, $i: u32, $k: u32, is_kept: bool) -> LoadTile<T, $shape> {
                 $tiles.tile_of(batch, $row, $column).$unset().kept(is_kept)
+            }
+            #[inline(always)]
+            fn for_each_block(tile: LoadTile<T, $shape>) -> LoadTile<T, $shape> {
+                tile.for_each_block::<$axis>()
             }
             #[inline(always)]
             fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
@@ -147,7 +155,7 @@ load_operand_a!(
 );
 
 macro_rules! load_operand_b {
-    ($source:ty, $shape:ty, $operand:ty, |$self:ident| $tiles:expr, $columns:tt, |$j:ident, $k:ident| ($row:expr, $column:expr), $unset:ident, $wrap:expr) => {
+    ($source:ty, $shape:ty, $operand:ty, |$self:ident| $tiles:expr, $axis:tt, |$j:ident, $k:ident| ($row:expr, $column:expr), $unset:ident, $wrap:expr) => {
         impl<T: Repack, K: Dimension, N: Dimension> LoadOperandB<K, N> for $source {
             type Element = T;
             type Stage = SharedTile<T, $shape>;
@@ -159,11 +167,15 @@ macro_rules! load_operand_b {
             }
             #[inline(always)]
             fn tile_columns(&$self) -> u32 {
-                $tiles.tile_counts().$columns
+                $tiles.tile_counts().$axis
             }
             #[inline(always)]
             fn tile(&$self, batch: u32, $j: u32, $k: u32, is_kept: bool) -> LoadTile<T, $shape> {
                 $tiles.tile_of(batch, $row, $column).$unset().kept(is_kept)
+            }
+            #[inline(always)]
+            fn for_each_block(tile: LoadTile<T, $shape>) -> LoadTile<T, $shape> {
+                tile.for_each_block::<$axis>()
             }
             #[inline(always)]
             fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
@@ -234,6 +246,12 @@ pub fn product<B, X, Y, O, M, N, K, E, const STAGES: usize, const WARPGROUPS: us
     );
 }
 
+/// Whether the blocks of a cluster have different tiles of operands A and B. They share the other operand.
+const fn blocks_differ<B: Block, G: Config>() -> [bool; 2] {
+    let [rows, columns] = [B::CLUSTER[0] > 1, B::CLUSTER[1] > 1];
+    if G::SWAP_AB { [columns, rows] } else { [rows, columns] }
+}
+
 /// Whether kernels with tiles of this shape and results of so many bytes keep an operand in shared memory.
 ///
 /// Small operands have up to 64 rows or columns. A ring whose number of stages is no constant takes 5 to 10 % of the time of other kernels, or
@@ -275,7 +293,7 @@ pub(super) fn gemm_body<B, X, Y, C, O, M, N, P, Q, K, E, const STAGES: usize, G>
     let (a_batches, b_batches) = (a.batches(), b.batches());
     let tile_counts = c.tile_counts();
     let tiles = roles.schedule(c, G::ORDER);
-    let (steps, blocks, own) = (a.steps(), roles.num_blocks(0), *roles.bid::<0>());
+    let (steps, blocks, own) = (a.steps(), roles.num_producers(), roles.producer_index());
     let counts = move || {
         let (rows, columns) = (a.tile_rows(), b.tile_columns());
         if G::SWAP_AB { [columns, rows] } else { [rows, columns] }
@@ -299,10 +317,17 @@ pub(super) fn gemm_body<B, X, Y, C, O, M, N, P, Q, K, E, const STAGES: usize, G>
         // One matrix serves the whole batch.
         let (a_batch, b_batch) =
             (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
-        (first..first + count).map(move |k| (a.tile(a_batch, i, k, a_kept), b.tile(b_batch, j, k, b_kept)))
+        (first..first + count).map(move |k| {
+            let (a, b) = (a.tile(a_batch, i, k, a_kept), b.tile(b_batch, j, k, b_kept));
+            let [a_differs, b_differs] = const { blocks_differ::<B, G>() };
+            (
+                if a_differs { X::for_each_block(a) } else { a },
+                if b_differs { Y::for_each_block(b) } else { b },
+            )
+        })
     });
     roles.pipeline(ring, loads, move |cx, mut consumer| {
-        for tile in tiles.take(scheduler.tiles) {
+        for tile in tiles.of(cx).take(scheduler.tiles) {
             let [matrix, ..] = tile.index();
             let acc = consumer.k_loop(scheduler.steps(matrix)).accumulate(|acc, (a, b)| {
                 let (a, b) = (X::operand(a), Y::operand(b));

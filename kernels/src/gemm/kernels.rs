@@ -3,7 +3,10 @@
 //! The first letter of the suffix is operand A, the second is operand B. `n` is stored as it is multiplied, `t` is stored as its transpose.
 //! Both are row-major.
 //!
-//! Two blocks of a `compact` kernel share a multiprocessor: one stores its tile while the other multiplies.
+//! Two blocks of a `cluster` kernel load the tiles of operand B together, each a half, and TMA sends them to both. That halves the requests for B, of which
+//! there are two for each row that does not begin at a multiple of 128 bytes. The blocks of a `deep` kernel have tiles of 64 rows and a multiprocessor for
+//! themselves: with more stages than two blocks would have, more loads are on their way. Two blocks of a `compact` kernel share a multiprocessor: one stores
+//! its tile while the other multiplies.
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
@@ -88,6 +91,38 @@ gemm_table!(instances!(tn (kernel!
 gemm_table!(instances!(tt (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M and `b` stored N x K, both as their transposes.
     gemm_tt [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
+) [] ();));
+gemm_table!(instances!(cluster_nn (kernel!
+    /// As [`gemm_nn`], for clusters of two blocks, one below the other, which share the tiles of `b`.
+    gemm_cluster_nn [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [M x K], b [K x N];
+) [] ();));
+gemm_table!(instances!(cluster_nt (kernel!
+    /// As [`gemm_nt`], for clusters of two blocks, one below the other, which share the tiles of `b`.
+    gemm_cluster_nt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [M x K], b [N x K] transposed;
+) [] ();));
+gemm_table!(instances!(cluster_tn (kernel!
+    /// As [`gemm_tn`], for clusters of two blocks, one below the other, which share the tiles of `b`.
+    gemm_cluster_tn [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [K x N];
+) [] ();));
+gemm_table!(instances!(cluster_tt (kernel!
+    /// As [`gemm_tt`], for clusters of two blocks, one below the other, which share the tiles of `b`.
+    gemm_cluster_tt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
+) [] ();));
+gemm_table!(instances!(deep_nn (kernel!
+    /// As [`gemm_nn`], in tiles of 64 rows, with a multiprocessor's whole ring.
+    gemm_deep_nn [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [M x K], b [K x N];
+) [] ();));
+gemm_table!(instances!(deep_nt (kernel!
+    /// As [`gemm_nt`], in tiles of 64 rows, with a multiprocessor's whole ring.
+    gemm_deep_nt [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [M x K], b [N x K] transposed;
+) [] ();));
+gemm_table!(instances!(deep_tn (kernel!
+    /// As [`gemm_tn`], in tiles of 64 rows, with a multiprocessor's whole ring.
+    gemm_deep_tn [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [K x M] transposed, b [K x N];
+) [] ();));
+gemm_table!(instances!(deep_tt (kernel!
+    /// As [`gemm_tt`], in tiles of 64 rows, with a multiprocessor's whole ring.
+    gemm_deep_tt [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(compact_nn (kernel!
     /// As [`gemm_nn`], in tiles of 64 rows, for small results.

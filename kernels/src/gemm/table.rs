@@ -9,7 +9,8 @@
 /// stream-K). `split_by_threads` allows them for `threads` kernels, and `whole` allows data-parallel launches alone. The kernels for these types follow the brackets. An entry is a kernel, the
 /// rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
 ///
-/// `compact` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `rows` kernels have tiles of any multiple of 16
+/// `compact` and `deep` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `cluster` kernels are for rows of operands that do not begin at
+/// multiples of 128 bytes, on GPUs with warpgroups. `rows` kernels have tiles of any multiple of 16
 /// rows. The threads of `threads` kernels load the operands, those of `ahead` kernels copy them. The accumulation of both is never
 /// promoted. `vector` and `column` kernels are for results of one row and of one column; an entry has the depth of one of the tiles that
 /// they load at a time. The letter in their names is the operand that is a matrix.
@@ -22,10 +23,10 @@ macro_rules! gemm_table {
     ($then:ident!($($arguments:tt)*)) => {
         $then! { $($arguments)*
             [f16 f16 f32 f16 split_k]
-            nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, cluster_tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, cluster_tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
             rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
             rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
@@ -52,10 +53,10 @@ macro_rules! gemm_table {
             vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
 
             [bf16 bf16 f32 bf16 split_k]
-            nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, compact_nn 64 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, compact_nt 64 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, compact_tn 64 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, compact_tt 64 128 64 false, compact_tt 64 64 64 false,
+            nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, cluster_tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, cluster_tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
             rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
             rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
@@ -85,20 +86,20 @@ macro_rules! gemm_table {
             nt 128 256 32 false, nt 128 128 32 false, swap_ab_nn 256 128 32 false, swap_ab_nn 128 128 32 false,
             tt 128 256 32 false, tt 128 128 32 false,
             narrow_nt 16 64 32 false, narrow_nt 64 64 32 false, narrow_nn 16 64 32 false, narrow_nn 64 64 32 false,
-            nt 128 64 32 false, compact_nt 64 128 32 false,
+            nt 128 64 32 false, deep_nt 64 128 32 false,
             threads_nn 32 32 64 false, threads_nt 32 32 64 false, threads_tn 32 32 64 false, threads_tt 32 32 64 false,
 
             [f8e4m3 f8e4m3 f32 f16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            compact_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 bf16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            compact_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 f32 split_k]
             nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            compact_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e5m2 f8e5m2 f32 f16 whole]
             nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
@@ -108,7 +109,7 @@ macro_rules! gemm_table {
 
             [i8 i8 i32 i32 split_k]
             nt 128 256 128 false, nt 128 128 128 false, nt 128 64 128 false,
-            compact_nt 64 128 128 false, narrow_nt 16 64 128 false, narrow_nt 64 64 128 false,
+            deep_nt 64 128 128 false, narrow_nt 16 64 128 false, narrow_nt 64 64 128 false,
 
             [u8 i8 i32 i32 split_k]
             nt 128 128 128 false,
@@ -144,6 +145,30 @@ macro_rules! instances {
     };
     (tt $then:tt [$($done:tt)*] ($($types:tt)*); tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (cluster_nn $then:tt [$($done:tt)*] ($($types:tt)*); cluster_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(cluster_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (cluster_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(cluster_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (cluster_tn $then:tt [$($done:tt)*] ($($types:tt)*); cluster_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(cluster_tn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (cluster_tt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(cluster_tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (deep_nn $then:tt [$($done:tt)*] ($($types:tt)*); deep_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(deep_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (deep_nt $then:tt [$($done:tt)*] ($($types:tt)*); deep_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(deep_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (deep_tn $then:tt [$($done:tt)*] ($($types:tt)*); deep_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(deep_tn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (deep_tt $then:tt [$($done:tt)*] ($($types:tt)*); deep_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(deep_tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
     (compact_nn $then:tt [$($done:tt)*] ($($types:tt)*); compact_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(compact_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);

@@ -6,6 +6,7 @@
 
 #![no_std]
 
+pub mod clusters;
 pub mod consumers;
 pub mod padded;
 pub mod pipelines;

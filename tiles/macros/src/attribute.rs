@@ -5,13 +5,15 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Result, Token, parenthesized};
 
-/// `#[kernel(threads = 256, producer = 32, vector = 4, grid = 2, min_blocks = 2, registers = 64, targets = warpgroups,
+/// `#[kernel(threads = 256, producer = 32, cluster = [2, 1], vector = 4, grid = 2, min_blocks = 2, registers = 64, targets = warpgroups,
 /// instances(<f32>))]`
 #[derive(Clone)]
 pub(crate) struct Attribute {
     pub(crate) threads: u32,
     pub(crate) producer: Option<u32>,
     pub(crate) consumers: u32,
+    /// The blocks of a cluster, as rows and columns of tiles.
+    pub(crate) cluster: [u32; 2],
     pub(crate) vector: u32,
     pub(crate) grid: u32,
     pub(crate) min_blocks: Option<u32>,
@@ -106,6 +108,20 @@ fn threads(input: ParseStream<'_>) -> Result<u32> {
     number(input, legal, "a block has 32, 64, 128, 256, 512 or 1024 threads")
 }
 
+fn cluster(input: ParseStream<'_>) -> Result<[u32; 2]> {
+    let list;
+    let brackets = syn::bracketed!(list in input);
+    let sizes = list.parse_terminated(<LitInt as Parse>::parse, Token![,])?;
+    match sizes.iter().map(LitInt::base10_parse).collect::<Result<Vec<u32>>>()?[..] {
+        [2, 1] => Ok([2, 1]),
+        [1, 2] => Ok([1, 2]),
+        _ => Err(Error::new(
+            brackets.span.join(),
+            "a cluster is two blocks, whose tiles lie one below the other, `[2, 1]`, or side by side, `[1, 2]`",
+        )),
+    }
+}
+
 fn vector(input: ParseStream<'_>) -> Result<u32> {
     let wanted = "`vector` is how many neighbouring elements a thread holds: 1, 2, 4, 8 or 16";
     number(input, |n| n.is_power_of_two() && n <= 16, wanted)
@@ -172,6 +188,7 @@ impl Parse for Attribute {
             threads: 128,
             producer: None,
             consumers: 1,
+            cluster: [1, 1],
             vector: 4,
             grid: 1,
             min_blocks: None,
@@ -207,6 +224,7 @@ impl Parse for Attribute {
                             "`consumers` is how many blocks share a producer: 2 or 3",
                         )?;
                     }
+                    "cluster" => attribute.cluster = cluster(input)?,
                     "vector" => attribute.vector = vector(input)?,
                     "grid" => {
                         attribute.grid =
@@ -228,7 +246,7 @@ impl Parse for Attribute {
                     _ => {
                         return Err(Error::new(
                             key.span(),
-                            "expected threads, producer, consumers, vector, grid, min_blocks, registers, dependent, targets or instances",
+                            "expected threads, producer, consumers, cluster, vector, grid, min_blocks, registers, dependent, targets or instances",
                         ));
                     }
                 }
@@ -273,6 +291,20 @@ impl Attribute {
                 "blocks share a producer on GPUs with warpgroups: `consumers` goes with `targets = warpgroups`",
             ));
         }
+        let is_cluster = self.cluster != [1, 1];
+        if is_cluster && (self.producer.is_none() || self.consumers > 1 || self.grid > 1) {
+            return Err(Error::new(
+                Span::call_site(),
+                "the producers of a cluster load together: `cluster` goes with `producer`, with a grid of one axis, and \
+                 without `consumers`",
+            ));
+        }
+        if is_cluster && self.targets != Targets::Warpgroups {
+            return Err(Error::new(
+                Span::call_site(),
+                "blocks form clusters on GPUs with warpgroups: `cluster` goes with `targets = warpgroups`",
+            ));
+        }
         Ok(())
     }
 
@@ -304,6 +336,9 @@ impl Attribute {
         if self.consumers > 1 {
             line += &format!(" consumers={}", self.consumers);
         }
+        if self.cluster != [1, 1] {
+            line += &format!(" cluster={}", self.cluster[0] * self.cluster[1]);
+        }
         if let Some(blocks) = self.min_blocks {
             line += &format!(" minnctapersm={blocks}");
         }
@@ -319,6 +354,7 @@ impl Attribute {
             threads,
             producer,
             consumers,
+            cluster: [cluster_rows, cluster_columns],
             vector,
             grid,
             min_blocks: _,
@@ -333,7 +369,10 @@ impl Attribute {
             Some(Dependent::AtEntry) => 1,
             Some(Dependent::Early) => 2,
         };
-        [*threads, producer.unwrap_or(0), *consumers, *vector, *grid, dependent].map(u64::from).to_vec()
+        let producer = producer.unwrap_or(0);
+        [*threads, producer, *consumers, *cluster_rows, *cluster_columns, *vector, *grid, dependent]
+            .map(u64::from)
+            .to_vec()
     }
 }
 
@@ -365,6 +404,8 @@ mod tests {
             "producer = 128",
             "producer = 128, consumers = 2, targets = warpgroups",
             "producer = 128, consumers = 3, targets = warpgroups",
+            "producer = 128, cluster = [2, 1], targets = warpgroups",
+            "producer = 128, cluster = [1, 2], targets = warpgroups",
             "vector = 8",
             "grid = 2",
             "dependent",

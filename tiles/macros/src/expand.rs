@@ -354,7 +354,8 @@ impl Function {
             })
             .collect();
         let consumers = attribute.consumers as usize;
-        let block = quote!(::cuda_tiles::layout::Cta<#threads, #vector, #grid, #producer, #consumers>);
+        let [rows, columns] = attribute.cluster.map(|blocks| blocks as usize);
+        let block = quote!(::cuda_tiles::layout::Cta<#threads, #vector, #grid, #producer, #consumers, #rows, #columns>);
         let token = self.token(&block, &quote!(::cuda_tiles::__private::Place));
         let call = self.call(instance, &block, &token, &parts, &places);
         let wait = (attribute.dependent == Some(Dependent::AtEntry))
@@ -400,6 +401,7 @@ impl Function {
             (Self::path(instance), self.declaration(instance), self.fingerprint(instance));
         let Attribute { threads, grid, .. } = attribute;
         let (producer, blocks) = (attribute.producer.unwrap_or(0), attribute.consumers);
+        let cluster = attribute.cluster[0] * attribute.cluster[1];
         let (vector, rank) = (attribute.vector as usize, *grid as usize);
         let dependent = attribute.dependent.is_some();
         let targets = instance.targets.value();
@@ -420,7 +422,9 @@ impl Function {
         let shared_bytes = self.shared_bytes(places.len());
         let producers = producer as usize;
         let consumers = attribute.consumers as usize;
-        let block = quote!(::cuda_tiles::layout::Cta<1, #vector, #rank, #producers, #consumers>);
+        let [rows, columns] = attribute.cluster.map(|blocks| blocks as usize);
+        let block =
+            quote!(::cuda_tiles::layout::Cta<1, #vector, #rank, #producers, #consumers, #rows, #columns>);
         let token = self.token(&block, &quote!(::cuda_tiles::cpu::place(cuda_tiles_position)));
         let call = self.call(instance, &block, &token, &parts, &places);
         let kind = self.kind();
@@ -447,6 +451,7 @@ impl Function {
                     threads: #threads,
                     producer_threads: #producer,
                     consumers: #blocks,
+                    cluster: #cluster,
                     grid_rank: #grid,
                     shared_bytes: #shared_bytes,
                     dependent: #dependent,

@@ -23,6 +23,7 @@ use syn::parse_macro_input;
 /// | `threads` | threads of a block: 32 to 1024, a power of two | 128 |
 /// | `producer` | producer threads beside the consumers: 32, a warp; 64 or 96 for two or three rings; 128, a warpgroup. The first argument is then `roles: WarpRoles` | none |
 /// | `consumers` | how many blocks share the producer threads and the stages, 2 or 3, on GPUs with warpgroups; see [below](#blocks-that-share-a-producer) | 1 |
+/// | `cluster` | two blocks whose producers load together, on GPUs with warpgroups: `[2, 1]`, with tiles one below the other, or `[1, 2]`, side by side; see [below](#clusters) | none |
 /// | `vector` | neighbouring elements that a thread holds: 1 to 16 | 4 |
 /// | `grid` | grid axes that tell blocks apart: 1 to 3 | 1 |
 /// | `min_blocks` | blocks that a multiprocessor should hold at least | left to the assembler |
@@ -53,6 +54,45 @@ use syn::parse_macro_input;
 ///
 /// Such a kernel has no memory or barrier of one block: operations that exchange elements between warps through shared memory,
 /// `cx.shared`, `tile_print!` and `tile_assert!` are refused when the kernel is built for a GPU. An `EpilogueBuffer` has a part for each block.
+///
+/// # Clusters
+///
+/// With `cluster = [2, 1], targets = warpgroups` two blocks of a GPU run at the same time on neighbouring multiprocessors, and share the tiles that
+/// their producers load. Each tile comes from the L2 cache once for both, and each producer asks for half of it. `LoadTile::for_each_block`
+/// says which tiles are not shared, but one for each block:
+///
+/// ```
+/// use cuda_tiles::prelude::*;
+///
+/// /// `c = a b'`: the blocks of a cluster have tiles of `c` one below the other, and share those of `b`.
+/// #[kernel(threads = 128, producer = 32, cluster = [2, 1], targets = warpgroups)]
+/// pub fn product(
+///     roles: WarpRoles,
+///     a: TmaLoad<f16, Shape2<64, 64>>,
+///     b: TmaLoad<f16, Shape2<128, 64>>,
+///     c: TmaStore<f16, Shape2<64, 128>>,
+///     #[shared] ring: Ring<(SharedTile<f16, Shape2<64, 64>>, SharedTile<f16, Shape2<128, 64>>)>,
+///     #[shared] mut buffer: EpilogueBuffer<1>,
+/// ) {
+///     let steps = a.tile_counts().1;
+///     let loads = roles.tile_indices(Grouped::<16>, c.tile_counts()).flat_map(move |[_, i, j]| {
+///         a.row(i).map(|a| a.for_each_block::<0>()).zip(b.row(j))
+///     });
+///     roles.pipeline(ring, loads, move |cx, mut consumer| {
+///         for tile in c.schedule(cx, Grouped::<16>) {
+///             let acc = consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(a, b.transposed()));
+///             tile.store(&mut buffer, acc.cast());
+///         }
+///     });
+/// }
+/// ```
+///
+/// A launch counts clusters: there are twice as many blocks as its grid says. The producers take the tiles of the cluster's first block from
+/// `tile_indices`, and have the same loads: before the roles split, nothing tells the blocks of a cluster apart. On the CPU each block runs by itself, with
+/// the same results.
+///
+/// Clusters pay where requests to the L2 cache bound a kernel. *Measured* on an H200 in `f16`: 4096 x 4096 x 4104, whose rows begin beside 128 bytes and
+/// take two requests each, takes 201 µs in tiles of 128 x 256 in place of 284; 4096^3 takes 185 in place of 182.
 ///
 /// # Names
 ///

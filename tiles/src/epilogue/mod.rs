@@ -13,5 +13,5 @@ mod tile;
 
 pub use buffer::EpilogueBuffer;
 pub use row::TileRow;
-pub use store::StoreTiles;
+pub use store::{ScheduledStores, StoreTiles};
 pub use tile::StoreTile;

@@ -11,7 +11,7 @@ use crate::layout::{Accumulators, Block, Layout, Map, is_transposed};
 use crate::memory::tensor_map::{MatrixShape, TmaStore};
 use crate::pipeline::roles::WarpRoles;
 use crate::registers::PowerOfTwo;
-use crate::schedule::numbers::{Numbers, locate, numbers_of, of_ctas};
+use crate::schedule::numbers::{Numbers, locate, numbers_of, of_groups, tiles_of_group};
 use crate::schedule::order::TileOrder;
 use crate::shape::{BroadcastsTo, Dimension, Shape};
 use crate::tile::Tile;
@@ -52,7 +52,7 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
         cx.assert_current();
         self.matrix.assert_lent();
         assert_same_order(&self, cx, order);
-        let counts = of_ctas::<B>(self.tile_counts());
+        let counts = of_groups::<B>(self.tile_counts());
         let numbers = numbers_of(cx, counts);
         let blocks = numbers.step;
         let consumer = cx.consumer_number();
@@ -66,7 +66,9 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
                 operand: unsafe { core::ptr::read(&self) },
                 index: {
                     let [matrix, i, j] = locate(&order, number, blocks, counts);
-                    [matrix, i * B::CONSUMERS + consumer, j]
+                    let ([rows, columns], [row, column]) =
+                        (const { tiles_of_group::<B>() }, cx.tile_of_cluster());
+                    [matrix, i * rows + consumer + row, j * columns + column]
                 },
             }
         };
@@ -93,8 +95,10 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
 }
 
 impl<B: Block> WarpRoles<B> {
-    /// [`TmaStore::schedule`] before the roles split, for a kernel that needs its block's index for its loads and for its
-    /// tiles.
+    /// [`TmaStore::schedule`] before the roles split, for a kernel that needs the index of its block or [producer](Self::producer_index) for its
+    /// loads and for its tiles.
+    ///
+    /// The consumers [begin](ScheduledStores::of) with the tiles.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -113,7 +117,7 @@ impl<B: Block> WarpRoles<B> {
     ///     let own = *roles.bid::<0>() as f32;
     ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
     ///         let mut buffer = buffer;
-    ///         for tile in tiles {
+    ///         for tile in tiles.of(cx) {
     ///             let x = consumer.wait();
     ///             tile.store(&mut buffer, x.tiles().load(cx) + own);
     ///             consumer.release(x);
@@ -131,8 +135,23 @@ impl<B: Block> WarpRoles<B> {
         &self,
         operand: TmaStore<T, S>,
         order: O,
-    ) -> StoreTiles<impl Fn(u32) -> StoreTile<T, S> + use<T, S, B, O>> {
-        operand.schedule(self.context(), order)
+    ) -> ScheduledStores<impl Fn(u32) -> StoreTile<T, S> + use<T, S, B, O>> {
+        ScheduledStores(operand.schedule(self.context(), order))
+    }
+}
+
+/// The tiles of a store operand that was scheduled before the roles split, from [`WarpRoles::schedule`].
+///
+/// It has no tile for a producer: the indices of a block's own tiles tell it from the other blocks of its cluster, whose producers must have
+/// the same loads.
+#[must_use = "the tiles are stored by the consumers: `for tile in tiles.of(cx)`"]
+pub struct ScheduledStores<F>(StoreTiles<F>);
+
+impl<F> ScheduledStores<F> {
+    /// The tiles of the block that this consumer runs.
+    #[inline(always)]
+    pub fn of<B: Block>(self, _cx: Cx<B>) -> StoreTiles<F> {
+        self.0
     }
 }
 

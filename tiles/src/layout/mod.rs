@@ -16,7 +16,15 @@ pub mod movement;
 mod scan;
 
 sealed! {
-    [const THREADS: usize, const VECTOR: usize, const GRID_RANK: usize, const COPY: usize, const CONSUMERS: usize] Cta<THREADS, VECTOR, GRID_RANK, COPY, CONSUMERS>;
+    [
+        const THREADS: usize,
+        const VECTOR: usize,
+        const GRID_RANK: usize,
+        const COPY: usize,
+        const CONSUMERS: usize,
+        const CLUSTER_ROWS: usize,
+        const CLUSTER_COLUMNS: usize
+    ] Cta<THREADS, VECTOR, GRID_RANK, COPY, CONSUMERS, CLUSTER_ROWS, CLUSTER_COLUMNS>;
     [B] Blocked<B>;
     [L, P, const A: usize] Slice<L, P, A>;
 }
@@ -62,6 +70,10 @@ pub trait Block: Sealed + Copy + Send + Sync + 'static {
     const PRODUCER_THREADS: u32;
     /// How many such blocks a CTA of a GPU has. They share its producer threads, and the stages of its pipeline.
     const CONSUMERS: u32;
+    /// The blocks of a cluster, whose tiles lie in so many rows and columns of tiles. The first block's producer copies for all of them.
+    const CLUSTER: [u32; 2];
+    /// The number of blocks of a cluster.
+    const CLUSTER_SIZE: u32 = Self::CLUSTER[0] * Self::CLUSTER[1];
 }
 
 /// A block of `THREADS` threads holding pieces of `VECTOR` elements, in a grid of rank `GRID_RANK`, with `COPY` more threads
@@ -73,6 +85,8 @@ pub struct Cta<
     const GRID_RANK: usize = 1,
     const COPY: usize = 0,
     const CONSUMERS: usize = 1,
+    const CLUSTER_ROWS: usize = 1,
+    const CLUSTER_COLUMNS: usize = 1,
 >;
 
 impl<
@@ -81,7 +95,9 @@ impl<
     const GRID_RANK: usize,
     const COPY: usize,
     const CONSUMERS: usize,
-> Block for Cta<THREADS, VECTOR, GRID_RANK, COPY, CONSUMERS>
+    const CLUSTER_ROWS: usize,
+    const CLUSTER_COLUMNS: usize,
+> Block for Cta<THREADS, VECTOR, GRID_RANK, COPY, CONSUMERS, CLUSTER_ROWS, CLUSTER_COLUMNS>
 where
     Const<THREADS>: ToUInt<Output: PowerOfTwo>,
     Const<VECTOR>: ToUInt<Output: PowerOfTwo>,
@@ -91,6 +107,7 @@ where
     const GRID_RANK: u32 = GRID_RANK as u32;
     const PRODUCER_THREADS: u32 = COPY as u32;
     const CONSUMERS: u32 = CONSUMERS as u32;
+    const CLUSTER: [u32; 2] = [CLUSTER_ROWS as u32, CLUSTER_COLUMNS as u32];
 }
 
 /// How the elements of a tile are spread over threads and registers.

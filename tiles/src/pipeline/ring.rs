@@ -24,6 +24,8 @@ const SPARE_BYTES: [usize; 3] = [17 * 1024, 17 * 1024, 33 * 1024];
 const MOST_AUTOMATIC: usize = 8;
 /// The most stages of a ring.
 const MOST_STAGES: usize = 16;
+/// The bytes that a ring has once: barriers `ended` and `counted`, and words `failed` and `count`.
+const BYTES_ONCE: usize = 24;
 /// The most blocks that share a ring.
 const MOST_CONSUMERS: usize = 3;
 
@@ -69,11 +71,10 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         }
     }
 
-    /// The bytes of the ring: its stages, a barrier `full` of 8 bytes for each stage, a barrier `ended`, a word of as much room, and what
-    /// each block has.
+    /// The bytes of the ring: its stages, a barrier `full` of 8 bytes for each stage, what the ring has once, and what each block has.
     const fn bytes(class: usize) -> u32 {
         let stages = Self::stages(class);
-        (stages * (P::ROOM + 8) + 16 + MOST_CONSUMERS * Self::bytes_of_block(stages))
+        (stages * (P::ROOM + 8) + BYTES_ONCE + MOST_CONSUMERS * Self::bytes_of_block(stages))
             .next_multiple_of(ALIGNMENT) as u32
     }
 
@@ -168,11 +169,23 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 8 })
     }
 
-    /// The address `offset` bytes behind the first of what block `consumer` of the CTA has.
+    /// A word for the number of stages that the other producer of a cluster has filled.
+    #[inline(always)]
+    pub(crate) fn count(&self) -> Address {
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 12 })
+    }
+
+    /// The barrier that completes when the other producer of a cluster has stored its [count](Self::count).
+    #[inline(always)]
+    pub(crate) fn counted(&self) -> Address {
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 16 })
+    }
+
+    /// The address `offset` bytes behind the first of what block `consumer` of those that share the producer has.
     #[inline(always)]
     fn of_block(&self, consumer: u32, offset: usize) -> Address {
         let own = consumer as usize * const { Self::bytes_of_block(Self::HERE) };
-        threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 16 } + own + offset)
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + BYTES_ONCE } + own + offset)
     }
 
     /// The barrier `empty` of stage `slot`: its phase completes when all warps of block `consumer` have released the stage.

@@ -24,31 +24,32 @@ pub trait Rings<Loads>: Sized {
     /// The same rings, for the producer warps.
     #[doc(hidden)]
     fn aliases(&self) -> Self;
-    /// The consumers. With `loads`, they copy for themselves.
+    /// The consumers of block `number` of those that share the producers. With `loads`, they copy for themselves.
     #[doc(hidden)]
     fn consumers<'s, B: Block>(
         self,
         loads: Option<Loads>,
+        number: u32,
         progress: &'s Progress,
     ) -> Self::Receivers<'s, 's, 's, B>;
-    /// Initialises the barriers and words of all rings, for `consumers` blocks of `warps` warps.
+    /// Initialises the barriers and words of all rings, for `producers` producers, and `consumers` blocks of `warps` warps.
     ///
     /// # Safety
     /// One thread calls it, before any other thread uses the rings.
     #[doc(hidden)]
-    unsafe fn initialise(&self, consumers: u32, warps: u32);
+    unsafe fn initialise(&self, producers: u32, consumers: u32, warps: u32);
     /// Arrives for this warp at the barriers that block `consumer`, its own, does not wait any more.
     ///
     /// # Safety
     /// One lane of each consumer warp calls it, once, on initialised rings.
     #[doc(hidden)]
-    unsafe fn close(&self, consumer: u32);
-    /// Copies the loads of ring `number` into its stages.
+    unsafe fn close<B: Block>(&self, consumer: u32);
+    /// Copies the loads of ring `number` into its stages, as the producer of block `block` of a cluster.
     ///
     /// # Safety
-    /// One thread of the CTA calls it for each number, on rings initialised for `consumers` blocks.
+    /// One thread of the CTA calls it for each number, on rings initialised for the blocks of a group of `B`.
     #[doc(hidden)]
-    unsafe fn produce(&self, number: u32, loads: Loads, consumers: u32);
+    unsafe fn produce<B: Block>(&self, number: u32, loads: Loads, block: u32);
 }
 
 macro_rules! rings {
@@ -68,33 +69,34 @@ macro_rules! rings {
             fn consumers<'s, B: Block>(
                 self,
                 loads: Option<($($loads,)*)>,
+                number: u32,
                 progress: &'s Progress,
             ) -> Self::Receivers<'s, 's, 's, B> {
                 match loads {
-                    Some(loads) => ($(Consumer::new(self.$number, Some(loads.$number.into_iter()), progress),)*),
-                    None => ($(Consumer::new(self.$number, None, progress),)*),
+                    Some(loads) => ($(Consumer::new(self.$number, Some(loads.$number.into_iter()), number, progress),)*),
+                    None => ($(Consumer::new(self.$number, None, number, progress),)*),
                 }
             }
 
             #[inline(always)]
-            unsafe fn initialise(&self, consumers: u32, warps: u32) {
+            unsafe fn initialise(&self, producers: u32, consumers: u32, warps: u32) {
                 // SAFETY: the same contract.
-                $(unsafe { self.$number.initialise(consumers, warps) };)*
+                $(unsafe { self.$number.initialise(producers, consumers, warps) };)*
             }
 
             #[inline(always)]
-            unsafe fn close(&self, consumer: u32) {
+            unsafe fn close<B: Block>(&self, consumer: u32) {
                 // SAFETY: the same contract.
-                $(unsafe { self.$number.close(consumer) };)*
+                $(unsafe { self.$number.close::<B>(consumer) };)*
             }
 
             #[inline(always)]
             #[track_caller]
-            unsafe fn produce(&self, number: u32, loads: ($($loads,)*), consumers: u32) {
+            unsafe fn produce<B: Block>(&self, number: u32, loads: ($($loads,)*), block: u32) {
                 $(
                     if number == $number {
                         // SAFETY: the same contract.
-                        unsafe { self.$number.produce(loads.$number.into_iter(), consumers) }
+                        unsafe { self.$number.produce::<B, _>(loads.$number.into_iter(), block) }
                     }
                 )*
             }

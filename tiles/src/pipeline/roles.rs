@@ -1,6 +1,7 @@
 //! The token of a kernel whose warps have roles.
 
 use crate::arch::execution::Place;
+use crate::arch::order;
 use crate::context::{BlockIndex, Cx};
 use crate::launch::Token;
 use crate::layout::Block;
@@ -46,12 +47,27 @@ impl<B: Block> WarpRoles<B> {
     pub fn bid<const AXIS: usize>(&self) -> BlockIndex<AXIS> {
         const {
             assert!(
-                B::CONSUMERS == 1,
-                "the blocks that share a producer have no index in common: the producer takes the indices of their tiles from \
-                 `roles.tile_indices`, and a consumer its own from `cx.bid`"
+                B::CONSUMERS * B::CLUSTER_SIZE == 1,
+                "the blocks that share a producer, or whose producers load together, have no index in common: a producer takes the indices of \
+                 their tiles from `roles.tile_indices`, and a consumer its own from `cx.bid`"
             )
         };
         self.context().bid()
+    }
+
+    /// The index of this block's producer: along the first axis of the grid, blocks that share a producer count as one.
+    ///
+    /// Without `consumers` and `cluster` in the kernel's attribute it is the block's own index, see [`bid`](Self::bid).
+    #[inline(always)]
+    pub fn producer_index(&self) -> u32 {
+        order::reveals_index();
+        self.context().group()[0]
+    }
+
+    /// The number of producers along the first axis of the grid, which the launch states.
+    #[inline(always)]
+    pub fn num_producers(&self) -> u32 {
+        self.context().group()[1]
     }
 
     /// The number of blocks along grid axis `axis` (0, 1 or 2).

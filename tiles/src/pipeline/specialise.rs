@@ -2,7 +2,7 @@
 
 use crate::arch::barriers::{self, PRODUCER_WARP};
 use crate::arch::matrix::WARPGROUPS;
-use crate::arch::{bulk, execution, order, threads, warpgroup};
+use crate::arch::{bulk, cluster, execution, order, threads, warpgroup};
 use crate::context::Cx;
 use crate::layout::Block;
 use crate::memory::stage_layout::StageLayout;
@@ -113,7 +113,7 @@ impl<B: Block> WarpRoles<B> {
         let (cx, progress) = (self.context(), Progress::default());
         if !PRODUCER_WARP {
             order::producer_begins();
-            let consumers = rings.consumers(Some(loads), &progress);
+            let consumers = rings.consumers(Some(loads), cx.number_in_group(), &progress);
             order::producer_ends();
             compute(cx, consumers);
             return;
@@ -126,23 +126,27 @@ impl<B: Block> WarpRoles<B> {
             let (consumer, warp) = (cx.consumer_number(), execution::thread() as u32 / WARP);
             let warp = consumer * warps + execution::from_lane(warp, 0);
             if warp == 0 && threads::lane(execution::thread() as u32) == 0 {
-                producers.initialise(B::CONSUMERS, warps);
+                producers.initialise(B::CLUSTER_SIZE, const { B::CONSUMERS * B::CLUSTER_SIZE }, warps);
                 barriers::fence_mbarrier_init();
             }
-            execution::barrier_of_all();
+            if const { B::CLUSTER_SIZE > 1 } {
+                cluster::barrier();
+            } else {
+                execution::barrier_of_all();
+            }
             if warp < B::CONSUMERS * warps {
                 match const { registers_moved::<B>() } {
                     Some(Moved::ToTwo) => barriers::setmaxnreg_inc::<232>(),
                     Some(Moved::ToThree) => barriers::setmaxnreg_inc::<160>(),
                     None => {}
                 }
-                compute(cx, rings.consumers(None, &progress));
+                compute(cx, rings.consumers(None, cx.number_in_group(), &progress));
                 warpgroup_wait();
                 // Stores by TMA read the epilogue buffers until then. After the block's end the memory belongs to another
                 // block.
                 bulk::wait_for_reads::<0>();
                 if threads::lane(execution::thread() as u32) == 0 {
-                    producers.close(consumer);
+                    producers.close::<B>(cx.number_in_group());
                 }
             } else {
                 match const { registers_moved::<B>() } {
@@ -152,8 +156,12 @@ impl<B: Block> WarpRoles<B> {
                 }
                 let number = warp - B::CONSUMERS * warps;
                 if number < R::COUNT && barriers::elect_sync() {
-                    producers.produce(number, loads, B::CONSUMERS);
+                    producers.produce::<B>(number, loads, cx.block_of_cluster());
                 }
+            }
+            if const { B::CLUSTER_SIZE > 1 } {
+                // Until here the blocks of a cluster arrive at each other's barriers.
+                cluster::barrier();
             }
         }
     }

@@ -46,18 +46,27 @@ impl Numbers {
     }
 }
 
-/// The tiles that the CTAs share, if blocks share `counts` tiles: the blocks of a CTA have tiles one below the other.
+/// The tiles that groups of blocks share, if blocks share `counts` tiles.
+///
+/// A group is the blocks that share a producer: those of a CTA, which have tiles one below the other, or those of a cluster.
 #[inline(always)]
-pub(crate) fn of_ctas<B: Block>([matrices, rows, columns]: [u32; 3]) -> [u32; 3] {
-    [matrices, rows.div_ceil(B::CONSUMERS), columns]
+pub(crate) fn of_groups<B: Block>([matrices, rows, columns]: [u32; 3]) -> [u32; 3] {
+    let [group_rows, group_columns] = tiles_of_group::<B>();
+    [matrices, rows.div_ceil(group_rows), columns.div_ceil(group_columns)]
 }
 
-/// The numbers of a CTA's tiles, of `counts` tiles that the CTAs share.
+/// The rows and columns of tiles that the blocks of a group have side by side.
+#[inline(always)]
+pub(crate) const fn tiles_of_group<B: Block>() -> [u32; 2] {
+    [B::CONSUMERS * B::CLUSTER[0], B::CLUSTER[1]]
+}
+
+/// The numbers of a group's tiles, of `counts` tiles that the groups share.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn numbers_of<B: Block>(cx: Cx<B>, counts: [u32; 3]) -> Numbers {
-    let (place, consumers) = (cx.place(), B::CONSUMERS);
-    Numbers::new(place.cta_index(consumers), place.cta_count(consumers), counts)
+    let [group, groups] = cx.group();
+    Numbers::new(group, groups, counts)
 }
 
 /// The index of tile `number`, computed where it is used. Where consumers also schedule the tiles, no register keeps anything

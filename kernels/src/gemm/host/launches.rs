@@ -59,7 +59,7 @@ where
         let candidate = find(T::DIRECT, self.problem, self.plan)?;
         let range = TileRange::first(whole, self.problem.batches as u32);
         let (a, b, gemm, stream) = (self.a, self.b, self.gemm, self.stream);
-        let blocks = self.blocks(self.problem.tiles(self.plan));
+        let blocks = self.blocks(self.problem.groups(self.plan));
         gemm.with_bias(stream, |bias| {
             (candidate.launch)(stream, blocks, Operands { a, b, c, bias, scales: gemm.scales(), range })
         })
@@ -69,7 +69,7 @@ where
     fn split_k(&self, splits: u32, c: TensorViewMut<'_, O, 3>) -> Result<()> {
         let candidate = find(T::PARTIAL_SUMS, self.problem, self.plan)?;
         let Problem { batches, rows, columns, .. } = *self.problem;
-        let blocks = self.blocks(self.problem.tiles(self.plan) * splits as usize);
+        let blocks = self.blocks(self.problem.groups(self.plan) * splits as usize);
         let passes = TwoPasses {
             partial_sums: [batches * splits as usize, rows, columns],
             range: TileRange::split_k(splits, batches as u32),
@@ -139,9 +139,10 @@ where
         })
     }
 
-    /// The blocks of a launch: as many as the multiprocessors take at once, and at most one for each tile.
-    fn blocks(&self, tiles: usize) -> u32 {
+    /// The blocks of a launch, of which a cluster counts as one: as many as the multiprocessors take at once, and at most one for each group of
+    /// tiles.
+    fn blocks(&self, groups: usize) -> u32 {
         let most = self.stream.device().multiprocessors() * self.plan.resident_blocks();
-        (most as usize).min(tiles) as u32
+        (most as usize / self.plan.loads.cluster_rows()).clamp(1, groups.max(1)) as u32
     }
 }

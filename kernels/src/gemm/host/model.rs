@@ -66,9 +66,11 @@ type Costs = (f64, f64);
 fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
     match (loads, bytes, tile) {
         (Loads::Tma, 1, (128, 256)) => (0.596, 4.19),
+        (Loads::Cluster, 1, (128, 256)) => (0.6, 3.6),
+        (Loads::Cluster, 2, (128, 256)) => (0.58, 4.4),
         (Loads::Tma, 1, (128, 128)) => (0.335, 2.2),
         (Loads::Tma, 1, (128, 64)) => (0.263, 1.33),
-        (Loads::Tma, 1, (64, 128)) => (0.46, 2.2),
+        (Loads::Tma, 1, (64, 128)) => (0.23, 1.2),
         (Loads::Tma, 1, (64, 64)) => (0.342, 2.17),
         (Loads::Tma, 1, (16, 64)) => (0.229, 1.0),
         (Loads::Tma, 2, (128, 256)) => (0.574, 4.16),
@@ -79,7 +81,7 @@ fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 2, (144, 128)) => (0.33, 2.5),
         (Loads::Tma, 2, (256, 64)) => (0.36, 2.09),
         (Loads::Tma, 2, (128, 128)) => (0.294, 2.71),
-        (Loads::Tma, 2, (64, 128)) => (0.45, 2.4),
+        (Loads::Tma, 2, (64, 128)) => (0.225, 1.2),
         (Loads::Tma, 2, (64, 64)) => (0.344, 1.13),
         (Loads::Tma, 2, (32, 64)) => (0.289, 0.83),
         (Loads::Tma, 2, (16, 64)) => (0.267, 0.51),
@@ -87,7 +89,7 @@ fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 4, (256, 128)) => (0.57, 4.3),
         (Loads::Tma, 4, (128, 128)) => (0.397, 2.6),
         (Loads::Tma, 4, (128, 64)) => (0.245, 1.5),
-        (Loads::Tma, 4, (64, 128)) => (0.514, 3.5),
+        (Loads::Tma, 4, (64, 128)) => (0.25, 1.5),
         (Loads::Tma, 4, (64, 64)) => (0.383, 2.4),
         (Loads::Tma, 4, (16, 64)) => (0.24, 0.08),
         (Loads::Tma, 8, (256, 64)) => (1.15, 8.2),
@@ -135,8 +137,9 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let (mut step, mut tile) = costs(plan.loads, bytes, (plan.rows, plan.columns));
     let (multiprocessors, resident) = (f64::from(multiprocessors), f64::from(plan.resident_blocks()));
     match plan.loads {
-        Loads::Tma if !problem.is_aligned(STEP_BYTES) => {
-            let rows = (plan.rows + plan.columns) as f64;
+        Loads::Tma | Loads::Cluster if !problem.is_aligned(STEP_BYTES) => {
+            // Blocks of a cluster load the columns together.
+            let rows = (plan.rows + plan.columns / plan.loads.cluster_rows()) as f64;
             step = larger(step, UNALIGNED_ROW * rows * resident);
         }
         Loads::Threads | Loads::Vector if problem.packed_bytes != [0, 0] => step *= UNALIGNED_THREADS,
@@ -156,12 +159,13 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let (batches, rows, columns) = (problem.batches as f64, problem.rows as f64, problem.columns as f64);
     let depth_bytes = (problem.depth * bytes) as f64;
     let steps = (problem.depth * bytes).div_ceil(step_bytes(plan, bytes)).max(1) as f64;
-    let tiles = problem.tiles(plan) as f64;
+    // The last cluster may have a block without a tile.
+    let tiles = (problem.groups(plan) * plan.loads.cluster_rows()) as f64;
 
     let operands = depth_bytes * (rows + columns) * batches;
     let result = rows * columns * batches;
     let mut memory = operands / BANDWIDTH + result * result_bytes as f64 / RESULT_BANDWIDTH;
-    if plan.loads == Loads::Tma {
+    if plan.loads.is_by_tma() {
         let stay = stay(problem, plan, wgmma);
         memory = larger(memory, loaded_bytes(problem, plan, steps, stay) / CACHE_BANDWIDTH);
         tile += OUTSIDE * resident * steps_outside(problem, plan, steps, stay);
@@ -197,9 +201,11 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let bound = larger(compute, memory);
     let packing: f64 = match plan.loads {
         Loads::Threads | Loads::Vector => 0.0,
-        Loads::Tma => problem.packed_bytes.into_iter().filter(|&bytes| bytes > 0).map(pack).sum(),
+        Loads::Tma | Loads::Cluster => {
+            problem.packed_bytes.into_iter().filter(|&bytes| bytes > 0).map(pack).sum()
+        }
     };
-    let start = if plan.loads == Loads::Tma { START } else { 0.0 };
+    let start = if plan.loads.is_by_tma() { START } else { 0.0 };
     start + bound + packing + launches * LAUNCH + sums / PARTIAL_SUMS_BANDWIDTH + splits * PARTIAL_SUM
 }
 
@@ -220,7 +226,8 @@ fn stay(problem: &Problem, plan: Plan, wgmma: bool) -> [bool; 2] {
 fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [bool; 2]) -> f64 {
     let rows =
         problem.rows.next_multiple_of(BOX_ROWS.min(plan.rows)) * problem.columns.div_ceil(plan.columns);
-    let columns = problem.columns.next_multiple_of(BOX_ROWS) * problem.rows.div_ceil(plan.rows);
+    let columns = problem.columns.next_multiple_of(BOX_ROWS)
+        * problem.rows.div_ceil(plan.rows * plan.loads.cluster_rows());
     let (rows, columns) = (if a_stays { 0 } else { rows }, if b_stays { 0 } else { columns });
     ((rows + columns) * problem.batches) as f64 * steps * STEP_BYTES as f64
 }

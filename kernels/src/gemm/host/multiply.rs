@@ -11,7 +11,9 @@ use crate::gemm::ahead::{gemm_ahead_nn, gemm_ahead_nt, gemm_ahead_tn, gemm_ahead
 use crate::gemm::body::GROUP;
 use crate::gemm::epilogue::{Scales, Sum};
 use crate::gemm::kernels::{
-    gemm_compact_nn, gemm_compact_nt, gemm_compact_tn, gemm_compact_tt, gemm_nn, gemm_nt, gemm_tn, gemm_tt,
+    gemm_cluster_nn, gemm_cluster_nt, gemm_cluster_tn, gemm_cluster_tt, gemm_compact_nn, gemm_compact_nt,
+    gemm_compact_tn, gemm_compact_tt, gemm_deep_nn, gemm_deep_nt, gemm_deep_tn, gemm_deep_tt, gemm_nn,
+    gemm_nt, gemm_tn, gemm_tt,
 };
 use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
 use crate::gemm::rows::{gemm_rows_nn, gemm_rows_nt};
@@ -122,9 +124,10 @@ macro_rules! candidate {
                     && size_of::<$accumulator>() == 4
                     && !is_integer::<$a>()
                     && !$promoted,
-                // Without `wgmma`, warps load MN-major elements of 32 bits one by one. Kernels with padded rows or columns are for `wgmma`
-                // alone, as the table says.
-                wgmma_only: matches!(Loads::$loads, Loads::Tma)
+                // Without `wgmma`, warps load MN-major elements of 32 bits one by one. Clusters and kernels with padded rows or columns are for
+                // `wgmma` alone, as the table says.
+                wgmma_only: matches!(Loads::$loads, Loads::Cluster)
+                    || matches!(Loads::$loads, Loads::Tma)
                     && (size_of::<$a>() == 4
                         && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row))
                         || !usize::is_power_of_two($m)
@@ -182,23 +185,23 @@ macro_rules! group {
 
 /// The kernel of an entry of the table.
 macro_rules! instance {
-    ($kernel:ident Tma [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {
-        $kernel::<$a, $b, $accumulator, $c, $m, $n, $k, $promoted>()
-    };
     ($kernel:ident Threads [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {
         $kernel::<$a, $b, $accumulator, $c, $m, $n, $k>()
+    };
+    ($kernel:ident $tma:ident [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {
+        $kernel::<$a, $b, $accumulator, $c, $m, $n, $k, $promoted>()
     };
 }
 
 /// The grid of a launch: persistent blocks, or a block for each tile.
 macro_rules! grid {
-    (Tma $blocks:ident $c:ident $m:tt $n:tt) => {
-        $blocks
-    };
     (Threads $blocks:ident $c:ident $m:tt $n:tt) => {{
         let (_, [batches, rows, columns]) = ($blocks, $c.shape());
         Grid::cover([columns, rows, batches], [$n, $m, 1])
     }};
+    ($tma:ident $blocks:ident $c:ident $m:tt $n:tt) => {
+        $blocks
+    };
 }
 
 /// The kernel of an entry of the table, and its storage of operands A and B.
@@ -207,6 +210,14 @@ macro_rules! entry {
     (nt $($rest:tt)*) => { candidate!(gemm_nt Tma (Row, Column) $($rest)*) };
     (tn $($rest:tt)*) => { candidate!(gemm_tn Tma (Column, Row) $($rest)*) };
     (tt $($rest:tt)*) => { candidate!(gemm_tt Tma (Column, Column) $($rest)*) };
+    (cluster_nn $($rest:tt)*) => { candidate!(gemm_cluster_nn Cluster (Row, Row) $($rest)*) };
+    (cluster_nt $($rest:tt)*) => { candidate!(gemm_cluster_nt Cluster (Row, Column) $($rest)*) };
+    (cluster_tn $($rest:tt)*) => { candidate!(gemm_cluster_tn Cluster (Column, Row) $($rest)*) };
+    (cluster_tt $($rest:tt)*) => { candidate!(gemm_cluster_tt Cluster (Column, Column) $($rest)*) };
+    (deep_nn $($rest:tt)*) => { candidate!(gemm_deep_nn Tma (Row, Row) $($rest)*) };
+    (deep_nt $($rest:tt)*) => { candidate!(gemm_deep_nt Tma (Row, Column) $($rest)*) };
+    (deep_tn $($rest:tt)*) => { candidate!(gemm_deep_tn Tma (Column, Row) $($rest)*) };
+    (deep_tt $($rest:tt)*) => { candidate!(gemm_deep_tt Tma (Column, Column) $($rest)*) };
     (compact_nn $($rest:tt)*) => { candidate!(gemm_compact_nn Tma (Row, Row) $($rest)*) };
     (compact_nt $($rest:tt)*) => { candidate!(gemm_compact_nt Tma (Row, Column) $($rest)*) };
     (compact_tn $($rest:tt)*) => { candidate!(gemm_compact_tn Tma (Column, Row) $($rest)*) };

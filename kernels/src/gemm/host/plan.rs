@@ -23,10 +23,24 @@ pub(super) enum Major {
 pub enum Loads {
     /// TMA loads tiles into a ring. Operands that TMA cannot read are packed first.
     Tma,
+    /// As [`Tma`](Self::Tma), for clusters of two blocks: their tiles lie one below the other, and they load those of `b` together.
+    Cluster,
     /// The threads load tiles, from operands in any place.
     Threads,
     /// The threads load tiles of a matrix in any place, and multiply them by a vector: the only row of `a` or the only column of `b`.
     Vector,
+}
+
+impl Loads {
+    /// Whether TMA loads the operands.
+    pub(super) const fn is_by_tma(self) -> bool {
+        matches!(self, Self::Tma | Self::Cluster)
+    }
+
+    /// The rows of tiles that blocks which share loads have one below the other.
+    pub(super) const fn cluster_rows(self) -> usize {
+        if matches!(self, Self::Cluster) { 2 } else { 1 }
+    }
 }
 
 /// The configuration of a kernel: storage of the operands, tile shape and accumulation.
@@ -106,6 +120,7 @@ impl fmt::Display for Plan {
         let Self { loads, rows, columns, decomposition } = self;
         let loads = match loads {
             Loads::Tma => "loaded by TMA",
+            Loads::Cluster => "loaded by TMA for clusters of two blocks",
             Loads::Threads => "loaded by threads",
             Loads::Vector => "for a vector",
         };
@@ -113,16 +128,16 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Kernels that TMA feeds are compact or narrow up to this many rows.
-const COMPACT_ROWS: usize = 64;
+/// Kernels that TMA feeds are compact or narrow up to this many rows and columns.
+const COMPACT: usize = 64;
 
 impl Plan {
     /// The number of blocks that share a multiprocessor.
     pub(super) fn resident_blocks(self) -> u32 {
         match self.loads {
             Loads::Threads | Loads::Vector => 4,
-            Loads::Tma if self.rows <= COMPACT_ROWS => 2,
-            Loads::Tma => 1,
+            Loads::Tma if self.rows <= COMPACT && self.columns <= COMPACT => 2,
+            Loads::Tma | Loads::Cluster => 1,
         }
     }
 }
@@ -184,6 +199,8 @@ impl Machine {
     }
 }
 
+/// TMA takes one request to the L2 cache for so many bytes of a row that begins at a multiple of them, and two for others.
+const LINE_BYTES: usize = 128;
 /// Tiles of this many rows and more serve products of any number of rows.
 const MANY_ROWS: usize = 64;
 /// Tiles of fewer rows serve products of at most this many rows of tiles.
@@ -199,7 +216,7 @@ impl Problem {
     /// Whether a kernel of this configuration multiplies these operands, packed or in place.
     pub(super) fn multiplies(&self, config: &TileConfig) -> bool {
         let storage = match config.loads {
-            Loads::Tma => Some([self.a, self.b]),
+            Loads::Tma | Loads::Cluster => Some([self.a, self.b]),
             Loads::Threads | Loads::Vector => self.in_place.filter(|_| !self.is_huge),
         };
         let is = |wanted: Option<Major>, found| wanted.is_none_or(|wanted| wanted == found);
@@ -217,6 +234,8 @@ impl Problem {
                 Loads::Vector => problem.columns == 1,
                 Loads::Threads => is_high || problem.tiles_of(config.rows, config.columns) <= SMALL_TILES,
                 Loads::Tma => is_high,
+                // Elsewhere clusters are a few per cent slower.
+                Loads::Cluster => problem.rows > config.rows && !problem.is_aligned(LINE_BYTES),
             };
             serves && problem.multiplies(config)
         })
@@ -227,7 +246,7 @@ impl Problem {
         let beta = self.beta;
         // Larger tiles leave no registers for the previous elements of the result.
         self.serving(configs).filter(move |config| {
-            !beta || config.loads != Loads::Tma || config.rows * config.columns <= LARGEST_WITH_BETA
+            !beta || !config.loads.is_by_tma() || config.rows * config.columns <= LARGEST_WITH_BETA
         })
     }
 
@@ -307,6 +326,11 @@ impl Problem {
     /// The number of tiles of the result.
     pub(super) fn tiles(&self, plan: Plan) -> usize {
         self.tiles_of(plan.rows, plan.columns)
+    }
+
+    /// The number of groups of tiles that blocks which share loads have at a time.
+    pub(super) fn groups(&self, plan: Plan) -> usize {
+        self.tiles_of(plan.loads.cluster_rows() * plan.rows, plan.columns)
     }
 
     /// The number of tiles of the result, if they have so many rows and columns.

@@ -9,7 +9,7 @@ use cuda_tiles_host::{Device, Error, Result};
 
 use super::multiply::{Candidate, Multiply};
 use super::packing::Bits;
-use super::plan::{Decomposition, Loads, Machine, Plan, Problem, TileConfig};
+use super::plan::{Decomposition, Machine, Plan, Problem, TileConfig};
 use crate::gemm::epilogue::LARGEST_WITH_BETA;
 
 /// The machine behind a device, and the configurations of its kernels for some element types.
@@ -37,7 +37,7 @@ impl Available {
             multiprocessors: device.multiprocessors(),
         });
         let mut partial_sums = configs(T::PARTIAL_SUMS, machine);
-        partial_sums.retain(|config| T::TMA_PARTIAL_SUMS || config.loads != Loads::Tma);
+        partial_sums.retain(|config| T::TMA_PARTIAL_SUMS || !config.loads.is_by_tma());
         Ok(Self { machine, direct: configs(T::DIRECT, machine), partial_sums })
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn find<'k, T: Element, U: Element, O: Element, C>(
         let TileConfig { loads, rows, columns, .. } = candidate.config;
         let has_beta = plan.decomposition != Decomposition::DataParallel
             || !problem.beta
-            || loads != Loads::Tma
+            || !loads.is_by_tma()
             || rows * columns <= LARGEST_WITH_BETA;
         loads == plan.loads
             && [rows, columns] == [plan.rows, plan.columns]

@@ -83,9 +83,10 @@ fn read(file: &str, text: &str) -> Result<HashMap<Key, Plan>, String> {
         };
         let loads = match loads {
             "tma" => Loads::Tma,
+            "cluster" => Loads::Cluster,
             "threads" => Loads::Threads,
             "vector" => Loads::Vector,
-            _ => return refuse("none of `tma`, `threads` and `vector`"),
+            _ => return refuse("none of `tma`, `cluster`, `threads` and `vector`"),
         };
         let Some(decomposition) = Decomposition::parse(decomposition) else {
             return refuse("neither a number of parts nor `wave`");
@@ -142,7 +143,7 @@ mod tests {
             ("f16,1,2,3,7,tma,128,256,many,1", "neither a number of parts nor `wave`"),
             ("f16,1,2,3,7,tma,128,256,0,soon", "not a time in microseconds"),
             ("f16,1,2,3,7,tma,128,256,0,inf", "not a time in microseconds"),
-            ("f16,1,2,3,7,copies,128,256,0,1", "none of `tma`, `threads` and `vector`"),
+            ("f16,1,2,3,7,copies,128,256,0,1", "none of `tma`, `cluster`, `threads` and `vector`"),
             ("f16,1,2,3,-7,tma,128,256,0,1", "not six positive numbers of sizes"),
             ("f16,1,2,3,0,tma,128,256,0,1", "not six positive numbers of sizes"),
             ("f16,1,2,3,128,256,0,1", "not ten fields"),

@@ -16,6 +16,7 @@ macro_rules! never {
 never! {
     prefetch_map(*const u8);
     load(Address, *const u8, Address, [u32; 3]);
+    load_multicast(Address, *const u8, Address, [u32; 3], u16);
     store(*const u8, Address, [u32; 3]);
 }
 

@@ -6,6 +6,7 @@
 pub mod atomic;
 pub mod barriers;
 pub mod bulk;
+pub mod cluster;
 pub mod convert;
 pub mod execution;
 pub mod float;

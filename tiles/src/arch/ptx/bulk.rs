@@ -50,6 +50,30 @@ pub unsafe fn load(target: Address, map: *const u8, barrier: Address, [x, y, z]:
     }
 }
 
+/// `cp.async.bulk.tensor.multicast::cluster`: as [`load`], to the same place in the shared memory of each block of the cluster whose bit
+/// in `blocks` is set. The bytes count towards the barrier at the same place in each of them.
+///
+/// # Safety
+/// As for [`load`], in each of these blocks, whose threads have not all ended.
+#[inline(always)]
+pub unsafe fn load_multicast(
+    target: Address,
+    map: *const u8,
+    barrier: Address,
+    [x, y, z]: [u32; 3],
+    blocks: u16,
+) {
+    // SAFETY: the caller vouches for the operands. The addresses are this block's, which are addresses in the window of the cluster.
+    unsafe {
+        asm!(
+            "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster \
+             [{target}], [{map}, {{{x}, {y}, {z}}}], [{barrier}], {blocks};",
+            target = in(reg32) target, map = in(reg64) map, barrier = in(reg32) barrier,
+            x = in(reg32) x, y = in(reg32) y, z = in(reg32) z, blocks = in(reg16) blocks, options(nostack)
+        )
+    }
+}
+
 /// `cp.async.bulk.tensor`: copies the map's box from shared memory to column `x`, row `y`, matrix `z`, except for elements
 /// outside the tensor.
 ///

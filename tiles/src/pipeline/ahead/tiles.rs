@@ -60,7 +60,7 @@ impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> fo
     #[inline(always)]
     unsafe fn copy_by_tma(self, target: Address, full: Address) {
         // SAFETY: the same contract.
-        unsafe { StageLoad::copy_by_tma(self, target, full) }
+        unsafe { StageLoad::copy_by_tma(self, target, full, [0, 1]) }
     }
 }
 

@@ -11,7 +11,7 @@ mod turns;
 use crate::arch::barriers::{self, PRODUCER_WARP};
 use crate::arch::messages::Failure;
 use crate::arch::threads::Address;
-use crate::arch::{execution, order, threads, warpgroup};
+use crate::arch::{cluster, execution, order, threads, warpgroup};
 use crate::layout::Block;
 use crate::memory::reads::{Readers, Reads};
 use crate::memory::stage_layout::StageLayout;
@@ -37,7 +37,7 @@ pub struct Consumer<'r, P, F: Iterator, B, const STAGES: usize> {
     copies: Option<Copies<F>>,
     /// The number of stages that guards hold.
     held: u32,
-    /// The number of this block among the consumers of its producer.
+    /// The number of this block among those that share its producer.
     number: u32,
     /// The parity of the phase at whose end the next turn begins.
     turn: u32,
@@ -90,27 +90,29 @@ where
 {
     const STAGES: usize = Ring::<P, STAGES>::HERE;
 
-    /// The consumer of a pipeline on this ring. With `loads`, it copies for itself.
+    /// The consumer of a pipeline on this ring, of block `number` of those that share the producer. With `loads`, it copies for itself.
     ///
     /// # Panics
     /// If the ring does not belong to the block that this thread runs.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn new(ring: Ring<P, STAGES>, loads: Option<F>, progress: &'r Progress) -> Self {
+    pub(crate) fn new(ring: Ring<P, STAGES>, loads: Option<F>, number: u32, progress: &'r Progress) -> Self {
         ring.assert_current();
         let mut consumer = Self {
             ring,
             next: Position::FIRST,
-            copies: loads.and_then(Copies::new::<P>),
+            copies: loads.and_then(|loads| {
+                let block = if B::CLUSTER_SIZE > 1 { number } else { 0 };
+                Copies::new::<P>(loads, block)
+            }),
             held: 0,
-            number: 0,
+            number,
             turn: 0,
             out_of_turn: false,
             progress,
             brand: PhantomData,
         };
         if const { PRODUCER_WARP && B::CONSUMERS > 1 } {
-            consumer.number = execution::consumer();
             // The phase before the first one counts as complete (PTX ISA, "mbarrier.test_wait"): the first turn is the first block's.
             consumer.turn = u32::from(consumer.number == 0);
         }
@@ -390,8 +392,15 @@ where
         // multiplications were waited for. The barrier counts one arrival for each warp.
         unsafe {
             threads::warp_barrier();
-            if threads::lane(execution::thread() as u32) == 0 {
-                barriers::arrive(self.ring.empty(self.number, slot));
+            let (lane, empty) =
+                (threads::lane(execution::thread() as u32), self.ring.empty(self.number, slot));
+            if const { B::CLUSTER_SIZE > 1 } {
+                // Each lane arrives for the producer of another block of the cluster.
+                if lane < B::CLUSTER_SIZE {
+                    cluster::arrive(cluster::address_in(lane, empty));
+                }
+            } else if lane == 0 {
+                barriers::arrive(empty);
             }
         }
     }

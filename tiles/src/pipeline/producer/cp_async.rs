@@ -9,6 +9,8 @@ use crate::pipeline::producer::StageLoad;
 /// Loads on their way into the stages of a ring.
 pub(crate) struct Copies<F: Iterator> {
     loads: F,
+    /// The number of this block in its cluster.
+    block: u32,
     /// The load that is copied next. After the producer's end it stays the last load, and is not copied again: the code
     /// computes its addresses unconditionally.
     next: F::Item,
@@ -19,14 +21,14 @@ pub(crate) struct Copies<F: Iterator> {
 }
 
 impl<F: Iterator<Item: Copy>> Copies<F> {
-    /// The copies of `loads`, if there are any.
+    /// The copies of `loads` for block number `block` of a cluster, if there are any.
     #[inline(always)]
-    pub(crate) fn new<P: StageLayout>(mut loads: F) -> Option<Self>
+    pub(crate) fn new<P: StageLayout>(mut loads: F, block: u32) -> Option<Self>
     where
         F::Item: StageLoad<P>,
     {
-        let next = loads.next()?;
-        Some(Self { loads, next, live: true, ready: 0 })
+        let next = loads.next()?.of_block(block);
+        Some(Self { loads, block, next, live: true, ready: 0 })
     }
 
     /// Where the copies of the next load to `stage` start. This is arithmetic alone, without a branch: the caller copies behind the
@@ -63,7 +65,7 @@ impl<F: Iterator<Item: Copy>> Copies<F> {
         if self.live {
             self.ready += 1;
             match self.loads.next() {
-                Some(next) => self.next = next,
+                Some(next) => self.next = next.of_block(self.block),
                 None => self.live = false,
             }
         }

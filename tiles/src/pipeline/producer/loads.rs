@@ -2,7 +2,7 @@
 
 use crate::layout::Block;
 use crate::pipeline::roles::WarpRoles;
-use crate::schedule::numbers::{Numbers, locate, numbers_of, of_ctas};
+use crate::schedule::numbers::{Numbers, locate, numbers_of, of_groups, tiles_of_group};
 use crate::schedule::order::TileOrder;
 
 /// The indices of a block's tiles, from [`WarpRoles::tile_indices`].
@@ -11,8 +11,8 @@ pub struct TileIndices<O> {
     numbers: Numbers,
     order: O,
     counts: [u32; 3],
-    /// The blocks of a CTA, which have tiles one below the other.
-    consumers: u32,
+    /// The rows and columns of tiles that the blocks which share the producer have.
+    side: [u32; 2],
 }
 
 impl<O: TileOrder> Iterator for TileIndices<O> {
@@ -22,7 +22,7 @@ impl<O: TileOrder> Iterator for TileIndices<O> {
         let blocks = self.numbers.step;
         self.numbers.next().map(|number| {
             let [matrix, i, j] = locate(&self.order, number, blocks, self.counts);
-            [matrix, i * self.consumers, j]
+            [matrix, i * self.side[0], j * self.side[1]]
         })
     }
 }
@@ -138,7 +138,7 @@ impl<B: Block> WarpRoles<B> {
     #[inline(always)]
     #[track_caller]
     pub fn tile_indices<O: TileOrder + Send>(&self, order: O, counts: [u32; 3]) -> TileIndices<O> {
-        let (consumers, counts) = (B::CONSUMERS, of_ctas::<B>(counts));
-        TileIndices { numbers: numbers_of(self.context(), counts), order, counts, consumers }
+        let (side, counts) = (tiles_of_group::<B>(), of_groups::<B>(counts));
+        TileIndices { numbers: numbers_of(self.context(), counts), order, counts, side }
     }
 }

@@ -6,7 +6,7 @@ use crate::element::Element;
 use crate::layout::Block;
 use crate::memory::shared_tile::{ALIGNMENT, CHUNK_BYTES, Geometry, SharedTile, SharedTileShape};
 use crate::memory::stage_layout::StageLayout;
-use crate::memory::tensor_map::{Matrix, TmaLoad};
+use crate::memory::tensor_map::{Matrix, MatrixShape, TmaLoad};
 use crate::registers::PowerOfTwo;
 use crate::sealed::{Sealed, sealed};
 use crate::shape::Dimension;
@@ -23,6 +23,8 @@ pub struct LoadTile<T: Element, S> {
     pub(crate) unset: [bool; 2],
     /// Whether its stage keeps what it has.
     pub(crate) kept: bool,
+    /// The rows and columns, in elements, from the tile of a block to that of the next block of the cluster: none if all have this one.
+    pub(crate) apart: [u32; 2],
     pub(crate) shape: PhantomData<S>,
 }
 
@@ -68,6 +70,27 @@ impl<T: Element, S> LoadTile<T, S> {
         Self { kept: is_kept, ..self }
     }
 
+    /// The tile of the first block of a cluster, of which each block has its own: that of the next block is the next tile along `AXIS`, 0
+    /// below it and 1 to the right.
+    ///
+    /// All blocks of a cluster have a tile that is not loaded so: it comes from memory once for all of them. Without clusters this changes nothing.
+    /// [`#[kernel]`](crate::kernel) says what clusters are.
+    ///
+    /// # On a GPU
+    ///
+    /// The producer of the first block copies the tiles to all blocks (PTX ISA, "cp.async.bulk.tensor", `.multicast::cluster`).
+    #[inline(always)]
+    #[must_use = "the result is another tile"]
+    pub fn for_each_block<const AXIS: usize>(self) -> Self
+    where
+        S: MatrixShape,
+    {
+        const { assert!(AXIS < 2, "tiles have two axes: 0, from one row to the next, and 1") };
+        let mut apart = [0; 2];
+        apart[AXIS] = if AXIS == 0 { S::ROWS as u32 } else { S::COLUMNS as u32 };
+        Self { apart, ..self }
+    }
+
     /// Whether TMA loads the box that begins at this row and column of the tensor.
     #[inline(always)]
     fn has_box(&self, row: u32, column: u32) -> bool {
@@ -96,14 +119,22 @@ unsafe impl<T: Element, S> Send for LoadTile<T, S> {}
     note = "the producer loads one tile for each `SharedTile<T, S>` of the ring, of the same element type and shape: `a.row(i).zip(b.column(j))`"
 )]
 pub trait StageLoad<P: StageLayout>: Sealed + Copy + Send {
+    /// The tiles that block number `block` of a cluster has, if these are the first block's.
+    #[doc(hidden)]
+    fn of_block(self, block: u32) -> Self;
+
     /// Copies the tiles to `target` by TMA, `cp.async.bulk.tensor`. Their bytes count towards the barrier `full`.
     ///
+    /// As producer number `block` of a cluster of `blocks` it copies the block's own tiles, and its part of the tiles that the blocks share to
+    /// all of them.
+    ///
     /// # Safety
-    /// There is room for the stage at `target`. Nobody accesses it before the barrier's phase is complete.
+    /// There is room for the stage at `target`, in each of the blocks. Nobody accesses it before the phase of that block's barrier is
+    /// complete.
     #[doc(hidden)]
-    unsafe fn copy_by_tma(self, target: Address, full: Address);
+    unsafe fn copy_by_tma(self, target: Address, full: Address, producer: [u32; 2]);
 
-    /// The bytes that [`copy_by_tma`](Self::copy_by_tma) copies.
+    /// The bytes that come to the block, from all producers that [copy](Self::copy_by_tma) to it.
     #[doc(hidden)]
     fn bytes_by_tma(&self) -> u32;
 
@@ -147,12 +178,29 @@ pub struct CopyStart {
 
 impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> for LoadTile<T, (R, C)> {
     #[inline(always)]
-    unsafe fn copy_by_tma(self, target: Address, full: Address) {
+    fn of_block(self, block: u32) -> Self {
+        let [rows, columns] = self.apart;
+        let (row, column) = (self.row + block * rows, self.column + block * columns);
+        Self { row, column, ..self }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_by_tma(self, target: Address, full: Address, [block, blocks]: [u32; 2]) {
         let map = self.matrix.map.cast::<u8>();
+        let is_shared = blocks > 1 && self.apart == [0, 0];
+        let mut number = 0;
         self.for_each_box(|offset, row, column| {
-            // SAFETY: the map's box is rows of a panel; the target has room for it by the caller's contract.
+            let (target, place) = (threads::offset(target, offset), [column, row, self.batch]);
+            // SAFETY: the map's box is rows of a panel; the target has room for it by the caller's contract, in each block.
             // Stages are aligned for any swizzle. Columns are multiples of a panel's bytes, at least 16.
-            unsafe { bulk::load(threads::offset(target, offset), map, full, [column, row, self.batch]) }
+            unsafe {
+                if !is_shared {
+                    bulk::load(target, map, full, place);
+                } else if number % blocks == block {
+                    bulk::load_multicast(target, map, full, place, (1 << blocks) - 1);
+                }
+            }
+            number += 1;
         });
     }
 
@@ -339,11 +387,15 @@ macro_rules! fills {
     ($($($stage:ident $tile:ident $index:tt)*;)*) => { $(
         impl<$($stage: StageLayout, $tile: StageLoad<$stage>),*> StageLoad<($($stage,)*)> for ($($tile,)*) {
             #[inline(always)]
-            unsafe fn copy_by_tma(self, target: Address, full: Address) {
+            fn of_block(self, block: u32) -> Self {
+                ($(self.$index.of_block(block),)*)
+            }
+            #[inline(always)]
+            unsafe fn copy_by_tma(self, target: Address, full: Address, producer: [u32; 2]) {
                 let mut next = 0;
                 $(
                     // SAFETY: the tiles of a stage lie one behind the other.
-                    unsafe { self.$index.copy_by_tma(threads::offset(target, next), full) };
+                    unsafe { self.$index.copy_by_tma(threads::offset(target, next), full, producer) };
                     next += $stage::ROOM;
                 )*
                 let _ = next;
@@ -457,6 +509,7 @@ impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
             column,
             unset: [false; 2],
             kept: false,
+            apart: [0; 2],
             shape: PhantomData,
         }
     }

@@ -1,25 +1,35 @@
 //! The producer warp: it copies by TMA into each stage as soon as the consumers have released it.
 
-use crate::arch::barriers;
 use crate::arch::messages::Failure;
+use crate::arch::{barriers, cluster};
+use crate::layout::Block;
 use crate::memory::stage_layout::StageLayout;
 use crate::pipeline::producer::StageLoad;
 use crate::pipeline::ring::{Position, Ring};
 use crate::protocol::{GUARDS_HELD, RELEASE_ORDER};
 
+/// How far a producer has filled a ring.
+struct Filling {
+    next: Position,
+    /// The number of stages that have been filled at least once.
+    filled: u32,
+    /// The number of loads, modulo 2³², in a cluster.
+    count: u32,
+}
+
 impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
-    /// Initialises the barriers and the word, for `consumers` blocks of `warps` warps.
+    /// Initialises the barriers and the word, for `producers` producers, and `consumers` blocks of `warps` warps.
     ///
     /// # Safety
     /// One thread calls it, before any other thread uses the ring.
     #[inline(always)]
-    pub(crate) unsafe fn initialise(&self, consumers: u32, warps: u32) {
+    pub(crate) unsafe fn initialise(&self, producers: u32, consumers: u32, warps: u32) {
         let mut slot = 0;
         while slot < Self::HERE as u32 {
-            // SAFETY: the memory belongs to the ring. `full` counts one arrival, the producer's announcement of its bytes;
+            // SAFETY: the memory belongs to the ring. `full` counts an arrival of each producer, with its announcement of bytes;
             // `empty` counts one arrival of each warp of a block.
             unsafe {
-                barriers::initialise(self.full(slot), 1);
+                barriers::initialise(self.full(slot), producers);
                 let mut consumer = 0;
                 while consumer < consumers {
                     barriers::initialise(self.empty(consumer, slot), warps);
@@ -31,6 +41,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         // SAFETY: as above. `turn` counts one arrival of each warp of the block before.
         unsafe {
             barriers::initialise(self.ended(), 1);
+            barriers::initialise(self.counted(), 1);
             let mut consumer = 0;
             while consumer < consumers {
                 barriers::initialise(self.closed(consumer), warps);
@@ -43,14 +54,25 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         }
     }
 
-    /// Arrives for this warp at the barrier that block `consumer`, its own, does not wait any more.
+    /// Arrives for this warp at the barrier that block `consumer`, its own, does not wait any more: for each producer of the cluster.
     ///
     /// # Safety
     /// One lane of each consumer warp calls it, once, on initialised barriers.
     #[inline(always)]
-    pub(crate) unsafe fn close(&self, consumer: u32) {
-        // SAFETY: the barrier counts one arrival for each warp.
-        unsafe { barriers::arrive(self.closed(consumer)) }
+    pub(crate) unsafe fn close<B: Block>(&self, consumer: u32) {
+        let closed = self.closed(consumer);
+        // SAFETY: the barrier counts one arrival for each warp. The blocks of a cluster end together.
+        unsafe {
+            if const { B::CLUSTER_SIZE > 1 } {
+                let mut block = 0;
+                while block < B::CLUSTER_SIZE {
+                    cluster::arrive(cluster::address_in(block, closed));
+                    block += 1;
+                }
+            } else {
+                barriers::arrive(closed);
+            }
+        }
     }
 
     /// Whether none of the `consumers` blocks waits for a stage any more.
@@ -99,32 +121,47 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
 
     /// The role of a producer warp: copies each load as soon as a stage is free.
     ///
+    /// In a cluster each block has a producer. All have the same loads, and each copies its part of them to all blocks.
+    ///
     /// # Safety
-    /// One thread of the CTA calls it, on barriers initialised for `consumers` blocks.
+    /// One thread of the CTA calls it, on barriers initialised for the blocks of a group of `B`. The block has number `block` in its cluster.
     #[inline(always)]
     #[track_caller]
-    pub(crate) unsafe fn produce<F: Iterator<Item: StageLoad<P>>>(&self, mut loads: F, consumers: u32) {
-        let stages = self.stages;
-        let mut next = Position::FIRST;
-        let mut filled = 0_u32;
+    pub(crate) unsafe fn produce<B: Block, F: Iterator<Item: StageLoad<P>>>(&self, mut loads: F, block: u32) {
+        let consumers = const { B::CONSUMERS * B::CLUSTER_SIZE };
+        let mut filling = Filling { next: Position::FIRST, filled: 0, count: 0 };
+        let mut left = None;
         // Internal iteration: the iterator of a `flat_map` becomes a loop within a loop.
         let _ = loads.try_for_each(|tiles| {
             // SAFETY: the barriers are initialised. The previous round of a block's `empty` is complete when all its warps have released
             // the stage or, in the first round, from the beginning. A block arrives at `closed` after its last read. The stage then
-            // belongs to this thread until the bytes have arrived.
+            // belongs to the producers until the bytes have arrived.
             unsafe {
-                if !self.wait_until_free(next, consumers) {
+                if !self.wait_until_free(filling.next, consumers) {
+                    if const { B::CLUSTER_SIZE > 1 } {
+                        left = Some(tiles);
+                    }
                     return Err(());
                 }
-                barriers::arrive_expecting(self.full(next.slot), tiles.bytes_by_tma());
-                tiles.copy_by_tma(self.stage(next.slot), self.full(next.slot));
+                self.fill::<B, _>(&mut filling, tiles, block);
             }
-            next.advance(stages as usize);
-            filled = if filled < stages { filled + 1 } else { filled };
             Ok(())
         });
         // SAFETY: the ring is initialised.
         unsafe { self.report_failure() };
+        if const { B::CLUSTER_SIZE > 1 } {
+            // SAFETY: the ring is initialised in both blocks, which end together. If the other producer has filled more stages, it has found
+            // them free. All consumers have ended then, since this one has stopped before the loads' end.
+            unsafe {
+                let mut missing = self.exchange_counts(filling.count, block).wrapping_sub(filling.count);
+                while missing as i32 > 0 {
+                    let Some(tiles) = left.take().or_else(|| loads.next()) else { break };
+                    self.fill::<B, _>(&mut filling, tiles, block);
+                    missing -= 1;
+                }
+            }
+        }
+        let Filling { next, filled, .. } = filling;
         // After the end of its threads, the block's memory belongs to another block. No copy may be under way then.
         let mut slot = 0;
         while slot < filled {
@@ -142,6 +179,48 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
                 barriers::rest();
             }
             self.report_failure();
+        }
+    }
+
+    /// Copies `tiles` into the next stage, as far as they are block `block`'s part.
+    ///
+    /// # Safety
+    /// As for [`produce`](Self::produce), and the stage is free in each block of the cluster.
+    #[inline(always)]
+    unsafe fn fill<B: Block, I: StageLoad<P>>(&self, filling: &mut Filling, tiles: I, block: u32) {
+        let (stage, full) = (self.stage(filling.next.slot), self.full(filling.next.slot));
+        let tiles = tiles.of_block(block);
+        // SAFETY: the same contract. The bytes that other producers of the cluster copy here count, too.
+        unsafe {
+            if const { B::CLUSTER_SIZE > 1 } {
+                cluster::arrive(cluster::address_in(block ^ 1, full));
+            }
+            barriers::arrive_expecting(full, tiles.bytes_by_tma());
+            tiles.copy_by_tma(stage, full, [block, B::CLUSTER_SIZE]);
+        }
+        filling.next.advance(self.stages as usize);
+        filling.filled = if filling.filled < self.stages { filling.filled + 1 } else { filling.filled };
+        if const { B::CLUSTER_SIZE > 1 } {
+            filling.count = filling.count.wrapping_add(1);
+        }
+    }
+
+    /// Tells the other producer of the cluster of two how many stages this one has filled, and returns how many the other one has.
+    ///
+    /// # Safety
+    /// The producers of both blocks call it once, on rings initialised in both.
+    #[inline(always)]
+    #[track_caller]
+    unsafe fn exchange_counts(&self, count: u32, block: u32) -> u32 {
+        let other = |address| cluster::address_in(block ^ 1, address);
+        // SAFETY: the blocks end together. The other producer reads the word when this one has arrived.
+        unsafe {
+            cluster::store(other(self.count()), count);
+            cluster::arrive_releasing(other(self.counted()));
+            while !cluster::test_wait(self.counted(), 0) {
+                self.report_failure();
+            }
+            barriers::load_volatile(self.count())
         }
     }
 
