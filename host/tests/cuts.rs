@@ -162,7 +162,7 @@ mod early {
         let (y, z) = (roles.schedule(y, RowMajor), roles.schedule(z, ColumnMajor));
         let own = *roles.bid::<0>();
         roles.pipeline(ring, loads, move |cx, mut consumer| {
-            for (y, z) in y.zip(z) {
+            for (y, z) in y.of(cx).zip(z.of(cx)) {
                 let guard = consumer.wait();
                 let tile = guard.tiles().load(cx);
                 consumer.release(guard);

@@ -54,6 +54,7 @@ pub(crate) const fn description(name: &'static str, arguments: &'static [&'stati
         grid_rank: 1,
         producer_threads: 0,
         consumers: 1,
+        cluster: 1,
         shared_bytes: [0; 3],
         dependent: false,
         targets: Targets::All,

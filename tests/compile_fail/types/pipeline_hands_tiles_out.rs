@@ -18,7 +18,7 @@ fn late(
     roles.pipeline(ring, [x.tile(0, 0)], move |cx, mut consumer| {
         let mut sum = cx.zeros(shape![16, 16]);
         consumer.k_loop(1).for_each(|stage| sum = stage.load(cx));
-        *leave = Some((tiles, buffer, sum));
+        *leave = Some((tiles.of(cx), buffer, sum));
     });
     // Behind the pipeline, whose end waits for stores that are under way: another store.
     if let Some((tiles, mut buffer, sum)) = out {
