@@ -65,7 +65,8 @@ impl<F: Iterator<Item: Copy>> Copies<F> {
         if self.live {
             self.ready += 1;
             match self.loads.next() {
-                Some(next) => self.next = next.of_block(self.block),
+                Some(next) if const { B::CLUSTER_SIZE > 1 } => self.next = next.of_block(self.block),
+                Some(next) => self.next = next,
                 None => self.live = false,
             }
         }

@@ -6,7 +6,7 @@ use crate::element::Element;
 use crate::layout::Block;
 use crate::memory::shared_tile::{ALIGNMENT, CHUNK_BYTES, Geometry, SharedTile, SharedTileShape};
 use crate::memory::stage_layout::StageLayout;
-use crate::memory::tensor_map::{Matrix, MatrixShape, TmaLoad};
+use crate::memory::tensor_map::{Matrix, TmaLoad};
 use crate::registers::PowerOfTwo;
 use crate::sealed::{Sealed, sealed};
 use crate::shape::Dimension;
@@ -23,9 +23,20 @@ pub struct LoadTile<T: Element, S> {
     pub(crate) unset: [bool; 2],
     /// Whether its stage keeps what it has.
     pub(crate) kept: bool,
-    /// The rows and columns, in elements, from the tile of a block to that of the next block of the cluster: none if all have this one.
-    pub(crate) apart: [u32; 2],
+    /// Whether the blocks of a cluster have tiles of their own, which lie one behind the other along an axis.
+    pub(crate) owned: Owned,
     pub(crate) shape: PhantomData<S>,
+}
+
+/// Whose a loaded tile is among the blocks of a cluster.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owned {
+    /// All blocks have this tile.
+    Together,
+    /// Each block has its own, below that of the block before.
+    AlongRows,
+    /// Each block has its own, to the right of that of the block before.
+    AlongColumns,
 }
 
 impl<T: Element, S> LoadTile<T, S> {
@@ -81,14 +92,9 @@ impl<T: Element, S> LoadTile<T, S> {
     /// The producer of the first block copies the tiles to all blocks (PTX ISA, "cp.async.bulk.tensor", `.multicast::cluster`).
     #[inline(always)]
     #[must_use = "the result is another tile"]
-    pub fn for_each_block<const AXIS: usize>(self) -> Self
-    where
-        S: MatrixShape,
-    {
+    pub fn for_each_block<const AXIS: usize>(self) -> Self {
         const { assert!(AXIS < 2, "tiles have two axes: 0, from one row to the next, and 1") };
-        let mut apart = [0; 2];
-        apart[AXIS] = if AXIS == 0 { S::ROWS as u32 } else { S::COLUMNS as u32 };
-        Self { apart, ..self }
+        Self { owned: if AXIS == 0 { Owned::AlongRows } else { Owned::AlongColumns }, ..self }
     }
 
     /// Whether TMA loads the box that begins at this row and column of the tensor.
@@ -179,15 +185,17 @@ pub struct CopyStart {
 impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> for LoadTile<T, (R, C)> {
     #[inline(always)]
     fn of_block(self, block: u32) -> Self {
-        let [rows, columns] = self.apart;
-        let (row, column) = (self.row + block * rows, self.column + block * columns);
-        Self { row, column, ..self }
+        match self.owned {
+            Owned::Together => self,
+            Owned::AlongRows => Self { row: self.row + block * const { R::LENGTH as u32 }, ..self },
+            Owned::AlongColumns => Self { column: self.column + block * const { C::LENGTH as u32 }, ..self },
+        }
     }
 
     #[inline(always)]
     unsafe fn copy_by_tma(self, target: Address, full: Address, [block, blocks]: [u32; 2]) {
         let map = self.matrix.map.cast::<u8>();
-        let is_shared = blocks > 1 && self.apart == [0, 0];
+        let is_shared = blocks > 1 && self.owned == Owned::Together;
         let mut number = 0;
         self.for_each_box(|offset, row, column| {
             let (target, place) = (threads::offset(target, offset), [column, row, self.batch]);
@@ -509,7 +517,7 @@ impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
             column,
             unset: [false; 2],
             kept: false,
-            apart: [0; 2],
+            owned: Owned::Together,
             shape: PhantomData,
         }
     }
