@@ -59,33 +59,7 @@ use syn::parse_macro_input;
 ///
 /// With `cluster = [2, 1], targets = warpgroups` two blocks of a GPU run at the same time on neighbouring multiprocessors, and share the tiles that
 /// their producers load. Each tile comes from the L2 cache once for both, and each producer asks for half of it. `LoadTile::for_each_block`
-/// says which tiles are not shared, but one for each block:
-///
-/// ```
-/// use cuda_tiles::prelude::*;
-///
-/// /// `c = a b'`: the blocks of a cluster have tiles of `c` one below the other, and share those of `b`.
-/// #[kernel(threads = 128, producer = 32, cluster = [2, 1], targets = warpgroups)]
-/// pub fn product(
-///     roles: WarpRoles,
-///     a: TmaLoad<f16, Shape2<64, 64>>,
-///     b: TmaLoad<f16, Shape2<128, 64>>,
-///     c: TmaStore<f16, Shape2<64, 128>>,
-///     #[shared] ring: Ring<(SharedTile<f16, Shape2<64, 64>>, SharedTile<f16, Shape2<128, 64>>)>,
-///     #[shared] mut buffer: EpilogueBuffer<1>,
-/// ) {
-///     let steps = a.tile_counts().1;
-///     let loads = roles.tile_indices(Grouped::<16>, c.tile_counts()).flat_map(move |[_, i, j]| {
-///         a.row(i).map(|a| a.for_each_block::<0>()).zip(b.row(j))
-///     });
-///     roles.pipeline(ring, loads, move |cx, mut consumer| {
-///         for tile in c.schedule(cx, Grouped::<16>) {
-///             let acc = consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(a, b.transposed()));
-///             tile.store(&mut buffer, acc.cast());
-///         }
-///     });
-/// }
-/// ```
+/// says which tiles are not shared, but one for each block, and has an example.
 ///
 /// A launch counts clusters: there are twice as many blocks as its grid says. The producers take the tiles of the cluster's first block from
 /// `tile_indices`, and have the same loads: before the roles split, nothing tells the blocks of a cluster apart. On the CPU each block runs by itself, with

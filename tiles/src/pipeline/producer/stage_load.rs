@@ -87,6 +87,32 @@ impl<T: Element, S> LoadTile<T, S> {
     /// All blocks of a cluster have a tile that is not loaded so: it comes from memory once for all of them. Without clusters this changes nothing.
     /// [`#[kernel]`](crate::kernel) says what clusters are.
     ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    ///
+    /// /// `c = a b'`: the blocks of a cluster have tiles of `c` one below the other, and share those of `b`.
+    /// #[kernel(threads = 128, producer = 32, cluster = [2, 1], targets = warpgroups)]
+    /// pub fn product(
+    ///     roles: WarpRoles,
+    ///     a: TmaLoad<f16, Shape2<64, 64>>,
+    ///     b: TmaLoad<f16, Shape2<128, 64>>,
+    ///     c: TmaStore<f16, Shape2<64, 128>>,
+    ///     #[shared] ring: Ring<(SharedTile<f16, Shape2<64, 64>>, SharedTile<f16, Shape2<128, 64>>)>,
+    ///     #[shared] mut buffer: EpilogueBuffer<1>,
+    /// ) {
+    ///     let steps = a.tile_counts().1;
+    ///     let loads = roles.tile_indices(Grouped::<16>, c.tile_counts()).flat_map(move |[_, i, j]| {
+    ///         a.row(i).map(|a| a.for_each_block::<0>()).zip(b.row(j))
+    ///     });
+    ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
+    ///         for tile in c.schedule(cx, Grouped::<16>) {
+    ///             let acc = consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(a, b.transposed()));
+    ///             tile.store(&mut buffer, acc.cast());
+    ///         }
+    ///     });
+    /// }
+    /// ```
+    ///
     /// # On a GPU
     ///
     /// The producer of the first block copies the tiles to all blocks (PTX ISA, "cp.async.bulk.tensor", `.multicast::cluster`).
