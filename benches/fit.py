@@ -4,18 +4,18 @@
     python3 benches/products.py --library libcuda_tiles_bench.so --plans plans.jsonl --seed 1
     python3 benches/fit.py plans.jsonl ...
 
-Needs NumPy and SciPy. The constants are fitted to the times first, or with --refine they begin as they are, and plans of tiles that have no costs
-in the model do not count. Then small changes that lead to faster choices are kept, for --seconds of them. Prints the constants, how much longer than the fastest plans the chosen plans take, and the products for which the choice is worst.
-`microseconds` is the function of the same name in model.rs.
+Needs NumPy and SciPy. The fit begins with the constants of model.rs, and plans of tiles that have no costs there do not count. Prints the
+constants, how much longer than the fastest plans the chosen plans take, and the products for which the choice is worst.
+`microseconds` is the function of the same name in model.rs. *Refused:* a search for the constants with the fastest choices. Of products that
+it did not see, its choices were slower than those of the fit.
 """
 import argparse
 import json
 import math
 import pathlib
-import random
 import re
 import statistics
-import time
+import types
 
 import numpy
 from scipy.optimize import least_squares
@@ -24,10 +24,9 @@ MULTIPROCESSORS, COMPACT, SHARPNESS, STEP_BYTES, BOX_ROWS = 132, 64, 4, 128, 64
 RING_BYTES, MOST_STAGES = 194 * 1024, 8
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
-# The constants of model.rs, and where the fit begins. Bandwidths are megabytes in a microsecond.
-CONSTANTS = dict(start=2.0, launch=2.5, pack=2.0, partial_sum=0.05, bandwidth=3.9, result_bandwidth=2.5, partial_sums_bandwidth=2.5,
-                 cache_bandwidth=10.0, short_pieces_bandwidth=1.4, stream_k_bandwidth=6.0, unaligned_row=2.5e-3, outside=0.2, unaligned_result=1e-4,
-                 unaligned_threads=1.5, alone=0.6)
+# The constants of model.rs. Bandwidths are megabytes in a microsecond.
+CONSTANTS = ["start", "launch", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
+             "short_pieces_bandwidth", "stream_k_bandwidth", "unaligned_row", "outside", "unaligned_result", "unaligned_threads", "alone"]
 # The kernels, as benches/library/src/gemm.rs numbers them.
 LOADS = ["Tma", "Threads", "Vector", "Cluster"]
 # Those that TMA feeds.
@@ -36,8 +35,8 @@ BY_TMA = {0, 3}
 TILES, TILE = 4, 2048
 # Plans that take longer than so many times the fastest plan's time do not matter.
 SLOWEST = 2.5
-# Choices that take longer than so many times the fastest plan's time count several times.
-SLOW, SLOW_WEIGHT = 1.12, 4
+# The weight of a constant's change by the factor e, beside errors of so much in the times of plans.
+BEFORE = 3.0
 
 
 class Product:
@@ -51,7 +50,15 @@ class Product:
         pitches = depth if self.order[0] == "n" else rows, columns if self.order[1] == "n" else depth
         lengths = rows * depth, depth * columns
         self.packed = [self.bytes * length if pitch * self.bytes % 16 else 0 for pitch, length in zip(pitches, lengths)]
-        self.aligned = all(packed or pitch * self.bytes % STEP_BYTES == 0 for pitch, packed in zip(pitches, self.packed))
+        self.unaligned = any(self.packed)
+        # The storage that TMA reads. No kernel of tf32 has two MN-major operands: one is packed as its transpose.
+        self.read = self.order
+        if self.kind == "tf32" and self.order == "tn":
+            a, b = [self.bytes * length for length in lengths]
+            whole = {"nn": [a, self.packed[1]], "tt": [self.packed[0], b]}
+            self.read = min(["tt", "nn"], key=lambda order: sum(whole[order]))
+            self.packed = whole[self.read]
+        self.aligned = [packed > 0 or pitch * self.bytes % STEP_BYTES == 0 for pitch, packed in zip(pitches, self.packed)]
 
     def tile(self, plan):
         """What the costs of a tile depend on."""
@@ -103,8 +110,8 @@ class Product:
             return steps / math.ceil(length / tile) if length % min(tile, BOX_ROWS) else 0.0
 
         a_stays, b_stays = self.stay(plan)
-        return max(0.0 if a_stays else at_an_end(self.order[0] == "n", rows, tile_rows),
-                   0.0 if b_stays else at_an_end(self.order[1] == "t", columns, tile_columns))
+        return max(0.0 if a_stays else at_an_end(self.read[0] == "n", rows, tile_rows),
+                   0.0 if b_stays else at_an_end(self.read[1] == "t", columns, tile_columns))
 
 
 def cluster_rows(plan):
@@ -112,14 +119,66 @@ def cluster_rows(plan):
     return 2 if plan[2] == 3 else 1
 
 
+class Plans:
+    """The measured plans of all products as arrays: what the model needs to know of each. A plan's product is `product`."""
+
+    def __init__(self, products, tiles):
+        tiles = {tile: index for index, tile in enumerate(tiles)}
+        rows = [self.row(index, product, plan, tiles) | dict(measured=time)
+                for index, product in enumerate(products) for plan, time in product.plans]
+        self.names = list(rows[0])
+        for name in self.names:
+            setattr(self, name, numpy.array([row[name] for row in rows]))
+        # The first plan of each product.
+        self.firsts = numpy.searchsorted(self.product, numpy.arange(len(products)))
+        self.fastest = numpy.minimum.reduceat(self.measured, self.firsts)
+
+    def only(self, which):
+        """These plans, without `firsts` and `fastest`."""
+        some = types.SimpleNamespace()
+        for name in self.names:
+            setattr(some, name, getattr(self, name)[which])
+        return some
+
+    @staticmethod
+    def row(index, product, plan, tiles):
+        tile_rows, tile_columns, loads, cut = plan
+        rows, columns, depth = product.sizes
+        by_tma, cluster = loads in BY_TMA, cluster_rows(plan)
+        compact = loads == 0 and tile_rows <= COMPACT and tile_columns <= COMPACT
+        resident = 4 if not by_tma else 2 if compact else 1
+        steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
+        count = cluster * math.ceil(rows / tile_rows / cluster) * math.ceil(columns / tile_columns)
+        full, rest = divmod(count, MULTIPROCESSORS)
+        pieces = product.bytes_of_short_pieces(plan) if (loads, tile_rows, tile_columns) == (1, 16, 16) else 0
+        launches, sums, splits = {0: (0, 0, 0), 1: (1, 4 * rows * columns * cut, cut), -1: (
+            1 + (full > 0), 4 * tile_rows * tile_columns * min(MULTIPROCESSORS + rest, 2 * MULTIPROCESSORS),
+            MULTIPROCESSORS / max(1, rest))}[(cut > 0) - (cut < 0)]
+        packs = [packed for packed in product.packed if packed and by_tma]
+        return dict(
+            product=index, tile=tiles[product.tile(plan)], by_tma=by_tma, by_unaligned_threads=not by_tma and product.unaligned,
+            resident=resident, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0, full=full * MULTIPROCESSORS,
+            last_steps=math.ceil(rest * steps / MULTIPROCESSORS),
+            again=rest * (tile_rows + tile_columns) * depth * product.bytes * 1e-6 * (cut < 0),
+            unaligned_rows=resident * by_tma * (tile_rows * (not product.aligned[0]) + tile_columns / cluster * (not product.aligned[1])),
+            operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
+            loaded=product.loaded_bytes(plan) * 1e-6 * by_tma, pieces=pieces * 1e-6, outside=resident * product.steps_outside(plan) * by_tma,
+            unaligned_elements=resident * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
+            packs=len(packs), packed=2e-6 * sum(packs), launches=launches, sums=sums * 1e-6, splits=splits)
+
+
+def larger(x, y):
+    """`larger` of model.rs."""
+    return (x ** SHARPNESS + y ** SHARPNESS) ** (1 / SHARPNESS)
+
+
 class Model:
     def __init__(self, tiles):
         self.tiles = sorted(tiles)
 
-    def first(self):
+    def logarithms(self, constants, costs):
         """Logarithms of the constants, then of the costs of a k step and of a tile for each shape."""
-        areas = [rows * columns / (128 * 256) for _, _, rows, columns in self.tiles]
-        return numpy.log([*CONSTANTS.values(), *(cost for area in areas for cost in (0.1 + 0.6 * area, 1.5))])
+        return numpy.log([*(constants[name] for name in CONSTANTS), *(cost for tile in self.tiles for cost in costs[tile])])
 
     def read(self, logarithms):
         values = numpy.exp(logarithms)
@@ -127,104 +186,67 @@ class Model:
         return dict(zip(CONSTANTS, values)), dict(zip(self.tiles, map(tuple, costs)))
 
     @staticmethod
-    def microseconds(constants, costs, product, plan):
-        tile_rows, tile_columns, loads, cut = plan
-        rows, columns, depth = product.sizes
-        step, tile = costs[product.tile(plan)]
-        by_tma, cluster = loads in BY_TMA, cluster_rows(plan)
-        if not by_tma:
-            step *= constants["unaligned_threads"] if any(product.packed) else 1
-        resident = 4 if not by_tma else 2 if tile_rows <= COMPACT and tile_columns <= COMPACT else 1
-        if by_tma and not product.aligned:
-            rows_time = constants["unaligned_row"] * (tile_rows + tile_columns / cluster) * resident
-            step = (step ** SHARPNESS + rows_time ** SHARPNESS) ** (1 / SHARPNESS)
+    def microseconds(logarithms, plans):
+        values = numpy.exp(logarithms)
+        constant = types.SimpleNamespace(**dict(zip(CONSTANTS, values)))
+        costs = values[len(CONSTANTS):].reshape(-1, 2)
+        step, tile = costs[plans.tile].T
+        step = step * numpy.where(plans.by_unaligned_threads, constant.unaligned_threads, 1)
+        step = larger(step, constant.unaligned_row * plans.unaligned_rows)
+        tile = tile + constant.outside * plans.outside + constant.unaligned_result * plans.unaligned_elements
 
         def waves(tiles, one):
             """The time of tiles that take `one` each where blocks share a multiprocessor."""
-            full, rest = divmod(tiles, MULTIPROCESSORS * resident)
-            others = math.ceil(rest / MULTIPROCESSORS) - 1
-            share = constants["alone"] + (1 - constants["alone"]) * others / (resident - 1) if resident > 1 else 1
-            return (full + (share if rest else 0)) * one
+            full, rest = numpy.divmod(tiles, MULTIPROCESSORS * plans.resident)
+            others = numpy.ceil(rest / MULTIPROCESSORS) - 1
+            share = numpy.where(plans.resident > 1, constant.alone + (1 - constant.alone) * others / numpy.maximum(plans.resident - 1, 1), 1)
+            return (full + numpy.where(rest > 0, share, 0)) * one
 
-        steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
-        tiles = cluster * math.ceil(rows / tile_rows / cluster) * math.ceil(columns / tile_columns)
-        memory = (depth * product.bytes * (rows + columns) * 1e-6 / constants["bandwidth"]
-                  + rows * columns * product.result_bytes * 1e-6 / constants["result_bandwidth"])
-        if by_tma:
-            loaded = product.loaded_bytes(plan) * 1e-6 / constants["cache_bandwidth"]
-            memory = (memory ** SHARPNESS + loaded ** SHARPNESS) ** (1 / SHARPNESS)
-            tile += constants["outside"] * resident * product.steps_outside(plan)
-        elif (tile_rows, tile_columns) == (16, 16):
-            slower = constants["unaligned_threads"] if any(product.packed) else 1
-            pieces = product.bytes_of_short_pieces(plan) * 1e-6 * slower / constants["short_pieces_bandwidth"]
-            memory = (memory ** SHARPNESS + pieces ** SHARPNESS) ** (1 / SHARPNESS)
-        if cut <= 0 and columns * product.result_bytes % 16:
-            tile += constants["unaligned_result"] * resident * tile_rows * tile_columns
-        launches, sums, splits = 0, 0, 0
-        if cut == 0:
-            compute = waves(tiles, steps * step + tile)
-        elif cut > 0:
-            compute = waves(tiles * cut, math.ceil(steps / cut) * step + tile)
-            launches, sums, splits = 1, 4 * rows * columns * cut, cut
-        else:
-            full, rest = divmod(tiles, MULTIPROCESSORS)
-            again = rest * (tile_rows + tile_columns) * depth * product.bytes * 1e-6 / constants["stream_k_bandwidth"]
-            memory = max(memory, again)
-            compute = (waves(full * MULTIPROCESSORS, steps * step + tile)
-                       + waves(MULTIPROCESSORS, math.ceil(rest * steps / MULTIPROCESSORS) * step + 2 * tile))
-            launches, splits = 1 + (full > 0), MULTIPROCESSORS / max(1, rest)
-            sums = 4 * tile_rows * tile_columns * min(MULTIPROCESSORS + rest, 2 * MULTIPROCESSORS)
-        bound = (compute ** SHARPNESS + memory ** SHARPNESS) ** (1 / SHARPNESS)
-        packs = [] if not by_tma else [packed for packed in product.packed if packed]
-        packing = sum(constants["pack"] + 2e-6 * packed / constants["bandwidth"] for packed in packs)
-        return ((0 if not by_tma else constants["start"]) + bound + packing + launches * constants["launch"]
-                + sums * 1e-6 / constants["partial_sums_bandwidth"] + splits * constants["partial_sum"])
+        compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), plans.steps * step + tile)
+        last = waves(numpy.full_like(plans.tiles, MULTIPROCESSORS), plans.last_steps * step + 2 * tile)
+        compute = compute + numpy.where(plans.is_stream_k, last, 0)
+        memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, plans.loaded / constant.cache_bandwidth)
+        slower = numpy.where(plans.by_unaligned_threads, constant.unaligned_threads, 1)
+        memory = larger(memory, plans.pieces * slower / constant.short_pieces_bandwidth)
+        memory = numpy.maximum(memory, plans.again / constant.stream_k_bandwidth)
+        packing = plans.packs * constant.pack + plans.packed / constant.bandwidth
+        return (constant.start * plans.by_tma + larger(compute, memory) + packing + plans.launches * constant.launch
+                + plans.sums / constant.partial_sums_bandwidth + plans.splits * constant.partial_sum)
 
-    def fit(self, products):
-        """The constants with the least errors of logarithms. Plans close to the fastest one weigh most: the choice is among them."""
-        measured = [(product, plan, time, 1 / math.sqrt(0.05 + time / product.fastest - 1)) for product in products
-                    for plan, time in product.plans if time < SLOWEST * product.fastest]
+    def fit(self, plans, before):
+        """The constants with the least errors of logarithms. Plans close to the fastest one weigh most: the choice is among them.
+
+        Constants that few plans depend on stay close to those before.
+        """
+        slower = plans.measured / plans.fastest[plans.product]
+        plans, slower = plans.only(slower < SLOWEST), slower[slower < SLOWEST]
+        weights = 1 / numpy.sqrt(0.05 + slower - 1)
 
         def errors(logarithms):
-            constants, costs = self.read(logarithms)
-            return [weight * math.log(self.microseconds(constants, costs, product, plan) / time)
-                    for product, plan, time, weight in measured]
+            of_plans = weights * numpy.log(self.microseconds(logarithms, plans) / plans.measured)
+            return numpy.concatenate([of_plans, BEFORE * (logarithms - before)])
 
-        return self.read(least_squares(errors, self.first(), loss="soft_l1", f_scale=0.3, max_nfev=40).x)
+        return least_squares(errors, before, loss="soft_l1", f_scale=0.3, max_nfev=100).x
 
-
-    def refine(self, constants, costs, products, seconds):
-        """Changes constants at random by a few per cent, and keeps what leads to faster choices."""
-        generator, end = random.Random(0), time.time() + seconds
-        names = [("constant", name) for name in constants] + [("cost", tile, which) for tile in costs for which in (0, 1)]
-
-        def loss(constants, costs, of):
-            total = 0
-            for product in of:
-                _, taken = min(product.plans, key=lambda plan: self.microseconds(constants, costs, product, plan[0]))
-                ratio = taken / product.fastest
-                total += math.log(ratio) + SLOW_WEIGHT * max(0, ratio - SLOW)
-            return total
-
-        while time.time() < end:
-            kind, name, *which = generator.choice(names)
-            factor = math.exp(generator.choice([-1, 1]) * generator.choice([0.02, 0.05, 0.1]))
-            changed, changed_costs, of = dict(constants), dict(costs), products
-            if kind == "constant":
-                changed[name] *= factor
-            else:
-                both = list(costs[name])
-                both[which[0]] *= factor
-                changed_costs[name], of = tuple(both), [product for product in products if product.bytes == name[0]]
-            if loss(changed, changed_costs, of) < loss(constants, costs, of) - 1e-3:
-                constants, costs = changed, changed_costs
-        return constants, costs
+    def chosen(self, logarithms, plans):
+        """The measured time of each product's plan that has the least estimated time."""
+        estimated = self.microseconds(logarithms, plans)
+        least = numpy.minimum.reduceat(estimated, plans.firsts)
+        return numpy.minimum.reduceat(numpy.where(estimated == least[plans.product], plans.measured, numpy.inf), plans.firsts)
 
 
 def summary(title, ratios):
     ratios = sorted(ratios)
     mean = math.exp(statistics.fmean(map(math.log, ratios)))
     print(f"{title}: geometric mean {mean:.3f}, 5th percentile {ratios[len(ratios) // 20]:.3f}, least {ratios[0]:.3f}")
+
+
+def report(when, products, chosen, fastest):
+    rivals = numpy.array([product.rival or math.nan for product in products])
+    known = ~numpy.isnan(rivals)
+    summary(f"{when}: the fastest plan's time over the chosen plan's", fastest / chosen)
+    summary(f"{when}: the rival's over the chosen plan's", (rivals / chosen)[known])
+    summary(f"{when}: the rival's over the fastest plan's", (rivals / fastest)[known])
 
 
 def committed():
@@ -245,36 +267,31 @@ def committed():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plans", nargs="+")
-    parser.add_argument("--seconds", type=float, default=300)
-    parser.add_argument("--refine", action="store_true")
     options = parser.parse_args()
-    lines = [json.loads(line) for path in options.plans for line in open(path)]
-    products = list(map(Product, lines))
-    if options.refine:
-        constants, costs = committed()
-        for product in products:
-            product.plans = [(plan, microseconds) for plan, microseconds in product.plans if product.tile(plan) in costs]
-        model = Model(costs)
-    products = [product for product in products if product.plans]
+    constants, costs = committed()
+    products = [Product(json.loads(line)) for path in options.plans for line in open(path)]
     for product in products:
-        product.fastest = min(microseconds for _, microseconds in product.plans)
-    if not options.refine:
-        model = Model({product.tile(plan) for product in products for plan, _ in product.plans})
-        constants, costs = model.fit(products)
-    constants, costs = model.refine(constants, costs, products, options.seconds)
+        product.plans = [(plan, microseconds) for plan, microseconds in product.plans if product.tile(plan) in costs]
+    products = [product for product in products if product.plans]
+    model = Model(costs)
+    plans, before = Plans(products, model.tiles), model.logarithms(constants, costs)
+    report("before", products, model.chosen(before, plans), plans.fastest)
+    logarithms = model.fit(plans, before)
+    constants, costs = model.read(logarithms)
     for name, value in constants.items():
         print(f"{name} {value:.3g}")
     for (size, loads, rows, columns), (step, tile) in costs.items():
         print(f"(Loads::{LOADS[loads]}, {size}, ({rows}, {columns})) => ({step:.3g}, {tile:.3g}),")
-    chosen = []
-    for product in products:
-        plan, time = min(product.plans, key=lambda plan: model.microseconds(constants, costs, product, plan[0]))
-        chosen.append((product.fastest / time, time, plan, product))
-    summary("the fastest plan's time over the chosen plan's", [ratio for ratio, *_ in chosen])
-    summary("the rival's over the chosen plan's", [p.rival / time for _, time, _, p in chosen if p.rival])
-    summary("the rival's over the fastest plan's", [p.rival / p.fastest for *_, p in chosen if p.rival])
-    for ratio, time, plan, product in sorted(chosen, key=lambda one: one[0])[:20]:
-        print(f"{ratio:.2f} {product.kind} {product.order} {product.sizes}: {plan} takes {time} us, the fastest {product.fastest} us")
+    chosen = model.chosen(logarithms, plans)
+    report("after", products, chosen, plans.fastest)
+    estimated = model.microseconds(logarithms, plans)
+    keys = [plan for product in products for plan, _ in product.plans]
+    for index in numpy.argsort(plans.fastest / chosen)[:40]:
+        of = numpy.flatnonzero(plans.product == index)
+        taken, best = of[numpy.argmin(estimated[of])], of[numpy.argmin(plans.measured[of])]
+        described = [f"{keys[plan]} {plans.measured[plan]} us, estimated {estimated[plan]:.1f}" for plan in (taken, best)]
+        product = products[index]
+        print(f"{plans.fastest[index] / chosen[index]:.2f} {product.kind} {product.order} {product.sizes}: {described[0]}; the fastest {described[1]}")
 
 
 if __name__ == "__main__":

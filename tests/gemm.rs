@@ -579,20 +579,30 @@ fn bits_that_tf32_lacks_are_rounded_by_copy_engines_and_cut_off_elsewhere() {
         let has_engine = image.is_some_and(|image| image.capability().0 >= 9);
         let mut random = Random::new();
         // From 0.5 to 2, as they lie in memory of `f32`.
-        let bits: Vec<u32> = (0..150 * 24).map(|_| 0x3f00_0000 + random.below(1 << 24) as u32).collect();
-        let elements = bits.iter().map(|&bits| tf32::from_bits(bits)).collect();
-        let a = Tensor::from_vec(device, [150, 24], elements).unwrap();
+        let bits: Vec<u32> = (0..152 * 24).map(|_| 0x3f00_0000 + random.below(1 << 24) as u32).collect();
+        let transposed: Vec<u32> = (0..bits.len()).map(|at| bits[at % 152 * 24 + at / 152]).collect();
+        let elements = |bits: &[u32]| bits.iter().map(|&bits| tf32::from_bits(bits)).collect();
+        let a = Tensor::from_vec(device, [152, 24], elements(&bits)).unwrap();
+        let a_transposed = Tensor::from_vec(device, [24, 152], elements(&transposed)).unwrap();
         let identity = (0..24 * 24).map(|at| tf32::from_f32(f32::from(at % 25 == 0))).collect();
         let identity = Tensor::from_vec(device, [24, 24], identity).unwrap();
-        let expected = bits.iter().map(|&bits| match has_engine {
-            true => tf32::from_f32(f32::from_bits(bits)).to_f32(),
-            false => f32::from_bits(bits & !0x1fff),
-        });
-        let expected: Vec<f32> = expected.collect();
-        for b in [identity.view(), identity.view().transpose()] {
-            let mut c = Tensor::<f32, 2>::poisoned(device, [150, 24]).unwrap();
-            gemm(&a, b, &mut c).unwrap();
-            assert_eq!(c.to_vec().unwrap(), expected, "{device}");
+        let rounded: Vec<f32> = bits.iter().map(|&x| tf32::from_f32(f32::from_bits(x)).to_f32()).collect();
+        let cut_off: Vec<f32> = bits.iter().map(|&x| f32::from_bits(x & !0x1fff)).collect();
+        for a in [a.view(), a_transposed.view().transpose()] {
+            for b in [identity.view(), identity.view().transpose()] {
+                let c = Tensor::<f32, 2>::poisoned(device, [152, 24]).unwrap();
+                let (_, plans) = Gemm::<f32, f32>::new().plans(a, b, &c).unwrap();
+                let by_engine = |plan: &Plan| matches!(plan.loads, Loads::Tma | Loads::Cluster);
+                // Every storage has kernels of both kinds, where there is `wgmma`.
+                assert!(plans.iter().any(|plan| !by_engine(plan)));
+                assert!(plans.iter().any(by_engine) || !has_engine, "{device}: {plans:?}");
+                for plan in plans {
+                    let mut c = Tensor::<f32, 2>::poisoned(device, [152, 24]).unwrap();
+                    Gemm::new().plan(plan).multiply(a, b, &mut c).unwrap();
+                    let expected = if has_engine && by_engine(&plan) { &rounded } else { &cut_off };
+                    assert_eq!(c.to_vec().unwrap(), *expected, "{device}: {plan}");
+                }
+            }
         }
     }
 }

@@ -195,12 +195,13 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             b: b_major,
             packed_bytes: [0; 2],
             in_place: a_storage.in_place.zip(b_storage.in_place).map(|(a, b)| [a, b]),
+            is_unaligned: [a_storage, b_storage].iter().any(|storage| storage.read_by_tma == [false; 2]),
             is_huge: a_storage.is_huge || b_storage.is_huge || reach(c, c_strides) > MOST_ELEMENTS,
             fast: self.fast_accumulation,
             beta: self.beta != C::ZERO,
             element_bytes: [size_of::<T::Bits>(), size_of::<O::Bits>()],
         };
-        // If there is no kernel for this storage, one operand is packed as its transpose, or both are.
+        // If TMA feeds no kernel for this storage, one operand is packed as its transpose, or both are.
         let storages = [
             (a_major, b_major),
             (a_major, Major::Column),
@@ -214,12 +215,13 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             ];
             Problem { a: a_major, b: b_major, packed_bytes: bytes, ..problem }
         };
-        match storages
-            .into_iter()
-            .map(packed)
-            .find(|problem| problem.has_plan(&available.direct, &available.partial_sums))
-        {
-            Some(problem) => Ok(problem),
+        let planned = storages.into_iter().map(packed).filter_map(|problem| {
+            let [has_plan, by_tma] = problem.has_plan(&available.direct, &available.partial_sums);
+            has_plan.then_some((!by_tma, problem.packed_bytes.into_iter().sum::<usize>(), problem))
+        });
+        // Threads read the present storage, whatever TMA reads. Of equals the first one remains.
+        match planned.min_by_key(|&(without_tma, bytes, _)| (without_tma, bytes)) {
+            Some((_, _, problem)) => Ok(problem),
             None => refuse("there is no kernel for this product".into()),
         }
     }

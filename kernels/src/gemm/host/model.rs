@@ -3,46 +3,44 @@
 //! A product waits for the multiprocessor with the most work, or for the memory. The time of a multiprocessor is linear in its k steps and
 //! tiles. The costs of both depend on the tile shape. Packing and second passes add their own launches and bytes.
 //!
-//! The constants are fitted to measurements of all plans of 411 products on an NVIDIA H200, and refined by those of 352 others. `benches/products.py
-//! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 2 % longer than
-//! the fastest plans, in the geometric mean.
+//! The constants are fitted to measurements of all plans of 681 products on an NVIDIA H200, and stay close to those of an earlier fit to
+//! 763 others. `benches/products.py --plans` makes such measurements, and `benches/fit.py` fits the constants. Of products that a fit did not
+//! see, the plans with the least estimated time took 2.4 % longer than the fastest plans, in the geometric mean.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use crate::gemm::body::keeps;
 use crate::gemm::vector::{TILE, TILES};
 
 /// The start of a launch, for kernels that TMA feeds.
-const START: f64 = 2.25;
+const START: f64 = 2.69;
 /// A second pass or a data-parallel launch before it.
-const LAUNCH: f64 = 1.81;
+const LAUNCH: f64 = 1.92;
 /// A launch that packs an operand.
-const PACK: f64 = 1.5;
+const PACK: f64 = 1.39;
 /// A partial sum of a tile, in the second pass.
-const PARTIAL_SUM: f64 = 0.035;
+const PARTIAL_SUM: f64 = 0.027;
 /// Bytes of operands that memory moves in a microsecond.
-const BANDWIDTH: f64 = 3.75e6;
+const BANDWIDTH: f64 = 3.84e6;
 /// Bytes of the result.
-const RESULT_BANDWIDTH: f64 = 3.3e6;
+const RESULT_BANDWIDTH: f64 = 2.9e6;
 /// Bytes of partial sums.
-const PARTIAL_SUMS_BANDWIDTH: f64 = 2.35e6;
+const PARTIAL_SUMS_BANDWIDTH: f64 = 2.67e6;
 /// Bytes that the L2 cache delivers to all multiprocessors: those that the tiles load.
-const CACHE_BANDWIDTH: f64 = 10.2e6;
+const CACHE_BANDWIDTH: f64 = 11.7e6;
 /// Bytes of operands for stream-K. Blocks with different k steps of a tile do not share them in the L2 cache.
-const STREAM_K_BANDWIDTH: f64 = 5.68e6;
+const STREAM_K_BANDWIDTH: f64 = 8.88e6;
 /// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes. Such a row takes two requests to the L2 cache.
-///
-/// The fit finds 1.4e-3. Products that wait for such rows alone take 2.2e-3 to 2.5e-3, and with this number the choices are better.
-const UNALIGNED_ROW: f64 = 2.2e-3;
+const UNALIGNED_ROW: f64 = 1.5e-3;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
-const OUTSIDE: f64 = 0.2;
+const OUTSIDE: f64 = 0.04;
 /// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
-const UNALIGNED_RESULT: f64 = 1e-4;
+const UNALIGNED_RESULT: f64 = 5.9e-5;
 /// The factor of k steps of rows that do not begin at multiples of 16 bytes, for kernels whose threads load.
-const UNALIGNED_THREADS: f64 = 1.63;
+const UNALIGNED_THREADS: f64 = 1.32;
 /// Bytes of MN-major operands that threads load for tiles of 16 x 16: pieces of rows of 32 bytes.
-const SHORT_PIECES_BANDWIDTH: f64 = 1.2e6;
+const SHORT_PIECES_BANDWIDTH: f64 = 1.95e6;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
-const ALONE: f64 = 0.58;
+const ALONE: f64 = 0.623;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
 /// How sharply the time passes from one bound to the other.
@@ -65,43 +63,43 @@ type Costs = (f64, f64);
 /// The costs of tiles of these rows and columns, of operands of so many bytes.
 fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
     match (loads, bytes, tile) {
-        (Loads::Tma, 1, (128, 256)) => (0.596, 4.19),
-        (Loads::Cluster, 1, (128, 256)) => (0.6, 3.6),
-        (Loads::Cluster, 2, (128, 256)) => (0.58, 4.4),
-        (Loads::Tma, 1, (128, 128)) => (0.335, 2.2),
-        (Loads::Tma, 1, (128, 64)) => (0.263, 1.33),
-        (Loads::Tma, 1, (64, 128)) => (0.23, 1.2),
-        (Loads::Tma, 1, (64, 64)) => (0.342, 2.17),
-        (Loads::Tma, 1, (16, 64)) => (0.229, 1.0),
-        (Loads::Tma, 2, (128, 256)) => (0.574, 4.16),
-        (Loads::Tma, 2, (128, 192)) => (0.409, 3.05),
-        (Loads::Tma, 2, (224, 128)) => (0.507, 2.88),
-        (Loads::Tma, 2, (208, 128)) => (0.439, 2.66),
-        (Loads::Tma, 2, (176, 128)) => (0.363, 2.56),
-        (Loads::Tma, 2, (144, 128)) => (0.33, 2.5),
-        (Loads::Tma, 2, (256, 64)) => (0.36, 2.09),
-        (Loads::Tma, 2, (128, 128)) => (0.294, 2.71),
-        (Loads::Tma, 2, (64, 128)) => (0.225, 1.2),
-        (Loads::Tma, 2, (64, 64)) => (0.344, 1.13),
-        (Loads::Tma, 2, (32, 64)) => (0.289, 0.83),
-        (Loads::Tma, 2, (16, 64)) => (0.267, 0.51),
-        (Loads::Tma, 4, (128, 256)) => (0.736, 4.4),
-        (Loads::Tma, 4, (256, 128)) => (0.57, 4.3),
-        (Loads::Tma, 4, (128, 128)) => (0.397, 2.6),
-        (Loads::Tma, 4, (128, 64)) => (0.245, 1.5),
-        (Loads::Tma, 4, (64, 128)) => (0.25, 1.5),
-        (Loads::Tma, 4, (64, 64)) => (0.383, 2.4),
-        (Loads::Tma, 4, (16, 64)) => (0.24, 0.08),
-        (Loads::Tma, 8, (256, 64)) => (1.15, 8.2),
-        (Loads::Tma, 8, (256, 32)) => (0.761, 2.4),
-        (Loads::Threads, 2, (64, 64)) => (2.05, 2.08),
-        (Loads::Threads, 2, (16, 64)) => (1.51, 1.09),
-        (Loads::Threads, 2, (16, 16)) => (1.85, 1.31),
-        (Loads::Threads, 4, (32, 32)) => (1.5, 2.54),
-        (Loads::Threads, 8, (64, 64)) => (1.63, 4.8),
-        (Loads::Threads, 8, (32, 32)) => (0.77, 3.0),
-        (Loads::Vector, _, (1, 64) | (64, 1)) => (2.16, 1.37),
-        (Loads::Vector, _, (1, 2) | (2, 1)) => (3.19, 1.2),
+        (Loads::Tma, 1, (128, 256)) => (0.609, 3.93),
+        (Loads::Cluster, 1, (128, 256)) => (0.683, 3.31),
+        (Loads::Cluster, 2, (128, 256)) => (0.649, 2.92),
+        (Loads::Tma, 1, (128, 128)) => (0.372, 2.09),
+        (Loads::Tma, 1, (128, 64)) => (0.32, 1.17),
+        (Loads::Tma, 1, (64, 128)) => (0.275, 1.48),
+        (Loads::Tma, 1, (64, 64)) => (0.274, 1.9),
+        (Loads::Tma, 1, (16, 64)) => (0.231, 0.757),
+        (Loads::Tma, 2, (128, 256)) => (0.608, 3.45),
+        (Loads::Tma, 2, (128, 192)) => (0.424, 2.8),
+        (Loads::Tma, 2, (224, 128)) => (0.525, 3.02),
+        (Loads::Tma, 2, (208, 128)) => (0.508, 3.12),
+        (Loads::Tma, 2, (176, 128)) => (0.428, 3.1),
+        (Loads::Tma, 2, (144, 128)) => (0.393, 2.99),
+        (Loads::Tma, 2, (256, 64)) => (0.415, 1.62),
+        (Loads::Tma, 2, (128, 128)) => (0.351, 1.84),
+        (Loads::Tma, 2, (64, 128)) => (0.199, 1.35),
+        (Loads::Tma, 2, (64, 64)) => (0.282, 1.1),
+        (Loads::Tma, 2, (32, 64)) => (0.25, 0.894),
+        (Loads::Tma, 2, (16, 64)) => (0.223, 0.49),
+        (Loads::Tma, 4, (128, 256)) => (0.577, 4.36),
+        (Loads::Tma, 4, (256, 128)) => (0.569, 3.99),
+        (Loads::Tma, 4, (128, 128)) => (0.384, 2.22),
+        (Loads::Tma, 4, (128, 64)) => (0.27, 1.4),
+        (Loads::Tma, 4, (64, 128)) => (0.215, 1.54),
+        (Loads::Tma, 4, (64, 64)) => (0.329, 2.08),
+        (Loads::Tma, 4, (16, 64)) => (0.313, 0.08),
+        (Loads::Tma, 8, (256, 64)) => (1.07, 7.72),
+        (Loads::Tma, 8, (256, 32)) => (0.731, 2.44),
+        (Loads::Threads, 2, (64, 64)) => (1.96, 1.96),
+        (Loads::Threads, 2, (16, 64)) => (1.43, 1.57),
+        (Loads::Threads, 2, (16, 16)) => (2.06, 1.66),
+        (Loads::Threads, 4, (32, 32)) => (1.52, 2.29),
+        (Loads::Threads, 8, (64, 64)) => (1.79, 4.78),
+        (Loads::Threads, 8, (32, 32)) => (0.727, 2.85),
+        (Loads::Vector, _, (1, 64) | (64, 1)) => (2.08, 1.38),
+        (Loads::Vector, _, (1, 2) | (2, 1)) => (3.24, 1.22),
         // A shape that was not measured.
         (_, _, (rows, columns)) => {
             let area = (rows * columns) as f64 / (128.0 * 256.0);
@@ -137,12 +135,14 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let (mut step, mut tile) = costs(plan.loads, bytes, (plan.rows, plan.columns));
     let (multiprocessors, resident) = (f64::from(multiprocessors), f64::from(plan.resident_blocks()));
     match plan.loads {
-        Loads::Tma | Loads::Cluster if !problem.is_aligned(STEP_BYTES) => {
+        Loads::Tma | Loads::Cluster => {
+            let [a_is_aligned, b_is_aligned] = problem.are_aligned(STEP_BYTES);
+            let of_a = if a_is_aligned { 0 } else { plan.rows };
             // Blocks of a cluster load the columns together.
-            let rows = (plan.rows + plan.columns / plan.loads.cluster_rows()) as f64;
-            step = larger(step, UNALIGNED_ROW * rows * resident);
+            let of_b = if b_is_aligned { 0 } else { plan.columns / plan.loads.cluster_rows() };
+            step = larger(step, UNALIGNED_ROW * resident * (of_a + of_b) as f64);
         }
-        Loads::Threads | Loads::Vector if problem.packed_bytes != [0, 0] => step *= UNALIGNED_THREADS,
+        Loads::Threads | Loads::Vector if problem.is_unaligned => step *= UNALIGNED_THREADS,
         _ => {}
     }
     if !wgmma {
@@ -170,8 +170,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         memory = larger(memory, loaded_bytes(problem, plan, steps, stay) / CACHE_BANDWIDTH);
         tile += OUTSIDE * resident * steps_outside(problem, plan, steps, stay);
     } else if (plan.rows, plan.columns) == (16, 16) {
-        let bandwidth =
-            SHORT_PIECES_BANDWIDTH / if problem.packed_bytes == [0, 0] { 1.0 } else { UNALIGNED_THREADS };
+        let bandwidth = SHORT_PIECES_BANDWIDTH / if problem.is_unaligned { UNALIGNED_THREADS } else { 1.0 };
         memory = larger(memory, bytes_of_short_pieces(problem, plan) / bandwidth);
     }
     // Partial sums of split-K have rows of their own.
@@ -322,9 +321,11 @@ mod tests {
 
     #[test]
     fn small_operands_that_tma_cannot_read_are_not_packed() {
-        let unaligned = Problem { packed_bytes: [100 * 101 * 2; 2], ..problem([1, 100, 100, 101]) };
+        let packed =
+            |bytes, sizes| Problem { packed_bytes: [bytes; 2], is_unaligned: true, ..problem(sizes) };
+        let unaligned = packed(100 * 101 * 2, [1, 100, 100, 101]);
         assert_eq!(best(unaligned).loads, Loads::Threads);
-        let large = Problem { packed_bytes: [5001 * 5001 * 2; 2], ..problem([1, 5001, 5001, 5001]) };
+        let large = packed(5001 * 5001 * 2, [1, 5001, 5001, 5001]);
         assert_eq!(best(large).loads, Loads::Tma);
     }
 

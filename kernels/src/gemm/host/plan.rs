@@ -160,6 +160,8 @@ pub(super) struct Problem {
     pub(super) packed_bytes: [usize; 2],
     /// The storage of the operands that threads read, if their elements are neighbours in memory along rows or columns.
     pub(super) in_place: Option<[Major; 2]>,
+    /// Whether rows of an operand, as it lies in memory, do not begin at multiples of 16 bytes.
+    pub(super) is_unaligned: bool,
     /// Whether an array has 2³² elements or more, padding included. Only TMA reaches all of them.
     pub(super) is_huge: bool,
     /// Whether 8-bit floats may accumulate in tensor cores alone.
@@ -235,7 +237,7 @@ impl Problem {
                 Loads::Threads => is_high || problem.tiles_of(config.rows, config.columns) <= SMALL_TILES,
                 Loads::Tma => is_high,
                 // Elsewhere clusters are a few per cent slower.
-                Loads::Cluster => problem.rows > config.rows && !problem.is_aligned(LINE_BYTES),
+                Loads::Cluster => problem.rows > config.rows && problem.are_aligned(LINE_BYTES) != [true; 2],
             };
             serves && problem.multiplies(config)
         })
@@ -250,17 +252,18 @@ impl Problem {
         })
     }
 
-    /// Whether the rows of operands that are not packed begin at multiples of so many bytes, if they have no padding.
-    pub(super) fn is_aligned(&self, bytes: usize) -> bool {
+    /// Whether the rows of operands A and B begin at multiples of so many bytes, if they have no padding. Those of packed operands do.
+    pub(super) fn are_aligned(&self, bytes: usize) -> [bool; 2] {
         let a = if self.a == Major::Row { self.depth } else { self.rows };
         let b = if self.b == Major::Row { self.columns } else { self.depth };
         let is_aligned = |length: usize| (length * self.element_bytes[0]).is_multiple_of(bytes);
-        (is_aligned(a) || self.packed_bytes[0] > 0) && (is_aligned(b) || self.packed_bytes[1] > 0)
+        [is_aligned(a) || self.packed_bytes[0] > 0, is_aligned(b) || self.packed_bytes[1] > 0]
     }
 
-    /// Whether there is a plan.
-    pub(super) fn has_plan(&self, direct: &[TileConfig], partial_sums: &[TileConfig]) -> bool {
-        self.direct(direct).next().is_some() || self.serving(partial_sums).next().is_some()
+    /// Whether there is a plan, and whether TMA loads the operands of one.
+    pub(super) fn has_plan(&self, direct: &[TileConfig], partial_sums: &[TileConfig]) -> [bool; 2] {
+        let loads = || self.direct(direct).chain(self.serving(partial_sums)).map(|config| config.loads);
+        [loads().next().is_some(), loads().any(Loads::is_by_tma)]
     }
 
     /// All plans, for waves of `blocks` blocks.
@@ -370,6 +373,7 @@ pub(super) mod tests {
             b,
             packed_bytes: [0; 2],
             in_place: Some([a, b]),
+            is_unaligned: false,
             is_huge: false,
             fast: false,
             beta: false,
