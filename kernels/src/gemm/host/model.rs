@@ -28,7 +28,7 @@ const PARTIAL_SUMS_BANDWIDTH: f64 = 2.67e6;
 /// Bytes that the L2 cache delivers to all multiprocessors: those that the tiles load.
 const CACHE_BANDWIDTH: f64 = 11.7e6;
 /// Bytes of operands for stream-K. Blocks with different k steps of a tile do not share them in the L2 cache.
-const STREAM_K_BANDWIDTH: f64 = 8.88e6;
+const STREAM_K_BANDWIDTH: f64 = 5.68e6;
 /// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes. Such a row takes two requests to the L2 cache.
 const UNALIGNED_ROW: f64 = 1.5e-3;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
