@@ -142,6 +142,7 @@ class Plans:
 
     @staticmethod
     def row(index, product, plan, tiles):
+        """A plan's numbers: counts, and megabytes."""
         tile_rows, tile_columns, loads, cut = plan
         rows, columns, depth = product.sizes
         by_tma, cluster = loads in BY_TMA, cluster_rows(plan)
@@ -151,9 +152,12 @@ class Plans:
         count = cluster * math.ceil(rows / tile_rows / cluster) * math.ceil(columns / tile_columns)
         full, rest = divmod(count, MULTIPROCESSORS)
         pieces = product.bytes_of_short_pieces(plan) if (loads, tile_rows, tile_columns) == (1, 16, 16) else 0
-        launches, sums, splits = {0: (0, 0, 0), 1: (1, 4 * rows * columns * cut, cut), -1: (
-            1 + (full > 0), 4 * tile_rows * tile_columns * min(MULTIPROCESSORS + rest, 2 * MULTIPROCESSORS),
-            MULTIPROCESSORS / max(1, rest))}[(cut > 0) - (cut < 0)]
+        launches, sums, splits = 0, 0, 0
+        if cut > 0:
+            launches, sums, splits = 1, 4 * rows * columns * cut, cut
+        elif cut < 0:
+            launches, splits = 1 + (full > 0), MULTIPROCESSORS / max(1, rest)
+            sums = 4 * tile_rows * tile_columns * min(MULTIPROCESSORS + rest, 2 * MULTIPROCESSORS)
         packs = [packed for packed in product.packed if packed and by_tma]
         return dict(
             product=index, tile=tiles[product.tile(plan)], by_tma=by_tma, by_unaligned_threads=not by_tma and product.unaligned,
