@@ -418,6 +418,12 @@ pub(super) mod tests {
         assert!(has(128, &wide) && has(128 * 9, &wide));
         assert!(!has(128 * 8, &wide), "a wave that is full");
         assert!(has(128, &[]) && !has(128 * 9, &[]), "no kernel for the waves before");
+        let unaligned = |direct: &[TileConfig]| {
+            Problem { depth: 648, ..problem(128 * 9) }.has_stream_k(&wide[0], direct, 8)
+        };
+        let clusters = [wide.clone(), configs(&[[128, 256]], Loads::Cluster)].concat();
+        assert!(has(128 * 9, &clusters) && unaligned(&wide));
+        assert!(!unaligned(&clusters), "clusters are faster");
         let (loads, decomposition) = (Loads::Tma, Decomposition::StreamK);
         assert_eq!(problem(128 * 9).whole(Plan { loads, rows: 128, columns: 256, decomposition }, 8), 8);
     }
