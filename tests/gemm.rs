@@ -336,8 +336,8 @@ fn whole_waves_come_before_the_last_one() {
             // Tiles for one wave and about half of the next.
             let rows = (blocks * 3 / 2 + 1).div_ceil(batches);
             let rows = if (rows * batches).is_multiple_of(blocks) { rows + 1 } else { rows };
-            // Rows of the operands, or of their copies, begin at multiples of 128 bytes. Elsewhere clusters take the place of these waves.
-            let [m, n, k] = [rows * 128 - 5, 192, 300];
+            // Rows of the operands begin at multiples of 128 bytes. Elsewhere clusters take the place of these waves.
+            let [m, n, k] = [rows * 128 - 5, 192, 320];
             let a = Matrices::<i8>::random(device, &mut random, [batches, m, k], false);
             let b = Matrices::<i8>::random(device, &mut random, [1, k, n], true);
             let (x, y) = (
