@@ -336,14 +336,9 @@ fn whole_waves_come_before_the_last_one() {
             // Tiles for one wave and about half of the next.
             let rows = (blocks * 3 / 2 + 1).div_ceil(batches);
             let rows = if (rows * batches).is_multiple_of(blocks) { rows + 1 } else { rows };
-            // Rows of the operands begin at multiples of 128 bytes. Elsewhere clusters take the place of these waves.
-            let [m, n, k] = [rows * 128 - 5, 192, 320];
+            let [m, n, k] = [rows * 128 - 5, 200, 300];
             let a = Matrices::<i8>::random(device, &mut random, [batches, m, k], false);
             let b = Matrices::<i8>::random(device, &mut random, [1, k, n], true);
-            let (x, y) = (
-                Matrices::<f16>::random(device, &mut random, [batches, m, k], false),
-                Matrices::<f16>::random(device, &mut random, [batches, k, n], false),
-            );
             let [whole, last_wave] =
                 [Decomposition::DataParallel, Decomposition::StreamK].map(|decomposition| {
                     let mut c = Tensor::<i32, 3>::poisoned(device, [batches, m, n]).unwrap();
@@ -352,6 +347,12 @@ fn whole_waves_come_before_the_last_one() {
                     c.to_vec().unwrap()
                 });
             assert!(whole == last_wave, "{device}: {batches} x {m} x {n} of i8");
+            // Rows of the copy of `x` and those of `y` begin at multiples of 128 bytes. Elsewhere clusters take the place of these waves.
+            let n = 192;
+            let (x, y) = (
+                Matrices::<f16>::random(device, &mut random, [batches, m, k], true),
+                Matrices::<f16>::random(device, &mut random, [batches, k, n], false),
+            );
             let [whole, last_wave] =
                 [Decomposition::DataParallel, Decomposition::StreamK].map(|decomposition| {
                     let mut c = Tensor::<f16, 3>::poisoned(device, [batches, m, n]).unwrap();

@@ -215,13 +215,15 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             ];
             Problem { a: a_major, b: b_major, packed_bytes: bytes, ..problem }
         };
-        let planned = storages.into_iter().map(packed).filter_map(|problem| {
-            let [has_plan, by_tma] = problem.has_plan(&available.direct, &available.partial_sums);
-            has_plan.then_some((!by_tma, problem.packed_bytes.into_iter().sum::<usize>(), problem))
-        });
-        // Threads read the present storage, whatever TMA reads. Of equals the first one remains.
-        match planned.min_by_key(|&(without_tma, bytes, _)| (without_tma, bytes)) {
-            Some((_, _, problem)) => Ok(problem),
+        let mut problems = storages.map(packed);
+        problems.sort_by_key(|problem| problem.packed_bytes.into_iter().sum::<usize>());
+        let find = |is_wanted: fn(Loads) -> bool| {
+            let mut problems = problems.into_iter();
+            problems.find(|problem| problem.loads(&available.direct, &available.partial_sums).any(is_wanted))
+        };
+        // Threads read the present storage, whatever TMA reads.
+        match find(Loads::is_by_tma).or_else(|| find(|_| true)) {
+            Some(problem) => Ok(problem),
             None => refuse("there is no kernel for this product".into()),
         }
     }

@@ -226,7 +226,7 @@ impl Problem {
     }
 
     /// The configurations that serve this product.
-    fn serving<'f>(&self, configs: &'f [TileConfig]) -> impl Iterator<Item = &'f TileConfig> + Clone {
+    fn serving<'f>(&self, configs: &'f [TileConfig]) -> impl Iterator<Item = &'f TileConfig> {
         let problem = *self;
         configs.iter().filter(move |config| {
             let is_high = config.rows >= MANY_ROWS || problem.rows <= FEW_TILES * config.rows;
@@ -244,7 +244,7 @@ impl Problem {
     }
 
     /// The configurations that serve this product and store the result.
-    fn direct<'f>(&self, configs: &'f [TileConfig]) -> impl Iterator<Item = &'f TileConfig> + Clone {
+    fn direct<'f>(&self, configs: &'f [TileConfig]) -> impl Iterator<Item = &'f TileConfig> {
         let beta = self.beta;
         // Larger tiles leave no registers for the previous elements of the result.
         self.serving(configs).filter(move |config| {
@@ -260,10 +260,13 @@ impl Problem {
         [is_aligned(a) || self.packed_bytes[0] > 0, is_aligned(b) || self.packed_bytes[1] > 0]
     }
 
-    /// Whether there is a plan, and whether TMA loads the operands of one.
-    pub(super) fn has_plan(&self, direct: &[TileConfig], partial_sums: &[TileConfig]) -> [bool; 2] {
-        let loads = || self.direct(direct).chain(self.serving(partial_sums)).map(|config| config.loads);
-        [loads().next().is_some(), loads().any(Loads::is_by_tma)]
+    /// How the plans load the operands.
+    pub(super) fn loads<'f>(
+        &self,
+        direct: &'f [TileConfig],
+        partial_sums: &'f [TileConfig],
+    ) -> impl Iterator<Item = Loads> {
+        self.direct(direct).chain(self.serving(partial_sums)).map(|config| config.loads)
     }
 
     /// All plans, for waves of `blocks` blocks.
@@ -311,10 +314,8 @@ impl Problem {
         let is_whole = |other: &TileConfig| {
             [other.rows, other.columns] == [config.rows, config.columns] && other.loads == config.loads
         };
-        let has_waves = || {
-            let mut direct = self.direct(direct);
-            direct.clone().any(is_whole) && direct.all(|config| config.loads != Loads::Cluster)
-        };
+        let is_of_clusters = |other: &TileConfig| other.loads == Loads::Cluster;
+        let has_waves = || self.direct(direct).any(is_whole) && !self.direct(direct).any(is_of_clusters);
         // The second pass has tiles of 16 x 128 and counts in 32 bits. It assumes the tile order of `body.rs`.
         config.loads == Loads::Tma
             && config.group == GROUP
