@@ -148,6 +148,9 @@ impl<B: Block> WarpRoles<B> {
                 if threads::lane(execution::thread() as u32) == 0 {
                     producers.close::<B>(cx.number_in_group());
                 }
+                if const { B::CLUSTER_SIZE > 1 } {
+                    cluster::barrier();
+                }
             } else {
                 match const { registers_moved::<B>() } {
                     Some(Moved::ToTwo) => barriers::setmaxnreg_dec::<40>(),
@@ -157,11 +160,12 @@ impl<B: Block> WarpRoles<B> {
                 let number = warp - B::CONSUMERS * warps;
                 if number < R::COUNT && barriers::elect_sync() {
                     producers.produce::<B>(number, loads, cx.block_of_cluster());
+                    // Until here the blocks of a cluster arrive at each other's barriers. The other lanes have exited, and the barrier does not wait for
+                    // them. If they met this one again, `ptxas` would let it yield to them in each step.
+                    if const { B::CLUSTER_SIZE > 1 } {
+                        cluster::barrier();
+                    }
                 }
-            }
-            if const { B::CLUSTER_SIZE > 1 } {
-                // Until here the blocks of a cluster arrive at each other's barriers.
-                cluster::barrier();
             }
         }
     }

@@ -10,11 +10,11 @@ unsafe extern "unadjusted" {
     fn barrier_cluster_wait();
 }
 
-/// `barrier.cluster.arrive` and `barrier.cluster.wait`: waits for all threads of the cluster, and makes their earlier memory accesses
-/// visible to each other.
+/// `barrier.cluster.arrive` and `barrier.cluster.wait`: waits for all threads of the cluster that have not exited, and makes their earlier
+/// memory accesses visible to each other.
 ///
 /// # Safety
-/// Every thread of the cluster's blocks executes this same call.
+/// Every thread of the cluster's blocks executes it once, or exits.
 #[inline(always)]
 pub unsafe fn barrier() {
     // SAFETY: the empty asm has no effect; the caller vouches for the threads. Without `.aligned` the threads of a warp need not have

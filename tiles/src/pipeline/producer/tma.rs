@@ -131,8 +131,8 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         let consumers = const { B::CONSUMERS * B::CLUSTER_SIZE };
         let mut filling = Filling { next: Position::FIRST, filled: 0, count: 0 };
         let mut left = None;
-        // Internal iteration: the iterator of a `flat_map` becomes a loop within a loop.
-        let _ = loads.try_for_each(|tiles| {
+        // Internal iteration: the iterator of a `flat_map` becomes a loop within a loop. An iterator can define `all` by itself, and no `try_fold`.
+        loads.all(|tiles| {
             // SAFETY: the barriers are initialised. The previous round of a block's `empty` is complete when all its warps have released
             // the stage or, in the first round, from the beginning. A block arrives at `closed` after its last read. The stage then
             // belongs to the producers until the bytes have arrived.
@@ -141,11 +141,11 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
                     if const { B::CLUSTER_SIZE > 1 } {
                         left = Some(tiles);
                     }
-                    return Err(());
+                    return false;
                 }
                 self.fill::<B, _>(&mut filling, tiles, block);
             }
-            Ok(())
+            true
         });
         // SAFETY: the ring is initialised.
         unsafe { self.report_failure() };
