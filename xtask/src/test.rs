@@ -19,6 +19,8 @@ pub(crate) struct Options {
 enum Group {
     /// The kernels' PTX, with NVIDIA's assembler.
     Ptx,
+    /// The PTX for all generations of GPUs, for every night; not among all groups.
+    PtxNightly,
     /// A user's crate and what the template makes, with the crates as they are published.
     Consumer,
     /// The same on a machine without device toolchain.
@@ -37,6 +39,7 @@ impl Group {
     fn title(self) -> &'static str {
         match self {
             Self::Ptx => "PTX",
+            Self::PtxNightly => "PTX, every night",
             Self::Consumer => "a user's crate and the template, with the published crates",
             Self::WithoutToolchain => "a machine without device toolchain",
             Self::Miri => "undefined behaviour, by Miri",
@@ -50,7 +53,7 @@ impl Group {
 /// Runs the tests, all of them even if one group fails.
 pub(crate) fn run(options: &Options) -> Result {
     let is_meant = |group: Group| match group {
-        Group::MiriNightly | Group::Platforms => options.groups.contains(&group),
+        Group::PtxNightly | Group::MiriNightly | Group::Platforms => options.groups.contains(&group),
         _ => options.groups.is_empty() || options.groups.contains(&group),
     };
     let mut steps = Steps::new("groups of tests");
@@ -60,14 +63,19 @@ pub(crate) fn run(options: &Options) -> Result {
         }
     };
     // Each of these keeps one core busy for minutes, and cargo leaves one idle now and then.
-    let mut ptx = (is_meant(Group::Ptx) && toolchain::assembler().is_some()).then(|| Beside::start([ptx()]));
+    let mut ptx =
+        (is_meant(Group::Ptx) && toolchain::assembler().is_some()).then(|| Beside::start([ptx_checks(&[])]));
     let mut miri = (is_meant(Group::Miri) && has_miri()).then(|| Beside::start(interpreted(&MIRI)));
     step(Group::Consumer, &mut published::test);
     step(Group::WithoutToolchain, &mut without_toolchain::run);
     step(Group::Workspace, &mut workspace);
     step(Group::Ptx, &mut || match ptx.take() {
         Some(running) => running.finish(),
-        None => Ok(Outcome::Skipped("no `ptxas`: type `cargo xtask setup --checks`".to_owned())),
+        None => Ok(without_assembler()),
+    });
+    step(Group::PtxNightly, &mut || match toolchain::assembler().is_some() {
+        true => run_all([ptx_checks(&["--nightly"])]),
+        false => Ok(without_assembler()),
     });
     step(Group::Miri, &mut || match miri.take() {
         Some(running) => running.finish(),
@@ -96,10 +104,14 @@ fn workspace() -> Result<Outcome> {
 }
 
 /// This program's own checks of PTX.
-fn ptx() -> Command {
+fn ptx_checks(options: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
-    command.arg("ptx");
+    command.arg("ptx").args(options);
     command
+}
+
+fn without_assembler() -> Outcome {
+    Outcome::Skipped("no `ptxas`: type `cargo xtask setup --checks`".to_owned())
 }
 
 /// The tests of a package that Miri interprets, and the flags of Miri.

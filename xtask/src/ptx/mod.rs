@@ -1,6 +1,6 @@
 //! `ptx`: checks of the generated code that need no GPU.
 //!
-//! The kernels are compiled for three generations of GPUs and assembled with NVIDIA's assembler, `ptxas`. A kernel
+//! The kernels are compiled for three generations of GPUs (the newest every night) and assembled with NVIDIA's assembler, `ptxas`. A kernel
 //! fails that touches local memory, calls a function, takes more registers than it is allowed, or has lost one of
 //! its 128-bit accesses. For a few small kernels the whole PTX is compared with a file: they show in full what the
 //! library's abstractions cost.
@@ -24,6 +24,8 @@ struct Kernels {
     folder: &'static str,
     /// For which architectures it is compiled, with which features.
     builds: &'static [(&'static [Arch], &'static [&'static str])],
+    /// For which ones besides every night, without features.
+    nightly: &'static [Arch],
     /// Whether the crate is only checked if it is named: its kernels take many minutes.
     if_named: bool,
     /// The most seconds of a processor that a kernel may take to compile, on the average of its crate and for all
@@ -31,34 +33,49 @@ struct Kernels {
     budget: f64,
 }
 
-/// The crates: the ready-made kernels for the oldest supported architecture, for Hopper with its own instructions, and for the
+/// The crates: the ready-made kernels for the oldest supported architecture and for Hopper with its own instructions, and every night for the
 /// newest; products of matrices, which take a minute for each, for Hopper, where most registers are in use. A thousand test
 /// kernels are checked for the one that they are tested on, and only if they are named: they take a quarter of an hour. The quickstart's kernels
 /// are checked for the one that they are compiled for. Thread-level kernels
 /// are made of the same instructions everywhere, and checked for the oldest. Streamed products take other instructions on
-/// each generation, all of which are looked at; they are long, and take longer.
+/// each generation, all of which are looked at, the later ones of 8.x and 12.x every night; they are long, and take longer.
 const CRATES: [Kernels; 5] = [
     Kernels {
         folder: "kernels",
-        builds: &[(&[Arch::Sm80, Arch::Sm120], &[]), (&[Arch::Sm90a], &["gemm"])],
+        builds: &[(&[Arch::Sm80], &[]), (&[Arch::Sm90a], &["gemm"])],
+        nightly: &[Arch::Sm120],
         if_named: false,
         budget: 1.5,
     },
     Kernels {
         folder: "examples/digits/kernels",
         builds: &[(&[Arch::Sm80], &[])],
+        nightly: &[],
         if_named: false,
         // So few that the library counts, which is compiled with them.
         budget: 10.0,
     },
     Kernels {
         folder: "tests/streams",
-        builds: &[(&[Arch::Sm80, Arch::Sm89, Arch::Sm90a, Arch::Sm120], &[])],
+        builds: &[(&[Arch::Sm80, Arch::Sm90a], &[])],
+        nightly: &[Arch::Sm89, Arch::Sm120],
         if_named: false,
         budget: 10.0,
     },
-    Kernels { folder: "tests/threads", builds: &[(&[Arch::Sm80], &[])], if_named: false, budget: 3.0 },
-    Kernels { folder: TEST_KERNELS, builds: &[(&[Arch::Sm80], &[])], if_named: true, budget: 1.5 },
+    Kernels {
+        folder: "tests/threads",
+        builds: &[(&[Arch::Sm80], &[])],
+        nightly: &[],
+        if_named: false,
+        budget: 3.0,
+    },
+    Kernels {
+        folder: TEST_KERNELS,
+        builds: &[(&[Arch::Sm80], &[])],
+        nightly: &[],
+        if_named: true,
+        budget: 1.5,
+    },
 ];
 const TEST_KERNELS: &str = "tests/kernels";
 
@@ -68,6 +85,9 @@ pub(crate) struct Options {
     /// Takes what the kernels are now for what is expected from now on.
     #[arg(long)]
     bless: bool,
+    /// Also for the architectures of every night. What is expected is taken from all of them.
+    #[arg(long)]
+    nightly: bool,
     /// Only this crate of kernels. Without it, all but `tests/kernels`.
     #[arg(value_parser = CRATES.map(|kernels| kernels.folder))]
     folder: Option<String>,
@@ -86,11 +106,15 @@ pub(crate) fn run(options: &Options) -> Result {
         Some(only) => only == meant.folder,
         None => !meant.if_named,
     };
-    for Kernels { folder, builds, budget, .. } in CRATES.into_iter().filter(is_meant) {
+    let by_night = options.nightly || options.bless;
+    for Kernels { folder, builds, nightly, budget, .. } in CRATES.into_iter().filter(is_meant) {
         let before = processor_seconds();
         let mut images = Vec::new();
         for (archs, features) in builds {
             images.extend(compile(folder, archs, features)?);
+        }
+        if by_night && !nightly.is_empty() {
+            images.extend(compile(folder, nightly, &[])?);
         }
         let seconds = processor_seconds().zip(before).map(|(now, before)| now - before);
         let reports = assembler.assemble_all(images.iter().map(|image| (&*image.path, image.arch)))?;
