@@ -2,7 +2,8 @@
 //!
 //! Operands A and B are swapped, as in [`swap_ab`](super::swap_ab): 128 columns of `b` are the rows of the accumulators, and the rows of `a` are
 //! their columns, of which `wgmma` multiplies any number. So few tiles share out the rows of a product evenly: 669 rows are four tiles of 176,
-//! but six of 128. A tile of `c` is the transpose of the accumulators. Its way to memory is the epilogue buffer, which `stmatrix` transposes into.
+//! but six of 128. `half` kernels have 64 columns and one consumer warpgroup: 142 rows of a product with 4096 columns are 128 tiles of 96 x 64, a tile for
+//! nearly each multiprocessor of an H200. A tile of `c` is the transpose of the accumulators. Its way to memory is the epilogue buffer, which `stmatrix` transposes into.
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
@@ -23,4 +24,14 @@ gemm_table!(instances!(rows_nn (swapped_kernel!
     /// As [`gemm_nn`](super::kernels::gemm_nn), in tiles of any multiple of 16 rows, with operands A and B swapped.
     gemm_rows_nn [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, b [K x N] transposed,
     |acc| acc.transposed_accumulators(), buffer 2;
+) [] ();));
+gemm_table!(instances!(half_rows_nt (swapped_kernel!
+    /// As [`gemm_rows_nt`], with one consumer warpgroup.
+    gemm_half_rows_nt [threads = 128, producer = 32, min_blocks = 1], group GROUP, stages AUTOMATIC, b [N x K],
+    |acc| acc.transposed_accumulators(), buffer 1;
+) [] ();));
+gemm_table!(instances!(half_rows_nn (swapped_kernel!
+    /// As [`gemm_rows_nn`], with one consumer warpgroup.
+    gemm_half_rows_nn [threads = 128, producer = 32, min_blocks = 1], group GROUP, stages AUTOMATIC, b [K x N] transposed,
+    |acc| acc.transposed_accumulators(), buffer 1;
 ) [] ();));

@@ -9,9 +9,8 @@
 /// stream-K). `split_by_threads` allows them for `threads` kernels, and `whole` allows data-parallel launches alone. The kernels for these types follow the brackets. An entry is a kernel, the
 /// rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
 ///
-/// `compact` and `deep` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `cluster` kernels are for rows of operands that do not begin at
-/// multiples of 128 bytes, on GPUs with warpgroups. `rows` kernels have tiles of any multiple of 16
-/// rows. The threads of `threads` kernels load the operands, those of `ahead` kernels copy them. The accumulation of both is never
+/// `compact` and `deep` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `cluster` kernels are for GPUs with
+/// warpgroups. `rows` kernels have tiles of any multiple of 16 rows, with two consumer warpgroups, and `half_rows` kernels have one. The threads of `threads` kernels load the operands, those of `ahead` kernels copy them. The accumulation of both is never
 /// promoted. `vector` and `column` kernels are for results of one row and of one column; an entry has the depth of one of the tiles that
 /// they load at a time. The letter in their names is the operand that is a matrix.
 ///
@@ -29,6 +28,7 @@ macro_rules! gemm_table {
             tt 128 256 64 false, cluster_tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
             rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
             rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
+            half_rows_nn 96 64 64 false, half_rows_nt 96 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
@@ -38,12 +38,13 @@ macro_rules! gemm_table {
             vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
 
             [f16 f16 f32 f32 split_k]
-            nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
+            nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, cluster_tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, cluster_tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
             rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
             rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
+            half_rows_nn 96 64 64 false, half_rows_nt 96 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
@@ -59,6 +60,7 @@ macro_rules! gemm_table {
             tt 128 256 64 false, cluster_tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
             rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
             rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
+            half_rows_nn 96 64 64 false, half_rows_nt 96 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
@@ -68,12 +70,13 @@ macro_rules! gemm_table {
             vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
 
             [bf16 bf16 f32 f32 split_k]
-            nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
+            nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
+            tn 128 256 64 false, cluster_tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, cluster_tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
             rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
             rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
+            half_rows_nn 96 64 64 false, half_rows_nt 96 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
@@ -83,23 +86,23 @@ macro_rules! gemm_table {
             vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
 
             [tf32 tf32 f32 f32 split_k]
-            nt 128 256 32 false, nt 128 128 32 false, swap_ab_nn 256 128 32 false, swap_ab_nn 128 128 32 false,
-            tt 128 256 32 false, tt 128 128 32 false,
+            nt 128 256 32 false, cluster_nt 128 256 32 false, nt 128 128 32 false, swap_ab_nn 256 128 32 false, swap_ab_nn 128 128 32 false,
+            tt 128 256 32 false, cluster_tt 128 256 32 false, tt 128 128 32 false,
             narrow_nt 16 64 32 false, narrow_nt 64 64 32 false, narrow_nn 16 64 32 false, narrow_nn 64 64 32 false,
             nt 128 64 32 false, deep_nt 64 128 32 false,
             threads_nn 32 32 64 false, threads_nt 32 32 64 false, threads_tn 32 32 64 false, threads_tt 32 32 64 false,
 
             [f8e4m3 f8e4m3 f32 f16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 bf16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 f32 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 64 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e5m2 f8e5m2 f32 f16 whole]
             nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
@@ -223,6 +226,12 @@ macro_rules! instances {
     };
     (rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
+    };
+    (half_rows_nn $then:tt [$($done:tt)*] ($($types:tt)*); half_rows_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(half_rows_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
+    };
+    (half_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); half_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(half_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
     };
     (swap_ab_nn $then:tt [$($done:tt)*] ($($types:tt)*); swap_ab_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(swap_ab_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);

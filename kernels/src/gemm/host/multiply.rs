@@ -16,7 +16,7 @@ use crate::gemm::kernels::{
     gemm_nt, gemm_tn, gemm_tt,
 };
 use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
-use crate::gemm::rows::{gemm_rows_nn, gemm_rows_nt};
+use crate::gemm::rows::{gemm_half_rows_nn, gemm_half_rows_nt, gemm_rows_nn, gemm_rows_nt};
 use crate::gemm::scheduler::TileRange;
 use crate::gemm::split_k::{reduce_split_k, reduce_stream_k};
 use crate::gemm::swap_ab::{self, gemm_swap_ab_nn};
@@ -226,6 +226,8 @@ macro_rules! entry {
     (narrow_nt $($rest:tt)*) => { candidate!(gemm_narrow_nt Tma (Row, Column) $($rest)*) };
     (rows_nn $($rest:tt)*) => { candidate!(gemm_rows_nn Tma (Row, Row) $($rest)*) };
     (rows_nt $($rest:tt)*) => { candidate!(gemm_rows_nt Tma (Row, Column) $($rest)*) };
+    (half_rows_nn $($rest:tt)*) => { candidate!(gemm_half_rows_nn Tma (Row, Row) $($rest)*) };
+    (half_rows_nt $($rest:tt)*) => { candidate!(gemm_half_rows_nt Tma (Row, Column) $($rest)*) };
     (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };
     (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };
     (ahead_nn $($rest:tt)*) => { candidate!(gemm_ahead_nn Threads (Row, Row) $($rest)*) };
