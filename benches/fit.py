@@ -26,7 +26,7 @@ RING_BYTES, MOST_STAGES = 194 * 1024, 8
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "launch", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
-             "short_pieces_bandwidth", "stream_k_bandwidth", "unaligned_row", "outside", "unaligned_result", "unaligned_threads", "alone"]
+             "beside_lines", "short_pieces_bandwidth", "stream_k_bandwidth", "unaligned_row", "outside", "unaligned_result", "unaligned_threads", "alone"]
 # The kernels, as benches/library/src/gemm.rs numbers them.
 LOADS = ["Tma", "Threads", "Vector", "Cluster"]
 # Those that TMA feeds.
@@ -89,12 +89,14 @@ class Product:
         return may and rows <= tile_rows, may and columns <= tile_columns
 
     def loaded_bytes(self, plan):
-        """`loaded_bytes` of model.rs."""
+        """The bytes of `loaded_bytes` of model.rs, and those of rows beside lines among them."""
         (rows, columns, depth), (tile_rows, tile_columns, *_) = self.sizes, plan
         side, (a_stays, b_stays) = min(BOX_ROWS, tile_rows), self.stay(plan)
-        loads = ((not a_stays) * math.ceil(rows / side) * side * math.ceil(columns / tile_columns)
-                 + (not b_stays) * math.ceil(columns / BOX_ROWS) * BOX_ROWS * math.ceil(rows / tile_rows / cluster_rows(plan)))
-        return loads * max(1, math.ceil(depth * self.bytes / STEP_BYTES)) * STEP_BYTES
+        lines = ((not a_stays) * math.ceil(rows / side) * side * math.ceil(columns / tile_columns),
+                 (not b_stays) * math.ceil(columns / BOX_ROWS) * BOX_ROWS * math.ceil(rows / tile_rows / cluster_rows(plan)))
+        steps = max(1, math.ceil(depth * self.bytes / STEP_BYTES))
+        beside = sum(count for count, is_aligned in zip(lines, self.aligned) if not is_aligned)
+        return sum(lines) * steps * STEP_BYTES, beside * steps * STEP_BYTES
 
     def steps_outside(self, plan):
         """`steps_outside` of model.rs."""
@@ -152,6 +154,7 @@ class Plans:
         count = cluster * math.ceil(rows / tile_rows / cluster) * math.ceil(columns / tile_columns)
         full, rest = divmod(count, MULTIPROCESSORS)
         pieces = product.bytes_of_short_pieces(plan) if (loads, tile_rows, tile_columns) == (1, 16, 16) else 0
+        loaded, beside = [1e-6 * count * by_tma for count in product.loaded_bytes(plan)]
         launches, sums, splits = 0, 0, 0
         if cut > 0:
             launches, sums, splits = 1, 4 * rows * columns * cut, cut
@@ -166,7 +169,7 @@ class Plans:
             again=rest * (tile_rows + tile_columns) * depth * product.bytes * 1e-6 * (cut < 0),
             unaligned_rows=resident * by_tma * (tile_rows * (not product.aligned[0]) + tile_columns / cluster * (not product.aligned[1])),
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
-            loaded=product.loaded_bytes(plan) * 1e-6 * by_tma, pieces=pieces * 1e-6, outside=resident * product.steps_outside(plan) * by_tma,
+            loaded=loaded, beside=beside, pieces=pieces * 1e-6, outside=resident * product.steps_outside(plan) * by_tma,
             unaligned_elements=resident * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
             packs=len(packs), packed=2e-6 * sum(packs), launches=launches, sums=sums * 1e-6, splits=splits)
 
@@ -208,11 +211,10 @@ class Model:
 
         compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), plans.steps * step + tile)
         last = waves(numpy.full_like(plans.tiles, MULTIPROCESSORS), plans.last_steps * step + 2 * tile)
-        compute = compute + numpy.where(plans.is_stream_k, last, 0)
-        memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, plans.loaded / constant.cache_bandwidth)
+        compute = compute + numpy.where(plans.is_stream_k, larger(last, plans.again / constant.stream_k_bandwidth), 0)
+        memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, (plans.loaded + constant.beside_lines * plans.beside) / constant.cache_bandwidth)
         slower = numpy.where(plans.by_unaligned_threads, constant.unaligned_threads, 1)
         memory = larger(memory, plans.pieces * slower / constant.short_pieces_bandwidth)
-        memory = numpy.maximum(memory, plans.again / constant.stream_k_bandwidth)
         packing = plans.packs * constant.pack + plans.packed / constant.bandwidth
         return (constant.start * plans.by_tma + larger(compute, memory) + packing + plans.launches * constant.launch
                 + plans.sums / constant.partial_sums_bandwidth + plans.splits * constant.partial_sum)

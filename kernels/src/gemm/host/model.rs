@@ -3,44 +3,46 @@
 //! A product waits for the multiprocessor with the most work, or for the memory. The time of a multiprocessor is linear in its k steps and
 //! tiles. The costs of both depend on the tile shape. Packing and second passes add their own launches and bytes.
 //!
-//! The constants are fitted to measurements of all plans of 681 products on an NVIDIA H200, and stay close to those of an earlier fit to
-//! 763 others. `benches/products.py --plans` makes such measurements, and `benches/fit.py` fits the constants. Of products that a fit did not
-//! see, the plans with the least estimated time took 2.4 % longer than the fastest plans, in the geometric mean.
+//! The constants are fitted to measurements of all plans of 469 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
+//! --plans` makes such measurements, and `benches/fit.py` fits the constants. Of products that a fit did not see, the plans with the least
+//! estimated time took 2.8 % longer than the fastest plans, in the geometric mean.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use crate::gemm::body::keeps;
 use crate::gemm::vector::{TILE, TILES};
 
 /// The start of a launch, for kernels that TMA feeds.
-const START: f64 = 2.69;
+const START: f64 = 2.3;
 /// A second pass or a data-parallel launch before it.
-const LAUNCH: f64 = 1.92;
+const LAUNCH: f64 = 2.07;
 /// A launch that packs an operand.
-const PACK: f64 = 1.39;
+const PACK: f64 = 1.13;
 /// A partial sum of a tile, in the second pass.
-const PARTIAL_SUM: f64 = 0.027;
+const PARTIAL_SUM: f64 = 0.0255;
 /// Bytes of operands that memory moves in a microsecond.
-const BANDWIDTH: f64 = 3.84e6;
+const BANDWIDTH: f64 = 3.73e6;
 /// Bytes of the result.
-const RESULT_BANDWIDTH: f64 = 2.9e6;
+const RESULT_BANDWIDTH: f64 = 3.28e6;
 /// Bytes of partial sums.
-const PARTIAL_SUMS_BANDWIDTH: f64 = 2.67e6;
+const PARTIAL_SUMS_BANDWIDTH: f64 = 2.58e6;
 /// Bytes that the L2 cache delivers to all multiprocessors: those that the tiles load.
-const CACHE_BANDWIDTH: f64 = 11.7e6;
+const CACHE_BANDWIDTH: f64 = 12.0e6;
+/// The bytes that it delivers besides for each byte of rows that do not begin at multiples of 128 bytes. Such a row takes two requests.
+const BESIDE_LINES: f64 = 0.84;
 /// Bytes of operands for stream-K. Blocks with different k steps of a tile do not share them in the L2 cache.
-const STREAM_K_BANDWIDTH: f64 = 5.68e6;
-/// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes. Such a row takes two requests to the L2 cache.
-const UNALIGNED_ROW: f64 = 1.5e-3;
+const STREAM_K_BANDWIDTH: f64 = 9.15e6;
+/// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes.
+const UNALIGNED_ROW: f64 = 9.44e-4;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
-const OUTSIDE: f64 = 0.04;
+const OUTSIDE: f64 = 0.0389;
 /// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
-const UNALIGNED_RESULT: f64 = 5.9e-5;
+const UNALIGNED_RESULT: f64 = 6.27e-5;
 /// The factor of k steps of rows that do not begin at multiples of 16 bytes, for kernels whose threads load.
-const UNALIGNED_THREADS: f64 = 1.32;
+const UNALIGNED_THREADS: f64 = 1.37;
 /// Bytes of MN-major operands that threads load for tiles of 16 x 16: pieces of rows of 32 bytes.
-const SHORT_PIECES_BANDWIDTH: f64 = 1.95e6;
+const SHORT_PIECES_BANDWIDTH: f64 = 2.35e6;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
-const ALONE: f64 = 0.623;
+const ALONE: f64 = 0.6;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
 /// How sharply the time passes from one bound to the other.
@@ -63,43 +65,47 @@ type Costs = (f64, f64);
 /// The costs of tiles of these rows and columns, of operands of so many bytes.
 fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
     match (loads, bytes, tile) {
-        (Loads::Tma, 1, (128, 256)) => (0.609, 3.93),
-        (Loads::Cluster, 1, (128, 256)) => (0.683, 3.31),
-        (Loads::Cluster, 2, (128, 256)) => (0.649, 2.92),
-        (Loads::Tma, 1, (128, 128)) => (0.372, 2.09),
-        (Loads::Tma, 1, (128, 64)) => (0.32, 1.17),
-        (Loads::Tma, 1, (64, 128)) => (0.275, 1.48),
-        (Loads::Tma, 1, (64, 64)) => (0.274, 1.9),
-        (Loads::Tma, 1, (16, 64)) => (0.231, 0.757),
-        (Loads::Tma, 2, (128, 256)) => (0.608, 3.45),
-        (Loads::Tma, 2, (128, 192)) => (0.424, 2.8),
-        (Loads::Tma, 2, (224, 128)) => (0.525, 3.02),
-        (Loads::Tma, 2, (208, 128)) => (0.508, 3.12),
-        (Loads::Tma, 2, (176, 128)) => (0.428, 3.1),
-        (Loads::Tma, 2, (144, 128)) => (0.393, 2.99),
-        (Loads::Tma, 2, (256, 64)) => (0.415, 1.62),
-        (Loads::Tma, 2, (128, 128)) => (0.351, 1.84),
-        (Loads::Tma, 2, (64, 128)) => (0.199, 1.35),
-        (Loads::Tma, 2, (64, 64)) => (0.282, 1.1),
-        (Loads::Tma, 2, (32, 64)) => (0.25, 0.894),
-        (Loads::Tma, 2, (16, 64)) => (0.223, 0.49),
-        (Loads::Tma, 4, (128, 256)) => (0.577, 4.36),
-        (Loads::Tma, 4, (256, 128)) => (0.569, 3.99),
-        (Loads::Tma, 4, (128, 128)) => (0.384, 2.22),
-        (Loads::Tma, 4, (128, 64)) => (0.27, 1.4),
-        (Loads::Tma, 4, (64, 128)) => (0.215, 1.54),
-        (Loads::Tma, 4, (64, 64)) => (0.329, 2.08),
-        (Loads::Tma, 4, (16, 64)) => (0.313, 0.08),
-        (Loads::Tma, 8, (256, 64)) => (1.07, 7.72),
-        (Loads::Tma, 8, (256, 32)) => (0.731, 2.44),
-        (Loads::Threads, 2, (64, 64)) => (1.96, 1.96),
-        (Loads::Threads, 2, (16, 64)) => (1.43, 1.57),
-        (Loads::Threads, 2, (16, 16)) => (2.06, 1.66),
-        (Loads::Threads, 4, (32, 32)) => (1.52, 2.29),
-        (Loads::Threads, 8, (64, 64)) => (1.79, 4.78),
-        (Loads::Threads, 8, (32, 32)) => (0.727, 2.85),
-        (Loads::Vector, _, (1, 64) | (64, 1)) => (2.08, 1.38),
-        (Loads::Vector, _, (1, 2) | (2, 1)) => (3.24, 1.22),
+        (Loads::Tma, 1, (128, 256)) => (0.624, 3.39),
+        (Loads::Cluster, 1, (128, 256)) => (0.657, 2.95),
+        (Loads::Cluster, 2, (128, 256)) => (0.66, 3.31),
+        (Loads::Cluster, 4, (128, 256)) => (0.6, 4.59),
+        (Loads::Tma, 1, (128, 192)) => (0.432, 2.29),
+        (Loads::Tma, 1, (128, 128)) => (0.316, 1.94),
+        (Loads::Tma, 1, (128, 64)) => (0.236, 1.22),
+        (Loads::Tma, 1, (64, 128)) => (0.267, 1.43),
+        (Loads::Tma, 1, (64, 64)) => (0.285, 1.98),
+        (Loads::Tma, 1, (32, 64)) => (0.238, 0.994),
+        (Loads::Tma, 1, (16, 64)) => (0.229, 0.756),
+        (Loads::Tma, 2, (128, 256)) => (0.618, 3.22),
+        (Loads::Tma, 2, (128, 192)) => (0.432, 2.82),
+        (Loads::Tma, 2, (224, 128)) => (0.538, 2.79),
+        (Loads::Tma, 2, (208, 128)) => (0.511, 2.83),
+        (Loads::Tma, 2, (176, 128)) => (0.424, 2.91),
+        (Loads::Tma, 2, (144, 128)) => (0.337, 2.98),
+        (Loads::Tma, 2, (256, 64)) => (0.393, 1.7),
+        (Loads::Tma, 2, (128, 128)) => (0.29, 2.0),
+        (Loads::Tma, 2, (64, 128)) => (0.146, 1.45),
+        (Loads::Tma, 2, (96, 64)) => (0.14, 1.24),
+        (Loads::Tma, 2, (64, 64)) => (0.245, 1.09),
+        (Loads::Tma, 2, (32, 64)) => (0.196, 1.09),
+        (Loads::Tma, 2, (16, 64)) => (0.189, 0.469),
+        (Loads::Tma, 4, (128, 256)) => (0.52, 4.73),
+        (Loads::Tma, 4, (256, 128)) => (0.552, 3.99),
+        (Loads::Tma, 4, (128, 128)) => (0.292, 2.72),
+        (Loads::Tma, 4, (128, 64)) => (0.231, 1.29),
+        (Loads::Tma, 4, (64, 128)) => (0.207, 1.63),
+        (Loads::Tma, 4, (64, 64)) => (0.305, 1.85),
+        (Loads::Tma, 4, (16, 64)) => (0.219, 0.0801),
+        (Loads::Tma, 8, (256, 64)) => (1.09, 6.9),
+        (Loads::Tma, 8, (256, 32)) => (0.597, 2.66),
+        (Loads::Threads, 2, (64, 64)) => (1.97, 1.77),
+        (Loads::Threads, 2, (16, 64)) => (1.36, 1.72),
+        (Loads::Threads, 2, (16, 16)) => (2.05, 1.59),
+        (Loads::Threads, 4, (32, 32)) => (1.57, 2.24),
+        (Loads::Threads, 8, (64, 64)) => (1.55, 4.78),
+        (Loads::Threads, 8, (32, 32)) => (0.675, 2.93),
+        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.76, 1.39),
+        (Loads::Vector, _, (1, 2) | (2, 1)) => (3.81, 1.22),
         // A shape that was not measured.
         (_, _, (rows, columns)) => {
             let area = (rows * columns) as f64 / (128.0 * 256.0);
@@ -188,9 +194,10 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         }
         Decomposition::StreamK => {
             let (full, rest) = ((tiles / multiprocessors).floor(), tiles % multiprocessors);
-            memory = memory.max(rest * (plan.rows + plan.columns) as f64 * depth_bytes / STREAM_K_BANDWIDTH);
-            let last = (rest * steps / multiprocessors).ceil() * step + 2.0 * tile;
-            let compute = waves(full * multiprocessors, steps * step + tile) + waves(multiprocessors, last);
+            let loaded = rest * (plan.rows + plan.columns) as f64 * depth_bytes;
+            let last = waves(multiprocessors, (rest * steps / multiprocessors).ceil() * step + 2.0 * tile);
+            let last = larger(last, loaded / STREAM_K_BANDWIDTH);
+            let compute = waves(full * multiprocessors, steps * step + tile) + last;
             // If the k steps of a block end within a tile, the block stores partial sums of two tiles.
             let slots = (multiprocessors + rest).min(2.0 * multiprocessors);
             let sums = 4.0 * (plan.rows * plan.columns) as f64 * slots;
@@ -221,14 +228,20 @@ fn stay(problem: &Problem, plan: Plan, wgmma: bool) -> [bool; 2] {
     [may && problem.rows <= plan.rows, may && problem.columns <= plan.columns]
 }
 
-/// The bytes of operands that all tiles of so many k steps load, but for boxes that lie outside and operands that stay.
+/// The bytes of operands that the L2 cache delivers if all tiles have so many k steps, but for boxes that lie outside and operands that stay.
 fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [bool; 2]) -> f64 {
     let rows =
         problem.rows.next_multiple_of(BOX_ROWS.min(plan.rows)) * problem.columns.div_ceil(plan.columns);
     let columns = problem.columns.next_multiple_of(BOX_ROWS)
         * problem.rows.div_ceil(plan.rows * plan.loads.cluster_rows());
-    let (rows, columns) = (if a_stays { 0 } else { rows }, if b_stays { 0 } else { columns });
-    ((rows + columns) * problem.batches) as f64 * steps * STEP_BYTES as f64
+    let [a_is_aligned, b_is_aligned] = problem.are_aligned(STEP_BYTES);
+    let delivered = |lines: usize, stays, is_aligned| match (stays, is_aligned) {
+        (true, _) => 0.0,
+        (false, true) => lines as f64,
+        (false, false) => (1.0 + BESIDE_LINES) * lines as f64,
+    };
+    let lines = delivered(rows, a_stays, a_is_aligned) + delivered(columns, b_stays, b_is_aligned);
+    lines * problem.batches as f64 * steps * STEP_BYTES as f64
 }
 
 /// The bytes of MN-major operands that all tiles load, where threads load them.
