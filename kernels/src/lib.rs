@@ -9,7 +9,7 @@ extern crate std;
 
 pub mod attention;
 pub mod gather;
-#[cfg(feature = "gemm")]
+#[cfg(feature = "_gemm")]
 pub mod gemm;
 pub mod image;
 pub mod lessons;

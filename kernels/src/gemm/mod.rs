@@ -56,6 +56,9 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
+// With the kernels of some element types alone, not all of what kernels share has a use.
+#![cfg_attr(not(feature = "gemm"), allow(unused))]
+
 #[macro_use]
 mod table;
 

@@ -18,9 +18,25 @@
 /// its transpose. Both are row-major.
 ///
 /// Tiles of 192 columns, and those of `rows` kernels, are for GPUs with warpgroups alone: others would multiply 256 columns to use 192 of them.
+///
+/// Each feature of the crate has the lists of its element types. The macro of a feature adds them to the call, and calls that of the next.
 macro_rules! gemm_table {
     ($then:ident!($($arguments:tt)*)) => {
-        $then! { $($arguments)*
+        lists_of_f16! { [$then!($($arguments)*)] }
+    };
+}
+
+/// Makes the call, with the lists of all features behind its arguments.
+macro_rules! with_lists {
+    ([$then:ident!($($arguments:tt)*)] $($lists:tt)*) => {
+        $then! { $($arguments)* $($lists)* }
+    };
+}
+
+#[cfg(feature = "gemm-f16")]
+macro_rules! lists_of_f16 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_bf16! { $call $($lists)*
             [f16 f16 f32 f16 split_k]
             nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
             nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
@@ -52,7 +68,21 @@ macro_rules! gemm_table {
             threads_tt 64 64 64 false, threads_tt 16 64 64 false,
             threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
             vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
+        }
+    };
+}
 
+#[cfg(not(feature = "gemm-f16"))]
+macro_rules! lists_of_f16 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_bf16! { $call $($lists)* }
+    };
+}
+
+#[cfg(feature = "gemm-bf16")]
+macro_rules! lists_of_bf16 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_tf32! { $call $($lists)*
             [bf16 bf16 f32 bf16 split_k]
             nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
             nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
@@ -84,14 +114,42 @@ macro_rules! gemm_table {
             threads_tt 64 64 64 false, threads_tt 16 64 64 false,
             threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
             vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
+        }
+    };
+}
 
+#[cfg(not(feature = "gemm-bf16"))]
+macro_rules! lists_of_bf16 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_tf32! { $call $($lists)* }
+    };
+}
+
+#[cfg(feature = "gemm-tf32")]
+macro_rules! lists_of_tf32 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_f8! { $call $($lists)*
             [tf32 tf32 f32 f32 split_k]
             nt 128 256 32 false, cluster_nt 128 256 32 false, nt 128 128 32 false, swap_ab_nn 256 128 32 false, swap_ab_nn 128 128 32 false,
             tt 128 256 32 false, cluster_tt 128 256 32 false, tt 128 128 32 false,
             narrow_nt 16 64 32 false, narrow_nt 64 64 32 false, narrow_nn 16 64 32 false, narrow_nn 64 64 32 false,
             nt 128 64 32 false, deep_nt 64 128 32 false,
             threads_nn 32 32 64 false, threads_nt 32 32 64 false, threads_tn 32 32 64 false, threads_tt 32 32 64 false,
+        }
+    };
+}
 
+#[cfg(not(feature = "gemm-tf32"))]
+macro_rules! lists_of_tf32 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_f8! { $call $($lists)* }
+    };
+}
+
+#[cfg(feature = "gemm-f8")]
+macro_rules! lists_of_f8 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_i8! { $call $($lists)*
             [f8e4m3 f8e4m3 f32 f16 split_k]
             nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
             deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
@@ -109,20 +167,55 @@ macro_rules! gemm_table {
 
             [f8e5m2 f8e5m2 f32 bf16 whole]
             nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
+        }
+    };
+}
 
+#[cfg(not(feature = "gemm-f8"))]
+macro_rules! lists_of_f8 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_i8! { $call $($lists)* }
+    };
+}
+
+#[cfg(feature = "gemm-i8")]
+macro_rules! lists_of_i8 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_f64! { $call $($lists)*
             [i8 i8 i32 i32 split_k]
             nt 128 256 128 false, nt 128 128 128 false, nt 128 64 128 false,
             deep_nt 64 128 128 false, narrow_nt 16 64 128 false, narrow_nt 64 64 128 false,
 
             [u8 i8 i32 i32 split_k]
             nt 128 128 128 false,
+        }
+    };
+}
 
+#[cfg(not(feature = "gemm-i8"))]
+macro_rules! lists_of_i8 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_f64! { $call $($lists)* }
+    };
+}
+
+#[cfg(feature = "gemm-f64")]
+macro_rules! lists_of_f64 {
+    ($call:tt $($lists:tt)*) => {
+        with_lists! { $call $($lists)*
             [f64 f64 f64 f64 split_by_threads]
             nn 256 64 16 false, nt 256 64 16 false, tn 256 64 16 false, tt 256 64 16 false,
             nn 256 32 16 false, nt 256 32 16 false, tn 256 32 16 false, tt 256 32 16 false,
             ahead_nn 64 64 16 false, ahead_nt 64 64 16 false, ahead_tn 64 64 16 false, ahead_tt 64 64 16 false,
             ahead_nn 32 32 16 false, ahead_nt 32 32 16 false, ahead_tn 32 32 16 false, ahead_tt 32 32 16 false,
         }
+    };
+}
+
+#[cfg(not(feature = "gemm-f64"))]
+macro_rules! lists_of_f64 {
+    ($call:tt $($lists:tt)*) => {
+        with_lists! { $call $($lists)* }
     };
 }
 
@@ -239,6 +332,8 @@ macro_rules! instances {
     ($kernel:ident $then:tt $done:tt $types:tt; $other:ident $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!($kernel $then $done $types; $($rest)*);
     };
+    // No list of the features that are on has this kernel.
+    ($kernel:ident $then:tt [] $types:tt;) => {};
     ($kernel:ident ($then:ident! $($arguments:tt)*) [$($done:tt)*] $types:tt;) => {
         $then! { $($arguments)* instances($($done)*) }
     };

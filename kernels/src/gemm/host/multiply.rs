@@ -7,21 +7,14 @@ use cuda_tiles_host::{Error, Grid, Launch, Result, Stream, TensorView, TensorVie
 use super::packing::Bits;
 use super::plan::{Loads, Major, TileConfig};
 use super::vector::WithVector;
-use crate::gemm::ahead::{gemm_ahead_nn, gemm_ahead_nt, gemm_ahead_tn, gemm_ahead_tt};
 use crate::gemm::body::GROUP;
 use crate::gemm::epilogue::{Scales, Sum};
-use crate::gemm::kernels::{
-    gemm_cluster_nn, gemm_cluster_nt, gemm_cluster_tn, gemm_cluster_tt, gemm_compact_nn, gemm_compact_nt,
-    gemm_compact_tn, gemm_compact_tt, gemm_deep_nn, gemm_deep_nt, gemm_deep_tn, gemm_deep_tt, gemm_nn,
-    gemm_nt, gemm_tn, gemm_tt,
-};
-use crate::gemm::narrow::{gemm_narrow_nn, gemm_narrow_nt};
-use crate::gemm::rows::{gemm_half_rows_nn, gemm_half_rows_nt, gemm_rows_nn, gemm_rows_nt};
 use crate::gemm::scheduler::TileRange;
 use crate::gemm::split_k::{reduce_split_k, reduce_stream_k};
-use crate::gemm::swap_ab::{self, gemm_swap_ab_nn};
-use crate::gemm::threads::{gemm_threads_nn, gemm_threads_nt, gemm_threads_tn, gemm_threads_tt};
-use crate::gemm::vector::{TILES, gemm_vector_n, gemm_vector_t};
+use crate::gemm::swap_ab;
+use crate::gemm::vector::TILES;
+// Which kernels there are is a choice of features.
+use crate::gemm::{ahead::*, kernels::*, narrow::*, rows::*, swap_ab::*, threads::*, vector::*};
 
 /// The arguments of a kernel: operands in their storage, the epilogue, and the range of tiles.
 pub(super) struct Operands<'c, T: Element, U: Element, O: Element, C> {
