@@ -36,7 +36,7 @@ from matrix import GemmOptions, filled, poison, watch
 
 SAMPLES, SAMPLE, ROTATED, MOST_SETS = 7, 2.0, 300e6, 64
 # Cycles of the kernel behind which launches queue up, and the most launches that the host makes in that time.
-SPIN, QUEUED = 2_000_000, 40
+SPIN, QUEUED = 6_000_000, 40
 # Seconds without a finished product after which the process is taken to hang.
 PATIENCE = 120
 KINDS = {

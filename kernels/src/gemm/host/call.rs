@@ -15,7 +15,7 @@ use super::matrices::{Matrices, MatricesMut};
 use super::model;
 use super::multiply::Multiply;
 use super::options::Gemm;
-use super::packing::{Bits, MOST_ELEMENTS, reach, streamable};
+use super::packing::{Bits, LINE_BYTES, MOST_ELEMENTS, reach, streamable};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use super::selection::{Available, refuse};
 use super::tuned::Tuned;
@@ -96,6 +96,8 @@ fn chosen() -> MutexGuard<'static, Chosen> {
 struct Storage {
     /// Whether TMA reads it row-major, and whether column-major.
     read_by_tma: [bool; 2],
+    /// Whether rows begin at multiples of 128 bytes as it lies in memory, read row-major, and read column-major.
+    in_lines: [bool; 2],
     /// The axis along which elements are neighbours.
     in_place: Option<Major>,
     is_huge: bool,
@@ -107,6 +109,7 @@ impl Storage {
         let [_, rows, columns] = x.shape();
         Ok(Self {
             read_by_tma: [x.is_streamable(), x.permute([0, 2, 1])?.is_streamable()],
+            in_lines: [down, right].map(|pitch| (pitch * size_of::<T::Bits>()).is_multiple_of(LINE_BYTES)),
             in_place: if right == 1 || columns <= 1 {
                 Some(Major::Row)
             } else if down == 1 || rows <= 1 {
@@ -194,6 +197,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             a: a_major,
             b: b_major,
             packed_bytes: [0; 2],
+            in_lines: [false; 2],
             in_place: a_storage.in_place.zip(b_storage.in_place).map(|(a, b)| [a, b]),
             is_unaligned: [a_storage, b_storage].iter().any(|storage| storage.read_by_tma == [false; 2]),
             is_huge: a_storage.is_huge || b_storage.is_huge || reach(c, c_strides) > MOST_ELEMENTS,
@@ -213,7 +217,11 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
                 if a_storage.is_read_by_tma(a_major) { 0 } else { bytes_of(a) },
                 if b_storage.is_read_by_tma(b_major) { 0 } else { bytes_of(b) },
             ];
-            Problem { a: a_major, b: b_major, packed_bytes: bytes, ..problem }
+            let in_lines = [
+                bytes[0] > 0 || a_storage.in_lines[a_major as usize],
+                bytes[1] > 0 || b_storage.in_lines[b_major as usize],
+            ];
+            Problem { a: a_major, b: b_major, packed_bytes: bytes, in_lines, ..problem }
         };
         let mut problems = storages.map(packed);
         problems.sort_by_key(|problem| problem.packed_bytes.into_iter().sum::<usize>());

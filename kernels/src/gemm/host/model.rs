@@ -45,6 +45,8 @@ const SHORT_PIECES_BANDWIDTH: f64 = 2.35e6;
 const ALONE: f64 = 0.6;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
+/// The least time of a k step without `wgmma`, for each element of a tile. Tiles of fewer elements than the largest ones take longer for each.
+const PRODUCTS_WITHOUT_WGMMA: f64 = 4.3e-5;
 /// How sharply the time passes from one bound to the other.
 const SHARPNESS: i32 = 4;
 
@@ -54,6 +56,8 @@ const STEP_BYTES: usize = 128;
 const BOX_ROWS: usize = 64;
 /// The bytes that a thread or TMA stores at once.
 const GRANULE: usize = 16;
+/// The elements of the largest tiles.
+const LARGEST_TILE: usize = 128 * 256;
 /// The bytes of a multiprocessor's shared memory that rings share.
 const RING_BYTES: usize = 194 * 1024;
 /// The most stages of a ring.
@@ -142,17 +146,19 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let (multiprocessors, resident) = (f64::from(multiprocessors), f64::from(plan.resident_blocks()));
     match plan.loads {
         Loads::Tma | Loads::Cluster => {
-            let [a_is_aligned, b_is_aligned] = problem.are_aligned(STEP_BYTES);
-            let of_a = if a_is_aligned { 0 } else { plan.rows };
+            let [a_is_in_lines, b_is_in_lines] = problem.in_lines;
+            let of_a = if a_is_in_lines { 0 } else { plan.rows };
             // Blocks of a cluster load the columns together.
-            let of_b = if b_is_aligned { 0 } else { plan.columns / plan.loads.cluster_rows() };
+            let of_b = if b_is_in_lines { 0 } else { plan.columns / plan.loads.cluster_rows() };
             step = larger(step, UNALIGNED_ROW * resident * (of_a + of_b) as f64);
         }
         Loads::Threads | Loads::Vector if problem.is_unaligned => step *= UNALIGNED_THREADS,
         _ => {}
     }
     if !wgmma {
-        step *= WITHOUT_WGMMA;
+        let area = resident * (plan.rows * plan.columns) as f64;
+        let is_largest = plan.rows * plan.columns >= LARGEST_TILE;
+        step = (WITHOUT_WGMMA * step).max(if is_largest { 0.0 } else { PRODUCTS_WITHOUT_WGMMA * area });
     }
     // The time of the multiprocessor with the most tiles, each of which takes `one` where the multiprocessor is full of blocks.
     let waves = |tiles: f64, one: f64| {
@@ -234,14 +240,14 @@ fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [
         problem.rows.next_multiple_of(BOX_ROWS.min(plan.rows)) * problem.columns.div_ceil(plan.columns);
     let columns = problem.columns.next_multiple_of(BOX_ROWS)
         * problem.rows.div_ceil(plan.rows * plan.loads.cluster_rows());
-    let [a_is_aligned, b_is_aligned] = problem.are_aligned(STEP_BYTES);
-    let delivered = |lines: usize, stays, is_aligned| match (stays, is_aligned) {
+    let delivered = |rows: usize, stays, is_in_lines| match (stays, is_in_lines) {
         (true, _) => 0.0,
-        (false, true) => lines as f64,
-        (false, false) => (1.0 + BESIDE_LINES) * lines as f64,
+        (false, true) => rows as f64,
+        (false, false) => (1.0 + BESIDE_LINES) * rows as f64,
     };
-    let lines = delivered(rows, a_stays, a_is_aligned) + delivered(columns, b_stays, b_is_aligned);
-    lines * problem.batches as f64 * steps * STEP_BYTES as f64
+    let [a_is_in_lines, b_is_in_lines] = problem.in_lines;
+    let rows = delivered(rows, a_stays, a_is_in_lines) + delivered(columns, b_stays, b_is_in_lines);
+    rows * problem.batches as f64 * steps * STEP_BYTES as f64
 }
 
 /// The bytes of MN-major operands that all tiles load, where threads load them.
@@ -296,7 +302,9 @@ mod tests {
     use super::*;
 
     fn best(problem: Problem) -> Plan {
-        let tma = [configs(&TILES, Loads::Tma), configs(&[[64, 64]], Loads::Threads)].concat();
+        let tma = configs(&TILES, Loads::Tma);
+        let others = [configs(&[[128, 256]], Loads::Cluster), configs(&[[64, 64]], Loads::Threads)].concat();
+        let tma = [tma, others].concat();
         let machine = Machine::Gpu { wgmma: true, multiprocessors: 132 };
         fastest(&problem, problem.plans(&tma, &tma, 132), machine).unwrap()
     }
@@ -311,6 +319,14 @@ mod tests {
         for size in [4096, 8192, 9216, 10240, 16384, 30000] {
             assert_eq!(tile([1, size, size, size]), [128, 256], "{size}");
         }
+        // Padding decides whether rows begin at lines, and so whether clusters are faster.
+        let padded = |in_lines| best(Problem { in_lines, ..problem([1, 4097, 4093, 4091]) }).loads;
+        assert_eq!([padded([true; 2]), padded([false; 2])], [Loads::Tma, Loads::Cluster]);
+        let without_wgmma = Machine::Gpu { wgmma: false, multiprocessors: 132 };
+        let large = problem([1, 8192, 8192, 8192]);
+        let plan =
+            fastest(&large, large.plans(&configs(&TILES, Loads::Tma), &[], 132), without_wgmma).unwrap();
+        assert_eq!([plan.rows, plan.columns], [128, 256]);
         for rows in [1, 7, 16] {
             assert_eq!(tile([1, rows, 8192, 8192]), [16, 64], "{rows} rows");
         }
@@ -334,8 +350,12 @@ mod tests {
 
     #[test]
     fn small_operands_that_tma_cannot_read_are_not_packed() {
-        let packed =
-            |bytes, sizes| Problem { packed_bytes: [bytes; 2], is_unaligned: true, ..problem(sizes) };
+        let packed = |bytes, sizes| Problem {
+            packed_bytes: [bytes; 2],
+            in_lines: [true; 2],
+            is_unaligned: true,
+            ..problem(sizes)
+        };
         let unaligned = packed(100 * 101 * 2, [1, 100, 100, 101]);
         assert_eq!(best(unaligned).loads, Loads::Threads);
         let large = packed(5001 * 5001 * 2, [1, 5001, 5001, 5001]);

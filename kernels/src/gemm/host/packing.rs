@@ -10,7 +10,7 @@ const ROW_BYTES: usize = 16;
 /// Rows of a copy begin at multiples of this many bytes, if padding is a small part of them. TMA takes two requests for other rows.
 ///
 /// *Measured* on an H200: the product of 30693^3 in `f16` takes 150 ms where rows begin beside such places.
-const LINE_BYTES: usize = 128;
+pub(super) const LINE_BYTES: usize = 128;
 /// Rows of this many bytes and more are padded to multiples of [`LINE_BYTES`].
 const LONG_ROW_BYTES: usize = 512;
 

@@ -158,6 +158,9 @@ pub(super) struct Problem {
     pub(super) b: Major,
     /// The bytes that are copied to that storage: all of an operand that TMA cannot read as it is.
     pub(super) packed_bytes: [usize; 2],
+    /// Whether the rows of operands A and B that TMA reads, in memory or in their copies, begin at multiples of 128 bytes. TMA takes one request to
+    /// the L2 cache for 128 bytes of such a row, and two for those of others.
+    pub(super) in_lines: [bool; 2],
     /// The storage of the operands that threads read, if their elements are neighbours in memory along rows or columns.
     pub(super) in_place: Option<[Major; 2]>,
     /// Whether rows of an operand, as it lies in memory, do not begin at multiples of 16 bytes.
@@ -201,8 +204,6 @@ impl Machine {
     }
 }
 
-/// TMA takes one request to the L2 cache for so many bytes of a row that begins at a multiple of them, and two for others.
-const LINE_BYTES: usize = 128;
 /// Tiles of this many rows and more serve products of any number of rows.
 const MANY_ROWS: usize = 64;
 /// Tiles of fewer rows serve products of at most this many rows of tiles.
@@ -249,14 +250,6 @@ impl Problem {
         self.serving(configs).filter(move |config| {
             !beta || !config.loads.is_by_tma() || config.rows * config.columns <= LARGEST_WITH_BETA
         })
-    }
-
-    /// Whether the rows of operands A and B begin at multiples of so many bytes, if they have no padding. Those of packed operands do.
-    pub(super) fn are_aligned(&self, bytes: usize) -> [bool; 2] {
-        let a = if self.a == Major::Row { self.depth } else { self.rows };
-        let b = if self.b == Major::Row { self.columns } else { self.depth };
-        let is_aligned = |length: usize| (length * self.element_bytes[0]).is_multiple_of(bytes);
-        [is_aligned(a) || self.packed_bytes[0] > 0, is_aligned(b) || self.packed_bytes[1] > 0]
     }
 
     /// How the plans load the operands.
@@ -314,7 +307,7 @@ impl Problem {
             [other.rows, other.columns] == [config.rows, config.columns] && other.loads == config.loads
         };
         let is_of_clusters = |other: &TileConfig| other.loads == Loads::Cluster;
-        let has_lines = self.are_aligned(LINE_BYTES) == [true; 2];
+        let has_lines = self.in_lines == [true; 2];
         let has_waves =
             || self.direct(direct).any(is_whole) && (has_lines || !self.direct(direct).any(is_of_clusters));
         // The second pass has tiles of 16 x 128 and counts in 32 bits. It assumes the tile order of `body.rs`.
@@ -379,6 +372,7 @@ pub(super) mod tests {
             a,
             b,
             packed_bytes: [0; 2],
+            in_lines: [depth.is_multiple_of(64); 2],
             in_place: Some([a, b]),
             is_unaligned: false,
             is_huge: false,
@@ -421,7 +415,7 @@ pub(super) mod tests {
         assert!(!has(128 * 8, &wide), "a wave that is full");
         assert!(has(128, &[]) && !has(128 * 9, &[]), "no kernel for the waves before");
         let unaligned = |direct: &[TileConfig]| {
-            Problem { depth: 648, ..problem(128 * 9) }.has_stream_k(&wide[0], direct, 8)
+            Problem { in_lines: [false; 2], ..problem(128 * 9) }.has_stream_k(&wide[0], direct, 8)
         };
         let clusters = [wide.clone(), configs(&[[128, 256]], Loads::Cluster)].concat();
         assert!(has(128 * 9, &clusters) && unaligned(&wide));
