@@ -131,7 +131,7 @@ macro_rules! lists_of_tf32 {
         lists_of_f8! { $call $($lists)*
             [tf32 tf32 f32 f32 split_k]
             nt 128 256 32 false, cluster_nt 128 256 32 false, nt 128 128 32 false, swap_ab_nn 256 128 32 false, swap_ab_nn 128 128 32 false,
-            tt 128 256 32 false, cluster_tt 128 256 32 false, tt 128 128 32 false,
+            tt 128 256 32 false, tt 128 128 32 false,
             narrow_nt 16 64 32 false, narrow_nt 64 64 32 false, narrow_nn 16 64 32 false, narrow_nn 64 64 32 false,
             nt 128 64 32 false, deep_nt 64 128 32 false,
             threads_nn 32 32 64 false, threads_nt 32 32 64 false, threads_tn 32 32 64 false, threads_tt 32 32 64 false,
@@ -159,7 +159,7 @@ macro_rules! lists_of_f8 {
             deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 f32 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
             deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e5m2 f8e5m2 f32 f16 whole]

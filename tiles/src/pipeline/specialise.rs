@@ -137,6 +137,7 @@ impl<B: Block> WarpRoles<B> {
             if warp < B::CONSUMERS * warps {
                 match const { registers_moved::<B>() } {
                     Some(Moved::ToTwo) => barriers::setmaxnreg_inc::<232>(),
+                    Some(Moved::ToTwoOfCluster) => barriers::setmaxnreg_inc::<224>(),
                     Some(Moved::ToThree) => barriers::setmaxnreg_inc::<160>(),
                     None => {}
                 }
@@ -154,6 +155,7 @@ impl<B: Block> WarpRoles<B> {
             } else {
                 match const { registers_moved::<B>() } {
                     Some(Moved::ToTwo) => barriers::setmaxnreg_dec::<40>(),
+                    Some(Moved::ToTwoOfCluster) => barriers::setmaxnreg_dec::<56>(),
                     Some(Moved::ToThree) => barriers::setmaxnreg_dec::<32>(),
                     None => {}
                 }
@@ -176,6 +178,8 @@ impl<B: Block> WarpRoles<B> {
 enum Moved {
     /// To two: 168 for each of 384 threads become 40 and 232.
     ToTwo,
+    /// To two, in a cluster, whose producers keep more: 56 and 224.
+    ToTwoOfCluster,
     /// To three: 128 for each of 512 threads become 32 and 160.
     ToThree,
 }
@@ -187,7 +191,7 @@ const fn registers_moved<B: Block>() -> Option<Moved> {
     if !WARPGROUPS || B::PRODUCER_THREADS as usize != WARPGROUP {
         None
     } else if consumers == 2 * WARPGROUP {
-        Some(Moved::ToTwo)
+        Some(if B::CLUSTER_SIZE > 1 { Moved::ToTwoOfCluster } else { Moved::ToTwo })
     } else if consumers == 3 * WARPGROUP {
         Some(Moved::ToThree)
     } else {

@@ -114,8 +114,9 @@ pub(crate) fn run(options: &Options) -> Result {
     for Kernels { folder, builds, nightly, budget, .. } in CRATES.into_iter().filter(is_meant) {
         let before = processor_seconds();
         let mut images = Vec::new();
-        for (archs, features) in builds.iter().chain(if by_night { nightly } else { &[] }) {
-            images.extend(compile(folder, archs, features)?);
+        let builds = builds.iter().chain(if by_night { nightly } else { &[] });
+        for (number, (archs, features)) in builds.enumerate() {
+            images.extend(compile(folder, number, archs, features)?);
         }
         let seconds = processor_seconds().zip(before).map(|(now, before)| now - before);
         let reports = assembler.assemble_all(images.iter().map(|image| (&*image.path, image.arch)))?;
@@ -182,10 +183,10 @@ fn too_slow(folder: &str, seconds: f64, kernels: usize, budget: f64) -> Option<S
         .then(|| format!("{folder}: a kernel takes {each:.2} s to compile, the budget is {budget} s"))
 }
 
-/// Compiles a crate of kernels.
+/// Compiles a crate of kernels, in its build `number`: each has a folder for its images.
 ///
 /// Test kernels have a folder of their own for what is compiled: for minutes nobody else could compile in it.
-fn compile(folder: &str, archs: &[Arch], features: &[&str]) -> Result<Vec<BuiltImage>> {
+fn compile(folder: &str, number: usize, archs: &[Arch], features: &[&str]) -> Result<Vec<BuiltImage>> {
     let names: Vec<_> = archs.iter().map(|arch| arch.name()).collect();
     eprintln!("compiling {folder} for {}", names.join(", "));
     let own = workspace::target().join("ptx/build");
@@ -193,7 +194,7 @@ fn compile(folder: &str, archs: &[Arch], features: &[&str]) -> Result<Vec<BuiltI
     let mut builder = CudaBuilder::new(workspace::root().join(folder))
         .required(true)
         .features(features.iter().copied())
-        .out_dir(workspace::target().join("ptx").join(folder))
+        .out_dir(workspace::target().join("ptx").join(folder).join(number.to_string()))
         .target_dir(target);
     for &arch in archs {
         builder = builder.arch(arch);
