@@ -136,9 +136,9 @@ impl<B: Block> WarpRoles<B> {
             }
             if warp < B::CONSUMERS * warps {
                 match const { registers_moved::<B>() } {
-                    Some(Moved::ToTwo) => barriers::setmaxnreg_inc::<232>(),
-                    Some(Moved::ToTwoOfCluster) => barriers::setmaxnreg_inc::<224>(),
-                    Some(Moved::ToThree) => barriers::setmaxnreg_inc::<160>(),
+                    Some(Moved::Two) => barriers::setmaxnreg_inc::<232>(),
+                    Some(Moved::TwoOfCluster) => barriers::setmaxnreg_inc::<224>(),
+                    Some(Moved::Three) => barriers::setmaxnreg_inc::<160>(),
                     None => {}
                 }
                 compute(cx, rings.consumers(None, cx.number_in_group(), &progress));
@@ -154,9 +154,9 @@ impl<B: Block> WarpRoles<B> {
                 }
             } else {
                 match const { registers_moved::<B>() } {
-                    Some(Moved::ToTwo) => barriers::setmaxnreg_dec::<40>(),
-                    Some(Moved::ToTwoOfCluster) => barriers::setmaxnreg_dec::<56>(),
-                    Some(Moved::ToThree) => barriers::setmaxnreg_dec::<32>(),
+                    Some(Moved::Two) => barriers::setmaxnreg_dec::<40>(),
+                    Some(Moved::TwoOfCluster) => barriers::setmaxnreg_dec::<56>(),
+                    Some(Moved::Three) => barriers::setmaxnreg_dec::<32>(),
                     None => {}
                 }
                 let number = warp - B::CONSUMERS * warps;
@@ -177,11 +177,11 @@ impl<B: Block> WarpRoles<B> {
 #[derive(Clone, Copy)]
 enum Moved {
     /// To two: 168 for each of 384 threads become 40 and 232.
-    ToTwo,
+    Two,
     /// To two, in a cluster, whose producers keep more: 56 and 224.
-    ToTwoOfCluster,
+    TwoOfCluster,
     /// To three: 128 for each of 512 threads become 32 and 160.
-    ToThree,
+    Three,
 }
 
 /// The registers that producer threads give to consumer threads, on targets with warpgroups: in the splits of a CTA in which the
@@ -191,9 +191,9 @@ const fn registers_moved<B: Block>() -> Option<Moved> {
     if !WARPGROUPS || B::PRODUCER_THREADS as usize != WARPGROUP {
         None
     } else if consumers == 2 * WARPGROUP {
-        Some(if B::CLUSTER_SIZE > 1 { Moved::ToTwoOfCluster } else { Moved::ToTwo })
+        Some(if B::CLUSTER_SIZE > 1 { Moved::TwoOfCluster } else { Moved::Two })
     } else if consumers == 3 * WARPGROUP {
-        Some(Moved::ToThree)
+        Some(Moved::Three)
     } else {
         None
     }
