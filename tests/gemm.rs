@@ -1,6 +1,8 @@
 //! Products of matrices against sums in `f64`, on every device: random sizes, element types, strides, scales, biases and
 //! plans.
 
+use std::ops::Range;
+
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Graph, Result, Tensor, TensorView, TensorViewMut};
 use cuda_tiles_kernels::gemm::{Activation, Bits, Decomposition, Gemm, Loads, Multiply, Plan, gemm, kernels};
@@ -59,12 +61,37 @@ impl<T: Value> Matrices<T> {
         transposed: bool,
     ) -> Self {
         let first = if random.below(4) == 0 { random.below(9) } else { 0 };
-        let (down, right) = if transposed { (columns, rows) } else { (rows, columns) };
+        let right = if transposed { rows } else { columns };
         let width = match random.below(3) {
             0 => right + first,
             1 => (right + first).next_multiple_of(16),
             _ => right + first + random.below(20),
         };
+        Self::random_in(device, random, [batches, rows, columns], transposed, first..width)
+    }
+
+    /// The rows in memory begin at multiples of 128 elements.
+    fn random_in_lines(
+        device: &Device,
+        random: &mut Random,
+        [batches, rows, columns]: [usize; 3],
+        transposed: bool,
+    ) -> Self {
+        let right = if transposed { rows } else { columns };
+        let width = right.next_multiple_of(128);
+        Self::random_in(device, random, [batches, rows, columns], transposed, 0..width)
+    }
+
+    /// The rows in memory have `places.end` elements, and those in use begin at `places.start`.
+    fn random_in(
+        device: &Device,
+        random: &mut Random,
+        [batches, rows, columns]: [usize; 3],
+        transposed: bool,
+        places: Range<usize>,
+    ) -> Self {
+        let down = if transposed { columns } else { rows };
+        let Range { start: first, end: width } = places;
         let values: Vec<T> = (0..batches * down * width).map(|_| T::of(random.below(1 << 20))).collect();
         let tensor = Tensor::from_vec(device, [batches, down, width], values).unwrap();
         Self { tensor, shape: [batches, rows, columns], transposed, first }
@@ -347,11 +374,10 @@ fn whole_waves_come_before_the_last_one() {
                     c.to_vec().unwrap()
                 });
             assert!(whole == last_wave, "{device}: {batches} x {m} x {n} of i8");
-            // Rows of the copy of `x` and those of `y` begin at multiples of 128 bytes. Elsewhere clusters take the place of these waves.
-            let n = 192;
+            // Where rows do not begin at multiples of 128 bytes, clusters take the place of these waves.
             let (x, y) = (
-                Matrices::<f16>::random(device, &mut random, [batches, m, k], true),
-                Matrices::<f16>::random(device, &mut random, [batches, k, n], false),
+                Matrices::<f16>::random_in_lines(device, &mut random, [batches, m, k], true),
+                Matrices::<f16>::random_in_lines(device, &mut random, [batches, k, n], false),
             );
             let [whole, last_wave] =
                 [Decomposition::DataParallel, Decomposition::StreamK].map(|decomposition| {
