@@ -33,11 +33,12 @@ macro_rules! with_lists {
     };
 }
 
-#[cfg(feature = "gemm-f16")]
-macro_rules! lists_of_f16 {
-    ($call:tt $($lists:tt)*) => {
-        lists_of_bf16! { $call $($lists)*
-            [f16 f16 f32 f16 split_k]
+/// Calls `$next` with the lists of a type of 16 bits behind those that there are.
+#[cfg(any(feature = "gemm-f16", feature = "gemm-bf16"))]
+macro_rules! lists_of_16_bits {
+    ($element:ident, $next:ident: $call:tt $($lists:tt)*) => {
+        $next! { $call $($lists)*
+            [$element $element f32 $element split_k]
             nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
             nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, cluster_tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
@@ -53,7 +54,7 @@ macro_rules! lists_of_f16 {
             threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
             vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
 
-            [f16 f16 f32 f32 split_k]
+            [$element $element f32 f32 split_k]
             nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
             nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, cluster_tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
@@ -69,6 +70,13 @@ macro_rules! lists_of_f16 {
             threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
             vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
         }
+    };
+}
+
+#[cfg(feature = "gemm-f16")]
+macro_rules! lists_of_f16 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_16_bits! { f16, lists_of_bf16: $call $($lists)* }
     };
 }
 
@@ -82,39 +90,7 @@ macro_rules! lists_of_f16 {
 #[cfg(feature = "gemm-bf16")]
 macro_rules! lists_of_bf16 {
     ($call:tt $($lists:tt)*) => {
-        lists_of_tf32! { $call $($lists)*
-            [bf16 bf16 f32 bf16 split_k]
-            nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, cluster_tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, cluster_tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
-            rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
-            rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
-            half_rows_nn 96 64 64 false, half_rows_nt 96 64 64 false,
-            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
-            threads_nn 64 64 64 false, threads_nn 16 64 64 false,
-            threads_nt 64 64 64 false, threads_nt 16 64 64 false,
-            threads_tn 64 64 64 false, threads_tn 16 64 64 false,
-            threads_tt 64 64 64 false, threads_tt 16 64 64 false,
-            threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
-            vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
-
-            [bf16 bf16 f32 f32 split_k]
-            nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, cluster_tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, cluster_tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
-            rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
-            rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
-            half_rows_nn 96 64 64 false, half_rows_nt 96 64 64 false,
-            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
-            threads_nn 64 64 64 false, threads_nn 16 64 64 false,
-            threads_nt 64 64 64 false, threads_nt 16 64 64 false,
-            threads_tn 64 64 64 false, threads_tn 16 64 64 false,
-            threads_tt 64 64 64 false, threads_tt 16 64 64 false,
-            threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
-            vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
-        }
+        lists_of_16_bits! { bf16, lists_of_tf32: $call $($lists)* }
     };
 }
 

@@ -45,7 +45,8 @@ const SHORT_PIECES_BANDWIDTH: f64 = 2.35e6;
 const ALONE: f64 = 0.6;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
-/// The least time of a k step without `wgmma`, for each element of a tile. Tiles of fewer elements than the largest ones take longer for each.
+/// The least time of a k step without `wgmma`, for each element of a tile that is smaller than the largest ones: that of tiles of 128 x 128 in the
+/// fits before the producers' loops were shortened, which code without `wgmma` does not have.
 const PRODUCTS_WITHOUT_WGMMA: f64 = 4.3e-5;
 /// How sharply the time passes from one bound to the other.
 const SHARPNESS: i32 = 4;
