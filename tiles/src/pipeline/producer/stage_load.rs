@@ -1,7 +1,8 @@
 //! Loads: how tiles of tensors get into stages.
 
+use crate::arch::barriers::{self, PRODUCER_WARP};
 use crate::arch::threads::{self, Address};
-use crate::arch::{barriers, bulk, execution};
+use crate::arch::{bulk, execution};
 use crate::element::Element;
 use crate::layout::Block;
 use crate::memory::shared_tile::{ALIGNMENT, CHUNK_BYTES, Geometry, SharedTile, SharedTileShape};
@@ -78,7 +79,7 @@ impl<T: Element, S> LoadTile<T, S> {
     pub fn kept(self, is_kept: bool) -> Self {
         // This is safe for any tile. Nobody but TMA writes a stage, and TMA writes nothing here: consumers that read it meet no writer. All bit patterns are
         // elements. The barrier `full` of a stage without bytes completes with the producer's arrival.
-        Self { kept: is_kept, ..self }
+        Self { kept: PRODUCER_WARP && is_kept, ..self }
     }
 
     /// The tile of the first block of a cluster, of which each block has its own: that of the next block is the next tile along `AXIS`, 0
