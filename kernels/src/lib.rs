@@ -7,6 +7,7 @@
 #[cfg(feature = "host")]
 extern crate std;
 
+#[cfg(feature = "attention")]
 pub mod attention;
 pub mod gather;
 #[cfg(feature = "_gemm")]
@@ -15,6 +16,7 @@ pub mod image;
 pub mod lessons;
 pub mod normalisation;
 pub mod reductions;
+#[cfg(feature = "rows")]
 pub mod rows;
 pub mod scan;
 pub mod softmax;
