@@ -21,12 +21,13 @@ import numpy
 from scipy.optimize import least_squares
 
 MULTIPROCESSORS, COMPACT, SHARPNESS, STEP_BYTES, BOX_ROWS = 132, 64, 4, 128, 64
-RING_BYTES, MOST_STAGES = 194 * 1024, 8
+RING_BYTES, MOST_STAGES, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 8, 12
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "launch", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
-             "beside_lines", "short_pieces_bandwidth", "stream_k_bandwidth", "unaligned_row", "outside", "unaligned_result", "unaligned_threads", "alone"]
+             "beside_lines", "short_pieces_bandwidth", "stream_k_bandwidth", "unaligned_row", "outside", "unaligned_result", "unaligned_result_of_threads",
+             "unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth"]
 # The kernels, as benches/library/src/gemm.rs numbers them.
 LOADS = ["Tma", "Threads", "Vector", "Cluster"]
 # Those that TMA feeds.
@@ -37,6 +38,12 @@ TILES, TILE = 4, 2048
 SLOWEST = 2.5
 # The weight of a constant's change by the factor e, beside errors of so much in the times of plans.
 BEFORE = 3.0
+
+
+ORDERS = ["nn", "nt", "tn", "tt"]
+# `resident_blocks` of model.rs, by the bytes of an element and the tile, in the order of ORDERS.
+RESIDENT = {(2, 16, 16): (6, 4, 4, 3), (2, 16, 64): (9, 4, 7, 5), (2, 64, 64): (4, 3, 4, 3), (4, 32, 32): (6, 4, 4, 3),
+            (8, 64, 64): (3, 3, 3, 3), (8, 32, 32): (4, 5, 4, 4)}
 
 
 class Product:
@@ -50,7 +57,6 @@ class Product:
         pitches = depth if self.order[0] == "n" else rows, columns if self.order[1] == "n" else depth
         lengths = rows * depth, depth * columns
         self.packed = [self.bytes * length if pitch * self.bytes % 16 else 0 for pitch, length in zip(pitches, lengths)]
-        self.unaligned = any(self.packed)
         # The storage that TMA reads. No kernel of tf32 has two MN-major operands: one is packed as its transpose.
         self.read = self.order
         if self.kind == "tf32" and self.order == "tn":
@@ -58,6 +64,9 @@ class Product:
             whole = {"nn": [a, self.packed[1]], "tt": [self.packed[0], b]}
             self.read = min(["tt", "nn"], key=lambda order: sum(whole[order]))
             self.packed = whole[self.read]
+        # Whether threads load the elements of an operand one by one, as in call.rs.
+        unit = 16 if self.bytes == 8 else 8
+        self.one_by_one = [pitch * self.bytes % unit > 0 for pitch in pitches]
         self.aligned = [packed > 0 or pitch * self.bytes % STEP_BYTES == 0 for pitch, packed in zip(pitches, self.packed)]
 
     def tile(self, plan):
@@ -149,28 +158,40 @@ class Plans:
         rows, columns, depth = product.sizes
         by_tma, cluster = loads in BY_TMA, cluster_rows(plan)
         compact = loads == 0 and tile_rows <= COMPACT and tile_columns <= COMPACT
-        resident = 4 if not by_tma else 2 if compact else 1
+        resident, usual = 1 + compact, 1 + compact if by_tma else 4
+        if loads == 1:
+            resident = RESIDENT[product.bytes, tile_rows, tile_columns][ORDERS.index(product.order)]
+        elif loads == 2:
+            resident = 2 if max(tile_rows, tile_columns) == 2 else 4
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
         count = cluster * math.ceil(rows / tile_rows / cluster) * math.ceil(columns / tile_columns)
         full, rest = divmod(count, MULTIPROCESSORS)
         pieces = product.bytes_of_short_pieces(plan) if (loads, tile_rows, tile_columns) == (1, 16, 16) else 0
         loaded, beside = [1e-6 * count * by_tma for count in product.loaded_bytes(plan)]
+        # `stream_k_blocks` of plan.rs.
+        sharing = min(MULTIPROCESSORS, max(rest, math.isqrt(rest * steps * STEPS_OF_PARTIAL_SUMS)))
         launches, sums, splits = 0, 0, 0
         if cut > 0:
             launches, sums, splits = 1, 4 * rows * columns * cut, cut
         elif cut < 0:
-            launches, splits = 1 + (full > 0), MULTIPROCESSORS / max(1, rest)
-            sums = 4 * tile_rows * tile_columns * min(MULTIPROCESSORS + rest, 2 * MULTIPROCESSORS)
+            launches, splits = 1 + (full > 0), sharing / max(1, rest)
+            sums = 4 * tile_rows * tile_columns * min(sharing + rest, 2 * sharing)
         packs = [packed for packed in product.packed if packed and by_tma]
         return dict(
-            product=index, tile=tiles[product.tile(plan)], by_tma=by_tma, by_unaligned_threads=not by_tma and product.unaligned,
-            resident=resident, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0, full=full * MULTIPROCESSORS,
-            last_steps=math.ceil(rest * steps / MULTIPROCESSORS),
+            product=index, tile=tiles[product.tile(plan)], by_tma=by_tma,
+            unaligned_a=loads == 1 and product.one_by_one[0], unaligned_b=loads == 1 and product.one_by_one[1],
+            transposed_a=loads == 1 and product.order[0] == "t" and rows > 1,
+            transposed_b=loads == 1 and product.order[1] == "t" and columns > 1,
+            unaligned_vectors=loads == 2 and max(tile_rows, tile_columns) > 2 and product.one_by_one[tile_rows == 1],
+            unaligned_dots=loads == 2 and max(tile_rows, tile_columns) == 2 and product.one_by_one[tile_rows == 1],
+            resident=resident, usual=usual, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0,
+            full=full * MULTIPROCESSORS,
+            last_steps=math.ceil(rest * steps / max(1, sharing)),
             again=rest * (tile_rows + tile_columns) * depth * product.bytes * 1e-6 * (cut < 0),
-            unaligned_rows=resident * by_tma * (tile_rows * (not product.aligned[0]) + tile_columns / cluster * (not product.aligned[1])),
+            unaligned_rows=usual * by_tma * (tile_rows * (not product.aligned[0]) + tile_columns / cluster * (not product.aligned[1])),
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
-            loaded=loaded, beside=beside, pieces=pieces * 1e-6, outside=resident * product.steps_outside(plan) * by_tma,
-            unaligned_elements=resident * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
+            loaded=loaded, beside=beside, pieces=pieces * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
+            unaligned_elements=usual * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
             packs=len(packs), packed=2e-6 * sum(packs), launches=launches, sums=sums * 1e-6, splits=splits)
 
 
@@ -198,23 +219,32 @@ class Model:
         constant = types.SimpleNamespace(**dict(zip(CONSTANTS, values)))
         costs = values[len(CONSTANTS):].reshape(-1, 2)
         step, tile = costs[plans.tile].T
-        step = step * numpy.where(plans.by_unaligned_threads, constant.unaligned_threads, 1)
+        slower = 1
+        for name in ("unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
+            slower = slower * numpy.where(getattr(plans, name), getattr(constant, name), 1)
+        step = step * slower
         step = larger(step, constant.unaligned_row * plans.unaligned_rows)
-        tile = tile + constant.outside * plans.outside + constant.unaligned_result * plans.unaligned_elements
+        unaligned_result = numpy.where(plans.by_tma, constant.unaligned_result, constant.unaligned_result_of_threads)
+        tile = tile + constant.outside * plans.outside + unaligned_result * plans.unaligned_elements
 
         def waves(tiles, one):
             """The time of tiles that take `one` each where blocks share a multiprocessor."""
             full, rest = numpy.divmod(tiles, MULTIPROCESSORS * plans.resident)
-            others = numpy.ceil(rest / MULTIPROCESSORS) - 1
-            share = numpy.where(plans.resident > 1, constant.alone + (1 - constant.alone) * others / numpy.maximum(plans.resident - 1, 1), 1)
-            return (full + numpy.where(rest > 0, share, 0)) * one
 
-        compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), plans.steps * step + tile)
+            def share(blocks):
+                others = (blocks - 1) / numpy.maximum(plans.usual - 1, 1)
+                return numpy.where(plans.usual > 1, constant.alone + (1 - constant.alone) * others, 1)
+
+            return (full * share(plans.resident) + numpy.where(rest > 0, share(numpy.ceil(rest / MULTIPROCESSORS)), 0)) * one
+
+        one = larger(plans.steps * step + tile, plans.usual * plans.operands / plans.tiles / constant.sm_bandwidth)
+        compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), one)
         last = waves(numpy.full_like(plans.tiles, MULTIPROCESSORS), plans.last_steps * step + 2 * tile)
         compute = compute + numpy.where(plans.is_stream_k, larger(last, plans.again / constant.stream_k_bandwidth), 0)
-        memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, (plans.loaded + constant.beside_lines * plans.beside) / constant.cache_bandwidth)
-        slower = numpy.where(plans.by_unaligned_threads, constant.unaligned_threads, 1)
-        memory = larger(memory, plans.pieces * slower / constant.short_pieces_bandwidth)
+        delivered = (plans.loaded + constant.beside_lines * plans.beside) / constant.cache_bandwidth
+        memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, delivered / MULTIPROCESSORS)
+        of_a, of_b = (numpy.where(getattr(plans, name), getattr(constant, name), 1) for name in ("unaligned_a", "unaligned_b"))
+        memory = larger(memory, plans.pieces * numpy.maximum(of_a, of_b) / constant.short_pieces_bandwidth)
         packing = plans.packs * constant.pack + plans.packed / constant.bandwidth
         return (constant.start * plans.by_tma + larger(compute, memory) + packing + plans.launches * constant.launch
                 + plans.sums / constant.partial_sums_bandwidth + plans.splits * constant.partial_sum)

@@ -81,8 +81,8 @@ pub fn reduce_split_k<
 
 /// The second pass of stream-K: `c = activation(alpha acc + beta c + bias)`, where `acc` is the total of the partial sums.
 ///
-/// `range` is the range of the first pass, counted in the tiles of `c`, and `steps` is the number of k steps of a tile. `c` may be only the
-/// end of the result. Tiles before the range keep their elements.
+/// Generic parameters: as for [`reduce_split_k`]. `range` is the range of the first pass, counted in the tiles of `c`, and `steps` is the number of
+/// k steps of a tile. `c` may be only the end of the result. Tiles before the range keep their elements.
 ///
 /// # Shapes
 ///
@@ -91,9 +91,23 @@ pub fn reduce_split_k<
 ///
 /// # On a GPU
 ///
-/// As [`reduce_split_k`], with tiles of 16 x 128.
-#[kernel(threads = 256, grid = 3, dependent, instances(<f32, f16>, <f32, bf16>, <f32, f32>, <i32, i32>))]
-pub fn reduce_stream_k<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
+/// As [`reduce_split_k`].
+#[kernel(
+    threads = 256,
+    grid = 3,
+    dependent,
+    instances(
+        <f32, f16, 1, 16>, <f32, bf16, 1, 16>, <f32, f32, 1, 16>, <i32, i32, 1, 16>,
+        <f32, f16, 8, 4>, <f32, bf16, 8, 4>, <f32, f32, 8, 4>, <i32, i32, 8, 4>,
+    )
+)]
+pub fn reduce_stream_k<
+    B: Block,
+    C: Sum + Cast<O>,
+    O: Number + Cast<C>,
+    const PARTS: usize,
+    const ROWS: usize,
+>(
     cx: Cx<B>,
     partial_sums: Span<C, (u32, u32, u32), Pitched<4>>,
     c: SpanMut<O, (u32, u32, u32), Pitched>,
@@ -101,27 +115,32 @@ pub fn reduce_stream_k<B: Block, C: Sum + Cast<O>, O: Number + Cast<C>>(
     scales: ByValue<Scales<C>>,
     range: ByValue<TileRange>,
     steps: u32,
-) {
+) where
+    D<PARTS>: Dimension,
+    D<ROWS>: Dimension,
+{
     let (blocks, height, width) =
         (partial_sums.extent(0) / 2, partial_sums.extent(1), partial_sums.extent(2));
     let [batches, rows, columns] = [0, 1, 2].map(|axis| c.extent(axis));
-    let partial_sums = partial_sums.partition(cx, shape![1, 16, 128]);
-    let c = c.partition(cx, shape![1, 16, 128]);
+    let c = c.partition(cx, shape![1, ROWS, 128]);
     let (j, i, m) = (cx.bid::<0>(), cx.bid::<1>(), cx.bid::<2>());
     // The tile of the first pass, in tiles of this pass.
-    let (tile_rows, tile_columns) = ((height / 16).max(1), (width / 128).max(1));
+    let (tile_rows, tile_columns) = ((height / const { ROWS as u32 }).max(1), (width / 128).max(1));
     let counts = [batches, rows.div_ceil(height.max(1)), columns.div_ceil(width.max(1))];
     let number = ORDER.number_of([*m, *i / tile_rows, *j / tile_columns], counts);
     let whole = range.0.whole();
     if number < whole {
         return;
     }
+    let (row, column) = (*i % tile_rows, *j % tile_columns);
     let stream_k = StreamK { tiles: counts[0] * counts[1] * counts[2] - whole, steps, blocks };
     let slots = stream_k.slots(number - whole);
-    let mut acc = cx.zeros::<C>(shape![1, 16, 128]);
-    add_up!(acc, slots.count(), |part| {
-        partial_sums.load_masked(Zero, (slots.get(part), *i % tile_rows, *j % tile_columns))
-    });
-    let result = finish_view!(cx, acc, scales.0, bias, c, shape![128], (m, i, j), *j);
+    // The first slot may lie anywhere. The others lie one behind the other.
+    let first =
+        partial_sums.partition(cx, shape![1, ROWS, 128]).load_masked(Zero, (slots.first(), row, column));
+    let others = partial_sums.slice::<0>(slots.others()).partition(cx, shape![PARTS, ROWS, 128]);
+    let mut acc = cx.zeros::<C>(shape![PARTS, ROWS, 128]);
+    add_up!(acc, others.num_tiles(0), |parts| others.load_masked(Zero, (parts, row, column)));
+    let result = finish_view!(cx, first + acc.sum::<0>(), scales.0, bias, c, shape![128], (m, i, j), *j);
     c.store_masked(result, (m, i, j));
 }

@@ -8,6 +8,8 @@
 //! partial sums of each tile in a slot. The second pass adds up the slots of a tile, in the order of their k steps. The slots of a tile
 //! depend on the numbers of tiles, k steps and blocks alone. So these numbers determine the result to the last bit.
 
+use core::ops::Range;
+
 /// A division of `tiles` tiles of `steps` k steps among `blocks` blocks. There are at most as many tiles as blocks.
 #[derive(Clone, Copy)]
 pub(super) struct StreamK {
@@ -84,16 +86,16 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// The number of slots.
+    /// The slot of the first k steps.
     #[inline(always)]
-    pub(super) fn count(&self) -> u32 {
-        self.count
+    pub(super) fn first(&self) -> u32 {
+        self.first
     }
 
-    /// Slot number `number` of the tile.
+    /// The slots of the other k steps, which lie one behind the other.
     #[inline(always)]
-    pub(super) fn get(&self, number: u32) -> u32 {
-        if number == 0 { self.first } else { self.second + number - 1 }
+    pub(super) fn others(&self) -> Range<u32> {
+        self.second..self.second + self.count - 1
     }
 }
 
@@ -102,6 +104,7 @@ mod tests {
     extern crate std;
 
     use super::*;
+    use std::iter;
     use std::vec::Vec;
 
     #[test]
@@ -113,7 +116,8 @@ mod tests {
                     let mut used = 0;
                     for tile in 0..tiles {
                         let slots = stream_k.slots(tile);
-                        let units = (0..slots.count()).map(|number| stream_k.work_unit(slots.get(number)));
+                        let slots = iter::once(slots.first()).chain(slots.others());
+                        let units = slots.map(|slot| stream_k.work_unit(slot));
                         let units: Vec<WorkUnit> = units.collect();
                         let mut next = 0;
                         for unit in &units {

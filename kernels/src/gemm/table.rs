@@ -43,8 +43,8 @@ macro_rules! lists_of_16_bits {
             nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, cluster_tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
             tt 128 256 64 false, cluster_tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
-            rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
-            rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
+            rows_nn 80 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
+            rows_nt 80 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
             half_rows_nn 96 64 64 false, half_rows_nt 96 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
@@ -59,8 +59,8 @@ macro_rules! lists_of_16_bits {
             nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, cluster_tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
             tt 128 256 64 false, cluster_tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
-            rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
-            rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
+            rows_nn 80 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
+            rows_nt 80 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
             half_rows_nn 96 64 64 false, half_rows_nt 96 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
@@ -127,11 +127,13 @@ macro_rules! lists_of_f8 {
     ($call:tt $($lists:tt)*) => {
         lists_of_i8! { $call $($lists)*
             [f8e4m3 f8e4m3 f32 f16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            rows_nt 144 128 128 false, rows_nt 176 128 128 true, half_rows_nt 96 64 128 true,
             deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 bf16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            rows_nt 144 128 128 false, rows_nt 176 128 128 true, half_rows_nt 96 64 128 true,
             deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 f32 split_k]

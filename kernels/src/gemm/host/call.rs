@@ -91,6 +91,9 @@ fn chosen() -> MutexGuard<'static, Chosen> {
     CHOSEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Threads load pieces of so many bytes where rows begin at multiples of them.
+const PIECE_BYTES: usize = 8;
+
 /// How an operand lies in memory.
 #[derive(Clone, Copy)]
 struct Storage {
@@ -98,6 +101,8 @@ struct Storage {
     read_by_tma: [bool; 2],
     /// Whether rows begin at multiples of 128 bytes as it lies in memory, read row-major, and read column-major.
     in_lines: [bool; 2],
+    /// Whether threads load its elements one by one: its rows, as it lies in memory, do not begin at multiples of [`PIECE_BYTES`], or of two elements.
+    one_by_one: bool,
     /// The axis along which elements are neighbours.
     in_place: Option<Major>,
     is_huge: bool,
@@ -107,16 +112,20 @@ impl Storage {
     fn of<T: Element>(x: &TensorView<'_, T, 3>) -> Result<Self> {
         let [_, down, right] = x.strides();
         let [_, rows, columns] = x.shape();
+        let in_place = if right == 1 || columns <= 1 {
+            Some(Major::Row)
+        } else if down == 1 || rows <= 1 {
+            Some(Major::Column)
+        } else {
+            None
+        };
+        let pitch = in_place.map(|major| if major == Major::Row { down } else { right });
+        let bytes = size_of::<T::Bits>();
         Ok(Self {
             read_by_tma: [x.is_streamable(), x.permute([0, 2, 1])?.is_streamable()],
-            in_lines: [down, right].map(|pitch| (pitch * size_of::<T::Bits>()).is_multiple_of(LINE_BYTES)),
-            in_place: if right == 1 || columns <= 1 {
-                Some(Major::Row)
-            } else if down == 1 || rows <= 1 {
-                Some(Major::Column)
-            } else {
-                None
-            },
+            in_lines: [down, right].map(|pitch| (pitch * bytes).is_multiple_of(LINE_BYTES)),
+            one_by_one: pitch.is_none_or(|pitch| !(pitch * bytes).is_multiple_of(PIECE_BYTES.max(2 * bytes))),
+            in_place,
             is_huge: reach(x.shape(), x.strides()) > MOST_ELEMENTS,
         })
     }
@@ -199,7 +208,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             packed_bytes: [0; 2],
             in_lines: [false; 2],
             in_place: a_storage.in_place.zip(b_storage.in_place).map(|(a, b)| [a, b]),
-            is_unaligned: [a_storage, b_storage].iter().any(|storage| storage.read_by_tma == [false; 2]),
+            one_by_one: [a_storage, b_storage].map(|storage| storage.one_by_one),
             is_huge: a_storage.is_huge || b_storage.is_huge || reach(c, c_strides) > MOST_ELEMENTS,
             fast: self.fast_accumulation,
             beta: self.beta != C::ZERO,

@@ -36,6 +36,8 @@ struct TwoPasses {
     range: TileRange,
     /// The partial sums that the second pass adds up.
     of: PartialSumsOf,
+    /// The first column of the result that the second pass stores.
+    column: usize,
 }
 
 impl<T, U, O, C> Launches<'_, T, U, O, C>
@@ -74,6 +76,7 @@ where
             partial_sums: [batches * splits as usize, rows, columns],
             range: TileRange::split_k(splits, batches as u32),
             of: PartialSumsOf::SplitK(splits),
+            column: 0,
         };
         self.run_two_passes(candidate, blocks, passes, c)
     }
@@ -88,24 +91,33 @@ where
         }
         let Problem { batches, rows, columns, depth, .. } = *problem;
         let whole = problem.whole(plan, blocks);
+        let steps = depth.div_ceil(candidate.config.depth);
         if whole > 0 {
             self.data_parallel(whole as u32, c.reborrow())?;
         }
-        // The last tiles are at the end of the result. The second pass skips the matrices and the groups of rows before them.
+        let blocks = problem.stream_k_blocks(plan, steps, blocks);
+        // The last tiles are at the end of the result. The second pass skips the matrices and the groups of rows before them, and the columns
+        // before them in the last group.
         let (tile_rows, tile_columns) = (rows.div_ceil(plan.rows), columns.div_ceil(plan.columns));
         let group = ORDER.group() as usize;
         let (matrix, within) = (whole / (tile_rows * tile_columns), whole % (tile_rows * tile_columns));
-        let row = if matrix + 1 == batches { within / (group * tile_columns) * group } else { 0 };
-        let before = matrix * tile_rows * tile_columns + row * tile_columns;
+        let is_last = matrix + 1 == batches;
+        let row = if is_last { within / (group * tile_columns) * group } else { 0 };
+        let height = tile_rows - row;
+        let column = if is_last && height <= group { (within - row * tile_columns) / height } else { 0 };
+        let before = matrix * tile_rows * tile_columns + row * tile_columns + height * column;
         let passes = TwoPasses {
             partial_sums: [2 * blocks as usize, plan.rows, plan.columns],
             range: TileRange::stream_k(whole as u32, batches as u32),
-            of: PartialSumsOf::StreamK(
-                TileRange::stream_k((whole - before) as u32, batches as u32),
-                depth.div_ceil(candidate.config.depth) as u32,
-            ),
+            of: PartialSumsOf::StreamK {
+                range: TileRange::stream_k((whole - before) as u32, batches as u32),
+                steps: steps as u32,
+                parts: blocks.div_ceil((problem.tiles(plan) - whole) as u32) + 1,
+            },
+            column: column * plan.columns,
         };
         let c = c.slice(0, matrix..batches)?.slice(1, row * plan.rows..rows)?;
+        let c = c.slice(2, passes.column..columns)?;
         self.run_two_passes(candidate, blocks, passes, c)
     }
 
@@ -118,7 +130,7 @@ where
         c: TensorViewMut<'_, O, 3>,
     ) -> Result<()> {
         let (a, b, gemm, stream) = (self.a, self.b, self.gemm, self.stream);
-        let TwoPasses { partial_sums: [matrices, rows, columns], range, of } = passes;
+        let TwoPasses { partial_sums: [matrices, rows, columns], range, of, column } = passes;
         let shape = [matrices, rows, columns.next_multiple_of(ROW_ELEMENTS)];
         workspace::<C, 3, ()>(stream, shape, |mut partial_sums| {
             let none = Tensor::zeros(&stream.device(), [0])?;
@@ -134,6 +146,8 @@ where
             let partial_sums = partial_sums.as_view().slice(2, 0..columns)?;
             gemm.with_bias(stream, |bias| {
                 let scales = gemm.scales();
+                // An empty bias stays empty.
+                let bias = bias.slice(0, column.min(bias.len())..bias.len())?;
                 T::reduce(stream, PartialSums { partial_sums, c, bias, scales, of })
             })
         })

@@ -3,46 +3,58 @@
 //! A product waits for the multiprocessor with the most work, or for the memory. The time of a multiprocessor is linear in its k steps and
 //! tiles. The costs of both depend on the tile shape. Packing and second passes add their own launches and bytes.
 //!
-//! The constants are fitted to measurements of all plans of 469 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
+//! The constants are fitted to measurements of all plans of 1251 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
 //! --plans` makes such measurements, and `benches/fit.py` fits the constants. Of products that a fit did not see, the plans with the least
-//! estimated time took 2.8 % longer than the fastest plans, in the geometric mean.
+//! estimated time took 2.0 % longer than the fastest plans, in the geometric mean.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use crate::gemm::body::keeps;
 use crate::gemm::vector::{TILE, TILES};
 
 /// The start of a launch, for kernels that TMA feeds.
-const START: f64 = 2.3;
+const START: f64 = 2.29;
 /// A second pass or a data-parallel launch before it.
-const LAUNCH: f64 = 2.07;
+const LAUNCH: f64 = 2.03;
 /// A launch that packs an operand.
-const PACK: f64 = 1.13;
+const PACK: f64 = 1.12;
 /// A partial sum of a tile, in the second pass.
-const PARTIAL_SUM: f64 = 0.0255;
+const PARTIAL_SUM: f64 = 0.0204;
 /// Bytes of operands that memory moves in a microsecond.
-const BANDWIDTH: f64 = 3.73e6;
+const BANDWIDTH: f64 = 3.7e6;
 /// Bytes of the result.
-const RESULT_BANDWIDTH: f64 = 3.28e6;
+const RESULT_BANDWIDTH: f64 = 3.2e6;
 /// Bytes of partial sums.
-const PARTIAL_SUMS_BANDWIDTH: f64 = 2.58e6;
-/// Bytes that the L2 cache delivers to all multiprocessors: those that the tiles load.
-const CACHE_BANDWIDTH: f64 = 12.0e6;
+const PARTIAL_SUMS_BANDWIDTH: f64 = 2.52e6;
+/// Bytes that the L2 cache delivers to a multiprocessor, those that its tiles load, if all of them load.
+const CACHE_BANDWIDTH: f64 = 0.0985e6;
 /// The bytes that it delivers besides for each byte of rows that do not begin at multiples of 128 bytes. Such a row takes two requests.
-const BESIDE_LINES: f64 = 0.84;
+const BESIDE_LINES: f64 = 0.831;
 /// Bytes of operands for stream-K. Blocks with different k steps of a tile do not share them in the L2 cache.
-const STREAM_K_BANDWIDTH: f64 = 9.15e6;
+const STREAM_K_BANDWIDTH: f64 = 8.82e6;
 /// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes.
-const UNALIGNED_ROW: f64 = 9.44e-4;
+const UNALIGNED_ROW: f64 = 8.94e-4;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
-const OUTSIDE: f64 = 0.0389;
+const OUTSIDE: f64 = 0.0322;
 /// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
-const UNALIGNED_RESULT: f64 = 6.27e-5;
-/// The factor of k steps of rows that do not begin at multiples of 16 bytes, for kernels whose threads load.
-const UNALIGNED_THREADS: f64 = 1.37;
+const UNALIGNED_RESULT: f64 = 5.57e-5;
+/// The same for kernels whose threads load.
+const UNALIGNED_RESULT_OF_THREADS: f64 = 6.45e-5;
+/// The factors of k steps of operands A and B whose elements threads load one by one.
+const UNALIGNED_A: f64 = 1.12;
+const UNALIGNED_B: f64 = 1.29;
+/// The factors of k steps of operands A and B that are stored as their transposes, for kernels whose threads load.
+const TRANSPOSED_A: f64 = 1.14;
+const TRANSPOSED_B: f64 = 1.06;
+/// The factor of k steps of a matrix whose elements threads load one by one, for products with a vector: of rows that are added up, and of dot
+/// products.
+const UNALIGNED_VECTORS: f64 = 1.77;
+const UNALIGNED_DOTS: f64 = 1.46;
 /// Bytes of MN-major operands that threads load for tiles of 16 x 16: pieces of rows of 32 bytes.
-const SHORT_PIECES_BANDWIDTH: f64 = 2.35e6;
+const SHORT_PIECES_BANDWIDTH: f64 = 1.85e6;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
-const ALONE: f64 = 0.6;
+const ALONE: f64 = 0.588;
+/// Bytes of operands that memory moves to a multiprocessor.
+const SM_BANDWIDTH: f64 = 0.109e6;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
 /// The least time of a k step without `wgmma`, for each element of a tile that is smaller than the largest ones: that of tiles of 128 x 128 in the
@@ -64,53 +76,61 @@ const RING_BYTES: usize = 194 * 1024;
 /// The most stages of a ring.
 const MOST_STAGES: usize = 8;
 
-/// The costs of a tile shape on a multiprocessor that is full of blocks, in microseconds: of a k step, and of a tile besides its k steps.
+/// The costs of a tile shape on a multiprocessor that has the [usual] number of blocks, in microseconds: of a k step, and of a tile besides its
+/// k steps.
+///
+/// [usual]: usual_blocks
 type Costs = (f64, f64);
 
 /// The costs of tiles of these rows and columns, of operands of so many bytes.
 fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
     match (loads, bytes, tile) {
-        (Loads::Tma, 1, (128, 256)) => (0.624, 3.39),
-        (Loads::Cluster, 1, (128, 256)) => (0.657, 2.95),
-        (Loads::Cluster, 2, (128, 256)) => (0.66, 3.31),
-        (Loads::Cluster, 4, (128, 256)) => (0.6, 4.59),
-        (Loads::Tma, 1, (128, 192)) => (0.432, 2.29),
-        (Loads::Tma, 1, (128, 128)) => (0.316, 1.94),
-        (Loads::Tma, 1, (128, 64)) => (0.236, 1.22),
-        (Loads::Tma, 1, (64, 128)) => (0.267, 1.43),
-        (Loads::Tma, 1, (64, 64)) => (0.285, 1.98),
-        (Loads::Tma, 1, (32, 64)) => (0.238, 0.994),
-        (Loads::Tma, 1, (16, 64)) => (0.229, 0.756),
-        (Loads::Tma, 2, (128, 256)) => (0.618, 3.22),
-        (Loads::Tma, 2, (128, 192)) => (0.432, 2.82),
-        (Loads::Tma, 2, (224, 128)) => (0.538, 2.79),
-        (Loads::Tma, 2, (208, 128)) => (0.511, 2.83),
-        (Loads::Tma, 2, (176, 128)) => (0.424, 2.91),
-        (Loads::Tma, 2, (144, 128)) => (0.337, 2.98),
-        (Loads::Tma, 2, (256, 64)) => (0.393, 1.7),
-        (Loads::Tma, 2, (128, 128)) => (0.29, 2.0),
-        (Loads::Tma, 2, (64, 128)) => (0.146, 1.45),
-        (Loads::Tma, 2, (96, 64)) => (0.14, 1.24),
-        (Loads::Tma, 2, (64, 64)) => (0.245, 1.09),
-        (Loads::Tma, 2, (32, 64)) => (0.196, 1.09),
-        (Loads::Tma, 2, (16, 64)) => (0.189, 0.469),
-        (Loads::Tma, 4, (128, 256)) => (0.52, 4.73),
-        (Loads::Tma, 4, (256, 128)) => (0.552, 3.99),
-        (Loads::Tma, 4, (128, 128)) => (0.292, 2.72),
-        (Loads::Tma, 4, (128, 64)) => (0.231, 1.29),
-        (Loads::Tma, 4, (64, 128)) => (0.207, 1.63),
-        (Loads::Tma, 4, (64, 64)) => (0.305, 1.85),
-        (Loads::Tma, 4, (16, 64)) => (0.219, 0.0801),
-        (Loads::Tma, 8, (256, 64)) => (1.09, 6.9),
-        (Loads::Tma, 8, (256, 32)) => (0.597, 2.66),
-        (Loads::Threads, 2, (64, 64)) => (1.97, 1.77),
-        (Loads::Threads, 2, (16, 64)) => (1.36, 1.72),
-        (Loads::Threads, 2, (16, 16)) => (2.05, 1.59),
-        (Loads::Threads, 4, (32, 32)) => (1.57, 2.24),
-        (Loads::Threads, 8, (64, 64)) => (1.55, 4.78),
-        (Loads::Threads, 8, (32, 32)) => (0.675, 2.93),
-        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.76, 1.39),
-        (Loads::Vector, _, (1, 2) | (2, 1)) => (3.81, 1.22),
+        (Loads::Tma, 1, (128, 256)) => (0.606, 3.59),
+        (Loads::Cluster, 1, (128, 256)) => (0.653, 3.02),
+        (Loads::Cluster, 1, (128, 192)) => (0.45, 2.65),
+        (Loads::Cluster, 2, (128, 256)) => (0.641, 3.31),
+        (Loads::Cluster, 4, (128, 256)) => (0.637, 4.54),
+        (Loads::Tma, 1, (128, 192)) => (0.421, 2.29),
+        (Loads::Tma, 1, (176, 128)) => (0.574, 2.0),
+        (Loads::Tma, 1, (144, 128)) => (0.353, 1.62),
+        (Loads::Tma, 1, (128, 128)) => (0.326, 1.89),
+        (Loads::Tma, 1, (128, 64)) => (0.227, 1.25),
+        (Loads::Tma, 1, (64, 128)) => (0.249, 1.52),
+        (Loads::Tma, 1, (96, 64)) => (0.26, 0.956),
+        (Loads::Tma, 1, (64, 64)) => (0.281, 2.05),
+        (Loads::Tma, 1, (32, 64)) => (0.254, 1.15),
+        (Loads::Tma, 1, (16, 64)) => (0.215, 0.727),
+        (Loads::Tma, 2, (128, 256)) => (0.604, 3.53),
+        (Loads::Tma, 2, (128, 192)) => (0.448, 2.51),
+        (Loads::Tma, 2, (224, 128)) => (0.538, 2.92),
+        (Loads::Tma, 2, (208, 128)) => (0.508, 3.02),
+        (Loads::Tma, 2, (176, 128)) => (0.424, 2.97),
+        (Loads::Tma, 2, (144, 128)) => (0.343, 3.05),
+        (Loads::Tma, 2, (256, 64)) => (0.402, 1.51),
+        (Loads::Tma, 2, (128, 128)) => (0.291, 2.07),
+        (Loads::Tma, 2, (80, 128)) => (0.23, 1.79),
+        (Loads::Tma, 2, (64, 128)) => (0.136, 1.51),
+        (Loads::Tma, 2, (96, 64)) => (0.145, 1.24),
+        (Loads::Tma, 2, (64, 64)) => (0.254, 1.12),
+        (Loads::Tma, 2, (32, 64)) => (0.19, 1.14),
+        (Loads::Tma, 2, (16, 64)) => (0.175, 0.54),
+        (Loads::Tma, 4, (128, 256)) => (0.547, 4.81),
+        (Loads::Tma, 4, (256, 128)) => (0.535, 4.17),
+        (Loads::Tma, 4, (128, 128)) => (0.285, 2.7),
+        (Loads::Tma, 4, (128, 64)) => (0.24, 1.36),
+        (Loads::Tma, 4, (64, 128)) => (0.202, 1.72),
+        (Loads::Tma, 4, (64, 64)) => (0.3, 2.06),
+        (Loads::Tma, 4, (16, 64)) => (0.266, 0.0804),
+        (Loads::Tma, 8, (256, 64)) => (1.11, 6.99),
+        (Loads::Tma, 8, (256, 32)) => (0.6, 3.27),
+        (Loads::Threads, 2, (64, 64)) => (1.83, 1.68),
+        (Loads::Threads, 2, (16, 64)) => (1.43, 1.63),
+        (Loads::Threads, 2, (16, 16)) => (1.95, 1.83),
+        (Loads::Threads, 4, (32, 32)) => (1.55, 2.23),
+        (Loads::Threads, 8, (64, 64)) => (1.43, 5.02),
+        (Loads::Threads, 8, (32, 32)) => (0.702, 2.84),
+        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.57, 1.66),
+        (Loads::Vector, _, (1, 2) | (2, 1)) => (2.16, 1.23),
         // A shape that was not measured.
         (_, _, (rows, columns)) => {
             let area = (rows * columns) as f64 / (128.0 * 256.0);
@@ -129,6 +149,46 @@ fn step_bytes(plan: Plan, bytes: usize) -> usize {
     }
 }
 
+/// The most blocks of a plan that share a multiprocessor. Where threads load, their registers are the limit, and those depend on the storage of the operands.
+fn resident_blocks(problem: &Problem, plan: Plan) -> u32 {
+    let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
+    let of_storages = match (plan.loads, problem.element_bytes[0], (plan.rows, plan.columns)) {
+        (Loads::Threads, 2, (16, 16)) | (Loads::Threads, 4, (32, 32)) => [6, 4, 4, 3],
+        (Loads::Threads, 2, (16, 64)) => [9, 4, 7, 5],
+        (Loads::Threads, 2, (64, 64)) => [4, 3, 4, 3],
+        (Loads::Threads, 8, (64, 64)) => [3; 4],
+        (Loads::Threads, 8, (32, 32)) => [4, 5, 4, 4],
+        (Loads::Vector, _, (1, 2) | (2, 1)) => [2; 4],
+        _ => [plan.resident_blocks(); 4],
+    };
+    of_storages[2 * usize::from(a == Major::Column) + usize::from(b == Major::Column)]
+}
+
+/// The number of blocks that [`costs`] are for.
+fn usual_blocks(plan: Plan) -> f64 {
+    f64::from(plan.resident_blocks())
+}
+
+/// The factor of the time that threads take to load the elements of a k step.
+fn slower(problem: &Problem, plan: Plan) -> f64 {
+    let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
+    let [a_one_by_one, b_one_by_one] = problem.one_by_one;
+    let factors = match (plan.loads, plan.rows, plan.columns) {
+        (Loads::Tma | Loads::Cluster, ..) => return 1.0,
+        (Loads::Threads, ..) => [
+            (a_one_by_one, UNALIGNED_A),
+            (b_one_by_one, UNALIGNED_B),
+            (a == Major::Column, TRANSPOSED_A),
+            (b == Major::Column, TRANSPOSED_B),
+        ],
+        (Loads::Vector, 1, 2) => return if b_one_by_one { UNALIGNED_DOTS } else { 1.0 },
+        (Loads::Vector, 2, 1) => return if a_one_by_one { UNALIGNED_DOTS } else { 1.0 },
+        (Loads::Vector, 1, _) => return if b_one_by_one { UNALIGNED_VECTORS } else { 1.0 },
+        (Loads::Vector, ..) => return if a_one_by_one { UNALIGNED_VECTORS } else { 1.0 },
+    };
+    factors.into_iter().filter(|&(is, _)| is).map(|(_, factor)| factor).product()
+}
+
 /// The plan with the least estimated time.
 pub(super) fn fastest(
     problem: &Problem,
@@ -144,30 +204,29 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let Machine::Gpu { wgmma, multiprocessors } = machine else { return operations(problem, plan) };
     let [bytes, result_bytes] = problem.element_bytes;
     let (mut step, mut tile) = costs(plan.loads, bytes, (plan.rows, plan.columns));
-    let (multiprocessors, resident) = (f64::from(multiprocessors), f64::from(plan.resident_blocks()));
-    match plan.loads {
-        Loads::Tma | Loads::Cluster => {
-            let [a_is_in_lines, b_is_in_lines] = problem.in_lines;
-            let of_a = if a_is_in_lines { 0 } else { plan.rows };
-            // Blocks of a cluster load the columns together.
-            let of_b = if b_is_in_lines { 0 } else { plan.columns / plan.loads.cluster_rows() };
-            step = larger(step, UNALIGNED_ROW * resident * (of_a + of_b) as f64);
-        }
-        Loads::Threads | Loads::Vector if problem.is_unaligned => step *= UNALIGNED_THREADS,
-        _ => {}
+    let (multiprocessors, resident) = (f64::from(multiprocessors), f64::from(resident_blocks(problem, plan)));
+    let usual = usual_blocks(plan);
+    step *= slower(problem, plan);
+    if plan.loads.is_by_tma() {
+        let [a_is_in_lines, b_is_in_lines] = problem.in_lines;
+        let of_a = if a_is_in_lines { 0 } else { plan.rows };
+        // Blocks of a cluster load the columns together.
+        let of_b = if b_is_in_lines { 0 } else { plan.columns / plan.loads.cluster_rows() };
+        step = larger(step, UNALIGNED_ROW * usual * (of_a + of_b) as f64);
     }
     if !wgmma {
-        let area = resident * (plan.rows * plan.columns) as f64;
+        let area = usual * (plan.rows * plan.columns) as f64;
         let is_largest = plan.rows * plan.columns >= LARGEST_TILE;
         step = (WITHOUT_WGMMA * step).max(if is_largest { 0.0 } else { PRODUCTS_WITHOUT_WGMMA * area });
     }
-    // The time of the multiprocessor with the most tiles, each of which takes `one` where the multiprocessor is full of blocks.
+    // The time of the multiprocessor with the most tiles, each of which takes `one` where the multiprocessor has the usual number of blocks.
+    let share =
+        |blocks: f64| if usual > 1.0 { ALONE + (1.0 - ALONE) * (blocks - 1.0) / (usual - 1.0) } else { 1.0 };
     let waves = |tiles: f64, one: f64| {
         let slots = multiprocessors * resident;
         let (full, rest) = ((tiles / slots).floor(), tiles % slots);
-        let others = (rest / multiprocessors).ceil() - 1.0;
-        let share = if resident > 1.0 { ALONE + (1.0 - ALONE) * others / (resident - 1.0) } else { 1.0 };
-        (full + if rest > 0.0 { share } else { 0.0 }) * one
+        let last = if rest > 0.0 { share((rest / multiprocessors).ceil()) } else { 0.0 };
+        (full * share(resident) + last) * one
     };
     let (batches, rows, columns) = (problem.batches as f64, problem.rows as f64, problem.columns as f64);
     let depth_bytes = (problem.depth * bytes) as f64;
@@ -180,35 +239,47 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let mut memory = operands / BANDWIDTH + result * result_bytes as f64 / RESULT_BANDWIDTH;
     if plan.loads.is_by_tma() {
         let stay = stay(problem, plan, wgmma);
-        memory = larger(memory, loaded_bytes(problem, plan, steps, stay) / CACHE_BANDWIDTH);
-        tile += OUTSIDE * resident * steps_outside(problem, plan, steps, stay);
+        let delivered = loaded_bytes(problem, plan, steps, stay) / CACHE_BANDWIDTH;
+        memory = larger(memory, delivered / multiprocessors);
+        tile += OUTSIDE * usual * steps_outside(problem, plan, steps, stay);
     } else if (plan.rows, plan.columns) == (16, 16) {
-        let bandwidth = SHORT_PIECES_BANDWIDTH / if problem.is_unaligned { UNALIGNED_THREADS } else { 1.0 };
-        memory = larger(memory, bytes_of_short_pieces(problem, plan) / bandwidth);
+        let [a_one_by_one, b_one_by_one] = problem.one_by_one;
+        let of_a: f64 = if a_one_by_one { UNALIGNED_A } else { 1.0 };
+        let of_b = if b_one_by_one { UNALIGNED_B } else { 1.0 };
+        memory =
+            larger(memory, bytes_of_short_pieces(problem, plan) * of_a.max(of_b) / SHORT_PIECES_BANDWIDTH);
     }
     // Partial sums of split-K have rows of their own.
     let is_split = matches!(plan.decomposition, Decomposition::SplitK(_));
     if !is_split && !(problem.columns * result_bytes).is_multiple_of(GRANULE) {
-        tile += UNALIGNED_RESULT * resident * (plan.rows * plan.columns) as f64;
+        let element = if plan.loads.is_by_tma() { UNALIGNED_RESULT } else { UNALIGNED_RESULT_OF_THREADS };
+        tile += element * usual * (plan.rows * plan.columns) as f64;
     }
     // The time of the multiprocessor with the most work, the other launches, the bytes of partial sums, and the partial sums of a
     // tile.
+    let one = |steps: f64, tiles: f64| larger(steps * step + tile, usual * operands / tiles / SM_BANDWIDTH);
     let (compute, launches, sums, splits) = match plan.decomposition {
-        Decomposition::DataParallel => (waves(tiles, steps * step + tile), 0.0, 0.0, 0.0),
+        Decomposition::DataParallel => (waves(tiles, one(steps, tiles)), 0.0, 0.0, 0.0),
         Decomposition::SplitK(splits) => {
             let splits = f64::from(splits);
-            (waves(tiles * splits, (steps / splits).ceil() * step + tile), 1.0, 4.0 * result * splits, splits)
+            (
+                waves(tiles * splits, one((steps / splits).ceil(), tiles * splits)),
+                1.0,
+                4.0 * result * splits,
+                splits,
+            )
         }
         Decomposition::StreamK => {
             let (full, rest) = ((tiles / multiprocessors).floor(), tiles % multiprocessors);
-            let loaded = rest * (plan.rows + plan.columns) as f64 * depth_bytes;
-            let last = waves(multiprocessors, (rest * steps / multiprocessors).ceil() * step + 2.0 * tile);
-            let last = larger(last, loaded / STREAM_K_BANDWIDTH);
-            let compute = waves(full * multiprocessors, steps * step + tile) + last;
+            let again = rest * (plan.rows + plan.columns) as f64 * depth_bytes;
+            let sharing = f64::from(problem.stream_k_blocks(plan, steps as usize, multiprocessors as u32));
+            let last = waves(sharing, (rest * steps / sharing).ceil() * step + 2.0 * tile);
+            let last = larger(last, again / STREAM_K_BANDWIDTH);
+            let compute = waves(full * multiprocessors, one(steps, tiles)) + last;
             // If the k steps of a block end within a tile, the block stores partial sums of two tiles.
-            let slots = (multiprocessors + rest).min(2.0 * multiprocessors);
+            let slots = (sharing + rest).min(2.0 * sharing);
             let sums = 4.0 * (plan.rows * plan.columns) as f64 * slots;
-            (compute, 1.0 + f64::from(full > 0.0), sums, multiprocessors / rest.max(1.0))
+            (compute, 1.0 + f64::from(full > 0.0), sums, sharing / rest.max(1.0))
         }
     };
     let bound = larger(compute, memory);
@@ -354,7 +425,7 @@ mod tests {
         let packed = |bytes, sizes| Problem {
             packed_bytes: [bytes; 2],
             in_lines: [true; 2],
-            is_unaligned: true,
+            one_by_one: [true; 2],
             ..problem(sizes)
         };
         let unaligned = packed(100 * 101 * 2, [1, 100, 100, 101]);

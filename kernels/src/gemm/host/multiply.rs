@@ -40,8 +40,8 @@ pub struct PartialSums<'c, C: Element, O: Element> {
 pub(super) enum PartialSumsOf {
     /// Split-K, with this many partial sums of each tile.
     SplitK(u32),
-    /// Stream-K: the range of the first pass, counted in the tiles of `c`, and the k steps of a tile.
-    StreamK(TileRange, u32),
+    /// Stream-K: the range of the first pass, counted in the tiles of `c`, the k steps of a tile, and about how many partial sums it has.
+    StreamK { range: TileRange, steps: u32, parts: u32 },
 }
 
 /// A kernel that the host can choose for a product: an entry of the table.
@@ -272,10 +272,14 @@ const MANY_PARTIAL_SUMS: u32 = 5;
 
 /// The second pass of stream-K, for types that have it.
 macro_rules! stream_k_pass {
-    (split_k $accumulator:ident $c:ident $stream:ident $grid:expr, $arguments:expr) => {
-        reduce_stream_k::<$accumulator, $c>().launch_on($stream, $grid, $arguments)
+    (split_k $accumulator:ident $c:ident $parts:tt $rows:tt $stream:ident $shape:ident $arguments:expr) => {
+        reduce_stream_k::<$accumulator, $c, $parts, $rows>().launch_on(
+            $stream,
+            second_pass_grid($shape, $rows),
+            $arguments,
+        )
     };
-    ($other:ident $accumulator:ident $c:ident $stream:ident $grid:expr, $arguments:expr) => {{
+    ($other:ident $accumulator:ident $c:ident $parts:tt $rows:tt $stream:ident $shape:ident $arguments:expr) => {{
         let _ = $arguments;
         Err(Error::Operands {
             operation: "gemm",
@@ -313,10 +317,14 @@ macro_rules! products {
                         reduce_split_k::<$accumulator, $c, 8, 4>()
                             .launch_on(stream, second_pass_grid(shape, 4), arguments)
                     }
-                    PartialSumsOf::StreamK(range, steps) => stream_k_pass!(
-                        $decomposition $accumulator $c stream second_pass_grid(shape, 16),
-                        (partial_sums, c, bias, scales, range, steps)
-                    ),
+                    PartialSumsOf::StreamK { range, steps, parts } if parts < MANY_PARTIAL_SUMS => {
+                        let arguments = (partial_sums, c, bias, scales, range, steps);
+                        stream_k_pass!($decomposition $accumulator $c 1 16 stream shape arguments)
+                    }
+                    PartialSumsOf::StreamK { range, steps, .. } => {
+                        let arguments = (partial_sums, c, bias, scales, range, steps);
+                        stream_k_pass!($decomposition $accumulator $c 8 4 stream shape arguments)
+                    }
                 }
             }
         }

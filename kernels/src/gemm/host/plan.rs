@@ -163,8 +163,8 @@ pub(super) struct Problem {
     pub(super) in_lines: [bool; 2],
     /// The storage of the operands that threads read, if their elements are neighbours in memory along rows or columns.
     pub(super) in_place: Option<[Major; 2]>,
-    /// Whether rows of an operand, as it lies in memory, do not begin at multiples of 16 bytes.
-    pub(super) is_unaligned: bool,
+    /// Whether threads load the elements of operands A and B one by one.
+    pub(super) one_by_one: [bool; 2],
     /// Whether an array has 2³² elements or more, padding included. Only TMA reaches all of them.
     pub(super) is_huge: bool,
     /// Whether 8-bit floats may accumulate in tensor cores alone.
@@ -212,6 +212,8 @@ const FEW_TILES: usize = 2;
 const SMALL_TILES: usize = 1024;
 /// The most partial sums of a tile.
 const MAX_SPLITS: usize = 128;
+/// The k steps that take as long as partial sums on their way to memory and back do, if all blocks have one: on an H200.
+const STEPS_OF_PARTIAL_SUMS: usize = 12;
 /// The least depth of a partial sum.
 const MIN_DEPTH: usize = 128;
 
@@ -320,6 +322,16 @@ impl Problem {
             && (tiles < blocks || has_waves())
     }
 
+    /// The blocks that share the k steps of the last wave of a stream-K plan, of `blocks` that the machine has.
+    ///
+    /// Each block more stores partial sums of a tile, and the second pass loads them. That takes as long as [`STEPS_OF_PARTIAL_SUMS`] k steps of a
+    /// machine full of blocks do, whatever the tile's size. So few k steps have few blocks.
+    pub(super) fn stream_k_blocks(&self, plan: Plan, steps: usize, blocks: u32) -> u32 {
+        let rest = self.tiles(plan) - self.whole(plan, blocks);
+        let best = (rest * steps * STEPS_OF_PARTIAL_SUMS).isqrt();
+        best.max(rest).min(blocks as usize) as u32
+    }
+
     /// The number of tiles in the full waves of `blocks` blocks, before the last wave of a stream-K plan.
     pub(super) fn whole(&self, plan: Plan, blocks: u32) -> usize {
         let blocks = blocks.max(1) as usize;
@@ -374,7 +386,7 @@ pub(super) mod tests {
             packed_bytes: [0; 2],
             in_lines: [depth.is_multiple_of(64); 2],
             in_place: Some([a, b]),
-            is_unaligned: false,
+            one_by_one: [false; 2],
             is_huge: false,
             fast: false,
             beta: false,
