@@ -38,8 +38,6 @@ TILES, TILE = 4, 2048
 SLOWEST = 2.5
 # The weight of a constant's change by the factor e, beside errors of so much in the times of plans.
 BEFORE = 3.0
-
-
 ORDERS = ["nn", "nt", "tn", "tt"]
 # `resident_blocks` of model.rs, by the bytes of an element and the tile, in the order of ORDERS.
 RESIDENT = {(2, 16, 16): (6, 4, 4, 3), (2, 16, 64): (9, 4, 7, 5), (2, 64, 64): (4, 3, 4, 3), (4, 32, 32): (6, 4, 4, 3),
@@ -219,10 +217,12 @@ class Model:
         constant = types.SimpleNamespace(**dict(zip(CONSTANTS, values)))
         costs = values[len(CONSTANTS):].reshape(-1, 2)
         step, tile = costs[plans.tile].T
-        slower = 1
+
+        def factor(name):
+            return numpy.where(getattr(plans, name), getattr(constant, name), 1)
+
         for name in ("unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
-            slower = slower * numpy.where(getattr(plans, name), getattr(constant, name), 1)
-        step = step * slower
+            step = step * factor(name)
         step = larger(step, constant.unaligned_row * plans.unaligned_rows)
         unaligned_result = numpy.where(plans.by_tma, constant.unaligned_result, constant.unaligned_result_of_threads)
         tile = tile + constant.outside * plans.outside + unaligned_result * plans.unaligned_elements
@@ -243,8 +243,8 @@ class Model:
         compute = compute + numpy.where(plans.is_stream_k, larger(last, plans.again / constant.stream_k_bandwidth), 0)
         delivered = (plans.loaded + constant.beside_lines * plans.beside) / constant.cache_bandwidth
         memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, delivered / MULTIPROCESSORS)
-        of_a, of_b = (numpy.where(getattr(plans, name), getattr(constant, name), 1) for name in ("unaligned_a", "unaligned_b"))
-        memory = larger(memory, plans.pieces * numpy.maximum(of_a, of_b) / constant.short_pieces_bandwidth)
+        one_by_one = numpy.maximum(factor("unaligned_a"), factor("unaligned_b"))
+        memory = larger(memory, plans.pieces * one_by_one / constant.short_pieces_bandwidth)
         packing = plans.packs * constant.pack + plans.packed / constant.bandwidth
         return (constant.start * plans.by_tma + larger(compute, memory) + packing + plans.launches * constant.launch
                 + plans.sums / constant.partial_sums_bandwidth + plans.splits * constant.partial_sum)

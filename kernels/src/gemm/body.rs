@@ -299,11 +299,11 @@ pub(super) fn gemm_body<B, X, Y, C, O, M, N, P, Q, K, E, const STAGES: usize, G>
         if G::SWAP_AB { [columns, rows] } else { [rows, columns] }
     };
     let scheduler = TileScheduler::new(range, G::ORDER, counts, steps, [own, blocks]);
-    // Other kernels know at compile time that nothing stays. *Measured* for 8.0 and tiles of 128 x 256: without that, 104 bytes go through local memory.
+    // An operand of one row or one column of tiles stays in shared memory, if the ring has a stage for each of its k steps. Kernels of large tiles know
+    // at compile time that none does. *Measured* for 8.0 and tiles of 128 x 256: without that, 104 bytes go through local memory.
     let may_keep = const {
         keeps(<(M, N) as MatrixShape>::ROWS, <(M, N) as MatrixShape>::COLUMNS, size_of::<O::Bits>())
     };
-    // An operand of one row or one column of tiles stays in shared memory, if the ring has a stage for each of its k steps.
     let a_stays = may_keep && range.is_whole() && a_batches == 1 && a.tile_rows() == 1;
     let b_stays = may_keep && range.is_whole() && b_batches == 1 && b.tile_columns() == 1;
     let (ring, round) = if a_stays || b_stays { ring.with_rounds_of(steps) } else { (ring, None) };

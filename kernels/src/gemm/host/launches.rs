@@ -36,8 +36,6 @@ struct TwoPasses {
     range: TileRange,
     /// The partial sums that the second pass adds up.
     of: PartialSumsOf,
-    /// The first column of the result that the second pass stores.
-    column: usize,
 }
 
 impl<T, U, O, C> Launches<'_, T, U, O, C>
@@ -76,7 +74,6 @@ where
             partial_sums: [batches * splits as usize, rows, columns],
             range: TileRange::split_k(splits, batches as u32),
             of: PartialSumsOf::SplitK(splits),
-            column: 0,
         };
         self.run_two_passes(candidate, blocks, passes, c)
     }
@@ -114,10 +111,9 @@ where
                 steps: steps as u32,
                 parts: blocks.div_ceil((problem.tiles(plan) - whole) as u32) + 1,
             },
-            column: column * plan.columns,
         };
         let c = c.slice(0, matrix..batches)?.slice(1, row * plan.rows..rows)?;
-        let c = c.slice(2, passes.column..columns)?;
+        let c = c.slice(2, column * plan.columns..columns)?;
         self.run_two_passes(candidate, blocks, passes, c)
     }
 
@@ -130,7 +126,7 @@ where
         c: TensorViewMut<'_, O, 3>,
     ) -> Result<()> {
         let (a, b, gemm, stream) = (self.a, self.b, self.gemm, self.stream);
-        let TwoPasses { partial_sums: [matrices, rows, columns], range, of, column } = passes;
+        let TwoPasses { partial_sums: [matrices, rows, columns], range, of } = passes;
         let shape = [matrices, rows, columns.next_multiple_of(ROW_ELEMENTS)];
         workspace::<C, 3, ()>(stream, shape, |mut partial_sums| {
             let none = Tensor::zeros(&stream.device(), [0])?;
@@ -146,8 +142,9 @@ where
             let partial_sums = partial_sums.as_view().slice(2, 0..columns)?;
             gemm.with_bias(stream, |bias| {
                 let scales = gemm.scales();
-                // An empty bias stays empty.
-                let bias = bias.slice(0, column.min(bias.len())..bias.len())?;
+                // `c` has the last columns of the result, if not all. An empty bias stays empty.
+                let [.., columns] = c.shape();
+                let bias = bias.slice(0, bias.len().saturating_sub(columns)..bias.len())?;
                 T::reduce(stream, PartialSums { partial_sums, c, bias, scales, of })
             })
         })

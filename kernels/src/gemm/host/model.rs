@@ -76,10 +76,8 @@ const RING_BYTES: usize = 194 * 1024;
 /// The most stages of a ring.
 const MOST_STAGES: usize = 8;
 
-/// The costs of a tile shape on a multiprocessor that has the [usual] number of blocks, in microseconds: of a k step, and of a tile besides its
-/// k steps.
-///
-/// [usual]: usual_blocks
+/// The costs of a tile shape on a multiprocessor that has the usual number of blocks, [`Plan::resident_blocks`], in microseconds: of a k step, and
+/// of a tile besides its k steps.
 type Costs = (f64, f64);
 
 /// The costs of tiles of these rows and columns, of operands of so many bytes.
@@ -164,29 +162,30 @@ fn resident_blocks(problem: &Problem, plan: Plan) -> u32 {
     of_storages[2 * usize::from(a == Major::Column) + usize::from(b == Major::Column)]
 }
 
-/// The number of blocks that [`costs`] are for.
-fn usual_blocks(plan: Plan) -> f64 {
-    f64::from(plan.resident_blocks())
+/// The factors of k steps of operands A and B, where threads load the elements of some one by one.
+fn one_by_one(problem: &Problem) -> [f64; 2] {
+    let [a, b] = problem.one_by_one;
+    [if a { UNALIGNED_A } else { 1.0 }, if b { UNALIGNED_B } else { 1.0 }]
 }
 
 /// The factor of the time that threads take to load the elements of a k step.
 fn slower(problem: &Problem, plan: Plan) -> f64 {
-    let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
-    let [a_one_by_one, b_one_by_one] = problem.one_by_one;
-    let factors = match (plan.loads, plan.rows, plan.columns) {
-        (Loads::Tma | Loads::Cluster, ..) => return 1.0,
-        (Loads::Threads, ..) => [
-            (a_one_by_one, UNALIGNED_A),
-            (b_one_by_one, UNALIGNED_B),
-            (a == Major::Column, TRANSPOSED_A),
-            (b == Major::Column, TRANSPOSED_B),
-        ],
-        (Loads::Vector, 1, 2) => return if b_one_by_one { UNALIGNED_DOTS } else { 1.0 },
-        (Loads::Vector, 2, 1) => return if a_one_by_one { UNALIGNED_DOTS } else { 1.0 },
-        (Loads::Vector, 1, _) => return if b_one_by_one { UNALIGNED_VECTORS } else { 1.0 },
-        (Loads::Vector, ..) => return if a_one_by_one { UNALIGNED_VECTORS } else { 1.0 },
-    };
-    factors.into_iter().filter(|&(is, _)| is).map(|(_, factor)| factor).product()
+    match plan.loads {
+        Loads::Tma | Loads::Cluster => 1.0,
+        Loads::Threads => {
+            let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
+            let [of_a, of_b] = one_by_one(problem);
+            let of_a_stored = if a == Major::Column { TRANSPOSED_A } else { 1.0 };
+            let of_b_stored = if b == Major::Column { TRANSPOSED_B } else { 1.0 };
+            of_a * of_b * of_a_stored * of_b_stored
+        }
+        Loads::Vector => {
+            // The matrix is the operand that is not a vector.
+            let is_one_by_one = problem.one_by_one[usize::from(plan.rows == 1)];
+            let factor = if plan.rows * plan.columns == 2 { UNALIGNED_DOTS } else { UNALIGNED_VECTORS };
+            if is_one_by_one { factor } else { 1.0 }
+        }
+    }
 }
 
 /// The plan with the least estimated time.
@@ -205,7 +204,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let [bytes, result_bytes] = problem.element_bytes;
     let (mut step, mut tile) = costs(plan.loads, bytes, (plan.rows, plan.columns));
     let (multiprocessors, resident) = (f64::from(multiprocessors), f64::from(resident_blocks(problem, plan)));
-    let usual = usual_blocks(plan);
+    let usual = f64::from(plan.resident_blocks());
     step *= slower(problem, plan);
     if plan.loads.is_by_tma() {
         let [a_is_in_lines, b_is_in_lines] = problem.in_lines;
@@ -243,9 +242,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         memory = larger(memory, delivered / multiprocessors);
         tile += OUTSIDE * usual * steps_outside(problem, plan, steps, stay);
     } else if (plan.rows, plan.columns) == (16, 16) {
-        let [a_one_by_one, b_one_by_one] = problem.one_by_one;
-        let of_a: f64 = if a_one_by_one { UNALIGNED_A } else { 1.0 };
-        let of_b = if b_one_by_one { UNALIGNED_B } else { 1.0 };
+        let [of_a, of_b] = one_by_one(problem);
         memory =
             larger(memory, bytes_of_short_pieces(problem, plan) * of_a.max(of_b) / SHORT_PIECES_BANDWIDTH);
     }

@@ -272,15 +272,23 @@ const MANY_PARTIAL_SUMS: u32 = 5;
 
 /// The second pass of stream-K, for types that have it.
 macro_rules! stream_k_pass {
-    (split_k $accumulator:ident $c:ident $parts:tt $rows:tt $stream:ident $shape:ident $arguments:expr) => {
-        reduce_stream_k::<$accumulator, $c, $parts, $rows>().launch_on(
-            $stream,
-            second_pass_grid($shape, $rows),
-            $arguments,
-        )
+    (split_k $accumulator:ident $c:ident $parts:ident $stream:ident $shape:ident $arguments:expr) => {
+        if $parts < MANY_PARTIAL_SUMS {
+            reduce_stream_k::<$accumulator, $c, 1, 16>().launch_on(
+                $stream,
+                second_pass_grid($shape, 16),
+                $arguments,
+            )
+        } else {
+            reduce_stream_k::<$accumulator, $c, 8, 4>().launch_on(
+                $stream,
+                second_pass_grid($shape, 4),
+                $arguments,
+            )
+        }
     };
-    ($other:ident $accumulator:ident $c:ident $parts:tt $rows:tt $stream:ident $shape:ident $arguments:expr) => {{
-        let _ = $arguments;
+    ($other:ident $accumulator:ident $c:ident $parts:ident $stream:ident $shape:ident $arguments:expr) => {{
+        let _ = ($parts, $arguments);
         Err(Error::Operands {
             operation: "gemm",
             problem: "products of these types have no such partial sums".into(),
@@ -317,13 +325,9 @@ macro_rules! products {
                         reduce_split_k::<$accumulator, $c, 8, 4>()
                             .launch_on(stream, second_pass_grid(shape, 4), arguments)
                     }
-                    PartialSumsOf::StreamK { range, steps, parts } if parts < MANY_PARTIAL_SUMS => {
+                    PartialSumsOf::StreamK { range, steps, parts } => {
                         let arguments = (partial_sums, c, bias, scales, range, steps);
-                        stream_k_pass!($decomposition $accumulator $c 1 16 stream shape arguments)
-                    }
-                    PartialSumsOf::StreamK { range, steps, .. } => {
-                        let arguments = (partial_sums, c, bias, scales, range, steps);
-                        stream_k_pass!($decomposition $accumulator $c 8 4 stream shape arguments)
+                        stream_k_pass!($decomposition $accumulator $c parts stream shape arguments)
                     }
                 }
             }

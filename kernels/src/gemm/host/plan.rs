@@ -132,7 +132,7 @@ impl fmt::Display for Plan {
 const COMPACT: usize = 64;
 
 impl Plan {
-    /// The number of blocks that share a multiprocessor.
+    /// The number of blocks that share a multiprocessor: of kernels whose threads load the usual one, of which registers leave more or fewer.
     pub(super) fn resident_blocks(self) -> u32 {
         match self.loads {
             Loads::Threads | Loads::Vector => 4,
