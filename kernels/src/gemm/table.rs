@@ -185,6 +185,7 @@ macro_rules! lists_of_f64 {
             nn 256 64 16 false, nt 256 64 16 false, tn 256 64 16 false, tt 256 64 16 false,
             nn 256 32 16 false, nt 256 32 16 false, tn 256 32 16 false, tt 256 32 16 false,
             ahead_nn 64 64 16 false, ahead_nt 64 64 16 false, ahead_tn 64 64 16 false, ahead_tt 64 64 16 false,
+            ahead_nn 64 32 16 false, ahead_nt 64 32 16 false, ahead_tn 64 32 16 false, ahead_tt 64 32 16 false,
             ahead_nn 32 32 16 false, ahead_nt 32 32 16 false, ahead_tn 32 32 16 false, ahead_tt 32 32 16 false,
         }
     };

@@ -1,5 +1,6 @@
 //! The multiplications that still read a stage.
 
+use crate::arch::barriers::{self, PRODUCER_WARP};
 use core::cell::Cell;
 
 /// The readers of a stage that is lent to a step or held by a guard.
@@ -7,6 +8,8 @@ pub struct Reads {
     readers: Cell<Readers>,
     /// Whether a guard holds it. Multiplications that read held stages alone belong to no step, which would commit their group.
     is_held: bool,
+    /// Whether TMA may fill the stage again.
+    before_tma: bool,
 }
 
 /// See [`Reads`].
@@ -21,16 +24,16 @@ pub(crate) enum Readers {
 }
 
 impl Reads {
-    /// The readers of a stage that is lent to a step.
+    /// The readers of a stage that is lent to a step. `before_tma` says whether TMA may fill it again.
     #[inline(always)]
-    pub(crate) fn of_step() -> Self {
-        Self { readers: Cell::new(Readers::Nobody), is_held: false }
+    pub(crate) fn of_step(before_tma: bool) -> Self {
+        Self { readers: Cell::new(Readers::Nobody), is_held: false, before_tma }
     }
 
     /// The readers of a held stage. Its release waits for all multiplications, and does not ask.
     #[inline(always)]
     pub(crate) fn of_held() -> Self {
-        Self { readers: Cell::new(Readers::Nobody), is_held: true }
+        Self { readers: Cell::new(Readers::Nobody), is_held: true, before_tma: true }
     }
 
     #[inline(always)]
@@ -41,6 +44,24 @@ impl Reads {
     #[inline(always)]
     pub(crate) fn set(&self, readers: Readers) {
         self.readers.set(readers);
+    }
+
+    /// Orders this thread's loads from the stage before TMA's next write to it. An arrival at an mbarrier alone does not: TMA writes
+    /// through another proxy (PTX ISA, "Async Proxy"), and was seen to overtake loads that had been issued.
+    #[inline(always)]
+    pub(crate) fn are_done(&self) {
+        if PRODUCER_WARP && self.before_tma {
+            barriers::fence_proxy_async();
+        }
+    }
+
+    /// [`are_done`](Self::are_done) for the stages of operands A, if it is in one, and B.
+    #[inline(always)]
+    pub(crate) fn both_are_done(a: Option<&Self>, b: &Self) {
+        match a {
+            Some(a) if a.before_tma => a.are_done(),
+            _ => b.are_done(),
+        }
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! A reference to a tile in shared memory: an operand of multiplications, and a source of ordinary loads.
 
 use crate::arch::TILES_IN_REGISTERS;
-use crate::arch::barriers::{self, PRODUCER_WARP};
+use crate::arch::barriers::PRODUCER_WARP;
 use crate::arch::matrix::{
     load_matrices_2, load_matrices_2_transposed, load_matrices_4, load_matrices_4_transposed, load_matrix,
     load_matrix_transposed,
@@ -114,7 +114,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
                 registers.set(i + 2 * k + 1, part_of(word >> 16));
             }
         });
-        reads_are_done();
+        self.reads.are_done();
         Tile::from_registers(registers)
     }
 
@@ -173,7 +173,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
         let registers = unsafe {
             by_elements::<T, D<1>, C, Slice<Accumulators<B>, (M, C), 0>>(self.address, [row, 0], offset)
         };
-        reads_are_done();
+        self.reads.are_done();
         Tile::from_registers(registers)
     }
 
@@ -200,7 +200,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
         let registers = unsafe {
             by_elements::<T, C, D<1>, Slice<Accumulators<B>, (C, N), 1>>(self.address, [0, row], offset)
         };
-        reads_are_done();
+        self.reads.are_done();
         Tile::from_registers(registers)
     }
 
@@ -213,7 +213,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
                 const { Self::GEOMETRY }.offset(row, column * const { size_of::<T::Bits>() })
             })
         };
-        reads_are_done();
+        self.reads.are_done();
         Tile::from_registers(registers)
     }
 }
@@ -298,7 +298,7 @@ const fn at_once<T: Element, P: Dimension, Q: Dimension, L: Layout>() -> (usize,
 /// A part of a tile in shared memory as the fragments of layout `L`. With `reorder`, elements of 64 bits come in the order of
 /// [`reordered`] along the contracted axis.
 ///
-/// The caller calls [`reads_are_done`] before the stage is released.
+/// The caller calls [`Reads::are_done`] before the stage is released.
 ///
 /// # Safety
 /// At `address` lies a tile of elements `T` that `R` reads; nobody writes it. From the first row and column on, the operand has
@@ -438,15 +438,6 @@ unsafe fn load_words(address: u32, count: usize, contiguous: bool) -> [u32; 4] {
     }
 }
 
-/// Orders this thread's reads of a tile before TMA's next write to it. An arrival at an mbarrier alone does not: TMA writes
-/// through another proxy (PTX ISA, "Async Proxy"), and was seen to overtake loads that had been issued.
-#[inline(always)]
-pub(crate) fn reads_are_done() {
-    if PRODUCER_WARP {
-        barriers::fence_proxy_async();
-    }
-}
-
 /// The flat bits that are the lowest three bits of register numbers.
 const fn first_bits(map: &LinearMap) -> [i8; 3] {
     [map.register[0], map.register[1], map.register[2]]
@@ -560,7 +551,7 @@ impl<'k, T: Element, A: Dimension, B: Dimension> SharedOperand<'k, A, B>
                     .offset(column, row * const { size_of::<T::Bits>() })
             })
         };
-        reads_are_done();
+        self.0.reads.are_done();
         Tile::from_registers(registers)
     }
 }

@@ -3,7 +3,8 @@
 use crate::arch::TILES_IN_REGISTERS;
 use crate::element::{Element, Repack};
 use crate::layout::{Accumulators, Block, Blocked, OperandALayout, OperandBLayout};
-use crate::memory::shared_tile_ref::{SharedOperand, reads_are_done};
+use crate::memory::reads::Reads;
+use crate::memory::shared_tile_ref::SharedOperand;
 use crate::mma::accumulator::Accumulator;
 use crate::mma::instructions::SharedMma;
 use crate::mma::operand::OperandA;
@@ -205,7 +206,7 @@ pub(crate) unsafe fn each_step<'k, P: Pair<'k>>(pair: P, mut take: impl FnMut(Op
         };
         take(OperandFragments::of(&a, &b));
     });
-    reads_are_done();
+    Reads::both_are_done(a.reads(), b.reads());
 }
 
 /// Multiplies fragments that were loaded, if there are any.

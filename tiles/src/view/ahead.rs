@@ -75,6 +75,10 @@ where
         if const { !M::CONTIGUOUS || InMemory::<(R, C), M>::FASTEST != 1 } || size > bytes {
             return false;
         }
+        // Elements are aligned to themselves.
+        if size == bytes {
+            return true;
+        }
         // Tiles that start at multiples in their rows are aligned if the span is: a loop asks once.
         let first = if (W::STEPS[1] as usize * size).is_multiple_of(bytes) && !W::SIGNED {
             G::BYTES.is_multiple_of(bytes) || self.span.pointer.addr().is_multiple_of(bytes)

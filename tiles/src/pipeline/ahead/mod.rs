@@ -289,7 +289,7 @@ where
         // all threads are done with the stage that is filled next: with the step before, or with the one before that if its
         // multiplications lag.
         unsafe { barrier::<B>() };
-        let reads = Reads::of_step();
+        let reads = Reads::of_step(const { Self::BY_TMA });
         // SAFETY: the tiles stay until the copies to their stage, which begin behind a later barrier.
         step(unsafe { P::tiles(self.ring.stage(slot), &reads) });
         self.begun += 1;

@@ -4,10 +4,10 @@ use crate::arch::threads::{self, Address};
 use crate::arch::{barriers, execution};
 use crate::element::Element;
 use crate::layout::Block;
-use crate::memory::shared_tile::{CHUNK_BYTES, SharedTile, SharedTileShape};
+use crate::memory::shared_tile::{ALIGNMENT, CHUNK_BYTES, SharedTile, SharedTileShape};
 use crate::memory::span_tile::{SpanTile, Width};
 use crate::memory::stage_layout::StageLayout;
-use crate::pipeline::producer::{LoadTile, StageLoad, by_columns, chunks, rows_repeat};
+use crate::pipeline::producer::{LoadTile, StageLoad, chunks};
 use crate::registers::PowerOfTwo;
 use crate::sealed::Sealed;
 use crate::shape::Dimension;
@@ -71,13 +71,16 @@ impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> fo
     #[track_caller]
     unsafe fn copy_by_threads<B: Block>(self, target: Address) {
         self.run.assert_lent("a tile of a span");
-        let by_columns = const { by_columns::<T, R, C, B>() };
+        let words = const { Self::by_columns::<B>(Self::WORD_BYTES) };
         // SAFETY: the same contract; the width is the tile's.
         unsafe {
-            if by_columns && self.width == Width::Chunks && self.is_whole() {
-                self.copy_whole::<B>(target);
-            } else {
-                self.copy_what_is_inside::<B>(target);
+            match self.width {
+                Width::Chunks if const { Self::by_columns::<B>(CHUNK_BYTES) } => {
+                    self.copy_columns::<B, CHUNK_BYTES>(target)
+                }
+                Width::Words if words && const { Self::WORD_BYTES == 8 } => self.copy_columns::<B, 8>(target),
+                Width::Words if words => self.copy_columns::<B, 4>(target),
+                _ => self.copy_what_is_inside::<B>(target),
             }
         }
     }
@@ -94,30 +97,81 @@ impl<T: Element, R: Dimension, C: Dimension> SpanTile<T, (R, C)> {
         self.missing == [0, 0] && self.inside == size
     }
 
-    /// Starts to copy a tile that is whole, each thread a column of chunks.
+    /// Whether the block's threads copy whole rows at once, so that each thread copies a column of units of `unit` bytes.
+    const fn by_columns<B: Block>(unit: usize) -> bool {
+        let row = <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / unit;
+        let threads = <B::Threads as PowerOfTwo>::COUNT;
+        row <= threads && threads <= row * <R::Count as PowerOfTwo>::COUNT
+    }
+
+    /// Starts to copy a tile, each thread a column of units of `UNIT` bytes. Elements outside the tensor become zero.
     ///
     /// # Safety
-    /// As for [`CopyAhead::copy_by_threads`]. The tile is whole, and its rows are aligned chunks. The block's threads copy whole rows at
-    /// once.
+    /// As for [`CopyAhead::copy_by_threads`]. Rows are aligned units. The block's threads copy whole rows at once.
     #[inline(always)]
-    unsafe fn copy_whole<B: Block>(self, target: Address) {
+    unsafe fn copy_columns<B: Block, const UNIT: usize>(self, target: Address) {
+        // SAFETY: the same contract.
+        unsafe {
+            if self.is_whole() {
+                self.copy_units::<B, UNIT, true>(target);
+            } else {
+                self.copy_units::<B, UNIT, false>(target);
+            }
+        }
+    }
+
+    /// Starts to copy a tile, which is `WHOLE` or has elements outside the tensor.
+    ///
+    /// # Safety
+    /// As for [`copy_columns`](Self::copy_columns).
+    #[inline(always)]
+    unsafe fn copy_units<B: Block, const UNIT: usize, const WHOLE: bool>(self, target: Address) {
         let geometry = const { &<SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY };
-        let (row_chunks, all) = const { chunks::<T, R, C>() };
-        let rows = const { <B::Threads as PowerOfTwo>::COUNT } / row_chunks;
-        let (row, chunk) = (execution::thread() / row_chunks, execution::thread() % row_chunks);
-        let own = geometry.offset(row, chunk * CHUNK_BYTES);
-        let mut source = self.origin.wrapping_add(row * self.pitch + chunk * CHUNK_BYTES);
+        let size = const { size_of::<T::Bits>() };
+        let row_units = const { <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / UNIT };
+        let rows = const { <B::Threads as PowerOfTwo>::COUNT } / row_units;
+        let (thread, all_rows) = (execution::thread(), const { <R::Count as PowerOfTwo>::COUNT });
+        // The loop for edges must not be unrolled, and nothing of it may be kept in registers elsewhere: most tiles are whole.
+        let (thread, all_rows) = if WHOLE {
+            (thread, all_rows)
+        } else {
+            (
+                execution::rematerialise(thread as u32) as usize,
+                execution::rematerialise(all_rows as u32) as usize,
+            )
+        };
+        let (row, from) = (thread / row_units, thread % row_units * UNIT);
+        let own = geometry.offset(row, from);
+        let mut source = self.origin.wrapping_add(row * self.pitch + from);
+        // The bytes of the thread's column that are inside the tensor. The part before the tensor is a number of whole units.
+        let (start, end) = (self.missing[1] as usize * size, self.inside[1] as usize * size);
+        let bytes = if start <= from { end.saturating_sub(from).min(UNIT) as u32 } else { 0 };
+        let rows_inside = self.inside[0].saturating_sub(self.missing[0]);
         let mut first = 0;
-        while first < all / row_chunks {
+        while first < all_rows {
             // Where the swizzle repeats after these rows, a constant goes into the instruction.
-            let place = if const { rows_repeat::<T, R, C, B>() } {
+            let place = if rows * geometry.panel_bytes % const { ALIGNMENT } == 0 {
                 own + first * geometry.panel_bytes
             } else {
                 own ^ geometry.offset(first, 0)
             };
-            // SAFETY: the chunk is inside the tensor, as the tile is whole, and aligned. Places are linear in the bits of rows and
-            // columns; the target has room by the caller's contract. Each chunk has one thread.
-            unsafe { barriers::copy_16_whole(threads::offset(target, place), source) };
+            let place = threads::offset(target, place);
+            let has_row = ((row + first) as u32).wrapping_sub(self.missing[0]) < rows_inside;
+            let bytes = if has_row { bytes } else { 0 };
+            // An address that is not read is the tensor's, too.
+            let inside = if bytes == 0 { self.tensor } else { source };
+            // SAFETY: the first `bytes` bytes are elements of the tensor, which are neighbours and aligned; of a whole tile, all are.
+            // Places are linear in the bits of rows and columns; the target has room by the caller's contract. Each unit has one thread.
+            unsafe {
+                match UNIT {
+                    CHUNK_BYTES if WHOLE => barriers::copy_16_whole(place, source),
+                    CHUNK_BYTES => barriers::copy_16(place, inside, bytes),
+                    8 if WHOLE => barriers::copy_8(place, source, 8),
+                    8 => barriers::copy_8(place, inside, bytes),
+                    _ if WHOLE => barriers::copy_4(place, source, 4),
+                    _ => barriers::copy_4(place, inside, bytes),
+                }
+            }
             source = source.wrapping_add(self.pitch * rows);
             first += rows;
         }

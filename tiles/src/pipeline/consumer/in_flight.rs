@@ -36,7 +36,7 @@ where
         guard: StageGuard<'r, P>,
         issue: impl for<'k> FnOnce(&mut Accumulator<C, S, B>, P::Tiles<'k>),
     ) -> InFlight<'r, C, S, B, P> {
-        let reads = Reads::of_step();
+        let reads = Reads::of_step(true);
         // SAFETY: the stage keeps its tiles until its release. `InFlight` keeps the guard until the multiplication is done.
         let stages = unsafe { guard.tiles_for(&reads) };
         self.progress.lend(|| issue(&mut accumulator, stages));

@@ -271,7 +271,7 @@ where
             return;
         }
         // Without TMA no instruction reads a stage after its step.
-        let reads = Reads::of_step();
+        let reads = Reads::of_step(true);
         let mut count = count;
         let Some(copies) = self.copies.as_mut().filter(|copies| copies.ready != 0) else {
             self.fail("for_each", PRODUCER_ENDED)
@@ -310,7 +310,7 @@ where
     fn step(&mut self, previous: Option<u32>, mut step: impl for<'k> FnMut(P::Tiles<'k>)) -> Option<u32> {
         let slot = self.next.slot;
         let address = self.wait_for_stage();
-        let reads = Reads::of_step();
+        let reads = Reads::of_step(true);
         // SAFETY: the tiles stay until the stage's release. All its readers finish before the release.
         let stages = unsafe { P::tiles(address, &reads) };
         self.progress.lend(|| step(stages));

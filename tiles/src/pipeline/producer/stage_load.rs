@@ -326,7 +326,7 @@ pub(crate) const fn chunks<T: Element, R: Dimension, C: Dimension>() -> (usize, 
 }
 
 /// Whether the block's threads copy whole rows at once, so that each thread copies a column of chunks.
-pub(crate) const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
+const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
     let ((row, all), threads) = (chunks::<T, R, C>(), <B::Threads as PowerOfTwo>::COUNT);
     row <= threads && threads <= all
 }
@@ -413,7 +413,7 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
 }
 
 /// Whether the swizzle of a stage repeats after the rows that the block's threads copy at once.
-pub(crate) const fn rows_repeat<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
+const fn rows_repeat<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
     let rows = <B::Threads as PowerOfTwo>::COUNT / chunks::<T, R, C>().0;
     (rows * LoadTile::<T, (R, C)>::GEOMETRY.panel_bytes).is_multiple_of(ALIGNMENT)
 }
