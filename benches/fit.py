@@ -41,7 +41,7 @@ BEFORE = 3.0
 ORDERS = ["nn", "nt", "tn", "tt"]
 # `resident_blocks` of model.rs, by the bytes of an element and the tile, in the order of ORDERS.
 RESIDENT = {(2, 16, 16): (6, 4, 4, 3), (2, 16, 64): (9, 4, 7, 5), (2, 64, 64): (4, 3, 4, 3), (4, 32, 32): (6, 4, 4, 3),
-            (8, 64, 64): (3, 3, 3, 3), (8, 32, 32): (4, 5, 4, 4)}
+            (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (4, 4, 4, 4)}
 
 
 class Product:
@@ -63,8 +63,7 @@ class Product:
             self.read = min(["tt", "nn"], key=lambda order: sum(whole[order]))
             self.packed = whole[self.read]
         # Whether threads load the elements of an operand one by one, as in call.rs.
-        unit = 16 if self.bytes == 8 else 8
-        self.one_by_one = [pitch * self.bytes % unit > 0 for pitch in pitches]
+        self.one_by_one = [pitch * self.bytes % 8 > 0 for pitch in pitches]
         self.aligned = [packed > 0 or pitch * self.bytes % STEP_BYTES == 0 for pitch, packed in zip(pitches, self.packed)]
 
     def tile(self, plan):

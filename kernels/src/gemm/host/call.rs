@@ -101,7 +101,7 @@ struct Storage {
     read_by_tma: [bool; 2],
     /// Whether rows begin at multiples of 128 bytes as it lies in memory, read row-major, and read column-major.
     in_lines: [bool; 2],
-    /// Whether threads load its elements one by one: its rows, as it lies in memory, do not begin at multiples of [`PIECE_BYTES`], or of two elements.
+    /// Whether threads load its elements one by one: its rows, as it lies in memory, do not begin at multiples of [`PIECE_BYTES`].
     one_by_one: bool,
     /// The axis along which elements are neighbours.
     in_place: Option<Major>,
@@ -124,7 +124,7 @@ impl Storage {
         Ok(Self {
             read_by_tma: [x.is_streamable(), x.permute([0, 2, 1])?.is_streamable()],
             in_lines: [down, right].map(|pitch| (pitch * bytes).is_multiple_of(LINE_BYTES)),
-            one_by_one: pitch.is_none_or(|pitch| !(pitch * bytes).is_multiple_of(PIECE_BYTES.max(2 * bytes))),
+            one_by_one: pitch.is_none_or(|pitch| !(pitch * bytes).is_multiple_of(PIECE_BYTES)),
             in_place,
             is_huge: reach(x.shape(), x.strides()) > MOST_ELEMENTS,
         })

@@ -13,6 +13,9 @@ const ROW_BYTES: usize = 16;
 pub(super) const LINE_BYTES: usize = 128;
 /// Rows of this many bytes and more are padded to multiples of [`LINE_BYTES`].
 const LONG_ROW_BYTES: usize = 512;
+/// So are shorter rows of copies of at most this many bytes. All blocks read the rows of such an operand at the same time, and the L2 cache serves their requests
+/// for a line one after the other.
+const SMALL_COPY_BYTES: usize = 1 << 20;
 
 /// Unsigned integers that hold the bits of an element: `u8`, `u16`, `u32` and `u64`.
 pub trait Bits: Number {
@@ -56,8 +59,10 @@ pub(super) fn streamable<T: Element<Bits: Bits>, R>(
         return body(x);
     }
     let [batches, rows, columns] = x.shape();
-    let multiple = if columns * size_of::<T>() < LONG_ROW_BYTES { ROW_BYTES } else { LINE_BYTES };
-    let pitch = columns.next_multiple_of(multiple / size_of::<T>());
+    let bytes = columns * size_of::<T>();
+    let in_lines =
+        bytes >= LONG_ROW_BYTES || batches * rows * bytes.next_multiple_of(LINE_BYTES) <= SMALL_COPY_BYTES;
+    let pitch = columns.next_multiple_of(if in_lines { LINE_BYTES } else { ROW_BYTES } / size_of::<T>());
     workspace::<T::Bits, 3, R>(stream, [batches, rows, pitch], |mut packed| {
         pack_in_parts::<T::Bits>(
             stream,
