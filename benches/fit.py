@@ -40,7 +40,7 @@ SLOWEST = 2.5
 BEFORE = 3.0
 ORDERS = ["nn", "nt", "tn", "tt"]
 # `resident_blocks` of model.rs, by the bytes of an element and the tile, in the order of ORDERS.
-RESIDENT = {(2, 16, 16): (6, 4, 4, 3), (2, 16, 64): (9, 4, 7, 5), (2, 64, 64): (4, 3, 4, 3), (4, 32, 32): (6, 4, 4, 3),
+RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (6, 4, 4, 3), (2, 16, 64): (9, 4, 7, 5), (2, 64, 64): (4, 3, 4, 3), (4, 32, 32): (6, 4, 4, 3),
             (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (4, 4, 4, 4)}
 
 
@@ -163,6 +163,8 @@ class Plans:
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
         count = cluster * math.ceil(rows / tile_rows / cluster) * math.ceil(columns / tile_columns)
         full, rest = divmod(count, MULTIPROCESSORS)
+        # Kernels with other tiles copy elements of 16 bits ahead: `copies_ahead` of model.rs.
+        one_by_one = loads == 1 and (tile_rows, tile_columns) not in [(128, 64), (16, 128)]
         pieces = product.bytes_of_short_pieces(plan) if (loads, tile_rows, tile_columns) == (1, 16, 16) else 0
         loaded, beside = [1e-6 * count * by_tma for count in product.loaded_bytes(plan)]
         # `stream_k_blocks` of plan.rs.
@@ -176,7 +178,7 @@ class Plans:
         packs = [packed for packed in product.packed if packed and by_tma]
         return dict(
             product=index, tile=tiles[product.tile(plan)], by_tma=by_tma,
-            unaligned_a=loads == 1 and product.one_by_one[0], unaligned_b=loads == 1 and product.one_by_one[1],
+            unaligned_a=one_by_one and product.one_by_one[0], unaligned_b=one_by_one and product.one_by_one[1],
             transposed_a=loads == 1 and product.order[0] == "t" and rows > 1,
             transposed_b=loads == 1 and product.order[1] == "t" and columns > 1,
             unaligned_vectors=loads == 2 and max(tile_rows, tile_columns) > 2 and product.one_by_one[tile_rows == 1],

@@ -425,6 +425,31 @@ fn products_repeat_to_the_bit() {
     }
 }
 
+/// Multiplies as wished by each plan that `is_wanted`, and returns these plans.
+fn check_plans<T, U, O>(
+    device: &Device,
+    random: &mut Random,
+    wish: Wish,
+    is_wanted: impl Fn(&Plan) -> bool,
+) -> Vec<Plan>
+where
+    T: Value + Multiply<U, O, Sum: Scale>,
+    U: Value + Element<Bits: Bits>,
+    O: Value,
+{
+    let mut checked = Vec::new();
+    for number in 0.. {
+        let mut nth = None;
+        check_by::<T, U, O>(device, random, wish, |_, plans| {
+            nth = plans.iter().copied().filter(&is_wanted).nth(number);
+            nth
+        });
+        let Some(plan) = nth else { break };
+        checked.push(plan);
+    }
+    checked
+}
+
 /// Multiplies as wished by each data-parallel plan.
 fn check_whole_plans<T, U, O>(device: &Device, random: &mut Random, wish: Wish)
 where
@@ -432,17 +457,36 @@ where
     U: Value + Element<Bits: Bits>,
     O: Value,
 {
-    for number in 0.. {
-        let mut is_plan = false;
-        let nth = |_: &mut Random, plans: &[Plan]| {
-            let mut whole = plans.iter().filter(|plan| plan.decomposition == Decomposition::DataParallel);
-            let plan = whole.nth(number).copied();
-            is_plan = plan.is_some();
-            plan
-        };
-        check_by::<T, U, O>(device, random, wish, nth);
-        if !is_plan {
-            break;
+    check_plans::<T, U, O>(device, random, wish, |plan| plan.decomposition == Decomposition::DataParallel);
+}
+
+/// Threads copy operands ahead by 4 bytes or more: elements of 16 bits where rows have even lengths, those of 64 bits always. Tiles are whole, and
+/// reach over the edges of both operands.
+#[test]
+fn threads_copy_rows_of_even_lengths_ahead() {
+    for device in devices() {
+        let mut random = Random::new();
+        let mut tiles = Vec::new();
+        for order in 0..4 {
+            for sizes in [[1, 10, 262, 450], [1, 300, 30, 262], [2, 130, 66, 126]] {
+                let wish = Wish {
+                    sizes,
+                    transposed: [order & 1 == 1, order & 2 == 2],
+                    ..Wish::random(&mut random, 100)
+                };
+                let by_threads = |plan: &Plan| plan.loads == Loads::Threads;
+                tiles.extend(check_plans::<f16, f16, f16>(device, &mut random, wish, by_threads));
+                check_plans::<bf16, bf16, f32>(device, &mut random, wish, by_threads);
+                let [batches, m, n, k] = sizes;
+                let odd = Wish { sizes: [batches, m + 1, n + 1, k + 1], ..wish };
+                check_plans::<f64, f64, f64>(device, &mut random, odd, by_threads);
+            }
+        }
+        for [rows, columns] in [[128, 64], [16, 128]] {
+            assert!(
+                tiles.iter().any(|plan| [plan.rows, plan.columns] == [rows, columns]),
+                "{device}: {rows} x {columns}"
+            );
         }
     }
 }

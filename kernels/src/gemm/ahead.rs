@@ -1,6 +1,7 @@
-//! As [`threads`](super::threads), for elements of 4 bytes and more: the threads copy operands ahead to shared memory.
+//! As [`threads`](super::threads), but the threads copy operands ahead to shared memory.
 //!
-//! `cp.async` copies 4 bytes at least. So it copies such elements wherever they begin.
+//! `cp.async` copies 4 bytes at least. So it copies elements of 4 bytes and more wherever they begin. The plans with these kernels for smaller
+//! elements are for rows that begin at multiples of 4 bytes; other rows go through registers, which is slower than [`threads`](super::threads).
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;

@@ -52,6 +52,8 @@ macro_rules! lists_of_16_bits {
             threads_tn 64 64 64 false, threads_tn 16 64 64 false,
             threads_tt 64 64 64 false, threads_tt 16 64 64 false,
             threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
+            ahead_nn 128 64 64 false, ahead_nt 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false,
+            ahead_nn 16 128 64 false, ahead_nt 16 128 64 false,
             vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
 
             [$element $element f32 f32 split_k]
@@ -68,6 +70,8 @@ macro_rules! lists_of_16_bits {
             threads_tn 64 64 64 false, threads_tn 16 64 64 false,
             threads_tt 64 64 64 false, threads_tt 16 64 64 false,
             threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
+            ahead_nn 128 64 64 false, ahead_nt 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false,
+            ahead_nn 16 128 64 false, ahead_nt 16 128 64 false,
             vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
         }
     };

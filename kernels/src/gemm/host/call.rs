@@ -94,6 +94,9 @@ fn chosen() -> MutexGuard<'static, Chosen> {
 /// Threads load pieces of so many bytes where rows begin at multiples of them.
 const PIECE_BYTES: usize = 8;
 
+/// Threads copy words of so many bytes ahead.
+const WORD_BYTES: usize = 4;
+
 /// How an operand lies in memory.
 #[derive(Clone, Copy)]
 struct Storage {
@@ -103,6 +106,8 @@ struct Storage {
     in_lines: [bool; 2],
     /// Whether threads load its elements one by one: its rows, as it lies in memory, do not begin at multiples of [`PIECE_BYTES`].
     one_by_one: bool,
+    /// Whether its rows, as it lies in memory, begin at multiples of [`WORD_BYTES`].
+    in_words: bool,
     /// The axis along which elements are neighbours.
     in_place: Option<Major>,
     is_huge: bool,
@@ -110,8 +115,8 @@ struct Storage {
 
 impl Storage {
     fn of<T: Element>(x: &TensorView<'_, T, 3>) -> Result<Self> {
-        let [_, down, right] = x.strides();
-        let [_, rows, columns] = x.shape();
+        let [across, down, right] = x.strides();
+        let [batches, rows, columns] = x.shape();
         let in_place = if right == 1 || columns <= 1 {
             Some(Major::Row)
         } else if down == 1 || rows <= 1 {
@@ -121,10 +126,15 @@ impl Storage {
         };
         let pitch = in_place.map(|major| if major == Major::Row { down } else { right });
         let bytes = size_of::<T::Bits>();
+        let in_words = |step: usize| (step * bytes).is_multiple_of(WORD_BYTES);
         Ok(Self {
             read_by_tma: [x.is_streamable(), x.permute([0, 2, 1])?.is_streamable()],
             in_lines: [down, right].map(|pitch| (pitch * bytes).is_multiple_of(LINE_BYTES)),
             one_by_one: pitch.is_none_or(|pitch| !(pitch * bytes).is_multiple_of(PIECE_BYTES)),
+            in_words: x.is_aligned(WORD_BYTES)
+                && pitch.is_some_and(in_words)
+                // The distance from a matrix to the next does not matter if there is one.
+                && (batches <= 1 || in_words(across)),
             in_place,
             is_huge: reach(x.shape(), x.strides()) > MOST_ELEMENTS,
         })
@@ -209,6 +219,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             in_lines: [false; 2],
             in_place: a_storage.in_place.zip(b_storage.in_place).map(|(a, b)| [a, b]),
             one_by_one: [a_storage, b_storage].map(|storage| storage.one_by_one),
+            in_words: a_storage.in_words && b_storage.in_words,
             is_huge: a_storage.is_huge || b_storage.is_huge || reach(c, c_strides) > MOST_ELEMENTS,
             fast: self.fast_accumulation,
             beta: self.beta != C::ZERO,

@@ -3,7 +3,7 @@
 //! A product waits for the multiprocessor with the most work, or for the memory. The time of a multiprocessor is linear in its k steps and
 //! tiles. The costs of both depend on the tile shape. Packing and second passes add their own launches and bytes.
 //!
-//! The constants are fitted to measurements of all plans of 1315 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
+//! The constants are fitted to measurements of all plans of 1592 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
 //! --plans` makes such measurements, and `benches/fit.py` fits the constants. Of products that a fit did not see, the plans with the least
 //! estimated time took 2.0 % longer than the fastest plans, in the geometric mean.
 
@@ -122,6 +122,8 @@ fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 8, (256, 64)) => (1.1, 6.71),
         (Loads::Tma, 8, (256, 32)) => (0.575, 3.59),
         (Loads::Threads, 2, (64, 64)) => (1.83, 1.68),
+        (Loads::Threads, 2, (128, 64)) => (1.11, 4.45),
+        (Loads::Threads, 2, (16, 128)) => (1.23, 3.34),
         (Loads::Threads, 2, (16, 64)) => (1.43, 1.63),
         (Loads::Threads, 2, (16, 16)) => (1.95, 1.83),
         (Loads::Threads, 4, (32, 32)) => (1.55, 2.23),
@@ -155,6 +157,8 @@ fn resident_blocks(problem: &Problem, plan: Plan) -> u32 {
         (Loads::Threads, 2, (16, 16)) | (Loads::Threads, 4, (32, 32)) => [6, 4, 4, 3],
         (Loads::Threads, 2, (16, 64)) => [9, 4, 7, 5],
         (Loads::Threads, 2, (64, 64)) => [4, 3, 4, 3],
+        (Loads::Threads, 2, (128, 64)) => [1; 4],
+        (Loads::Threads, 2, (16, 128)) => [2; 4],
         (Loads::Threads, 8, (64, 64)) => [2; 4],
         (Loads::Threads, 8, (64, 32)) => [3; 4],
         (Loads::Threads, 8, (32, 32)) => [4; 4],
@@ -165,9 +169,14 @@ fn resident_blocks(problem: &Problem, plan: Plan) -> u32 {
 }
 
 /// The factors of k steps of operands A and B, where threads load the elements of some one by one.
-fn one_by_one(problem: &Problem) -> [f64; 2] {
-    let [a, b] = problem.one_by_one;
+fn one_by_one(problem: &Problem, plan: Plan) -> [f64; 2] {
+    let [a, b] = problem.one_by_one.map(|one_by_one| one_by_one && !copies_ahead(plan));
     [if a { UNALIGNED_A } else { 1.0 }, if b { UNALIGNED_B } else { 1.0 }]
+}
+
+/// Whether threads copy elements of 16 bits ahead: those of smaller tiles load to registers.
+fn copies_ahead(plan: Plan) -> bool {
+    matches!((plan.rows, plan.columns), (128, 64) | (16, 128))
 }
 
 /// The factor of the time that threads take to load the elements of a k step.
@@ -176,7 +185,7 @@ fn slower(problem: &Problem, plan: Plan) -> f64 {
         Loads::Tma | Loads::Cluster => 1.0,
         Loads::Threads => {
             let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
-            let [of_a, of_b] = one_by_one(problem);
+            let [of_a, of_b] = one_by_one(problem, plan);
             let of_a_stored = if a == Major::Column { TRANSPOSED_A } else { 1.0 };
             let of_b_stored = if b == Major::Column { TRANSPOSED_B } else { 1.0 };
             of_a * of_b * of_a_stored * of_b_stored
@@ -244,7 +253,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         memory = larger(memory, delivered / multiprocessors);
         tile += OUTSIDE * usual * steps_outside(problem, plan, steps, stay);
     } else if (plan.rows, plan.columns) == (16, 16) {
-        let [of_a, of_b] = one_by_one(problem);
+        let [of_a, of_b] = one_by_one(problem, plan);
         memory =
             larger(memory, bytes_of_short_pieces(problem, plan) * of_a.max(of_b) / SHORT_PIECES_BANDWIDTH);
     }

@@ -125,6 +125,7 @@ macro_rules! candidate {
                         && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row))
                         || !usize::is_power_of_two($m)
                         || !usize::is_power_of_two($n)),
+                by_words: size_of::<$a>() < 4 && copies_ahead!($kernel),
             },
             description: || instance!($kernel $loads [$a $b $accumulator $c] $m $n $k $promoted).description(),
             launch: |stream, blocks, Operands { a, b, c, bias, scales, range }| {
@@ -151,6 +152,7 @@ macro_rules! vector_candidate {
                 group: GROUP,
                 fast: false,
                 wgmma_only: false,
+                by_words: false,
             },
             description: || $kernel::<$a, $b, $accumulator, $c, $tile, $k>().description(),
             launch: |stream, _, Operands { a, b, c, bias, scales, range }| {
@@ -173,6 +175,25 @@ macro_rules! group {
     };
     ($kernel:ident) => {
         GROUP
+    };
+}
+
+/// Whether the threads of a kernel copy operands ahead.
+macro_rules! copies_ahead {
+    (gemm_ahead_nn) => {
+        true
+    };
+    (gemm_ahead_nt) => {
+        true
+    };
+    (gemm_ahead_tn) => {
+        true
+    };
+    (gemm_ahead_tt) => {
+        true
+    };
+    ($kernel:ident) => {
+        false
     };
 }
 

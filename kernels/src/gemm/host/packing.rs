@@ -82,7 +82,10 @@ pub(super) fn reach(shape: [usize; 3], strides: [usize; 3]) -> usize {
     shape.iter().zip(strides).map(|(&extent, stride)| extent.saturating_sub(1) * stride).sum::<usize>() + 1
 }
 
-/// Copies `x` to `y`, in halves if one of them reaches over more than `most` elements.
+/// The most matrices and rows that one launch packs: the third axis of its grid has a block for each matrix, the second one for 32 rows at most.
+const MOST_AT_ONCE: [usize; 2] = [65_535, 32 * 65_535];
+
+/// Copies `x` to `y`, in halves if one of them reaches over more than `most` elements, or has more matrices or rows than a launch packs.
 fn pack_in_parts<T: Bits>(
     stream: &Stream,
     x: TensorView<'_, T, 3>,
@@ -91,13 +94,14 @@ fn pack_in_parts<T: Bits>(
 ) -> Result<()> {
     let shape = x.shape();
     let is_small = |strides| reach(shape, strides) <= most;
-    if is_small(x.strides()) && is_small(y.strides()) {
+    let is_long = [0, 1].map(|axis| shape[axis] > MOST_AT_ONCE[axis]);
+    if is_small(x.strides()) && is_small(y.strides()) && is_long == [false; 2] {
         return T::pack(stream, x, y);
     }
     let [_, down, right] = x.strides();
     let axis = if shape[0] > 1 {
         0
-    } else if down >= right || !is_small(y.strides()) {
+    } else if down >= right || !is_small(y.strides()) || is_long[1] {
         1
     } else {
         2
@@ -118,6 +122,17 @@ mod tests {
     fn a_reach_counts_what_lies_between() {
         assert_eq!(reach([1, 3, 4], [100, 5, 1]), 2 * 5 + 3 + 1);
         assert_eq!(reach([2, 1, 1], [7, 5, 1]), 8);
+    }
+
+    #[test]
+    fn rows_of_any_number_are_packed() {
+        let (device, rows) = (Device::cpu(), MOST_AT_ONCE[1] + 1);
+        let values: Vec<u8> = (0..rows).map(|i| (i % 251) as u8).collect();
+        let x = Tensor::from_slice(&device, [1, rows, 1], &values).unwrap();
+        let mut y = Tensor::<u8, 3>::poisoned(&device, [1, rows, 16]).unwrap();
+        let target = y.view_mut().slice(2, 0..1).unwrap();
+        pack_in_parts(&device.default_stream(), x.view(), target, MOST_ELEMENTS).unwrap();
+        assert_eq!(y.view().slice(2, 0..1).unwrap().to_vec().unwrap(), values);
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub(super) struct TileConfig {
     pub(super) fast: bool,
     /// Whether the kernel is for GPUs with `wgmma` alone. On other GPUs packing is faster.
     pub(super) wgmma_only: bool,
+    /// Whether threads copy small elements ahead, in words of 4 bytes. Where rows begin beside such words, loads to registers are faster.
+    pub(super) by_words: bool,
 }
 
 /// The decomposition of a product: how the blocks share its tiles and k steps.
@@ -165,6 +167,8 @@ pub(super) struct Problem {
     pub(super) in_place: Option<[Major; 2]>,
     /// Whether threads load the elements of operands A and B one by one.
     pub(super) one_by_one: [bool; 2],
+    /// Whether the rows of both operands begin at multiples of 4 bytes, as threads read them.
+    pub(super) in_words: bool,
     /// Whether an array has 2³² elements or more, padding included. Only TMA reaches all of them.
     pub(super) is_huge: bool,
     /// Whether 8-bit floats may accumulate in tensor cores alone.
@@ -216,6 +220,10 @@ const MAX_SPLITS: usize = 128;
 const STEPS_OF_PARTIAL_SUMS: usize = 12;
 /// The least depth of a partial sum.
 const MIN_DEPTH: usize = 128;
+/// The most blocks along the second and third axis of a grid.
+const MOST_BLOCKS: usize = 65_535;
+/// The least rows of a tile of the second pass.
+const SECOND_PASS_ROWS: usize = 4;
 
 impl Problem {
     /// Whether a kernel of this configuration multiplies these operands, packed or in place.
@@ -225,7 +233,9 @@ impl Problem {
             Loads::Threads | Loads::Vector => self.in_place.filter(|_| !self.is_huge),
         };
         let is = |wanted: Option<Major>, found| wanted.is_none_or(|wanted| wanted == found);
-        storage.is_some_and(|[a, b]| is(config.a, a) && is(config.b, b)) && (self.fast || !config.fast)
+        storage.is_some_and(|[a, b]| is(config.a, a) && is(config.b, b))
+            && (self.fast || !config.fast)
+            && (self.in_words || !config.by_words)
     }
 
     /// The configurations that serve this product.
@@ -237,12 +247,20 @@ impl Problem {
                 // The shorter side of such a tile is the vector.
                 Loads::Vector if config.rows == 1 => problem.rows == 1,
                 Loads::Vector => problem.columns == 1,
-                Loads::Threads => is_high || problem.tiles_of(config.rows, config.columns) <= SMALL_TILES,
+                Loads::Threads => {
+                    let is_small = problem.tiles_of(config.rows, config.columns) <= SMALL_TILES;
+                    (is_high || is_small) && problem.fits_grid(config.rows)
+                }
                 Loads::Tma => is_high,
                 Loads::Cluster => problem.rows > config.rows,
             };
             serves && problem.multiplies(config)
         })
+    }
+
+    /// Whether a grid has room for a block for each `rows` rows of the result, along its second axis, and for its matrices, along its third.
+    fn fits_grid(&self, rows: usize) -> bool {
+        self.rows.div_ceil(rows) <= MOST_BLOCKS && self.batches <= MOST_BLOCKS
     }
 
     /// The configurations that serve this product and store the result.
@@ -275,10 +293,13 @@ impl Problem {
         };
         let data_parallel = self.direct(direct);
         // The second pass counts elements in 32 bits.
-        let partial_sums = if self.is_huge { &[] } else { partial_sums };
+        let partial_sums = if self.is_huge || !self.fits_grid(SECOND_PASS_ROWS) { &[] } else { partial_sums };
         let split_k = self.serving(partial_sums).flat_map(|config| {
             let sums = self.rows * self.columns * self.batches;
-            let counts = 1..=MAX_SPLITS.min(self.depth / MIN_DEPTH).min(u32::MAX as usize / 2 / sums.max(1));
+            let most =
+                if config.loads == Loads::Threads { MOST_BLOCKS / self.batches.max(1) } else { MAX_SPLITS };
+            let most = most.min(MAX_SPLITS).min(u32::MAX as usize / 2 / sums.max(1));
+            let counts = 1..=most.min(self.depth / MIN_DEPTH);
             // A count that leaves the share of a block as large as a smaller count does is no plan.
             let steps = self.depth.div_ceil(config.depth);
             let is_least =
@@ -317,6 +338,7 @@ impl Problem {
             && config.group == GROUP
             && config.rows.is_multiple_of(16)
             && config.columns.is_multiple_of(128)
+            && self.fits_grid(SECOND_PASS_ROWS)
             && u32::try_from(tiles).is_ok()
             && (blocks.max(1)..1 << 31).contains(&all_steps)
             && (tiles < blocks || has_waves())
@@ -370,6 +392,7 @@ pub(super) mod tests {
             group: GROUP,
             fast: false,
             wgmma_only: false,
+            by_words: false,
         };
         sizes.iter().map(config).collect()
     }
@@ -387,6 +410,7 @@ pub(super) mod tests {
             in_lines: [depth.is_multiple_of(64); 2],
             in_place: Some([a, b]),
             one_by_one: [false; 2],
+            in_words: true,
             is_huge: false,
             fast: false,
             beta: false,
@@ -396,6 +420,23 @@ pub(super) mod tests {
 
     pub(in super::super) const TILES: [[usize; 2]; 6] =
         [[128, 256], [128, 128], [128, 64], [64, 64], [32, 64], [16, 64]];
+
+    #[test]
+    fn grids_have_room_for_all_rows_and_matrices() {
+        let threads = configs(&[[64, 64], [16, 64]], Loads::Threads);
+        let all = [configs(&TILES, Loads::Tma), threads].concat();
+        let tiles_by_threads = |sizes: [usize; 4]| {
+            let plans = problem(sizes).plans(&all, &all, 132);
+            assert!(plans.iter().any(|plan| plan.loads == Loads::Tma));
+            let splits = plans.iter().any(|plan| plan.decomposition != Decomposition::DataParallel);
+            let rows = plans.iter().filter(|plan| plan.loads == Loads::Threads).map(|plan| plan.rows);
+            (rows.min(), splits)
+        };
+        assert_eq!(tiles_by_threads([1, 200_000, 8, 1024]), (Some(64), true));
+        assert_eq!(tiles_by_threads([1, 1_000_000, 8, 1024]), (Some(64), false));
+        assert_eq!(tiles_by_threads([1, 5_000_000, 8, 1024]), (None, false));
+        assert_eq!(tiles_by_threads([70_000, 16, 16, 1024]), (None, false));
+    }
 
     #[test]
     fn arrays_that_32_bits_cannot_count_have_one_pass_of_tma() {
