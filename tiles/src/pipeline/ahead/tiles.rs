@@ -7,7 +7,7 @@ use crate::layout::Block;
 use crate::memory::shared_tile::{ALIGNMENT, CHUNK_BYTES, SharedTile, SharedTileShape};
 use crate::memory::span_tile::{SpanTile, Width};
 use crate::memory::stage_layout::StageLayout;
-use crate::pipeline::producer::{LoadTile, StageLoad, chunks};
+use crate::pipeline::producer::{LoadTile, StageLoad, by_columns, chunks};
 use crate::registers::PowerOfTwo;
 use crate::sealed::Sealed;
 use crate::shape::Dimension;
@@ -71,11 +71,11 @@ impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> fo
     #[track_caller]
     unsafe fn copy_by_threads<B: Block>(self, target: Address) {
         self.run.assert_lent("a tile of a span");
-        let words = const { Self::by_columns::<B>(Self::WORD_BYTES) };
+        let words = const { by_columns::<T, R, C, B>(Self::WORD_BYTES) };
         // SAFETY: the same contract; the width is the tile's.
         unsafe {
             match self.width {
-                Width::Chunks if const { Self::by_columns::<B>(CHUNK_BYTES) } => {
+                Width::Chunks if const { by_columns::<T, R, C, B>(CHUNK_BYTES) } => {
                     self.copy_columns::<B, CHUNK_BYTES>(target)
                 }
                 Width::Words if words && const { Self::WORD_BYTES == 8 } => self.copy_columns::<B, 8>(target),
@@ -95,13 +95,6 @@ impl<T: Element, R: Dimension, C: Dimension> SpanTile<T, (R, C)> {
     fn is_whole(&self) -> bool {
         let size = const { [<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32] };
         self.missing == [0, 0] && self.inside == size
-    }
-
-    /// Whether the block's threads copy whole rows at once, so that each thread copies a column of units of `unit` bytes.
-    const fn by_columns<B: Block>(unit: usize) -> bool {
-        let row = <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / unit;
-        let threads = <B::Threads as PowerOfTwo>::COUNT;
-        row <= threads && threads <= row * <R::Count as PowerOfTwo>::COUNT
     }
 
     /// Starts to copy a tile, each thread a column of units of `UNIT` bytes. Elements outside the tensor become zero.

@@ -10,8 +10,8 @@ mod stage_load;
 mod tma;
 
 pub use loads::{ProducerLoads, ProducerLoadsIter, TileIndices};
-pub(crate) use stage_load::chunks;
 pub use stage_load::{LoadTile, LoadTiles, StageLoad};
+pub(crate) use stage_load::{by_columns, chunks};
 
 /// Values that the producer warp can use: everything but tile operations, which belong to the consumers.
 #[diagnostic::on_unimplemented(

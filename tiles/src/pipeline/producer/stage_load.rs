@@ -253,7 +253,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
 
     #[inline(always)]
     fn are_whole<B: Block>(&self) -> bool {
-        let by_columns = const { by_columns::<T, R, C, B>() };
+        let by_columns = const { by_columns::<T, R, C, B>(CHUNK_BYTES) };
         let (rows, columns) =
             const { (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32) };
         let layout = &self.matrix.layout;
@@ -288,7 +288,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
 
     #[inline(always)]
     unsafe fn copy_from<B: Block>(start: CopyStart) {
-        if const { !by_columns::<T, R, C, B>() } {
+        if const { !by_columns::<T, R, C, B>(CHUNK_BYTES) } {
             return;
         }
         let (row_chunks, all) = const { chunks::<T, R, C>() };
@@ -325,10 +325,11 @@ pub(crate) const fn chunks<T: Element, R: Dimension, C: Dimension>() -> (usize, 
     (row, row * <R::Count as PowerOfTwo>::COUNT)
 }
 
-/// Whether the block's threads copy whole rows at once, so that each thread copies a column of chunks.
-const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool {
-    let ((row, all), threads) = (chunks::<T, R, C>(), <B::Threads as PowerOfTwo>::COUNT);
-    row <= threads && threads <= all
+/// Whether the block's threads copy whole rows at once, so that each thread copies a column of units of `unit` bytes.
+pub(crate) const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>(unit: usize) -> bool {
+    let row = <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / unit;
+    let threads = <B::Threads as PowerOfTwo>::COUNT;
+    row <= threads && threads <= row * <R::Count as PowerOfTwo>::COUNT
 }
 
 impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
