@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::diagnostics::Diagnostics;
 use crate::json::{items, messages, text, texts};
-use crate::ptx::declarations;
+use crate::ptx::{declarations, units};
 use crate::toolchain::Toolchain;
 use crate::{Arch, DebugInfo, Error, environment};
 
@@ -19,9 +19,8 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// Flags for every crate, whatever profiles and their exceptions for packages say in the kernel crate's `Cargo.toml`: flags come last.
 /// Unoptimised kernels would keep tiles in memory instead of registers, and arithmetic that panics on overflow has no place there.
-const FLAGS: [&str; 9] = [
+const FLAGS: [&str; 8] = [
     "-Copt-level=3",
-    "-Ccodegen-units=1",
     "-Cdebug-assertions=off",
     "-Coverflow-checks=off",
     // A panic becomes a trap, without the code that would format its message.
@@ -46,6 +45,9 @@ fn whole_program(flags: &[String]) -> String {
 const DESCRIBED: [&str; 3] =
     ["-Zalways-encode-mir", "-Zcross-crate-inline-threshold=always", "-Zshare-generics=no"];
 
+/// The flag by which a crate has one codegen unit, where all crates are linked.
+const LINKED: [&str; 1] = ["-Ccodegen-units=1"];
+
 /// Settings that no flag of rustc makes, of both profiles.
 const PROFILE: [&str; 3] =
     ["profile.dev.incremental=false", "profile.release.incremental=false", "profile.release.lto='fat'"];
@@ -53,13 +55,16 @@ const PROFILE: [&str; 3] =
 /// Unstable features that kernels are written with, or `#[kernel]` writes.
 const FEATURES: &str = "-Zcrate-attr=feature(abi_ptx,asm_experimental_arch,linkage)";
 
+/// How many codegen units a crate with many Rust modules has at most. They are compiled side by side.
+const UNITS: u32 = 16;
+
 /// How the code of the kernel crate's dependencies gets into its module.
 #[derive(Clone, Copy)]
 enum Dependencies {
     /// Of dependencies, `core` among them, rustc writes metadata alone, with the code of all functions as it is before code
     /// generation. The kernel crate takes from it what it calls. This is what `cargo check` does, whose compilation of the last
-    /// crate is asked for assembly besides.
-    Described,
+    /// crate is asked for assembly besides: of so many codegen units, each of which is a file.
+    Described { units: u32 },
     /// Dependencies are compiled in full, and linked: all that they define is there, statics and `global_asm!` included.
     Linked,
 }
@@ -81,42 +86,60 @@ impl Compilation<'_> {
     /// Compiles the kernel crate for `arch`. Returns the module's PTX and the compiler's warnings; `file` is for the compiler to write to.
     ///
     /// A static of a dependency is code of the dependency, which metadata does not hold. A kernel that uses one, such as a table of
-    /// `libm`, takes the long way; the builds of all others are spared the code generation of what nobody links.
+    /// `libm`, takes the long way; the builds of all others are spared the code generation of what nobody links. A static of the crate
+    /// that several codegen units use is defined in one of them: such a crate is compiled as a whole.
     pub(crate) fn run(
         &self,
         toolchain: &Toolchain,
         arch: Arch,
         file: &Path,
     ) -> Result<(String, Diagnostics), Error> {
-        let (ptx, warnings) = self.compile(toolchain, arch, Dependencies::Described, file)?;
-        if !declarations::lacks_definitions(&ptx) {
-            return Ok((ptx, warnings));
+        // Debug information numbers files and types of a unit.
+        let most = if self.debug_info == DebugInfo::None { UNITS } else { 1 };
+        let mut way = Dependencies::Described { units: most };
+        loop {
+            let (units, warnings) = self.compile(toolchain, arch, way, file)?;
+            way = match (way, units::merged(&units)) {
+                (way, Some(module))
+                    if matches!(way, Dependencies::Linked) || !declarations::lacks_definitions(&module) =>
+                {
+                    return Ok((declarations::with_declarations(&module), warnings));
+                }
+                (Dependencies::Described { units: 2.. }, _) if units.len() > 1 => {
+                    Dependencies::Described { units: 1 }
+                }
+                _ => Dependencies::Linked,
+            };
         }
-        self.compile(toolchain, arch, Dependencies::Linked, file)
     }
 
+    /// The PTX of each codegen unit, in a fixed order.
     fn compile(
         &self,
         toolchain: &Toolchain,
         arch: Arch,
         dependencies: Dependencies,
         file: &Path,
-    ) -> Result<(String, Diagnostics), Error> {
+    ) -> Result<(Vec<String>, Diagnostics), Error> {
         let mut command = self.command(toolchain, arch, dependencies, file);
         let output =
             command.output().map_err(|source| Error::Start { program: toolchain.cargo.clone(), source })?;
         let mut diagnostics = Diagnostics::read(&output.stdout, self.workspace);
-        let written = match dependencies {
-            Dependencies::Described => assembly_of_last(&output.stdout),
-            Dependencies::Linked => Some(file.to_owned()),
-        };
-        if let Some(written) = written.filter(|file| output.status.success() && file.is_file()) {
-            let ptx = std::fs::read_to_string(&written).map_err(|source| Error::File {
-                path: written,
-                action: "read",
-                source,
-            })?;
-            return Ok((declarations::with_declarations(&ptx), diagnostics));
+        if output.status.success() {
+            let written = match dependencies {
+                Dependencies::Described { .. } => assembly_of_last(&output.stdout)?,
+                Dependencies::Linked => Vec::from_iter(file.is_file().then(|| file.to_owned())),
+            };
+            if !written.is_empty() {
+                let read = |path: PathBuf| {
+                    std::fs::read_to_string(&path).map_err(|source| Error::File {
+                        path,
+                        action: "read",
+                        source,
+                    })
+                };
+                return Ok((written.into_iter().map(read).collect::<Result<_, _>>()?, diagnostics));
+            }
         }
         if !diagnostics.has_errors() {
             // Failures that are cargo's own, such as a dependency that it cannot find, are on its standard error. A process that
@@ -154,9 +177,9 @@ impl Compilation<'_> {
         match dependencies {
             // Of this name cargo documents that it is no profile, but `cargo check` by the profile `dev`. The assembly lies beside
             // the metadata, so that cargo's notion of what is up to date holds for it too.
-            Dependencies::Described => {
+            Dependencies::Described { units } => {
                 command.args(["--profile", "check", "--crate-type", "lib", "--", FEATURES]);
-                command.arg(whole_program(self.rustflags));
+                command.arg(whole_program(self.rustflags)).arg(format!("-Ccodegen-units={units}"));
                 // Not for dependencies: their metadata serves builds of every kind.
                 command.args(self.debug_info.compiler_flags());
                 // Cargo names files after the package, where it lies in its workspace, and flags. Crates of two workspaces that are
@@ -181,23 +204,47 @@ impl Compilation<'_> {
         flags.extend(FLAGS.map(str::to_owned));
         flags.extend(
             match dependencies {
-                Dependencies::Described => DESCRIBED.iter(),
-                Dependencies::Linked => self.debug_info.compiler_flags().iter(),
+                Dependencies::Described { .. } => &DESCRIBED[..],
+                Dependencies::Linked => &LINKED[..],
             }
+            .iter()
             .map(|&flag| flag.to_owned()),
         );
+        if matches!(dependencies, Dependencies::Linked) {
+            flags.extend(self.debug_info.compiler_flags().iter().map(|&flag| flag.to_owned()));
+        }
         flags.extend_from_slice(self.rustflags);
         flags
     }
 }
 
-/// The assembly of the crate that cargo reports last, which is the kernel crate: it lies beside the crate's metadata.
-fn assembly_of_last(stdout: &[u8]) -> Option<PathBuf> {
-    let artifact = messages(stdout, "compiler-artifact").last()?;
-    let mut files = texts(&artifact["filenames"]).map(Path::new);
-    let metadata = files.find(|file| file.extension().is_some_and(|extension| extension == "rmeta"))?;
-    let name = metadata.file_stem()?.to_str()?.strip_prefix("lib")?;
-    Some(metadata.with_file_name(format!("{name}.s")))
+/// The assembly of the crate that cargo reports last, which is the kernel crate: a file, or one for each codegen unit, beside the
+/// crate's metadata. rustc writes the metadata first; older files are of a compilation that had other units.
+fn assembly_of_last(stdout: &[u8]) -> Result<Vec<PathBuf>, Error> {
+    let artifact = messages(stdout, "compiler-artifact").last();
+    let metadata = artifact.iter().flat_map(|artifact| texts(&artifact["filenames"]).map(PathBuf::from));
+    let mut metadata = metadata.filter(|file| file.extension().is_some_and(|extension| extension == "rmeta"));
+    let Some(metadata) = metadata.next() else { return Ok(Vec::new()) };
+    let stem = metadata.file_stem().and_then(|stem| stem.to_str()?.strip_prefix("lib"));
+    let (Some(stem), Some(folder)) = (stem, metadata.parent()) else { return Ok(Vec::new()) };
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| Error::File { path, action: "read", source }
+    };
+    let changed = |path: &Path| path.metadata().and_then(|file| file.modified()).map_err(failed(path));
+    let written = changed(&metadata)?;
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed(folder))? {
+        let path = entry.map_err(failed(folder))?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_assembly =
+            name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".s"));
+        if is_assembly && changed(&path)? >= written {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// A workspace, as cargo describes it.

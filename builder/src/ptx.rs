@@ -31,6 +31,7 @@ pub(crate) mod order;
 pub(crate) mod repair;
 pub(crate) mod split;
 pub(crate) mod statics;
+pub(crate) mod units;
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -222,6 +222,50 @@ fn functions_of_dependencies_are_compiled_into_the_module_and_so_are_statics() {
     }
 }
 
+/// Files of codegen units, of all crates that these tests have compiled.
+fn unit_files() -> usize {
+    let folder = target_dir().join("sm_80/nvptx64-nvidia-cuda/debug/deps");
+    let names = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.to_string_lossy().ends_with(".rcgu.s")).count()
+}
+
+#[test]
+fn codegen_units_become_one_module_even_if_they_share_a_static() {
+    // rustc makes a unit of a module that is not small.
+    let module = |name: &str, factor: &str| {
+        let statements = (0..2000).map(|n| format!("*data.add({n}) = *data.add({n} + index) * {factor};\n"));
+        let body = statements.collect::<String>();
+        format!(
+            "mod {name} {{\n#[unsafe(no_mangle)]\npub unsafe extern \"ptx-kernel\" fn {name}(data: *mut f32, index: usize) \
+             {{ unsafe {{\n{body}}} }}\n}}\n"
+        )
+    };
+    let number = "index as f32";
+    let shared = "super::SQUARES[index]";
+    for (factor, has_static) in [(number, false), (shared, true)] {
+        let squares = "static SQUARES: [f32; 4] = [0.0, 1.0, 4.0, 9.0];\n";
+        let kernels =
+            Crate::new(&format!("{KERNEL}{squares}{}{}", module("one", factor), module("two", factor)));
+        let before = unit_files();
+        let built = kernels.builder().arch(Arch::Sm80).try_build().unwrap();
+        if is_skipped(&built) {
+            return;
+        }
+        assert!(unit_files() > before, "the crate was not divided: this test shows nothing");
+        let text = std::fs::read_to_string(&built.images[0].path).unwrap();
+        let module = Module::parse(&text).unwrap();
+        let mut entries: Vec<_> = module.entries().iter().map(|entry| entry.name()).collect();
+        entries.sort_unstable();
+        assert_eq!(entries, ["double", "one", "two"]);
+        assert!(entries.iter().all(|&name| module.entry(name).unwrap().body().contains("ret;")));
+        assert!(!text.contains(".extern"), "a variable is not defined");
+        assert_eq!(text.contains("SQUARES"), has_static);
+        // A second call takes what the first one wrote.
+        let again = kernels.builder().arch(Arch::Sm80).try_build().unwrap();
+        assert_eq!(std::fs::read_to_string(&again.images[0].path).unwrap(), text);
+    }
+}
+
 #[test]
 fn profiles_of_the_kernel_crate_do_not_reach_the_kernels() {
     let kernels = Crate::new(KERNEL);

@@ -22,16 +22,16 @@ pub(crate) struct Part {
 }
 
 /// What stands at the top of a module.
-struct Item<'a> {
+pub(super) struct Item<'a> {
     /// Where it lies in the text.
-    range: Range<usize>,
-    kind: Kind,
+    pub(super) range: Range<usize>,
+    pub(super) kind: Kind,
     /// What it is called; a declaration may have several names.
-    names: Vec<&'a str>,
+    pub(super) names: Vec<&'a str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// `.version` and the like, which every module needs.
     Head,
     /// A source file with its number, for modules that have code of it.
@@ -112,7 +112,7 @@ fn bare(text: &str) -> String {
 }
 
 /// The items of a module without comments; `None` if there are some whose meaning depends on the rest of the module.
-fn items(code: &str) -> Option<Vec<Item<'_>>> {
+pub(super) fn items(code: &str) -> Option<Vec<Item<'_>>> {
     let mut items = Vec::new();
     let mut at = 0;
     loop {
