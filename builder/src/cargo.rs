@@ -45,9 +45,6 @@ fn whole_program(flags: &[String]) -> String {
 const DESCRIBED: [&str; 3] =
     ["-Zalways-encode-mir", "-Zcross-crate-inline-threshold=always", "-Zshare-generics=no"];
 
-/// The flag by which a crate has one codegen unit, where all crates are linked.
-const LINKED: [&str; 1] = ["-Ccodegen-units=1"];
-
 /// Settings that no flag of rustc makes, of both profiles.
 const PROFILE: [&str; 3] =
     ["profile.dev.incremental=false", "profile.release.incremental=false", "profile.release.lto='fat'"];
@@ -202,16 +199,12 @@ impl Compilation<'_> {
         let (major, minor) = arch.ptx_version();
         let mut flags = vec![format!("-Ctarget-cpu={arch}"), format!("-Ctarget-feature=+ptx{major}{minor}")];
         flags.extend(FLAGS.map(str::to_owned));
-        flags.extend(
-            match dependencies {
-                Dependencies::Described { .. } => &DESCRIBED[..],
-                Dependencies::Linked => &LINKED[..],
+        match dependencies {
+            Dependencies::Described { .. } => flags.extend(DESCRIBED.map(str::to_owned)),
+            Dependencies::Linked => {
+                flags.push("-Ccodegen-units=1".to_owned());
+                flags.extend(self.debug_info.compiler_flags().iter().map(|&flag| flag.to_owned()));
             }
-            .iter()
-            .map(|&flag| flag.to_owned()),
-        );
-        if matches!(dependencies, Dependencies::Linked) {
-            flags.extend(self.debug_info.compiler_flags().iter().map(|&flag| flag.to_owned()));
         }
         flags.extend_from_slice(self.rustflags);
         flags

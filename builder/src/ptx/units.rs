@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::split::{Kind, items};
+use super::split::{Item, Kind, items};
 use super::{declarations, rename, without_comments};
 
 /// One module of all `units`. `None` if a unit uses a variable or a function that another one defines, or has line tables, whose numbers
@@ -15,40 +15,47 @@ pub(crate) fn merged(units: &[String]) -> Option<String> {
         return Some(unit.clone());
     }
     let mut module = String::new();
-    // The texts of what the module has, by names.
-    let mut defined: HashMap<String, &str> = HashMap::new();
+    // By names, the texts that stand in the module.
+    let mut defined: HashMap<String, String> = HashMap::new();
     for (number, unit) in units.iter().enumerate() {
         if declarations::lacks_definitions(unit) {
             return None;
         }
         let code = without_comments(unit);
         let items = items(&code)?;
+        if items.iter().any(|item| matches!(item.kind, Kind::SourceFile(_))) {
+            return None;
+        }
+        let text = |item: &Item<'_>, own_names: &_| rename(&unit[item.range.clone()], own_names);
         let mut own_names = HashMap::new();
-        let mut added = Vec::new();
-        for item in &items {
-            let text = &unit[item.range.clone()];
-            match item.kind {
-                Kind::SourceFile(_) => return None,
-                Kind::Head if number > 0 => continue,
-                Kind::Head => {}
-                Kind::Variable | Kind::Function | Kind::Entry => {
-                    if item.names.iter().all(|&name| defined.get(name).is_some_and(|&there| there == text)) {
-                        continue;
-                    }
-                    for &name in item.names.iter().filter(|&&name| defined.contains_key(name)) {
+        // A function whose callee is the unit's own is the unit's own, too, though it looks the same.
+        loop {
+            let before = own_names.len();
+            for item in &items {
+                let copies = item.names.iter().filter_map(|&name| Some((name, defined.get(name)?)));
+                for (name, there) in copies {
+                    if !own_names.contains_key(name) && text(item, &own_names) != *there {
                         own_names.insert(name, format!("{name}_unit{number}"));
                     }
                 }
             }
-            added.push((item, text));
+            if own_names.len() == before {
+                break;
+            }
         }
-        for &(_, text) in &added {
-            module += &rename(text, &own_names);
-            module.push('\n');
-        }
-        for (item, text) in added {
+        for item in &items {
+            let is_there = |name: &&str| defined.contains_key(*name) && !own_names.contains_key(*name);
+            let is_repeated = match item.kind {
+                Kind::Head => number > 0,
+                _ => item.names.iter().all(|name| is_there(&name)),
+            };
+            if is_repeated {
+                continue;
+            }
+            let text = text(item, &own_names);
+            module.extend([&*text, "\n"]);
             for &name in &item.names {
-                defined.entry(name.to_owned()).or_insert(text);
+                defined.entry(name.to_owned()).or_insert_with(|| text.clone());
             }
         }
     }
@@ -100,6 +107,20 @@ mod tests {
         let expected = ".func h(.param .b32 h_param_0) { ret; }\n.entry f() { call h, (x); }\n\
                         .func h_unit1(.param .b32 h_unit1_param_0) { trap; }\n.entry g() { call h_unit1, (x); }\n\
                         .entry i() { call h, (x); }\n";
+        assert_eq!(merged.unwrap(), format!("{HEAD}{expected}"));
+    }
+
+    #[test]
+    fn a_copy_whose_callee_differs_is_another_one() {
+        let merged = module(&[
+            ".func g() { ret; }\n.func h() { call g; }\n.entry a() { call h; }",
+            ".func g() { trap; }\n.func h() { call g; }\n.func k() { call g; }\n.entry b() { call h; call k; }",
+            ".func g() { ret; }\n.func k() { call g; }\n.entry c() { call k; }",
+        ]);
+        let expected = ".func g() { ret; }\n.func h() { call g; }\n.entry a() { call h; }\n\
+                        .func g_unit1() { trap; }\n.func h_unit1() { call g_unit1; }\n.func k() { call g_unit1; }\n\
+                        .entry b() { call h_unit1; call k; }\n\
+                        .func k_unit2() { call g; }\n.entry c() { call k_unit2; }\n";
         assert_eq!(merged.unwrap(), format!("{HEAD}{expected}"));
     }
 
