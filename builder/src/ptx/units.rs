@@ -47,7 +47,7 @@ pub(crate) fn merged(units: &[String]) -> Option<String> {
             let is_there = |name: &&str| defined.contains_key(*name) && !own_names.contains_key(*name);
             let is_repeated = match item.kind {
                 Kind::Head => number > 0,
-                _ => item.names.iter().all(|name| is_there(&name)),
+                _ => item.names.iter().all(is_there),
             };
             if is_repeated {
                 continue;
