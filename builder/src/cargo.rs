@@ -19,8 +19,10 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// Flags for every crate, whatever profiles and their exceptions for packages say in the kernel crate's `Cargo.toml`: flags come last.
 /// Unoptimised kernels would keep tiles in memory instead of registers, and arithmetic that panics on overflow has no place there.
-const FLAGS: [&str; 8] = [
+const FLAGS: [&str; 9] = [
     "-Copt-level=3",
+    // Tiles pack what there is to pack. *Measured:* a seventh of the time of a compilation, and the PTX of all ready-made kernels is the same without.
+    "-Cno-vectorize-slp",
     "-Cdebug-assertions=off",
     "-Coverflow-checks=off",
     // A panic becomes a trap, without the code that would format its message.

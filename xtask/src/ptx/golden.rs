@@ -16,8 +16,9 @@ use crate::error::{Context, Error, Result};
 use crate::toolchain::Running;
 
 /// With what names begin that change with the rest of the module, behind which the part follows that does: the entry's number in
-/// labels, and a hash of the crate in constants.
+/// labels; in constants a hash of the crate, and behind [`OF_CONSTANT`] the constant's number.
 const NUMBERED: [&str; 2] = ["$L__BB", "anon_$_"];
+const OF_CONSTANT: &str = "_$_";
 
 /// The files, and which of them have met their kernel.
 pub(super) struct Goldens {
@@ -96,7 +97,12 @@ fn text(entry: &Entry<'_>) -> String {
     NUMBERED.iter().fold(text, |text, name| {
         let mut parts = text.split(name);
         let first = parts.next().unwrap_or_default().to_owned();
-        parts.fold(first, |text, part| text + name + part.trim_start_matches(|c: char| c.is_ascii_hexdigit()))
+        parts.fold(first, |text, part| {
+            let rest = part.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+            let number = rest.strip_prefix(OF_CONSTANT);
+            text + name
+                + number.map_or(rest, |number| number.trim_start_matches(|c: char| c.is_ascii_digit()))
+        })
     })
 }
 
@@ -146,14 +152,15 @@ mod tests {
 
     #[test]
     fn names_do_not_tell_of_the_rest_of_the_module() {
-        let module = |number, hash| {
-            let body =
-                format!("$L__BB{number}_6: mov.b64 %rd1, anon_$_{hash}_$_7; bra $L__BB{number}_6; ret;");
+        let module = |number, hash, constant| {
+            let body = format!(
+                "$L__BB{number}_6: mov.b64 %rd1, anon_$_{hash}_$_{constant}; bra $L__BB{number}_6; ret;"
+            );
             let text = format!(".version 8.0\n.target sm_80\n.entry loop() {{ {body} }}\n");
             super::text(&Module::parse(&text).unwrap().entries()[0])
         };
-        assert_eq!(module(7, "04a59633"), module(42, "452df29d"));
-        assert!(module(7, "04a59633").contains("$L__BB_6: mov.b64 %rd1, anon_$__$_7; bra $L__BB_6;"));
+        assert_eq!(module(7, "04a59633", 7), module(42, "452df29d", 12));
+        assert!(module(7, "04a59633", 7).contains("$L__BB_6: mov.b64 %rd1, anon_$_; bra $L__BB_6;"));
     }
 
     #[test]
