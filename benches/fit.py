@@ -32,8 +32,8 @@ CONSTANTS = ["start", "launch", "pack", "partial_sum", "bandwidth", "result_band
 LOADS = ["Tma", "Threads", "Vector", "Cluster"]
 # Those that TMA feeds.
 BY_TMA = {0, 3}
-# The tiles of a vector kernel that are loaded at a time, and their elements.
-TILES, TILE = 4, 2048
+# The tiles of a vector kernel that are loaded at a time, their elements, and the most dot products of such a tile.
+TILES, TILE, MOST_DOTS = 3, 2048, 32
 # Plans that take longer than so many times the fastest plan's time do not matter.
 SLOWEST = 2.5
 # The weight of a constant's change by the factor e, beside errors of so much in the times of plans.
@@ -62,8 +62,9 @@ class Product:
             whole = {"nn": [a, self.packed[1]], "tt": [self.packed[0], b]}
             self.read = min(["tt", "nn"], key=lambda order: sum(whole[order]))
             self.packed = whole[self.read]
-        # Whether threads load the elements of an operand one by one, as in call.rs.
+        # Whether threads load the elements of an operand one by one, as in call.rs; kernels of dot products load words.
         self.one_by_one = [pitch * self.bytes % 8 > 0 for pitch in pitches]
+        self.beside_words = [pitch * self.bytes % 4 > 0 for pitch in pitches]
         self.aligned = [packed > 0 or pitch * self.bytes % STEP_BYTES == 0 for pitch, packed in zip(pitches, self.packed)]
 
     def tile(self, plan):
@@ -159,7 +160,7 @@ class Plans:
         if loads == 1:
             resident = RESIDENT[product.bytes, tile_rows, tile_columns][ORDERS.index(product.order)]
         elif loads == 2:
-            resident = 2 if max(tile_rows, tile_columns) == 2 else 4
+            resident = usual
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
         count = cluster * math.ceil(rows / tile_rows / cluster) * math.ceil(columns / tile_columns)
         full, rest = divmod(count, MULTIPROCESSORS)
@@ -181,8 +182,8 @@ class Plans:
             unaligned_a=one_by_one and product.one_by_one[0], unaligned_b=one_by_one and product.one_by_one[1],
             transposed_a=loads == 1 and product.order[0] == "t" and rows > 1,
             transposed_b=loads == 1 and product.order[1] == "t" and columns > 1,
-            unaligned_vectors=loads == 2 and max(tile_rows, tile_columns) > 2 and product.one_by_one[tile_rows == 1],
-            unaligned_dots=loads == 2 and max(tile_rows, tile_columns) == 2 and product.one_by_one[tile_rows == 1],
+            unaligned_vectors=loads == 2 and max(tile_rows, tile_columns) > MOST_DOTS and product.one_by_one[tile_rows == 1],
+            unaligned_dots=loads == 2 and max(tile_rows, tile_columns) <= MOST_DOTS and product.beside_words[tile_rows == 1],
             resident=resident, usual=usual, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0,
             full=full * MULTIPROCESSORS,
             last_steps=math.ceil(rest * steps / max(1, sharing)),
@@ -246,6 +247,11 @@ class Model:
         memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, delivered / MULTIPROCESSORS)
         one_by_one = numpy.maximum(factor("unaligned_a"), factor("unaligned_b"))
         memory = larger(memory, plans.pieces * one_by_one / constant.short_pieces_bandwidth)
+        # The memory's time that the last wave does not use.
+        rest, each = plans.tiles % (MULTIPROCESSORS * plans.resident), plans.operands / plans.tiles
+        unused = numpy.ceil(rest / MULTIPROCESSORS) * each / constant.sm_bandwidth - rest * each / constant.bandwidth
+        has_waves = (plans.tiles > MULTIPROCESSORS * plans.resident) & numpy.logical_not(plans.is_stream_k)
+        memory = memory + numpy.where(has_waves, numpy.maximum(unused, 0), 0)
         packing = plans.packs * constant.pack + plans.packed / constant.bandwidth
         return (constant.start * plans.by_tma + larger(compute, memory) + packing + plans.launches * constant.launch
                 + plans.sums / constant.partial_sums_bandwidth + plans.splits * constant.partial_sum)

@@ -18,125 +18,132 @@ use super::body::{GROUP, GemmConfig, Transposed, gemm_body};
 use super::epilogue::{Scales, Sum, finish};
 use super::scheduler::TileRange;
 
-/// Defines a kernel whose accumulators are tiles of `c`.
+/// Defines a kernel whose accumulators are tiles of `c`, in a module of its own: the compiler compiles modules side by side.
 ///
 /// Brackets hold the settings of `#[kernel]`, `warpgroups` is the number of consumer warpgroups, and `stages` that of the ring's stages. Each
 /// operand has the shape of its tiles in memory. `transposed` follows if memory holds the operand's transpose.
 macro_rules! kernel {
     (
         $(#[$documentation:meta])*
-        $name:ident [$($setting:tt)*], warpgroups $warpgroups:tt, stages $stages:ident: a [$a_rows:tt x $a_columns:tt] $($transposed_a:ident)?, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?;
+        $module:ident: $name:ident [$($setting:tt)*], warpgroups $warpgroups:tt, stages $stages:ident: a [$a_rows:tt x $a_columns:tt] $($transposed_a:ident)?, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?;
         instances $instances:tt
     ) => {
-        $(#[$documentation])*
-        ///
-        /// Generic parameters: the element types of `a`, `b`, the accumulators and `c`; the rows, columns and depth of a tile; whether
-        /// accumulation is promoted.
-        ///
-        /// # Shapes
-        ///
-        /// `c` is M x N. The bias is empty or has N elements. Each of `a` and `b` is one matrix or a batch of as many matrices as `c`.
-        ///
-        /// # On a GPU
-        ///
-        /// The kernel is persistent: launch one block for each multiprocessor. It supports programmatic dependent launch (PDL).
-        #[kernel($($setting)*, dependent, instances $instances)]
-        pub fn $name<
-            B: Block,
-            T: KLoopElement<U, Accumulator = C>,
-            U: Repack,
-            C: Sum + Cast<O>,
-            O: Element + Cast<C>,
-            const M: usize,
-            const N: usize,
-            const K: usize,
-            const PROMOTED: bool,
-        >(
-            roles: WarpRoles<B>,
-            a: TmaLoad<T, (Side<$a_rows>, Side<$a_columns>)>,
-            b: TmaLoad<U, (Side<$b_rows>, Side<$b_columns>)>,
-            c: TmaStore<O, (Side<M>, Side<N>)>,
-            bias: Span<O, (u32,)>,
-            scales: ByValue<Scales<C>>,
-            range: ByValue<TileRange>,
-            #[shared] ring: Ring<(SharedTile<T, (Side<$a_rows>, Side<$a_columns>)>, SharedTile<U, (Side<$b_rows>, Side<$b_columns>)>), $stages>,
-            #[shared] buffer: EpilogueBuffer<$warpgroups>,
-        ) where
-            D<M>: TileSide,
-            D<N>: TileSide,
-            D<K>: TileSide,
-        {
-            let config = GemmConfig::<GROUP, false, PROMOTED>;
-            let mut buffer = buffer;
-            gemm_body(roles, operand!(a $($transposed_a)?), operand!(b $($transposed_b)?), c, range.0, config, ring, move |cx, acc, tile| {
-                let result = finish(cx, acc, &tile, bias, scales.0);
-                tile.store(&mut buffer, result);
-            });
+        mod $module {
+            use super::*;
+
+            $(#[$documentation])*
+            ///
+            /// Generic parameters: the element types of `a`, `b`, the accumulators and `c`; the rows, columns and depth of a tile; whether
+            /// accumulation is promoted.
+            ///
+            /// # Shapes
+            ///
+            /// `c` is M x N. The bias is empty or has N elements. Each of `a` and `b` is one matrix or a batch of as many matrices as `c`.
+            ///
+            /// # On a GPU
+            ///
+            /// The kernel is persistent: launch one block for each multiprocessor. It supports programmatic dependent launch (PDL).
+            #[kernel($($setting)*, dependent, instances $instances)]
+            pub fn $name<
+                B: Block,
+                T: KLoopElement<U, Accumulator = C>,
+                U: Repack,
+                C: Sum + Cast<O>,
+                O: Element + Cast<C>,
+                const M: usize,
+                const N: usize,
+                const K: usize,
+                const PROMOTED: bool,
+            >(
+                roles: WarpRoles<B>,
+                a: TmaLoad<T, (Side<$a_rows>, Side<$a_columns>)>,
+                b: TmaLoad<U, (Side<$b_rows>, Side<$b_columns>)>,
+                c: TmaStore<O, (Side<M>, Side<N>)>,
+                bias: Span<O, (u32,)>,
+                scales: ByValue<Scales<C>>,
+                range: ByValue<TileRange>,
+                #[shared] ring: Ring<(SharedTile<T, (Side<$a_rows>, Side<$a_columns>)>, SharedTile<U, (Side<$b_rows>, Side<$b_columns>)>), $stages>,
+                #[shared] buffer: EpilogueBuffer<$warpgroups>,
+            ) where
+                D<M>: TileSide,
+                D<N>: TileSide,
+                D<K>: TileSide,
+            {
+                let config = GemmConfig::<GROUP, false, PROMOTED>;
+                let mut buffer = buffer;
+                gemm_body(roles, operand!(a $($transposed_a)?), operand!(b $($transposed_b)?), c, range.0, config, ring, move |cx, acc, tile| {
+                    let result = finish(cx, acc, &tile, bias, scales.0);
+                    tile.store(&mut buffer, result);
+                });
+            }
         }
+        // There is nothing to name on the device, where a kernel is an entry alone.
+        #[allow(unused_imports, unreachable_pub, reason = "as above")]
+        pub use $module::*;
     };
 }
 
 gemm_table!(instances!(nn (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored K x N.
-    gemm_nn [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [M x K], b [K x N];
+    nn: gemm_nn [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [M x K], b [K x N];
 ) [] ();));
 gemm_table!(instances!(nt (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored N x K, as its transpose.
-    gemm_nt [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [M x K], b [N x K] transposed;
+    nt: gemm_nt [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [M x K], b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(tn (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M, as its transpose, and `b` stored K x N.
-    gemm_tn [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [K x N];
+    tn: gemm_tn [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [K x N];
 ) [] ();));
 gemm_table!(instances!(tt (kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M and `b` stored N x K, both as their transposes.
-    gemm_tt [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
+    tt: gemm_tt [threads = 256, producer = 128, min_blocks = 1], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(cluster_nn (kernel!
     /// As [`gemm_nn`], for clusters of two blocks, one below the other, which share the tiles of `b`.
-    gemm_cluster_nn [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [M x K], b [K x N];
+    cluster_nn: gemm_cluster_nn [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [M x K], b [K x N];
 ) [] ();));
 gemm_table!(instances!(cluster_nt (kernel!
     /// As [`gemm_nt`], for clusters of two blocks, one below the other, which share the tiles of `b`.
-    gemm_cluster_nt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [M x K], b [N x K] transposed;
+    cluster_nt: gemm_cluster_nt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [M x K], b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(cluster_tn (kernel!
     /// As [`gemm_tn`], for clusters of two blocks, one below the other, which share the tiles of `b`.
-    gemm_cluster_tn [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [K x N];
+    cluster_tn: gemm_cluster_tn [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [K x N];
 ) [] ();));
 gemm_table!(instances!(cluster_tt (kernel!
     /// As [`gemm_tt`], for clusters of two blocks, one below the other, which share the tiles of `b`.
-    gemm_cluster_tt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
+    cluster_tt: gemm_cluster_tt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(deep_nn (kernel!
     /// As [`gemm_nn`], in tiles of 64 rows, with a multiprocessor's whole ring.
-    gemm_deep_nn [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [M x K], b [K x N];
+    deep_nn: gemm_deep_nn [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [M x K], b [K x N];
 ) [] ();));
 gemm_table!(instances!(deep_nt (kernel!
     /// As [`gemm_nt`], in tiles of 64 rows, with a multiprocessor's whole ring.
-    gemm_deep_nt [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [M x K], b [N x K] transposed;
+    deep_nt: gemm_deep_nt [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [M x K], b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(deep_tn (kernel!
     /// As [`gemm_tn`], in tiles of 64 rows, with a multiprocessor's whole ring.
-    gemm_deep_tn [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [K x M] transposed, b [K x N];
+    deep_tn: gemm_deep_tn [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [K x M] transposed, b [K x N];
 ) [] ();));
 gemm_table!(instances!(deep_tt (kernel!
     /// As [`gemm_tt`], in tiles of 64 rows, with a multiprocessor's whole ring.
-    gemm_deep_tt [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
+    deep_tt: gemm_deep_tt [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(compact_nn (kernel!
     /// As [`gemm_nn`], in tiles of 64 rows, for small results.
-    gemm_compact_nn [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [M x K], b [K x N];
+    compact_nn: gemm_compact_nn [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [M x K], b [K x N];
 ) [] ();));
 gemm_table!(instances!(compact_nt (kernel!
     /// As [`gemm_nt`], in tiles of 64 rows, for small results.
-    gemm_compact_nt [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [M x K], b [N x K] transposed;
+    compact_nt: gemm_compact_nt [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [M x K], b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(compact_tn (kernel!
     /// As [`gemm_tn`], in tiles of 64 rows, for small results.
-    gemm_compact_tn [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [K x M] transposed, b [K x N];
+    compact_tn: gemm_compact_tn [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [K x M] transposed, b [K x N];
 ) [] ();));
 gemm_table!(instances!(compact_tt (kernel!
     /// As [`gemm_tt`], in tiles of 64 rows, for small results.
-    gemm_compact_tt [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [K x M] transposed, b [N x K] transposed;
+    compact_tt: gemm_compact_tt [threads = 128, producer = 32], warpgroups 1, stages TWO_BLOCKS: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));

@@ -54,7 +54,8 @@ macro_rules! lists_of_16_bits {
             threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
             ahead_nn 128 64 64 false, ahead_nt 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false,
             ahead_nn 16 128 64 false, ahead_nt 16 128 64 false,
-            vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
+            vector_n 1 64 32 false, vector_n 1 256 8 false, vector_t 1 8 256 false, vector_t 1 32 64 false,
+            column_t 64 1 32 false, column_t 256 1 8 false, column_n 8 1 256 false, column_n 32 1 64 false,
 
             [$element $element f32 f32 split_k]
             nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
@@ -72,7 +73,8 @@ macro_rules! lists_of_16_bits {
             threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
             ahead_nn 128 64 64 false, ahead_nt 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false,
             ahead_nn 16 128 64 false, ahead_nt 16 128 64 false,
-            vector_n 1 64 32 false, vector_t 1 2 1024 false, column_t 64 1 32 false, column_n 2 1 1024 false,
+            vector_n 1 64 32 false, vector_n 1 256 8 false, vector_t 1 8 256 false, vector_t 1 32 64 false,
+            column_t 64 1 32 false, column_t 256 1 8 false, column_n 8 1 256 false, column_n 32 1 64 false,
         }
     };
 }
@@ -141,7 +143,7 @@ macro_rules! lists_of_f8 {
             deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 f32 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
             deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e5m2 f8e5m2 f32 f16 whole]

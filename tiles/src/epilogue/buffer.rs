@@ -22,6 +22,8 @@ use core::marker::PhantomData;
 pub(super) const WARPGROUP: usize = 128;
 /// Rows that a warpgroup stores at once.
 const BOX_ROWS: usize = 64;
+/// Rows of transposed accumulators that `stmatrix` stores at once.
+const MATRIX_ROWS: usize = 16;
 /// Bytes of one buffer: 64 rows of 128 bytes.
 const BUFFER_BYTES: usize = BOX_ROWS * 128;
 /// Buffers of each warpgroup: one is filled while TMA reads the other.
@@ -113,6 +115,12 @@ impl Panel<'_> {
     fn lane(&self) -> usize {
         self.thread % 32
     }
+
+    /// The row of the matrix behind the panel, if the rows of the tile end at `end`.
+    #[inline(always)]
+    fn end_of_rows(&self, end: u32) -> u32 {
+        if self.rows < BOX_ROWS { end.min(self.y + self.rows as u32) } else { end }
+    }
 }
 
 impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
@@ -176,7 +184,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         WARPGROUPS
             && warpgroups > 0
             && Self::COLUMNS == BOX_ROWS * warpgroups
-            && Self::ROWS >= BOX_ROWS
+            && Self::ROWS.is_multiple_of(MATRIX_ROWS)
             && size_of::<T::Bits>() == 2
     }
 
@@ -287,7 +295,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         let word = |i: usize| unsafe { packed_pair(registers.get(i), registers.get(i + 1)) };
         if panel.is_transposed {
             let mut sixteen = 0;
-            while sixteen < panel.rows / 16 {
+            while sixteen < panel.rows / MATRIX_ROWS {
                 let at = first + sixteen * 8;
                 let row = 16 * sixteen + lane / 16 * 8 + lane % 8;
                 let place = geometry.offset(row, (2 * warp + lane / 8 % 2) * CHUNK_BYTES);
@@ -341,13 +349,13 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     #[inline(always)]
     fn ragged_rows<'g>(&self, panel: Panel<'g>) -> RaggedRows<'g, T> {
         let Panel { geometry, buffer, x, y, .. } = panel;
-        let warp = panel.warp();
+        let (warp, end_of_rows) = (panel.warp(), panel.end_of_rows(self.end_of_rows()));
         // Values that panels have in common must not take registers from one panel to the next.
         let ([x, y], warp) =
             ([x, y].map(execution::rematerialise), execution::rematerialise(warp as u32) as usize);
         let layout = &self.operand.matrix.layout;
         let y = y + 16 * warp as u32;
-        let inside = [self.end_of_rows().saturating_sub(y), layout.columns.saturating_sub(x)];
+        let inside = [end_of_rows.saturating_sub(y), layout.columns.saturating_sub(x)];
         let (first, target) = (16 * warp, self.element(y, x));
         RaggedRows { geometry, buffer, first, target, pitch: layout.row_pitch, inside, element: PhantomData }
     }
@@ -361,13 +369,13 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     unsafe fn copy_columns(&self, panel: Panel<'_>, first: u32) {
         let Panel { geometry, buffer, x, y, .. } = panel;
         let (warp, lane) = (panel.warp(), panel.lane());
-        let layout = &self.operand.matrix.layout;
+        let (layout, end_of_rows) = (&self.operand.matrix.layout, panel.end_of_rows(self.end_of_rows()));
         // A loop, not a copy of its body: registers are short here.
         let (mut number, count) = (lane, execution::opaque(const { 16 * Self::GRANULE as u32 }) as usize);
         while number < count {
             let (row, column) = (16 * warp + number / Self::GRANULE, first as usize + number % Self::GRANULE);
             let (y, x) = (y + row as u32, x + column as u32);
-            let inside = y < self.end_of_rows() && x < layout.columns;
+            let inside = y < end_of_rows && x < layout.columns;
             let place = threads::offset(buffer, geometry.offset(row, column * size_of::<T::Bits>()));
             // SAFETY: the place is in the panel. The element belongs to this block's own tile, and is inside the matrix
             // wherever the condition holds.

@@ -187,7 +187,8 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// Where the GPU has TMA and the rows of the matrix begin at multiples of 16 bytes, threads write the buffer by `stmatrix`,
     /// and `cp.async.bulk.tensor` copies it (PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor"). The
     /// tile is still on its way when this returns; the launch's end waits for it. So are tiles of [transposed
-    /// accumulators](Tile::transposed_accumulators), if elements have 16 bits and each warpgroup has 64 columns, which are 64 rows of accumulators.
+    /// accumulators](Tile::transposed_accumulators), if elements have 16 bits, the rows are a multiple of 16, and each warpgroup has 64 columns, which are
+    /// 64 rows of accumulators.
     /// Other such tiles, tiles of other layouts with [`Padded`](crate::shape::Padded) rows, and all tiles on other targets are stored by threads
     /// without the buffer.
     #[inline(always)]

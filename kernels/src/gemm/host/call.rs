@@ -13,12 +13,13 @@ use cuda_tiles_host::{Device, Result, Stream, TensorView, TensorViewMut};
 use super::launches::Launches;
 use super::matrices::{Matrices, MatricesMut};
 use super::model;
-use super::multiply::Multiply;
+use super::multiply::{Factors, Multiply};
 use super::options::Gemm;
 use super::packing::{Bits, LINE_BYTES, MOST_ELEMENTS, reach, streamable};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use super::selection::{Available, refuse};
 use super::tuned::Tuned;
+use super::vector::TRANSPOSED;
 use crate::gemm::epilogue::Sum;
 
 /// `c = a b`: multiplies matrices or batches of matrices, on the default stream of their device.
@@ -164,6 +165,27 @@ fn as_stored<T: Element>(x: TensorView<'_, T, 3>, major: Major) -> Result<Tensor
 }
 
 impl<O: Element, C: Sum> Gemm<'_, O, C> {
+    /// The factors of the product `c' = b' a'` if `c`, of this shape and these strides, is one column of neighbours in memory: of its transpose, which is
+    /// one row, tiles of few rows waste less. A bias belongs to a column, and stays with it.
+    fn factors_of_row<'t, T, U>(
+        &self,
+        a: TensorView<'t, T, 3>,
+        b: TensorView<'t, U, 3>,
+        ([_, rows, columns], [_, down, _]): ([usize; 3], [usize; 3]),
+    ) -> Result<Factors<'t, T, U>>
+    where
+        T: Multiply<U, O, Sum = C>,
+        U: Element<Bits: Bits>,
+    {
+        let ([_, a_rows, depth], [_, b_rows, b_columns]) = (a.shape(), b.shape());
+        let fits = [a_rows, depth, b_columns] == [rows, b_rows, columns];
+        if fits && columns == 1 && rows > 1 && down == 1 && self.bias.is_none() {
+            T::transposed_factors(a, b)
+        } else {
+            Ok(None)
+        }
+    }
+
     /// The problem, with the storage of the operands. This is their present storage if it has a kernel.
     fn problem<T, U>(
         &self,
@@ -219,7 +241,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             in_lines: [false; 2],
             in_place: a_storage.in_place.zip(b_storage.in_place).map(|(a, b)| [a, b]),
             one_by_one: [a_storage, b_storage].map(|storage| storage.one_by_one),
-            in_words: a_storage.in_words && b_storage.in_words,
+            in_words: [a_storage, b_storage].map(|storage| storage.in_words),
             is_huge: a_storage.is_huge || b_storage.is_huge || reach(c, c_strides) > MOST_ELEMENTS,
             fast: self.fast_accumulation,
             beta: self.beta != C::ZERO,
@@ -232,6 +254,8 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             (Major::Row, b_major),
             (Major::Row, Major::Column),
         ];
+        let packs_few_rows = problem.packs_few_rows(&available.direct);
+        let storages = storages.into_iter().filter(|&(a, _)| a == Major::Row || !packs_few_rows);
         let packed = |(a_major, b_major)| {
             let bytes = [
                 if a_storage.is_read_by_tma(a_major) { 0 } else { bytes_of(a) },
@@ -243,10 +267,10 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             ];
             Problem { a: a_major, b: b_major, packed_bytes: bytes, in_lines, ..problem }
         };
-        let mut problems = storages.map(packed);
+        let mut problems: Vec<Problem> = storages.map(packed).collect();
         problems.sort_by_key(|problem| problem.packed_bytes.into_iter().sum::<usize>());
         let find = |is_wanted: fn(Loads) -> bool| {
-            let mut problems = problems.into_iter();
+            let mut problems = problems.iter().copied();
             problems.find(|problem| problem.loads(&available.direct, &available.partial_sums).any(is_wanted))
         };
         // Threads read the present storage, whatever TMA reads.
@@ -314,6 +338,10 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         U: Element<Bits: Bits>,
     {
         let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
+        let (a, b, c) = match self.factors_of_row(a, b, (c.shape(), c.strides()))? {
+            Some((a, b)) => (a, b, c.permute(TRANSPOSED)?),
+            None => (a, b, c),
+        };
         let device = c.device();
         let available = Available::on::<T, U, O>(&device)?;
         let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;
@@ -337,6 +365,10 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         U: Element<Bits: Bits>,
     {
         let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
+        let (a, b, c) = match self.factors_of_row(a, b, (c.shape(), c.strides()))? {
+            Some((a, b)) => (a, b, c.permute(TRANSPOSED)?),
+            None => (a, b, c),
+        };
         let device = c.device();
         let available = Available::on::<T, U, O>(&device)?;
         let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;
@@ -375,6 +407,10 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
+        let (a, b, c) = match self.factors_of_row(a, b, (c.shape(), c.strides()))? {
+            Some((a, b)) => (a, b, c.permute(TRANSPOSED)?),
+            None => (a, b, c),
+        };
         let device = stream.device();
         let available = Available::on::<T, U, O>(&device)?;
         let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;

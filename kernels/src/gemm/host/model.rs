@@ -3,58 +3,58 @@
 //! A product waits for the multiprocessor with the most work, or for the memory. The time of a multiprocessor is linear in its k steps and
 //! tiles. The costs of both depend on the tile shape. Packing and second passes add their own launches and bytes.
 //!
-//! The constants are fitted to measurements of all plans of 1592 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
-//! --plans` makes such measurements, and `benches/fit.py` fits the constants. Of products that a fit did not see, the plans with the least
-//! estimated time took 2.0 % longer than the fastest plans, in the geometric mean.
+//! The constants are fitted to measurements of all plans of 1935 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
+//! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 2.3 % longer than the
+//! fastest plans, in the geometric mean.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use crate::gemm::body::keeps;
 use crate::gemm::vector::{TILE, TILES};
 
 /// The start of a launch, for kernels that TMA feeds.
-const START: f64 = 2.29;
+const START: f64 = 2.25;
 /// A second pass or a data-parallel launch before it.
-const LAUNCH: f64 = 2.03;
+const LAUNCH: f64 = 2.11;
 /// A launch that packs an operand.
-const PACK: f64 = 1.12;
+const PACK: f64 = 0.928;
 /// A partial sum of a tile, in the second pass.
-const PARTIAL_SUM: f64 = 0.0204;
+const PARTIAL_SUM: f64 = 0.0212;
 /// Bytes of operands that memory moves in a microsecond.
-const BANDWIDTH: f64 = 3.7e6;
+const BANDWIDTH: f64 = 3.71e6;
 /// Bytes of the result.
-const RESULT_BANDWIDTH: f64 = 3.2e6;
+const RESULT_BANDWIDTH: f64 = 3.14e6;
 /// Bytes of partial sums.
-const PARTIAL_SUMS_BANDWIDTH: f64 = 2.52e6;
+const PARTIAL_SUMS_BANDWIDTH: f64 = 2.51e6;
 /// Bytes that the L2 cache delivers to a multiprocessor, those that its tiles load, if all of them load.
-const CACHE_BANDWIDTH: f64 = 0.0985e6;
+const CACHE_BANDWIDTH: f64 = 0.0963e6;
 /// The bytes that it delivers besides for each byte of rows that do not begin at multiples of 128 bytes. Such a row takes two requests.
-const BESIDE_LINES: f64 = 0.831;
+const BESIDE_LINES: f64 = 0.855;
 /// Bytes of operands for stream-K. Blocks with different k steps of a tile do not share them in the L2 cache.
-const STREAM_K_BANDWIDTH: f64 = 8.82e6;
+const STREAM_K_BANDWIDTH: f64 = 9.56e6;
 /// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes.
-const UNALIGNED_ROW: f64 = 8.94e-4;
+const UNALIGNED_ROW: f64 = 8.28e-4;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
-const OUTSIDE: f64 = 0.0322;
+const OUTSIDE: f64 = 0.0318;
 /// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
-const UNALIGNED_RESULT: f64 = 5.57e-5;
+const UNALIGNED_RESULT: f64 = 5.41e-5;
 /// The same for kernels whose threads load.
-const UNALIGNED_RESULT_OF_THREADS: f64 = 6.45e-5;
+const UNALIGNED_RESULT_OF_THREADS: f64 = 7.69e-5;
 /// The factors of k steps of operands A and B whose elements threads load one by one.
-const UNALIGNED_A: f64 = 1.12;
-const UNALIGNED_B: f64 = 1.29;
+const UNALIGNED_A: f64 = 1.08;
+const UNALIGNED_B: f64 = 1.36;
 /// The factors of k steps of operands A and B that are stored as their transposes, for kernels whose threads load.
-const TRANSPOSED_A: f64 = 1.14;
+const TRANSPOSED_A: f64 = 1.12;
 const TRANSPOSED_B: f64 = 1.06;
 /// The factor of k steps of a matrix whose elements threads load one by one, for products with a vector: of rows that are added up, and of dot
 /// products.
-const UNALIGNED_VECTORS: f64 = 1.77;
-const UNALIGNED_DOTS: f64 = 1.46;
+const UNALIGNED_VECTORS: f64 = 1.71;
+const UNALIGNED_DOTS: f64 = 1.59;
 /// Bytes of MN-major operands that threads load for tiles of 16 x 16: pieces of rows of 32 bytes.
-const SHORT_PIECES_BANDWIDTH: f64 = 1.85e6;
+const SHORT_PIECES_BANDWIDTH: f64 = 2.14e6;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
-const ALONE: f64 = 0.588;
+const ALONE: f64 = 0.598;
 /// Bytes of operands that memory moves to a multiprocessor.
-const SM_BANDWIDTH: f64 = 0.109e6;
+const SM_BANDWIDTH: f64 = 0.0948e6;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
 /// The least time of a k step without `wgmma`, for each element of a tile that is smaller than the largest ones: that of tiles of 128 x 128 in the
@@ -69,6 +69,8 @@ const STEP_BYTES: usize = 128;
 const BOX_ROWS: usize = 64;
 /// The bytes that a thread or TMA stores at once.
 const GRANULE: usize = 16;
+/// The most dot products of a tile, in kernels for vectors.
+const MOST_DOTS: usize = 32;
 /// The elements of the largest tiles.
 const LARGEST_TILE: usize = 128 * 256;
 /// The bytes of a multiprocessor's shared memory that rings share.
@@ -83,55 +85,57 @@ type Costs = (f64, f64);
 /// The costs of tiles of these rows and columns, of operands of so many bytes.
 fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
     match (loads, bytes, tile) {
-        (Loads::Tma, 1, (128, 256)) => (0.606, 3.59),
-        (Loads::Cluster, 1, (128, 256)) => (0.653, 3.02),
-        (Loads::Cluster, 1, (128, 192)) => (0.45, 2.65),
-        (Loads::Cluster, 2, (128, 256)) => (0.641, 3.31),
-        (Loads::Cluster, 4, (128, 256)) => (0.637, 4.54),
-        (Loads::Tma, 1, (128, 192)) => (0.421, 2.29),
-        (Loads::Tma, 1, (176, 128)) => (0.574, 2.0),
-        (Loads::Tma, 1, (144, 128)) => (0.353, 1.62),
-        (Loads::Tma, 1, (128, 128)) => (0.326, 1.89),
-        (Loads::Tma, 1, (128, 64)) => (0.227, 1.25),
-        (Loads::Tma, 1, (64, 128)) => (0.249, 1.52),
-        (Loads::Tma, 1, (96, 64)) => (0.26, 0.956),
-        (Loads::Tma, 1, (64, 64)) => (0.281, 2.05),
-        (Loads::Tma, 1, (32, 64)) => (0.254, 1.15),
-        (Loads::Tma, 1, (16, 64)) => (0.215, 0.727),
-        (Loads::Tma, 2, (128, 256)) => (0.604, 3.53),
-        (Loads::Tma, 2, (128, 192)) => (0.448, 2.51),
-        (Loads::Tma, 2, (224, 128)) => (0.538, 2.92),
-        (Loads::Tma, 2, (208, 128)) => (0.508, 3.02),
-        (Loads::Tma, 2, (176, 128)) => (0.424, 2.97),
-        (Loads::Tma, 2, (144, 128)) => (0.343, 3.05),
-        (Loads::Tma, 2, (256, 64)) => (0.402, 1.51),
-        (Loads::Tma, 2, (128, 128)) => (0.291, 2.07),
-        (Loads::Tma, 2, (80, 128)) => (0.23, 1.79),
-        (Loads::Tma, 2, (64, 128)) => (0.136, 1.51),
-        (Loads::Tma, 2, (96, 64)) => (0.145, 1.24),
-        (Loads::Tma, 2, (64, 64)) => (0.254, 1.12),
-        (Loads::Tma, 2, (32, 64)) => (0.19, 1.14),
-        (Loads::Tma, 2, (16, 64)) => (0.175, 0.54),
-        (Loads::Tma, 4, (128, 256)) => (0.547, 4.81),
-        (Loads::Tma, 4, (256, 128)) => (0.535, 4.17),
-        (Loads::Tma, 4, (128, 128)) => (0.285, 2.7),
-        (Loads::Tma, 4, (128, 64)) => (0.24, 1.36),
-        (Loads::Tma, 4, (64, 128)) => (0.202, 1.72),
-        (Loads::Tma, 4, (64, 64)) => (0.3, 2.06),
-        (Loads::Tma, 4, (16, 64)) => (0.266, 0.0804),
-        (Loads::Tma, 8, (256, 64)) => (1.1, 6.71),
-        (Loads::Tma, 8, (256, 32)) => (0.575, 3.59),
-        (Loads::Threads, 2, (64, 64)) => (1.83, 1.68),
-        (Loads::Threads, 2, (128, 64)) => (1.11, 4.45),
-        (Loads::Threads, 2, (16, 128)) => (1.23, 3.34),
-        (Loads::Threads, 2, (16, 64)) => (1.43, 1.63),
-        (Loads::Threads, 2, (16, 16)) => (1.95, 1.83),
-        (Loads::Threads, 4, (32, 32)) => (1.55, 2.23),
-        (Loads::Threads, 8, (64, 64)) => (1.16, 5.65),
-        (Loads::Threads, 8, (64, 32)) => (0.766, 4.41),
-        (Loads::Threads, 8, (32, 32)) => (0.535, 2.94),
-        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.57, 1.66),
-        (Loads::Vector, _, (1, 2) | (2, 1)) => (2.16, 1.23),
+        (Loads::Tma, 1, (128, 256)) => (0.594, 3.88),
+        (Loads::Cluster, 1, (128, 256)) => (0.637, 3.51),
+        (Loads::Cluster, 1, (128, 192)) => (0.446, 2.82),
+        (Loads::Cluster, 2, (128, 256)) => (0.639, 3.38),
+        (Loads::Cluster, 4, (128, 256)) => (0.649, 4.19),
+        (Loads::Tma, 1, (128, 192)) => (0.455, 2.51),
+        (Loads::Tma, 1, (176, 128)) => (0.604, 1.99),
+        (Loads::Tma, 1, (144, 128)) => (0.36, 1.63),
+        (Loads::Tma, 1, (128, 128)) => (0.322, 2.02),
+        (Loads::Tma, 1, (128, 64)) => (0.233, 1.26),
+        (Loads::Tma, 1, (64, 128)) => (0.253, 1.63),
+        (Loads::Tma, 1, (96, 64)) => (0.264, 0.921),
+        (Loads::Tma, 1, (64, 64)) => (0.309, 0.874),
+        (Loads::Tma, 1, (32, 64)) => (0.266, 0.609),
+        (Loads::Tma, 1, (16, 64)) => (0.187, 0.445),
+        (Loads::Tma, 2, (128, 256)) => (0.596, 3.62),
+        (Loads::Tma, 2, (128, 192)) => (0.439, 2.53),
+        (Loads::Tma, 2, (224, 128)) => (0.528, 2.98),
+        (Loads::Tma, 2, (208, 128)) => (0.508, 3.06),
+        (Loads::Tma, 2, (176, 128)) => (0.424, 3.01),
+        (Loads::Tma, 2, (144, 128)) => (0.337, 3.09),
+        (Loads::Tma, 2, (256, 64)) => (0.409, 1.57),
+        (Loads::Tma, 2, (128, 128)) => (0.287, 2.12),
+        (Loads::Tma, 2, (80, 128)) => (0.219, 1.85),
+        (Loads::Tma, 2, (64, 128)) => (0.136, 1.58),
+        (Loads::Tma, 2, (96, 64)) => (0.142, 1.27),
+        (Loads::Tma, 2, (64, 64)) => (0.258, 1.22),
+        (Loads::Tma, 2, (32, 64)) => (0.165, 0.747),
+        (Loads::Tma, 2, (16, 64)) => (0.133, 0.577),
+        (Loads::Tma, 4, (128, 256)) => (0.538, 4.8),
+        (Loads::Tma, 4, (256, 128)) => (0.523, 4.19),
+        (Loads::Tma, 4, (128, 128)) => (0.281, 2.72),
+        (Loads::Tma, 4, (128, 64)) => (0.225, 1.44),
+        (Loads::Tma, 4, (64, 128)) => (0.181, 1.88),
+        (Loads::Tma, 4, (64, 64)) => (0.25, 1.24),
+        (Loads::Tma, 4, (16, 64)) => (0.208, 0.0798),
+        (Loads::Tma, 8, (256, 64)) => (1.1, 6.75),
+        (Loads::Tma, 8, (256, 32)) => (0.574, 3.69),
+        (Loads::Threads, 2, (64, 64)) => (1.82, 1.46),
+        (Loads::Threads, 2, (128, 64)) => (0.97, 3.59),
+        (Loads::Threads, 2, (16, 128)) => (0.931, 3.1),
+        (Loads::Threads, 2, (16, 64)) => (1.43, 1.57),
+        (Loads::Threads, 2, (16, 16)) => (1.96, 1.72),
+        (Loads::Threads, 4, (32, 32)) => (1.67, 2.04),
+        (Loads::Threads, 8, (64, 64)) => (1.16, 5.52),
+        (Loads::Threads, 8, (64, 32)) => (0.77, 4.28),
+        (Loads::Threads, 8, (32, 32)) => (0.539, 2.83),
+        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.4, 1.89),
+        (Loads::Vector, _, (1, 256) | (256, 1)) => (1.02, 1.75),
+        (Loads::Vector, _, (1, 8) | (8, 1)) => (1.21, 1.87),
+        (Loads::Vector, _, (1, 32) | (32, 1)) => (1.26, 1.87),
         // A shape that was not measured.
         (_, _, (rows, columns)) => {
             let area = (rows * columns) as f64 / (128.0 * 256.0);
@@ -162,7 +166,6 @@ fn resident_blocks(problem: &Problem, plan: Plan) -> u32 {
         (Loads::Threads, 8, (64, 64)) => [2; 4],
         (Loads::Threads, 8, (64, 32)) => [3; 4],
         (Loads::Threads, 8, (32, 32)) => [4; 4],
-        (Loads::Vector, _, (1, 2) | (2, 1)) => [2; 4],
         _ => [plan.resident_blocks(); 4],
     };
     of_storages[2 * usize::from(a == Major::Column) + usize::from(b == Major::Column)]
@@ -179,6 +182,11 @@ fn copies_ahead(plan: Plan) -> bool {
     matches!((plan.rows, plan.columns), (128, 64) | (16, 128))
 }
 
+/// Whether the kernel of a plan for a vector adds up along the rows of the matrix: its tiles have few of them.
+fn is_of_dots(plan: Plan) -> bool {
+    plan.rows.max(plan.columns) <= MOST_DOTS
+}
+
 /// The factor of the time that threads take to load the elements of a k step.
 fn slower(problem: &Problem, plan: Plan) -> f64 {
     match plan.loads {
@@ -191,10 +199,13 @@ fn slower(problem: &Problem, plan: Plan) -> f64 {
             of_a * of_b * of_a_stored * of_b_stored
         }
         Loads::Vector => {
-            // The matrix is the operand that is not a vector.
-            let is_one_by_one = problem.one_by_one[usize::from(plan.rows == 1)];
-            let factor = if plan.rows * plan.columns == 2 { UNALIGNED_DOTS } else { UNALIGNED_VECTORS };
-            if is_one_by_one { factor } else { 1.0 }
+            // The matrix is the operand that is not a vector. Threads load four neighbours of rows that are added up, and two of dot products.
+            let matrix = usize::from(plan.rows == 1);
+            match is_of_dots(plan) {
+                true if !problem.in_words[matrix] => UNALIGNED_DOTS,
+                false if problem.one_by_one[matrix] => UNALIGNED_VECTORS,
+                _ => 1.0,
+            }
         }
     }
 }
@@ -266,6 +277,18 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     // The time of the multiprocessor with the most work, the other launches, the bytes of partial sums, and the partial sums of a
     // tile.
     let one = |steps: f64, tiles: f64| larger(steps * step + tile, usual * operands / tiles / SM_BANDWIDTH);
+    // Memory is not busy while the tiles that are left after the last full wave wait for what it moves to their few multiprocessors.
+    let unused = |tiles: f64| {
+        let slots = multiprocessors * resident;
+        let (rest, each) = (tiles % slots, operands / tiles);
+        let last = (rest / multiprocessors).ceil() * each / SM_BANDWIDTH;
+        if tiles > slots { (last - rest * each / BANDWIDTH).max(0.0) } else { 0.0 }
+    };
+    memory += match plan.decomposition {
+        Decomposition::DataParallel => unused(tiles),
+        Decomposition::SplitK(splits) => unused(tiles * f64::from(splits)),
+        Decomposition::StreamK => 0.0,
+    };
     let (compute, launches, sums, splits) = match plan.decomposition {
         Decomposition::DataParallel => (waves(tiles, one(steps, tiles)), 0.0, 0.0, 0.0),
         Decomposition::SplitK(splits) => {
@@ -410,6 +433,10 @@ mod tests {
         for rows in [1, 7, 16] {
             assert_eq!(tile([1, rows, 8192, 8192]), [16, 64], "{rows} rows");
         }
+        // 272 tiles of 64 columns are eight more than a wave. Alone they would wait for what memory moves to eight multiprocessors.
+        let is_split =
+            |columns| best(problem([1, 2, columns, 5120])).decomposition != Decomposition::DataParallel;
+        assert_eq!([16_384, 17_408].map(is_split), [false, true]);
         // A deep product of a small result has partial sums.
         let deep = best(problem([1, 128, 128, 100_000]));
         assert!(matches!(deep.decomposition, Decomposition::SplitK(splits) if splits >= 16), "{deep}");

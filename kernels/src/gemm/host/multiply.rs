@@ -6,7 +6,7 @@ use cuda_tiles_host::{Error, Grid, Launch, Result, Stream, TensorView, TensorVie
 
 use super::packing::Bits;
 use super::plan::{Loads, Major, TileConfig};
-use super::vector::WithVector;
+use super::vector::{TRANSPOSED, WithVector};
 use crate::gemm::body::GROUP;
 use crate::gemm::epilogue::{Scales, Sum};
 use crate::gemm::scheduler::TileRange;
@@ -95,10 +95,19 @@ pub trait Multiply<U: Element<Bits: Bits>, O: Element>: Element<Bits: Bits> + se
     /// Whether kernels that TMA feeds store partial sums, too.
     #[doc(hidden)]
     const TMA_PARTIAL_SUMS: bool;
+    /// The factors of the transposed product, `b'` and `a'`, if both have the same type.
+    #[doc(hidden)]
+    fn transposed_factors<'t>(
+        a: TensorView<'t, Self, 3>,
+        b: TensorView<'t, U, 3>,
+    ) -> Result<Factors<'t, Self, U>>;
     /// Launches the second pass, which adds up partial sums.
     #[doc(hidden)]
     fn reduce(stream: &Stream, arguments: PartialSums<'_, Self::Sum, O>) -> Result<()>;
 }
+
+/// The factors of a product, if it has them.
+pub(super) type Factors<'t, T, U> = Option<(TensorView<'t, T, 3>, TensorView<'t, U, 3>)>;
 
 /// The candidate for one entry of the table.
 macro_rules! candidate {
@@ -322,6 +331,17 @@ fn second_pass_grid([batches, rows, columns]: [usize; 3], height: usize) -> Grid
     Grid::cover([columns, rows, batches], [128, height, 1])
 }
 
+/// The factors of the transposed product, of these types.
+macro_rules! transposed_factors {
+    (u8 i8 $a:ident $b:ident) => {{
+        let _ = ($a, $b);
+        Ok(None)
+    }};
+    ($type:ident $same:ident $a:ident $b:ident) => {
+        Ok(Some(($b.permute(TRANSPOSED)?, $a.permute(TRANSPOSED)?)))
+    };
+}
+
 macro_rules! products {
     ($([$a:ident $b:ident $accumulator:ident $c:ident $decomposition:ident] $($kernel:ident $m:tt $n:tt $k:tt $promoted:tt,)*)*) => { $(
         impl sealed::Sealed<$b, $c> for $a {}
@@ -332,6 +352,12 @@ macro_rules! products {
             const PARTIAL_SUMS: &'static [Candidate<$a, $b, $accumulator, $accumulator>] =
                 partial_sums!($decomposition $a $b $accumulator);
             const TMA_PARTIAL_SUMS: bool = tma_partial_sums!($decomposition);
+            fn transposed_factors<'t>(
+                a: TensorView<'t, $a, 3>,
+                b: TensorView<'t, $b, 3>,
+            ) -> Result<Factors<'t, $a, $b>> {
+                transposed_factors!($a $b a b)
+            }
             fn reduce(stream: &Stream, arguments: PartialSums<'_, $accumulator, $c>) -> Result<()> {
                 let PartialSums { partial_sums, c, bias, scales, of } = arguments;
                 let shape = c.shape();

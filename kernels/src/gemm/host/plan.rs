@@ -167,8 +167,8 @@ pub(super) struct Problem {
     pub(super) in_place: Option<[Major; 2]>,
     /// Whether threads load the elements of operands A and B one by one.
     pub(super) one_by_one: [bool; 2],
-    /// Whether the rows of both operands begin at multiples of 4 bytes, as threads read them.
-    pub(super) in_words: bool,
+    /// Whether the rows of operands A and B begin at multiples of 4 bytes, as threads read them.
+    pub(super) in_words: [bool; 2],
     /// Whether an array has 2³² elements or more, padding included. Only TMA reaches all of them.
     pub(super) is_huge: bool,
     /// Whether 8-bit floats may accumulate in tensor cores alone.
@@ -212,6 +212,8 @@ impl Machine {
 const MANY_ROWS: usize = 64;
 /// Tiles of fewer rows serve products of at most this many rows of tiles.
 const FEW_TILES: usize = 2;
+/// Few rows of operand A are packed beside an operand B of so many times as many columns.
+const MANY_TO_PACK: usize = 8;
 /// Small tiles that threads load serve results of at most this many.
 const SMALL_TILES: usize = 1024;
 /// The most partial sums of a tile.
@@ -235,7 +237,7 @@ impl Problem {
         let is = |wanted: Option<Major>, found| wanted.is_none_or(|wanted| wanted == found);
         storage.is_some_and(|[a, b]| is(config.a, a) && is(config.b, b))
             && (self.fast || !config.fast)
-            && (self.in_words || !config.by_words)
+            && (self.in_words == [true; 2] || !config.by_words)
     }
 
     /// The configurations that serve this product.
@@ -256,6 +258,17 @@ impl Problem {
             };
             serves && problem.multiplies(config)
         })
+    }
+
+    /// Whether TMA reads few rows of operand A row-major alone: there are kernels for so few rows, all of which read them so.
+    ///
+    /// Where they lie as columns, they are packed. *Measured* on an H200: TMA takes as long for 16 elements of a column of operand A as for 64 of a row of
+    /// operand B. 16 x 31992 x 752 with both operands MN-major took 23 us in tiles of 16 x 64, 20 in the fastest others, and with a row-major operand A 14.
+    pub(super) fn packs_few_rows(&self, configs: &[TileConfig]) -> bool {
+        let is_for_few = |config: &TileConfig| {
+            config.loads == Loads::Tma && config.rows < MANY_ROWS && self.rows <= FEW_TILES * config.rows
+        };
+        self.columns >= MANY_TO_PACK * self.rows && configs.iter().any(is_for_few)
     }
 
     /// Whether a grid has room for a block for each `rows` rows of the result, along its second axis, and for its matrices, along its third.
@@ -410,7 +423,7 @@ pub(super) mod tests {
             in_lines: [depth.is_multiple_of(64); 2],
             in_place: Some([a, b]),
             one_by_one: [false; 2],
-            in_words: true,
+            in_words: [true; 2],
             is_huge: false,
             fast: false,
             beta: false,
@@ -447,6 +460,15 @@ pub(super) mod tests {
         for plan in plans {
             assert_eq!((plan.loads, plan.decomposition), (Loads::Tma, Decomposition::DataParallel));
         }
+    }
+
+    #[test]
+    fn few_rows_that_lie_as_columns_are_packed_beside_many_columns() {
+        let (few, many) = (configs(&[[16, 64], [64, 64]], Loads::Tma), configs(&[[64, 64]], Loads::Tma));
+        assert!(problem([1, 32, 256, 64]).packs_few_rows(&few));
+        assert!(!problem([1, 32, 255, 64]).packs_few_rows(&few), "few columns");
+        assert!(!problem([1, 33, 4096, 64]).packs_few_rows(&few), "more rows");
+        assert!(!problem([1, 32, 4096, 64]).packs_few_rows(&many), "no kernels for few rows");
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(super) struct WithVector<'c, T: Element, O: Element> {
 }
 
 /// The axes of transposed matrices.
-const TRANSPOSED: [usize; 3] = [0, 2, 1];
+pub(super) const TRANSPOSED: [usize; 3] = [0, 2, 1];
 
 impl<'c, T: Element, O: Element> WithVector<'c, T, O> {
     /// A product whose result has one row: the row of `a` is the vector, and `b` is stored in this way.
