@@ -280,6 +280,27 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         }
     }
 
+    /// The device of a product, what it has for it, and the problem: that of the transposed product, if this is what is computed.
+    fn as_computed<T, U>(
+        &self,
+        a: TensorView<'_, T, 3>,
+        b: TensorView<'_, U, 3>,
+        c: TensorView<'_, O, 3>,
+    ) -> Result<(Device, Available, Problem)>
+    where
+        T: Multiply<U, O, Sum = C>,
+        U: Element<Bits: Bits>,
+    {
+        let (a, b, c) = match self.factors_of_row(a, b, (c.shape(), c.strides()))? {
+            Some((a, b)) => (a, b, c.permute(TRANSPOSED)?),
+            None => (a, b, c),
+        };
+        let device = c.device();
+        let available = Available::on::<T, U, O>(&device)?;
+        let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;
+        Ok((device, available, problem))
+    }
+
     /// The plan for one of `together` products that share the GPU: the caller's, the tuned plan, or the plan with the least estimated time.
     fn planned<T, U>(
         &self,
@@ -324,6 +345,9 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
 
     /// Returns the product's name in tuning files and all plans for the product, for measurements.
     ///
+    /// A result that is one column of neighbours in memory, without a bias, is computed as the row of the transposed product, and has that product's
+    /// name and plans.
+    ///
     /// # Errors
     ///
     /// As [`multiply`](Self::multiply).
@@ -337,14 +361,8 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
-        let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
-        let (a, b, c) = match self.factors_of_row(a, b, (c.shape(), c.strides()))? {
-            Some((a, b)) => (a, b, c.permute(TRANSPOSED)?),
-            None => (a, b, c),
-        };
-        let device = c.device();
-        let available = Available::on::<T, U, O>(&device)?;
-        let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;
+        let (device, available, problem) =
+            self.as_computed::<T, U>(a.matrices()?, b.matrices()?, c.matrices()?)?;
         let plans = problem.plans(&available.direct, &available.partial_sums, device.multiprocessors());
         Ok((Tuned::name::<T, U, O>(&problem), plans))
     }
@@ -364,14 +382,8 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
-        let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
-        let (a, b, c) = match self.factors_of_row(a, b, (c.shape(), c.strides()))? {
-            Some((a, b)) => (a, b, c.permute(TRANSPOSED)?),
-            None => (a, b, c),
-        };
-        let device = c.device();
-        let available = Available::on::<T, U, O>(&device)?;
-        let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;
+        let (device, available, problem) =
+            self.as_computed::<T, U>(a.matrices()?, b.matrices()?, c.matrices()?)?;
         self.planned::<T, U>(&problem, &device, &available, 1)
     }
 
