@@ -21,7 +21,8 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 /// Unoptimised kernels would keep tiles in memory instead of registers, and arithmetic that panics on overflow has no place there.
 const FLAGS: [&str; 9] = [
     "-Copt-level=3",
-    // Tiles pack what there is to pack. *Measured:* a seventh of the time of a compilation, and the PTX of all ready-made kernels is the same without.
+    // Tiles pack what there is to pack. *Measured:* a seventh of the time of a compilation; without it the PTX of 200 kernels of `gemm` is the same, and 780 kernels
+    // keep their registers.
     "-Cno-vectorize-slp",
     "-Cdebug-assertions=off",
     "-Coverflow-checks=off",

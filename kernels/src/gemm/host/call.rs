@@ -164,6 +164,17 @@ fn as_stored<T: Element>(x: TensorView<'_, T, 3>, major: Major) -> Result<Tensor
     }
 }
 
+/// What is computed for a product: the product itself, or its transpose.
+struct Computed<'t, T: Element, U: Element> {
+    a: TensorView<'t, T, 3>,
+    b: TensorView<'t, U, 3>,
+    /// Whether the result is the transpose.
+    is_transposed: bool,
+    /// What the device has for it.
+    available: Available,
+    problem: Problem,
+}
+
 impl<O: Element, C: Sum> Gemm<'_, O, C> {
     /// The factors of the product `c' = b' a'` if `c`, of this shape and these strides, is one column of neighbours in memory: of its transpose, which is
     /// one row, tiles of few rows waste less. A bias belongs to a column, and stays with it.
@@ -280,25 +291,25 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         }
     }
 
-    /// The device of a product, what it has for it, and the problem: that of the transposed product, if this is what is computed.
-    fn as_computed<T, U>(
+    /// What is computed for a product whose result has this shape and these strides.
+    fn computed<'t, T, U>(
         &self,
-        a: TensorView<'_, T, 3>,
-        b: TensorView<'_, U, 3>,
-        c: TensorView<'_, O, 3>,
-    ) -> Result<(Device, Available, Problem)>
+        device: &Device,
+        a: TensorView<'t, T, 3>,
+        b: TensorView<'t, U, 3>,
+        (shape, strides): ([usize; 3], [usize; 3]),
+    ) -> Result<Computed<'t, T, U>>
     where
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
-        let (a, b, c) = match self.factors_of_row(a, b, (c.shape(), c.strides()))? {
-            Some((a, b)) => (a, b, c.permute(TRANSPOSED)?),
-            None => (a, b, c),
-        };
-        let device = c.device();
-        let available = Available::on::<T, U, O>(&device)?;
-        let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;
-        Ok((device, available, problem))
+        let transposed = self.factors_of_row(a, b, (shape, strides))?;
+        let is_transposed = transposed.is_some();
+        let (a, b) = transposed.unwrap_or((a, b));
+        let of_c = |of: [usize; 3]| if is_transposed { TRANSPOSED.map(|axis| of[axis]) } else { of };
+        let available = Available::on::<T, U, O>(device)?;
+        let problem = self.problem::<T, U>(&a, &b, (of_c(shape), of_c(strides)), &available)?;
+        Ok(Computed { a, b, is_transposed, available, problem })
     }
 
     /// The plan for one of `together` products that share the GPU: the caller's, the tuned plan, or the plan with the least estimated time.
@@ -361,8 +372,10 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
-        let (device, available, problem) =
-            self.as_computed::<T, U>(a.matrices()?, b.matrices()?, c.matrices()?)?;
+        let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
+        let device = c.device();
+        let Computed { available, problem, .. } =
+            self.computed::<T, U>(&device, a, b, (c.shape(), c.strides()))?;
         let plans = problem.plans(&available.direct, &available.partial_sums, device.multiprocessors());
         Ok((Tuned::name::<T, U, O>(&problem), plans))
     }
@@ -382,8 +395,10 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
-        let (device, available, problem) =
-            self.as_computed::<T, U>(a.matrices()?, b.matrices()?, c.matrices()?)?;
+        let (a, b, c) = (a.matrices()?, b.matrices()?, c.matrices()?);
+        let device = c.device();
+        let Computed { available, problem, .. } =
+            self.computed::<T, U>(&device, a, b, (c.shape(), c.strides()))?;
         self.planned::<T, U>(&problem, &device, &available, 1)
     }
 
@@ -419,13 +434,10 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         T: Multiply<U, O, Sum = C>,
         U: Element<Bits: Bits>,
     {
-        let (a, b, c) = match self.factors_of_row(a, b, (c.shape(), c.strides()))? {
-            Some((a, b)) => (a, b, c.permute(TRANSPOSED)?),
-            None => (a, b, c),
-        };
         let device = stream.device();
-        let available = Available::on::<T, U, O>(&device)?;
-        let problem = self.problem::<T, U>(&a, &b, (c.shape(), c.strides()), &available)?;
+        let Computed { a, b, is_transposed, available, problem } =
+            self.computed::<T, U>(&device, a, b, (c.shape(), c.strides()))?;
+        let c = if is_transposed { c.permute(TRANSPOSED)? } else { c };
         if c.is_empty() {
             return Ok(());
         }
