@@ -29,14 +29,20 @@ fn to_f16(values: &[f32]) -> Vec<f16> {
     values.iter().map(|&value| f16::from_f32(value)).collect()
 }
 
-/// Fails unless all of `found` lie within `tolerance`, relative to the largest of `expected`.
+/// Twice the smallest number of `f16`, to whose multiples small results are rounded.
+const LEAST: f64 = 1.0 / (1 << 23) as f64;
+
+/// Fails unless all of `found` lie within `tolerance`, relative to the largest of `expected`, or within [`LEAST`].
 #[track_caller]
 fn assert_close(device: &Device, found: impl Iterator<Item = f64>, expected: &[f64], tolerance: f64) {
     let largest = expected.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     let mut count = 0;
     for (k, (found, expected)) in found.zip(expected).enumerate() {
         let error = (found - expected).abs();
-        assert!(error <= tolerance * largest, "{device}: element {k} is {found} instead of {expected}");
+        assert!(
+            error <= (tolerance * largest).max(LEAST),
+            "{device}: element {k} is {found} instead of {expected}"
+        );
         count += 1;
     }
     assert_eq!(count, expected.len());

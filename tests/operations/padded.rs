@@ -7,7 +7,8 @@ use cuda_tiles::memory::MatrixShape;
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Launch, Tensor};
 use cuda_tiles_test_streams::padded::{
-    LARGEST_ADDED, padded_nn, padded_nt, padded_promoted, padded_rows_nn, padded_rows_nt, padded_tt,
+    LARGEST_ADDED, padded_nn, padded_nt, padded_promoted, padded_rows_nn, padded_rows_nt,
+    padded_rows_of_panels, padded_tt, padded_wide_rows,
 };
 
 type Product<T, O, X, Y, Z> = Kernel<(TmaLoad<T, X>, TmaLoad<T, Y>, TmaStore<O, Z>, Span<O, (u32,)>, u32)>;
@@ -85,6 +86,7 @@ fn products_of_padded_columns_of_8_bits() {
     check(padded_nt::<i8, i32, i8, 64, 160, 128>(), nt);
     check(padded_nt::<i8, i32, i8, 64, 192, 128>(), nt);
     check(padded_promoted::<f8e4m3, f32, f32, 64, 96, 64>(), nt);
+    check(padded_promoted::<f8e4m3, f32, bf16, 64, 144, 64>(), nt);
     check(padded_promoted::<f8e4m3, f32, f16, 64, 192, 64>(), nt);
 }
 
@@ -107,4 +109,14 @@ fn products_of_padded_rows() {
     check(padded_rows_nn::<bf16, f32, bf16, 208, 128, 64>(), nn);
     check(padded_rows_nn::<f16, f32, f32, 224, 128, 64>(), nn);
     check(padded_rows_nn::<f16, f32, f16, 240, 128, 64>(), nn);
+}
+
+#[test]
+fn products_of_padded_rows_through_small_panels() {
+    let nt = [false, true];
+    check(padded_rows_of_panels::<f16, f32, f16, 80, 128, 64>(), nt);
+    check(padded_rows_of_panels::<bf16, f32, bf16, 64, 128, 64>(), nt);
+    check(padded_wide_rows::<f16, f32, f16, 112, 256, 64>(), nt);
+    check(padded_wide_rows::<bf16, f32, bf16, 144, 256, 64>(), nt);
+    check(padded_wide_rows::<f16, f32, f16, 160, 256, 64>(), nt);
 }

@@ -299,6 +299,13 @@ pub(super) fn gemm_body<B, X, Y, C, O, M, N, P, Q, K, E, const STAGES: usize, G>
         if G::SWAP_AB { [columns, rows] } else { [rows, columns] }
     };
     let scheduler = TileScheduler::new(range, G::ORDER, counts, steps, [own, blocks]);
+    // Stream-K has no clusters. Without the number of their tiles there is a register more: tiles of 160 x 256 take all.
+    let scheduler = if const { size_of::<C::Bits>() != size_of::<O::Bits>() && B::CLUSTER[0] * B::CLUSTER[1] > 1 }
+    {
+        scheduler.of_all_tiles()
+    } else {
+        scheduler
+    };
     // An operand of one row or one column of tiles stays in shared memory, if the ring has a stage for each of its k steps. Kernels of large tiles know
     // at compile time that none does. *Measured* for 8.0 and tiles of 128 x 256: without that, 104 bytes go through local memory.
     let may_keep = const {

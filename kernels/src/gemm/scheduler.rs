@@ -127,6 +127,12 @@ impl WorkTile {
 }
 
 impl TileScheduler {
+    /// The same, for a range that has all tiles of the product.
+    #[inline(always)]
+    pub(super) fn of_all_tiles(self) -> Self {
+        Self { tiles: u32::MAX, ..self }
+    }
+
     /// The work of block `block` of `blocks` in a `range` of a product.
     ///
     /// The product has `counts()` rows and columns of tiles, and a tile has `steps` k steps.

@@ -10,7 +10,8 @@
 /// rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
 ///
 /// `compact` and `deep` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `cluster` kernels are for GPUs with
-/// warpgroups. `rows` kernels have tiles of any multiple of 16 rows, with two consumer warpgroups, and `half_rows` kernels have one. The threads of `threads` kernels load the operands, those of `ahead` kernels copy them. The accumulation of both is never
+/// warpgroups. `rows` kernels have tiles of any multiple of 16 rows, with two consumer warpgroups of 64 columns each; those of `wide_rows` and
+/// `cluster_rows` kernels have 128, and `half_rows` kernels have one warpgroup. The threads of `threads` kernels load the operands, those of `ahead` kernels copy them. The accumulation of both is never
 /// promoted. `vector` and `column` kernels are for results of one row and of one column; an entry has the depth of one of the tiles that
 /// they load at a time. The letter in their names is the operand that is a matrix.
 ///
@@ -39,13 +40,13 @@ macro_rules! lists_of_16_bits {
     ($element:ident, $next:ident: $call:tt $($lists:tt)*) => {
         $next! { $call $($lists)*
             [$element $element f32 $element split_k]
-            nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
+            nn 128 256 64 false, cluster_nn 128 256 64 false, cluster_nn 128 192 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, cluster_nt 128 256 64 false, cluster_nt 128 192 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, cluster_tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
             tt 128 256 64 false, cluster_tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
-            rows_nn 80 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
-            rows_nt 80 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
-            half_rows_nn 96 64 64 false, half_rows_nt 96 64 64 false,
+            rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, wide_rows_nn 112 256 64 false, wide_rows_nn 144 256 64 false, cluster_rows_nn 160 256 64 false,
+            rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, wide_rows_nt 112 256 64 false, wide_rows_nt 144 256 64 false, cluster_rows_nt 160 256 64 false,
+            half_rows_nn 96 64 64 false, half_rows_nn 144 64 64 false, half_rows_nt 96 64 64 false, half_rows_nt 144 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false,
@@ -62,8 +63,8 @@ macro_rules! lists_of_16_bits {
             nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, cluster_tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
             tt 128 256 64 false, cluster_tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
-            rows_nn 80 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, rows_nn 224 128 64 false,
-            rows_nt 80 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, rows_nt 224 128 64 false,
+            rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false,
+            rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false,
             half_rows_nn 96 64 64 false, half_rows_nt 96 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
@@ -134,12 +135,12 @@ macro_rules! lists_of_f8 {
         lists_of_i8! { $call $($lists)*
             [f8e4m3 f8e4m3 f32 f16 split_k]
             nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            rows_nt 144 128 128 false, rows_nt 176 128 128 true, half_rows_nt 96 64 128 true,
+            rows_nt 144 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 true, cluster_rows_nt 160 256 128 false, half_rows_nt 96 64 128 true,
             deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 bf16 split_k]
             nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            rows_nt 144 128 128 false, rows_nt 176 128 128 true, half_rows_nt 96 64 128 true,
+            rows_nt 144 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 true, cluster_rows_nt 160 256 128 false, half_rows_nt 96 64 128 true,
             deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 f32 split_k]
@@ -311,6 +312,18 @@ macro_rules! instances {
     (half_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); half_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(half_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
     };
+    (wide_rows_nn $then:tt [$($done:tt)*] ($($types:tt)*); wide_rows_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(wide_rows_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (wide_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); wide_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(wide_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (cluster_rows_nn $then:tt [$($done:tt)*] ($($types:tt)*); cluster_rows_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(cluster_rows_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (cluster_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(cluster_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
     (swap_ab_nn $then:tt [$($done:tt)*] ($($types:tt)*); swap_ab_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(swap_ab_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
@@ -354,7 +367,7 @@ macro_rules! swapped_kernel {
     (
         $(#[$documentation:meta])*
         $name:ident [$($setting:tt)*], group $group:ident, stages $stages:expr, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?,
-        |$acc:ident| $transposed:expr $(, buffer $warpgroups:tt)?;
+        |$acc:ident| $transposed:expr $(, buffer $($size:literal)x+)?;
         instances $instances:tt
     ) => {
         $(#[$documentation])*
@@ -389,7 +402,7 @@ macro_rules! swapped_kernel {
             scales: ByValue<Scales<C>>,
             range: ByValue<TileRange>,
             #[shared] ring: Ring<(SharedTile<U, (Side<$b_rows>, Side<$b_columns>)>, SharedTile<T, (Side<M>, Side<K>)>), { $stages }>,
-            $(#[shared] mut buffer: EpilogueBuffer<$warpgroups>,)?
+            $(#[shared] mut buffer: EpilogueBuffer<$($size),+>,)?
         ) where
             D<M>: TileSide,
             D<N>: TileSide,
@@ -398,7 +411,7 @@ macro_rules! swapped_kernel {
             let config = GemmConfig::<$group, true, PROMOTED>;
             gemm_body(roles, operand!(b $($transposed_b)?), Transposed(a), c, range.0, config, ring, move |cx, $acc, tile| {
                 let result = finish(cx, $transposed, &tile, bias, scales.0);
-                store!(tile, result $(, buffer $warpgroups)?);
+                store!(tile, result $(, buffer ($($size)+))?);
             });
         }
     };

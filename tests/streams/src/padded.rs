@@ -79,7 +79,8 @@ padded! {
     );
     /// Promoted accumulation.
     padded_promoted: row(1) [M, K], row [N, K].transposed, mma_promoted, (
-        <f8e4m3, f32, f32, 64, 96, 64> if warpgroups, <f8e4m3, f32, f16, 64, 192, 64> if warpgroups
+        <f8e4m3, f32, f32, 64, 96, 64> if warpgroups, <f8e4m3, f32, bf16, 64, 144, 64> if warpgroups,
+        <f8e4m3, f32, f16, 64, 192, 64> if warpgroups
     );
 }
 
@@ -88,11 +89,11 @@ pub const LARGEST_ADDED: usize = 128 * 128;
 
 /// Kernels of `c = a b + bias + c` with operands swapped: columns of `b` are the rows of the accumulators, and rows of `a` their columns.
 ///
-/// Tiles have 64 columns for each warpgroup. Large ones leave no registers for the previous elements of `c`, nor for two ways to store.
+/// Tiles have 64 or 128 columns for each warpgroup. Large ones leave no registers for the previous elements of `c`, nor for two ways to store.
 macro_rules! padded_rows {
     ($(
         $(#[$documentation:meta])*
-        $name:ident [$threads:literal, $producer:literal, $groups:literal]: $walk_b:ident [$rows_b:ident, $columns_b:ident] $(.$transpose_b:ident)?, $instances:tt;
+        $name:ident [$threads:literal, $producer:literal, $($buffer:literal)x+]: $walk_b:ident [$rows_b:ident, $columns_b:ident] $(.$transpose_b:ident)?, $instances:tt;
     )*) => { $(
         $(#[$documentation])*
         #[kernel(threads = $threads, producer = $producer, min_blocks = 1, instances $instances)]
@@ -111,7 +112,7 @@ macro_rules! padded_rows {
             bias: Span<O, (u32,)>,
             directly: u32,
             #[shared] ring: Ring<(SharedTile<T, (Side<M>, Side<K>)>, SharedTile<T, (Side<$rows_b>, Side<$columns_b>)>), 3>,
-            #[shared] mut buffer: EpilogueBuffer<$groups>,
+            #[shared] mut buffer: EpilogueBuffer<$($buffer),+>,
         ) where
             D<M>: TileSide,
             D<N>: TileSide,
@@ -153,5 +154,13 @@ padded_rows! {
     padded_rows_nn [256, 128, 2]: column [K, N].transposed, (
         <f16, f32, f16, 176, 128, 64> if warpgroups, <bf16, f32, bf16, 208, 128, 64> if warpgroups,
         <f16, f32, f32, 224, 128, 64> if warpgroups, <f16, f32, f16, 240, 128, 64> if warpgroups
+    );
+    /// Both operands are K-major; a warpgroup of 128 columns, and panels of 16 rows.
+    padded_rows_of_panels [128, 32, 1 x 16]: row [N, K], (
+        <f16, f32, f16, 80, 128, 64> if warpgroups, <bf16, f32, bf16, 64, 128, 64>
+    );
+    /// Both operands are K-major; two warpgroups of 128 columns, and panels of 32 rows.
+    padded_wide_rows [256, 128, 2 x 32]: row [N, K], (
+        <f16, f32, f16, 112, 256, 64> if warpgroups, <bf16, f32, bf16, 144, 256, 64> if warpgroups, <f16, f32, f16, 160, 256, 64> if warpgroups
     );
 }

@@ -178,12 +178,21 @@ impl Function {
         self.passed().map(|argument| &argument.kind)
     }
 
-    /// The size of the first `count` shared arguments in the block's memory, which is the offset of the next one.
-    fn shared_bytes(&self, count: usize) -> TokenStream {
+    /// The offset in the block's memory behind the first `count` shared arguments.
+    fn shared_offset(&self, count: usize) -> TokenStream {
         let kinds = self.shared().take(count).map(|argument| &argument.kind);
-        quote!(::cuda_tiles::memory::shared::total(&[
+        quote!(::cuda_tiles::memory::shared::offset(&[
             #(<#kinds as ::cuda_tiles::memory::shared::SharedMemory>::BYTES),*
         ]))
+    }
+
+    /// The size of all shared arguments.
+    fn shared_bytes(&self) -> TokenStream {
+        let kinds = self.shared().map(|argument| &argument.kind).collect::<Vec<_>>();
+        quote!(::cuda_tiles::memory::shared::total(
+            &[#(<#kinds as ::cuda_tiles::memory::shared::SharedMemory>::BYTES),*],
+            &[#(<#kinds as ::cuda_tiles::memory::shared::SharedMemory>::BEYOND),*]
+        ))
     }
 
     /// The token of the block at `place`. Only the library's own tokens belong to the launch's block. The trait refuses a type
@@ -330,8 +339,8 @@ impl Function {
         let fingerprint = self.fingerprint(instance);
         let shared_bytes = match self.shared().count() {
             0 => TokenStream::new(),
-            count => {
-                let bytes = self.shared_bytes(count);
+            _ => {
+                let bytes = self.shared_bytes();
                 quote!(const (#bytes)[0], const (#bytes)[1], const (#bytes)[2],)
             }
         };
@@ -349,7 +358,7 @@ impl Function {
             .shared()
             .enumerate()
             .map(|(index, Argument { kind, .. })| {
-                let offset = self.shared_bytes(index);
+                let offset = self.shared_offset(index);
                 quote!(::cuda_tiles::memory::shared::at::<#kind>(const { #offset }))
             })
             .collect();
@@ -419,7 +428,7 @@ impl Function {
             rooms.push(quote!(let mut #room = ::cuda_tiles::cpu::room::<#kind>();));
             places.push(quote!(::cuda_tiles::cpu::in_room::<#kind>(&mut #room)));
         }
-        let shared_bytes = self.shared_bytes(places.len());
+        let shared_bytes = self.shared_bytes();
         let producers = producer as usize;
         let consumers = attribute.consumers as usize;
         let [rows, columns] = attribute.cluster.map(|blocks| blocks as usize);

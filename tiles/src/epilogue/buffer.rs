@@ -5,7 +5,7 @@ use crate::arch::threads::{self, Address};
 use crate::arch::{barriers, bulk, execution};
 use crate::element::Element;
 use crate::element::packed::packed_pair;
-use crate::epilogue::ragged::RaggedRows;
+use crate::epilogue::ragged::{ROWS as ROWS_OF_WARP, RaggedRows};
 use crate::epilogue::tile::StoreTile;
 use crate::layout::{Accumulators, Block, Layout};
 use crate::memory::shared::SharedMemory;
@@ -24,31 +24,41 @@ pub(super) const WARPGROUP: usize = 128;
 const BOX_ROWS: usize = 64;
 /// Rows of transposed accumulators that `stmatrix` stores at once.
 const MATRIX_ROWS: usize = 16;
-/// Bytes of one buffer: 64 rows of 128 bytes.
-const BUFFER_BYTES: usize = BOX_ROWS * 128;
+/// Bytes of a row of a buffer.
+const ROW_BYTES: usize = 128;
 /// Buffers of each warpgroup: one is filled while TMA reads the other.
 const BUFFERS: usize = 2;
 /// The first of the block's named barriers that warpgroups use among themselves.
 const FIRST_BARRIER: u32 = 2;
 
-/// The epilogue buffers through which the warpgroups of a block store tiles, 16 KiB for each of its `WARPGROUPS` warpgroups.
+/// The epilogue buffers through which the warpgroups of a block store tiles: for each of its `WARPGROUPS` warpgroups two panels of `PANEL_ROWS` rows
+/// of 128 bytes, 16 KiB.
+///
+/// Panels of 16 or 32 rows leave more shared memory to the ring. They are for [transposed accumulators](Tile::transposed_accumulators) alone, with
+/// [`Padded`](crate::shape::Padded) rows: TMA stores 16 or 32 of those at once.
 ///
 /// A kernel takes it as an argument, `#[shared] buffer: EpilogueBuffer<2>` in a block of 256 threads. On targets without TMA it
 /// has no bytes. A kernel without one stores its tiles by [`StoreTile::store_directly`].
 #[doc(alias("CollectiveEpilogue"))]
-pub struct EpilogueBuffer<const WARPGROUPS: usize> {
+pub struct EpilogueBuffer<const WARPGROUPS: usize, const PANEL_ROWS: usize = 64> {
     address: Address,
     local: PhantomData<*const ()>,
 }
 
 // SAFETY: the memory at the address has room for the buffers.
-unsafe impl<const WARPGROUPS: usize> SharedMemory for EpilogueBuffer<WARPGROUPS> {
+unsafe impl<const WARPGROUPS: usize, const PANEL_ROWS: usize> SharedMemory
+    for EpilogueBuffer<WARPGROUPS, PANEL_ROWS>
+{
     const BYTES: [u32; 3] = {
+        assert!(
+            matches!(PANEL_ROWS, 16 | 32 | 64),
+            "the panels of an epilogue buffer have 16, 32 or 64 rows: `EpilogueBuffer<2>` has 64"
+        );
         assert!(
             WARPGROUPS > 0,
             "an epilogue buffer has at least one warpgroup's part: a kernel without one calls `store_directly`"
         );
-        [0, 0, (WARPGROUPS * BUFFERS * BUFFER_BYTES) as u32]
+        [0, 0, (WARPGROUPS * BUFFERS * PANEL_ROWS * ROW_BYTES) as u32]
     };
     type Storage = ();
     #[inline(always)]
@@ -67,7 +77,7 @@ struct Part {
     thread: usize,
 }
 
-impl<const WARPGROUPS: usize> EpilogueBuffer<WARPGROUPS> {
+impl<const WARPGROUPS: usize, const PANEL_ROWS: usize> EpilogueBuffer<WARPGROUPS, PANEL_ROWS> {
     /// The part of this thread's warpgroup.
     #[inline(always)]
     fn part<B: Block>(&self) -> Part {
@@ -79,7 +89,7 @@ impl<const WARPGROUPS: usize> EpilogueBuffer<WARPGROUPS> {
         // The blocks of a CTA have barriers and parts of the buffer for themselves.
         let group =
             if B::CONSUMERS > 1 { execution::consumer() * in_a_block as u32 + in_block } else { in_block };
-        let own = threads::offset(self.address, group as usize * BUFFERS * BUFFER_BYTES);
+        let own = threads::offset(self.address, group as usize * BUFFERS * PANEL_ROWS * ROW_BYTES);
         Part { own, group, in_block, thread }
     }
 }
@@ -105,7 +115,13 @@ struct Panel<'g> {
 }
 
 impl Panel<'_> {
-    /// The warp of the warpgroup, which holds 16 of the rows.
+    /// The most rows that a warp of the warpgroup stores by threads: 16, or a quarter of a small panel's.
+    #[inline(always)]
+    const fn rows_of_warp(&self) -> usize {
+        if self.rows > 2 * ROWS_OF_WARP { ROWS_OF_WARP } else { self.rows / 4 }
+    }
+
+    /// The warp of the warpgroup, which holds 16 of the rows, or 16 columns of a transposed panel.
     #[inline(always)]
     fn warp(&self) -> usize {
         self.thread / 32 % 4
@@ -135,9 +151,9 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     }
 
     #[inline(always)]
-    pub(super) fn store_through_buffer<B: Block, const GROUPS: usize>(
+    pub(super) fn store_through_buffer<B: Block, const GROUPS: usize, const PANEL_ROWS: usize>(
         &self,
-        buffer: &mut EpilogueBuffer<GROUPS>,
+        buffer: &mut EpilogueBuffer<GROUPS, PANEL_ROWS>,
         tile: Tile<T, (M, N), Accumulators<B>>,
     ) {
         let columns = const { TmaStore::<T, (M, N)>::BOX.columns as usize };
@@ -166,7 +182,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 rows: BOX_ROWS,
                 columns,
                 is_transposed: false,
-                buffer: threads::offset(own, number % BUFFERS * BUFFER_BYTES),
+                buffer: threads::offset(own, number % BUFFERS * BOX_ROWS * ROW_BYTES),
                 is_first: panel == 0,
                 x: column + (panel * columns) as u32,
                 y: row + (row_block * BOX_ROWS * in_a_block) as u32,
@@ -179,42 +195,47 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         });
     }
 
-    /// Whether transposed accumulators of this shape can go through a buffer, in a block of so many warpgroups: each has a panel of 64 columns.
-    pub(super) const fn transposed_through_buffer(warpgroups: usize) -> bool {
+    /// Whether transposed accumulators of this shape can go through a buffer of panels of `panel_rows` rows, in a block of so many warpgroups: each has
+    /// panels of 64 columns, and a panel has whole boxes of TMA.
+    pub(super) const fn transposed_through_buffer(warpgroups: usize, panel_rows: usize) -> bool {
         WARPGROUPS
             && warpgroups > 0
-            && Self::COLUMNS == BOX_ROWS * warpgroups
+            && Self::COLUMNS.is_multiple_of(BOX_ROWS * warpgroups)
             && Self::ROWS.is_multiple_of(MATRIX_ROWS)
+            && TmaStore::<T, (M, N)>::BOX.rows as usize <= panel_rows
             && size_of::<T::Bits>() == 2
     }
 
-    /// [`store_through_buffer`](Self::store_through_buffer) for transposed accumulators: 64 rows after the other.
+    /// [`store_through_buffer`](Self::store_through_buffer) for transposed accumulators: all rows of a warpgroup's first 64 columns, `PANEL_ROWS` at a time,
+    /// then those of its next ones.
     #[inline(always)]
-    pub(super) fn store_transposed_through_buffer<L: Layout, const GROUPS: usize>(
+    pub(super) fn store_transposed_through_buffer<L: Layout, const GROUPS: usize, const PANEL_ROWS: usize>(
         &self,
-        buffer: &mut EpilogueBuffer<GROUPS>,
+        buffer: &mut EpilogueBuffer<GROUPS, PANEL_ROWS>,
         tile: Tile<T, (M, N), L>,
     ) {
-        let geometry = const { Geometry::new(BOX_ROWS, BOX_ROWS, size_of::<T::Bits>()) };
+        let geometry = const { Geometry::new(PANEL_ROWS, BOX_ROWS, size_of::<T::Bits>()) };
+        let in_a_block = const { <<L::Block as Block>::Threads as PowerOfTwo>::COUNT.div_ceil(WARPGROUP) };
         let Part { own, group, in_block, thread } = buffer.part::<L::Block>();
         let [_, i, j] = self.index;
         let (row, column) = (i * Self::ROWS as u32, j * Self::COLUMNS as u32 + in_block * BOX_ROWS as u32);
         // Nor must this number.
         let tma_columns = execution::rematerialise(self.tma_columns());
         // A thread has two rows of every 8, for each of two columns.
-        L::Registers::<(M, N)>::unroll(0, BOX_ROWS / 2, &mut |register| {
-            let first = 2 * register;
+        let padded = const { <M::Count as PowerOfTwo>::COUNT };
+        L::Registers::<(M, N)>::unroll(0, PANEL_ROWS / 2, &mut |register| {
+            let (block, first) = (2 * register / padded, 2 * register % padded);
             if first >= Self::ROWS {
                 return;
             }
             let panel = Panel {
                 geometry: &geometry,
-                rows: BOX_ROWS.min(Self::ROWS - first),
+                rows: PANEL_ROWS.min(Self::ROWS - first),
                 columns: BOX_ROWS,
                 is_transposed: true,
-                buffer: threads::offset(own, first / BOX_ROWS % BUFFERS * BUFFER_BYTES),
+                buffer: threads::offset(own, first / PANEL_ROWS % BUFFERS * PANEL_ROWS * ROW_BYTES),
                 is_first: first == 0,
-                x: column,
+                x: column + (block * BOX_ROWS * in_a_block) as u32,
                 y: row + first as u32,
                 group,
                 thread,
@@ -345,7 +366,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         }
     }
 
-    /// This warp's 16 rows of a panel in its buffer, and their target in the matrix.
+    /// This warp's rows of a panel in its buffer, and their target in the matrix.
     #[inline(always)]
     fn ragged_rows<'g>(&self, panel: Panel<'g>) -> RaggedRows<'g, T> {
         let Panel { geometry, buffer, x, y, .. } = panel;
@@ -354,13 +375,26 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         let ([x, y], warp) =
             ([x, y].map(execution::rematerialise), execution::rematerialise(warp as u32) as usize);
         let layout = &self.operand.matrix.layout;
-        let y = y + 16 * warp as u32;
-        let inside = [end_of_rows.saturating_sub(y), layout.columns.saturating_sub(x)];
-        let (first, target) = (16 * warp, self.element(y, x));
-        RaggedRows { geometry, buffer, first, target, pitch: layout.row_pitch, inside, element: PhantomData }
+        let (rows, first) = (panel.rows_of_warp(), panel.rows_of_warp() * warp);
+        let y = y + first as u32;
+        let inside = end_of_rows.saturating_sub(y);
+        // Fewer than 16 rows have others behind them that are not this warp's.
+        let inside = if rows < ROWS_OF_WARP { inside.min(rows as u32) } else { inside };
+        let inside = [inside, layout.columns.saturating_sub(x)];
+        let target = self.element(y, x);
+        RaggedRows {
+            geometry,
+            buffer,
+            first,
+            rows,
+            target,
+            pitch: layout.row_pitch,
+            inside,
+            element: PhantomData,
+        }
     }
 
-    /// Copies the columns of a chunk, from `first` on, of this warp's 16 rows of a panel from the buffer to the matrix, except
+    /// Copies the columns of a chunk, from `first` on, of this warp's rows of a panel from the buffer to the matrix, except
     /// for elements outside the matrix.
     ///
     /// # Safety
@@ -371,9 +405,11 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         let (warp, lane) = (panel.warp(), panel.lane());
         let (layout, end_of_rows) = (&self.operand.matrix.layout, panel.end_of_rows(self.end_of_rows()));
         // A loop, not a copy of its body: registers are short here.
-        let (mut number, count) = (lane, execution::opaque(const { 16 * Self::GRANULE as u32 }) as usize);
+        let rows = panel.rows_of_warp();
+        let (mut number, count) = (lane, execution::opaque((rows * Self::GRANULE) as u32) as usize);
         while number < count {
-            let (row, column) = (16 * warp + number / Self::GRANULE, first as usize + number % Self::GRANULE);
+            let (row, column) =
+                (rows * warp + number / Self::GRANULE, first as usize + number % Self::GRANULE);
             let (y, x) = (y + row as u32, x + column as u32);
             let inside = y < end_of_rows && x < layout.columns;
             let place = threads::offset(buffer, geometry.offset(row, column * size_of::<T::Bits>()));

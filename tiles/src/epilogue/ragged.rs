@@ -17,8 +17,8 @@ use core::marker::PhantomData;
 const WORD: u32 = 4;
 /// Lanes of a warp.
 const LANES: usize = 32;
-/// Rows of a panel that a warp stores.
-const ROWS: usize = 16;
+/// The most rows of a panel that a warp stores.
+pub(super) const ROWS: usize = 16;
 /// The most steps whose words are loaded before the first word is stored, to hide the latency of loads.
 const STEPS_AT_ONCE: usize = 8;
 
@@ -56,13 +56,14 @@ impl Span {
     }
 }
 
-/// Sixteen rows of a panel in shared memory, and their target in memory.
+/// A warp's rows of a panel in shared memory, and their target in memory.
 pub(crate) struct RaggedRows<'g, T: Element> {
     /// The geometry of the panel at `buffer`.
     pub(crate) geometry: &'g Geometry,
     pub(crate) buffer: Address,
-    /// The first of these rows, in the panel.
+    /// The first of these rows, in the panel, and their number: a power of two up to [`ROWS`].
     pub(crate) first: usize,
+    pub(crate) rows: usize,
     /// The target of the first row.
     pub(crate) target: *mut T::Bits,
     /// Elements from a row of the matrix to the next.
@@ -106,9 +107,9 @@ impl<T: Element> RaggedRows<'_, T> {
         let words = self.geometry.panel_bytes / WORD as usize;
         // A step stores several rows of a narrow panel.
         let (own, word, rows) = (lane / words, lane % words, LANES / words);
-        let at_once = Self::AT_ONCE.min(ROWS / rows);
+        let at_once = Self::AT_ONCE.min(self.rows / rows);
         // A loop, not a copy of its body for each panel of the tile.
-        let (mut first, count) = (0, execution::opaque((ROWS / rows / at_once) as u32) as usize);
+        let (mut first, count) = (0, execution::opaque((self.rows / rows / at_once) as u32) as usize);
         while first < count {
             let row = |k: usize| (first * at_once + k) * rows + own;
             let mut pairs = [[0; 2]; STEPS_AT_ONCE];
@@ -148,9 +149,10 @@ impl<T: Element> RaggedRows<'_, T> {
             let (target, span) = self.row(row);
             let (byte, is_there) = span.alone(of_tail, k, Self::SIZE);
             let within = if is_there { byte as usize } else { 0 };
+            let in_panel = if self.rows < ROWS { row.min(self.rows - 1) } else { row };
             // SAFETY: the place is in the panel, and where the condition holds the element lies inside the matrix.
             unsafe {
-                let element: T = load_element(self.place(row, within));
+                let element: T = load_element(self.place(in_panel, within));
                 let target = target.wrapping_add((byte / Self::SIZE) as usize);
                 transfer::store(target, 1, Some(is_there), |_| element);
             }

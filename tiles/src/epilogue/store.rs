@@ -22,7 +22,13 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
     /// The numbers of matrices, of rows of tiles, and of columns of tiles, partial tiles at the edges included.
     #[inline(always)]
     pub fn tile_counts(&self) -> [u32; 3] {
-        [self.batches(), self.rows().div_ceil(S::ROWS as u32), self.columns().div_ceil(S::COLUMNS as u32)]
+        self.counts_of([self.rows(), self.columns()])
+    }
+
+    /// The counts for so many rows and columns.
+    #[inline(always)]
+    fn counts_of(&self, [rows, columns]: [u32; 2]) -> [u32; 3] {
+        [self.batches(), rows.div_ceil(S::ROWS as u32), columns.div_ceil(S::COLUMNS as u32)]
     }
 
     /// Schedules the tiles to the blocks of a persistent grid, in this order, and returns this block's tiles.
@@ -60,6 +66,12 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
             // SAFETY: all threads of the warp run this alike. The assembler cannot know that a loop over tiles keeps warps
             // together. Behind a barrier it knows, and computes addresses once for a warp.
             unsafe { threads::warp_barrier() };
+            // Where the sides of a tile are no powers of two, counts are quotients. Computed for each tile they take no registers between tiles.
+            let counts = if const { S::ROWS.is_power_of_two() && S::COLUMNS.is_power_of_two() } {
+                counts
+            } else {
+                of_groups::<B>(self.counts_of([self.rows(), self.columns()].map(execution::rematerialise)))
+            };
             StoreTile {
                 // SAFETY: a store operand owns nothing. Each copy refers to another tile, by the tile order's numbers and by
                 // the launch's constant number of blocks.
@@ -187,15 +199,15 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// Where the GPU has TMA and the rows of the matrix begin at multiples of 16 bytes, threads write the buffer by `stmatrix`,
     /// and `cp.async.bulk.tensor` copies it (PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor"). The
     /// tile is still on its way when this returns; the launch's end waits for it. So are tiles of [transposed
-    /// accumulators](Tile::transposed_accumulators), if elements have 16 bits, the rows are a multiple of 16, and each warpgroup has 64 columns, which are
-    /// 64 rows of accumulators.
+    /// accumulators](Tile::transposed_accumulators), if elements have 16 bits, the rows are a multiple of 16, and each warpgroup has a multiple of 64 columns,
+    /// which are rows of accumulators.
     /// Other such tiles, tiles of other layouts with [`Padded`](crate::shape::Padded) rows, and all tiles on other targets are stored by threads
     /// without the buffer.
     #[inline(always)]
     #[track_caller]
-    pub fn store<L: Layout, const GROUPS: usize>(
+    pub fn store<L: Layout, const GROUPS: usize, const PANEL_ROWS: usize>(
         self,
-        buffer: &mut EpilogueBuffer<GROUPS>,
+        buffer: &mut EpilogueBuffer<GROUPS, PANEL_ROWS>,
         tile: Tile<T, (M, N), L>,
     ) {
         const {
@@ -205,12 +217,17 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                         == <<L::Block as Block>::Threads as PowerOfTwo>::COUNT * L::Block::CONSUMERS as usize,
                 "the epilogue buffer has room for each warpgroup: `EpilogueBuffer<2>` in a kernel of 256 threads; a kernel of fewer \
                  than 128 threads calls `store_directly`"
+            );
+            assert!(
+                is_transposed::<L>() || PANEL_ROWS == 64,
+                "panels of fewer than 64 rows are for transposed accumulators: take `EpilogueBuffer<2>`"
             )
         };
         if const { is_transposed::<L>() } {
             if const {
                 Self::transposed_through_buffer(
                     <<L::Block as Block>::Threads as PowerOfTwo>::COUNT / WARPGROUP,
+                    PANEL_ROWS,
                 )
             } {
                 return self.store_transposed_through_buffer(buffer, tile);

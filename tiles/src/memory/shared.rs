@@ -28,6 +28,8 @@ pub const ALIGNMENT: u32 = 1024;
 pub unsafe trait SharedMemory: Sized {
     /// Its size in bytes on targets of each of the [`CLASSES`], a multiple of [`ALIGNMENT`].
     const BYTES: [u32; 3];
+    /// How many bytes behind its own it may read, whatever they are: other memory of the block.
+    const BEYOND: [u32; 3] = [0; 3];
     /// The memory that replaces it on the CPU.
     type Storage;
     /// The value for memory at `address`.
@@ -38,11 +40,11 @@ pub unsafe trait SharedMemory: Sized {
     unsafe fn new(address: Address) -> Self;
 }
 
-/// The total size of arguments that lie one behind the other, for each class. The next argument begins there.
+/// The offset behind arguments of these sizes that lie one behind the other, for each class. The next argument begins there.
 ///
 /// # Panics
-/// If a size is not a multiple of [`ALIGNMENT`], or no GPU has as much for a block.
-pub const fn total(sizes: &[[u32; 3]]) -> [u32; 3] {
+/// If a size is not a multiple of [`ALIGNMENT`].
+pub const fn offset(sizes: &[[u32; 3]]) -> [u32; 3] {
     let mut sum = [0; 3];
     let mut argument = 0;
     while argument < sizes.len() {
@@ -53,6 +55,27 @@ pub const fn total(sizes: &[[u32; 3]]) -> [u32; 3] {
                 "the size of memory that a block shares is a multiple of 1024 bytes"
             );
             sum[class] += sizes[argument][class];
+            class += 1;
+        }
+        argument += 1;
+    }
+    sum
+}
+
+/// The size of a block's memory, for each class: of arguments that lie one behind the other, with what each may read [beyond](SharedMemory::BEYOND)
+/// its own.
+///
+/// # Panics
+/// If a size is not a multiple of [`ALIGNMENT`], or no GPU has as much for a block.
+pub const fn total(sizes: &[[u32; 3]], beyond: &[[u32; 3]]) -> [u32; 3] {
+    let mut sum = offset(sizes);
+    let (mut ends, mut argument) = ([0; 3], 0);
+    while argument < sizes.len() {
+        let mut class = 0;
+        while class < 3 {
+            ends[class] += sizes[argument][class];
+            let reached = ends[class] + beyond[argument][class];
+            sum[class] = if reached > sum[class] { reached } else { sum[class] };
             class += 1;
         }
         argument += 1;
@@ -87,22 +110,30 @@ mod tests {
     #[test]
     fn arguments_lie_one_behind_the_other() {
         let sizes = [[1024, 2048, 4096], [0, 1024, 1024]];
-        assert_eq!(total(&sizes[..0]), [0; 3]);
-        assert_eq!(total(&sizes[..1]), [1024, 2048, 4096]);
-        assert_eq!(total(&sizes), [1024, 3072, 5120]);
+        assert_eq!(offset(&sizes[..0]), [0; 3]);
+        assert_eq!(offset(&sizes[..1]), [1024, 2048, 4096]);
+        assert_eq!(total(&sizes, &[[0; 3]; 2]), [1024, 3072, 5120]);
         // Some GPUs have as much.
-        assert_eq!(total(&[[100 << 10, 200 << 10, 227 << 10]]), [100 << 10, 200 << 10, 227 << 10]);
+        assert_eq!(total(&[[100 << 10, 200 << 10, 227 << 10]], &[[0; 3]]), [100 << 10, 200 << 10, 227 << 10]);
+    }
+
+    #[test]
+    fn reads_behind_an_argument_stay_in_the_blocks_memory() {
+        let sizes = [[1024, 2048, 4096], [0, 1024, 1024]];
+        assert_eq!(total(&sizes, &[[0, 0, 512], [0; 3]]), [1024, 3072, 5120]);
+        assert_eq!(total(&sizes, &[[0, 0, 2048], [0; 3]]), [1024, 3072, 6144]);
+        assert_eq!(total(&sizes, &[[0; 3], [0, 0, 1024]]), [1024, 3072, 6144]);
     }
 
     #[test]
     #[should_panic(expected = "at most 227 KiB of shared memory")]
     fn more_than_any_block_has_is_refused() {
-        total(&[[200 << 10; 3], [28 << 10; 3]]);
+        total(&[[200 << 10; 3], [28 << 10; 3]], &[[0; 3]; 2]);
     }
 
     #[test]
     #[should_panic(expected = "a multiple of 1024 bytes")]
     fn sizes_that_break_the_alignment_are_refused() {
-        total(&[[1024, 1024, 1000]]);
+        offset(&[[1024, 1024, 1000]]);
     }
 }

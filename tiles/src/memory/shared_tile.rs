@@ -5,6 +5,8 @@
 //! cores and ordinary loads read it. A tile can be operand A or operand B, K-major or MN-major (transposed): this decides only
 //! how it is read.
 
+use crate::arch::barriers::PRODUCER_WARP;
+use crate::arch::shared;
 use crate::element::Element;
 use crate::registers::PowerOfTwo;
 use crate::sealed::{Sealed, sealed};
@@ -20,13 +22,20 @@ pub(crate) const MOST_COPIED_ROWS: usize = 64;
 /// The alignment of stages, in bytes: the widest swizzle repeats after this many.
 pub(crate) const ALIGNMENT: usize = crate::memory::shared::ALIGNMENT as usize;
 
+/// Whether stages have no room for what [`Padded`](crate::shape::Padded) tiles have behind the rows and columns in use. Warpgroups and TMA do not touch
+/// it; other reads find other memory of the block there.
+const IN_USE_ALONE: bool = PRODUCER_WARP && shared::BUDGET_CLASS == 2;
+
 /// A tile in shared memory, of elements `T` and shape `S`, a [`Shape2`](crate::shape::Shape2).
 #[derive(Clone, Copy, Debug)]
 pub struct SharedTile<T, S>(PhantomData<(T, S)>);
 
-impl<T, R: Dimension, C: Dimension> SharedTile<T, (R, C)> {
-    const ROWS: usize = <R::Count as PowerOfTwo>::COUNT;
-    const COLUMNS: usize = <C::Count as PowerOfTwo>::COUNT;
+impl<T: Element, R: Dimension, C: Dimension> SharedTile<T, (R, C)> {
+    /// The measures of a tile with room for the rows and columns behind those in use, if they are [`Padded`](crate::shape::Padded).
+    pub(crate) const PADDED: Geometry =
+        Geometry::new(<R::Count as PowerOfTwo>::COUNT, <C::Count as PowerOfTwo>::COUNT, size_of::<T::Bits>());
+    /// The measures of a tile of the rows and panels in use alone.
+    pub(crate) const IN_USE: Geometry = Self::PADDED.first(R::LENGTH, C::LENGTH);
 }
 
 /// The shape of a tile in shared memory.
@@ -50,7 +59,7 @@ impl<T: Element, R: Dimension, C: Dimension> SharedTileShape for SharedTile<T, (
     type Element = T;
     type Rows = R;
     type Columns = C;
-    const GEOMETRY: Geometry = Geometry::new(Self::ROWS, Self::COLUMNS, size_of::<T::Bits>());
+    const GEOMETRY: Geometry = if IN_USE_ALONE { Self::IN_USE } else { Self::PADDED };
 }
 
 /// The measures of a tile in shared memory.
@@ -77,6 +86,12 @@ impl Geometry {
         assert!(rows >= 8, "a shared tile has at least 8 rows: use tiles of more rows");
         let panel_bytes = if row < PANEL_BYTES { row } else { PANEL_BYTES };
         Self { rows, element_bytes, panel_bytes, panels: row / panel_bytes }
+    }
+
+    /// The measures of the first rows of these, and of the panels that have some of the first columns.
+    const fn first(self, rows: usize, columns: usize) -> Self {
+        let row = columns * self.element_bytes;
+        Self { rows, panels: row.div_ceil(self.panel_bytes), ..self }
     }
 
     /// Bytes of the tile.
@@ -157,5 +172,21 @@ mod tests {
                 assert_eq!(narrow.offset(row, 16 * chunk), 32 * row + 16 * (chunk ^ (row / 4 % 2)));
             }
         }
+    }
+
+    #[test]
+    fn padded_tiles_have_room_for_what_is_in_use() {
+        use crate::element::f16;
+        use crate::shape::{D, Padded};
+        type Rows = SharedTile<f16, (Padded<144>, D<64>)>;
+        type Columns = SharedTile<f16, (D<64>, Padded<192>)>;
+        assert_eq!([Rows::PADDED.bytes(), Rows::IN_USE.bytes()], [256 * 128, 144 * 128]);
+        assert_eq!([Columns::PADDED.panels, Columns::IN_USE.panels], [4, 3]);
+        // Places of what is in use are the same.
+        for row in 0..144 {
+            assert_eq!(Rows::IN_USE.offset(row, 32), Rows::PADDED.offset(row, 32));
+        }
+        type Whole = SharedTile<f16, (D<128>, D<64>)>;
+        assert_eq!(Whole::IN_USE, Whole::PADDED);
     }
 }

@@ -24,6 +24,12 @@ pub trait StageLayout: Sealed + Copy + 'static {
     type Storage;
     /// Bytes of a stage in a ring, with padding.
     const ROOM: usize;
+    /// [`ROOM`](Self::ROOM) on targets of each class.
+    #[doc(hidden)]
+    const ROOMS: [usize; 3];
+    /// The bytes behind the stage that reads of a tile reach, on targets of the largest class.
+    #[doc(hidden)]
+    const BEYOND: usize;
     /// Bytes that are copied into a stage.
     const BYTES: usize;
     /// Whether warpgroups could multiply the stage's tiles: there is no `wgmma` for elements of 64 bits.
@@ -45,6 +51,8 @@ impl<T: Element, R: Dimension, C: Dimension> StageLayout for SharedTile<T, (R, C
     type Tiles<'k> = SharedTileRef<'k, T, (R, C)>;
     type Storage = Room<<Product<R::Count, C::Count> as PowerOfTwo>::Array<T::Bits>>;
     const ROOM: usize = Self::GEOMETRY.room();
+    const ROOMS: [usize; 3] = [Self::PADDED.room(), Self::PADDED.room(), Self::IN_USE.room()];
+    const BEYOND: usize = Self::PADDED.room() - Self::IN_USE.room();
     const BYTES: usize = Self::GEOMETRY.bytes();
     const BY_WARPGROUPS: bool = WARPGROUPS && size_of::<T::Bits>() < 8;
     #[inline(always)]
@@ -60,6 +68,13 @@ macro_rules! stage_layouts {
             type Tiles<'k> = ($($name::Tiles<'k>,)*);
             type Storage = ($($name::Storage,)*);
             const ROOM: usize = 0 $(+ $name::ROOM)*;
+            const ROOMS: [usize; 3] = [0 $(+ $name::ROOMS[0])*, 0 $(+ $name::ROOMS[1])*, 0 $(+ $name::ROOMS[2])*];
+            // Of the last tile, or of one before it, behind which there are others.
+            const BEYOND: usize = {
+                let mut beyond = 0;
+                $(beyond = if $name::BEYOND > beyond { $name::BEYOND } else { beyond };)*
+                beyond
+            };
             const BYTES: usize = 0 $(+ $name::BYTES)*;
             const BY_WARPGROUPS: bool = false $(|| $name::BY_WARPGROUPS)*;
             #[inline(always)]

@@ -64,13 +64,12 @@ pub(crate) fn unset<C: Element, N: PowerOfTwo>() -> Registers<C, N> {
 impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// Whether `wgmma` can accumulate in this type.
     pub(crate) const BY_WARPGROUPS: bool = WARPGROUPS && size_of::<C::Bits>() == 4;
-    /// The registers of 32 bits in use. Those of padded columns lie behind all others, if a warpgroup has one block of rows.
-    const REGISTERS: usize = {
-        let registers =
-            <<Accumulators<B> as Layout>::Registers<S> as PowerOfTwo>::COUNT * size_of::<C::Bits>() / 4;
-        let (columns, in_use) = (<S::Columns as PowerOfTwo>::COUNT, Self::COLUMNS_IN_USE);
-        if registers == columns / 2 { in_use / 2 } else { registers }
-    };
+    /// The registers of 32 bits.
+    const REGISTERS: usize =
+        <<Accumulators<B> as Layout>::Registers<S> as PowerOfTwo>::COUNT * size_of::<C::Bits>() / 4;
+    /// The registers of a block of 64 rows: two columns have one. Those of columns that are not in use lie behind the others.
+    const OF_A_BLOCK: usize = <S::Columns as PowerOfTwo>::COUNT / 2;
+    const IS_PADDED: bool = Self::COLUMNS_IN_USE < <S::Columns as PowerOfTwo>::COUNT;
     const COLUMNS_IN_USE: usize = match S::DESCRIPTION.rank {
         0 => 1,
         rank => S::LENGTHS[rank - 1],
@@ -147,10 +146,20 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     #[inline(always)]
     pub(crate) fn pin<const WAIT: bool>(&mut self) {
         if Self::BY_WARPGROUPS {
-            // SAFETY: the accumulators have 32 bits, as `BY_WARPGROUPS` asks. These are therefore their first registers: all, a
-            // power of two of them, or half as many as there are padded columns. All threads of the block run this alike.
+            // SAFETY: the accumulators have 32 bits, as `BY_WARPGROUPS` asks. These are therefore their registers: all, a power of two of
+            // them, or those of each block that are in use, half as many as there are padded columns. All threads of the block run this alike.
             unsafe {
-                warpgroup::pin::<WAIT>(Self::REGISTERS, core::ptr::from_mut(&mut self.registers).cast())
+                if const { !Self::IS_PADDED } {
+                    warpgroup::pin::<WAIT>(Self::REGISTERS, core::ptr::from_mut(&mut self.registers).cast())
+                } else {
+                    let mut first = 0;
+                    while first < Self::REGISTERS {
+                        let block =
+                            core::ptr::from_mut(&mut self.registers).cast::<u32>().wrapping_add(first);
+                        warpgroup::pin::<WAIT>(Self::COLUMNS_IN_USE / 2, block);
+                        first += Self::OF_A_BLOCK;
+                    }
+                }
             }
         }
     }

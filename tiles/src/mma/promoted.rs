@@ -11,12 +11,26 @@ use crate::registers::{Minimum, PowerOfTwo, Quotient};
 use crate::shape::Dimension;
 use typenum::{U2, U128};
 
-/// The columns of one part of a product with `N` columns. The part's accumulators take registers beside all others; those of a
+/// The most columns of one part of a product with `N` columns. The part's accumulators take registers beside all others; those of a
 /// whole product would take as many again. With fewer columns, tensor cores would wait for operand A, which they read for each
 /// part.
 type PartColumns<'k, P> = Minimum<<<P as Pair<'k>>::N as Dimension>::Count, U128>;
+/// Parts of more than 64 columns have multiples of so many.
+const PART_UNIT: usize = 16;
 /// The registers of a part.
 type PartRegisters<'k, P> = Quotient<PartColumns<'k, P>, U2>;
+
+/// The first column and the number of columns of a part of padded columns: of the first one, with `at` 0, or of the second one, with `at` [`PartColumns`], if
+/// there is one. Both are about equal.
+const fn padded_part<'k, P: Pair<'k>>(at: usize) -> Option<[usize; 2]> {
+    let (most, all) = (<PartColumns<'k, P> as PowerOfTwo>::COUNT, P::COLUMNS_IN_USE);
+    if at >= all {
+        return None;
+    }
+    let first = if all > most { (all / 2).next_multiple_of(PART_UNIT) } else { all };
+    let [column, end] = if at == 0 { [0, first] } else { [first, all] };
+    Some([column, end - column])
+}
 
 /// Adds the product of a pair to `acc` part by part, each part after it was accumulated alone. While one warpgroup adds a part,
 /// the others multiply theirs.
@@ -25,39 +39,61 @@ type PartRegisters<'k, P> = Quotient<PartColumns<'k, P>, U2>;
 /// Warpgroups have a multiplication of these operands: [`Pair::BY_WARPGROUPS`].
 #[inline(always)]
 pub(crate) unsafe fn issue_promoted_by_warpgroups<'k, P: Pair<'k>>(acc: &mut AccumulatorOf<'k, P>, pair: P) {
-    let columns = const { <PartColumns<'k, P> as PowerOfTwo>::COUNT };
-    let add = |sum, part| {
-        let wide = |sum| <P::T as ProductOf<P::U, P::C>>::widen_accumulator(sum);
-        <P::T as ProductOf<P::U, P::C>>::narrow(Number::add(wide(sum), wide(part)))
-    };
+    let most = const { <PartColumns<'k, P> as PowerOfTwo>::COUNT };
     acc.clear_unless_set();
     let mut row_block = 0;
     while row_block < P::ROW_BLOCKS {
-        <P::N as Dimension>::Count::unroll(0, columns, &mut |column| {
-            let first = (row_block * P::COLUMNS + column) / 2;
-            let mut part = unset::<P::C, PartRegisters<'k, P>>();
-            let own = core::ptr::from_mut(&mut part).cast();
-            // SAFETY: all threads of the block run this alike, and warpgroups have this multiplication, by the same contract. A
-            // block of 64 rows has `columns / 2` registers a thread. They are not read before all multiplications are done. The
-            // stages are lent for longer.
+        <P::N as Dimension>::Count::unroll(0, most, &mut |at| {
+            // SAFETY: the same contract. The columns are a part.
             unsafe {
-                warpgroup::fence();
-                issue_block(own, 0, acc.warpgroup, [row_block, column / columns], columns, pair);
-                warpgroup::commit();
-                warpgroup::pin::<true>(columns / 2, own);
+                if const { P::COLUMNS_IN_USE == P::COLUMNS } {
+                    add_part(acc, pair, row_block, [at, most]);
+                } else if let Some(part) = padded_part::<P>(at) {
+                    add_part(acc, pair, row_block, part);
+                }
             }
-            // Earlier multiplications are done as well.
-            acc.pin::<false>();
-            <PartRegisters<'k, P>>::unroll(0, 1, &mut |i| {
-                acc.registers.set(first + i, add(acc.registers.get(first + i), part.get(i)));
-            });
-            // Without the fence, the assembler would move additions into the next part, which would then need registers of its
-            // own.
-            acc.pin::<false>();
-            warpgroup::schedule_fence();
         });
         row_block += 1;
     }
     acc.is_committed = true;
     pair.mark(Readers::Nobody);
+}
+
+/// Adds a part of the product, of a block of 64 rows and of `columns` columns from `column` on.
+///
+/// # Safety
+/// As [`issue_promoted_by_warpgroups`], which all threads of the block execute alike. The columns are multiples of [`PART_UNIT`], or one part is the whole product.
+#[inline(always)]
+unsafe fn add_part<'k, P: Pair<'k>>(
+    acc: &mut AccumulatorOf<'k, P>,
+    pair: P,
+    row_block: usize,
+    [column, columns]: [usize; 2],
+) {
+    let add = |sum, part| {
+        let wide = |sum| <P::T as ProductOf<P::U, P::C>>::widen_accumulator(sum);
+        <P::T as ProductOf<P::U, P::C>>::narrow(Number::add(wide(sum), wide(part)))
+    };
+    let first = (row_block * P::COLUMNS + column) / 2;
+    let mut part = unset::<P::C, PartRegisters<'k, P>>();
+    let own = core::ptr::from_mut(&mut part).cast();
+    // SAFETY: all threads of the block run this alike, and warpgroups have this multiplication, by the same contract. A block of 64 rows has
+    // `columns / 2` registers a thread. They are not read before all multiplications are done. The stages are lent for longer.
+    unsafe {
+        warpgroup::fence();
+        let block = [row_block, column / PART_UNIT];
+        issue_block(own, 0, acc.warpgroup, block, PART_UNIT, columns, pair);
+        warpgroup::commit();
+        warpgroup::pin::<true>(columns / 2, own);
+    }
+    // Earlier multiplications are done as well.
+    acc.pin::<false>();
+    <PartRegisters<'k, P>>::unroll(0, 1, &mut |i| {
+        if i < columns / 2 {
+            acc.registers.set(first + i, add(acc.registers.get(first + i), part.get(i)));
+        }
+    });
+    // Without the fence, the assembler would move additions into the next part, which would then need registers of its own.
+    acc.pin::<false>();
+    warpgroup::schedule_fence();
 }

@@ -81,7 +81,9 @@ pub(crate) unsafe fn issue_by_warpgroups<'k, P: Pair<'k>>(acc: &mut AccumulatorO
             // A block of 64 rows has `COLUMNS / 2` registers a thread, and the blocks together are all registers of `acc`,
             // which are not read before they are pinned. A k loop lends and releases stages only after it has waited for the
             // group that reads them.
-            unsafe { issue_block(own, acc.adds, warpgroup, block, P::COLUMNS_AT_ONCE, pair) }
+            unsafe {
+                issue_block(own, acc.adds, warpgroup, block, P::COLUMNS_AT_ONCE, P::COLUMNS_AT_ONCE, pair)
+            }
             column_block += 1;
         }
         row_block += 1;
@@ -96,7 +98,7 @@ pub(crate) unsafe fn issue_by_warpgroups<'k, P: Pair<'k>>(acc: &mut AccumulatorO
     }
 }
 
-/// Starts a part of a multiplication: a block of 64 rows of the warpgroup and a block of `columns` columns, with these numbers.
+/// Starts a part of a multiplication: a block of 64 rows of the warpgroup and `columns` columns, from a block of `side` columns on, with these numbers.
 /// The product is added to the registers or, with `adds` 0, replaces their contents.
 ///
 /// # Safety
@@ -110,13 +112,14 @@ pub(crate) unsafe fn issue_block<'k, P: Pair<'k>>(
     adds: u32,
     warpgroup: u32,
     [row_block, column_block]: [usize; 2],
+    side: usize,
     columns: usize,
     pair: P,
 ) {
     let (a, b) = (pair.a(), pair.b());
     let steps = P::DEPTH * P::SIZE / STEP_BYTES;
     let groups = P::THREADS / 128;
-    let b_descriptor = Descriptor::new(P::B::GEOMETRY, P::B_IS_MN_MAJOR, columns);
+    let b_descriptor = Descriptor::new(P::B::GEOMETRY, P::B_IS_MN_MAJOR, side);
     let b_at = b_descriptor.at(threads::word(b.address()), column_block);
     let mut step = 0;
     while step < steps {

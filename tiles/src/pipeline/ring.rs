@@ -61,7 +61,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
                 return STAGES;
             }
         };
-        let stages = (CLASSES[class] as usize - SPARE_BYTES[class]) / blocks / P::ROOM;
+        let stages = (CLASSES[class] as usize - SPARE_BYTES[class]) / blocks / P::ROOMS[class];
         if stages < 2 {
             2
         } else if stages > MOST_AUTOMATIC {
@@ -74,7 +74,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     /// The bytes of the ring: its stages, a barrier `full` of 8 bytes for each stage, what the ring has once, and what each block has.
     const fn bytes(class: usize) -> u32 {
         let stages = Self::stages(class);
-        (stages * (P::ROOM + 8) + BYTES_ONCE + MOST_CONSUMERS * Self::bytes_of_block(stages))
+        (stages * (P::ROOMS[class] + 8) + BYTES_ONCE + MOST_CONSUMERS * Self::bytes_of_block(stages))
             .next_multiple_of(ALIGNMENT) as u32
     }
 
@@ -211,6 +211,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
 // the barriers of each block, as `bytes` counts.
 unsafe impl<P: StageLayout, const STAGES: usize> SharedMemory for Ring<P, STAGES> {
     const BYTES: [u32; 3] = [Self::bytes(0), Self::bytes(1), Self::bytes(2)];
+    const BEYOND: [u32; 3] = [0, 0, P::BEYOND.next_multiple_of(ALIGNMENT) as u32];
     type Storage = ([P::Storage; MOST_STAGES], [u8; ALIGNMENT]);
     #[inline(always)]
     unsafe fn new(address: Address) -> Self {

@@ -24,8 +24,8 @@ use typenum::{U128, U256};
 /// # On a GPU
 ///
 /// TMA moves the `N` rows or columns alone, and `wgmma.mma_async` multiplies `N` columns (PTX ISA, "Asynchronous Warpgroup Level Matrix
-/// Multiply-Accumulate Instructions": N is any multiple of 8). A stage in shared memory has room for the power of two. All of it is multiplied
-/// without warpgroups, and with promoted accumulation.
+/// Multiply-Accumulate Instructions": N is any multiple of 8). Where a block has 227 KiB of shared memory, a stage has room
+/// for the `N` rows or columns alone. Without warpgroups the power of two is multiplied.
 ///
 /// ```
 /// use cuda_tiles::prelude::*;

@@ -3,8 +3,8 @@
 //! A product waits for the multiprocessor with the most work, or for the memory. The time of a multiprocessor is linear in its k steps and
 //! tiles. The costs of both depend on the tile shape. Packing and second passes add their own launches and bytes.
 //!
-//! The constants are fitted to measurements of all plans of 1935 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
-//! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 2.3 % longer than the
+//! The constants are fitted to measurements of all plans of 2062 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
+//! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 2.2 % longer than the
 //! fastest plans, in the geometric mean.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
@@ -12,49 +12,49 @@ use crate::gemm::body::keeps;
 use crate::gemm::vector::{TILE, TILES};
 
 /// The start of a launch, for kernels that TMA feeds.
-const START: f64 = 2.25;
+const START: f64 = 2.28;
 /// A second pass or a data-parallel launch before it.
-const LAUNCH: f64 = 2.11;
+const LAUNCH: f64 = 2.15;
 /// A launch that packs an operand.
-const PACK: f64 = 0.928;
+const PACK: f64 = 1.12;
 /// A partial sum of a tile, in the second pass.
-const PARTIAL_SUM: f64 = 0.0212;
+const PARTIAL_SUM: f64 = 0.0202;
 /// Bytes of operands that memory moves in a microsecond.
-const BANDWIDTH: f64 = 3.71e6;
+const BANDWIDTH: f64 = 3.63e6;
 /// Bytes of the result.
-const RESULT_BANDWIDTH: f64 = 3.14e6;
+const RESULT_BANDWIDTH: f64 = 3.26e6;
 /// Bytes of partial sums.
-const PARTIAL_SUMS_BANDWIDTH: f64 = 2.51e6;
+const PARTIAL_SUMS_BANDWIDTH: f64 = 2.55e6;
 /// Bytes that the L2 cache delivers to a multiprocessor, those that its tiles load, if all of them load.
-const CACHE_BANDWIDTH: f64 = 0.0963e6;
+const CACHE_BANDWIDTH: f64 = 0.0976e6;
 /// The bytes that it delivers besides for each byte of rows that do not begin at multiples of 128 bytes. Such a row takes two requests.
-const BESIDE_LINES: f64 = 0.855;
+const BESIDE_LINES: f64 = 0.868;
 /// Bytes of operands for stream-K. Blocks with different k steps of a tile do not share them in the L2 cache.
-const STREAM_K_BANDWIDTH: f64 = 9.56e6;
+const STREAM_K_BANDWIDTH: f64 = 8.3e6;
 /// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes.
-const UNALIGNED_ROW: f64 = 8.28e-4;
+const UNALIGNED_ROW: f64 = 8.92e-4;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
-const OUTSIDE: f64 = 0.0318;
+const OUTSIDE: f64 = 0.033;
 /// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
-const UNALIGNED_RESULT: f64 = 5.41e-5;
+const UNALIGNED_RESULT: f64 = 5.67e-5;
 /// The same for kernels whose threads load.
-const UNALIGNED_RESULT_OF_THREADS: f64 = 7.69e-5;
+const UNALIGNED_RESULT_OF_THREADS: f64 = 8.06e-5;
 /// The factors of k steps of operands A and B whose elements threads load one by one.
-const UNALIGNED_A: f64 = 1.08;
-const UNALIGNED_B: f64 = 1.36;
+const UNALIGNED_A: f64 = 1.1;
+const UNALIGNED_B: f64 = 1.32;
 /// The factors of k steps of operands A and B that are stored as their transposes, for kernels whose threads load.
 const TRANSPOSED_A: f64 = 1.12;
-const TRANSPOSED_B: f64 = 1.06;
+const TRANSPOSED_B: f64 = 1.05;
 /// The factor of k steps of a matrix whose elements threads load one by one, for products with a vector: of rows that are added up, and of dot
 /// products.
-const UNALIGNED_VECTORS: f64 = 1.71;
+const UNALIGNED_VECTORS: f64 = 1.72;
 const UNALIGNED_DOTS: f64 = 1.59;
 /// Bytes of MN-major operands that threads load for tiles of 16 x 16: pieces of rows of 32 bytes.
-const SHORT_PIECES_BANDWIDTH: f64 = 2.14e6;
+const SHORT_PIECES_BANDWIDTH: f64 = 2.05e6;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
-const ALONE: f64 = 0.598;
+const ALONE: f64 = 0.591;
 /// Bytes of operands that memory moves to a multiprocessor.
-const SM_BANDWIDTH: f64 = 0.0948e6;
+const SM_BANDWIDTH: f64 = 0.0983e6;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
 /// The least time of a k step without `wgmma`, for each element of a tile that is smaller than the largest ones: that of tiles of 128 x 128 in the
@@ -85,57 +85,61 @@ type Costs = (f64, f64);
 /// The costs of tiles of these rows and columns, of operands of so many bytes.
 fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
     match (loads, bytes, tile) {
-        (Loads::Tma, 1, (128, 256)) => (0.594, 3.88),
-        (Loads::Cluster, 1, (128, 256)) => (0.637, 3.51),
-        (Loads::Cluster, 1, (128, 192)) => (0.446, 2.82),
-        (Loads::Cluster, 2, (128, 256)) => (0.639, 3.38),
-        (Loads::Cluster, 4, (128, 256)) => (0.649, 4.19),
-        (Loads::Tma, 1, (128, 192)) => (0.455, 2.51),
-        (Loads::Tma, 1, (176, 128)) => (0.604, 1.99),
-        (Loads::Tma, 1, (144, 128)) => (0.36, 1.63),
-        (Loads::Tma, 1, (128, 128)) => (0.322, 2.02),
-        (Loads::Tma, 1, (128, 64)) => (0.233, 1.26),
-        (Loads::Tma, 1, (64, 128)) => (0.253, 1.63),
-        (Loads::Tma, 1, (96, 64)) => (0.264, 0.921),
-        (Loads::Tma, 1, (64, 64)) => (0.309, 0.874),
-        (Loads::Tma, 1, (32, 64)) => (0.266, 0.609),
-        (Loads::Tma, 1, (16, 64)) => (0.187, 0.445),
-        (Loads::Tma, 2, (128, 256)) => (0.596, 3.62),
-        (Loads::Tma, 2, (128, 192)) => (0.439, 2.53),
-        (Loads::Tma, 2, (224, 128)) => (0.528, 2.98),
-        (Loads::Tma, 2, (208, 128)) => (0.508, 3.06),
-        (Loads::Tma, 2, (176, 128)) => (0.424, 3.01),
-        (Loads::Tma, 2, (144, 128)) => (0.337, 3.09),
-        (Loads::Tma, 2, (256, 64)) => (0.409, 1.57),
-        (Loads::Tma, 2, (128, 128)) => (0.287, 2.12),
-        (Loads::Tma, 2, (80, 128)) => (0.219, 1.85),
-        (Loads::Tma, 2, (64, 128)) => (0.136, 1.58),
-        (Loads::Tma, 2, (96, 64)) => (0.142, 1.27),
-        (Loads::Tma, 2, (64, 64)) => (0.258, 1.22),
-        (Loads::Tma, 2, (32, 64)) => (0.165, 0.747),
-        (Loads::Tma, 2, (16, 64)) => (0.133, 0.577),
-        (Loads::Tma, 4, (128, 256)) => (0.538, 4.8),
-        (Loads::Tma, 4, (256, 128)) => (0.523, 4.19),
-        (Loads::Tma, 4, (128, 128)) => (0.281, 2.72),
-        (Loads::Tma, 4, (128, 64)) => (0.225, 1.44),
-        (Loads::Tma, 4, (64, 128)) => (0.181, 1.88),
-        (Loads::Tma, 4, (64, 64)) => (0.25, 1.24),
-        (Loads::Tma, 4, (16, 64)) => (0.208, 0.0798),
-        (Loads::Tma, 8, (256, 64)) => (1.1, 6.75),
-        (Loads::Tma, 8, (256, 32)) => (0.574, 3.69),
-        (Loads::Threads, 2, (64, 64)) => (1.82, 1.46),
-        (Loads::Threads, 2, (128, 64)) => (0.97, 3.59),
-        (Loads::Threads, 2, (16, 128)) => (0.931, 3.1),
-        (Loads::Threads, 2, (16, 64)) => (1.43, 1.57),
+        (Loads::Tma, 1, (128, 256)) => (0.595, 3.8),
+        (Loads::Cluster, 1, (128, 256)) => (0.634, 3.42),
+        (Loads::Cluster, 1, (128, 192)) => (0.451, 2.66),
+        (Loads::Cluster, 1, (160, 256)) => (0.756, 5.02),
+        (Loads::Cluster, 2, (128, 256)) => (0.639, 3.21),
+        (Loads::Cluster, 2, (128, 192)) => (0.489, 2.3),
+        (Loads::Cluster, 2, (160, 256)) => (0.796, 5.13),
+        (Loads::Cluster, 4, (128, 256)) => (0.65, 4.18),
+        (Loads::Tma, 1, (128, 192)) => (0.448, 2.47),
+        (Loads::Tma, 1, (176, 128)) => (0.482, 1.99),
+        (Loads::Tma, 1, (144, 128)) => (0.359, 1.7),
+        (Loads::Tma, 1, (128, 128)) => (0.319, 1.97),
+        (Loads::Tma, 1, (128, 64)) => (0.231, 1.22),
+        (Loads::Tma, 1, (64, 128)) => (0.253, 1.57),
+        (Loads::Tma, 1, (96, 64)) => (0.248, 0.919),
+        (Loads::Tma, 1, (64, 64)) => (0.304, 0.841),
+        (Loads::Tma, 1, (32, 64)) => (0.262, 0.57),
+        (Loads::Tma, 1, (16, 64)) => (0.184, 0.422),
+        (Loads::Tma, 2, (128, 256)) => (0.598, 3.44),
+        (Loads::Tma, 2, (128, 192)) => (0.445, 2.45),
+        (Loads::Tma, 2, (112, 256)) => (0.535, 3.16),
+        (Loads::Tma, 2, (144, 256)) => (0.69, 4.74),
+        (Loads::Tma, 2, (208, 128)) => (0.514, 2.43),
+        (Loads::Tma, 2, (176, 128)) => (0.423, 2.41),
+        (Loads::Tma, 2, (144, 128)) => (0.337, 2.43),
+        (Loads::Tma, 2, (256, 64)) => (0.4, 1.5),
+        (Loads::Tma, 2, (128, 128)) => (0.286, 2.01),
+        (Loads::Tma, 2, (144, 64)) => (0.169, 1.38),
+        (Loads::Tma, 2, (64, 128)) => (0.134, 1.5),
+        (Loads::Tma, 2, (96, 64)) => (0.139, 1.25),
+        (Loads::Tma, 2, (64, 64)) => (0.252, 1.12),
+        (Loads::Tma, 2, (32, 64)) => (0.153, 0.746),
+        (Loads::Tma, 2, (16, 64)) => (0.118, 0.588),
+        (Loads::Tma, 4, (128, 256)) => (0.532, 4.76),
+        (Loads::Tma, 4, (256, 128)) => (0.52, 4.16),
+        (Loads::Tma, 4, (128, 128)) => (0.276, 2.64),
+        (Loads::Tma, 4, (128, 64)) => (0.221, 1.44),
+        (Loads::Tma, 4, (64, 128)) => (0.177, 1.87),
+        (Loads::Tma, 4, (64, 64)) => (0.247, 1.22),
+        (Loads::Tma, 4, (16, 64)) => (0.204, 0.0797),
+        (Loads::Tma, 8, (256, 64)) => (1.1, 6.72),
+        (Loads::Tma, 8, (256, 32)) => (0.571, 3.66),
+        (Loads::Threads, 2, (64, 64)) => (1.84, 1.42),
+        (Loads::Threads, 2, (128, 64)) => (0.978, 3.72),
+        (Loads::Threads, 2, (16, 128)) => (0.892, 3.17),
+        (Loads::Threads, 2, (16, 64)) => (1.42, 1.6),
         (Loads::Threads, 2, (16, 16)) => (1.96, 1.72),
-        (Loads::Threads, 4, (32, 32)) => (1.67, 2.04),
-        (Loads::Threads, 8, (64, 64)) => (1.16, 5.52),
-        (Loads::Threads, 8, (64, 32)) => (0.77, 4.28),
-        (Loads::Threads, 8, (32, 32)) => (0.539, 2.83),
-        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.4, 1.89),
-        (Loads::Vector, _, (1, 256) | (256, 1)) => (1.02, 1.75),
-        (Loads::Vector, _, (1, 8) | (8, 1)) => (1.21, 1.87),
-        (Loads::Vector, _, (1, 32) | (32, 1)) => (1.26, 1.87),
+        (Loads::Threads, 4, (32, 32)) => (1.67, 2.02),
+        (Loads::Threads, 8, (64, 64)) => (1.17, 5.54),
+        (Loads::Threads, 8, (64, 32)) => (0.773, 4.3),
+        (Loads::Threads, 8, (32, 32)) => (0.54, 2.84),
+        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.39, 1.92),
+        (Loads::Vector, _, (1, 256) | (256, 1)) => (1.02, 1.77),
+        (Loads::Vector, _, (1, 8) | (8, 1)) => (1.2, 1.9),
+        (Loads::Vector, _, (1, 32) | (32, 1)) => (1.26, 1.89),
         // A shape that was not measured.
         (_, _, (rows, columns)) => {
             let area = (rows * columns) as f64 / (128.0 * 256.0);

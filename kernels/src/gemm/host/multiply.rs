@@ -251,6 +251,10 @@ macro_rules! entry {
     (rows_nt $($rest:tt)*) => { candidate!(gemm_rows_nt Tma (Row, Column) $($rest)*) };
     (half_rows_nn $($rest:tt)*) => { candidate!(gemm_half_rows_nn Tma (Row, Row) $($rest)*) };
     (half_rows_nt $($rest:tt)*) => { candidate!(gemm_half_rows_nt Tma (Row, Column) $($rest)*) };
+    (wide_rows_nn $($rest:tt)*) => { candidate!(gemm_wide_rows_nn Tma (Row, Row) $($rest)*) };
+    (wide_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_rows_nt Tma (Row, Column) $($rest)*) };
+    (cluster_rows_nn $($rest:tt)*) => { candidate!(gemm_cluster_rows_nn Cluster (Row, Row) $($rest)*) };
+    (cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_rows_nt Cluster (Row, Column) $($rest)*) };
     (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };
     (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };
     (ahead_nn $($rest:tt)*) => { candidate!(gemm_ahead_nn Threads (Row, Row) $($rest)*) };

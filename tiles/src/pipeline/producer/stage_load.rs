@@ -254,8 +254,9 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
     #[inline(always)]
     fn are_whole<B: Block>(&self) -> bool {
         let by_columns = const { by_columns::<T, R, C, B>(CHUNK_BYTES) };
-        let (rows, columns) =
-            const { (<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32) };
+        let (rows, columns) = const {
+            (Self::GEOMETRY.rows as u32, (Self::GEOMETRY.panels * Self::GEOMETRY.panel_columns()) as u32)
+        };
         let layout = &self.matrix.layout;
         // Coordinates are at most a tile above `BEYOND`. Without branches: see `StageLoad::start`.
         by_columns
@@ -321,15 +322,17 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
 
 /// The number of 16-byte chunks in a row of a tile, and in the tile.
 pub(crate) const fn chunks<T: Element, R: Dimension, C: Dimension>() -> (usize, usize) {
-    let row = <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / CHUNK_BYTES;
-    (row, row * <R::Count as PowerOfTwo>::COUNT)
+    let geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
+    let row = geometry.panels * geometry.panel_bytes / CHUNK_BYTES;
+    (row, row * geometry.rows)
 }
 
 /// Whether the block's threads copy whole rows at once, so that each thread copies a column of units of `unit` bytes.
 pub(crate) const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>(unit: usize) -> bool {
-    let row = <C::Count as PowerOfTwo>::COUNT * size_of::<T::Bits>() / unit;
+    let geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
+    let row = geometry.panels * geometry.panel_bytes / unit;
     let threads = <B::Threads as PowerOfTwo>::COUNT;
-    row <= threads && threads <= row * <R::Count as PowerOfTwo>::COUNT
+    row <= threads && threads.is_multiple_of(row) && (row * geometry.rows).is_multiple_of(threads)
 }
 
 impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
