@@ -155,9 +155,9 @@ padded_rows! {
         <f16, f32, f16, 176, 128, 64> if warpgroups, <bf16, f32, bf16, 208, 128, 64> if warpgroups,
         <f16, f32, f32, 224, 128, 64> if warpgroups, <f16, f32, f16, 240, 128, 64> if warpgroups
     );
-    /// Both operands are K-major; a warpgroup of 128 columns, and panels of 16 rows.
+    /// Both operands are K-major; panels of 16 rows. Powers of two are stored by threads.
     padded_rows_of_panels [128, 32, 1 x 16]: row [N, K], (
-        <f16, f32, f16, 80, 128, 64> if warpgroups, <bf16, f32, bf16, 64, 128, 64>
+        <f16, f32, f16, 80, 64, 64> if warpgroups, <bf16, f32, bf16, 64, 64, 64> if warpgroups
     );
     /// Both operands are K-major; two warpgroups of 128 columns, and panels of 32 rows.
     padded_wide_rows [256, 128, 2 x 32]: row [N, K], (

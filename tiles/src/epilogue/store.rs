@@ -66,8 +66,10 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
             // SAFETY: all threads of the warp run this alike. The assembler cannot know that a loop over tiles keeps warps
             // together. Behind a barrier it knows, and computes addresses once for a warp.
             unsafe { threads::warp_barrier() };
-            // Where the sides of a tile are no powers of two, counts are quotients. Computed for each tile they take no registers between tiles.
-            let counts = if const { S::ROWS.is_power_of_two() && S::COLUMNS.is_power_of_two() } {
+            // Where the sides of a tile are no powers of two, counts are quotients. Computed for each tile they take no registers between tiles, of
+            // which the large tiles of warpgroups leave none.
+            let counts = if const { !WARPGROUPS || S::ROWS.is_power_of_two() && S::COLUMNS.is_power_of_two() }
+            {
                 counts
             } else {
                 of_groups::<B>(self.counts_of([self.rows(), self.columns()].map(execution::rematerialise)))
