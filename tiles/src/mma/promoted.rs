@@ -78,7 +78,7 @@ unsafe fn add_part<'k, P: Pair<'k>>(
     let mut part = unset::<P::C, PartRegisters<'k, P>>();
     let own = core::ptr::from_mut(&mut part).cast();
     // SAFETY: all threads of the block run this alike, and warpgroups have this multiplication, by the same contract. A block of 64 rows has
-    // `columns / 2` registers a thread. They are not read before all multiplications are done. The stages are lent for longer.
+    // `columns / 2` registers a thread. They are not read before all multiplications are done. The stages are lent for longer. Operand B has 8 bits and is K-major, so that any multiple of 8 columns is a block.
     unsafe {
         warpgroup::fence();
         let block = [row_block, column / PART_UNIT];
