@@ -26,12 +26,10 @@ RING_BYTES, MOST_STAGES, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 8, 12
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "launch", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
-             "beside_lines", "short_pieces_bandwidth", "stream_k_bandwidth", "unaligned_row", "outside", "unaligned_result", "unaligned_result_of_threads",
+             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "unaligned_row", "outside", "unaligned_result", "unaligned_result_of_threads",
              "unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth"]
-# The kernels, as benches/library/src/gemm.rs numbers them.
-LOADS = ["Tma", "Threads", "Vector", "Cluster"]
-# Those that TMA feeds.
-BY_TMA = {0, 3}
+# The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
+LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 4])": 14, "Cluster([2, 2])": 22}
 # The tiles of a vector kernel that are loaded at a time, their elements, and the most dot products of such a tile.
 TILES, TILE, MOST_DOTS = 3, 2048, 32
 # Plans that take longer than so many times the fastest plan's time do not matter.
@@ -65,7 +63,7 @@ class Product:
         # Whether threads load the elements of an operand one by one, as in call.rs; kernels of dot products load words.
         self.one_by_one = [pitch * self.bytes % 8 > 0 for pitch in pitches]
         self.beside_words = [pitch * self.bytes % 4 > 0 for pitch in pitches]
-        self.aligned = [packed > 0 or pitch * self.bytes % STEP_BYTES == 0 for pitch, packed in zip(pitches, self.packed)]
+        self.row_alignment = [128 if packed else math.gcd(pitch * self.bytes, 128) for pitch, packed in zip(pitches, self.packed)]
 
     def tile(self, plan):
         """What the costs of a tile depend on."""
@@ -95,15 +93,21 @@ class Product:
         may = may and math.ceil(depth * self.bytes / STEP_BYTES) <= stages
         return may and rows <= tile_rows, may and columns <= tile_columns
 
+    def beside_lines(self, of_a, of_b):
+        """The sums of these numbers of operands whose rows begin at multiples of 16, of 32 and of 64 bytes, but not of more."""
+        return [sum(number for number, alignment in zip((of_a, of_b), self.row_alignment) if alignment in which)
+                for which in ((1, 2, 4, 8, 16), (32,), (64,))]
+
     def loaded_bytes(self, plan):
         """The bytes of `loaded_bytes` of model.rs, and those of rows beside lines among them."""
         (rows, columns, depth), (tile_rows, tile_columns, *_) = self.sizes, plan
-        side, (a_stays, b_stays) = min(BOX_ROWS, tile_rows), self.stay(plan)
-        lines = ((not a_stays) * math.ceil(rows / side) * side * math.ceil(columns / tile_columns),
-                 (not b_stays) * math.ceil(columns / BOX_ROWS) * BOX_ROWS * math.ceil(rows / tile_rows / cluster_rows(plan)))
+        of_a, of_b = min(BOX_ROWS, tile_rows), min(BOX_ROWS, tile_columns)
+        a_stays, b_stays = self.stay(plan)
+        down, across = cluster(plan)
+        lines = ((not a_stays) * math.ceil(rows / of_a) * of_a * math.ceil(columns / tile_columns / across),
+                 (not b_stays) * math.ceil(columns / of_b) * of_b * math.ceil(rows / tile_rows / down))
         steps = max(1, math.ceil(depth * self.bytes / STEP_BYTES))
-        beside = sum(count for count, is_aligned in zip(lines, self.aligned) if not is_aligned)
-        return sum(lines) * steps * STEP_BYTES, beside * steps * STEP_BYTES
+        return [count * steps * STEP_BYTES for count in (sum(lines), *self.beside_lines(*lines))]
 
     def steps_outside(self, plan):
         """`steps_outside` of model.rs."""
@@ -123,9 +127,14 @@ class Product:
                    0.0 if b_stays else at_an_end(self.read[1] == "t", columns, tile_columns))
 
 
-def cluster_rows(plan):
-    """`cluster_rows` of plan.rs."""
-    return 2 if plan[2] == 3 else 1
+def cluster(plan):
+    """`cluster` of plan.rs."""
+    return divmod(plan[2], 10) if plan[2] > 2 else (1, 1)
+
+
+def multiprocessors(plan):
+    """`multiprocessors` of plan.rs."""
+    return MULTIPROCESSORS * 10 // 11 if math.prod(cluster(plan)) > 2 else MULTIPROCESSORS
 
 
 class Plans:
@@ -154,7 +163,7 @@ class Plans:
         """A plan's numbers: counts, and megabytes."""
         tile_rows, tile_columns, loads, cut = plan
         rows, columns, depth = product.sizes
-        by_tma, cluster = loads in BY_TMA, cluster_rows(plan)
+        by_tma, (down, across) = loads not in (LOADS["Threads"], LOADS["Vector"]), cluster(plan)
         compact = loads == 0 and tile_rows <= COMPACT and tile_columns <= COMPACT
         resident, usual = 1 + compact, 1 + compact if by_tma else 4
         if loads == 1:
@@ -162,12 +171,13 @@ class Plans:
         elif loads == 2:
             resident = usual
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
-        count = cluster * math.ceil(rows / tile_rows / cluster) * math.ceil(columns / tile_columns)
+        count = down * math.ceil(rows / tile_rows / down) * across * math.ceil(columns / tile_columns / across)
         full, rest = divmod(count, MULTIPROCESSORS)
         # Kernels with other tiles copy elements of 16 bits ahead: `copies_ahead` of model.rs.
         one_by_one = loads == 1 and (tile_rows, tile_columns) not in [(128, 64), (16, 128)]
         pieces = product.bytes_of_short_pieces(plan) if (loads, tile_rows, tile_columns) == (1, 16, 16) else 0
-        loaded, beside = [1e-6 * count * by_tma for count in product.loaded_bytes(plan)]
+        loaded, *beside = [1e-6 * count * by_tma for count in product.loaded_bytes(plan)]
+        beside_lines = [usual * by_tma * count for count in product.beside_lines(tile_rows / across, tile_columns / down)]
         # `stream_k_blocks` of plan.rs.
         sharing = min(MULTIPROCESSORS, max(rest, math.isqrt(rest * steps * STEPS_OF_PARTIAL_SUMS)))
         launches, sums, splits = 0, 0, 0
@@ -184,13 +194,13 @@ class Plans:
             transposed_b=loads == 1 and product.order[1] == "t" and columns > 1,
             unaligned_vectors=loads == 2 and max(tile_rows, tile_columns) > MOST_DOTS and product.one_by_one[tile_rows == 1],
             unaligned_dots=loads == 2 and max(tile_rows, tile_columns) <= MOST_DOTS and product.beside_words[tile_rows == 1],
-            resident=resident, usual=usual, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0,
+            multiprocessors=multiprocessors(plan), resident=resident, usual=usual, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0,
             full=full * MULTIPROCESSORS,
             last_steps=math.ceil(rest * steps / max(1, sharing)),
             again=rest * (tile_rows + tile_columns) * depth * product.bytes * 1e-6 * (cut < 0),
-            unaligned_rows=usual * by_tma * (tile_rows * (not product.aligned[0]) + tile_columns / cluster * (not product.aligned[1])),
+            unaligned_rows=beside_lines[0], unaligned_rows_by_32=beside_lines[1], unaligned_rows_by_64=beside_lines[2],
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
-            loaded=loaded, beside=beside, pieces=pieces * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
+            loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
             unaligned_elements=usual * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
             packs=len(packs), packed=2e-6 * sum(packs), launches=launches, sums=sums * 1e-6, splits=splits)
 
@@ -225,32 +235,36 @@ class Model:
 
         for name in ("unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
             step = step * factor(name)
-        step = larger(step, constant.unaligned_row * plans.unaligned_rows)
+        def beside_lines(name):
+            parts = ("", 1), ("_by_32", constant.beside_lines_by_32), ("_by_64", constant.beside_lines_by_64)
+            return sum(part * getattr(plans, name + which) for which, part in parts)
+
+        step = larger(step, constant.unaligned_row * beside_lines("unaligned_rows"))
         unaligned_result = numpy.where(plans.by_tma, constant.unaligned_result, constant.unaligned_result_of_threads)
         tile = tile + constant.outside * plans.outside + unaligned_result * plans.unaligned_elements
 
         def waves(tiles, one):
             """The time of tiles that take `one` each where blocks share a multiprocessor."""
-            full, rest = numpy.divmod(tiles, MULTIPROCESSORS * plans.resident)
+            full, rest = numpy.divmod(tiles, plans.multiprocessors * plans.resident)
 
             def share(blocks):
                 others = (blocks - 1) / numpy.maximum(plans.usual - 1, 1)
                 return numpy.where(plans.usual > 1, constant.alone + (1 - constant.alone) * others, 1)
 
-            return (full * share(plans.resident) + numpy.where(rest > 0, share(numpy.ceil(rest / MULTIPROCESSORS)), 0)) * one
+            return (full * share(plans.resident) + numpy.where(rest > 0, share(numpy.ceil(rest / plans.multiprocessors)), 0)) * one
 
         one = larger(plans.steps * step + tile, plans.usual * plans.operands / plans.tiles / constant.sm_bandwidth)
         compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), one)
         last = waves(numpy.full_like(plans.tiles, MULTIPROCESSORS), plans.last_steps * step + 2 * tile)
         compute = compute + numpy.where(plans.is_stream_k, larger(last, plans.again / constant.stream_k_bandwidth), 0)
-        delivered = (plans.loaded + constant.beside_lines * plans.beside) / constant.cache_bandwidth
-        memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, delivered / MULTIPROCESSORS)
+        delivered = (plans.loaded + constant.beside_lines * beside_lines("beside")) / constant.cache_bandwidth
+        memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, delivered / plans.multiprocessors)
         one_by_one = numpy.maximum(factor("unaligned_a"), factor("unaligned_b"))
         memory = larger(memory, plans.pieces * one_by_one / constant.short_pieces_bandwidth)
         # The memory's time that the last wave does not use.
-        rest, each = plans.tiles % (MULTIPROCESSORS * plans.resident), plans.operands / plans.tiles
-        unused = numpy.ceil(rest / MULTIPROCESSORS) * each / constant.sm_bandwidth - rest * each / constant.bandwidth
-        has_waves = (plans.tiles > MULTIPROCESSORS * plans.resident) & numpy.logical_not(plans.is_stream_k)
+        rest, each = plans.tiles % (plans.multiprocessors * plans.resident), plans.operands / plans.tiles
+        unused = numpy.ceil(rest / plans.multiprocessors) * each / constant.sm_bandwidth - rest * each / constant.bandwidth
+        has_waves = (plans.tiles > plans.multiprocessors * plans.resident) & numpy.logical_not(plans.is_stream_k)
         memory = memory + numpy.where(has_waves, numpy.maximum(unused, 0), 0)
         packing = plans.packs * constant.pack + plans.packed / constant.bandwidth
         return (constant.start * plans.by_tma + larger(compute, memory) + packing + plans.launches * constant.launch
@@ -301,9 +315,9 @@ def committed():
         constants[name] = value * 1e-6 if "bandwidth" in name else value
     number = r"([\d.]+)"
     shape = r"\((\d+), (\d+)\)"
-    costs = re.findall(rf"\(Loads::(\w+), (\d|_), {shape}(?: \| {shape})?\) => \({number}, {number}\)", text)
+    costs = re.findall(rf"\(Loads::([^_]*?), (\d|_), {shape}(?: \| {shape})?\) => \({number}, {number}\)", text)
     return constants, {
-        (int(size) if size != "_" else 2, LOADS.index(loads), int(rows), int(columns)): (float(step), float(tile))
+        (int(size) if size != "_" else 2, LOADS[loads], int(rows), int(columns)): (float(step), float(tile))
         for loads, size, rows, columns, _, _, step, tile in costs}
 
 
@@ -323,8 +337,9 @@ def main():
     constants, costs = model.read(logarithms)
     for name, value in constants.items():
         print(f"{name} {value:.3g}")
+    names = {number: name for name, number in LOADS.items()}
     for (size, loads, rows, columns), (step, tile) in costs.items():
-        print(f"(Loads::{LOADS[loads]}, {size}, ({rows}, {columns})) => ({step:.3g}, {tile:.3g}),")
+        print(f"(Loads::{names[loads]}, {size}, ({rows}, {columns})) => ({step:.3g}, {tile:.3g}),")
     chosen = model.chosen(logarithms, plans)
     report("after", products, chosen, plans.fastest)
     estimated = model.microseconds(logarithms, plans)

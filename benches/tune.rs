@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use cuda_tiles::element::{Element, bf16, f8e4m3, f16, tf32};
 use cuda_tiles_host::{Device, Error, Result, Tensor, TensorView, Timer};
-use cuda_tiles_kernels::gemm::{Bits, Gemm, Loads, Multiply, Plan};
+use cuda_tiles_kernels::gemm::{Bits, Gemm, Multiply, Plan};
 use cuda_tiles_suite::kernels::KERNELS;
 
 /// Plans that are measured thoroughly.
@@ -161,12 +161,6 @@ struct Best {
 impl Best {
     fn line(&self) -> String {
         let Plan { loads, rows, columns, decomposition } = self.plan;
-        let loads = match loads {
-            Loads::Tma => "tma",
-            Loads::Cluster => "cluster",
-            Loads::Threads => "threads",
-            Loads::Vector => "vector",
-        };
         format!("{},{loads},{rows},{columns},{decomposition},{:.2}", self.key, self.microseconds)
     }
 }

@@ -9,7 +9,8 @@ use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Artifact, Device, Grid, Launch, Tensor};
 use cuda_tiles_operation_tests::streams::KERNELS;
 use cuda_tiles_test_streams::clusters::{
-    product_by_cluster_of_columns, product_by_cluster_of_rows, read_unequally_in_clusters,
+    product_by_cluster_of_columns, product_by_cluster_of_four_columns, product_by_cluster_of_rows,
+    product_by_cluster_of_rows_and_columns, read_unequally_in_clusters, read_unequally_in_clusters_of_four,
 };
 use cuda_tiles_test_streams::consumers::{product_by_two, read_unequally};
 use cuda_tiles_test_streams::pipelines::{self, add_in_order, chained, gated, sum_of_pages, two_products};
@@ -544,7 +545,7 @@ fn blocks_that_share_a_producer_and_differ() {
     }
 }
 
-/// Blocks of a cluster share the tiles of one operand. The last cluster of a row or a column has a block without a tile, if their number is odd.
+/// Blocks of a cluster share the tiles of one operand or of both. The last cluster of a row or a column has blocks without a tile, if their number is odd.
 #[test]
 fn clusters_of_blocks() {
     for device in devices_with_warpgroups() {
@@ -565,6 +566,12 @@ fn clusters_of_blocks() {
             let (x, w, mut y, expected, what) = product(&mut random, depth);
             product_by_cluster_of_rows.launch(device, clusters, (&x, &w, &mut y)).unwrap();
             expected.check(&y, &what);
+            let mut y = Tensor::poisoned(device, expected.shape).unwrap();
+            product_by_cluster_of_rows_and_columns.launch(device, clusters, (&x, &w, &mut y)).unwrap();
+            expected.check(&y, &format!("rows and columns of blocks, {what}"));
+            let mut y = Tensor::poisoned(device, expected.shape).unwrap();
+            product_by_cluster_of_four_columns.launch(device, clusters, (&x, &w, &mut y)).unwrap();
+            expected.check(&y, &format!("four columns of blocks, {what}"));
             let (x, w, mut y, expected, what) = product(&mut random, depth.min(64));
             product_by_cluster_of_columns.launch(device, clusters, (&x, &w, &mut y)).unwrap();
             expected.check(&y, &what);
@@ -572,7 +579,7 @@ fn clusters_of_blocks() {
     }
 }
 
-/// Blocks of a cluster end early, the first one or the second one, and neither reads all loads, of which there is no end.
+/// Blocks of a cluster end early, each of them once, and none reads all loads, of which there is no end.
 #[test]
 fn clusters_of_blocks_that_differ() {
     for device in devices_with_warpgroups() {
@@ -590,6 +597,32 @@ fn clusters_of_blocks_that_differ() {
                 (0..counts[block]).map(|k| x.at(0, tile(k), j)).sum()
             };
             Matrices::filled([1, 5 * 64, 16], sum).check(&y, &format!("{counts:?} steps on {device}"));
+        }
+        let units = Matrices::filled([1, 16, 32], |_, i, j| if i == j % 16 { 1 + j as i64 / 16 } else { 0 });
+        let units = units.padded(device);
+        let clusters_of_four = [
+            [20, 20, 20, 20],
+            [0, 0, 0, 0],
+            [20, 3, 0, 7],
+            [0, 20, 1, 0],
+            [1, 0, 20, 2],
+            [5, 6, 7, 20],
+            [2, 1, 3, 4],
+            [3, 19, 4, 19],
+        ];
+        for counts in clusters_of_four {
+            // Six clusters. The last ones of a row and of a column have blocks without a tile.
+            let mut y = Tensor::poisoned(device, [1, 5 * 64, 48]).unwrap();
+            let numbers = u32::from_le_bytes(counts);
+            let arguments = (&x_on_device, &units, &mut y, numbers);
+            read_unequally_in_clusters_of_four.launch(device, 6, arguments).unwrap();
+            let sum = |_, i: usize, j: usize| {
+                let (row, column) = (i / 64 % 2, j / 16 % 2);
+                let tile = |k: u8| (2 * usize::from(k) + row) * 64 + i % 64;
+                let count = counts[2 * row + column];
+                (0..count).map(|k| x.at(0, tile(k), j % 16) * (1 + column as i64)).sum()
+            };
+            Matrices::filled([1, 5 * 64, 48], sum).check(&y, &format!("{counts:?} steps on {device}"));
         }
     }
 }

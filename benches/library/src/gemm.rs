@@ -120,7 +120,7 @@ impl ProductPlan {
             Loads::Tma => 0,
             Loads::Threads => 1,
             Loads::Vector => 2,
-            Loads::Cluster => 3,
+            Loads::Cluster([rows, columns]) => (10 * rows + columns) as u32,
         };
         Self { rows: plan.rows as u32, columns: plan.columns as u32, loads, cut }
     }
@@ -131,7 +131,7 @@ impl ProductPlan {
                 0 => Loads::Tma,
                 1 => Loads::Threads,
                 2 => Loads::Vector,
-                _ => Loads::Cluster,
+                blocks => Loads::Cluster([blocks as usize / 10, blocks as usize % 10]),
             },
             rows: self.rows as usize,
             columns: self.columns as usize,

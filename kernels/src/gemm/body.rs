@@ -74,8 +74,8 @@ pub trait LoadOperandA<M: Dimension, K: Dimension, B: Block>: Copy + Send + 'sta
     fn steps(&self) -> u32;
     /// Tile `k` of row `i` of tiles, in matrix `batch`; [`kept`](LoadTile::kept) if its stage has it.
     fn tile(&self, batch: u32, i: u32, k: u32, is_kept: bool) -> Self::Tile;
-    /// The tile of the first block of a cluster whose blocks have rows of their own: see [`LoadTile::for_each_block`].
-    fn for_each_block(tile: Self::Tile) -> Self::Tile;
+    /// The tile of the first block of a cluster, of which each row or column of blocks has other rows: see [`LoadTile::for_each_block`].
+    fn for_each_block<const BLOCKS: usize>(tile: Self::Tile) -> Self::Tile;
     /// The operand that a stage holds.
     fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k>;
 }
@@ -102,8 +102,8 @@ pub trait LoadOperandB<K: Dimension, N: Dimension>: Copy + Send + 'static {
     fn tile_columns(&self) -> u32;
     /// Tile `k` of column `j` of tiles, in matrix `batch`; [`kept`](LoadTile::kept) if its stage has it.
     fn tile(&self, batch: u32, j: u32, k: u32, is_kept: bool) -> Self::Tile;
-    /// The tile of the first block of a cluster whose blocks have columns of their own: see [`LoadTile::for_each_block`].
-    fn for_each_block(tile: Self::Tile) -> Self::Tile;
+    /// The tile of the first block of a cluster, of which each row or column of blocks has other columns: see [`LoadTile::for_each_block`].
+    fn for_each_block<const BLOCKS: usize>(tile: Self::Tile) -> Self::Tile;
     /// The operand that a stage holds.
     fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k>;
 }
@@ -132,8 +132,8 @@ macro_rules! load_operand_a {
                 $tiles.tile_of(batch, $row, $column).$unset().kept(is_kept)
             }
             #[inline(always)]
-            fn for_each_block(tile: LoadTile<T, $shape>) -> LoadTile<T, $shape> {
-                tile.for_each_block::<$axis>()
+            fn for_each_block<const BLOCKS: usize>(tile: LoadTile<T, $shape>) -> LoadTile<T, $shape> {
+                tile.for_each_block::<BLOCKS, $axis>()
             }
             #[inline(always)]
             fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
@@ -174,8 +174,8 @@ macro_rules! load_operand_b {
                 $tiles.tile_of(batch, $row, $column).$unset().kept(is_kept)
             }
             #[inline(always)]
-            fn for_each_block(tile: LoadTile<T, $shape>) -> LoadTile<T, $shape> {
-                tile.for_each_block::<$axis>()
+            fn for_each_block<const BLOCKS: usize>(tile: LoadTile<T, $shape>) -> LoadTile<T, $shape> {
+                tile.for_each_block::<BLOCKS, $axis>()
             }
             #[inline(always)]
             fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
@@ -244,12 +244,6 @@ pub fn product<B, X, Y, O, M, N, K, E, const STAGES: usize, const WARPGROUPS: us
             tile.store(&mut buffer, result);
         },
     );
-}
-
-/// Whether the blocks of a cluster have different tiles of operands A and B. They share the other operand.
-const fn blocks_differ<B: Block, G: Config>() -> [bool; 2] {
-    let [rows, columns] = [B::CLUSTER[0] > 1, B::CLUSTER[1] > 1];
-    if G::SWAP_AB { [columns, rows] } else { [rows, columns] }
 }
 
 /// Whether kernels with tiles of this shape and results of so many bytes keep an operand in shared memory.
@@ -326,11 +320,12 @@ pub(super) fn gemm_body<B, X, Y, C, O, M, N, P, Q, K, E, const STAGES: usize, G>
             (if a_batches == 1 { 0 } else { batch }, if b_batches == 1 { 0 } else { batch });
         (first..first + count).map(move |k| {
             let (a, b) = (a.tile(a_batch, i, k, a_kept), b.tile(b_batch, j, k, b_kept));
-            let [a_differs, b_differs] = const { blocks_differ::<B, G>() };
-            (
-                if a_differs { X::for_each_block(a) } else { a },
-                if b_differs { Y::for_each_block(b) } else { b },
-            )
+            // Rows of blocks have other rows of `c`, and columns of blocks other columns.
+            if const { G::SWAP_AB } {
+                (X::for_each_block::<1>(a), Y::for_each_block::<0>(b))
+            } else {
+                (X::for_each_block::<0>(a), Y::for_each_block::<1>(b))
+            }
         })
     });
     roles.pipeline(ring, loads, move |cx, mut consumer| {

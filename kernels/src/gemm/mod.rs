@@ -56,8 +56,8 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-// With the kernels of some element types alone, not all of what kernels share has a use.
-#![cfg_attr(not(feature = "gemm"), allow(unused))]
+// With the kernels of some element types alone, not all of what kernels share has a use, and unit tests have no kernels.
+#![cfg_attr(any(test, not(feature = "gemm")), allow(unused))]
 
 #[macro_use]
 mod table;

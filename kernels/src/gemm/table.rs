@@ -21,9 +21,18 @@
 /// Tiles of 192 columns, and those of `rows` kernels, are for GPUs with warpgroups alone: others would multiply 256 columns to use 192 of them.
 ///
 /// Each feature of the crate has the lists of its element types. The macro of a feature adds them to the call, and calls that of the next.
+#[cfg(not(test))]
 macro_rules! gemm_table {
     ($then:ident!($($arguments:tt)*)) => {
         lists_of_f16! { [$then!($($arguments)*)] }
+    };
+}
+
+/// Unit tests need no kernels, which take minutes to compile: the table is empty for them.
+#[cfg(test)]
+macro_rules! gemm_table {
+    ($then:ident!($($arguments:tt)*)) => {
+        $then! { $($arguments)* }
     };
 }
 
@@ -136,16 +145,21 @@ macro_rules! lists_of_f8 {
             [f8e4m3 f8e4m3 f32 f16 split_k]
             nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
             rows_nt 144 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 true, cluster_rows_nt 160 256 128 false, half_rows_nt 96 64 128 true,
-            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
+            cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
+            deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true,
+            narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 bf16 split_k]
             nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
             rows_nt 144 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 true, cluster_rows_nt 160 256 128 false, half_rows_nt 96 64 128 true,
-            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
+            cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
+            deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true,
+            narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 f32 split_k]
             nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            deep_nt 64 128 128 true, narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
+            deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true,
+            narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e5m2 f8e5m2 f32 f16 whole]
             nt 128 256 128 false, nt 128 256 128 true, nt 128 128 128 true,
@@ -239,6 +253,15 @@ macro_rules! instances {
     };
     (cluster_tt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(cluster_tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (cluster_1x4_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_1x4_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(cluster_1x4_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (deep_cluster_1x4_nt $then:tt [$($done:tt)*] ($($types:tt)*); deep_cluster_1x4_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(deep_cluster_1x4_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (deep_cluster_2x2_nt $then:tt [$($done:tt)*] ($($types:tt)*); deep_cluster_2x2_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(deep_cluster_2x2_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
     (deep_nn $then:tt [$($done:tt)*] ($($types:tt)*); deep_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(deep_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);

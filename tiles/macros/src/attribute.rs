@@ -113,11 +113,10 @@ fn cluster(input: ParseStream<'_>) -> Result<[u32; 2]> {
     let brackets = syn::bracketed!(list in input);
     let sizes = list.parse_terminated(<LitInt as Parse>::parse, Token![,])?;
     match sizes.iter().map(LitInt::base10_parse).collect::<Result<Vec<u32>>>()?[..] {
-        [2, 1] => Ok([2, 1]),
-        [1, 2] => Ok([1, 2]),
+        [rows @ (1 | 2 | 4), columns @ (1 | 2 | 4)] if matches!(rows * columns, 2 | 4) => Ok([rows, columns]),
         _ => Err(Error::new(
             brackets.span.join(),
-            "a cluster is two blocks, whose tiles lie one below the other, `[2, 1]`, or side by side, `[1, 2]`",
+            "a cluster is two or four blocks, in rows and columns of tiles: `[2, 1]`, `[1, 2]`, `[4, 1]`, `[2, 2]` or `[1, 4]`",
         )),
     }
 }

@@ -23,7 +23,7 @@ use syn::parse_macro_input;
 /// | `threads` | threads of a block: 32 to 1024, a power of two | 128 |
 /// | `producer` | producer threads beside the consumers: 32, a warp; 64 or 96 for two or three rings; 128, a warpgroup. The first argument is then `roles: WarpRoles` | none |
 /// | `consumers` | how many blocks share the producer threads and the stages, 2 or 3, on GPUs with warpgroups; see [below](#blocks-that-share-a-producer) | 1 |
-/// | `cluster` | two blocks whose producers load together, on GPUs with warpgroups: `[2, 1]`, with tiles one below the other, or `[1, 2]`, side by side; see [below](#clusters) | none |
+/// | `cluster` | rows and columns of two or four blocks whose producers load together, on GPUs with warpgroups: `[2, 1]`, with tiles one below the other, `[1, 2]`, side by side, `[4, 1]`, `[2, 2]` or `[1, 4]`; see [below](#clusters) | none |
 /// | `vector` | neighbouring elements that a thread holds: 1 to 16 | 4 |
 /// | `grid` | grid axes that tell blocks apart: 1 to 3 | 1 |
 /// | `min_blocks` | blocks that a multiprocessor should hold at least | left to the assembler |
@@ -59,14 +59,17 @@ use syn::parse_macro_input;
 ///
 /// With `cluster = [2, 1], targets = warpgroups` two blocks of a GPU run at the same time on neighbouring multiprocessors, and share the tiles that
 /// their producers load. Each tile comes from the L2 cache once for both, and each producer asks for half of it. `LoadTile::for_each_block`
-/// says which tiles are not shared, but one for each block, and has an example.
+/// says which tiles are not shared, but one for each row or column of blocks, and has an example. With `cluster = [2, 2]` the blocks of a row
+/// of the cluster can share the tiles of operand A, and those of a column the tiles of operand B.
 ///
-/// A launch counts clusters: there are twice as many blocks as its grid says. The producers take the tiles of the cluster's first block from
+/// A launch counts clusters: there are as many times more blocks as a cluster has. Of clusters of four not all multiprocessors of a GPU have
+/// one at a time: 120 of 132 on an H200. The producers take the tiles of the cluster's first block from
 /// `tile_indices`, and have the same loads: before the roles split, nothing tells the blocks of a cluster apart. On the CPU each block runs by itself, with
 /// the same results.
 ///
 /// Clusters pay where requests to the L2 cache bound a kernel. *Measured* on an H200 in `f16`: 4096 x 4096 x 4104, whose rows begin beside 128 bytes and
-/// take two requests each, takes 201 µs in tiles of 128 x 256 in place of 284; 4096^3 takes 185 in place of 182.
+/// take two requests each, takes 201 µs in tiles of 128 x 256 in place of 284; 4096^3 takes 185 in place of 182. `[1, 4]` is for few rows: FP8 of
+/// 56 x 9520 x 12112 takes 36 µs in tiles of 64 x 128 in place of 47.
 ///
 /// # Names
 ///

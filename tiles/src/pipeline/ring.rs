@@ -24,10 +24,10 @@ const SPARE_BYTES: [usize; 3] = [17 * 1024, 17 * 1024, 33 * 1024];
 const MOST_AUTOMATIC: usize = 8;
 /// The most stages of a ring.
 const MOST_STAGES: usize = 16;
-/// The bytes that a ring has once: barriers `ended` and `counted`, and words `failed` and `count`.
-const BYTES_ONCE: usize = 24;
-/// The most blocks that share a ring.
-const MOST_CONSUMERS: usize = 3;
+/// The bytes that a ring has once: barriers `ended` and `counted`, word `failed`, and a word `count` for each block of a cluster.
+const BYTES_ONCE: usize = 24 + MOST_CONSUMERS * 4;
+/// The most blocks that share a ring, in a CTA or in a cluster.
+const MOST_CONSUMERS: usize = 4;
 
 /// A ring of `STAGES` stages in shared memory, each with room for the tiles of `P`: a [`SharedTile`](crate::memory::SharedTile)
 /// or a tuple of them.
@@ -169,13 +169,13 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 8 })
     }
 
-    /// A word for the number of stages that the other producer of a cluster has filled.
+    /// A word for the number of stages that the producer of block `block` of a cluster has filled.
     #[inline(always)]
-    pub(crate) fn count(&self) -> Address {
-        threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 12 })
+    pub(crate) fn count(&self, block: u32) -> Address {
+        threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 24 } + block as usize * 4)
     }
 
-    /// The barrier that completes when the other producer of a cluster has stored its [count](Self::count).
+    /// The barrier that completes when the other producers of a cluster have stored their [counts](Self::count).
     #[inline(always)]
     pub(crate) fn counted(&self) -> Address {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 16 })

@@ -44,12 +44,12 @@ pub trait Rings<Loads>: Sized {
     /// One lane of each consumer warp calls it, once, on initialised rings.
     #[doc(hidden)]
     unsafe fn close<B: Block>(&self, consumer: u32);
-    /// Copies the loads of ring `number` into its stages, as the producer of block `block` of a cluster.
+    /// Copies the loads of ring `number` into its stages, as the producer of the block in this row and column of a cluster.
     ///
     /// # Safety
     /// One thread of the CTA calls it for each number, on rings initialised for the blocks of a group of `B`.
     #[doc(hidden)]
-    unsafe fn produce<B: Block>(&self, number: u32, loads: Loads, block: u32);
+    unsafe fn produce<B: Block>(&self, number: u32, loads: Loads, block: [u32; 2]);
 }
 
 macro_rules! rings {
@@ -92,7 +92,7 @@ macro_rules! rings {
 
             #[inline(always)]
             #[track_caller]
-            unsafe fn produce<B: Block>(&self, number: u32, loads: ($($loads,)*), block: u32) {
+            unsafe fn produce<B: Block>(&self, number: u32, loads: ($($loads,)*), block: [u32; 2]) {
                 $(
                     if number == $number {
                         // SAFETY: the same contract.

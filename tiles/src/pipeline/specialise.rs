@@ -161,7 +161,7 @@ impl<B: Block> WarpRoles<B> {
                 }
                 let number = warp - B::CONSUMERS * warps;
                 if number < R::COUNT && barriers::elect_sync() {
-                    producers.produce::<B>(number, loads, cx.block_of_cluster());
+                    producers.produce::<B>(number, loads, cx.tile_of_cluster());
                     // Until here the blocks of a cluster arrive at each other's barriers. The other lanes have exited, and the barrier does not wait for
                     // them. If they met this one again, `ptxas` would let it yield to them in each step.
                     if const { B::CLUSTER_SIZE > 1 } {

@@ -98,13 +98,18 @@ const PIECE_BYTES: usize = 8;
 /// Threads copy words of so many bytes ahead.
 const WORD_BYTES: usize = 4;
 
+/// The greatest power of two that divides `pitch`, in bytes, up to [`LINE_BYTES`].
+fn alignment(pitch: usize) -> usize {
+    1 << pitch.trailing_zeros().min(LINE_BYTES.trailing_zeros())
+}
+
 /// How an operand lies in memory.
 #[derive(Clone, Copy)]
 struct Storage {
     /// Whether TMA reads it row-major, and whether column-major.
     read_by_tma: [bool; 2],
-    /// Whether rows begin at multiples of 128 bytes as it lies in memory, read row-major, and read column-major.
-    in_lines: [bool; 2],
+    /// The bytes, up to a line's, at whose multiples its rows begin, read row-major, and read column-major.
+    row_alignment: [usize; 2],
     /// Whether threads load its elements one by one: its rows, as it lies in memory, do not begin at multiples of [`PIECE_BYTES`].
     one_by_one: bool,
     /// Whether its rows, as it lies in memory, begin at multiples of [`WORD_BYTES`].
@@ -130,7 +135,7 @@ impl Storage {
         let in_words = |step: usize| (step * bytes).is_multiple_of(WORD_BYTES);
         Ok(Self {
             read_by_tma: [x.is_streamable(), x.permute([0, 2, 1])?.is_streamable()],
-            in_lines: [down, right].map(|pitch| (pitch * bytes).is_multiple_of(LINE_BYTES)),
+            row_alignment: [down, right].map(|pitch| alignment(pitch * bytes)),
             one_by_one: pitch.is_none_or(|pitch| !(pitch * bytes).is_multiple_of(PIECE_BYTES)),
             in_words: x.is_aligned(WORD_BYTES)
                 && pitch.is_some_and(in_words)
@@ -249,7 +254,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             a: a_major,
             b: b_major,
             packed_bytes: [0; 2],
-            in_lines: [false; 2],
+            row_alignment: [1; 2],
             in_place: a_storage.in_place.zip(b_storage.in_place).map(|(a, b)| [a, b]),
             one_by_one: [a_storage, b_storage].map(|storage| storage.one_by_one),
             in_words: [a_storage, b_storage].map(|storage| storage.in_words),
@@ -272,11 +277,12 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
                 if a_storage.is_read_by_tma(a_major) { 0 } else { bytes_of(a) },
                 if b_storage.is_read_by_tma(b_major) { 0 } else { bytes_of(b) },
             ];
-            let in_lines = [
-                bytes[0] > 0 || a_storage.in_lines[a_major as usize],
-                bytes[1] > 0 || b_storage.in_lines[b_major as usize],
+            // Copies of rows that are long enough to matter begin at lines.
+            let row_alignment = [
+                if bytes[0] > 0 { LINE_BYTES } else { a_storage.row_alignment[a_major as usize] },
+                if bytes[1] > 0 { LINE_BYTES } else { b_storage.row_alignment[b_major as usize] },
             ];
-            Problem { a: a_major, b: b_major, packed_bytes: bytes, in_lines, ..problem }
+            Problem { a: a_major, b: b_major, packed_bytes: bytes, row_alignment, ..problem }
         };
         let mut problems: Vec<Problem> = storages.map(packed).collect();
         problems.sort_by_key(|problem| problem.packed_bytes.into_iter().sum::<usize>());

@@ -153,7 +153,9 @@ where
     /// The blocks of a launch, of which a cluster counts as one: as many as the multiprocessors take at once, and at most one for each group of
     /// tiles.
     fn blocks(&self, groups: usize) -> u32 {
-        let most = self.stream.device().multiprocessors() * self.plan.resident_blocks();
-        (most as usize / self.plan.loads.cluster_rows()).clamp(1, groups.max(1)) as u32
+        let multiprocessors = self.plan.loads.multiprocessors(self.stream.device().multiprocessors());
+        let most = multiprocessors * self.plan.resident_blocks();
+        let [rows, columns] = self.plan.loads.cluster();
+        (most as usize / (rows * columns)).clamp(1, groups.max(1)) as u32
     }
 }

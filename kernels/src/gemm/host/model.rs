@@ -12,49 +12,53 @@ use crate::gemm::body::keeps;
 use crate::gemm::vector::{TILE, TILES};
 
 /// The start of a launch, for kernels that TMA feeds.
-const START: f64 = 2.28;
+const START: f64 = 2.38;
 /// A second pass or a data-parallel launch before it.
-const LAUNCH: f64 = 2.15;
+const LAUNCH: f64 = 2.13;
 /// A launch that packs an operand.
-const PACK: f64 = 1.12;
+const PACK: f64 = 1.1;
 /// A partial sum of a tile, in the second pass.
-const PARTIAL_SUM: f64 = 0.0202;
+const PARTIAL_SUM: f64 = 0.0199;
 /// Bytes of operands that memory moves in a microsecond.
-const BANDWIDTH: f64 = 3.63e6;
+const BANDWIDTH: f64 = 3.64e6;
 /// Bytes of the result.
-const RESULT_BANDWIDTH: f64 = 3.26e6;
+const RESULT_BANDWIDTH: f64 = 3.38e6;
 /// Bytes of partial sums.
-const PARTIAL_SUMS_BANDWIDTH: f64 = 2.55e6;
+const PARTIAL_SUMS_BANDWIDTH: f64 = 2.53e6;
 /// Bytes that the L2 cache delivers to a multiprocessor, those that its tiles load, if all of them load.
-const CACHE_BANDWIDTH: f64 = 0.0976e6;
+const CACHE_BANDWIDTH: f64 = 0.097e6;
 /// The bytes that it delivers besides for each byte of rows that do not begin at multiples of 128 bytes. Such a row takes two requests.
-const BESIDE_LINES: f64 = 0.868;
+const BESIDE_LINES: f64 = 1.4;
+/// The parts of these costs, and of [`UNALIGNED_ROW`], where rows begin at multiples of 32 bytes, of which a quarter begins at lines, and at multiples of
+/// 64 bytes, of which a half does.
+const BESIDE_LINES_BY_32: f64 = 0.328;
+const BESIDE_LINES_BY_64: f64 = 0.139;
 /// Bytes of operands for stream-K. Blocks with different k steps of a tile do not share them in the L2 cache.
-const STREAM_K_BANDWIDTH: f64 = 8.3e6;
+const STREAM_K_BANDWIDTH: f64 = 8.4e6;
 /// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes.
-const UNALIGNED_ROW: f64 = 8.92e-4;
+const UNALIGNED_ROW: f64 = 0.00104;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
-const OUTSIDE: f64 = 0.033;
+const OUTSIDE: f64 = 0.0395;
 /// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
-const UNALIGNED_RESULT: f64 = 5.67e-5;
+const UNALIGNED_RESULT: f64 = 5.89e-5;
 /// The same for kernels whose threads load.
-const UNALIGNED_RESULT_OF_THREADS: f64 = 8.06e-5;
+const UNALIGNED_RESULT_OF_THREADS: f64 = 8.17e-5;
 /// The factors of k steps of operands A and B whose elements threads load one by one.
 const UNALIGNED_A: f64 = 1.1;
 const UNALIGNED_B: f64 = 1.32;
 /// The factors of k steps of operands A and B that are stored as their transposes, for kernels whose threads load.
 const TRANSPOSED_A: f64 = 1.12;
-const TRANSPOSED_B: f64 = 1.05;
+const TRANSPOSED_B: f64 = 1.06;
 /// The factor of k steps of a matrix whose elements threads load one by one, for products with a vector: of rows that are added up, and of dot
 /// products.
-const UNALIGNED_VECTORS: f64 = 1.72;
+const UNALIGNED_VECTORS: f64 = 1.73;
 const UNALIGNED_DOTS: f64 = 1.59;
 /// Bytes of MN-major operands that threads load for tiles of 16 x 16: pieces of rows of 32 bytes.
-const SHORT_PIECES_BANDWIDTH: f64 = 2.05e6;
+const SHORT_PIECES_BANDWIDTH: f64 = 2.04e6;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
-const ALONE: f64 = 0.591;
+const ALONE: f64 = 0.589;
 /// Bytes of operands that memory moves to a multiprocessor.
-const SM_BANDWIDTH: f64 = 0.0983e6;
+const SM_BANDWIDTH: f64 = 0.0964e6;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
 /// The least time of a k step without `wgmma`, for each element of a tile that is smaller than the largest ones: that of tiles of 128 x 128 in the
@@ -85,61 +89,66 @@ type Costs = (f64, f64);
 /// The costs of tiles of these rows and columns, of operands of so many bytes.
 fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
     match (loads, bytes, tile) {
-        (Loads::Tma, 1, (128, 256)) => (0.595, 3.8),
-        (Loads::Cluster, 1, (128, 256)) => (0.634, 3.42),
-        (Loads::Cluster, 1, (128, 192)) => (0.451, 2.66),
-        (Loads::Cluster, 1, (160, 256)) => (0.756, 5.02),
-        (Loads::Cluster, 2, (128, 256)) => (0.639, 3.21),
-        (Loads::Cluster, 2, (128, 192)) => (0.489, 2.3),
-        (Loads::Cluster, 2, (160, 256)) => (0.796, 5.13),
-        (Loads::Cluster, 4, (128, 256)) => (0.65, 4.18),
-        (Loads::Tma, 1, (128, 192)) => (0.448, 2.47),
-        (Loads::Tma, 1, (176, 128)) => (0.482, 1.99),
-        (Loads::Tma, 1, (144, 128)) => (0.359, 1.7),
-        (Loads::Tma, 1, (128, 128)) => (0.319, 1.97),
-        (Loads::Tma, 1, (128, 64)) => (0.231, 1.22),
-        (Loads::Tma, 1, (64, 128)) => (0.253, 1.57),
-        (Loads::Tma, 1, (96, 64)) => (0.248, 0.919),
-        (Loads::Tma, 1, (64, 64)) => (0.304, 0.841),
-        (Loads::Tma, 1, (32, 64)) => (0.262, 0.57),
-        (Loads::Tma, 1, (16, 64)) => (0.184, 0.422),
-        (Loads::Tma, 2, (128, 256)) => (0.598, 3.44),
-        (Loads::Tma, 2, (128, 192)) => (0.445, 2.45),
-        (Loads::Tma, 2, (112, 256)) => (0.535, 3.16),
-        (Loads::Tma, 2, (144, 256)) => (0.69, 4.74),
-        (Loads::Tma, 2, (208, 128)) => (0.514, 2.43),
-        (Loads::Tma, 2, (176, 128)) => (0.423, 2.41),
-        (Loads::Tma, 2, (144, 128)) => (0.337, 2.43),
-        (Loads::Tma, 2, (256, 64)) => (0.4, 1.5),
-        (Loads::Tma, 2, (128, 128)) => (0.286, 2.01),
-        (Loads::Tma, 2, (144, 64)) => (0.169, 1.38),
-        (Loads::Tma, 2, (64, 128)) => (0.134, 1.5),
-        (Loads::Tma, 2, (96, 64)) => (0.139, 1.25),
-        (Loads::Tma, 2, (64, 64)) => (0.252, 1.12),
-        (Loads::Tma, 2, (32, 64)) => (0.153, 0.746),
-        (Loads::Tma, 2, (16, 64)) => (0.118, 0.588),
-        (Loads::Tma, 4, (128, 256)) => (0.532, 4.76),
-        (Loads::Tma, 4, (256, 128)) => (0.52, 4.16),
-        (Loads::Tma, 4, (128, 128)) => (0.276, 2.64),
-        (Loads::Tma, 4, (128, 64)) => (0.221, 1.44),
-        (Loads::Tma, 4, (64, 128)) => (0.177, 1.87),
-        (Loads::Tma, 4, (64, 64)) => (0.247, 1.22),
-        (Loads::Tma, 4, (16, 64)) => (0.204, 0.0797),
-        (Loads::Tma, 8, (256, 64)) => (1.1, 6.72),
-        (Loads::Tma, 8, (256, 32)) => (0.571, 3.66),
-        (Loads::Threads, 2, (64, 64)) => (1.84, 1.42),
-        (Loads::Threads, 2, (128, 64)) => (0.978, 3.72),
-        (Loads::Threads, 2, (16, 128)) => (0.892, 3.17),
-        (Loads::Threads, 2, (16, 64)) => (1.42, 1.6),
-        (Loads::Threads, 2, (16, 16)) => (1.96, 1.72),
-        (Loads::Threads, 4, (32, 32)) => (1.67, 2.02),
-        (Loads::Threads, 8, (64, 64)) => (1.17, 5.54),
-        (Loads::Threads, 8, (64, 32)) => (0.773, 4.3),
-        (Loads::Threads, 8, (32, 32)) => (0.54, 2.84),
-        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.39, 1.92),
-        (Loads::Vector, _, (1, 256) | (256, 1)) => (1.02, 1.77),
-        (Loads::Vector, _, (1, 8) | (8, 1)) => (1.2, 1.9),
-        (Loads::Vector, _, (1, 32) | (32, 1)) => (1.26, 1.89),
+        (Loads::Tma, 1, (128, 256)) => (0.585, 3.71),
+        (Loads::Cluster([1, 4]), 1, (128, 128)) => (0.368, 2.1),
+        (Loads::Cluster([1, 4]), 1, (64, 128)) => (0.314, 1.6),
+        (Loads::Cluster([2, 2]), 1, (64, 64)) => (0.221, 0.954),
+        (Loads::Cluster([2, 1]), 1, (128, 256)) => (0.617, 3.32),
+        (Loads::Cluster([2, 1]), 1, (128, 192)) => (0.458, 2.28),
+        (Loads::Cluster([2, 1]), 1, (160, 256)) => (0.737, 4.71),
+        (Loads::Cluster([2, 1]), 2, (128, 256)) => (0.639, 3.13),
+        (Loads::Cluster([2, 1]), 2, (128, 192)) => (0.492, 2.12),
+        (Loads::Cluster([2, 1]), 2, (160, 256)) => (0.805, 4.67),
+        (Loads::Cluster([2, 1]), 4, (128, 256)) => (0.586, 4.55),
+        (Loads::Tma, 1, (128, 192)) => (0.433, 2.51),
+        (Loads::Tma, 1, (176, 128)) => (0.432, 2.71),
+        (Loads::Tma, 1, (144, 128)) => (0.323, 2.22),
+        (Loads::Tma, 1, (128, 128)) => (0.313, 1.97),
+        (Loads::Tma, 1, (128, 64)) => (0.233, 1.2),
+        (Loads::Tma, 1, (64, 128)) => (0.259, 1.54),
+        (Loads::Tma, 1, (96, 64)) => (0.222, 1.2),
+        (Loads::Tma, 1, (64, 64)) => (0.311, 0.868),
+        (Loads::Tma, 1, (64, 16)) => (0.249, 1.29),
+        (Loads::Tma, 1, (64, 32)) => (0.26, 1.43),
+        (Loads::Tma, 1, (32, 64)) => (0.256, 0.47),
+        (Loads::Tma, 1, (16, 64)) => (0.195, 0.329),
+        (Loads::Tma, 2, (128, 256)) => (0.596, 3.38),
+        (Loads::Tma, 2, (128, 192)) => (0.444, 2.38),
+        (Loads::Tma, 2, (112, 256)) => (0.528, 3.56),
+        (Loads::Tma, 2, (144, 256)) => (0.694, 4.46),
+        (Loads::Tma, 2, (208, 128)) => (0.516, 2.3),
+        (Loads::Tma, 2, (176, 128)) => (0.425, 2.26),
+        (Loads::Tma, 2, (144, 128)) => (0.341, 2.2),
+        (Loads::Tma, 2, (256, 64)) => (0.395, 1.48),
+        (Loads::Tma, 2, (128, 128)) => (0.284, 1.97),
+        (Loads::Tma, 2, (144, 64)) => (0.169, 1.28),
+        (Loads::Tma, 2, (64, 128)) => (0.131, 1.48),
+        (Loads::Tma, 2, (96, 64)) => (0.137, 1.23),
+        (Loads::Tma, 2, (64, 64)) => (0.246, 1.09),
+        (Loads::Tma, 2, (32, 64)) => (0.152, 0.701),
+        (Loads::Tma, 2, (16, 64)) => (0.103, 0.6),
+        (Loads::Tma, 4, (128, 256)) => (0.526, 4.68),
+        (Loads::Tma, 4, (256, 128)) => (0.557, 3.91),
+        (Loads::Tma, 4, (128, 128)) => (0.285, 2.54),
+        (Loads::Tma, 4, (128, 64)) => (0.217, 1.44),
+        (Loads::Tma, 4, (64, 128)) => (0.172, 1.94),
+        (Loads::Tma, 4, (64, 64)) => (0.249, 1.15),
+        (Loads::Tma, 4, (16, 64)) => (0.203, 0.0792),
+        (Loads::Tma, 8, (256, 64)) => (1.09, 6.69),
+        (Loads::Tma, 8, (256, 32)) => (0.566, 3.62),
+        (Loads::Threads, 2, (64, 64)) => (1.85, 1.4),
+        (Loads::Threads, 2, (128, 64)) => (0.979, 3.75),
+        (Loads::Threads, 2, (16, 128)) => (0.891, 3.2),
+        (Loads::Threads, 2, (16, 64)) => (1.43, 1.6),
+        (Loads::Threads, 2, (16, 16)) => (1.97, 1.74),
+        (Loads::Threads, 4, (32, 32)) => (1.68, 2.0),
+        (Loads::Threads, 8, (64, 64)) => (1.17, 5.56),
+        (Loads::Threads, 8, (64, 32)) => (0.773, 4.32),
+        (Loads::Threads, 8, (32, 32)) => (0.54, 2.86),
+        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.37, 2.02),
+        (Loads::Vector, _, (1, 256) | (256, 1)) => (1.02, 1.88),
+        (Loads::Vector, _, (1, 8) | (8, 1)) => (1.2, 1.92),
+        (Loads::Vector, _, (1, 32) | (32, 1)) => (1.25, 1.91),
         // A shape that was not measured.
         (_, _, (rows, columns)) => {
             let area = (rows * columns) as f64 / (128.0 * 256.0);
@@ -194,7 +203,7 @@ fn is_of_dots(plan: Plan) -> bool {
 /// The factor of the time that threads take to load the elements of a k step.
 fn slower(problem: &Problem, plan: Plan) -> f64 {
     match plan.loads {
-        Loads::Tma | Loads::Cluster => 1.0,
+        Loads::Tma | Loads::Cluster(_) => 1.0,
         Loads::Threads => {
             let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
             let [of_a, of_b] = one_by_one(problem, plan);
@@ -229,15 +238,16 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let Machine::Gpu { wgmma, multiprocessors } = machine else { return operations(problem, plan) };
     let [bytes, result_bytes] = problem.element_bytes;
     let (mut step, mut tile) = costs(plan.loads, bytes, (plan.rows, plan.columns));
-    let (multiprocessors, resident) = (f64::from(multiprocessors), f64::from(resident_blocks(problem, plan)));
+    let multiprocessors = f64::from(plan.loads.multiprocessors(multiprocessors));
+    let resident = f64::from(resident_blocks(problem, plan));
     let usual = f64::from(plan.resident_blocks());
     step *= slower(problem, plan);
     if plan.loads.is_by_tma() {
-        let [a_is_in_lines, b_is_in_lines] = problem.in_lines;
-        let of_a = if a_is_in_lines { 0 } else { plan.rows };
-        // Blocks of a cluster load the columns together.
-        let of_b = if b_is_in_lines { 0 } else { plan.columns / plan.loads.cluster_rows() };
-        step = larger(step, UNALIGNED_ROW * usual * (of_a + of_b) as f64);
+        let [of_a, of_b] = problem.row_alignment.map(beside_lines);
+        // The blocks of a row of a cluster load rows together, those of a column columns.
+        let [blocks_down, blocks_across] = plan.loads.cluster();
+        let rows = of_a * (plan.rows / blocks_across) as f64 + of_b * (plan.columns / blocks_down) as f64;
+        step = larger(step, UNALIGNED_ROW * usual * rows);
     }
     if !wgmma {
         let area = usual * (plan.rows * plan.columns) as f64;
@@ -257,7 +267,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let depth_bytes = (problem.depth * bytes) as f64;
     let steps = (problem.depth * bytes).div_ceil(step_bytes(plan, bytes)).max(1) as f64;
     // The last cluster may have a block without a tile.
-    let tiles = (problem.groups(plan) * plan.loads.cluster_rows()) as f64;
+    let tiles = (problem.groups(plan) * plan.loads.cluster().into_iter().product::<usize>()) as f64;
 
     let operands = depth_bytes * (rows + columns) * batches;
     let result = rows * columns * batches;
@@ -320,7 +330,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let bound = larger(compute, memory);
     let packing: f64 = match plan.loads {
         Loads::Threads | Loads::Vector => 0.0,
-        Loads::Tma | Loads::Cluster => {
+        Loads::Tma | Loads::Cluster(_) => {
             problem.packed_bytes.into_iter().filter(|&bytes| bytes > 0).map(pack).sum()
         }
     };
@@ -341,19 +351,28 @@ fn stay(problem: &Problem, plan: Plan, wgmma: bool) -> [bool; 2] {
     [may && problem.rows <= plan.rows, may && problem.columns <= plan.columns]
 }
 
+/// The part of the costs of rows beside lines that operands have whose rows begin at multiples of so many bytes.
+fn beside_lines(alignment: usize) -> f64 {
+    match alignment {
+        128.. => 0.0,
+        64.. => BESIDE_LINES_BY_64,
+        32.. => BESIDE_LINES_BY_32,
+        _ => 1.0,
+    }
+}
+
 /// The bytes of operands that the L2 cache delivers if all tiles have so many k steps, but for boxes that lie outside and operands that stay.
 fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [bool; 2]) -> f64 {
-    let rows =
-        problem.rows.next_multiple_of(BOX_ROWS.min(plan.rows)) * problem.columns.div_ceil(plan.columns);
-    let columns = problem.columns.next_multiple_of(BOX_ROWS)
-        * problem.rows.div_ceil(plan.rows * plan.loads.cluster_rows());
-    let delivered = |rows: usize, stays, is_in_lines| match (stays, is_in_lines) {
-        (true, _) => 0.0,
-        (false, true) => rows as f64,
-        (false, false) => (1.0 + BESIDE_LINES) * rows as f64,
+    let [blocks_down, blocks_across] = plan.loads.cluster();
+    let rows = problem.rows.next_multiple_of(BOX_ROWS.min(plan.rows))
+        * problem.columns.div_ceil(plan.columns * blocks_across);
+    let columns = problem.columns.next_multiple_of(BOX_ROWS.min(plan.columns))
+        * problem.rows.div_ceil(plan.rows * blocks_down);
+    let delivered = |rows: usize, stays, alignment| {
+        if stays { 0.0 } else { (1.0 + BESIDE_LINES * beside_lines(alignment)) * rows as f64 }
     };
-    let [a_is_in_lines, b_is_in_lines] = problem.in_lines;
-    let rows = delivered(rows, a_stays, a_is_in_lines) + delivered(columns, b_stays, b_is_in_lines);
+    let [of_a, of_b] = problem.row_alignment;
+    let rows = delivered(rows, a_stays, of_a) + delivered(columns, b_stays, of_b);
     rows * problem.batches as f64 * steps * STEP_BYTES as f64
 }
 
@@ -410,7 +429,8 @@ mod tests {
 
     fn best(problem: Problem) -> Plan {
         let tma = configs(&TILES, Loads::Tma);
-        let others = [configs(&[[128, 256]], Loads::Cluster), configs(&[[64, 64]], Loads::Threads)].concat();
+        let others =
+            [configs(&[[128, 256]], Loads::Cluster([2, 1])), configs(&[[64, 64]], Loads::Threads)].concat();
         let tma = [tma, others].concat();
         let machine = Machine::Gpu { wgmma: true, multiprocessors: 132 };
         fastest(&problem, problem.plans(&tma, &tma, 132), machine).unwrap()
@@ -427,8 +447,9 @@ mod tests {
             assert_eq!(tile([1, size, size, size]), [128, 256], "{size}");
         }
         // Padding decides whether rows begin at lines, and so whether clusters are faster.
-        let padded = |in_lines| best(Problem { in_lines, ..problem([1, 4097, 4093, 4091]) }).loads;
-        assert_eq!([padded([true; 2]), padded([false; 2])], [Loads::Tma, Loads::Cluster]);
+        let padded =
+            |bytes| best(Problem { row_alignment: [bytes; 2], ..problem([1, 4097, 4093, 4091]) }).loads;
+        assert_eq!([padded(128), padded(16)], [Loads::Tma, Loads::Cluster([2, 1])]);
         let without_wgmma = Machine::Gpu { wgmma: false, multiprocessors: 132 };
         let large = problem([1, 8192, 8192, 8192]);
         let plan =
@@ -463,7 +484,7 @@ mod tests {
     fn small_operands_that_tma_cannot_read_are_not_packed() {
         let packed = |bytes, sizes| Problem {
             packed_bytes: [bytes; 2],
-            in_lines: [true; 2],
+            row_alignment: [128; 2],
             one_by_one: [true; 2],
             ..problem(sizes)
         };

@@ -111,10 +111,10 @@ pub(super) type Factors<'t, T, U> = Option<(TensorView<'t, T, 3>, TensorView<'t,
 
 /// The candidate for one entry of the table.
 macro_rules! candidate {
-    ($kernel:ident $loads:ident ($a_major:ident, $b_major:ident) [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {
+    ($kernel:ident $loads:ident $([$blocks_down:literal, $blocks_across:literal])? ($a_major:ident, $b_major:ident) [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {
         Candidate {
             config: TileConfig {
-                loads: Loads::$loads,
+                loads: Loads::$loads $(([$blocks_down, $blocks_across]))?,
                 a: Some(Major::$a_major),
                 b: Some(Major::$b_major),
                 rows: $m,
@@ -128,8 +128,8 @@ macro_rules! candidate {
                     && !$promoted,
                 // Without `wgmma`, warps load MN-major elements of 32 bits one by one. Clusters and kernels with padded rows or columns are for
                 // `wgmma` alone, as the table says.
-                wgmma_only: matches!(Loads::$loads, Loads::Cluster)
-                    || matches!(Loads::$loads, Loads::Tma)
+                wgmma_only: matches!(Loads::$loads $(([$blocks_down, $blocks_across]))?, Loads::Cluster(_))
+                    || matches!(Loads::$loads $(([$blocks_down, $blocks_across]))?, Loads::Tma)
                     && (size_of::<$a>() == 4
                         && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row))
                         || !usize::is_power_of_two($m)
@@ -233,10 +233,13 @@ macro_rules! entry {
     (nt $($rest:tt)*) => { candidate!(gemm_nt Tma (Row, Column) $($rest)*) };
     (tn $($rest:tt)*) => { candidate!(gemm_tn Tma (Column, Row) $($rest)*) };
     (tt $($rest:tt)*) => { candidate!(gemm_tt Tma (Column, Column) $($rest)*) };
-    (cluster_nn $($rest:tt)*) => { candidate!(gemm_cluster_nn Cluster (Row, Row) $($rest)*) };
-    (cluster_nt $($rest:tt)*) => { candidate!(gemm_cluster_nt Cluster (Row, Column) $($rest)*) };
-    (cluster_tn $($rest:tt)*) => { candidate!(gemm_cluster_tn Cluster (Column, Row) $($rest)*) };
-    (cluster_tt $($rest:tt)*) => { candidate!(gemm_cluster_tt Cluster (Column, Column) $($rest)*) };
+    (cluster_nn $($rest:tt)*) => { candidate!(gemm_cluster_nn Cluster [2, 1] (Row, Row) $($rest)*) };
+    (cluster_nt $($rest:tt)*) => { candidate!(gemm_cluster_nt Cluster [2, 1] (Row, Column) $($rest)*) };
+    (cluster_tn $($rest:tt)*) => { candidate!(gemm_cluster_tn Cluster [2, 1] (Column, Row) $($rest)*) };
+    (cluster_tt $($rest:tt)*) => { candidate!(gemm_cluster_tt Cluster [2, 1] (Column, Column) $($rest)*) };
+    (cluster_1x4_nt $($rest:tt)*) => { candidate!(gemm_cluster_1x4_nt Cluster [1, 4] (Row, Column) $($rest)*) };
+    (deep_cluster_1x4_nt $($rest:tt)*) => { candidate!(gemm_deep_cluster_1x4_nt Cluster [1, 4] (Row, Column) $($rest)*) };
+    (deep_cluster_2x2_nt $($rest:tt)*) => { candidate!(gemm_deep_cluster_2x2_nt Cluster [2, 2] (Row, Column) $($rest)*) };
     (deep_nn $($rest:tt)*) => { candidate!(gemm_deep_nn Tma (Row, Row) $($rest)*) };
     (deep_nt $($rest:tt)*) => { candidate!(gemm_deep_nt Tma (Row, Column) $($rest)*) };
     (deep_tn $($rest:tt)*) => { candidate!(gemm_deep_tn Tma (Column, Row) $($rest)*) };
@@ -253,8 +256,8 @@ macro_rules! entry {
     (half_rows_nt $($rest:tt)*) => { candidate!(gemm_half_rows_nt Tma (Row, Column) $($rest)*) };
     (wide_rows_nn $($rest:tt)*) => { candidate!(gemm_wide_rows_nn Tma (Row, Row) $($rest)*) };
     (wide_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_rows_nt Tma (Row, Column) $($rest)*) };
-    (cluster_rows_nn $($rest:tt)*) => { candidate!(gemm_cluster_rows_nn Cluster (Row, Row) $($rest)*) };
-    (cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_rows_nt Cluster (Row, Column) $($rest)*) };
+    (cluster_rows_nn $($rest:tt)*) => { candidate!(gemm_cluster_rows_nn Cluster [2, 1] (Row, Row) $($rest)*) };
+    (cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_rows_nt Cluster [2, 1] (Row, Column) $($rest)*) };
     (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };
     (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };
     (ahead_nn $($rest:tt)*) => { candidate!(gemm_ahead_nn Threads (Row, Row) $($rest)*) };

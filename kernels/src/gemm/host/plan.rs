@@ -6,6 +6,7 @@
 use std::fmt;
 use std::vec::Vec;
 
+use super::packing::LINE_BYTES;
 use crate::gemm::body::GROUP;
 use crate::gemm::epilogue::LARGEST_WITH_BETA;
 
@@ -19,27 +20,63 @@ pub(super) enum Major {
 }
 
 /// How the operands of a product come to a multiprocessor.
+///
+/// As text in the tuning files, they are `tma`, `threads`, `vector`, or the rows and columns of blocks of a cluster, as `2x1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Loads {
     /// TMA loads tiles into a ring. Operands that TMA cannot read are packed first.
     Tma,
-    /// As [`Tma`](Self::Tma), for clusters of two blocks: their tiles lie one below the other, and they load those of `b` together.
-    Cluster,
+    /// As [`Tma`](Self::Tma), for clusters of so many rows and columns of blocks: those of a row load the tiles of `a` together, those of a column
+    /// the tiles of `b`.
+    Cluster([usize; 2]),
     /// The threads load tiles, from operands in any place.
     Threads,
     /// The threads load tiles of a matrix in any place, and multiply them by a vector: the only row of `a` or the only column of `b`.
     Vector,
 }
 
+impl fmt::Display for Loads {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tma => write!(formatter, "tma"),
+            Self::Cluster([rows, columns]) => write!(formatter, "{rows}x{columns}"),
+            Self::Threads => write!(formatter, "threads"),
+            Self::Vector => write!(formatter, "vector"),
+        }
+    }
+}
+
 impl Loads {
-    /// Whether TMA loads the operands.
-    pub(super) const fn is_by_tma(self) -> bool {
-        matches!(self, Self::Tma | Self::Cluster)
+    /// The loads of a text in a tuning file.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        match text {
+            "tma" => Some(Self::Tma),
+            "threads" => Some(Self::Threads),
+            "vector" => Some(Self::Vector),
+            cluster => {
+                let (rows, columns) = cluster.split_once('x')?;
+                Some(Self::Cluster([rows.parse().ok()?, columns.parse().ok()?]))
+            }
+        }
     }
 
-    /// The rows of tiles that blocks which share loads have one below the other.
-    pub(super) const fn cluster_rows(self) -> usize {
-        if matches!(self, Self::Cluster) { 2 } else { 1 }
+    /// Whether TMA loads the operands.
+    pub(super) const fn is_by_tma(self) -> bool {
+        matches!(self, Self::Tma | Self::Cluster(_))
+    }
+
+    /// The rows and columns of tiles of the blocks that share loads.
+    pub(super) const fn cluster(self) -> [usize; 2] {
+        if let Self::Cluster(blocks) = self { blocks } else { [1, 1] }
+    }
+
+    /// The multiprocessors that blocks of such a launch run on at the same time, of `all` that the GPU has.
+    ///
+    /// The blocks of a cluster run on multiprocessors of one cluster of the GPU (a GPC). An H200 has 132 multiprocessors, of which clusters of two blocks take all
+    /// and clusters of four 120 (`cuOccupancyMaxActiveClusters`).
+    pub(super) const fn multiprocessors(self, all: u32) -> u32 {
+        let [rows, columns] = self.cluster();
+        if rows * columns > 2 { all * 10 / 11 } else { all }
     }
 }
 
@@ -120,13 +157,16 @@ pub struct Plan {
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { loads, rows, columns, decomposition } = self;
-        let loads = match loads {
-            Loads::Tma => "loaded by TMA",
-            Loads::Cluster => "loaded by TMA for clusters of two blocks",
-            Loads::Threads => "loaded by threads",
-            Loads::Vector => "for a vector",
-        };
-        write!(formatter, "tiles of {rows} x {columns}, {loads}, cut: {decomposition}")
+        write!(formatter, "tiles of {rows} x {columns}, ")?;
+        match loads {
+            Loads::Tma => write!(formatter, "loaded by TMA")?,
+            Loads::Cluster([down, across]) => {
+                write!(formatter, "loaded by TMA for clusters of {down} x {across} blocks")?;
+            }
+            Loads::Threads => write!(formatter, "loaded by threads")?,
+            Loads::Vector => write!(formatter, "for a vector")?,
+        }
+        write!(formatter, ", cut: {decomposition}")
     }
 }
 
@@ -139,7 +179,7 @@ impl Plan {
         match self.loads {
             Loads::Threads | Loads::Vector => 4,
             Loads::Tma if self.rows <= COMPACT && self.columns <= COMPACT => 2,
-            Loads::Tma | Loads::Cluster => 1,
+            Loads::Tma | Loads::Cluster(_) => 1,
         }
     }
 }
@@ -160,9 +200,9 @@ pub(super) struct Problem {
     pub(super) b: Major,
     /// The bytes that are copied to that storage: all of an operand that TMA cannot read as it is.
     pub(super) packed_bytes: [usize; 2],
-    /// Whether the rows of operands A and B that TMA reads, in memory or in their copies, begin at multiples of 128 bytes. TMA takes one request to
-    /// the L2 cache for 128 bytes of such a row, and two for those of others.
-    pub(super) in_lines: [bool; 2],
+    /// The bytes, up to 128, at whose multiples the rows of operands A and B begin that TMA reads, in memory or in their copies. TMA takes one request
+    /// to the L2 cache for 128 bytes of a row that begins at a multiple of 128 bytes, and two for those of others.
+    pub(super) row_alignment: [usize; 2],
     /// The storage of the operands that threads read, if their elements are neighbours in memory along rows or columns.
     pub(super) in_place: Option<[Major; 2]>,
     /// Whether threads load the elements of operands A and B one by one.
@@ -231,7 +271,7 @@ impl Problem {
     /// Whether a kernel of this configuration multiplies these operands, packed or in place.
     pub(super) fn multiplies(&self, config: &TileConfig) -> bool {
         let storage = match config.loads {
-            Loads::Tma | Loads::Cluster => Some([self.a, self.b]),
+            Loads::Tma | Loads::Cluster(_) => Some([self.a, self.b]),
             Loads::Threads | Loads::Vector => self.in_place.filter(|_| !self.is_huge),
         };
         let is = |wanted: Option<Major>, found| wanted.is_none_or(|wanted| wanted == found);
@@ -254,7 +294,11 @@ impl Problem {
                     (is_high || is_small) && problem.fits_grid(config.rows)
                 }
                 Loads::Tma => is_high,
-                Loads::Cluster => problem.rows > config.rows,
+                // More than half of a cluster's blocks have tiles.
+                Loads::Cluster([blocks_down, blocks_across]) => {
+                    problem.rows > blocks_down / 2 * config.rows
+                        && problem.columns > blocks_across / 2 * config.columns
+                }
             };
             serves && problem.multiplies(config)
         })
@@ -343,8 +387,8 @@ impl Problem {
         let is_whole = |other: &TileConfig| {
             [other.rows, other.columns] == [config.rows, config.columns] && other.loads == config.loads
         };
-        let is_of_clusters = |other: &TileConfig| other.loads == Loads::Cluster;
-        let has_lines = self.in_lines == [true; 2];
+        let is_of_clusters = |other: &TileConfig| matches!(other.loads, Loads::Cluster(_));
+        let has_lines = self.row_alignment == [LINE_BYTES; 2];
         let has_waves =
             || self.direct(direct).any(is_whole) && (has_lines || !self.direct(direct).any(is_of_clusters));
         // The second pass has tiles of 16 x 128 and counts in 32 bits. It assumes the tile order of `body.rs`.
@@ -381,7 +425,8 @@ impl Problem {
 
     /// The number of groups of tiles that blocks which share loads have at a time.
     pub(super) fn groups(&self, plan: Plan) -> usize {
-        self.tiles_of(plan.loads.cluster_rows() * plan.rows, plan.columns)
+        let [rows, columns] = plan.loads.cluster();
+        self.tiles_of(rows * plan.rows, columns * plan.columns)
     }
 
     /// The number of tiles of the result, if they have so many rows and columns.
@@ -421,7 +466,7 @@ pub(super) mod tests {
             a,
             b,
             packed_bytes: [0; 2],
-            in_lines: [depth.is_multiple_of(64); 2],
+            row_alignment: [if depth.is_multiple_of(64) { LINE_BYTES } else { 16 }; 2],
             in_place: Some([a, b]),
             one_by_one: [false; 2],
             in_words: [true; 2],
@@ -491,9 +536,9 @@ pub(super) mod tests {
         assert!(!has(128 * 8, &wide), "a wave that is full");
         assert!(has(128, &[]) && !has(128 * 9, &[]), "no kernel for the waves before");
         let unaligned = |direct: &[TileConfig]| {
-            Problem { in_lines: [false; 2], ..problem(128 * 9) }.has_stream_k(&wide[0], direct, 8)
+            Problem { row_alignment: [16; 2], ..problem(128 * 9) }.has_stream_k(&wide[0], direct, 8)
         };
-        let clusters = [wide.clone(), configs(&[[128, 256]], Loads::Cluster)].concat();
+        let clusters = [wide.clone(), configs(&[[128, 256]], Loads::Cluster([2, 1]))].concat();
         assert!(has(128 * 9, &clusters) && unaligned(&wide));
         assert!(!unaligned(&clusters), "clusters are faster");
         let (loads, decomposition) = (Loads::Tma, Decomposition::StreamK);

@@ -60,7 +60,7 @@ impl Tuned {
 /// Reads the plans of a tuning file.
 ///
 /// The first line is `product,batches,rows,columns,depth,loads,tile rows,tile columns,cut,microseconds`. Each other line has the values of
-/// these columns. `loads` is `tma` or `threads`, and `cut` is the decomposition. The measured microseconds are for people.
+/// these columns. `loads` is the text of [`Loads`], and `cut` is the decomposition. The measured microseconds are for people.
 ///
 /// # Errors
 ///
@@ -81,12 +81,8 @@ fn read(file: &str, text: &str) -> Result<HashMap<Key, Plan>, String> {
         let Some([batches, rows, columns, depth, height, width]) = sizes.as_deref() else {
             return refuse("not six positive numbers of sizes");
         };
-        let loads = match loads {
-            "tma" => Loads::Tma,
-            "cluster" => Loads::Cluster,
-            "threads" => Loads::Threads,
-            "vector" => Loads::Vector,
-            _ => return refuse("none of `tma`, `cluster`, `threads` and `vector`"),
+        let Some(loads) = Loads::parse(loads) else {
+            return refuse("none of `tma`, `threads`, `vector` and a cluster, as `2x1`");
         };
         let Some(decomposition) = Decomposition::parse(decomposition) else {
             return refuse("neither a number of parts nor `wave`");
@@ -143,7 +139,7 @@ mod tests {
             ("f16,1,2,3,7,tma,128,256,many,1", "neither a number of parts nor `wave`"),
             ("f16,1,2,3,7,tma,128,256,0,soon", "not a time in microseconds"),
             ("f16,1,2,3,7,tma,128,256,0,inf", "not a time in microseconds"),
-            ("f16,1,2,3,7,copies,128,256,0,1", "none of `tma`, `cluster`, `threads` and `vector`"),
+            ("f16,1,2,3,7,copies,128,256,0,1", "none of `tma`, `threads`, `vector` and a cluster, as `2x1`"),
             ("f16,1,2,3,-7,tma,128,256,0,1", "not six positive numbers of sizes"),
             ("f16,1,2,3,0,tma,128,256,0,1", "not six positive numbers of sizes"),
             ("f16,1,2,3,128,256,0,1", "not ten fields"),

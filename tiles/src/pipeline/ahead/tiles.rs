@@ -7,7 +7,7 @@ use crate::layout::Block;
 use crate::memory::shared_tile::{ALIGNMENT, CHUNK_BYTES, SharedTile, SharedTileShape};
 use crate::memory::span_tile::{SpanTile, Width};
 use crate::memory::stage_layout::StageLayout;
-use crate::pipeline::producer::{LoadTile, StageLoad, by_columns, chunks};
+use crate::pipeline::producer::{LoadTile, PlaceInCluster, StageLoad, by_columns, chunks};
 use crate::registers::PowerOfTwo;
 use crate::sealed::Sealed;
 use crate::shape::Dimension;
@@ -60,7 +60,7 @@ impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> fo
     #[inline(always)]
     unsafe fn copy_by_tma(self, target: Address, full: Address) {
         // SAFETY: the same contract.
-        unsafe { StageLoad::copy_by_tma(self, target, full, [0, 1]) }
+        unsafe { StageLoad::copy_by_tma(self, target, full, PlaceInCluster::ALONE) }
     }
 }
 

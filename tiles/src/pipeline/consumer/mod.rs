@@ -103,7 +103,7 @@ where
             next: Position::FIRST,
             copies: loads.and_then(|loads| {
                 let block = if B::CLUSTER_SIZE > 1 { number } else { 0 };
-                Copies::new::<P>(loads, block)
+                Copies::new::<P>(loads, [block / B::CLUSTER[1], block % B::CLUSTER[1]])
             }),
             held: 0,
             number,

@@ -9,8 +9,8 @@ use crate::pipeline::producer::StageLoad;
 /// Loads on their way into the stages of a ring.
 pub(crate) struct Copies<F: Iterator> {
     loads: F,
-    /// The number of this block in its cluster.
-    block: u32,
+    /// The row and the column of this block in its cluster.
+    block: [u32; 2],
     /// The load that is copied next. After the producer's end it stays the last load, and is not copied again: the code
     /// computes its addresses unconditionally.
     next: F::Item,
@@ -21,9 +21,9 @@ pub(crate) struct Copies<F: Iterator> {
 }
 
 impl<F: Iterator<Item: Copy>> Copies<F> {
-    /// The copies of `loads` for block number `block` of a cluster, if there are any.
+    /// The copies of `loads` for the block in this row and column of a cluster, if there are any.
     #[inline(always)]
-    pub(crate) fn new<P: StageLayout>(mut loads: F, block: u32) -> Option<Self>
+    pub(crate) fn new<P: StageLayout>(mut loads: F, block: [u32; 2]) -> Option<Self>
     where
         F::Item: StageLoad<P>,
     {

@@ -8,6 +8,7 @@ use crate::layout::Block;
 use crate::memory::shared_tile::{ALIGNMENT, CHUNK_BYTES, Geometry, SharedTile, SharedTileShape};
 use crate::memory::stage_layout::StageLayout;
 use crate::memory::tensor_map::{Matrix, TmaLoad};
+use crate::pipeline::producer::sharing::{Owned, PlaceInCluster};
 use crate::registers::PowerOfTwo;
 use crate::sealed::{Sealed, sealed};
 use crate::shape::Dimension;
@@ -24,20 +25,8 @@ pub struct LoadTile<T: Element, S> {
     pub(crate) unset: [bool; 2],
     /// Whether its stage keeps what it has.
     pub(crate) kept: bool,
-    /// Whether the blocks of a cluster have tiles of their own, which lie one behind the other along an axis.
     pub(crate) owned: Owned,
     pub(crate) shape: PhantomData<S>,
-}
-
-/// Whose a loaded tile is among the blocks of a cluster.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Owned {
-    /// All blocks have this tile.
-    Together,
-    /// Each block has its own, below that of the block before.
-    AlongRows,
-    /// Each block has its own, to the right of that of the block before.
-    AlongColumns,
 }
 
 impl<T: Element, S> LoadTile<T, S> {
@@ -82,10 +71,10 @@ impl<T: Element, S> LoadTile<T, S> {
         Self { kept: PRODUCER_WARP && is_kept, ..self }
     }
 
-    /// The tile of the first block of a cluster, of which each block has its own: that of the next block is the next tile along `AXIS`, 0
-    /// below it and 1 to the right.
+    /// The tile of the first block of a cluster, of which each row of blocks (`BLOCKS` = 0) or each column of blocks (`BLOCKS` = 1) has its own: that
+    /// of the next one is the next tile along `AXIS`, 0 below it and 1 to the right.
     ///
-    /// All blocks of a cluster have a tile that is not loaded so: it comes from memory once for all of them. Without clusters this changes nothing.
+    /// All other blocks of a cluster have the same tile: it comes from memory once for all of them. Without clusters this changes nothing.
     /// [`#[kernel]`](crate::kernel) says what clusters are.
     ///
     /// ```
@@ -103,7 +92,7 @@ impl<T: Element, S> LoadTile<T, S> {
     /// ) {
     ///     let steps = a.tile_counts().1;
     ///     let loads = roles.tile_indices(Grouped::<16>, c.tile_counts()).flat_map(move |[_, i, j]| {
-    ///         a.row(i).map(|a| a.for_each_block::<0>()).zip(b.row(j))
+    ///         a.row(i).map(|a| a.for_each_block::<0, 0>()).zip(b.row(j))
     ///     });
     ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
     ///         for tile in c.schedule(cx, Grouped::<16>) {
@@ -116,12 +105,16 @@ impl<T: Element, S> LoadTile<T, S> {
     ///
     /// # On a GPU
     ///
-    /// The producer of the first block copies the tiles to all blocks (PTX ISA, "cp.async.bulk.tensor", `.multicast::cluster`).
+    /// The producers of the blocks that have the same tile copy a part of it each to all of them (PTX ISA, "cp.async.bulk.tensor",
+    /// `.multicast::cluster`).
     #[inline(always)]
     #[must_use = "the result is another tile"]
-    pub fn for_each_block<const AXIS: usize>(self) -> Self {
-        const { assert!(AXIS < 2, "tiles have two axes: 0, from one row to the next, and 1") };
-        Self { owned: if AXIS == 0 { Owned::AlongRows } else { Owned::AlongColumns }, ..self }
+    pub fn for_each_block<const BLOCKS: usize, const AXIS: usize>(self) -> Self {
+        const {
+            assert!(BLOCKS < 2, "a cluster has two axes: 0, from one row of blocks to the next, and 1");
+            assert!(AXIS < 2, "tiles have two axes: 0, from one row to the next, and 1");
+        }
+        Self { owned: self.owned.with(BLOCKS, AXIS), ..self }
     }
 
     /// Whether TMA loads the box that begins at this row and column of the tensor.
@@ -152,20 +145,20 @@ unsafe impl<T: Element, S> Send for LoadTile<T, S> {}
     note = "the producer loads one tile for each `SharedTile<T, S>` of the ring, of the same element type and shape: `a.row(i).zip(b.column(j))`"
 )]
 pub trait StageLoad<P: StageLayout>: Sealed + Copy + Send {
-    /// The tiles that block number `block` of a cluster has, if these are the first block's.
+    /// The tiles that the block in row `block[0]` and column `block[1]` of a cluster has, if these are the first block's.
     #[doc(hidden)]
-    fn of_block(self, block: u32) -> Self;
+    fn of_block(self, block: [u32; 2]) -> Self;
 
     /// Copies the tiles to `target` by TMA, `cp.async.bulk.tensor`. Their bytes count towards the barrier `full`.
     ///
-    /// As producer number `block` of a cluster of `blocks` it copies the block's own tiles, and its part of the tiles that the blocks share to
-    /// all of them.
+    /// As the producer in this place of a cluster it copies the block's own tiles, and its part of the tiles that the block shares with others to all of
+    /// them.
     ///
     /// # Safety
     /// There is room for the stage at `target`, in each of the blocks. Nobody accesses it before the phase of that block's barrier is
     /// complete.
     #[doc(hidden)]
-    unsafe fn copy_by_tma(self, target: Address, full: Address, producer: [u32; 2]);
+    unsafe fn copy_by_tma(self, target: Address, full: Address, producer: PlaceInCluster);
 
     /// The bytes that come to the block, from all producers that [copy](Self::copy_by_tma) to it.
     #[doc(hidden)]
@@ -211,28 +204,29 @@ pub struct CopyStart {
 
 impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> for LoadTile<T, (R, C)> {
     #[inline(always)]
-    fn of_block(self, block: u32) -> Self {
-        match self.owned {
-            Owned::Together => self,
-            Owned::AlongRows => Self { row: self.row + block * const { R::LENGTH as u32 }, ..self },
-            Owned::AlongColumns => Self { column: self.column + block * const { C::LENGTH as u32 }, ..self },
+    fn of_block(self, block: [u32; 2]) -> Self {
+        let (rows, columns) = const { (R::LENGTH as u32, C::LENGTH as u32) };
+        Self {
+            row: self.row + self.owned.distance(0, block) * rows,
+            column: self.column + self.owned.distance(1, block) * columns,
+            ..self
         }
     }
 
     #[inline(always)]
-    unsafe fn copy_by_tma(self, target: Address, full: Address, [block, blocks]: [u32; 2]) {
+    unsafe fn copy_by_tma(self, target: Address, full: Address, producer: PlaceInCluster) {
         let map = self.matrix.map.cast::<u8>();
-        let is_shared = blocks > 1 && self.owned == Owned::Together;
+        let (mask, [own, sharers]) = producer.among_sharers(self.owned);
         let mut number = 0;
         self.for_each_box(|offset, row, column| {
             let (target, place) = (threads::offset(target, offset), [column, row, self.batch]);
             // SAFETY: the map's box is rows of a panel; the target has room for it by the caller's contract, in each block.
             // Stages are aligned for any swizzle. Columns are multiples of a panel's bytes, at least 16.
             unsafe {
-                if !is_shared {
+                if sharers == 1 {
                     bulk::load(target, map, full, place);
-                } else if number % blocks == block {
-                    bulk::load_multicast(target, map, full, place, (1 << blocks) - 1);
+                } else if number % sharers == own {
+                    bulk::load_multicast(target, map, full, place, mask);
                 }
             }
             number += 1;
@@ -426,11 +420,11 @@ macro_rules! fills {
     ($($($stage:ident $tile:ident $index:tt)*;)*) => { $(
         impl<$($stage: StageLayout, $tile: StageLoad<$stage>),*> StageLoad<($($stage,)*)> for ($($tile,)*) {
             #[inline(always)]
-            fn of_block(self, block: u32) -> Self {
+            fn of_block(self, block: [u32; 2]) -> Self {
                 ($(self.$index.of_block(block),)*)
             }
             #[inline(always)]
-            unsafe fn copy_by_tma(self, target: Address, full: Address, producer: [u32; 2]) {
+            unsafe fn copy_by_tma(self, target: Address, full: Address, producer: PlaceInCluster) {
                 let mut next = 0;
                 $(
                     // SAFETY: the tiles of a stage lie one behind the other.
@@ -548,7 +542,7 @@ impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
             column,
             unset: [false; 2],
             kept: false,
-            owned: Owned::Together,
+            owned: Owned::BY_ALL,
             shape: PhantomData,
         }
     }

@@ -4,7 +4,7 @@ use crate::arch::messages::Failure;
 use crate::arch::{barriers, cluster};
 use crate::layout::Block;
 use crate::memory::stage_layout::StageLayout;
-use crate::pipeline::producer::StageLoad;
+use crate::pipeline::producer::{PlaceInCluster, StageLoad};
 use crate::pipeline::ring::{Position, Ring};
 use crate::protocol::{GUARDS_HELD, RELEASE_ORDER};
 
@@ -15,6 +15,23 @@ struct Filling {
     filled: u32,
     /// The number of loads, modulo 2³², in a cluster.
     count: u32,
+}
+
+/// The number of the block in this row and column of its cluster.
+#[inline(always)]
+const fn number_of<B: Block>([row, column]: [u32; 2]) -> u32 {
+    row * B::CLUSTER[1] + column
+}
+
+/// Calls `body` for each other block of the cluster of the block in this row and column.
+#[inline(always)]
+fn others<B: Block>(block: [u32; 2], mut body: impl FnMut(u32)) {
+    let own = number_of::<B>(block);
+    let mut distance = 1;
+    while distance < const { B::CLUSTER_SIZE } {
+        body((own + distance) % const { B::CLUSTER_SIZE });
+        distance += 1;
+    }
 }
 
 impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
@@ -41,7 +58,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         // SAFETY: as above. `turn` counts one arrival of each warp of the block before.
         unsafe {
             barriers::initialise(self.ended(), 1);
-            barriers::initialise(self.counted(), 1);
+            barriers::initialise(self.counted(), (producers - 1).max(1));
             let mut consumer = 0;
             while consumer < consumers {
                 barriers::initialise(self.closed(consumer), warps);
@@ -95,7 +112,20 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     /// # Safety
     /// The barriers are initialised.
     #[inline(always)]
-    unsafe fn wait_until_free(&self, next: Position, consumers: u32) -> bool {
+    unsafe fn wait_until_free<B: Block>(&self, next: Position, consumers: u32) -> bool {
+        if const { B::CLUSTER_SIZE > 1 } {
+            // Usually all have released it. *Measured* on an H200 for clusters of four: with a branch behind each barrier, 8-bit floats of 5008^3 in tiles of
+            // 128 x 128 take 283 µs in place of 235.
+            let (mut consumer, mut is_free) = (0, true);
+            while consumer < consumers {
+                // SAFETY: the same contract.
+                is_free &= unsafe { barriers::test_wait(self.empty(consumer, next.slot), next.round ^ 1) };
+                consumer += 1;
+            }
+            if is_free {
+                return true;
+            }
+        }
         let mut consumer = 0;
         // SAFETY: the same contract.
         unsafe {
@@ -121,13 +151,17 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
 
     /// The role of a producer warp: copies each load as soon as a stage is free.
     ///
-    /// In a cluster each block has a producer. All have the same loads, and each copies its part of them to all blocks.
+    /// In a cluster each block has a producer. All have the same loads, and each copies its part of them to the blocks that share them.
     ///
     /// # Safety
-    /// One thread of the CTA calls it, on barriers initialised for the blocks of a group of `B`. The block has number `block` in its cluster.
+    /// One thread of the CTA calls it, on barriers initialised for the blocks of a group of `B`. The block has this place in its cluster.
     #[inline(always)]
     #[track_caller]
-    pub(crate) unsafe fn produce<B: Block, F: Iterator<Item: StageLoad<P>>>(&self, mut loads: F, block: u32) {
+    pub(crate) unsafe fn produce<B: Block, F: Iterator<Item: StageLoad<P>>>(
+        &self,
+        mut loads: F,
+        block: [u32; 2],
+    ) {
         let consumers = const { B::CONSUMERS * B::CLUSTER_SIZE };
         let mut filling = Filling { next: Position::FIRST, filled: 0, count: 0 };
         let mut left = None;
@@ -137,7 +171,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
             // the stage or, in the first round, from the beginning. A block arrives at `closed` after its last read. The stage then
             // belongs to the producers until the bytes have arrived.
             unsafe {
-                if !self.wait_until_free(filling.next, consumers) {
+                if !self.wait_until_free::<B>(filling.next, consumers) {
                     if const { B::CLUSTER_SIZE > 1 } {
                         left = Some(tiles);
                     }
@@ -150,10 +184,10 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         // SAFETY: the ring is initialised.
         unsafe { self.report_failure() };
         if const { B::CLUSTER_SIZE > 1 } {
-            // SAFETY: the ring is initialised in both blocks, which end together. If the other producer has filled more stages, it has found
+            // SAFETY: the ring is initialised in all blocks, which end together. If another producer has filled more stages, it has found
             // them free. All consumers have ended then, since this one has stopped before the loads' end.
             unsafe {
-                let mut missing = self.exchange_counts(filling.count, block).wrapping_sub(filling.count);
+                let mut missing = self.exchange_counts::<B>(filling.count, block).wrapping_sub(filling.count);
                 while missing as i32 > 0 {
                     let Some(tiles) = left.take().or_else(|| loads.next()) else { break };
                     self.fill::<B, _>(&mut filling, tiles, block);
@@ -186,21 +220,19 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         }
     }
 
-    /// Copies `tiles` into the next stage, as far as they are block `block`'s part.
+    /// Copies `tiles` into the next stage, as far as they are this block's part.
     ///
     /// # Safety
     /// As for [`produce`](Self::produce), and the stage is free in each block of the cluster.
     #[inline(always)]
-    unsafe fn fill<B: Block, I: StageLoad<P>>(&self, filling: &mut Filling, tiles: I, block: u32) {
+    unsafe fn fill<B: Block, I: StageLoad<P>>(&self, filling: &mut Filling, tiles: I, block: [u32; 2]) {
         let (stage, full) = (self.stage(filling.next.slot), self.full(filling.next.slot));
         let tiles = tiles.of_block(block);
         // SAFETY: the same contract. The bytes that other producers of the cluster copy here count, too.
         unsafe {
-            if const { B::CLUSTER_SIZE > 1 } {
-                cluster::arrive(cluster::address_in(block ^ 1, full));
-            }
+            others::<B>(block, |other| cluster::arrive(cluster::address_in(other, full)));
             barriers::arrive_expecting(full, tiles.bytes_by_tma());
-            tiles.copy_by_tma(stage, full, [block, B::CLUSTER_SIZE]);
+            tiles.copy_by_tma(stage, full, PlaceInCluster { at: block, of: B::CLUSTER });
         }
         filling.next.advance(self.stages as usize);
         filling.filled = if filling.filled < self.stages { filling.filled + 1 } else { filling.filled };
@@ -209,23 +241,33 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         }
     }
 
-    /// Tells the other producer of the cluster of two how many stages this one has filled, and returns how many the other one has.
+    /// Tells the other producers of the cluster how many stages this one has filled, and returns the most that one of them has, this one included.
     ///
     /// # Safety
-    /// The producers of both blocks call it once, on rings initialised in both.
+    /// The producers of all blocks call it once, on rings initialised in all of them.
     #[inline(always)]
     #[track_caller]
-    unsafe fn exchange_counts(&self, count: u32, block: u32) -> u32 {
-        let other = |address| cluster::address_in(block ^ 1, address);
-        // SAFETY: the blocks end together. The other producer reads the word when this one has arrived.
+    unsafe fn exchange_counts<B: Block>(&self, count: u32, block: [u32; 2]) -> u32 {
+        let own = number_of::<B>(block);
+        let mut most = count;
+        // SAFETY: the blocks end together. Each word is of one producer, and the others read it when that producer has arrived.
         unsafe {
-            cluster::store(other(self.count()), count);
-            cluster::arrive_releasing(other(self.counted()));
+            others::<B>(block, |other| {
+                cluster::store(cluster::address_in(other, self.count(own)), count);
+                cluster::arrive_releasing(cluster::address_in(other, self.counted()));
+            });
             while !cluster::test_wait(self.counted(), 0) {
                 self.report_failure();
             }
-            barriers::load_volatile(self.count())
+            others::<B>(block, |other| {
+                let count = barriers::load_volatile(self.count(other));
+                // Counts are modulo 2³², and differ by few.
+                if count.wrapping_sub(most) as i32 > 0 {
+                    most = count;
+                }
+            });
         }
+        most
     }
 
     /// The number of the text that says how a consumer has failed; zero if none has.
