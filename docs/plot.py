@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """The tables, plots and drawings of the book's pages performance.md, tensor-cores.md and rows.md.
 
-    python3 docs/plot.py [--results FILE] [--matrix FILE] [--rows FILE] [--check]
+    python3 docs/plot.py [--results FILE] [--matrix FILE] [--products FILE] [--rows FILE] [--check]
 
-Writes into docs/book/src, from the measurements in benches/results/, performance.svg, tensor-cores.svg, and the tables
-between the two marker comments of the pages; and the drawings of docs/diagrams.py. --check writes nothing and fails if any
+Writes into docs/book/src, from the measurements in benches/results/, performance.svg, tensor-cores.svg, products.svg, and the tables
+between the marker comments of the pages; and the drawings of docs/diagrams.py. --check writes nothing and fails if any
 of them is not what it would write.
 
 The measurements are what benches/peers.py wrote: a list with workload, unit, ours, rival, rival_name, ratio, ceiling,
 commit, driver, date, and optionally others (every peer's best) and gpu; what benches/rows.py wrote, which is alike; and what
-benches/matrix.py wrote, which has sustained rates beside. Needs Python alone.
+benches/matrix.py wrote, which has sustained rates beside; and what benches/products.py wrote. Needs Python alone.
 """
 import argparse
 import html
 import json
+import math
 import pathlib
+import statistics
 import sys
 
 from diagrams import drawings
@@ -22,6 +24,7 @@ from diagrams import drawings
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/book/src"
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+OF_PRODUCTS = "<!-- products: begin -->", "<!-- products: end -->"
 TITLES = {
     "vadd_f32_2^28": "vector add, f32, 2^28",
     "softmax_f32_8192x8192": "softmax, f32, 8192 x 8192",
@@ -67,6 +70,18 @@ STEPS = {
     "gemm_f16_gelu_8192": "gemm, with bias and GELU",
 }
 LINE = "gemm_f16_8192"
+# The classes of drawn products, by what benches/products.py calls them, and the colours of their element types.
+PRODUCTS = {
+    "any": "any sizes", "model": "projections of models", "square": "squares", "thin": "long thin", "deep": "deep small",
+    "ragged": "ragged, rows at any place", "few rows": "1 to 16 rows", "tf32": "TF32", "e4m3 fast": "FP8, fast", "e4m3": "FP8, precise",
+    "i8": "`i8`", "f64": "`f64`",
+}
+KINDS = {
+    "f16": ("f16, bf16", "#1d4ed8"), "bf16": ("f16, bf16", "#1d4ed8"), "tf32": ("TF32", "#4d7c0f"), "e4m3": ("FP8", "#c2410c"),
+    "e4m3 fast": ("FP8", "#c2410c"), "i8": ("i8", "#7e22ce"), "f64": ("f64", "#6b7280"),
+}
+# The ratios that the plot of products shows, and how many of the slowest are listed.
+LEAST, MOST, WORST = 0.5, 8, 20
 WIDTH, BAR, GAP, SIZE = 840, 15, 18, 12
 STYLE = (
     "<style>.number{font-size:11px;fill:#fff}.tick{font-size:11px;fill:#4b5563;text-anchor:middle}.title{font-size:14px;font-weight:bold}"
@@ -212,11 +227,63 @@ def steps_plot(rows):
                axis(left, scale, most, 100, first - 4, y - 4) + bars + [unit])
 
 
-def with_table(page, table):
-    """The page's text with the table between its marker comments."""
-    before, rest = page.read_text().split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+def products_table(results):
+    """The ratios of each class of drawn products, and the products with the least ratios."""
+    head, rows = results["head"], [row for row in results["rows"] if row["ratio"]]
+    lines = ["| products | number | geometric mean | 5th percentile | least |", "|---|---:|---:|---:|---:|"]
+    for name, title in [*PRODUCTS.items(), (None, "all")]:
+        ratios = sorted(row["ratio"] for row in rows if name in (None, row["name"]))
+        mean, fifth = math.exp(statistics.fmean(map(math.log, ratios))), ratios[int(0.05 * len(ratios))]
+        lines.append(f"| {title} | {len(ratios)} | {mean:.2f} | {fifth:.2f} | {ratios[0]:.2f} |")
+    lines += [f"\nSeed {head['seed']}. {head['gpu']}, driver {head['driver']}, commit {head['commit']}, {head['date']}; ratios of times, more is better.",
+              "\n![The ratio of each product over its work](products.svg)", f"\nThe {WORST} with the least ratios:\n",
+              "| product | ours, us | cuBLAS, us | ratio | plan |", "|---|---:|---:|---:|---|"]
+    for row in sorted(rows, key=lambda row: row["ratio"])[:WORST]:
+        sizes = " x ".join(map(str, row["sizes"]))
+        lines.append(f"| {row['kind']}, {row['order']}, {sizes} | {row['ours']:.1f} | {row['rival']:.1f} | {row['ratio']:.2f} | {plan(*row['plan'])} |")
+    return "\n".join(lines)
+
+
+def plan(rows, columns, loads, cut):
+    """A plan, as benches/library/src/gemm.rs numbers it."""
+    by = {0: "", 1: ", by threads", 2: ", for a vector"}.get(loads, f", clusters of {loads // 10} x {loads % 10}")
+    return f"{rows} x {columns}{by}" + (f", {cut} parts" if cut > 0 else ", stream-K" if cut < 0 else "")
+
+
+def products_plot(results):
+    """The ratio of each drawn product over its work, both logarithmic, and a line where both libraries take as long."""
+    points = [(2e-9 * math.prod(row["sizes"]), row["ratio"], KINDS[row["kind"]]) for row in results["rows"] if row["ratio"]]
+    left, right, top, bottom = 60, WIDTH - 20, 70, 430
+    decades = [math.floor(math.log10(min(work for work, *_ in points))), math.ceil(math.log10(max(work for work, *_ in points)))]
+
+    def place(work, ratio):
+        along = (math.log10(work) - decades[0]) / (decades[1] - decades[0])
+        up = math.log(min(max(ratio, LEAST), MOST) / LEAST) / math.log(MOST / LEAST)
+        return left + along * (right - left), bottom - up * (bottom - top)
+
+    parts, x = [], 16
+    for name, colour in dict.fromkeys(KINDS.values()):
+        parts.append(f'<circle cx="{x + 5}" cy="46" r="4" fill="{colour}"/><text x="{x + 15}" y="50">{name}</text>')
+        x += round(31 + text_width(name))
+    for decade in range(decades[0], decades[1] + 1):
+        across, _ = place(10.0**decade, 1)
+        parts.append(f'<path class="grid" d="M{across:.1f} {top}V{bottom}"/><text class="tick" x="{across:.1f}" y="{bottom + 15}">1e{decade}</text>')
+    for ratio in (0.5, 1, 2, 4, 8):
+        _, height = place(1, ratio)
+        parts.append(f'<path class="{"ceiling" if ratio == 1 else "grid"}" d="M{left} {height:.1f}H{right}"/>'
+                     f'<text class="tick" x="{left - 16}" y="{height + 4:.1f}">{ratio}</text>')
+    for work, ratio, (_, colour) in points:
+        across, height = place(work, ratio)
+        parts.append(f'<circle cx="{across:.1f}" cy="{height:.1f}" r="3" fill="{colour}" fill-opacity="0.6"/>')
+    parts.append(f'<text class="tick" x="{(left + right) / 2}" y="{bottom + 34}">Work in Gflop. Above the line gemm takes less time than cuBLAS.</text>')
+    return svg(f"Drawn products: cuBLAS's time over gemm's, on one {results['head']['gpu']}", bottom + 48, parts)
+
+
+def with_table(page, table, begin=BEGIN, end=END):
+    """The page, a path or its text, with the table between its marker comments."""
+    before, rest = (page.read_text() if isinstance(page, pathlib.Path) else page).split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}\n{table}\n{end}{after}"
 
 
 def main():
@@ -224,6 +291,7 @@ def main():
     results = ROOT / "benches/results"
     parser.add_argument("--results", type=pathlib.Path, default=results / "h200.json")
     parser.add_argument("--matrix", type=pathlib.Path, default=results / "h200_matrix.json")
+    parser.add_argument("--products", type=pathlib.Path, default=results / "h200_products.json")
     parser.add_argument("--rows", type=pathlib.Path, default=results / "h200_rows.json")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
@@ -232,9 +300,12 @@ def main():
     if options.matrix.is_file():
         matrix = json.loads(options.matrix.read_text())
         picture = "![The rate of each step, beside that of cuBLAS](tensor-cores.svg)"
+        products = json.loads(options.products.read_text())
+        text = with_table(chapter, f"{matrix_table(matrix)}\n\n{picture}")
         measured = {
-            chapter: with_table(chapter, f"{matrix_table(matrix)}\n\n{picture}"),
+            chapter: with_table(text, products_table(products), *OF_PRODUCTS),
             PAGES / "tensor-cores.svg": steps_plot(matrix),
+            PAGES / "products.svg": products_plot(products),
         }
     of_rows = PAGES / "rows.md"
     wanted = {
