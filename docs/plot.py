@@ -280,8 +280,8 @@ def products_plot(results):
 
 
 def with_table(page, table, begin=BEGIN, end=END):
-    """The page, a path or its text, with the table between its marker comments."""
-    before, rest = (page.read_text() if isinstance(page, pathlib.Path) else page).split(begin)
+    """The page's text with the table between its marker comments."""
+    before, rest = page.split(begin)
     _, after = rest.split(end)
     return f"{before}{begin}\n{table}\n{end}{after}"
 
@@ -301,7 +301,7 @@ def main():
         matrix = json.loads(options.matrix.read_text())
         picture = "![The rate of each step, beside that of cuBLAS](tensor-cores.svg)"
         products = json.loads(options.products.read_text())
-        text = with_table(chapter, f"{matrix_table(matrix)}\n\n{picture}")
+        text = with_table(chapter.read_text(), f"{matrix_table(matrix)}\n\n{picture}")
         measured = {
             chapter: with_table(text, products_table(products), *OF_PRODUCTS),
             PAGES / "tensor-cores.svg": steps_plot(matrix),
@@ -309,8 +309,8 @@ def main():
         }
     of_rows = PAGES / "rows.md"
     wanted = {
-        of_rows: with_table(of_rows, table(json.loads(options.rows.read_text()))),
-        page: with_table(page, table(rows)),
+        of_rows: with_table(of_rows.read_text(), table(json.loads(options.rows.read_text()))),
+        page: with_table(page.read_text(), table(rows)),
         PAGES / "performance.svg": plot(rows),
         **measured,
         **{PAGES / name: drawing for name, drawing in drawings().items()},

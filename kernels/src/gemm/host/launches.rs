@@ -155,7 +155,6 @@ where
     fn blocks(&self, groups: usize) -> u32 {
         let multiprocessors = self.plan.loads.multiprocessors(self.stream.device().multiprocessors());
         let most = multiprocessors * self.plan.resident_blocks();
-        let [rows, columns] = self.plan.loads.cluster();
-        (most as usize / (rows * columns)).clamp(1, groups.max(1)) as u32
+        (most as usize / self.plan.loads.cluster_size()).clamp(1, groups.max(1)) as u32
     }
 }

@@ -267,7 +267,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let depth_bytes = (problem.depth * bytes) as f64;
     let steps = (problem.depth * bytes).div_ceil(step_bytes(plan, bytes)).max(1) as f64;
     // The last cluster may have a block without a tile.
-    let tiles = (problem.groups(plan) * plan.loads.cluster().into_iter().product::<usize>()) as f64;
+    let tiles = (problem.groups(plan) * plan.loads.cluster_size()) as f64;
 
     let operands = depth_bytes * (rows + columns) * batches;
     let result = rows * columns * batches;

@@ -111,10 +111,11 @@ pub(super) type Factors<'t, T, U> = Option<(TensorView<'t, T, 3>, TensorView<'t,
 
 /// The candidate for one entry of the table.
 macro_rules! candidate {
-    ($kernel:ident $loads:ident $([$blocks_down:literal, $blocks_across:literal])? ($a_major:ident, $b_major:ident) [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {
+    ($kernel:ident $loads:ident $([$blocks_down:literal, $blocks_across:literal])? ($a_major:ident, $b_major:ident) [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {{
+        const LOADS: Loads = Loads::$loads $(([$blocks_down, $blocks_across]))?;
         Candidate {
             config: TileConfig {
-                loads: Loads::$loads $(([$blocks_down, $blocks_across]))?,
+                loads: LOADS,
                 a: Some(Major::$a_major),
                 b: Some(Major::$b_major),
                 rows: $m,
@@ -128,8 +129,8 @@ macro_rules! candidate {
                     && !$promoted,
                 // Without `wgmma`, warps load MN-major elements of 32 bits one by one. Clusters and kernels with padded rows or columns are for
                 // `wgmma` alone, as the table says.
-                wgmma_only: matches!(Loads::$loads $(([$blocks_down, $blocks_across]))?, Loads::Cluster(_))
-                    || matches!(Loads::$loads $(([$blocks_down, $blocks_across]))?, Loads::Tma)
+                wgmma_only: matches!(LOADS, Loads::Cluster(_))
+                    || matches!(LOADS, Loads::Tma)
                     && (size_of::<$a>() == 4
                         && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row))
                         || !usize::is_power_of_two($m)
@@ -144,7 +145,7 @@ macro_rules! candidate {
                     .launch_on(stream, grid, arguments)
             },
         }
-    };
+    }};
 }
 
 /// The candidate for an entry of a matrix and a vector, in tiles of so many elements of the result.

@@ -70,13 +70,18 @@ impl Loads {
         if let Self::Cluster(blocks) = self { blocks } else { [1, 1] }
     }
 
+    /// The number of blocks that share loads.
+    pub(super) const fn cluster_size(self) -> usize {
+        let [rows, columns] = self.cluster();
+        rows * columns
+    }
+
     /// The multiprocessors that blocks of such a launch run on at the same time, of `all` that the GPU has.
     ///
     /// The blocks of a cluster run on multiprocessors of one cluster of the GPU (a GPC). An H200 has 132 multiprocessors, of which clusters of two blocks take all
     /// and clusters of four 120 (`cuOccupancyMaxActiveClusters`).
     pub(super) const fn multiprocessors(self, all: u32) -> u32 {
-        let [rows, columns] = self.cluster();
-        if rows * columns > 2 { all * 10 / 11 } else { all }
+        if self.cluster_size() > 2 { all * 10 / 11 } else { all }
     }
 }
 
