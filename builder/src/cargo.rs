@@ -19,11 +19,12 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// Flags for every crate, whatever profiles and their exceptions for packages say in the kernel crate's `Cargo.toml`: flags come last.
 /// Unoptimised kernels would keep tiles in memory instead of registers, and arithmetic that panics on overflow has no place there.
-const FLAGS: [&str; 9] = [
+const FLAGS: [&str; 10] = [
     "-Copt-level=3",
     // Tiles pack what there is to pack. *Measured:* a seventh of the time of a compilation; without it the PTX of 200 kernels of `gemm` is the same, and 780 kernels
-    // keep their registers.
+    // keep their registers. rustc's flag does not reach the passes for whole programs, which take a tenth as long again.
     "-Cno-vectorize-slp",
+    "-Cllvm-args=-vectorize-slp=false",
     "-Cdebug-assertions=off",
     "-Coverflow-checks=off",
     // A panic becomes a trap, without the code that would format its message.

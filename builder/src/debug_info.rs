@@ -48,7 +48,7 @@ impl DebugInfo {
         let target = lines.by_ref().find(|line| line.starts_with(".target"));
         if target.is_some_and(|target| target.split(',').skip(1).any(|option| option.trim() == "debug")) {
             Self::Full
-        } else if lines.any(is_location) {
+        } else if lines.any(|line| is_location(line.as_bytes())) {
             Self::LineTables
         } else {
             Self::None
@@ -66,8 +66,8 @@ impl DebugInfo {
 }
 
 /// Whether a line of PTX, without its indentation, says where in the source the code behind it comes from.
-pub(crate) fn is_location(line: &str) -> bool {
-    line.strip_prefix(".loc").is_some_and(|rest| rest.starts_with(char::is_whitespace))
+pub(crate) fn is_location(line: &[u8]) -> bool {
+    line.strip_prefix(b".loc").is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))
 }
 
 impl fmt::Display for DebugInfo {

@@ -307,22 +307,23 @@ fn find_word(code: &str, word: &str, from: usize) -> Option<usize> {
 
 /// The position of the bracket that closes the one at `open`.
 fn closing(code: &str, open: usize, opens: char, closes: char) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (index, c) in code[open..].char_indices() {
-        if c == opens {
-            depth += 1;
-        } else if c == closes {
-            depth -= 1;
-            if depth == 0 {
-                return Some(open + index);
-            }
+    let (mut depth, mut from) = (0, open);
+    loop {
+        let close = from + code[from..].find(closes)?;
+        depth += code[from..close].matches(opens).count();
+        depth -= 1;
+        if depth == 0 {
+            return Some(close);
         }
+        from = close + closes.len_utf8();
     }
-    None
 }
 
 /// The text with other names for some entries, and for their parameters, which begin with the entry's name.
 pub(crate) fn rename(text: &str, names: &HashMap<&str, String>) -> String {
+    if names.is_empty() {
+        return text.to_owned();
+    }
     let mut renamed = String::with_capacity(text.len());
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
     let mut rest = text;
@@ -350,35 +351,40 @@ fn without_comments(text: &str) -> String {
         Block,
         String,
     }
-    let bytes = text.as_bytes();
-    let mut code = Vec::with_capacity(bytes.len());
+    let mut code = Vec::with_capacity(text.len());
     let mut state = State::Code;
-    let mut index = 0;
-    while index < bytes.len() {
-        let (length, next) = match (state, &bytes[index..]) {
-            (State::Code, [b'/', b'/', ..]) => (2, State::Line),
-            (State::Code, [b'/', b'*', ..]) => (2, State::Block),
-            (State::Code, [b'"', ..]) => (1, State::String),
-            (State::Line, [b'\n', ..]) | (State::String, [b'"', ..]) => (1, State::Code),
-            (State::Block, [b'*', b'/', ..]) => (2, State::Code),
-            (State::String, [b'\\', _, ..]) => (2, State::String),
-            _ => (1, state),
-        };
-        let is_code = state == State::Code && next == State::Code;
-        for &byte in &bytes[index..index + length] {
-            code.push(if is_code || byte == b'\n' { byte } else { b' ' });
+    for line in text.split_inclusive('\n') {
+        let start = code.len();
+        // Most lines are code alone. The standard library's search for a character is optimised where a build script is not.
+        if state == State::Code && !line.contains('/') && !line.contains('"') {
+            code.extend(line.as_bytes());
+        } else {
+            let bytes = line.as_bytes();
+            let mut index = 0;
+            while index < bytes.len() {
+                let (length, next) = match (state, &bytes[index..]) {
+                    (State::Code, [b'/', b'/', ..]) => (2, State::Line),
+                    (State::Code, [b'/', b'*', ..]) => (2, State::Block),
+                    (State::Code, [b'"', ..]) => (1, State::String),
+                    (State::Line, [b'\n', ..]) | (State::String, [b'"', ..]) => (1, State::Code),
+                    (State::Block, [b'*', b'/', ..]) => (2, State::Code),
+                    (State::String, [b'\\', _, ..]) => (2, State::String),
+                    _ => (1, state),
+                };
+                let is_code = state == State::Code && next == State::Code;
+                for &byte in &bytes[index..index + length] {
+                    code.push(if is_code || byte == b'\n' { byte } else { b' ' });
+                }
+                state = next;
+                index += length;
+            }
         }
-        state = next;
-        index += length;
+        if is_location(code[start..].trim_ascii_start()) {
+            let end = code.len() - usize::from(line.ends_with('\n'));
+            code[start..end].fill(b' ');
+        }
     }
-    let code =
-        String::from_utf8(code).expect("characters are kept whole, or replaced by a space for each byte");
-    if !code.lines().any(|line| is_location(line.trim_start())) {
-        return code;
-    }
-    let blank = |line: &str| " ".repeat(line.len() - 1) + "\n";
-    let without = |line: &str| if is_location(line.trim_start()) { blank(line) } else { line.to_owned() };
-    code.split_inclusive('\n').map(without).collect()
+    String::from_utf8(code).expect("characters are kept whole, or replaced by a space for each byte")
 }
 
 /// The code alone: without comments, and without the tables for debuggers, which name variables and do not use them.

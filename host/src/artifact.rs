@@ -397,6 +397,7 @@ pub(crate) mod tests {
             shared_bytes: [0; 3],
             dependent: false,
             targets: Targets::All,
+            on_cpu: true,
             arguments: &[],
             file: file!(),
             line: line!(),

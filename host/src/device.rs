@@ -244,7 +244,7 @@ impl Device {
     }
 
     /// Whether a kernel is for this device. `targets` in a kernel's attribute, or `if` behind an instance, leaves GPUs out. The CPU
-    /// runs every kernel.
+    /// runs every kernel but those whose attribute says `cpu = ..`.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -276,7 +276,7 @@ impl Device {
     /// # Errors
     /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], as a launch.
     pub fn supports(&self, kernel: &Description) -> Result<bool> {
-        Ok(self.image_of(kernel)?.is_none_or(|image| image.supports(kernel)))
+        Ok(self.image_of(kernel)?.map_or(kernel.on_cpu, |image| image.supports(kernel)))
     }
 
     /// Waits for all work on the device.

@@ -102,6 +102,15 @@ pub(crate) fn check_target(
 /// The compute capability of GPUs with warpgroups.
 const WITH_WARPGROUPS: (u32, u32) = (9, 0);
 
+/// # Errors
+/// [`Error::NotOnCpu`] if the CPU has no code for the kernel.
+pub(crate) fn check_cpu(kernel: &Description) -> Result<()> {
+    match kernel.on_cpu {
+        true => Ok(()),
+        false => Err(Error::NotOnCpu { kernel: called(kernel.declaration).unwrap_or(kernel.name) }),
+    }
+}
+
 /// What a declaration calls its function: `gemm::<256>` of `unsafe fn gemm::<256>(a: ...)`.
 fn called(declaration: &'static str) -> Option<&'static str> {
     let (_, function) = declaration.split_once("fn ")?;
@@ -131,6 +140,7 @@ mod tests {
             shared_bytes: [0; 3],
             dependent: false,
             targets: Targets::All,
+            on_cpu: true,
             arguments: &["x"],
             file: file!(),
             line: line!(),

@@ -192,6 +192,15 @@ pub enum Error {
         advice: String,
     },
 
+    /// A kernel was launched on the CPU that has code for GPUs alone.
+    #[error(
+        "kernel `{kernel}` has no code for the CPU, as its attribute says (`cpu = ..`): launch it on a GPU, or launch another instance"
+    )]
+    NotOnCpu {
+        /// The kernel, with the values of its generic parameters.
+        kernel: &'static str,
+    },
+
     /// The grid does not fit the kernel or the hardware.
     #[error("kernel `{kernel}` cannot run on the grid {grid}: {problem}")]
     Grid {

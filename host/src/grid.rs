@@ -160,6 +160,7 @@ mod tests {
             shared_bytes: [0; 3],
             dependent: false,
             targets: Targets::All,
+            on_cpu: true,
             arguments: &[],
             file: file!(),
             line: line!(),

@@ -7,6 +7,7 @@ use cuda_tiles::launch::{Description, Kernel, Parameters, UnsafeKernel};
 use crate::argument::{Arguments, Launching, in_place};
 use crate::cpu;
 use crate::device::Device;
+use crate::entry::check_cpu;
 #[allow(unused_imports, reason = "for links in the documentation")]
 use crate::error::Error;
 use crate::error::Result;
@@ -61,7 +62,7 @@ pub trait Launch<P: Parameters> {
     /// # Errors
     /// [`Error::Grid`] and [`Error::Argument`] if the grid or an argument does not fit the kernel; on a GPU
     /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Target`], [`Error::Resources`], at
-    /// the kernel's first launch [`Error::PtxVersion`] or [`Error::Jit`] if the driver does not compile it, and [`Error::Trapped`] if an earlier kernel went wrong (this one would be reported by a later call); on the CPU [`Error::Panicked`].
+    /// the kernel's first launch [`Error::PtxVersion`] or [`Error::Jit`] if the driver does not compile it, and [`Error::Trapped`] if an earlier kernel went wrong (this one would be reported by a later call); on the CPU [`Error::NotOnCpu`] and [`Error::Panicked`].
     fn launch_on(&self, stream: &Stream, grid: impl Into<Grid>, arguments: impl Arguments<P>) -> Result<()>;
 }
 
@@ -160,6 +161,9 @@ enum Maps<'launch> {
 impl<'launch> Checked<'launch> {
     fn new(kernel: &'launch Description, stream: &'launch Stream, grid: Grid) -> Result<Self> {
         let blocks = grid.for_kernel(kernel)?;
+        if stream.as_gpu().is_none() {
+            check_cpu(kernel)?;
+        }
         let (maps, held) = match (stream.recording(), stream.as_gpu()) {
             (Some(recording), _) => (Maps::OfGraph(recording), None),
             (None, Some((gpu, stream))) => {

@@ -1,7 +1,7 @@
 //! Typed launches on the CPU: what runs, and what each mistake is told.
 
 use cuda_tiles::prelude::*;
-use cuda_tiles_host::{ArgumentError, Device, Error, Grid, Launch, LaunchUnsafe, Tensor};
+use cuda_tiles_host::{ArgumentError, Device, Error, Graph, Grid, Launch, LaunchUnsafe, Tensor};
 use std::cell::Cell;
 
 #[kernel]
@@ -23,6 +23,20 @@ fn wide(cx: Cx, x: SpanMut<f32, (D<64>,)>) {
     let x = x.partition(cx, shape![64]);
     x.store(cx.zeros::<f32>(shape![64]), cx.bid::<0>());
 }
+
+/// Tiles of 128 are for GPUs.
+#[kernel(cpu = N < LIMIT, instances(<64>, <128>))]
+fn double<B: Block, const N: usize>(cx: Cx<B>, x: SpanMut<f32, (u32,)>)
+where
+    D<N>: Dimension,
+{
+    let x = x.partition(cx, shape![N]);
+    let i = cx.bid::<0>();
+    let tile = x.load_masked(Zero, i);
+    x.store_masked(tile + tile, i);
+}
+
+const LIMIT: usize = 128;
 
 /// # Safety
 /// None is needed: it stands for kernels that need some.
@@ -129,6 +143,20 @@ fn the_grid_has_the_kernels_rank() {
     let (x, mut y) = (counting([2, 2]), counting([2, 2]));
     let message = add.launch(&Device::cpu(), (2, 2), (&x, &mut y, 1.0)).unwrap_err().to_string();
     assert!(message.starts_with("kernel `add` cannot run on the grid (2, 2, 1)"), "{message}");
+}
+
+#[test]
+fn an_instance_without_code_for_the_cpu_is_refused_there() {
+    let device = Device::cpu();
+    let mut x = Tensor::full(&device, [100], 3.0).unwrap();
+    assert!(device.supports(double::<64>().description()).unwrap());
+    double::<64>().launch(&device, Grid::cover([100], [64]), (&mut x,)).unwrap();
+    assert!(!device.supports(double::<128>().description()).unwrap());
+    let refused = double::<128>().launch(&device, 1, (&mut x,)).unwrap_err();
+    assert!(matches!(refused, Error::NotOnCpu { kernel: "double::<128>" }), "{refused}");
+    assert_eq!(x.to_vec().unwrap(), [6.0; 100]);
+    let graph = Graph::capture(&device, (x,), |stream, (x,)| double::<128>().launch_on(stream, 1, (x,)));
+    assert!(matches!(graph, Err(Error::NotOnCpu { .. })));
 }
 
 #[test]

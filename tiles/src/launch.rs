@@ -48,6 +48,8 @@ pub struct Description {
     pub dependent: bool,
     /// The GPUs that the kernel is for.
     pub targets: Targets,
+    /// Whether the CPU runs the kernel: what `cpu = ..` says, and true without it.
+    pub on_cpu: bool,
     /// The arguments' names.
     pub arguments: &'static [&'static str],
     /// The source file of the kernel.
@@ -63,7 +65,7 @@ impl Description {
     }
 }
 
-/// The GPUs that a kernel is for. The CPU runs every kernel.
+/// The GPUs that a kernel is for. The CPU runs every kernel, unless [`Description::on_cpu`] is false.
 ///
 /// Code for other GPUs has the kernel's entry and nothing of its body. A launch on such a GPU is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +128,18 @@ impl<P: Parameters> Kernel<P> {
         // SAFETY: the same contract.
         unsafe { (self.block)(position, parts) }
     }
+}
+
+/// The place of a block's code in a kernel that the CPU does not run.
+///
+/// # Safety
+/// Nothing is asked for.
+///
+/// # Panics
+/// Always. A launch on the CPU is refused before.
+#[doc(hidden)]
+pub unsafe fn no_block<P>(_position: BlockPosition, _parts: &P) {
+    panic!("the CPU has no code for this kernel: its attribute says `cpu = false`")
 }
 
 /// A kernel declared as `unsafe fn`: whoever launches it vouches for what its documentation demands.

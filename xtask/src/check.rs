@@ -54,7 +54,13 @@ fn formats() -> [Command; 4] {
 /// All code for the host, with the features that are not among the default ones: the launcher on `cust`, and `gemm`. They only add code.
 fn host_lints() -> Command {
     let mut command = cargo(["clippy", "--workspace", "--all-targets"]);
-    command.args(["--features", "cuda-tiles-suite/cust,cuda-tiles-suite/gemm", "--", "--deny", "warnings"]);
+    command.args([
+        "--features",
+        "cuda-tiles-suite/cust,cuda-tiles-suite/gemm-on-cpu",
+        "--",
+        "--deny",
+        "warnings",
+    ]);
     command
 }
 

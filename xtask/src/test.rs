@@ -92,7 +92,8 @@ pub(crate) fn run(options: &Options) -> Result {
 /// All packages in one call of cargo, which compiles what takes minutes side by side: tile operations, products, and the library's own
 /// tests.
 fn workspace() -> Result<Outcome> {
-    let mut tests = cargo(["test", "--no-fail-fast", "--workspace", "--features", "cuda-tiles-suite/gemm"]);
+    let mut tests =
+        cargo(["test", "--no-fail-fast", "--workspace", "--features", "cuda-tiles-suite/gemm-on-cpu"]);
     match toolchain::gpus() {
         Ok(gpus) => eprintln!("on the CPU and on {}", gpus.join("; ")),
         Err(reason) => {

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::parallel;
+
 use super::{callee, closing, find_word, is_identifier, leading_space};
 
 /// A function or entry that has a body.
@@ -36,11 +38,17 @@ impl<'a> Statement<'a> {
 
 /// The functions of a module without comments, and what stands between them.
 pub(crate) fn functions(code: &str) -> (Vec<Function<'_>>, Vec<&str>) {
-    let (mut functions, mut between) = (Vec::new(), Vec::new());
+    let (mut found, mut between) = (Vec::new(), Vec::new());
     let mut from = 0;
+    let words = [".entry", ".func"];
+    let mut places = words.map(|word| find_word(code, word, from));
     loop {
-        let next =
-            [".entry", ".func"].into_iter().filter_map(|word| Some((find_word(code, word, from)?, word)));
+        for (place, word) in places.iter_mut().zip(words) {
+            if place.is_some_and(|place| place < from) {
+                *place = find_word(code, word, from);
+            }
+        }
+        let next = places.into_iter().zip(words).filter_map(|(place, word)| Some((place?, word)));
         let Some((start, word)) = next.min() else { break };
         between.push(&code[from..start]);
         let mut name = start + word.len();
@@ -52,17 +60,18 @@ pub(crate) fn functions(code: &str) -> (Vec<Function<'_>>, Vec<&str>) {
         }
         let after = name + code[name..].find(|c: char| c.is_whitespace() || "({;".contains(c)).unwrap_or(0);
         let Some(open) = code[after..].find(['{', ';']).map(|length| after + length) else {
-            return (functions, between);
+            break;
         };
         if code[open..].starts_with('{') {
             let end = closing(code, open, '{', '}').unwrap_or(code.len());
-            functions.push(Function { name: &code[name..after], code: Code::new(&code[open + 1..end]) });
+            found.push((&code[name..after], &code[open + 1..end]));
             from = (end + 1).min(code.len());
         } else {
             from = open + 1;
         }
     }
     between.push(&code[from..]);
+    let functions = parallel::map(&found, |&(name, body)| Function { name, code: Code::new(body) });
     (functions, between)
 }
 

@@ -86,9 +86,16 @@ struct Summary {
 
 /// The code without comments, but for the marks, which are statements.
 pub(crate) fn with_marks_as_statements(text: &str) -> String {
-    let mut code = text.to_owned();
-    for (mark, statement) in MARKS {
-        code = code.replace(mark, statement);
+    let mut code = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match line.contains('@') && line.contains(MARK) {
+            true => {
+                code += &MARKS
+                    .iter()
+                    .fold(line.to_owned(), |line, (mark, statement)| line.replace(mark, statement))
+            }
+            false => code += line,
+        }
     }
     without_tables(&code)
 }
@@ -259,7 +266,9 @@ pub(crate) fn without_marks(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
-        if line.trim() == "// begin inline asm" && lines.peek().is_some_and(|next| is_mark(next)) {
+        if !line.contains('/') {
+            result.push_str(line);
+        } else if line.trim() == "// begin inline asm" && lines.peek().is_some_and(|next| is_mark(next)) {
             lines.next();
             lines.next_if(|next| next.trim() == "// end inline asm");
         } else if !(line.contains(MARK) && is_mark(line)) {

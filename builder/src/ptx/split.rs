@@ -8,9 +8,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::code::functions;
-use super::statics::written_statics;
+use super::statics::{is_static, written_statics};
 use super::{Module, closing, find_word, leading_space, without_comments};
 use crate::debug_info::is_location;
+use crate::parallel;
 
 /// A module that stands by itself.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ pub(crate) fn parts(text: &str) -> Vec<Part> {
     let first_entry =
         |group: &BTreeSet<usize>| group.iter().copied().find(|&at| items[at].kind == Kind::Entry);
     groups.sort_by_key(first_entry);
-    groups.iter().map(|group| part(text, &items, group)).collect()
+    parallel::map(&groups, |group| part(text, &items, group))
 }
 
 fn part(text: &str, items: &[Item<'_>], group: &BTreeSet<usize>) -> Part {
@@ -99,7 +100,7 @@ fn part(text: &str, items: &[Item<'_>], group: &BTreeSet<usize>) -> Part {
 
 /// The numbers of the source files that code says it comes from.
 fn source_files(text: &str) -> impl Iterator<Item = u32> {
-    let locations = text.lines().map(str::trim_start).filter(|line| is_location(line));
+    let locations = text.lines().map(str::trim_start).filter(|line| is_location(line.as_bytes()));
     locations.filter_map(|line| line.split_whitespace().nth(1)?.parse().ok())
 }
 
@@ -162,14 +163,12 @@ fn statement(code: &str) -> Option<(usize, Kind)> {
         match byte {
             b'(' | b'[' | b'{' => {
                 kind = kind.or_else(|| kind_of(&code[..index]));
+                if byte == b'{' && depth == 0 && matches!(kind, Some(Kind::Function | Kind::Entry)) {
+                    return Some((closing(code, index, '{', '}')? + 1, kind?));
+                }
                 depth += 1;
             }
-            b')' | b']' | b'}' => {
-                depth = depth.checked_sub(1)?;
-                if byte == b'}' && depth == 0 && matches!(kind, Some(Kind::Function | Kind::Entry)) {
-                    return Some((index + 1, kind?));
-                }
-            }
+            b')' | b']' | b'}' => depth = depth.checked_sub(1)?,
             b';' if depth == 0 => return Some((index + 1, kind.or_else(|| kind_of(&code[..index]))?)),
             _ => {}
         }
@@ -217,7 +216,7 @@ fn needs(code: &str, items: &[Item<'_>]) -> Vec<Vec<usize>> {
     for (at, item) in items.iter().enumerate() {
         item.names.iter().for_each(|&name| places.entry(name).or_default().push(at));
     }
-    let of = |(at, item): (usize, &Item<'_>)| {
+    let of = |&(at, item): &(usize, &Item<'_>)| {
         let mut needs = BTreeSet::new();
         if !matches!(item.kind, Kind::Head | Kind::SourceFile(_)) {
             for word in words(&code[item.range.clone()]) {
@@ -231,7 +230,7 @@ fn needs(code: &str, items: &[Item<'_>]) -> Vec<Vec<usize>> {
         }
         needs.into_iter().collect()
     };
-    items.iter().enumerate().map(of).collect()
+    parallel::map(&items.iter().enumerate().collect::<Vec<_>>(), of)
 }
 
 /// An item and all that it needs, directly or through others.
@@ -248,6 +247,11 @@ fn reached(from: usize, needs: &[Vec<usize>]) -> BTreeSet<usize> {
 
 /// The variables that one kernel may leave something in for another one.
 fn shared_variables(code: &str, items: &[Item<'_>]) -> Vec<usize> {
+    let declares_static =
+        |item: &Item<'_>| item.kind == Kind::Variable && is_static(&code[item.range.clone()]);
+    if !items.iter().any(declares_static) {
+        return Vec::new();
+    }
     let (functions, between) = functions(code);
     let written = written_statics(&functions, &between);
     let is_written = |item: &Item<'_>| item.names.iter().any(|name| written.contains(name));

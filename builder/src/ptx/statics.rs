@@ -74,6 +74,11 @@ fn numbers<'a>(functions: &[Function<'a>]) -> HashMap<&'a str, usize> {
     functions.iter().enumerate().map(|(at, function)| (function.name, at)).collect()
 }
 
+/// Whether a statement between functions declares a static that [`written_statics`] may find.
+pub(super) fn is_static(statement: &str) -> bool {
+    read(statement.trim_end().trim_end_matches(';')).is_some()
+}
+
 /// Reads a statement between functions as the declaration of a variable in global memory, unless it is rustc's or the library's own.
 fn read(statement: &str) -> Option<Static<'_>> {
     let statement = statement.trim();

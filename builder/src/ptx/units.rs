@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use crate::parallel;
+
 use super::split::{Item, Kind, items};
 use super::{declarations, rename, without_comments};
 
@@ -17,12 +19,10 @@ pub(crate) fn merged(units: &[String]) -> Option<String> {
     let mut module = String::new();
     // By names, the texts that stand in the module.
     let mut defined: HashMap<String, String> = HashMap::new();
-    for (number, unit) in units.iter().enumerate() {
-        if declarations::lacks_definitions(unit) {
-            return None;
-        }
-        let code = without_comments(unit);
-        let items = items(&code)?;
+    let codes =
+        parallel::map(units, |unit| (!declarations::lacks_definitions(unit)).then(|| without_comments(unit)));
+    for (number, (unit, code)) in units.iter().zip(&codes).enumerate() {
+        let items = items(code.as_deref()?)?;
         if items.iter().any(|item| matches!(item.kind, Kind::SourceFile(_))) {
             return None;
         }

@@ -58,6 +58,7 @@ pub(crate) const fn description(name: &'static str, arguments: &'static [&'stati
         shared_bytes: [0; 3],
         dependent: false,
         targets: Targets::All,
+        on_cpu: true,
         arguments,
         file: file!(),
         line: line!(),

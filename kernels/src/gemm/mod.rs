@@ -13,11 +13,12 @@
 //! * `scheduler.rs` gives each block its work tiles. `stream_k.rs` divides the last wave among all blocks. [`split_k`] is the second pass,
 //!   which adds up partial sums.
 //! * `epilogue.rs` applies scales, bias and activation to the accumulators.
+//! * `on_cpu.rs` says which kernels have code for the CPU, too.
 //! * [`pack`] copies operands that TMA cannot read.
 //! * `host/` chooses a plan for a product (`plan.rs`), packs operands (`packing.rs`) and launches kernels (`launches.rs`).
 //!
 //! To add a tile shape, add an entry such as `nt 128 128 64 false` to a list in `table.rs`. Columns may be 192, too. To add a combination of types, add a list with
-//! the types in brackets to the macro of its feature. A type that is new as an operand also needs an entry in `kinds!` of `host/multiply.rs`. A result type that is new
+//! the types in brackets to the macro of its feature. A type that is new as an operand also needs an entry in `kinds!` of `host/multiply.rs`, and in `on_cpu.rs`. A result type that is new
 //! for split-K needs an instance of [`reduce_split_k`](split_k::reduce_split_k).
 //!
 //! # A kernel of your own
@@ -67,6 +68,7 @@ mod body;
 mod epilogue;
 pub mod kernels;
 pub mod narrow;
+mod on_cpu;
 pub mod pack;
 pub mod rows;
 mod scheduler;

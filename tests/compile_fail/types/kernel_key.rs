@@ -1,4 +1,4 @@
-//! expected threads, producer, consumers, cluster, vector, grid, min_blocks, registers, dependent, targets or instances
+//! expected threads, producer, consumers, cluster, vector, grid, min_blocks, registers, dependent, targets, cpu or instances
 
 use cuda_tiles::prelude::*;
 

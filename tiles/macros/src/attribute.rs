@@ -3,10 +3,10 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Result, Token, parenthesized};
+use syn::{AngleBracketedGenericArguments, Error, Expr, Ident, LitInt, Result, Token, parenthesized};
 
 /// `#[kernel(threads = 256, producer = 32, cluster = [2, 1], vector = 4, grid = 2, min_blocks = 2, registers = 64, targets = warpgroups,
-/// instances(<f32>))]`
+/// cpu = true, instances(<f32>))]`
 #[derive(Clone)]
 pub(crate) struct Attribute {
     pub(crate) threads: u32,
@@ -21,6 +21,8 @@ pub(crate) struct Attribute {
     pub(crate) dependent: Option<Dependent>,
     /// The targets of all instances.
     pub(crate) targets: Targets,
+    /// Whether the CPU runs an instance, as an expression of its parameters; without one it does.
+    pub(crate) cpu: Option<Expr>,
     pub(crate) instances: Vec<ListedInstance>,
 }
 
@@ -194,6 +196,7 @@ impl Parse for Attribute {
             registers: None,
             dependent: None,
             targets: Targets::All,
+            cpu: None,
             instances: Vec::new(),
         };
         while !input.is_empty() {
@@ -242,10 +245,11 @@ impl Parse for Attribute {
                         attribute.dependent = Some(Dependent::Early);
                     }
                     "targets" => attribute.targets = input.parse()?,
+                    "cpu" => attribute.cpu = Some(input.parse()?),
                     _ => {
                         return Err(Error::new(
                             key.span(),
-                            "expected threads, producer, consumers, cluster, vector, grid, min_blocks, registers, dependent, targets or instances",
+                            "expected threads, producer, consumers, cluster, vector, grid, min_blocks, registers, dependent, targets, cpu or instances",
                         ));
                     }
                 }
@@ -361,6 +365,8 @@ impl Attribute {
             dependent,
             // They are those of an instance.
             targets: _,
+            // A GPU's code is the same.
+            cpu: _,
             instances: _,
         } = self;
         let dependent = match dependent {

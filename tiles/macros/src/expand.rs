@@ -370,6 +370,8 @@ impl Function {
         let wait = (attribute.dependent == Some(Dependent::AtEntry))
             .then(|| quote!(::cuda_tiles::__private::wait_for_dependencies();));
         let body = quote!(#wait unsafe { #call });
+        // What only this expression names has a use here, too.
+        let on_cpu = attribute.cpu.as_ref().map(|cpu| quote!(const _: bool = #cpu;));
         let body = match instance.targets.condition() {
             None => body,
             Some(condition) => quote! {
@@ -383,6 +385,7 @@ impl Function {
             #[cfg(target_arch = "nvptx64")]
             const _: () = {
                 #(#aliases)*
+                #on_cpu
                 // The compiler names the entry, so that kernels of one name in several modules are several entries. The builder
                 // takes a readable name from the comment.
                 // SAFETY: the launch passes the parts of checked arguments, and a block of the stated size. It asks for as much
@@ -409,6 +412,7 @@ impl Function {
         let (path, declaration, fingerprint) =
             (Self::path(instance), self.declaration(instance), self.fingerprint(instance));
         let Attribute { threads, grid, .. } = attribute;
+        let on_cpu = attribute.cpu.as_ref().map_or_else(|| quote!(true), |cpu| quote!(#cpu));
         let (producer, blocks) = (attribute.producer.unwrap_or(0), attribute.consumers);
         let cluster = attribute.cluster[0] * attribute.cluster[1];
         let (vector, rank) = (attribute.vector as usize, *grid as usize);
@@ -452,6 +456,9 @@ impl Function {
                     // belongs to this call alone.
                     unsafe { #call }
                 }
+                // What a constant does not name is not compiled.
+                const CUDA_TILES_ON_CPU: bool = #on_cpu;
+                let cuda_tiles_block = if CUDA_TILES_ON_CPU { block } else { ::cuda_tiles::launch::no_block };
                 let cuda_tiles_description = ::cuda_tiles::launch::Description {
                     name: #name,
                     path: #path,
@@ -465,13 +472,14 @@ impl Function {
                     shared_bytes: #shared_bytes,
                     dependent: #dependent,
                     targets: #targets,
+                    on_cpu: CUDA_TILES_ON_CPU,
                     arguments: &[#(#names),*],
                     file: ::core::file!(),
                     line: ::core::line!(),
                 };
                 // SAFETY: the entry of this path and `block` are made from the same function.
                 #[allow(clippy::undocumented_unsafe_blocks)]
-                unsafe { #kind::new(cuda_tiles_description, block) }
+                unsafe { #kind::new(cuda_tiles_description, cuda_tiles_block) }
             }
         }
     }

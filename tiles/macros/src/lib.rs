@@ -30,6 +30,7 @@ use syn::parse_macro_input;
 /// | `registers` | cap on the registers of a thread | left to the assembler |
 /// | `dependent` | programmatic dependent launch (PDL): the kernel may start while the one before it on its stream still runs, and waits for its end at entry; `dependent = early`, for an `unsafe fn`: it waits where it calls `cx.wait_for_dependencies()` | starts after it |
 /// | `targets` | the GPUs that the kernel is for: `warpgroups`, compute capability 9.0 in code for `sm_90a`, or `!warpgroups`, all others; see [below](#targets) | all |
+/// | `cpu` | whether the CPU runs an instance, as an expression of the kernel's parameters; see [below](#targets) | `true` |
 /// | `instances` | for a generic kernel, the parameters to compile: `instances(<f32, 64>, <f16, 128>)` | none |
 ///
 /// The handle of a generic kernel is found by its parameters: `scale::<f32, 64>()`. An instance may have `threads`, `vector`, `min_blocks` and
@@ -39,7 +40,27 @@ use syn::parse_macro_input;
 ///
 /// A kernel may be for some GPUs alone. `targets = warpgroups` says so of a kernel, and `if` says so of an instance:
 /// `instances(<128>, <256> if warpgroups)`. In code for other GPUs the kernel has no body. A launch there is refused with
-/// `Error::Target`, and `device.supports(kernel.description())` tells before. The CPU runs every kernel.
+/// `Error::Target`, and `device.supports(kernel.description())` tells before.
+///
+/// The CPU runs every kernel, whatever its targets. A kernel with dozens of instances may leave out code that nobody needs there: `cpu = N == 128`
+/// is an expression of its parameters, and says which instances have code for the CPU. A launch of the others on the CPU is
+/// refused with `Error::NotOnCpu`.
+///
+/// ```
+/// use cuda_tiles::prelude::*;
+///
+/// /// The shorter tile gives the same result, and is enough for tests on the CPU.
+/// #[kernel(cpu = N == 64, instances(<64>, <1024>))]
+/// fn scale<B: Block, const N: usize>(cx: Cx<B>, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>, factor: f32)
+/// where
+///     D<N>: Dimension,
+/// {
+///     let (x, y) = (x.partition(cx, shape![N]), y.partition(cx, shape![N]));
+///     let i = cx.bid::<0>();
+///     y.store_masked(x.load_masked(Zero, i) * factor, i);
+/// }
+/// assert!(scale::<64>().description().on_cpu && !scale::<1024>().description().on_cpu);
+/// ```
 ///
 /// # Blocks that share a producer
 ///

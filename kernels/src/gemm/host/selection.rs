@@ -47,7 +47,10 @@ fn configs<T: Element, U: Element, O: Element, C>(
     candidates: &[Candidate<T, U, O, C>],
     machine: Machine,
 ) -> Vec<TileConfig> {
-    candidates.iter().map(|candidate| candidate.config).filter(|config| machine.takes(config)).collect()
+    let has_code = |candidate: &&Candidate<T, U, O, C>| {
+        machine.takes(&candidate.config) && (machine != Machine::Cpu || (candidate.description)().on_cpu)
+    };
+    candidates.iter().filter(has_code).map(|candidate| candidate.config).collect()
 }
 
 /// The first candidate that can follow a plan.
