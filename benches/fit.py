@@ -25,8 +25,8 @@ RING_BYTES, MOST_STAGES, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 8, 12
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
-CONSTANTS = ["start", "launch", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
-             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "unaligned_row", "outside", "unaligned_result", "unaligned_result_of_threads",
+CONSTANTS = ["start", "launch", "behind_waves", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
+             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "unaligned_row", "outside", "unaligned_result", "unaligned_result_of_threads",
              "unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 4])": 14, "Cluster([2, 2])": 22}
@@ -101,13 +101,26 @@ class Product:
     def loaded_bytes(self, plan):
         """The bytes of `loaded_bytes` of model.rs, and those of rows beside lines among them."""
         (rows, columns, depth), (tile_rows, tile_columns, *_) = self.sizes, plan
-        of_a, of_b = min(BOX_ROWS, tile_rows), min(BOX_ROWS, tile_columns)
+        of_a = box_rows(tile_rows) if self.read[0] == "n" else min(BOX_ROWS, tile_rows)
+        of_b = box_rows(tile_columns) if self.read[1] == "t" else min(BOX_ROWS, tile_columns)
         a_stays, b_stays = self.stay(plan)
         down, across = cluster(plan)
         lines = ((not a_stays) * math.ceil(rows / of_a) * of_a * math.ceil(columns / tile_columns / across),
                  (not b_stays) * math.ceil(columns / of_b) * of_b * math.ceil(rows / tile_rows / down))
         steps = max(1, math.ceil(depth * self.bytes / STEP_BYTES))
         return [count * steps * STEP_BYTES for count in (sum(lines), *self.beside_lines(*lines))]
+
+    def copied_rows(self, plan, has_waves):
+        """The rows of `copying` of model.rs, of operands A and B: of a whole tile, of the last one, and outside of that."""
+        def of(is_k_major, stays, length, tile):
+            tiles = math.ceil(length / tile)
+            outside = -length % box_rows(tile) if is_k_major else 0
+            if stays:
+                return 0, 0, 0
+            return (0, length / tiles, outside / tiles) if has_waves else (min(length, tile), length - (tiles - 1) * tile, outside)
+
+        (rows, columns, _), (tile_rows, tile_columns, *_), (a_stays, b_stays) = self.sizes, plan, self.stay(plan)
+        return of(self.read[0] == "n", a_stays, rows, tile_rows), of(self.read[1] == "t", b_stays, columns, tile_columns)
 
     def steps_outside(self, plan):
         """`steps_outside` of model.rs."""
@@ -125,6 +138,13 @@ class Product:
         a_stays, b_stays = self.stay(plan)
         return max(0.0 if a_stays else at_an_end(self.read[0] == "n", rows, tile_rows),
                    0.0 if b_stays else at_an_end(self.read[1] == "t", columns, tile_columns))
+
+
+def box_rows(rows):
+    """`box_rows` of model.rs."""
+    if rows <= BOX_ROWS:
+        return rows
+    return next((most for most in range(BOX_ROWS, BOX_ROWS // 2 - 1, -8) if rows % most == 0), rows // 2)
 
 
 def cluster(plan):
@@ -177,6 +197,8 @@ class Plans:
         one_by_one = loads == 1 and (tile_rows, tile_columns) not in [(128, 64), (16, 128)]
         pieces = product.bytes_of_short_pieces(plan) if (loads, tile_rows, tile_columns) == (1, 16, 16) else 0
         loaded, *beside = [1e-6 * count * by_tma for count in product.loaded_bytes(plan)]
+        has_waves = count * max(1, cut) > multiprocessors(plan) * resident
+        copied = [[usual * by_tma * number for number in of] for of in product.copied_rows(plan, has_waves)]
         beside_lines = [usual * by_tma * count for count in product.beside_lines(tile_rows / across, tile_columns / down)]
         # `stream_k_blocks` of plan.rs.
         sharing = min(MULTIPROCESSORS, max(rest, math.isqrt(rest * steps * STEPS_OF_PARTIAL_SUMS)))
@@ -198,6 +220,8 @@ class Plans:
             full=full * MULTIPROCESSORS,
             last_steps=math.ceil(rest * steps / max(1, sharing)),
             again=rest * (tile_rows + tile_columns) * depth * product.bytes * 1e-6 * (cut < 0),
+            whole_a=copied[0][0], last_a=copied[0][1], outside_a=copied[0][2],
+            whole_b=copied[1][0], last_b=copied[1][1], outside_b=copied[1][2],
             unaligned_rows=beside_lines[0], unaligned_rows_by_32=beside_lines[1], unaligned_rows_by_64=beside_lines[2],
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
             loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
@@ -239,7 +263,11 @@ class Model:
             parts = ("", 1), ("_by_32", constant.beside_lines_by_32), ("_by_64", constant.beside_lines_by_64)
             return sum(part * getattr(plans, name + which) for which, part in parts)
 
+        def copying(whole, last, outside):
+            return numpy.maximum(constant.row * whole, constant.row * last + constant.row_outside * outside)
+
         step = larger(step, constant.unaligned_row * beside_lines("unaligned_rows"))
+        step = larger(step, copying(plans.whole_a, plans.last_a, plans.outside_a) + copying(plans.whole_b, plans.last_b, plans.outside_b))
         unaligned_result = numpy.where(plans.by_tma, constant.unaligned_result, constant.unaligned_result_of_threads)
         tile = tile + constant.outside * plans.outside + unaligned_result * plans.unaligned_elements
 
@@ -256,7 +284,8 @@ class Model:
         one = larger(plans.steps * step + tile, plans.usual * plans.operands / plans.tiles / constant.sm_bandwidth)
         compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), one)
         last = waves(numpy.full_like(plans.tiles, MULTIPROCESSORS), plans.last_steps * step + 2 * tile)
-        compute = compute + numpy.where(plans.is_stream_k, larger(last, plans.again / constant.stream_k_bandwidth), 0)
+        behind = numpy.where(plans.full > 0, constant.behind_waves, 0)
+        compute = compute + numpy.where(plans.is_stream_k, larger(last, plans.again / constant.stream_k_bandwidth) + behind, 0)
         delivered = (plans.loaded + constant.beside_lines * beside_lines("beside")) / constant.cache_bandwidth
         memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, delivered / plans.multiprocessors)
         one_by_one = numpy.maximum(factor("unaligned_a"), factor("unaligned_b"))

@@ -3,8 +3,8 @@
 //! A product waits for the multiprocessor with the most work, or for the memory. The time of a multiprocessor is linear in its k steps and
 //! tiles. The costs of both depend on the tile shape. Packing and second passes add their own launches and bytes.
 //!
-//! The constants are fitted to measurements of all plans of 2062 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
-//! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 2.2 % longer than the
+//! The constants are fitted to measurements of all plans of 2253 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
+//! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 1.9 % longer than the
 //! fastest plans, in the geometric mean.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
@@ -12,42 +12,47 @@ use crate::gemm::body::keeps;
 use crate::gemm::vector::{TILE, TILES};
 
 /// The start of a launch, for kernels that TMA feeds.
-const START: f64 = 2.38;
+const START: f64 = 2.36;
 /// A second pass or a data-parallel launch before it.
 const LAUNCH: f64 = 2.13;
+/// What the launch of stream-K takes longer behind full waves, whose blocks do not end together.
+const BEHIND_WAVES: f64 = 5.63;
 /// A launch that packs an operand.
-const PACK: f64 = 1.1;
+const PACK: f64 = 1.09;
 /// A partial sum of a tile, in the second pass.
 const PARTIAL_SUM: f64 = 0.0199;
 /// Bytes of operands that memory moves in a microsecond.
-const BANDWIDTH: f64 = 3.64e6;
+const BANDWIDTH: f64 = 3.65e6;
 /// Bytes of the result.
-const RESULT_BANDWIDTH: f64 = 3.38e6;
+const RESULT_BANDWIDTH: f64 = 3.5e6;
 /// Bytes of partial sums.
-const PARTIAL_SUMS_BANDWIDTH: f64 = 2.53e6;
+const PARTIAL_SUMS_BANDWIDTH: f64 = 2.5e6;
 /// Bytes that the L2 cache delivers to a multiprocessor, those that its tiles load, if all of them load.
-const CACHE_BANDWIDTH: f64 = 0.097e6;
+const CACHE_BANDWIDTH: f64 = 0.0966e6;
 /// The bytes that it delivers besides for each byte of rows that do not begin at multiples of 128 bytes. Such a row takes two requests.
-const BESIDE_LINES: f64 = 1.4;
+const BESIDE_LINES: f64 = 1.39;
 /// The parts of these costs, and of [`UNALIGNED_ROW`], where rows begin at multiples of 32 bytes, of which a quarter begins at lines, and at multiples of
 /// 64 bytes, of which a half does.
-const BESIDE_LINES_BY_32: f64 = 0.328;
-const BESIDE_LINES_BY_64: f64 = 0.139;
+const BESIDE_LINES_BY_32: f64 = 0.325;
+const BESIDE_LINES_BY_64: f64 = 0.127;
 /// Bytes of operands for stream-K. Blocks with different k steps of a tile do not share them in the L2 cache.
-const STREAM_K_BANDWIDTH: f64 = 8.4e6;
+const STREAM_K_BANDWIDTH: f64 = 8.51e6;
 /// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes.
-const UNALIGNED_ROW: f64 = 0.00104;
+const UNALIGNED_ROW: f64 = 0.00106;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
-const OUTSIDE: f64 = 0.0395;
+const OUTSIDE: f64 = 0.0438;
+/// The time of TMA for a row of a k step, and for a row of zeros: one of a box that is copied, outside of the operand.
+const ROW: f64 = 4.69e-4;
+const ROW_OUTSIDE: f64 = 0.00113;
 /// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
-const UNALIGNED_RESULT: f64 = 5.89e-5;
+const UNALIGNED_RESULT: f64 = 5.88e-5;
 /// The same for kernels whose threads load.
-const UNALIGNED_RESULT_OF_THREADS: f64 = 8.17e-5;
+const UNALIGNED_RESULT_OF_THREADS: f64 = 8.24e-5;
 /// The factors of k steps of operands A and B whose elements threads load one by one.
-const UNALIGNED_A: f64 = 1.1;
+const UNALIGNED_A: f64 = 1.11;
 const UNALIGNED_B: f64 = 1.32;
 /// The factors of k steps of operands A and B that are stored as their transposes, for kernels whose threads load.
-const TRANSPOSED_A: f64 = 1.12;
+const TRANSPOSED_A: f64 = 1.13;
 const TRANSPOSED_B: f64 = 1.06;
 /// The factor of k steps of a matrix whose elements threads load one by one, for products with a vector: of rows that are added up, and of dot
 /// products.
@@ -56,9 +61,9 @@ const UNALIGNED_DOTS: f64 = 1.59;
 /// Bytes of MN-major operands that threads load for tiles of 16 x 16: pieces of rows of 32 bytes.
 const SHORT_PIECES_BANDWIDTH: f64 = 2.04e6;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
-const ALONE: f64 = 0.589;
+const ALONE: f64 = 0.587;
 /// Bytes of operands that memory moves to a multiprocessor.
-const SM_BANDWIDTH: f64 = 0.0964e6;
+const SM_BANDWIDTH: f64 = 0.0971e6;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
 /// The least time of a k step without `wgmma`, for each element of a tile that is smaller than the largest ones: that of tiles of 128 x 128 in the
@@ -89,66 +94,68 @@ type Costs = (f64, f64);
 /// The costs of tiles of these rows and columns, of operands of so many bytes.
 fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
     match (loads, bytes, tile) {
-        (Loads::Tma, 1, (128, 256)) => (0.585, 3.71),
-        (Loads::Cluster([1, 4]), 1, (128, 128)) => (0.368, 2.1),
-        (Loads::Cluster([1, 4]), 1, (64, 128)) => (0.314, 1.6),
-        (Loads::Cluster([2, 2]), 1, (64, 64)) => (0.221, 0.954),
-        (Loads::Cluster([2, 1]), 1, (128, 256)) => (0.617, 3.32),
-        (Loads::Cluster([2, 1]), 1, (128, 192)) => (0.458, 2.28),
-        (Loads::Cluster([2, 1]), 1, (160, 256)) => (0.737, 4.71),
-        (Loads::Cluster([2, 1]), 2, (128, 256)) => (0.639, 3.13),
-        (Loads::Cluster([2, 1]), 2, (128, 192)) => (0.492, 2.12),
-        (Loads::Cluster([2, 1]), 2, (160, 256)) => (0.805, 4.67),
-        (Loads::Cluster([2, 1]), 4, (128, 256)) => (0.586, 4.55),
-        (Loads::Tma, 1, (128, 192)) => (0.433, 2.51),
-        (Loads::Tma, 1, (176, 128)) => (0.432, 2.71),
-        (Loads::Tma, 1, (144, 128)) => (0.323, 2.22),
-        (Loads::Tma, 1, (128, 128)) => (0.313, 1.97),
-        (Loads::Tma, 1, (128, 64)) => (0.233, 1.2),
-        (Loads::Tma, 1, (64, 128)) => (0.259, 1.54),
-        (Loads::Tma, 1, (96, 64)) => (0.222, 1.2),
-        (Loads::Tma, 1, (64, 64)) => (0.311, 0.868),
-        (Loads::Tma, 1, (64, 16)) => (0.249, 1.29),
-        (Loads::Tma, 1, (64, 32)) => (0.26, 1.43),
-        (Loads::Tma, 1, (32, 64)) => (0.256, 0.47),
-        (Loads::Tma, 1, (16, 64)) => (0.195, 0.329),
-        (Loads::Tma, 2, (128, 256)) => (0.596, 3.38),
-        (Loads::Tma, 2, (128, 192)) => (0.444, 2.38),
-        (Loads::Tma, 2, (112, 256)) => (0.528, 3.56),
-        (Loads::Tma, 2, (144, 256)) => (0.694, 4.46),
-        (Loads::Tma, 2, (208, 128)) => (0.516, 2.3),
-        (Loads::Tma, 2, (176, 128)) => (0.425, 2.26),
-        (Loads::Tma, 2, (144, 128)) => (0.341, 2.2),
-        (Loads::Tma, 2, (256, 64)) => (0.395, 1.48),
-        (Loads::Tma, 2, (128, 128)) => (0.284, 1.97),
-        (Loads::Tma, 2, (144, 64)) => (0.169, 1.28),
-        (Loads::Tma, 2, (64, 128)) => (0.131, 1.48),
-        (Loads::Tma, 2, (96, 64)) => (0.137, 1.23),
-        (Loads::Tma, 2, (64, 64)) => (0.246, 1.09),
-        (Loads::Tma, 2, (32, 64)) => (0.152, 0.701),
-        (Loads::Tma, 2, (16, 64)) => (0.103, 0.6),
-        (Loads::Tma, 4, (128, 256)) => (0.526, 4.68),
-        (Loads::Tma, 4, (256, 128)) => (0.557, 3.91),
-        (Loads::Tma, 4, (128, 128)) => (0.285, 2.54),
-        (Loads::Tma, 4, (128, 64)) => (0.217, 1.44),
-        (Loads::Tma, 4, (64, 128)) => (0.172, 1.94),
-        (Loads::Tma, 4, (64, 64)) => (0.249, 1.15),
-        (Loads::Tma, 4, (16, 64)) => (0.203, 0.0792),
-        (Loads::Tma, 8, (256, 64)) => (1.09, 6.69),
-        (Loads::Tma, 8, (256, 32)) => (0.566, 3.62),
+        (Loads::Tma, 1, (128, 256)) => (0.582, 3.72),
+        (Loads::Cluster([1, 4]), 1, (128, 128)) => (0.366, 2.1),
+        (Loads::Cluster([1, 4]), 1, (64, 128)) => (0.313, 1.6),
+        (Loads::Cluster([2, 2]), 1, (64, 64)) => (0.22, 0.951),
+        (Loads::Cluster([2, 1]), 1, (128, 256)) => (0.615, 3.31),
+        (Loads::Cluster([2, 1]), 1, (128, 192)) => (0.456, 2.29),
+        (Loads::Cluster([2, 1]), 1, (160, 256)) => (0.736, 4.71),
+        (Loads::Cluster([2, 1]), 2, (128, 256)) => (0.636, 3.15),
+        (Loads::Cluster([2, 1]), 2, (128, 192)) => (0.485, 2.14),
+        (Loads::Cluster([2, 1]), 2, (160, 256)) => (0.799, 4.65),
+        (Loads::Cluster([2, 1]), 4, (128, 256)) => (0.582, 4.6),
+        (Loads::Tma, 1, (128, 192)) => (0.43, 2.51),
+        (Loads::Tma, 1, (176, 128)) => (0.429, 2.71),
+        (Loads::Tma, 1, (144, 128)) => (0.322, 2.23),
+        (Loads::Tma, 1, (128, 128)) => (0.31, 1.97),
+        (Loads::Tma, 1, (128, 64)) => (0.229, 1.21),
+        (Loads::Tma, 1, (64, 128)) => (0.256, 1.54),
+        (Loads::Tma, 1, (96, 64)) => (0.222, 1.21),
+        (Loads::Tma, 1, (64, 64)) => (0.302, 0.883),
+        (Loads::Tma, 1, (64, 16)) => (0.247, 1.32),
+        (Loads::Tma, 1, (64, 32)) => (0.254, 1.46),
+        (Loads::Tma, 1, (32, 64)) => (0.253, 0.459),
+        (Loads::Tma, 1, (16, 64)) => (0.193, 0.311),
+        (Loads::Tma, 2, (128, 256)) => (0.592, 3.39),
+        (Loads::Tma, 2, (128, 192)) => (0.442, 2.39),
+        (Loads::Tma, 2, (112, 256)) => (0.517, 3.6),
+        (Loads::Tma, 2, (144, 256)) => (0.675, 4.48),
+        (Loads::Tma, 2, (208, 128)) => (0.503, 2.55),
+        (Loads::Tma, 2, (176, 128)) => (0.411, 2.64),
+        (Loads::Tma, 2, (144, 128)) => (0.325, 2.82),
+        (Loads::Tma, 2, (112, 128)) => (0.234, 2.22),
+        (Loads::Tma, 2, (96, 128)) => (0.225, 2.0),
+        (Loads::Tma, 2, (256, 64)) => (0.393, 1.49),
+        (Loads::Tma, 2, (128, 128)) => (0.28, 1.98),
+        (Loads::Tma, 2, (144, 64)) => (0.166, 1.28),
+        (Loads::Tma, 2, (64, 128)) => (0.115, 1.49),
+        (Loads::Tma, 2, (96, 64)) => (0.133, 1.24),
+        (Loads::Tma, 2, (64, 64)) => (0.232, 1.1),
+        (Loads::Tma, 2, (32, 64)) => (0.144, 0.68),
+        (Loads::Tma, 2, (16, 64)) => (0.1, 0.579),
+        (Loads::Tma, 4, (128, 256)) => (0.523, 4.67),
+        (Loads::Tma, 4, (256, 128)) => (0.555, 3.91),
+        (Loads::Tma, 4, (128, 128)) => (0.28, 2.55),
+        (Loads::Tma, 4, (128, 64)) => (0.211, 1.45),
+        (Loads::Tma, 4, (64, 128)) => (0.166, 1.92),
+        (Loads::Tma, 4, (64, 64)) => (0.24, 1.13),
+        (Loads::Tma, 4, (16, 64)) => (0.2, 0.079),
+        (Loads::Tma, 8, (256, 64)) => (1.09, 6.7),
+        (Loads::Tma, 8, (256, 32)) => (0.565, 3.62),
         (Loads::Threads, 2, (64, 64)) => (1.85, 1.4),
-        (Loads::Threads, 2, (128, 64)) => (0.979, 3.75),
-        (Loads::Threads, 2, (16, 128)) => (0.891, 3.2),
-        (Loads::Threads, 2, (16, 64)) => (1.43, 1.6),
+        (Loads::Threads, 2, (128, 64)) => (0.983, 3.76),
+        (Loads::Threads, 2, (16, 128)) => (0.895, 3.21),
+        (Loads::Threads, 2, (16, 64)) => (1.43, 1.61),
         (Loads::Threads, 2, (16, 16)) => (1.97, 1.74),
         (Loads::Threads, 4, (32, 32)) => (1.68, 2.0),
-        (Loads::Threads, 8, (64, 64)) => (1.17, 5.56),
-        (Loads::Threads, 8, (64, 32)) => (0.773, 4.32),
-        (Loads::Threads, 8, (32, 32)) => (0.54, 2.86),
-        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.37, 2.02),
-        (Loads::Vector, _, (1, 256) | (256, 1)) => (1.02, 1.88),
-        (Loads::Vector, _, (1, 8) | (8, 1)) => (1.2, 1.92),
-        (Loads::Vector, _, (1, 32) | (32, 1)) => (1.25, 1.91),
+        (Loads::Threads, 8, (64, 64)) => (1.17, 5.57),
+        (Loads::Threads, 8, (64, 32)) => (0.773, 4.33),
+        (Loads::Threads, 8, (32, 32)) => (0.54, 2.87),
+        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.37, 2.04),
+        (Loads::Vector, _, (1, 256) | (256, 1)) => (1.02, 1.92),
+        (Loads::Vector, _, (1, 8) | (8, 1)) => (1.2, 1.93),
+        (Loads::Vector, _, (1, 32) | (32, 1)) => (1.26, 1.92),
         // A shape that was not measured.
         (_, _, (rows, columns)) => {
             let area = (rows * columns) as f64 / (128.0 * 256.0);
@@ -248,6 +255,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         let [blocks_down, blocks_across] = plan.loads.cluster();
         let rows = of_a * (plan.rows / blocks_across) as f64 + of_b * (plan.columns / blocks_down) as f64;
         step = larger(step, UNALIGNED_ROW * usual * rows);
+        step = larger(step, usual * copying(problem, plan, multiprocessors * resident, wgmma));
     }
     if !wgmma {
         let area = usual * (plan.rows * plan.columns) as f64;
@@ -324,7 +332,8 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
             // If the k steps of a block end within a tile, the block stores partial sums of two tiles.
             let slots = (sharing + rest).min(2.0 * sharing);
             let sums = 4.0 * (plan.rows * plan.columns) as f64 * slots;
-            (compute, 1.0 + f64::from(full > 0.0), sums, sharing / rest.max(1.0))
+            let behind = if full > 0.0 { BEHIND_WAVES } else { 0.0 };
+            (compute + behind, 1.0 + f64::from(full > 0.0), sums, sharing / rest.max(1.0))
         }
     };
     let bound = larger(compute, memory);
@@ -361,12 +370,43 @@ fn beside_lines(alignment: usize) -> f64 {
     }
 }
 
+/// The time of TMA for a k step: of the tiles at the end of an operand if there is a tile for each of `slots`, and else on average.
+///
+/// *Measured* on an H200: 4096 x 4096 in `f16` times 128, 142 and 192 rows takes 15.0, 17.9 and 15.6 us in tiles of 64 x 128: of a box with 14 of the
+/// 142 rows, 50 are zeros, which come from no memory and take TMA longer than those that do.
+fn copying(problem: &Problem, plan: Plan, slots: f64, wgmma: bool) -> f64 {
+    let [a_stays, b_stays] = stay(problem, plan, wgmma);
+    let splits = if let Decomposition::SplitK(splits) = plan.decomposition { splits as usize } else { 1 };
+    let has_waves = (problem.groups(plan) * plan.loads.cluster_size() * splits) as f64 > slots;
+    let of = |is_k_major: bool, length: usize, tile: usize| {
+        let tiles = length.div_ceil(tile).max(1);
+        let outside = if is_k_major { length.next_multiple_of(box_rows(tile)) - length } else { 0 };
+        let time = |rows: usize, outside: usize| ROW * rows as f64 + ROW_OUTSIDE * outside as f64;
+        match has_waves {
+            true => time(length, outside) / tiles as f64,
+            false => time(length.min(tile), 0).max(time(length - (tiles - 1) * tile, outside)),
+        }
+    };
+    let of_a = if a_stays { 0.0 } else { of(problem.a == Major::Row, problem.rows, plan.rows) };
+    of_a + if b_stays { 0.0 } else { of(problem.b == Major::Column, problem.columns, plan.columns) }
+}
+
+/// The rows of a box of TMA, of tiles of so many rows of a K-major operand: [`TmaLoad::BOX`](cuda_tiles::memory::TmaLoad::BOX).
+fn box_rows(rows: usize) -> usize {
+    if rows <= BOX_ROWS {
+        return rows;
+    }
+    let divisors = (BOX_ROWS / 2..=BOX_ROWS).rev().step_by(8);
+    divisors.into_iter().find(|&most| rows.is_multiple_of(most)).unwrap_or(rows / 2)
+}
+
 /// The bytes of operands that the L2 cache delivers if all tiles have so many k steps, but for boxes that lie outside and operands that stay.
 fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [bool; 2]) -> f64 {
     let [blocks_down, blocks_across] = plan.loads.cluster();
-    let rows = problem.rows.next_multiple_of(BOX_ROWS.min(plan.rows))
+    let box_of = |is_k_major: bool, tile: usize| if is_k_major { box_rows(tile) } else { BOX_ROWS.min(tile) };
+    let rows = problem.rows.next_multiple_of(box_of(problem.a == Major::Row, plan.rows))
         * problem.columns.div_ceil(plan.columns * blocks_across);
-    let columns = problem.columns.next_multiple_of(BOX_ROWS.min(plan.columns))
+    let columns = problem.columns.next_multiple_of(box_of(problem.b == Major::Column, plan.columns))
         * problem.rows.div_ceil(plan.rows * blocks_down);
     let delivered = |rows: usize, stays, alignment| {
         if stays { 0.0 } else { (1.0 + BESIDE_LINES * beside_lines(alignment)) * rows as f64 }
@@ -434,6 +474,32 @@ mod tests {
         let tma = [tma, others].concat();
         let machine = Machine::Gpu { wgmma: true, multiprocessors: 132 };
         fastest(&problem, problem.plans(&tma, &tma, 132), machine).unwrap()
+    }
+
+    #[test]
+    fn boxes_are_those_of_tensor_maps() {
+        use cuda_tiles::prelude::{D, TmaLoad, f16};
+        use cuda_tiles::shape::Padded;
+        macro_rules! check {
+            ($($rows:ty = $number:literal)*) => {
+                [$(($number, box_rows($number), TmaLoad::<f16, ($rows, D<64>)>::BOX.rows as usize)),*]
+            };
+        }
+        let found = check!(D<16> = 16 D<32> = 32 D<64> = 64 D<128> = 128 D<256> = 256 Padded<96> = 96 Padded<112> = 112
+            Padded<144> = 144 Padded<160> = 160 Padded<176> = 176 Padded<192> = 192 Padded<208> = 208);
+        for (rows, here, there) in found {
+            assert_eq!(here, there, "of {rows} rows");
+        }
+    }
+
+    /// A tile that has few rows of an operand left takes TMA longer than one that is whole.
+    #[test]
+    fn rows_of_zeros_cost_more_than_others() {
+        let plan =
+            Plan { loads: Loads::Tma, rows: 64, columns: 128, decomposition: Decomposition::DataParallel };
+        let machine = Machine::Gpu { wgmma: true, multiprocessors: 132 };
+        let time = |rows| microseconds(&problem([1, rows, 4096, 4096]), plan, machine);
+        assert!(time(130) > time(192) && time(192) > time(128), "{:?}", [128, 130, 192].map(time));
     }
 
     #[test]
