@@ -412,7 +412,14 @@ impl Function {
         let (path, declaration, fingerprint) =
             (Self::path(instance), self.declaration(instance), self.fingerprint(instance));
         let Attribute { threads, grid, .. } = attribute;
-        let on_cpu = attribute.cpu.as_ref().map_or_else(|| quote!(true), |cpu| quote!(#cpu));
+        // What a constant does not name is not compiled.
+        let (on_cpu, code) = match &attribute.cpu {
+            None => (quote!(true), quote!(block)),
+            Some(cpu) => (
+                quote!(#cpu),
+                quote!(if cuda_tiles_description.on_cpu { block } else { ::cuda_tiles::launch::no_block }),
+            ),
+        };
         let (producer, blocks) = (attribute.producer.unwrap_or(0), attribute.consumers);
         let cluster = attribute.cluster[0] * attribute.cluster[1];
         let (vector, rank) = (attribute.vector as usize, *grid as usize);
@@ -456,9 +463,6 @@ impl Function {
                     // belongs to this call alone.
                     unsafe { #call }
                 }
-                // What a constant does not name is not compiled.
-                const CUDA_TILES_ON_CPU: bool = #on_cpu;
-                let cuda_tiles_block = if CUDA_TILES_ON_CPU { block } else { ::cuda_tiles::launch::no_block };
                 let cuda_tiles_description = ::cuda_tiles::launch::Description {
                     name: #name,
                     path: #path,
@@ -472,14 +476,14 @@ impl Function {
                     shared_bytes: #shared_bytes,
                     dependent: #dependent,
                     targets: #targets,
-                    on_cpu: CUDA_TILES_ON_CPU,
+                    on_cpu: #on_cpu,
                     arguments: &[#(#names),*],
                     file: ::core::file!(),
                     line: ::core::line!(),
                 };
                 // SAFETY: the entry of this path and `block` are made from the same function.
                 #[allow(clippy::undocumented_unsafe_blocks)]
-                unsafe { #kind::new(cuda_tiles_description, cuda_tiles_block) }
+                unsafe { #kind::new(cuda_tiles_description, #code) }
             }
         }
     }

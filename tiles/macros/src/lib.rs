@@ -46,22 +46,6 @@ use syn::parse_macro_input;
 /// is an expression of its parameters, and says which instances have code for the CPU. A launch of the others on the CPU is
 /// refused with `Error::NotOnCpu`.
 ///
-/// ```
-/// use cuda_tiles::prelude::*;
-///
-/// /// The shorter tile gives the same result, and is enough for tests on the CPU.
-/// #[kernel(cpu = N == 64, instances(<64>, <1024>))]
-/// fn scale<B: Block, const N: usize>(cx: Cx<B>, x: Span<f32, (u32,)>, y: SpanMut<f32, (u32,)>, factor: f32)
-/// where
-///     D<N>: Dimension,
-/// {
-///     let (x, y) = (x.partition(cx, shape![N]), y.partition(cx, shape![N]));
-///     let i = cx.bid::<0>();
-///     y.store_masked(x.load_masked(Zero, i) * factor, i);
-/// }
-/// assert!(scale::<64>().description().on_cpu && !scale::<1024>().description().on_cpu);
-/// ```
-///
 /// # Blocks that share a producer
 ///
 /// With `threads = 128, consumers = 3, producer = 128, targets = warpgroups` a CTA of a GPU is three blocks, each a consumer warpgroup,
