@@ -60,6 +60,8 @@ pub(crate) fn functions(code: &str) -> (Vec<Function<'_>>, Vec<&str>) {
         }
         let after = name + code[name..].find(|c: char| c.is_whitespace() || "({;".contains(c)).unwrap_or(0);
         let Some(open) = code[after..].find(['{', ';']).map(|length| after + length) else {
+            // The text is cut off, and what stands before this function is in `between` already.
+            from = code.len();
             break;
         };
         if code[open..].starts_with('{') {

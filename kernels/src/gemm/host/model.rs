@@ -249,13 +249,15 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let resident = f64::from(resident_blocks(problem, plan));
     let usual = f64::from(plan.resident_blocks());
     step *= slower(problem, plan);
+    let slots = multiprocessors * resident;
+    let stays = stay(problem, plan, wgmma);
     if plan.loads.is_by_tma() {
         let [of_a, of_b] = problem.row_alignment.map(beside_lines);
         // The blocks of a row of a cluster load rows together, those of a column columns.
         let [blocks_down, blocks_across] = plan.loads.cluster();
         let rows = of_a * (plan.rows / blocks_across) as f64 + of_b * (plan.columns / blocks_down) as f64;
         step = larger(step, UNALIGNED_ROW * usual * rows);
-        step = larger(step, usual * copying(problem, plan, multiprocessors * resident, wgmma));
+        step = larger(step, usual * copying(problem, plan, slots, stays));
     }
     if !wgmma {
         let area = usual * (plan.rows * plan.columns) as f64;
@@ -266,7 +268,6 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let share =
         |blocks: f64| if usual > 1.0 { ALONE + (1.0 - ALONE) * (blocks - 1.0) / (usual - 1.0) } else { 1.0 };
     let waves = |tiles: f64, one: f64| {
-        let slots = multiprocessors * resident;
         let (full, rest) = ((tiles / slots).floor(), tiles % slots);
         let last = if rest > 0.0 { share((rest / multiprocessors).ceil()) } else { 0.0 };
         (full * share(resident) + last) * one
@@ -281,10 +282,9 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let result = rows * columns * batches;
     let mut memory = operands / BANDWIDTH + result * result_bytes as f64 / RESULT_BANDWIDTH;
     if plan.loads.is_by_tma() {
-        let stay = stay(problem, plan, wgmma);
-        let delivered = loaded_bytes(problem, plan, steps, stay) / CACHE_BANDWIDTH;
+        let delivered = loaded_bytes(problem, plan, steps, stays) / CACHE_BANDWIDTH;
         memory = larger(memory, delivered / multiprocessors);
-        tile += OUTSIDE * usual * steps_outside(problem, plan, steps, stay);
+        tile += OUTSIDE * usual * steps_outside(problem, plan, steps, stays);
     } else if (plan.rows, plan.columns) == (16, 16) {
         let [of_a, of_b] = one_by_one(problem, plan);
         memory =
@@ -301,7 +301,6 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let one = |steps: f64, tiles: f64| larger(steps * step + tile, usual * operands / tiles / SM_BANDWIDTH);
     // Memory is not busy while the tiles that are left after the last full wave wait for what it moves to their few multiprocessors.
     let unused = |tiles: f64| {
-        let slots = multiprocessors * resident;
         let (rest, each) = (tiles % slots, operands / tiles);
         let last = (rest / multiprocessors).ceil() * each / SM_BANDWIDTH;
         if tiles > slots { (last - rest * each / BANDWIDTH).max(0.0) } else { 0.0 }
@@ -374,8 +373,7 @@ fn beside_lines(alignment: usize) -> f64 {
 ///
 /// *Measured* on an H200: 4096 x 4096 in `f16` times 128, 142 and 192 rows takes 15.0, 17.9 and 15.6 us in tiles of 64 x 128: of a box with 14 of the
 /// 142 rows, 50 are zeros, which come from no memory and take TMA longer than those that do.
-fn copying(problem: &Problem, plan: Plan, slots: f64, wgmma: bool) -> f64 {
-    let [a_stays, b_stays] = stay(problem, plan, wgmma);
+fn copying(problem: &Problem, plan: Plan, slots: f64, [a_stays, b_stays]: [bool; 2]) -> f64 {
     let splits = if let Decomposition::SplitK(splits) = plan.decomposition { splits as usize } else { 1 };
     let has_waves = (problem.groups(plan) * plan.loads.cluster_size() * splits) as f64 > slots;
     let of = |is_k_major: bool, length: usize, tile: usize| {
