@@ -115,7 +115,9 @@ fn check<T: Value>(device: &Device, random: &mut Random, problem: Problem) {
     for (name, found, wanted) in
         ["dq", "dk", "dv"].into_iter().zip(&gradients).zip(&expected.gradients).map(|((a, b), c)| (a, b, c))
     {
-        let largest = wanted.iter().fold(0.05_f64, |largest, x| largest.max(x.abs()));
+        // The forward result is rounded to `T`. What that adds to gradients grows with the scale, however small these are.
+        let least = f64::from(scale).mul_add(0.6, 0.05);
+        let largest = wanted.iter().fold(least, |largest, x| largest.max(x.abs()));
         let found = found.to_vec().unwrap();
         assert_eq!(found.len(), wanted.len());
         for (at, (found, wanted)) in found.into_iter().zip(wanted).enumerate() {

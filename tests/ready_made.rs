@@ -601,8 +601,9 @@ fn the_code_for_gpus_has_the_kernels_that_programs_launch() {
         softmax::softmax::<1024>().description(),
         streams::softmax_streamed.description(),
         products::gemm_streamed::<128>().description(),
-        attention::attention::<f16, 128, 64, true>().description(),
+        attention::attention::<f16, 128, 128, true>().description(),
         ping_pong::attention_ping_pong::<f16, false>().description(),
+        ping_pong::attention_in_pairs::<f16, true>().description(),
         attention::attention_by_warps::<bf16, 16, 128, true>().description(),
     ];
     for image in KERNELS.images() {

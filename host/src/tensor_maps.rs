@@ -89,6 +89,22 @@ pub(crate) struct Encoding {
     pub(crate) swizzle_bytes: u32,
 }
 
+/// To how many bytes accesses are rounded up on their way to the L2 cache.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Promotion {
+    To128Bytes,
+    To256Bytes,
+}
+
+impl Encoding {
+    /// The promotion that loads of whole matrices are fastest with. 256 bytes let memory read on where a row does. Each row that begins beside 64 bytes has
+    /// parts of two lines, and 256 bytes of both are up to four times what is wanted.
+    pub(crate) fn promotion(&self) -> Promotion {
+        const EVEN: u64 = 64;
+        if self.pitches[0].is_multiple_of(EVEN) { Promotion::To256Bytes } else { Promotion::To128Bytes }
+    }
+}
+
 impl MapDescription {
     /// The map of elements at this address, with boxes of this size.
     pub(crate) fn new<T: Element>(address: u64, layout: MatrixLayout, piece: TensorBox) -> Self {
@@ -261,6 +277,15 @@ mod tests {
             (4096, [200, 100, 3], [416, 41_600])
         );
         assert_eq!((encoding.piece, encoding.swizzle_bytes), ([64, 128, 1], 128));
+    }
+
+    #[test]
+    fn rows_beside_lines_are_promoted_less() {
+        let of = |pitch| {
+            MapDescription::new::<f16>(4096, MatrixLayout::new(100, 200, 1, pitch, 0), PIECE).encoding(0)
+        };
+        assert_eq!([224, 256].map(|pitch| of(pitch).promotion()), [Promotion::To256Bytes; 2]);
+        assert_eq!([208, 216].map(|pitch| of(pitch).promotion()), [Promotion::To128Bytes; 2]);
     }
 
     #[test]

@@ -397,6 +397,45 @@ fn sums_larger_than_the_scratch_memory() {
     for_types!(check_large_sums, kernels::large_sums: f32 bf16 i32 u8);
 }
 
+type PartialSums<T, R> =
+    Kernel<(Input<T, (D<3>, D<16>, D<32>)>, Input<R, (D<16>, D<32>)>, Output<R, (D<3>, D<16>, D<32>)>)>;
+
+fn check_partial_sums<T: Reference, R: Reference>(kernel: &PartialSums<T, R>) {
+    const SHAPE: [usize; 2] = [16, 32];
+    let mut failures = Failures::new::<T>("partial_sums");
+    let mut random = Random::new(93);
+    let x = Operands::Units.make::<T>(3 * 512);
+    let factors: Vec<R> =
+        (0..512).map(|_| R::narrow(f64::from(u8::from(random.below(24) == 0)) + 1.0)).collect();
+    let expected = |axis, i| {
+        let members = group(SHAPE, axis, i);
+        let factor = members.iter().map(|&k| factors[k].wide()).fold(0.0, f64::max);
+        let sum = x
+            .chunks(512)
+            .fold(0.0, |sum, x| sum * factor + members.iter().map(|&k| x[k].wide()).sum::<f64>());
+        R::narrow(sum)
+    };
+    for device in devices() {
+        let operand = Tensor::from_slice(device, [3, 16, 32], &x).unwrap();
+        let multipliers = Tensor::from_slice(device, SHAPE, &factors).unwrap();
+        let mut results = Tensor::poisoned(device, [3, 16, 32]).unwrap();
+        kernel.launch(device, 1, (&operand, &multipliers, &mut results)).unwrap();
+        let axes = [("along axis 0", Some(0)), ("along axis 1", Some(1)), ("of all", None)];
+        for ((name, axis), got) in axes.into_iter().zip(results.to_vec().unwrap().chunks(512)) {
+            failures.exact(device, name, got, |i| expected(axis, i));
+        }
+    }
+}
+
+#[test]
+fn partial_sums_are_put_together_once() {
+    check_partial_sums(kernels::partial_sums::<i32, i32>());
+    check_partial_sums(kernels::partial_sums::<f32, f32>());
+    check_partial_sums(kernels::partial_sums::<f64, f64>());
+    check_partial_sums(kernels::partial_sums::<f16, f32>());
+    check_partial_sums(kernels::partial_sums::<bf16, f32>());
+}
+
 type BitReductions<T> = Kernel<(Input<T, (D<8>, D<32>)>, Output<T, (D<9>, D<8>, D<32>)>)>;
 
 fn check_bits<T: Value + Logical>(kernel: &BitReductions<T>) {

@@ -155,7 +155,7 @@ pub mod prelude {
         Approximate, FlushToZero, Full, NearestEven, PropagateNan, SuppressNan, TiesAway, TowardNegative,
         TowardPositive, TowardZero,
     };
-    pub use crate::ops::reduce::Reduced;
+    pub use crate::ops::reduce::{PartialSum, Reduced};
     pub use crate::ops::scan::{Backward, Exclusive, Forward, Inclusive};
     pub use crate::ops::shapes::{AnyTile, Take};
     pub use crate::ops::sort::{Ascending, Descending};

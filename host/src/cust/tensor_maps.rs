@@ -8,13 +8,12 @@ use cuda_tiles::memory::TensorMap;
 
 use super::failure::failure;
 use crate::error::{Error, Result};
-use crate::tensor_maps::{Encoding, MapDescription, MapDevice, MapElement, MapKeeper, TensorMaps, Words};
+use crate::tensor_maps::{
+    Encoding, MapDescription, MapDevice, MapElement, MapKeeper, Promotion, TensorMaps, Words,
+};
 
 /// The major number of the first compute capability with TMA (PTX ISA, "cp.async.bulk.tensor").
 const FIRST_WITH_TMA: u32 = 9;
-
-/// The driver's number for rounding accesses up to 256 bytes on their way to the L2 cache (`CUtensorMapL2promotion`).
-const PROMOTE_256_BYTES: i32 = 3;
 
 /// The maps of one context's device. They are freed with it.
 pub(super) struct Maps {
@@ -80,7 +79,7 @@ impl MapDevice for Memory {
                 steps.as_ptr().cast_mut().cast(),
                 0,
                 swizzle(encoding.swizzle_bytes),
-                PROMOTE_256_BYTES,
+                promotion(encoding.promotion()),
                 0,
             )
         };
@@ -134,6 +133,14 @@ fn data_type(element: MapElement) -> i32 {
         MapElement::F64 => 8,
         MapElement::Bf16 => 9,
         MapElement::Tf32 => 11,
+    }
+}
+
+/// The driver's numbers (`CUtensorMapL2promotion`).
+fn promotion(promotion: Promotion) -> i32 {
+    match promotion {
+        Promotion::To128Bytes => 2,
+        Promotion::To256Bytes => 3,
     }
 }
 

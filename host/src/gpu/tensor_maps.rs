@@ -6,14 +6,15 @@ use std::sync::RwLockReadGuard;
 use cuda_tiles::memory::TensorMap;
 use cudarc::driver::sys::{
     CUtensorMap, CUtensorMapDataType as DataType, CUtensorMapFloatOOBfill as Fill,
-    CUtensorMapInterleave as Interleave, CUtensorMapL2promotion as Promotion, CUtensorMapSwizzle as Swizzle,
+    CUtensorMapInterleave as Interleave, CUtensorMapL2promotion as L2Promotion,
+    CUtensorMapSwizzle as Swizzle,
 };
 use cudarc::driver::{result, sys};
 
 use super::capture::Relaxed;
 use super::{Gpu, GpuStream};
 use crate::error::Result;
-use crate::tensor_maps::{Encoding, MapDescription, MapDevice, MapElement, MapKeeper, Words};
+use crate::tensor_maps::{Encoding, MapDescription, MapDevice, MapElement, MapKeeper, Promotion, Words};
 
 /// The major number of the first compute capability with TMA (PTX ISA, "cp.async.bulk.tensor").
 const FIRST_WITH_TMA: u32 = 9;
@@ -64,7 +65,7 @@ impl MapDevice for Gpu {
                 [1; 3].as_ptr(),
                 Interleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
                 swizzle(encoding.swizzle_bytes),
-                Promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                promotion(encoding.promotion()),
                 Fill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
             )
         };
@@ -109,6 +110,13 @@ fn data_type(element: MapElement) -> DataType {
         MapElement::F64 => DataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
         MapElement::Bf16 => DataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
         MapElement::Tf32 => DataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+    }
+}
+
+fn promotion(promotion: Promotion) -> L2Promotion {
+    match promotion {
+        Promotion::To128Bytes => L2Promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+        Promotion::To256Bytes => L2Promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
     }
 }
 

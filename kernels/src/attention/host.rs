@@ -8,7 +8,7 @@ use cuda_tiles_host::{Error, Launch, Result, Stream, Tensor, TensorView, TensorV
 
 use super::gradients::launch::{self as gradients, GradientOperands};
 use super::kernels::{attention as attention_by_warpgroups, attention_by_warps};
-use super::ping_pong::attention_ping_pong;
+use super::ping_pong::{attention_in_pairs, attention_ping_pong};
 
 /// log2 e: the exponential of a GPU is a power of two.
 pub(super) const LOG2_E: f32 = core::f32::consts::LOG2_E;
@@ -51,9 +51,8 @@ fn blocks(most: u32, matrices: usize, rows: usize, side: usize) -> u32 {
 }
 
 /// With a causal mask over fewer keys, heads of 64 have the kernel of 128 rows: the 192 rows of three blocks take as many steps as the
-/// last of them needs. *Measured* on an H200 (driver 580.159.04), batch 16, 32 heads, 1024 keys: 341 TFLOP/s, and 294 in turns; batch 4,
-/// 4096 keys: 452 and 481. There is no measurement between.
-const KEYS_FOR_TURNS: usize = 2048;
+/// last of them needs.
+const KEYS_FOR_THREE: usize = 2048;
 
 /// Launches a kernel by warpgroups with tiles of so many rows, where there are some, else the one by warps.
 macro_rules! launch {
@@ -89,23 +88,23 @@ macro_rules! attend {
         impl Attend for $type {
             fn launch(stream: &Stream, head: usize, causal: bool, operands: Operands<'_, Self>) -> Result<()> {
                 let [_, keys, _] = operands.k.shape();
-                // In turns no logarithms are stored.
-                let in_turns = operands.logarithms.is_empty() && (!causal || keys >= KEYS_FOR_TURNS);
+                // Three blocks store no logarithms.
+                let by_three = operands.logarithms.is_empty() && (!causal || keys >= KEYS_FOR_THREE);
                 match (head, causal) {
-                    (64, false) if in_turns => launch!(
+                    (64, false) if by_three => launch!(
                         attention_ping_pong::<$type, false>(), 192, without_logarithms,
                         attention_by_warps::<$type, 16, 64, false>(), stream, operands
                     ),
-                    (64, true) if in_turns => launch!(
+                    (64, true) if by_three => launch!(
                         attention_ping_pong::<$type, true>(), 192, without_logarithms,
                         attention_by_warps::<$type, 16, 64, true>(), stream, operands
                     ),
                     (64, false) => launch!(
-                        attention_by_warpgroups::<$type, 128, 64, false>(), 128, with_logarithms,
+                        attention_in_pairs::<$type, false>(), 128, with_logarithms,
                         attention_by_warps::<$type, 16, 64, false>(), stream, operands
                     ),
                     (64, true) => launch!(
-                        attention_by_warpgroups::<$type, 128, 64, true>(), 128, with_logarithms,
+                        attention_in_pairs::<$type, true>(), 128, with_logarithms,
                         attention_by_warps::<$type, 16, 64, true>(), stream, operands
                     ),
                     (_, false) => launch!(

@@ -25,16 +25,15 @@ use super::visible::Visible;
 /// at once. Here the blocks go from the last to the first, and the first scores of a tile of queries are computed beside the last
 /// output of the tile before.
 ///
-/// This kernel is for GPUs with warpgroups (compute capability 9.0). [`attention_by_warps`] is for others. With heads of 64
-/// [`attention_ping_pong`](super::ping_pong::attention_ping_pong) is faster, except for a causal mask over few keys, and does not store logarithms.
+/// This kernel is for GPUs with warpgroups (compute capability 9.0). [`attention_by_warps`] is for others, and
+/// [`attention_ping_pong`](super::ping_pong::attention_ping_pong) for heads of 64.
 #[kernel(
     threads = 256,
     producer = 128,
     min_blocks = 1,
     targets = warpgroups,
     instances(
-        <f16, 128, 64, false>, <f16, 128, 64, true>, <f16, 128, 128, false>, <f16, 128, 128, true>,
-        <bf16, 128, 64, false>, <bf16, 128, 64, true>, <bf16, 128, 128, false>, <bf16, 128, 128, true>,
+        <f16, 128, 128, false>, <f16, 128, 128, true>, <bf16, 128, 128, false>, <bf16, 128, 128, true>,
     )
 )]
 pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: usize, const CAUSAL: bool>(
@@ -60,8 +59,11 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
         let (mut tiles, mut logarithms) =
             (o.schedule(cx, CausalBalanced), logarithms.schedule(cx, CausalBalanced));
         let Some(mut tile) = tiles.next() else { return };
-        let mut query = products.load_query();
-        let scores = products.start_scores(query);
+        let stage = products.consumer.wait();
+        let (mut query, key) = products.load_query(stage);
+        let scores = products.start_scores(query, key);
+        // The stage behind those in use.
+        let mut ahead = products.consumer.wait();
         let scores = products.finish(scores);
         let [_, mut i, _] = tile.index();
         let (mut softmax, weights) =
@@ -71,8 +73,8 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
             let mut acc = cx.zero_accumulator::<f32>(shape![SIDE, HEAD]);
             for block in (0..visible.blocks(i) - 1).rev() {
                 // The scores of this block, and beside them the output of the block before.
-                let scores = products.start_scores(query);
-                let output = products.start_output(acc, weights);
+                let (scores, output, next) = products.start_both(query, ahead, acc, weights);
+                ahead = next;
                 let mut scores = products.finish(scores);
                 if CAUSAL && visible.hides(i, block) {
                     scores = visible.mask(scores, i, block);
@@ -86,16 +88,17 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
                 acc = Accumulator::from_tile(output.mul_unless_one(factor));
             }
             let Some(next) = tiles.next() else {
-                let output = products.start_output(acc, weights);
+                let output = products.start_output(acc, weights, ahead);
                 let output = products.finish(output);
                 store_logarithms(logarithms.next(), &softmax);
                 tile.store(&mut buffer, softmax.finish(output).cast());
                 return;
             };
             // The next tile's first scores, and beside them this tile's last output.
-            query = products.load_query();
-            let scores = products.start_scores(query);
-            let output = products.start_output(acc, weights);
+            let (next_query, key) = products.load_query(ahead);
+            query = next_query;
+            let (scores, output, behind) = products.start_both(query, key, acc, weights);
+            ahead = behind;
             let scores = products.finish(scores);
             let output = products.finish(output);
             store_logarithms(logarithms.next(), &softmax);

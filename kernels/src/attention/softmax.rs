@@ -40,7 +40,7 @@ where
     /// `m`, of scaled scores.
     maximum: Rows<B, ROWS, KEYS>,
     /// `l`.
-    sum: Rows<B, ROWS, KEYS>,
+    sum: PartialSum<f32, Shape2<ROWS, KEYS>, Accumulators<B>, 1>,
     scale: f32,
 }
 
@@ -52,8 +52,8 @@ where
     /// The state before the first block: `m` is below all scores, and `l` is zero.
     #[inline(always)]
     pub(super) fn empty(cx: Cx<B>, scale: f32) -> Self {
-        let sum = cx.zero_accumulator::<f32>(shape![ROWS, KEYS]).finish().sum::<1>();
-        Self { maximum: sum + LOWEST, sum, scale }
+        let sum = cx.zero_accumulator::<f32>(shape![ROWS, KEYS]).finish().partial_sum::<1>();
+        Self { maximum: sum.finish() + LOWEST, sum, scale }
     }
 
     /// The state after the first block, and the weights of this block: `m = rowmax(S)`, `P = exp(S - m)`, `l = rowsum(P)`.
@@ -61,7 +61,7 @@ where
     pub(super) fn first(scores: Scores<B, ROWS, KEYS>, scale: f32) -> (Self, Scores<B, ROWS, KEYS>) {
         let maximum = scores.max::<1>().maximum(LOWEST) * scale;
         let weights = scores.fma(scale, -maximum).exp2_with(FlushToZero);
-        (Self { maximum, sum: weights.sum::<1>(), scale }, weights)
+        (Self { maximum, sum: weights.partial_sum::<1>(), scale }, weights)
     }
 
     /// `rowmax(S)`, the part of an update that precedes all others. It does not change the state.
@@ -105,7 +105,7 @@ where
     ) -> (Scores<B, ROWS, KEYS>, Rows<B, ROWS, KEYS>) {
         let factor = (self.maximum - next).exp2_with(FlushToZero);
         let weights = scores.fma(self.scale, -next).exp2_with(FlushToZero);
-        self.sum = self.sum * factor + weights.sum::<1>();
+        self.sum = self.sum * factor + weights.partial_sum::<1>();
         self.maximum = next;
         (weights, factor)
     }
@@ -113,7 +113,7 @@ where
     /// `m ln 2 + log(l)`: the logarithm of each row's sum of exponentials, without the factor log2 e of the scale.
     #[inline(always)]
     pub(super) fn logarithms(&self) -> Rows<B, ROWS, KEYS> {
-        (self.maximum + self.sum.log2()) * LN_2
+        (self.maximum + self.sum.finish().log2()) * LN_2
     }
 
     /// `O / l`: the output of all blocks.
@@ -125,7 +125,7 @@ where
     where
         D<HEAD>: Dimension,
     {
-        output * self.sum.reciprocal()
+        output * self.sum.finish().reciprocal()
     }
 }
 

@@ -201,6 +201,32 @@ pub fn large_sums<T: Number>(
     all.store(x.sum::<ALL>(), i);
 }
 
+/// Three tiles' sums along axis 0, along axis 1 and over all, of partial sums: those of the first tile times the square of the greatest factor, those of
+/// the second times the factor, and those of the third.
+#[kernel(threads = 64, min_blocks = 1, vector = 2, instances(<i32, i32>, <f32, f32>, <f64, f64>, <f16, f32>, <bf16, f32>))]
+pub fn partial_sums<T: Number<Accumulator = R>, R: Number<Accumulator = R>>(
+    cx: Cx,
+    x: Input<T, (D<3>, D<16>, D<32>)>,
+    factors: Input<R, (D<16>, D<32>)>,
+    results: Output<R, (D<3>, D<16>, D<32>)>,
+) {
+    let results = results.partition(cx, shape![1, 16, 32]);
+    let x = x.partition(cx, shape![1, 16, 32]);
+    let i = cx.bid::<0>();
+    let tile = |k| x.load((k, 0, 0)).reshape(shape![16, 32]);
+    let factors = factors.partition(cx, shape![16, 32]).load((0, 0));
+    let (mut along_0, mut along_1, mut all) =
+        (tile(0).partial_sum::<0>(), tile(0).partial_sum::<1>(), tile(0).partial_sum::<ALL>());
+    for k in 1..3 {
+        along_0 = along_0 * factors.max::<0>() + tile(k).partial_sum::<0>();
+        along_1 = along_1 * factors.max::<1>() + tile(k).partial_sum::<1>();
+        all = all * factors.max::<ALL>() + tile(k).partial_sum::<ALL>();
+    }
+    results.store(along_0.finish(), (0, i, 0));
+    results.store(along_1.finish(), (1, i, 0));
+    results.store(all.finish(), (2, i, 0));
+}
+
 /// Bits that all have, that any has, that an odd number has: rows along axis 0, along axis 1, of all.
 #[kernel(
     threads = 64, min_blocks = 1,

@@ -40,7 +40,7 @@ pub trait Number: Comparable + Classify + Zero + One + Bounded {
     const ASSOCIATIVE: bool;
     /// The type in which many elements are added up or multiplied: `f32` for [`f16`](struct@f16) and [`bf16`], for all
     /// others the type itself.
-    type Accumulator: Number;
+    type Accumulator: Number<Accumulator = Self::Accumulator>;
     /// The same number as an accumulator; exact.
     fn to_accumulator(self) -> Self::Accumulator;
     /// An accumulator, rounded once.

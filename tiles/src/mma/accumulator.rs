@@ -37,8 +37,8 @@ pub struct Accumulator<C: Element, S: Shape, B: Block> {
 
 /// The number of this thread's warpgroup in the block.
 #[inline(always)]
-pub(crate) fn warpgroup_number() -> u32 {
-    if WARPGROUPS {
+pub(crate) fn warpgroup_number<B: Block>() -> u32 {
+    if const { WARPGROUPS && <B::Threads as PowerOfTwo>::COUNT > WARPGROUP as usize } {
         // SAFETY: all threads of the block run this alike.
         unsafe { execution::from_lane(execution::thread() as u32 / WARPGROUP, 0) }
     } else {
@@ -94,7 +94,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
 
     #[inline(always)]
     fn of(registers: Registers<C, <Accumulators<B> as Layout>::Registers<S>>, adds: u32) -> Self {
-        Self { registers, adds, is_committed: true, warpgroup: warpgroup_number(), local: PhantomData }
+        Self { registers, adds, is_committed: true, warpgroup: warpgroup_number::<B>(), local: PhantomData }
     }
 
     /// Sets the registers to zero if no multiplication has written them.

@@ -148,7 +148,7 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
         + const { (Operands::<T, U, C, SA, S, B>::ROWS * Operands::<T, U, C, SA, S, B>::DEPTH_BYTES) as u32 };
     let of_matrix = const { Operands::<T, U, C, SA, S, B>::ROWS * Operands::<T, U, C, SA, S, B>::COLUMNS }
         / const { <B::Threads as PowerOfTwo>::COUNT };
-    let group = warpgroup_number();
+    let group = warpgroup_number::<B>();
     let registers = core::ptr::from_mut(acc).cast::<u32>();
     let a_fragments = if const { FragmentsOfA::<T, U, C, SA, S, B>::are_held::<L>() } {
         Some(FragmentsOfA::<T, U, C, SA, S, B>::new(a))

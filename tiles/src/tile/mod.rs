@@ -103,7 +103,7 @@ const TURN: usize = 16;
 ///
 /// | | |
 /// |---|---|
-/// | sums | [`sum`](Self::sum) [`mean`](Self::mean) [`sum_with`](Self::sum_with) |
+/// | sums | [`sum`](Self::sum) [`mean`](Self::mean) [`sum_with`](Self::sum_with) [`partial_sum`](Self::partial_sum) |
 /// | products | [`prod`](Self::prod) [`prod_with`](Self::prod_with) |
 /// | extremes | [`max`](Self::max) [`min`](Self::min) [`max_with`](Self::max_with) [`min_with`](Self::min_with) |
 /// | positions of extremes | [`argmax`](Self::argmax) [`argmin`](Self::argmin) [`argmax_with`](Self::argmax_with) [`argmin_with`](Self::argmin_with) |

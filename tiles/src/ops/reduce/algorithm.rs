@@ -20,6 +20,16 @@ pub(in crate::ops) fn reduce<V: WarpExchange, S: Axis<A>, L: Layout, const A: us
     begin: impl Fn(V) -> V,
     combine: impl Fn(V, V) -> V,
 ) -> Registers<V, Left<S, L, A>> {
+    between_threads::<V, S, L, A>(within_threads::<V, S, L, A>(value, begin, &combine), combine)
+}
+
+/// The first step of a reduction: each thread combines its own elements.
+#[inline(always)]
+pub(super) fn within_threads<V: Copy + 'static, S: Axis<A>, L: Layout, const A: usize>(
+    value: impl Fn(usize) -> V,
+    begin: impl Fn(V) -> V,
+    combine: impl Fn(V, V) -> V,
+) -> Registers<V, Left<S, L, A>> {
     let plan = const { &Reduction::<S, L, A>::PLAN };
     let mut left = Registers::<Option<V>, Left<S, L, A>>::from_fn(|_| None);
     <L::Registers<S>>::unroll(0, 1, &mut |i| {
@@ -33,11 +43,20 @@ pub(in crate::ops) fn reduce<V: WarpExchange, S: Axis<A>, L: Layout, const A: us
             }),
         );
     });
-    let mut left = Registers::<V, Left<S, L, A>>::from_fn(|i| match left.get(i) {
+    Registers::<V, Left<S, L, A>>::from_fn(|i| match left.get(i) {
         Some(value) => value,
         // Every register of the result has an operand register (its bits are a subset).
         None => arch::execution::fail(|text| text.write_str("a reduction left a register empty")),
-    });
+    })
+}
+
+/// The other steps of a reduction: between the lanes of a warp, then between warps.
+#[inline(always)]
+pub(super) fn between_threads<V: WarpExchange, S: Axis<A>, L: Layout, const A: usize>(
+    mut left: Registers<V, Left<S, L, A>>,
+    combine: impl Fn(V, V) -> V,
+) -> Registers<V, Left<S, L, A>> {
+    let plan = const { &Reduction::<S, L, A>::PLAN };
     if plan.lanes != 0 {
         <Left<S, L, A>>::unroll(0, 1, &mut |i| {
             let mut value = left.get(i);
@@ -63,8 +82,27 @@ pub(super) fn total<T: Copy + 'static, V: WarpExchange, S: Axis<A>, L: Layout, c
     begin: impl Fn(T) -> V,
     combine: impl Fn(V, V) -> V,
 ) -> Registers<V, Left<S, L, A>> {
+    between_threads::<V, S, L, A>(
+        within_threads_accurately::<T, V, S, L, A>(values, begin, &combine),
+        combine,
+    )
+}
+
+/// The first step of [`total`]: each thread adds up its own elements.
+#[inline(always)]
+pub(super) fn within_threads_accurately<
+    T: Copy + 'static,
+    V: Copy + 'static,
+    S: Axis<A>,
+    L: Layout,
+    const A: usize,
+>(
+    values: &Registers<T, L::Registers<S>>,
+    begin: impl Fn(T) -> V,
+    combine: impl Fn(V, V) -> V,
+) -> Registers<V, Left<S, L, A>> {
     if arch::TILES_IN_REGISTERS {
-        return reduce::<V, S, L, A>(|i| begin(values.get(i)), |first| first, combine);
+        return within_threads::<V, S, L, A>(|i| begin(values.get(i)), |first| first, combine);
     }
     let plan = const { &Reduction::<S, L, A>::PLAN };
     let mut left = Registers::from_fn(|_| begin(values.get(0)));

@@ -2,7 +2,7 @@
 //!
 //! The axis stays with size 1 (over all axes the result has rank 0), so that results broadcast against the tile
 //! they came from; the element type stays too: a sum of `i8` wraps, convert first to widen. Tuples of tiles reduce together
-//! by [`TileTuple::reduce`](super::tuple::TileTuple::reduce), several axes by the methods ending in `_over`.
+//! by [`TileTuple::reduce`](super::tuple::TileTuple::reduce), several axes by the methods ending in `_over`. [`PartialSum`] is the sum of many tiles.
 //!
 //! # Order
 //!
@@ -36,11 +36,13 @@
 //! 3. The warps write their results to shared memory by `st.shared`, wait at a barrier (`bar.sync`), and read them by `ld.shared`.
 
 mod algorithm;
+mod partial;
 mod position;
 mod several;
 
 pub(super) use algorithm::reduce;
 use algorithm::total;
+pub use partial::PartialSum;
 pub use several::AxisList;
 
 use super::modes::{ArithmeticMode, NanMode, SuppressNan, addition, larger, multiplication, smaller};

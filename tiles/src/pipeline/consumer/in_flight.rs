@@ -74,7 +74,8 @@ impl<'r, C: Element, S: Shape, B: Block, P: StageLayout> InFlight<'r, C, S, B, P
                 }
             }
         }
-        consumer.give_back(self.guard.slot());
+        let is_oldest = consumer.counts_as_oldest(&self.guard);
+        consumer.give_back(&self.guard, is_oldest);
         self.accumulator.into_tile()
     }
 }

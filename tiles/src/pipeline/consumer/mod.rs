@@ -35,6 +35,8 @@ pub struct Consumer<'r, P, F: Iterator, B, const STAGES: usize> {
     next: Position,
     /// Without a producer warp: the loads that this thread copies for itself, if there are any.
     copies: Option<Copies<F>>,
+    /// The number of stages that were waited for, of those that guards hold or held.
+    waited: u32,
     /// The number of stages that guards hold.
     held: u32,
     /// The number of this block among those that share its producer.
@@ -51,6 +53,8 @@ pub struct Consumer<'r, P, F: Iterator, B, const STAGES: usize> {
 /// A stage that the consumer holds: its tiles stay as they are until [`Consumer::release`].
 #[must_use = "a stage that is not released is not filled again: `consumer.release(guard)`"]
 pub struct StageGuard<'r, P> {
+    /// How many guards there were before.
+    number: u32,
     slot: u32,
     address: Address,
     /// Not consulted: the release waits for all multiplications.
@@ -59,11 +63,6 @@ pub struct StageGuard<'r, P> {
 }
 
 impl<P: StageLayout> StageGuard<'_, P> {
-    #[inline(always)]
-    pub(crate) fn slot(&self) -> u32 {
-        self.slot
-    }
-
     /// The tiles of the stage.
     #[inline(always)]
     pub fn tiles(&self) -> P::Tiles<'_> {
@@ -105,6 +104,7 @@ where
                 let block = if B::CLUSTER_SIZE > 1 { number } else { 0 };
                 Copies::new::<P>(loads, [block / B::CLUSTER[1], block % B::CLUSTER[1]])
             }),
+            waited: 0,
             held: 0,
             number,
             turn: 0,
@@ -137,8 +137,10 @@ where
         order::reveals_stage();
         let slot = self.next.slot;
         let address = self.wait_for_stage();
+        let number = self.waited;
+        self.waited = number.wrapping_add(1);
         self.held += 1;
-        StageGuard { slot, address, reads: Reads::of_held(), layout: PhantomData }
+        StageGuard { number, slot, address, reads: Reads::of_held(), layout: PhantomData }
     }
 
     /// Releases a stage to the producer.
@@ -161,7 +163,8 @@ where
                 warpgroup::wait::<0>();
             }
         }
-        self.give_back(guard.slot);
+        let is_oldest = self.is_oldest(&guard);
+        self.give_back(&guard, is_oldest);
     }
 
     /// Waits for the next stage, and returns the address of its tiles.
@@ -351,12 +354,24 @@ where
         }
     }
 
-    /// Releases the stage `slot` to the producer.
+    /// Whether a guard's stage is the oldest that guards hold, by their places.
+    #[inline(always)]
+    fn is_oldest(&self, guard: &StageGuard<'r, P>) -> bool {
+        // Held stages lie directly before the next one.
+        guard.slot == self.slot(self.ring.stages - self.held)
+    }
+
+    /// [`is_oldest`](Self::is_oldest) by the numbers of guards. Where steps are alike the compiler knows the result, and nothing remains in the code.
+    /// Where it does not, numbers take more registers than places.
+    #[inline(always)]
+    pub(crate) fn counts_as_oldest(&self, guard: &StageGuard<'r, P>) -> bool {
+        guard.number == self.waited.wrapping_sub(self.held)
+    }
+
+    /// Releases the stage of a guard to the producer. It is the oldest.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn give_back(&mut self, slot: u32) {
-        // Held stages lie directly before the next one.
-        let is_oldest = slot == self.slot(self.ring.stages - self.held);
+    pub(crate) fn give_back(&mut self, guard: &StageGuard<'r, P>, is_oldest: bool) {
         if PRODUCER_WARP {
             if !is_oldest {
                 // The producer warp reports the error, at the latest when the consumers have ended. A loop that waits for the report
@@ -364,7 +379,7 @@ where
                 // SAFETY: the word belongs to the ring.
                 unsafe { barriers::store_volatile(self.ring.failed(), RELEASE_ORDER as u32) };
             }
-            self.arrive_empty(slot);
+            self.arrive_empty(guard.slot);
         } else if !is_oldest {
             self.fail("release", RELEASE_ORDER)
         }
