@@ -60,8 +60,9 @@ pub fn attention_ping_pong<B: Block, T: SharedMma<T, f32>, const CAUSAL: bool>(
 ) where
     f32: Cast<T>,
 {
+    let visible = Visible::<ROWS, KEYS, CAUSAL>::new(o.rows(), k.rows());
     let operands = Operands { q, k, v, o, logarithms: None, scale, group };
-    in_turns::<_, _, _, 3, CAUSAL>(roles, operands, queries, ring, buffer);
+    in_turns(roles, visible, operands, queries, ring, buffer);
 }
 
 /// [`attention_ping_pong`] of two blocks, 128 queries at a time, which also stores the logarithms of sums.
@@ -88,8 +89,9 @@ pub fn attention_in_pairs<B: Block, T: SharedMma<T, f32>, const CAUSAL: bool>(
 ) where
     f32: Cast<T>,
 {
+    let visible = Visible::<ROWS, KEYS, CAUSAL>::new(o.rows(), k.rows());
     let operands = Operands { q, k, v, o, logarithms: Some(logarithms), scale, group };
-    in_turns::<_, _, _, 2, CAUSAL>(roles, operands, queries, ring, buffer);
+    in_turns(roles, visible, operands, queries, ring, buffer);
 }
 
 /// The operands of the kernels.
@@ -154,6 +156,7 @@ impl<T: Element> Queries<T> for (Rows<T>, Rows<T>, Rows<T>) {
 #[inline(always)]
 fn in_turns<B: Block, T: SharedMma<T, f32>, Q: Queries<T>, const CONSUMERS: usize, const CAUSAL: bool>(
     roles: WarpRoles<B>,
+    visible: Visible<ROWS, KEYS, CAUSAL>,
     operands: Operands<T>,
     queries: Ring<Q, 2>,
     ring: Ring<Keys<T>, STAGES>,
@@ -162,7 +165,6 @@ fn in_turns<B: Block, T: SharedMma<T, f32>, Q: Queries<T>, const CONSUMERS: usiz
     f32: Cast<T>,
 {
     let Operands { q, k, v, o, logarithms, scale, group } = operands;
-    let visible = Visible::<ROWS, KEYS, CAUSAL>::new(o.rows(), k.rows());
     // The blocks of a CTA take the same steps, as many as the last of them needs.
     let blocks = move |first: u32| visible.blocks(first + const { CONSUMERS as u32 - 1 });
     let rows = roles.tile_indices(CausalBalanced, o.tile_counts());
