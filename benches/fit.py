@@ -101,8 +101,10 @@ class Product:
     def loaded_bytes(self, plan):
         """The bytes of `loaded_bytes` of model.rs, and those of rows beside lines among them."""
         (rows, columns, depth), (tile_rows, tile_columns, *_) = self.sizes, plan
-        of_a = box_rows(tile_rows) if self.read[0] == "n" else min(BOX_ROWS, tile_rows)
-        of_b = box_rows(tile_columns) if self.read[1] == "t" else min(BOX_ROWS, tile_columns)
+        def box_of(is_k_major, tile):
+            return min(BOX_ROWS, tile) if not is_k_major else 1 if has_last_boxes(plan) else box_rows(tile)
+
+        of_a, of_b = box_of(self.read[0] == "n", tile_rows), box_of(self.read[1] == "t", tile_columns)
         a_stays, b_stays = self.stay(plan)
         down, across = cluster(plan)
         lines = ((not a_stays) * math.ceil(rows / of_a) * of_a * math.ceil(columns / tile_columns / across),
@@ -114,7 +116,7 @@ class Product:
         """The rows of `copying` of model.rs, of operands A and B: of a whole tile, of the last one, and outside of that."""
         def of(is_k_major, stays, length, tile):
             tiles = math.ceil(length / tile)
-            outside = -length % box_rows(tile) if is_k_major else 0
+            outside = -length % box_rows(tile) if is_k_major and not has_last_boxes(plan) else 0
             if stays:
                 return 0, 0, 0
             return (0, length / tiles, outside / tiles) if has_waves else (min(length, tile), length - (tiles - 1) * tile, outside)
@@ -145,6 +147,12 @@ def box_rows(rows):
     if rows <= BOX_ROWS:
         return rows
     return next((most for most in range(BOX_ROWS, BOX_ROWS // 2 - 1, -8) if rows % most == 0), rows // 2)
+
+
+def has_last_boxes(plan):
+    """`has_last_boxes` of model.rs."""
+    rows, columns, loads, _ = plan
+    return loads == LOADS["Tma"] and (rows <= 64 or columns <= 64 and rows % 128 > 0)
 
 
 def cluster(plan):

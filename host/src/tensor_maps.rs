@@ -15,11 +15,17 @@ use crate::error::Result;
 /// Bytes of a tensor map.
 const MAP_BYTES: usize = size_of::<TensorMap>();
 
-/// Maps for which room is made at once.
-const MAPS_OF_A_CHUNK: usize = 1024;
+/// The maps of a tensor: of whole boxes, and of the last one.
+const MAPS_OF_A_TENSOR: usize = 2;
 
-/// Maps that are held before all of them are dropped.
-const MOST_MAPS: usize = 4096;
+/// Bytes of the maps of a tensor.
+const ROOM: usize = MAPS_OF_A_TENSOR * MAP_BYTES;
+
+/// Tensors for whose maps room is made at once.
+const TENSORS_OF_A_CHUNK: usize = 1024;
+
+/// Tensors whose maps are held before all of them are dropped.
+const MOST_TENSORS: usize = 4096;
 
 /// The words of a tensor map.
 pub(crate) type Words = [u64; MAP_BYTES / 8];
@@ -64,7 +70,7 @@ impl MapElement {
     }
 }
 
-/// What a map says.
+/// What the maps of a tensor say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MapDescription {
     /// The first element; none for a tensor without elements, all of whose tiles read as zero.
@@ -72,7 +78,8 @@ pub(crate) struct MapDescription {
     element: MapElement,
     element_bytes: u64,
     layout: MatrixLayout,
-    piece: TensorBox,
+    /// A whole box, and the last one.
+    pieces: [TensorBox; MAPS_OF_A_TENSOR],
 }
 
 /// A map as the driver is asked for it: columns, rows and matrices, in this order.
@@ -106,7 +113,7 @@ impl Encoding {
 }
 
 impl MapDescription {
-    /// The map of elements at this address, with boxes of this size.
+    /// The maps of elements at this address, with boxes of this size.
     pub(crate) fn new<T: Element>(address: u64, layout: MatrixLayout, piece: TensorBox) -> Self {
         let (element, element_bytes) = (MapElement::of::<T>(), size_of::<T>() as u64);
         let is_empty = [layout.rows, layout.columns, layout.batches].contains(&0);
@@ -117,28 +124,28 @@ impl MapDescription {
             element,
             element_bytes,
             layout: if is_empty { zero } else { layout },
-            piece,
+            pieces: [piece, piece.last_of(layout.rows)],
         }
     }
 
     /// What to ask the driver for, with an element of value zero at `zero`.
-    fn encoding(&self, zero: u64) -> Encoding {
-        let Self { element, element_bytes, layout, piece, .. } = *self;
-        Encoding {
+    fn encodings(&self, zero: u64) -> [Encoding; MAPS_OF_A_TENSOR] {
+        let Self { element, element_bytes, layout, pieces, .. } = *self;
+        pieces.map(|piece| Encoding {
             element,
             address: self.address.unwrap_or(zero),
             extents: [layout.columns, layout.rows, layout.batches].map(u64::from),
             pitches: [layout.row_pitch, layout.batch_pitch].map(|pitch| pitch * element_bytes),
             piece: [piece.columns, piece.rows, 1],
             swizzle_bytes: piece.swizzle_bytes,
-        }
+        })
     }
 }
 
 /// Who has the maps for the arguments of a launch.
 pub(crate) trait MapKeeper {
-    /// The address of a map, in memory of the device, until the launch has been given to its stream and has ended; null
-    /// where kernels use none.
+    /// The address of a tensor's maps, of whole boxes and behind it of the last one, in memory of the device, until the launch has been given to its
+    /// stream and has ended; null where kernels use none.
     fn tensor_map(&self, description: &MapDescription) -> Result<*const TensorMap>;
 }
 
@@ -157,8 +164,8 @@ pub(crate) trait MapDevice {
     fn encode(&self, encoding: &Encoding) -> Result<Words>;
     /// Memory of the device, aligned to 256 bytes, for as long as the maps.
     fn allocate(&self, bytes: usize) -> Result<u64>;
-    /// Copies a map to memory of the device, and waits for the copy.
-    fn upload(&self, address: u64, words: &Words) -> Result<()>;
+    /// Copies maps to memory of the device, and waits for the copy.
+    fn upload(&self, address: u64, maps: &[Words]) -> Result<()>;
     /// Waits for all kernels of the device.
     fn settle(&self) -> Result<()>;
 }
@@ -174,7 +181,7 @@ pub(crate) struct TensorMaps {
 #[derive(Default)]
 struct Known {
     maps: HashMap<MapDescription, u64>,
-    /// Room for maps. The first map's room of all is a zero.
+    /// Room for maps. The first tensor's room of all is a zero.
     chunks: Vec<u64>,
 }
 
@@ -182,10 +189,10 @@ impl TensorMaps {
     /// Lets a launch use maps until it has been given to its stream. Now and then it drops all that are held, once the
     /// kernels that use them have ended: a program that never repeats a tensor must not fill the device with maps.
     pub(crate) fn hold(&self, device: &impl MapDevice) -> Result<RwLockReadGuard<'_, ()>> {
-        if self.known().maps.len() >= MOST_MAPS {
+        if self.known().maps.len() >= MOST_TENSORS {
             // From here on no launch is between finding its maps and its stream, and another thread may have been first.
             let _alone = self.in_preparation.write().unwrap_or_else(PoisonError::into_inner);
-            if self.known().maps.len() >= MOST_MAPS {
+            if self.known().maps.len() >= MOST_TENSORS {
                 device.settle()?;
                 self.known().maps.clear();
             }
@@ -193,7 +200,7 @@ impl TensorMaps {
         Ok(self.in_preparation.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The address of a map that says this. The caller has a [hold](Self::hold) on the maps.
+    /// The address of maps that say this. The caller has a [hold](Self::hold) on the maps.
     pub(crate) fn get(
         &self,
         device: &impl MapDevice,
@@ -204,15 +211,15 @@ impl TensorMaps {
             return Ok(address as *const TensorMap);
         }
         let number = known.maps.len() + 1;
-        while known.chunks.len() <= number / MAPS_OF_A_CHUNK {
-            let chunk = device.allocate(MAPS_OF_A_CHUNK * MAP_BYTES)?;
-            device.upload(chunk, &[0; MAP_BYTES / 8])?;
+        while known.chunks.len() <= number / TENSORS_OF_A_CHUNK {
+            let chunk = device.allocate(TENSORS_OF_A_CHUNK * ROOM)?;
+            device.upload(chunk, &[[0; MAP_BYTES / 8]])?;
             known.chunks.push(chunk);
         }
-        let words = device.encode(&description.encoding(known.chunks[0]))?;
-        let room = number % MAPS_OF_A_CHUNK * MAP_BYTES;
-        let address = known.chunks[number / MAPS_OF_A_CHUNK] + room as u64;
-        device.upload(address, &words)?;
+        let [whole, last] = description.encodings(known.chunks[0]);
+        let room = number % TENSORS_OF_A_CHUNK * ROOM;
+        let address = known.chunks[number / TENSORS_OF_A_CHUNK] + room as u64;
+        device.upload(address, &[device.encode(&whole)?, device.encode(&last)?])?;
         known.maps.insert(*description, address);
         Ok(address as *const TensorMap)
     }
@@ -232,7 +239,7 @@ mod tests {
     #[derive(Default)]
     struct Notes {
         encoded: RefCell<Vec<Encoding>>,
-        uploads: RefCell<HashMap<u64, Words>>,
+        uploads: RefCell<HashMap<u64, Vec<Words>>>,
         chunks: Cell<u64>,
         settled: Cell<usize>,
     }
@@ -246,13 +253,13 @@ mod tests {
         }
 
         fn allocate(&self, bytes: usize) -> Result<u64> {
-            assert_eq!(bytes, 1024 * 128);
+            assert_eq!(bytes, 1024 * 2 * 128);
             self.chunks.set(self.chunks.get() + 1);
             Ok(self.chunks.get() << 32)
         }
 
-        fn upload(&self, address: u64, words: &Words) -> Result<()> {
-            self.uploads.borrow_mut().insert(address, *words);
+        fn upload(&self, address: u64, maps: &[Words]) -> Result<()> {
+            self.uploads.borrow_mut().insert(address, maps.to_vec());
             Ok(())
         }
 
@@ -262,7 +269,7 @@ mod tests {
         }
     }
 
-    const PIECE: TensorBox = TensorBox { columns: 64, rows: 128, swizzle_bytes: 128 };
+    const PIECE: TensorBox = TensorBox { columns: 64, rows: 64, swizzle_bytes: 128 };
 
     fn description(address: u64) -> MapDescription {
         MapDescription::new::<f16>(address, MatrixLayout::new(100, 200, 3, 208, 20_800), PIECE)
@@ -270,19 +277,27 @@ mod tests {
 
     #[test]
     fn the_driver_is_asked_for_columns_rows_and_matrices() {
-        let encoding = description(4096).encoding(0);
+        let [encoding, last] = description(4096).encodings(0);
         assert_eq!(encoding.element, MapElement::F16);
         assert_eq!(
             (encoding.address, encoding.extents, encoding.pitches),
             (4096, [200, 100, 3], [416, 41_600])
         );
-        assert_eq!((encoding.piece, encoding.swizzle_bytes), ([64, 128, 1], 128));
+        assert_eq!((encoding.piece, encoding.swizzle_bytes), ([64, 64, 1], 128));
+        // The first box leaves 36 of 100 rows.
+        assert_eq!((last.piece, last.swizzle_bytes), ([64, 36, 1], 128));
+        assert_eq!(
+            (last.address, last.extents, last.pitches),
+            (encoding.address, encoding.extents, encoding.pitches)
+        );
     }
 
     #[test]
     fn rows_beside_lines_are_promoted_less() {
         let of = |pitch| {
-            MapDescription::new::<f16>(4096, MatrixLayout::new(100, 200, 1, pitch, 0), PIECE).encoding(0)
+            let layout = MatrixLayout::new(100, 200, 1, pitch, 0);
+            let [whole, _] = MapDescription::new::<f16>(4096, layout, PIECE).encodings(0);
+            whole
         };
         assert_eq!([224, 256].map(|pitch| of(pitch).promotion()), [Promotion::To256Bytes; 2]);
         assert_eq!([208, 216].map(|pitch| of(pitch).promotion()), [Promotion::To128Bytes; 2]);
@@ -290,8 +305,11 @@ mod tests {
 
     #[test]
     fn a_tensor_without_elements_is_a_zero() {
-        let empty = MapDescription::new::<f64>(4096, MatrixLayout::new(7, 0, 1, 0, 0), PIECE).encoding(512);
+        let layout = MatrixLayout::new(7, 0, 1, 0, 0);
+        let [empty, last] = MapDescription::new::<f64>(4096, layout, PIECE).encodings(512);
         assert_eq!((empty.address, empty.extents, empty.pitches), (512, [1, 1, 1], [16, 16]));
+        // Kernels know the rows by the layout, and wait for as many.
+        assert_eq!((last.address, last.piece), (512, [64, 7, 1]));
     }
 
     #[test]
@@ -312,9 +330,12 @@ mod tests {
         let first = maps.get(&device, &description(4096)).unwrap();
         assert_ne!(maps.get(&device, &description(8192)).unwrap(), first);
         assert_eq!(maps.get(&device, &description(4096)).unwrap(), first);
-        assert_eq!(device.encoded.borrow().len(), 2);
-        assert_eq!(device.uploads.borrow()[&(first as u64)][0], 4096);
-        assert_eq!(device.uploads.borrow()[&(1 << 32)], [0; 16], "the zero");
+        assert_eq!(device.encoded.borrow().len(), 2 * 2);
+        assert_eq!(
+            device.uploads.borrow()[&(first as u64)].iter().map(|map| map[0]).collect::<Vec<_>>(),
+            [4096; 2]
+        );
+        assert_eq!(device.uploads.borrow()[&(1 << 32)], [[0; 16]], "the zero");
         assert!((first as u64).is_multiple_of(64));
     }
 
@@ -323,7 +344,7 @@ mod tests {
         let (maps, device) = (TensorMaps::default(), Notes::default());
         let mut addresses = std::collections::HashSet::new();
         let held = maps.hold(&device).unwrap();
-        for number in 0..MOST_MAPS as u64 + 10 {
+        for number in 0..MOST_TENSORS as u64 + 10 {
             assert!(addresses.insert(maps.get(&device, &description(16 * number)).unwrap()));
         }
         assert_eq!((device.settled.get(), device.chunks.get()), (0, 5));
@@ -332,6 +353,6 @@ mod tests {
         assert_eq!(device.settled.get(), 1);
         let again = maps.get(&device, &description(0)).unwrap();
         assert!(addresses.contains(&again));
-        assert_eq!((device.encoded.borrow().len(), device.chunks.get()), (MOST_MAPS + 11, 5));
+        assert_eq!((device.encoded.borrow().len(), device.chunks.get()), (2 * (MOST_TENSORS + 11), 5));
     }
 }

@@ -127,3 +127,38 @@ fn products_of_every_type() {
     check_product(kernels::product_transposed::<i8>(), true);
     check_product(kernels::product_transposed::<f8e4m3>(), true);
 }
+
+/// Barriers of stages count the bytes of what is copied, in boxes that are inside and in last boxes.
+fn check_what_is_inside<T>(
+    kernel: &Kernel<(TmaLoad<T, Shape2<128, 64>>, TmaLoad<T, Shape2<64, 128>>, SpanMut<f32, (u32, u32)>)>,
+) where
+    T: Value + Cast<f64>,
+    f64: Cast<T>,
+{
+    let mut failures = Failures::new::<T>(kernel.description().name);
+    let mut random = Random::new(305);
+    for device in devices() {
+        for [m, k, n] in
+            [[128, 64, 128], [1, 200, 8], [60, 64, 64], [130, 520, 72], [200, 8, 200], [300, 1000, 136]]
+        {
+            let mut numbers =
+                |count: usize| -> Vec<f64> { (0..count).map(|_| random.below(4) as f64).collect() };
+            let (a, b) = (numbers(m * k), numbers(k * n));
+            let of = |numbers: &[f64]| numbers.iter().map(|&x| Cast::<T>::cast(x)).collect::<Vec<_>>();
+            let x = Tensor::from_slice(device, [m, k], &of(&a)).unwrap();
+            let y = Tensor::from_slice(device, [k, n], &of(&b)).unwrap();
+            let mut c = Tensor::poisoned(device, [m, n]).unwrap();
+            kernel.launch(device, Grid::cover([m, n], [128, 128]), (&x, &y, &mut c)).unwrap();
+            failures.exact(device, &format!("{m} x {k} x {n}"), &c.to_vec().unwrap(), |i| {
+                let (row, column) = (i / n, i % n);
+                (0..k).fold(0.0, |sum, l| sum + a[row * k + l] * b[l * n + column]) as f32
+            });
+        }
+    }
+}
+
+#[test]
+fn products_of_what_is_inside() {
+    check_what_is_inside(kernels::product_of_what_is_inside::<f16>());
+    check_what_is_inside(kernels::product_of_what_is_inside::<bf16>());
+}

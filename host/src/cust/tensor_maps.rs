@@ -100,14 +100,14 @@ impl MapDevice for Memory {
         Ok(address)
     }
 
-    fn upload(&self, address: u64, words: &Words) -> Result<()> {
+    fn upload(&self, address: u64, maps: &[Words]) -> Result<()> {
         let chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let bytes: Vec<u8> = maps.as_flattened().iter().flat_map(|word| word.to_ne_bytes()).collect();
         for chunk in chunks.iter() {
             let offset = address.wrapping_sub(chunk.as_device_ptr().as_raw()) as usize;
             if offset < chunk.len() {
                 let mut room = chunk.index(offset..offset + bytes.len());
-                self.check("copying a tensor map", room.copy_from(&bytes))?;
+                self.check("copying tensor maps", room.copy_from(&bytes))?;
             }
         }
         // The copy itself may come back before its end.

@@ -255,8 +255,8 @@ impl MapDevice for Room {
         Ok(address)
     }
 
-    fn upload(&self, address: u64, words: &Words) -> Result<()> {
-        self.gpu.upload(address, words)
+    fn upload(&self, address: u64, maps: &[Words]) -> Result<()> {
+        self.gpu.upload(address, maps)
     }
 
     fn settle(&self) -> Result<()> {

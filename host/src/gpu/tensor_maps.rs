@@ -80,14 +80,14 @@ impl MapDevice for Gpu {
         self.check("allocating memory for tensor maps", unsafe { result::malloc_sync(bytes) })
     }
 
-    fn upload(&self, address: u64, words: &Words) -> Result<()> {
-        const OPERATION: &str = "copying a tensor map";
+    fn upload(&self, address: u64, maps: &[Words]) -> Result<()> {
+        const OPERATION: &str = "copying tensor maps";
         self.bind()?;
         let _relaxed = Relaxed::new();
         let stream = self.upload_stream()?;
-        // SAFETY: the address is that of room for a map, which no kernel uses yet; `words` outlives the copy, which is
+        // SAFETY: the address is that of room for the maps, which no kernel uses yet; `maps` outlives the copy, which is
         // waited for.
-        let copied = unsafe { result::memcpy_htod_async(address, words, stream.cu_stream()) };
+        let copied = unsafe { result::memcpy_htod_async(address, maps.as_flattened(), stream.cu_stream()) };
         self.check(OPERATION, copied)?;
         self.check(OPERATION, stream.synchronize())
     }

@@ -18,7 +18,7 @@
 /// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
 /// its transpose. Both are row-major.
 ///
-/// Tiles of 192 columns, and those of `rows` kernels, are for GPUs with warpgroups alone: others would multiply 256 columns to use 192 of them.
+/// Tiles of 160 and 192 columns, and those of `rows` kernels, are for GPUs with warpgroups alone: others would multiply 256 columns to use some of them.
 ///
 /// Each feature of the crate has the lists of its element types. The macro of a feature adds them to the call, and calls that of the next.
 #[cfg(not(test))]
@@ -49,8 +49,8 @@ macro_rules! lists_of_16_bits {
     ($element:ident, $next:ident: $call:tt $($lists:tt)*) => {
         $next! { $call $($lists)*
             [$element $element f32 $element split_k]
-            nn 128 256 64 false, cluster_nn 128 256 64 false, cluster_nn 128 192 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, cluster_nt 128 256 64 false, cluster_nt 128 192 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
+            nn 128 256 64 false, nn 256 160 64 false, cluster_nn 128 256 64 false, cluster_nn 128 192 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
+            nt 128 256 64 false, nt 256 160 64 false, cluster_nt 128 256 64 false, cluster_nt 128 192 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, cluster_tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
             tt 128 256 64 false, cluster_tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
             rows_nn 96 128 64 false, rows_nn 112 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, wide_rows_nn 112 256 64 false, wide_rows_nn 144 256 64 false, cluster_rows_nn 160 256 64 false,
@@ -227,11 +227,17 @@ macro_rules! instances {
     (nn $then:tt [$($done:tt)*] ($($types:tt)*); nn $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(nn $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
     };
+    (nn $then:tt [$($done:tt)*] ($($types:tt)*); nn $m:tt 160 $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(nn $then [$($done)* <$($types)*, $m, 160, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
+    };
     (nn $then:tt [$($done:tt)*] ($($types:tt)*); nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
     (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(nt $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
+    };
+    (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt 160 $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(nt $then [$($done)* <$($types)*, $m, 160, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
     };
     (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);

@@ -87,3 +87,21 @@ products! {
     product(<f16>, <bf16>, <tf32>, <i8>, <u8>, <f64>): B of 64 x 64, |j, k| (k, j), |b| b;
     product_transposed(<f16>, <tf32>, <i8>, <f8e4m3>): B of 64 x 64, |j, k| (j, k), |b| b.transposed();
 }
+
+/// `c = a b` for one tile of `c`, of operands that TMA copies ahead, but for what is outside of the rows of `a` and of the columns of `b`.
+#[kernel(threads = 128, min_blocks = 1, grid = 2, instances(<f16>, <bf16>))]
+pub fn product_of_what_is_inside<T: KLoopElement<T, Accumulator = f32>>(
+    cx: Cx,
+    a: TmaLoad<T, Shape2<128, 64>>,
+    b: TmaLoad<T, Shape2<64, 128>>,
+    c: SpanMut<f32, (u32, u32)>,
+    #[shared] mut ring: Ring<(SharedTile<T, Shape2<128, 64>>, SharedTile<T, Shape2<64, 128>>), 3>,
+) {
+    let c = c.partition(cx, shape![128, 128]);
+    let (i, j) = (cx.bid::<0>(), cx.bid::<1>());
+    let tiles = ring.copy_ahead(cx, a.tile_counts().1, |k| {
+        (a.tile(*i, k).unset_outside_rows(), b.tile(k, *j).unset_outside_columns())
+    });
+    let acc = tiles.accumulate(|acc, (a, b)| acc.mma(a, b));
+    c.store_masked(acc, (i, j));
+}

@@ -30,8 +30,6 @@ pub trait StageLayout: Sealed + Copy + 'static {
     /// The bytes behind the stage that reads of a tile reach, on targets of the largest class.
     #[doc(hidden)]
     const BEYOND: usize;
-    /// Bytes that are copied into a stage.
-    const BYTES: usize;
     /// Whether warpgroups could multiply the stage's tiles: there is no `wgmma` for elements of 64 bits.
     #[doc(hidden)]
     const BY_WARPGROUPS: bool;
@@ -53,7 +51,6 @@ impl<T: Element, R: Dimension, C: Dimension> StageLayout for SharedTile<T, (R, C
     const ROOM: usize = Self::GEOMETRY.room();
     const ROOMS: [usize; 3] = [Self::PADDED.room(), Self::PADDED.room(), Self::IN_USE.room()];
     const BEYOND: usize = Self::PADDED.room() - Self::IN_USE.room();
-    const BYTES: usize = Self::GEOMETRY.bytes();
     const BY_WARPGROUPS: bool = WARPGROUPS && size_of::<T::Bits>() < 8;
     #[inline(always)]
     unsafe fn tiles<'k>(address: Address, reads: &'k Reads) -> Self::Tiles<'k> {
@@ -75,7 +72,6 @@ macro_rules! stage_layouts {
                 $(beyond = if $name::BEYOND > beyond { $name::BEYOND } else { beyond };)*
                 beyond
             };
-            const BYTES: usize = 0 $(+ $name::BYTES)*;
             const BY_WARPGROUPS: bool = false $(|| $name::BY_WARPGROUPS)*;
             #[inline(always)]
             unsafe fn tiles<'k>(address: Address, reads: &'k Reads) -> Self::Tiles<'k> {

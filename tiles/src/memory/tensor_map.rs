@@ -104,6 +104,12 @@ impl TensorBox {
         let bytes = power_of_two_in(row_bytes, PANEL_BYTES);
         Self { columns: (bytes / element_bytes) as u32, rows: rows as u32, swizzle_bytes: bytes as u32 }
     }
+
+    /// The last box of a matrix of so many rows: it has the rows that whole boxes leave. A whole box, if they leave none.
+    pub const fn last_of(self, rows: u32) -> Self {
+        let left = rows % self.rows;
+        if left == 0 { self } else { Self { rows: left, ..self } }
+    }
 }
 
 /// The largest power of two of which `length` is a multiple, and at most `most`, a power of two.
@@ -215,8 +221,8 @@ impl<T: Element, S: MatrixShape> TmaLoad<T, S> {
     ///
     /// # Safety
     /// - The elements of the layout are valid for reads, and nobody writes them, as long as the operand is used.
-    /// - `map` is null, or the address in device memory of a tensor map of exactly these elements with the box
-    ///   [`TmaLoad::BOX`].
+    /// - `map` is null, or the address in device memory of two tensor maps of exactly these elements: with the box [`TmaLoad::BOX`], and behind it with
+    ///   the [last box](TensorBox::last_of) of as many rows as the layout has.
     #[inline(always)]
     pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
         _ = const { Self::BOX };
@@ -245,7 +251,7 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
 }
 
 macro_rules! streamed {
-    ($($matrix:ident)*) => { $(
+    ($($matrix:ident $is_loaded:literal)*) => { $(
         impl<T: Element, S: MatrixShape> $matrix<T, S> {
             /// Rows of a matrix.
             #[inline(always)]
@@ -286,8 +292,14 @@ macro_rules! streamed {
             unsafe fn from_parts(parts: Parts<Self>) -> Self {
                 _ = const { Self::BOX };
                 if PRODUCER_WARP && execution::thread() == 0 && !parts.first.is_null() {
-                    // SAFETY: a map that is not null is a tensor map. The first copy then need not wait for it.
-                    unsafe { bulk::prefetch_map(parts.first.cast()) };
+                    // SAFETY: a map that is not null is a tensor map, and a load's is two. The first copy then need not wait for it.
+                    unsafe {
+                        bulk::prefetch_map(parts.first.cast());
+                        // The last box is the only one of a matrix of few rows.
+                        if $is_loaded && parts.third.rows < const { Self::BOX.rows } {
+                            bulk::prefetch_map(parts.first.wrapping_add(1).cast());
+                        }
+                    }
                 }
                 // SAFETY: the parts come from such an operand.
                 unsafe { Self::new(parts.first, parts.second, parts.third) }
@@ -295,7 +307,7 @@ macro_rules! streamed {
         }
     )* };
 }
-streamed!(TmaLoad TmaStore);
+streamed!(TmaLoad true TmaStore false);
 
 #[cfg(test)]
 mod tests {
@@ -321,6 +333,14 @@ mod tests {
         assert_eq!(TmaStore::<f16, (Padded<160>, D<128>)>::BOX, of(64, 32, 128));
         assert_eq!(TmaStore::<f16, (Padded<240>, D<128>)>::BOX, of(64, 16, 128));
         assert_eq!(TmaLoad::<f16, (Padded<176>, D<64>)>::BOX, of(64, 88, 128));
+    }
+
+    #[test]
+    fn the_last_box_has_the_rows_that_are_left() {
+        let whole = TmaLoad::<f16, Shape2<128, 64>>::BOX;
+        let rows = [1, 63, 64, 65, 127, 128, 1000].map(|rows| whole.last_of(rows).rows);
+        assert_eq!(rows, [1, 63, 64, 1, 63, 64, 40]);
+        assert_eq!(TensorBox { rows: 64, ..whole.last_of(3) }, whole);
     }
 
     #[test]

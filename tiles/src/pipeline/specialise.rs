@@ -8,7 +8,7 @@ use crate::layout::Block;
 use crate::memory::stage_layout::StageLayout;
 use crate::pipeline::consumer::Consumer;
 use crate::pipeline::consumer::progress::Progress;
-use crate::pipeline::producer::{ProducerSafe, StageLoad};
+use crate::pipeline::producer::{ProducerSafe, StageLoad, WARPGROUP};
 use crate::pipeline::ring::Ring;
 use crate::pipeline::rings::Rings;
 use crate::pipeline::roles::WarpRoles;
@@ -16,8 +16,6 @@ use crate::registers::PowerOfTwo;
 
 /// Threads of a warp.
 const WARP: u32 = 32;
-/// Threads of a warpgroup.
-const WARPGROUP: usize = 128;
 
 impl<B: Block> WarpRoles<B> {
     /// Splits the block into a producer warp, which copies `loads` into the ring, and consumer warps, which run `compute`.

@@ -117,6 +117,7 @@ fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 1, (64, 32)) => (0.254, 1.46),
         (Loads::Tma, 1, (32, 64)) => (0.253, 0.459),
         (Loads::Tma, 1, (16, 64)) => (0.193, 0.311),
+        (Loads::Tma, 2, (256, 160)) => (0.82, 4.9),
         (Loads::Tma, 2, (128, 256)) => (0.592, 3.39),
         (Loads::Tma, 2, (128, 192)) => (0.442, 2.39),
         (Loads::Tma, 2, (112, 256)) => (0.517, 3.6),
@@ -371,14 +372,15 @@ fn beside_lines(alignment: usize) -> f64 {
 
 /// The time of TMA for a k step: of the tiles at the end of an operand if there is a tile for each of `slots`, and else on average.
 ///
-/// *Measured* on an H200: 4096 x 4096 in `f16` times 128, 142 and 192 rows takes 15.0, 17.9 and 15.6 us in tiles of 64 x 128: of a box with 14 of the
-/// 142 rows, 50 are zeros, which come from no memory and take TMA longer than those that do.
+/// *Measured* on an H200: where a box has 50 rows outside, they are zeros, which come from no memory and take TMA longer than rows that do: 4096 x 4096 times 142
+/// rows took 17.9 us in tiles of 64 x 128, times 128 and 192 rows 15.0 and 15.6.
 fn copying(problem: &Problem, plan: Plan, slots: f64, [a_stays, b_stays]: [bool; 2]) -> f64 {
     let splits = if let Decomposition::SplitK(splits) = plan.decomposition { splits as usize } else { 1 };
     let has_waves = (problem.groups(plan) * plan.loads.cluster_size() * splits) as f64 > slots;
     let of = |is_k_major: bool, length: usize, tile: usize| {
         let tiles = length.div_ceil(tile).max(1);
-        let outside = if is_k_major { length.next_multiple_of(box_rows(tile)) - length } else { 0 };
+        let has_zeros = is_k_major && !has_last_boxes(plan);
+        let outside = if has_zeros { length.next_multiple_of(box_rows(tile)) - length } else { 0 };
         let time = |rows: usize, outside: usize| ROW * rows as f64 + ROW_OUTSIDE * outside as f64;
         match has_waves {
             true => time(length, outside) / tiles as f64,
@@ -387,6 +389,11 @@ fn copying(problem: &Problem, plan: Plan, slots: f64, [a_stays, b_stays]: [bool;
     };
     let of_a = if a_stays { 0.0 } else { of(problem.a == Major::Row, problem.rows, plan.rows) };
     of_a + if b_stays { 0.0 } else { of(problem.b == Major::Column, problem.columns, plan.columns) }
+}
+
+/// Whether the plan's kernel loads no rows outside of operands: one of a consumer warpgroup, without a cluster.
+fn has_last_boxes(plan: Plan) -> bool {
+    plan.loads == Loads::Tma && (plan.rows <= 64 || plan.columns <= 64 && !plan.rows.is_multiple_of(128))
 }
 
 /// The rows of a box of TMA, of tiles of so many rows of a K-major operand: [`TmaLoad::BOX`](cuda_tiles::memory::TmaLoad::BOX).
@@ -401,7 +408,11 @@ fn box_rows(rows: usize) -> usize {
 /// The bytes of operands that the L2 cache delivers if all tiles have so many k steps, but for boxes that lie outside and operands that stay.
 fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [bool; 2]) -> f64 {
     let [blocks_down, blocks_across] = plan.loads.cluster();
-    let box_of = |is_k_major: bool, tile: usize| if is_k_major { box_rows(tile) } else { BOX_ROWS.min(tile) };
+    let box_of = |is_k_major: bool, tile: usize| match is_k_major {
+        true if has_last_boxes(plan) => 1,
+        true => box_rows(tile),
+        false => BOX_ROWS.min(tile),
+    };
     let rows = problem.rows.next_multiple_of(box_of(problem.a == Major::Row, plan.rows))
         * problem.columns.div_ceil(plan.columns * blocks_across);
     let columns = problem.columns.next_multiple_of(box_of(problem.b == Major::Column, plan.columns))
@@ -490,14 +501,18 @@ mod tests {
         }
     }
 
-    /// A tile that has few rows of an operand left takes TMA longer than one that is whole.
+    /// A tile that has few rows of an operand left takes TMA longer than one that is whole, but where no rows outside are loaded.
     #[test]
     fn rows_of_zeros_cost_more_than_others() {
-        let plan =
-            Plan { loads: Loads::Tma, rows: 64, columns: 128, decomposition: Decomposition::DataParallel };
-        let machine = Machine::Gpu { wgmma: true, multiprocessors: 132 };
-        let time = |rows| microseconds(&problem([1, rows, 4096, 4096]), plan, machine);
-        assert!(time(130) > time(192) && time(192) > time(128), "{:?}", [128, 130, 192].map(time));
+        let times = |tile, sizes: [usize; 2]| {
+            let (loads, decomposition) = (Loads::Tma, Decomposition::DataParallel);
+            let plan = Plan { loads, rows: tile, columns: 128, decomposition };
+            sizes.map(|rows| copying(&problem([1, rows, 4096, 4096]), plan, 132.0, [false; 2]))
+        };
+        let [ragged, whole] = times(128, [258, 384]);
+        assert!(ragged > whole, "{ragged} {whole}");
+        let [ragged, whole] = times(64, [130, 192]);
+        assert!(ragged <= whole, "{ragged} {whole}");
     }
 
     #[test]

@@ -254,8 +254,8 @@ where
             unsafe {
                 if const { Self::BY_TMA } {
                     if execution::thread() == 0 {
-                        barriers::arrive_expecting(self.ring.full(slot), const { P::BYTES as u32 });
-                        tiles.copy_by_tma(stage, self.ring.full(slot));
+                        barriers::arrive_expecting(self.ring.full(slot), tiles.bytes_by_tma::<B>());
+                        tiles.copy_by_tma::<B>(stage, self.ring.full(slot));
                     }
                     // The assembler keeps addresses in uniform registers only where it knows that the warp is converged.
                     threads::warp_barrier();

@@ -39,7 +39,11 @@ pub trait CopyAhead<P: StageLayout>: Sealed + Copy {
     /// [`BY_TMA`](Self::BY_TMA), on a target that has it. There is room for the stage at `target`. Nobody accesses it before the barrier's
     /// phase is complete.
     #[doc(hidden)]
-    unsafe fn copy_by_tma(self, target: Address, full: Address);
+    unsafe fn copy_by_tma<B: Block>(self, target: Address, full: Address);
+
+    /// The bytes that [`copy_by_tma`](Self::copy_by_tma) copies.
+    #[doc(hidden)]
+    fn bytes_by_tma<B: Block>(&self) -> u32;
 }
 
 impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> for LoadTile<T, (R, C)> {
@@ -58,9 +62,14 @@ impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> fo
     }
 
     #[inline(always)]
-    unsafe fn copy_by_tma(self, target: Address, full: Address) {
+    unsafe fn copy_by_tma<B: Block>(self, target: Address, full: Address) {
         // SAFETY: the same contract.
-        unsafe { StageLoad::copy_by_tma(self, target, full, PlaceInCluster::ALONE) }
+        unsafe { StageLoad::copy_by_tma::<B>(self, target, full, PlaceInCluster::ALONE) }
+    }
+
+    #[inline(always)]
+    fn bytes_by_tma<B: Block>(&self) -> u32 {
+        StageLoad::bytes_by_tma::<B>(self)
     }
 }
 
@@ -86,7 +95,12 @@ impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> fo
     }
 
     #[inline(always)]
-    unsafe fn copy_by_tma(self, _target: Address, _full: Address) {}
+    unsafe fn copy_by_tma<B: Block>(self, _target: Address, _full: Address) {}
+
+    #[inline(always)]
+    fn bytes_by_tma<B: Block>(&self) -> u32 {
+        0
+    }
 }
 
 impl<T: Element, R: Dimension, C: Dimension> SpanTile<T, (R, C)> {
@@ -270,14 +284,18 @@ macro_rules! tuples {
                 let _ = next;
             }
             #[inline(always)]
-            unsafe fn copy_by_tma(self, target: Address, full: Address) {
+            unsafe fn copy_by_tma<BL: Block>(self, target: Address, full: Address) {
                 let mut next = 0;
                 $(
                     // SAFETY: as above.
-                    unsafe { self.$index.copy_by_tma(threads::offset(target, next), full) };
+                    unsafe { self.$index.copy_by_tma::<BL>(threads::offset(target, next), full) };
                     next += $stage::ROOM;
                 )*
                 let _ = next;
+            }
+            #[inline(always)]
+            fn bytes_by_tma<BL: Block>(&self) -> u32 {
+                0 $(+ self.$index.bytes_by_tma::<BL>())*
             }
         }
     )* };

@@ -13,7 +13,7 @@ mod tma;
 pub use loads::{ProducerLoads, ProducerLoadsIter, TileIndices};
 pub(crate) use sharing::PlaceInCluster;
 pub use stage_load::{LoadTile, LoadTiles, StageLoad};
-pub(crate) use stage_load::{by_columns, chunks};
+pub(crate) use stage_load::{WARPGROUP, by_columns, chunks};
 
 /// Values that the producer warp can use: everything but tile operations, which belong to the consumers.
 #[diagnostic::on_unimplemented(

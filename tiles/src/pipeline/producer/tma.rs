@@ -231,8 +231,8 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         // SAFETY: the same contract. The bytes that other producers of the cluster copy here count, too.
         unsafe {
             others::<B>(block, |other| cluster::arrive(cluster::address_in(other, full)));
-            barriers::arrive_expecting(full, tiles.bytes_by_tma());
-            tiles.copy_by_tma(stage, full, PlaceInCluster { at: block, of: B::CLUSTER });
+            barriers::arrive_expecting(full, tiles.bytes_by_tma::<B>());
+            tiles.copy_by_tma::<B>(stage, full, PlaceInCluster { at: block, of: B::CLUSTER });
         }
         filling.next.advance(self.stages as usize);
         filling.filled = if filling.filled < self.stages { filling.filled + 1 } else { filling.filled };
