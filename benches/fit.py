@@ -40,6 +40,8 @@ ORDERS = ["nn", "nt", "tn", "tt"]
 # `resident_blocks` of model.rs, by the bytes of an element and the tile, in the order of ORDERS.
 RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (6, 4, 4, 3), (2, 16, 64): (9, 4, 7, 5), (2, 64, 64): (4, 3, 4, 3), (4, 32, 32): (6, 4, 4, 3),
             (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (4, 4, 4, 4)}
+# The same for parts of k steps.
+RESIDENT_PARTS = {**RESIDENT, (2, 64, 64): (3, 3, 3, 3)}
 
 
 class Product:
@@ -195,7 +197,8 @@ class Plans:
         compact = loads == 0 and tile_rows <= COMPACT and tile_columns <= COMPACT
         resident, usual = 1 + compact, 1 + compact if by_tma else 4
         if loads == 1:
-            resident = RESIDENT[product.bytes, tile_rows, tile_columns][ORDERS.index(product.order)]
+            blocks = RESIDENT_PARTS if cut > 0 else RESIDENT
+            resident = blocks[product.bytes, tile_rows, tile_columns][ORDERS.index(product.order)]
         elif loads == 2:
             resident = usual
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))

@@ -82,10 +82,16 @@ impl<T: Element> RaggedRows<'_, T> {
     #[inline(always)]
     fn row(&self, row: usize) -> (*mut T::Bits, Span) {
         let target = self.target.wrapping_add((row as u64 * self.pitch) as usize);
+        (target, self.span(target, row))
+    }
+
+    /// How row `row` of these, whose target this is, lies there.
+    #[inline(always)]
+    fn span(&self, target: *mut T::Bits, row: usize) -> Span {
         let columns = (self.geometry.panel_bytes as u32 / Self::SIZE).min(self.inside[1]);
         let length = if (row as u32) < self.inside[0] { columns * Self::SIZE } else { 0 };
         // Elements that are words or larger begin where words do.
-        (target, Span::new(if Self::SIZE < WORD { target.addr() } else { 0 }, length))
+        Span::new(if Self::SIZE < WORD { target.addr() } else { 0 }, length)
     }
 
     /// The place of a byte of row `row` of these.
@@ -108,26 +114,29 @@ impl<T: Element> RaggedRows<'_, T> {
         // A step stores several rows of a narrow panel.
         let (own, word, rows) = (lane / words, lane % words, LANES / words);
         let at_once = Self::AT_ONCE.min(self.rows / rows);
+        // The word and the one behind it in the first step. The last word's successor is the first one; no byte of it is used.
+        let places = [word, (word + 1) % words]
+            .map(|word| self.geometry.offset(self.first + own, word * WORD as usize));
+        let mut target = self.row(own).0;
         // A loop, not a copy of its body for each panel of the tile.
-        let (mut first, count) = (0, execution::opaque((self.rows / rows / at_once) as u32) as usize);
-        while first < count {
-            let row = |k: usize| (first * at_once + k) * rows + own;
+        let (mut first, end) = (0, execution::opaque(self.rows as u32) as usize);
+        while first < end {
             let mut pairs = [[0; 2]; STEPS_AT_ONCE];
             let mut k = 0;
             while k < at_once {
-                // The last word's successor is the first one; no byte of it is used.
-                let next = (word + 1) % words;
-                let place = |word: usize| self.place(row(k), word * WORD as usize);
+                // The rows of a step lie as many rows behind those of the first one: their number has none of the bits of those rows' numbers.
+                let distance = self.geometry.offset(first, 0) ^ self.geometry.offset(k * rows, 0);
+                let [low, high] = places.map(|place| threads::offset(self.buffer, place ^ distance));
                 // SAFETY: the words are in the panel. Where elements are words, no word has bytes of two elements.
                 pairs[k] = unsafe {
-                    let low = threads::load_4(place(word));
-                    [low, if Self::SIZE < WORD { threads::load_4(place(next)) } else { low }]
+                    let low = threads::load_4(low);
+                    [low, if Self::SIZE < WORD { threads::load_4(high) } else { low }]
                 };
                 k += 1;
             }
             k = 0;
             while k < at_once {
-                let (target, span) = self.row(row(k));
+                let span = self.span(target, first + k * rows + own);
                 let [low, high] = pairs[k];
                 let bits = if Self::SIZE < WORD {
                     convert::funnel_shift_right(low, high, 8 * span.head)
@@ -138,9 +147,12 @@ impl<T: Element> RaggedRows<'_, T> {
                 // SAFETY: the word is aligned, as a word begins behind the head. Where the condition holds, it lies inside the
                 // matrix.
                 unsafe { global::store_4_if(span.has_word(word as u32), address, bits) };
+                // Step by step: the addresses of all steps would be computed and kept side by side.
+                let next = target.wrapping_add((rows as u64 * self.pitch) as usize);
+                target = execution::anew_pointer(next).cast_mut();
                 k += 1;
             }
-            first += 1;
+            first += at_once * rows;
         }
         // Two lanes for each row: one for its head, one for its tail.
         let (row, of_tail) = (lane / 2, lane % 2 == 1);
@@ -164,6 +176,26 @@ impl<T: Element> RaggedRows<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A place in a later row is that in the first one, changed in the bits of their distance.
+    #[test]
+    fn places_differ_by_the_bits_of_the_rows() {
+        for columns in [16, 32, 64, 128] {
+            let geometry = Geometry::new(64, columns, 2);
+            for (first, own) in [(0, 0), (16, 0), (48, 1), (32, 3)] {
+                for distance in (0..16).step_by(4) {
+                    for byte in (0..geometry.panel_bytes).step_by(WORD as usize) {
+                        let place = geometry.offset(first + own, byte) ^ geometry.offset(distance, 0);
+                        assert_eq!(
+                            place,
+                            geometry.offset(first + distance + own, byte),
+                            "{columns} {first} {own} {distance} {byte}"
+                        );
+                    }
+                }
+            }
+        }
+    }
 
     /// Every element inside is stored once, and no byte outside is stored, wherever a row begins and however long it is.
     #[test]

@@ -121,7 +121,8 @@ impl<const GROUP: u32> TileOrder for Grouped<GROUP> {
         }
         // No band is higher than the matrix. No product therefore exceeds the number of tiles.
         let group = GROUP.min(rows);
-        let band = within / (group * columns);
+        // A small product has one band, and its first copy waits for the divisions.
+        let band = if within < group * columns { 0 } else { within / (group * columns) };
         let height = group.min(rows - (band * group).min(rows)).max(1);
         let rest = within - band * group * columns;
         index[R - 1] = rest / height;

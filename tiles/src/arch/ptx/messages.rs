@@ -158,8 +158,8 @@ impl Failure {
         // neither compiler unrolls: reports stand behind every check, and should not cost registers there.
         unsafe {
             asm!(
-                "{{ .reg .pred more; .reg .b16 value; .pragma \"nounroll\";",
-                "again: ld.u8 value, [{from}]; st.global.u8 [{to}], value;",
+                "{{ .reg .pred more; .reg .b16 value;",
+                "again: .pragma \"nounroll\"; ld.u8 value, [{from}]; st.global.u8 [{to}], value;",
                 "add.u64 {from}, {from}, 1; add.u64 {to}, {to}, 1; sub.u32 {left}, {left}, 1;",
                 "setp.ne.u32 more, {left}, 0; @more bra again; }}",
                 from = inout(reg64) text.as_ptr() => _,
