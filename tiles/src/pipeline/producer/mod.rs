@@ -1,19 +1,21 @@
 //! The producer: it copies the tiles that consumers will wait for into the stages of a ring.
 //!
-//! `loads` says which tiles in which order, `stage_load` how a tile gets into a stage, `sharing` which blocks of a cluster copy which part of it. `tma` is the producer warp: it waits for
+//! `loads` says which tiles in which order, `stage_load` how a tile gets into a stage, `boxes` in which boxes TMA copies it, `sharing` which blocks of a cluster copy which part of it. `tma` is the producer warp: it waits for
 //! `empty`, announces the bytes at `full`, and starts the copies. `cp_async` is the producer without such a warp.
 
 pub(crate) mod cp_async;
 
+mod boxes;
 mod loads;
 mod sharing;
 mod stage_load;
 mod tma;
 
+pub(crate) use boxes::WARPGROUP;
 pub use loads::{ProducerLoads, ProducerLoadsIter, TileIndices};
 pub(crate) use sharing::PlaceInCluster;
 pub use stage_load::{LoadTile, LoadTiles, StageLoad};
-pub(crate) use stage_load::{WARPGROUP, by_columns, chunks};
+pub(crate) use stage_load::{by_columns, chunks};
 
 /// Values that the producer warp can use: everything but tile operations, which belong to the consumers.
 #[diagnostic::on_unimplemented(

@@ -14,9 +14,6 @@ use crate::sealed::{Sealed, sealed};
 use crate::shape::Dimension;
 use core::marker::PhantomData;
 
-/// Threads of a warpgroup.
-pub(crate) const WARPGROUP: usize = 128;
-
 /// A tile of a [`TmaLoad`], identified by its position and not loaded yet.
 pub struct LoadTile<T: Element, S> {
     pub(crate) matrix: Matrix<T>,
@@ -189,13 +186,6 @@ pub trait StageLoad<P: StageLayout>: Sealed + Copy + Send {
     unsafe fn copy_with_edges<B: Block>(self, target: Address);
 }
 
-/// Whether the producer of a block loads the last box of a tensor without the rows outside: a block of one consumer warpgroup.
-///
-/// The k steps of tiles for more take longer than TMA does, with rows outside, too. Their producers have no registers left, nor have those of clusters.
-const fn has_last_boxes<B: Block>() -> bool {
-    B::CLUSTER_SIZE == 1 && B::CONSUMERS as usize * <B::Threads as PowerOfTwo>::COUNT <= WARPGROUP
-}
-
 /// Where a thread starts to copy a tile.
 #[derive(Clone, Copy)]
 pub struct CopyStart {
@@ -237,18 +227,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
 
     #[inline(always)]
     fn bytes_by_tma<B: Block>(&self) -> u32 {
-        let box_bytes = const { Self::BOX_ROWS * Self::GEOMETRY.panel_bytes as u32 };
-        if self.unset == [false, false] && !self.kept {
-            return const { R::LENGTH as u32 / Self::BOX_ROWS * Self::PANELS as u32 } * box_bytes;
-        }
-        if const { has_last_boxes::<B>() } {
-            let [rows, columns] = self.loaded();
-            let panels = columns.div_ceil(const { Self::GEOMETRY.panel_columns() as u32 });
-            return rows * panels * const { Self::GEOMETRY.panel_bytes as u32 };
-        }
-        let mut bytes = 0;
-        self.for_each_box::<B>(|_, _, _, _| bytes += box_bytes);
-        bytes
+        self.bytes_of_boxes::<B>()
     }
 
     type Start = CopyStart;
@@ -338,61 +317,7 @@ pub(crate) const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>
 }
 
 impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
-    const GEOMETRY: Geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
-    /// The rows of a box.
-    const BOX_ROWS: u32 = TmaLoad::<T, (R, C)>::BOX.rows;
-    /// The panels in use.
-    const PANELS: usize = C::LENGTH.div_ceil(Self::GEOMETRY.panel_columns());
-
-    /// The rows and columns that TMA loads, with last boxes.
-    #[inline(always)]
-    fn loaded(&self) -> [u32; 2] {
-        let ([unset_rows, unset_columns], layout) = (self.unset, &self.matrix.layout);
-        let of = |all: u32, may_be_unset, length: u32, first| {
-            if may_be_unset { all.min(length.saturating_sub(first)) } else { all }
-        };
-        let rows = of(const { R::LENGTH as u32 }, unset_rows, layout.rows, self.row);
-        let columns = of(const { C::LENGTH as u32 }, unset_columns, layout.columns, self.column);
-        [if self.kept { 0 } else { rows }, columns]
-    }
-
-    /// The rows that TMA loads of the box that begins at this row and column of the tile: fewer than a box has in the last one, and none where it is outside.
-    #[inline(always)]
-    fn rows_of_box<B: Block>(&self, down: u32, across: u32) -> u32 {
-        let all = const { Self::BOX_ROWS };
-        if const { has_last_boxes::<B>() } {
-            // Computed from what all steps have in common: the producer's loop would wait for the layout, a parameter of the kernel. *Measured* on an H200:
-            // 431 x 1024 x 5120 in tiles of 64 x 128 takes 16.3 µs in place of 14.9.
-            let [rows, columns] = self.loaded();
-            return if across < columns { rows.saturating_sub(down).min(all) } else { 0 };
-        }
-        let ([unset_rows, unset_columns], layout) = (self.unset, &self.matrix.layout);
-        let is_outside = unset_rows && self.row + down >= layout.rows
-            || unset_columns && self.column + across >= layout.columns;
-        if self.kept || is_outside { 0 } else { all }
-    }
-
-    /// Calls `body` for each box that TMA loads: with its number, its offset in the stage, its first row and column in the tensor, and its rows.
-    #[inline(always)]
-    fn for_each_box<B: Block>(&self, mut body: impl FnMut(u32, usize, [u32; 2], u32)) {
-        let geometry = const { Self::GEOMETRY };
-        let (mut number, mut panel) = (0, 0);
-        while panel < const { Self::PANELS } {
-            let across = (panel * geometry.panel_columns()) as u32;
-            let mut down = 0;
-            while down < const { R::LENGTH as u32 } {
-                let rows = self.rows_of_box::<B>(down, across);
-                if rows > 0 {
-                    let offset = panel * geometry.panel_stride() + down as usize * geometry.panel_bytes;
-                    body(number, offset, [self.row + down, self.column + across], rows);
-                }
-                number += 1;
-                down += const { Self::BOX_ROWS };
-            }
-            panel += 1;
-        }
-    }
-
+    pub(super) const GEOMETRY: Geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
     /// The address of its matrix.
     #[inline(always)]
     fn matrix(&self) -> *const u8 {
