@@ -7,7 +7,7 @@ use crate::element::Element;
 use crate::element::packed::packed_pair;
 use crate::epilogue::ragged::{ROWS as ROWS_OF_WARP, RaggedRows};
 use crate::epilogue::tile::StoreTile;
-use crate::layout::{Accumulators, Block, Layout};
+use crate::layout::{Accumulators, Block, Layout, WARPGROUP};
 use crate::memory::shared::SharedMemory;
 use crate::memory::shared_tile::{CHUNK_BYTES, Geometry};
 use crate::memory::tensor_map::TmaStore;
@@ -18,8 +18,6 @@ use crate::tile::Tile;
 use crate::view::transfer;
 use core::marker::PhantomData;
 
-/// Threads of a warpgroup.
-pub(super) const WARPGROUP: usize = 128;
 /// Rows that a warpgroup stores at once.
 const BOX_ROWS: usize = 64;
 /// Rows of transposed accumulators that `stmatrix` stores at once.

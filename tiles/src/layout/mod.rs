@@ -49,6 +49,9 @@ use crate::shape::{Axis, Shape, ShapeDescription};
 use core::marker::PhantomData;
 use typenum::{Const, ToUInt};
 
+/// Threads of a warpgroup: four warps, whose registers `wgmma` reads and writes (PTX ISA, "Warpgroup").
+pub(crate) const WARPGROUP: usize = 128;
+
 /// The block that runs a kernel, as a type: its threads, the length of the contiguous pieces that a thread
 /// holds, and the rank of the grid it is part of.
 ///

@@ -4,16 +4,13 @@ use crate::arch::matrix::WARPGROUPS;
 use crate::arch::{execution, warpgroup};
 use crate::context::Cx;
 use crate::element::Element;
-use crate::layout::{Accumulators, Block, Layout};
+use crate::layout::{Accumulators, Block, Layout, WARPGROUP};
 use crate::registers::{PowerOfTwo, Registers};
 use crate::sealed::Sealed;
 use crate::shape::{BroadcastsTo, Shape};
 use crate::tile::Tile;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-
-/// Threads of a warpgroup.
-const WARPGROUP: u32 = 128;
 
 /// Accumulators of type `C` and shape `S`, to which the tensor cores may still be adding.
 ///
@@ -38,9 +35,9 @@ pub struct Accumulator<C: Element, S: Shape, B: Block> {
 /// The number of this thread's warpgroup in the block.
 #[inline(always)]
 pub(crate) fn warpgroup_number<B: Block>() -> u32 {
-    if const { WARPGROUPS && <B::Threads as PowerOfTwo>::COUNT > WARPGROUP as usize } {
+    if const { WARPGROUPS && <B::Threads as PowerOfTwo>::COUNT > WARPGROUP } {
         // SAFETY: all threads of the block run this alike.
-        unsafe { execution::from_lane(execution::thread() as u32 / WARPGROUP, 0) }
+        unsafe { execution::from_lane(execution::thread() as u32 / WARPGROUP as u32, 0) }
     } else {
         0
     }

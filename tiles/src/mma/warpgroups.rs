@@ -5,7 +5,7 @@ use crate::arch::matrix::WARPGROUPS;
 use crate::arch::{barriers, warpgroup};
 use crate::context::barrier;
 use crate::element::{Element, Repack};
-use crate::layout::{Accumulators, Block, Layout};
+use crate::layout::{Accumulators, Block, Layout, WARPGROUP};
 use crate::memory::shared_tile::Geometry;
 use crate::memory::swizzle::SwizzledMatrix;
 use crate::mma::accumulator::warpgroup_number;
@@ -18,9 +18,6 @@ use crate::registers::{PowerOfTwo, Product, Quotient, Registers};
 use crate::shape::Shape;
 use crate::tile::Tile;
 use core::marker::PhantomData;
-
-/// Threads of a warpgroup.
-const WARPGROUP: usize = 128;
 
 /// The operands of a multiplication of tiles, as they lie in shared memory: operand A of shape `SA`, accumulators of shape `S`.
 pub(crate) struct Operands<T, U, C, SA, S, B>(PhantomData<(T, U, C, SA, S, B)>);

@@ -155,7 +155,8 @@ impl Failure {
             return 0;
         }
         // SAFETY: `length` bytes are readable at `text`, and the protocol has room for them. A loop in assembly, which
-        // neither compiler unrolls: reports stand behind every check, and should not cost registers there.
+        // neither compiler unrolls: reports stand behind every check, and should not cost registers there. The pragma counts
+        // behind the loop's label alone (PTX ISA, "nounroll").
         unsafe {
             asm!(
                 "{{ .reg .pred more; .reg .b16 value;",

@@ -3,14 +3,11 @@
 //! The barrier of a stage waits for as many bytes as its boxes have. One more, and the consumers wait for ever; one less, and they read what is not there yet.
 
 use crate::element::Element;
-use crate::layout::Block;
+use crate::layout::{Block, WARPGROUP};
 use crate::memory::tensor_map::TmaLoad;
 use crate::pipeline::producer::LoadTile;
 use crate::registers::PowerOfTwo;
 use crate::shape::Dimension;
-
-/// Threads of a warpgroup.
-pub(crate) const WARPGROUP: usize = 128;
 
 /// Whether the producer of a block loads the last box of a tensor without the rows outside: a block of one consumer warpgroup.
 ///

@@ -11,7 +11,6 @@ mod sharing;
 mod stage_load;
 mod tma;
 
-pub(crate) use boxes::WARPGROUP;
 pub use loads::{ProducerLoads, ProducerLoadsIter, TileIndices};
 pub(crate) use sharing::PlaceInCluster;
 pub use stage_load::{LoadTile, LoadTiles, StageLoad};
