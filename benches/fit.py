@@ -26,8 +26,8 @@ RING_BYTES, MOST_STAGES, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 8, 12
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "launch", "behind_waves", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
-             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "unaligned_row", "outside", "unaligned_result", "unaligned_result_of_threads",
-             "unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth"]
+             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "unaligned_row", "outside", "unaligned_result", "unaligned_result_of_threads", "unaligned_result_by_words",
+             "unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 4])": 14, "Cluster([2, 2])": 22}
 # The tiles of a vector kernel that are loaded at a time, their elements, and the most dot products of such a tile.
@@ -38,7 +38,7 @@ SLOWEST = 2.5
 BEFORE = 3.0
 ORDERS = ["nn", "nt", "tn", "tt"]
 # `resident_blocks` of model.rs, by the bytes of an element and the tile, in the order of ORDERS.
-RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (6, 4, 4, 3), (2, 16, 64): (9, 4, 7, 5), (2, 64, 64): (4, 3, 4, 3), (4, 32, 32): (6, 4, 4, 3),
+RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 64, 128): (3, 3, 3, 3), (2, 64, 32): (10, 9, 8, 7), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (6, 4, 4, 3), (2, 16, 64): (9, 4, 7, 5), (2, 64, 64): (4, 3, 4, 3), (4, 32, 32): (6, 4, 4, 3),
             (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (4, 4, 4, 4)}
 # The same for parts of k steps.
 RESIDENT_PARTS = {**RESIDENT, (2, 64, 64): (3, 3, 3, 3)}
@@ -77,7 +77,7 @@ class Product:
         rows, columns, loads, _ = plan
         if loads == 2:
             return TILES * TILE * self.bytes // (rows * columns)
-        return {(1, 2, 16, 16): 512, (1, 4, 32, 32): 256}.get((loads, self.bytes, rows, columns), STEP_BYTES)
+        return {(1, 2, 16, 16): 512, (1, 2, 64, 128): 32, (1, 2, 64, 32): 32, (1, 4, 32, 32): 256}.get((loads, self.bytes, rows, columns), STEP_BYTES)
 
     def bytes_of_short_pieces(self, plan):
         """`bytes_of_short_pieces` of model.rs."""
@@ -237,7 +237,8 @@ class Plans:
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
             loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
             unaligned_elements=usual * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
-            packs=len(packs), packed=2e-6 * sum(packs), launches=launches, sums=sums * 1e-6, splits=splits)
+            unaligned_result_by_words=loads == 1 and columns * product.result_bytes % 4 == 0,
+            packs=len(packs), packed=2e-6 * sum(packs), ring_of_step=by_tma * (tile_rows + tile_columns) * STEP_BYTES * usual / RING_BYTES, launches=launches, sums=sums * 1e-6, splits=splits)
 
 
 def larger(x, y):
@@ -280,21 +281,25 @@ class Model:
         step = larger(step, constant.unaligned_row * beside_lines("unaligned_rows"))
         step = larger(step, copying(plans.whole_a, plans.last_a, plans.outside_a) + copying(plans.whole_b, plans.last_b, plans.outside_b))
         unaligned_result = numpy.where(plans.by_tma, constant.unaligned_result, constant.unaligned_result_of_threads)
+        unaligned_result = unaligned_result * factor("unaligned_result_by_words")
         tile = tile + constant.outside * plans.outside + unaligned_result * plans.unaligned_elements
 
-        def waves(tiles, one):
-            """The time of tiles that take `one` each where blocks share a multiprocessor."""
+        def waves(tiles, one, steps):
+            """The time of tiles of so many k steps that take `one` each where blocks share a multiprocessor."""
             full, rest = numpy.divmod(tiles, plans.multiprocessors * plans.resident)
 
             def share(blocks):
                 others = (blocks - 1) / numpy.maximum(plans.usual - 1, 1)
                 return numpy.where(plans.usual > 1, constant.alone + (1 - constant.alone) * others, 1)
 
-            return (full * share(plans.resident) + numpy.where(rest > 0, share(numpy.ceil(rest / plans.multiprocessors)), 0)) * one
+            def wave(blocks):
+                return larger(share(blocks) * one, constant.latency * steps * plans.ring_of_step)
+
+            return full * wave(plans.resident) + numpy.where(rest > 0, wave(numpy.ceil(rest / plans.multiprocessors)), 0)
 
         one = larger(plans.steps * step + tile, plans.usual * plans.operands / plans.tiles / constant.sm_bandwidth)
-        compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), one)
-        last = waves(numpy.full_like(plans.tiles, MULTIPROCESSORS), plans.last_steps * step + 2 * tile)
+        compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), one, plans.steps)
+        last = waves(numpy.full_like(plans.tiles, MULTIPROCESSORS), plans.last_steps * step + 2 * tile, plans.last_steps)
         behind = numpy.where(plans.full > 0, constant.behind_waves, 0)
         compute = compute + numpy.where(plans.is_stream_k, larger(last, plans.again / constant.stream_k_bandwidth) + behind, 0)
         delivered = (plans.loaded + constant.beside_lines * beside_lines("beside")) / constant.cache_bandwidth

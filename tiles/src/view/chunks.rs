@@ -27,15 +27,15 @@ use crate::span::{Access, Alignment, Extents, Mapping, TensorSpan};
 use crate::tile::Tile;
 
 /// How a thread's vector lies among the chunks of its row.
-struct Overlap {
+pub(super) struct Overlap {
     /// Elements of the vector before the first chunk that starts in it.
-    low: i32,
+    pub(super) low: i32,
     /// The elements inside the tensor and the tile, counted from the vector's first: from here
     start: i32,
     /// to below here.
     stop: i32,
     /// Whether the chunk that starts in the vector is whole.
-    whole: bool,
+    pub(super) whole: bool,
     /// Whether the chunk before it is, which the vector's first elements belong to.
     previous_whole: bool,
 }
@@ -83,21 +83,22 @@ where
     W: Traversal<S>,
 {
     /// Bytes of a vector, and of a chunk.
-    const CHUNK_BYTES: usize = Self::VECTOR * size_of::<T::Bits>();
+    pub(super) const CHUNK_BYTES: usize = Self::VECTOR * size_of::<T::Bits>();
     /// Neighbouring elements of a row that a thread holds: one or more vectors.
-    const PIECE: usize = if Self::ROW < <B::Vector as PowerOfTwo>::COUNT {
+    pub(super) const PIECE: usize = if Self::ROW < <B::Vector as PowerOfTwo>::COUNT {
         Self::ROW
     } else {
         <B::Vector as PowerOfTwo>::COUNT
     };
     /// Elements of a tile's row.
-    const ROW: usize = 1 << S::DESCRIPTION.log[if S::DESCRIPTION.rank == 0 { 0 } else { Self::FASTEST }];
+    pub(super) const ROW: usize =
+        1 << S::DESCRIPTION.log[if S::DESCRIPTION.rank == 0 { 0 } else { Self::FASTEST }];
     /// Whether the tile is one row.
-    const ONE_ROW: bool = S::LEN == Self::ROW;
+    pub(super) const ONE_ROW: bool = S::LEN == Self::ROW;
     /// The register of a thread's last vector.
     const LAST: usize = <<Blocked<B> as Layout>::Registers<S> as PowerOfTwo>::COUNT - Self::VECTOR;
     /// Neighbouring elements of a row that a warp holds, if rows go on in other warps.
-    const RUN: usize = 32 * Self::PIECE;
+    pub(super) const RUN: usize = 32 * Self::PIECE;
 
     /// Whether misaligned rows are worth chunks: where they are ordinary, and chunks whole words.
     #[inline(always)]
@@ -120,7 +121,7 @@ where
 
     /// How the vector at register `i` lies among the chunks.
     #[inline(always)]
-    fn overlap(located: &Located<T, E>, part: &Part<T, E>, i: usize) -> Overlap {
+    pub(super) fn overlap(located: &Located<T, E>, part: &Part<T, E>, i: usize) -> Overlap {
         let vector = Self::VECTOR as i32;
         let low = Self::misalignment(located, part, i).wrapping_neg() & (vector - 1);
         Overlap::new(vector, low, Self::inside(part, i))
@@ -128,21 +129,37 @@ where
 
     /// The flat index of register `i`'s element.
     #[inline(always)]
-    fn flat(i: usize) -> usize {
+    pub(super) fn flat(i: usize) -> usize {
         let map = const { &Map::<Blocked<B>, S>::MAP };
         map.of_thread.apply(arch::execution::thread()) | map.of_register.apply(i)
     }
 
     /// Calls `visit` with the first register of each of the thread's vectors.
     #[inline(always)]
-    fn each_vector(mut visit: impl FnMut(usize)) {
+    pub(super) fn each_vector(mut visit: impl FnMut(usize)) {
         <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut visit);
     }
+
+    /// Whether all vectors of a thread lie alike: as many rows as a chunk has elements are whole chunks, whatever their pitch.
+    const LIE_ALIKE: bool = {
+        let (registers, mut alike, mut i) = (Self::LAST + Self::VECTOR, true, 0);
+        while i < registers {
+            let flat = Map::<Blocked<B>, S>::MAP.of_register.apply(i);
+            let mut axis = 0;
+            while axis < S::DESCRIPTION.rank {
+                alike &= coordinate::<InMemory<S, M>>(flat, axis).is_multiple_of(Self::VECTOR);
+                axis += 1;
+            }
+            i += Self::VECTOR;
+        }
+        alike
+    };
 
     /// Elements from the last chunk's start to the vector at register `i`. In a tile of one row all vectors of all threads
     /// lie alike, as its first element does.
     #[inline(always)]
     fn misalignment(located: &Located<T, E>, part: &Part<T, E>, i: usize) -> i32 {
+        let i = if Self::LIE_ALIKE { 0 } else { i };
         let address =
             if Self::ONE_ROW { located.origin } else { part.address::<InMemory<S, M>, Blocked<B>>(i) };
         (address.addr() / size_of::<T::Bits>()) as i32 & (Self::VECTOR as i32 - 1)
@@ -272,6 +289,10 @@ where
         located: &Located<T, E>,
         part: &Part<T, E>,
     ) {
+        if Self::HAS_SHORT_ROWS {
+            // SAFETY: the same contract.
+            return unsafe { self.store_short_rows(value, located, part) };
+        }
         let stores = arch::execution::thread() & const { Map::<Blocked<B>, S>::MAP.replicas } == 0;
         let overlap = |i| Self::overlap(located, part, i);
         let address = |i| part.address::<InMemory<S, M>, Blocked<B>>(i);

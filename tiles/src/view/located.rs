@@ -114,7 +114,7 @@ const fn bits(shape: &ShapeDescription, to: [u32; MAXIMUM_RANK], from: [u32; MAX
 
 /// The coordinate along `axis` of the element with flat index `flat` in the order `X`.
 #[inline(always)]
-pub(super) fn coordinate<X: Ordered>(flat: usize, axis: usize) -> usize {
+pub(super) const fn coordinate<X: Ordered>(flat: usize, axis: usize) -> usize {
     (flat >> X::LOW_BITS[axis]) & ((1 << <X::Shape as Shape>::DESCRIPTION.log[axis]) - 1)
 }
 
@@ -146,7 +146,12 @@ pub(super) struct Part<T: Element, E: Extents> {
 impl<T: Element, E: Extents> Part<T, E> {
     #[inline(always)]
     pub(super) fn new<X: Ordered, L: Layout>(located: &Located<T, E>) -> Self {
-        let own = Map::<L, X::Shape>::MAP.of_thread.apply(arch::execution::thread());
+        Self::from_element::<X>(located, Map::<L, X::Shape>::MAP.of_thread.apply(arch::execution::thread()))
+    }
+
+    /// The part of a thread whose register 0 has the element with flat index `own`.
+    #[inline(always)]
+    pub(super) fn from_element<X: Ordered>(located: &Located<T, E>, own: usize) -> Self {
         let (mut starts, mut remaining) = ([0; MAXIMUM_RANK], located.remaining);
         let mut axis = 0;
         while axis < E::RANK {

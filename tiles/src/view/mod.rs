@@ -19,6 +19,7 @@ mod partition;
 pub(crate) mod partition_check;
 mod pointer;
 mod schedule;
+mod short_rows;
 mod tiled;
 pub(crate) mod transfer;
 mod traversal;

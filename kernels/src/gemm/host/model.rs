@@ -5,7 +5,8 @@
 //!
 //! The constants are fitted to measurements of all plans of 2253 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
 //! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 1.9 % longer than the
-//! fastest plans, in the geometric mean.
+//! fastest plans, in the geometric mean. 134 products more gave [`LATENCY`], [`BEHIND_WAVES`], [`CACHE_BANDWIDTH`], and the costs of tiles whose threads load
+//! `f16` and `bf16`.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use crate::gemm::body::keeps;
@@ -16,7 +17,7 @@ const START: f64 = 2.36;
 /// A second pass or a data-parallel launch before it.
 const LAUNCH: f64 = 2.13;
 /// What the launch of stream-K takes longer behind full waves, whose blocks do not end together.
-const BEHIND_WAVES: f64 = 5.63;
+const BEHIND_WAVES: f64 = 11.0;
 /// A launch that packs an operand.
 const PACK: f64 = 1.09;
 /// A partial sum of a tile, in the second pass.
@@ -28,9 +29,9 @@ const RESULT_BANDWIDTH: f64 = 3.5e6;
 /// Bytes of partial sums.
 const PARTIAL_SUMS_BANDWIDTH: f64 = 2.5e6;
 /// Bytes that the L2 cache delivers to a multiprocessor, those that its tiles load, if all of them load.
-const CACHE_BANDWIDTH: f64 = 0.0966e6;
+const CACHE_BANDWIDTH: f64 = 0.105e6;
 /// The bytes that it delivers besides for each byte of rows that do not begin at multiples of 128 bytes. Such a row takes two requests.
-const BESIDE_LINES: f64 = 1.39;
+const BESIDE_LINES: f64 = 1.6;
 /// The parts of these costs, and of [`UNALIGNED_ROW`], where rows begin at multiples of 32 bytes, of which a quarter begins at lines, and at multiples of
 /// 64 bytes, of which a half does.
 const BESIDE_LINES_BY_32: f64 = 0.325;
@@ -47,7 +48,9 @@ const ROW_OUTSIDE: f64 = 0.00113;
 /// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
 const UNALIGNED_RESULT: f64 = 5.0e-5;
 /// The same for kernels whose threads load.
-const UNALIGNED_RESULT_OF_THREADS: f64 = 8.24e-5;
+const UNALIGNED_RESULT_OF_THREADS: f64 = 4.49e-5;
+/// The part of it where rows begin at multiples of 4 bytes.
+const UNALIGNED_RESULT_BY_WORDS: f64 = 0.58;
 /// The factors of k steps of operands A and B whose elements threads load one by one.
 const UNALIGNED_A: f64 = 1.11;
 const UNALIGNED_B: f64 = 1.32;
@@ -64,6 +67,8 @@ const SHORT_PIECES_BANDWIDTH: f64 = 2.04e6;
 const ALONE: f64 = 0.587;
 /// Bytes of operands that memory moves to a multiprocessor.
 const SM_BANDWIDTH: f64 = 0.0971e6;
+/// The time from the request for a stage of a ring to its bytes. A block has requests for a ring under way, and no more.
+const LATENCY: f64 = 0.95;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
 /// The least time of a k step without `wgmma`, for each element of a tile that is smaller than the largest ones: that of tiles of 128 x 128 in the
@@ -127,10 +132,10 @@ fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 2, (144, 128)) => (0.325, 2.82),
         (Loads::Tma, 2, (112, 128)) => (0.234, 2.22),
         (Loads::Tma, 2, (96, 128)) => (0.225, 2.0),
-        (Loads::Tma, 2, (256, 64)) => (0.393, 1.49),
+        (Loads::Tma, 2, (256, 64)) => (0.393, 1.9),
         (Loads::Tma, 2, (128, 128)) => (0.28, 1.98),
         (Loads::Tma, 2, (144, 64)) => (0.166, 1.28),
-        (Loads::Tma, 2, (64, 128)) => (0.115, 1.49),
+        (Loads::Tma, 2, (64, 128)) => (0.13, 1.49),
         (Loads::Tma, 2, (96, 64)) => (0.133, 1.24),
         (Loads::Tma, 2, (64, 64)) => (0.232, 1.1),
         (Loads::Tma, 2, (32, 64)) => (0.144, 0.68),
@@ -144,8 +149,10 @@ fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 4, (16, 64)) => (0.2, 0.079),
         (Loads::Tma, 8, (256, 64)) => (1.09, 6.7),
         (Loads::Tma, 8, (256, 32)) => (0.565, 3.62),
-        (Loads::Threads, 2, (64, 64)) => (1.85, 1.4),
+        (Loads::Threads, 2, (64, 64)) => (1.56, 2.53),
         (Loads::Threads, 2, (128, 64)) => (0.983, 3.76),
+        (Loads::Threads, 2, (64, 128)) => (0.907, 2.99),
+        (Loads::Threads, 2, (64, 32)) => (0.524, 2.53),
         (Loads::Threads, 2, (16, 128)) => (0.895, 3.21),
         (Loads::Threads, 2, (16, 64)) => (1.43, 1.61),
         (Loads::Threads, 2, (16, 16)) => (1.97, 1.74),
@@ -169,6 +176,7 @@ fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
 fn step_bytes(plan: Plan, bytes: usize) -> usize {
     match (plan.loads, bytes, (plan.rows, plan.columns)) {
         (Loads::Threads, 2, (16, 16)) => 512,
+        (Loads::Threads, 2, (64, 128 | 32)) => 32,
         (Loads::Threads, 4, (32, 32)) => 256,
         (Loads::Vector, _, (rows, columns)) => TILES * TILE * bytes / (rows * columns),
         _ => STEP_BYTES,
@@ -185,6 +193,8 @@ fn resident_blocks(problem: &Problem, plan: Plan) -> u32 {
         // *Measured* on an H200: with three, 1582 x 1107 x 6 gets a plan of 9.4 us in place of 5.9.
         (Loads::Threads, 2, (64, 64)) if plan.decomposition == Decomposition::DataParallel => [4, 3, 4, 3],
         (Loads::Threads, 2, (64, 64)) => [3; 4],
+        (Loads::Threads, 2, (64, 128)) => [3; 4],
+        (Loads::Threads, 2, (64, 32)) => [10, 9, 8, 7],
         (Loads::Threads, 2, (128, 64)) => [1; 4],
         (Loads::Threads, 2, (16, 128)) => [2; 4],
         (Loads::Threads, 8, (64, 64)) => [2; 4],
@@ -271,10 +281,16 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     // The time of the multiprocessor with the most tiles, each of which takes `one` where the multiprocessor has the usual number of blocks.
     let share =
         |blocks: f64| if usual > 1.0 { ALONE + (1.0 - ALONE) * (blocks - 1.0) / (usual - 1.0) } else { 1.0 };
-    let waves = |tiles: f64, one: f64| {
+    // A block waits for the bytes of its k steps, too, as often as they fill a ring.
+    let ring_of_step = match plan.loads.is_by_tma() {
+        true => ((plan.rows + plan.columns) * STEP_BYTES) as f64 * usual / RING_BYTES as f64,
+        false => 0.0,
+    };
+    let waves = |tiles: f64, one: f64, steps: f64| {
         let (full, rest) = ((tiles / slots).floor(), tiles % slots);
-        let last = if rest > 0.0 { share((rest / multiprocessors).ceil()) } else { 0.0 };
-        (full * share(resident) + last) * one
+        let wave = |blocks: f64| larger(share(blocks) * one, LATENCY * steps * ring_of_step);
+        let last = if rest > 0.0 { wave((rest / multiprocessors).ceil()) } else { 0.0 };
+        full * wave(resident) + last
     };
     let (batches, rows, columns) = (problem.batches as f64, problem.rows as f64, problem.columns as f64);
     let depth_bytes = (problem.depth * bytes) as f64;
@@ -297,7 +313,12 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     // Partial sums of split-K have rows of their own.
     let is_split = matches!(plan.decomposition, Decomposition::SplitK(_));
     if !is_split && !(problem.columns * result_bytes).is_multiple_of(GRANULE) {
-        let element = if plan.loads.is_by_tma() { UNALIGNED_RESULT } else { UNALIGNED_RESULT_OF_THREADS };
+        let is_by_words = (problem.columns * result_bytes).is_multiple_of(4);
+        let element = match plan.loads {
+            Loads::Tma | Loads::Cluster(_) => UNALIGNED_RESULT,
+            Loads::Threads if is_by_words => UNALIGNED_RESULT_BY_WORDS * UNALIGNED_RESULT_OF_THREADS,
+            Loads::Threads | Loads::Vector => UNALIGNED_RESULT_OF_THREADS,
+        };
         tile += element * usual * (plan.rows * plan.columns) as f64;
     }
     // The time of the multiprocessor with the most work, the other launches, the bytes of partial sums, and the partial sums of a
@@ -315,23 +336,20 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         Decomposition::StreamK => 0.0,
     };
     let (compute, launches, sums, splits) = match plan.decomposition {
-        Decomposition::DataParallel => (waves(tiles, one(steps, tiles)), 0.0, 0.0, 0.0),
+        Decomposition::DataParallel => (waves(tiles, one(steps, tiles), steps), 0.0, 0.0, 0.0),
         Decomposition::SplitK(splits) => {
             let splits = f64::from(splits);
-            (
-                waves(tiles * splits, one((steps / splits).ceil(), tiles * splits)),
-                1.0,
-                4.0 * result * splits,
-                splits,
-            )
+            let steps = (steps / splits).ceil();
+            (waves(tiles * splits, one(steps, tiles * splits), steps), 1.0, 4.0 * result * splits, splits)
         }
         Decomposition::StreamK => {
             let (full, rest) = ((tiles / multiprocessors).floor(), tiles % multiprocessors);
             let again = rest * (plan.rows + plan.columns) as f64 * depth_bytes;
             let sharing = f64::from(problem.stream_k_blocks(plan, steps as usize, multiprocessors as u32));
-            let last = waves(sharing, (rest * steps / sharing).ceil() * step + 2.0 * tile);
+            let last_steps = (rest * steps / sharing).ceil();
+            let last = waves(sharing, last_steps * step + 2.0 * tile, last_steps);
             let last = larger(last, again / STREAM_K_BANDWIDTH);
-            let compute = waves(full * multiprocessors, one(steps, tiles)) + last;
+            let compute = waves(full * multiprocessors, one(steps, tiles), steps) + last;
             // If the k steps of a block end within a tile, the block stores partial sums of two tiles.
             let slots = (sharing + rest).min(2.0 * sharing);
             let sums = 4.0 * (plan.rows * plan.columns) as f64 * slots;
@@ -520,6 +538,8 @@ mod tests {
         for (types, bytes, [rows, columns, depth]) in [
             ("f16_f16_f32_f16", 2, [16, 16, 256]),
             ("f16_f16_f32_f16", 2, [16, 64, 64]),
+            ("f16_f16_f32_f16", 2, [64, 128, 16]),
+            ("bf16_bf16_f32_bf16", 2, [64, 32, 16]),
             ("bf16_bf16_f32_bf16", 2, [64, 64, 64]),
             ("tf32_tf32_f32_f32", 4, [32, 32, 64]),
         ] {
