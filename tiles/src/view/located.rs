@@ -27,6 +27,27 @@ pub(super) struct Located<T: Element, E: Extents> {
     pub(super) wide: bool,
 }
 
+impl<T: Element, E: Extents> Located<T, E> {
+    /// The row along `axis` that begins with the element of this flat index: its address, and which of its elements lie inside the tensor, those from
+    /// the first number to below the second. Beyond the tile's end the tensor may go on.
+    #[inline(always)]
+    pub(super) fn row<X: Ordered>(&self, flat: usize, axis: usize) -> (*mut T::Bits, (i32, i32)) {
+        let mut inside = true;
+        let mut other = 0;
+        while other < E::RANK {
+            if other != axis {
+                let coordinate = E::Offset::from_u64(coordinate::<X>(flat, other) as u64);
+                inside &= coordinate < self.remaining[other];
+                inside &= !self.wide || coordinate >= self.missing[other];
+            }
+            other += 1;
+        }
+        let remaining = self.remaining[axis].to_u64().min(1 << 30) as i32;
+        let (start, stop) = (self.missing[axis].to_u64() as i32, if inside { remaining } else { 0 });
+        (element_address::<T, E, X>(self.origin, &self.strides, flat, self.wide), (start, stop))
+    }
+}
+
 /// The elements of a tile in a certain order, each with its flat index.
 pub(super) trait Ordered {
     /// The tile's shape.
@@ -146,12 +167,7 @@ pub(super) struct Part<T: Element, E: Extents> {
 impl<T: Element, E: Extents> Part<T, E> {
     #[inline(always)]
     pub(super) fn new<X: Ordered, L: Layout>(located: &Located<T, E>) -> Self {
-        Self::from_element::<X>(located, Map::<L, X::Shape>::MAP.of_thread.apply(arch::execution::thread()))
-    }
-
-    /// The part of a thread whose register 0 has the element with flat index `own`.
-    #[inline(always)]
-    pub(super) fn from_element<X: Ordered>(located: &Located<T, E>, own: usize) -> Self {
+        let own = Map::<L, X::Shape>::MAP.of_thread.apply(arch::execution::thread());
         let (mut starts, mut remaining) = ([0; MAXIMUM_RANK], located.remaining);
         let mut axis = 0;
         while axis < E::RANK {
@@ -239,4 +255,51 @@ fn element_address<T: Element, E: Extents, X: Ordered>(
         axis += 1;
     }
     address
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use crate::cpu::CpuBlock;
+    use crate::layout::Blocked;
+    use crate::shape::Shape3;
+    use crate::span::Right;
+
+    type Order = InMemory<Shape3<2, 4, 8>, Right>;
+
+    /// The row of an element has the address and the elements inside the tensor that the part of a thread says.
+    #[test]
+    fn a_row_is_that_of_the_elements_of_a_part() {
+        let base = std::ptr::without_provenance_mut::<u16>(0x1000);
+        for wide in [false, true] {
+            for missing in if wide { 0..3 } else { 0..1 } {
+                for remaining in 0..9 {
+                    let located = Located::<u16, (u32, u32, u32)> {
+                        origin: base,
+                        missing: [0, missing, missing, 0],
+                        remaining: [2, remaining, remaining + 1, 0],
+                        strides: [1000, 37, 1, 0],
+                        whole: false,
+                        aligned: false,
+                        wide,
+                    };
+                    let part = Part::new::<Order, Blocked<CpuBlock>>(&located);
+                    for first in (0..2 * 4 * 8).step_by(8) {
+                        let (address, (start, stop)) = located.row::<Order>(first, 2);
+                        assert_eq!(address, part.address::<Order, Blocked<CpuBlock>>(first));
+                        for column in 0..8 {
+                            let inside = start <= column && column < stop;
+                            let expected = part.contains::<Order, Blocked<CpuBlock>>(first + column as usize);
+                            assert_eq!(
+                                inside, expected,
+                                "column {column} of row {first}, {missing}, {remaining}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@
 //! lane of its own.
 
 use super::TiledView;
-use super::located::{InMemory, Located, Part};
+use super::located::{InMemory, Located, Part, coordinate};
 use super::transfer::{self, Words};
 use super::traversal::Traversal;
 use crate::arch::{convert, execution, matrix, shared, threads};
@@ -88,14 +88,14 @@ where
             Self::each_of(first, |i| {
                 let overlap = Self::overlap(located, part, i);
                 let ends_row = (Self::column(Self::flat(i)) + Self::VECTOR).is_multiple_of(Self::ROW);
-                // SAFETY: the words are in the warp's part of the scratch: no row goes on behind its last vector. A whole chunk lies inside
-                // the tensor and the tile and starts at an aligned address; its elements are this thread's and its
-                // neighbour's, which leaves them to this one. The tile is this block's.
+                let low = overlap.low as usize;
+                // SAFETY: the words are in the warp's part of the scratch: no row goes on behind its last vector.
+                let word = |k: usize| unsafe { shared::load_u32(place(i) + (WORD * k) as u32) };
+                let chunk = chunk::<T>(Self::CHUNK_BYTES, low * size, ends_row, word);
+                let address = part.address::<InMemory<S, M>, Blocked<B>>(i).wrapping_add(low);
+                // SAFETY: a whole chunk lies inside the tensor and the tile and starts at an aligned address; its elements are this thread's and
+                // its neighbour's, which leaves them to this one. The tile is this block's.
                 unsafe {
-                    let chunk =
-                        chunk::<T>(place(i), Self::CHUNK_BYTES, overlap.low as usize * size, ends_row);
-                    let address =
-                        part.address::<InMemory<S, M>, Blocked<B>>(i).wrapping_add(overlap.low as usize);
                     transfer::store_words(
                         address.cast(),
                         Self::CHUNK_BYTES,
@@ -126,7 +126,7 @@ where
     /// The column of an element in its row.
     #[inline(always)]
     fn column(flat: usize) -> usize {
-        super::located::coordinate::<InMemory<S, M>>(flat, Self::FASTEST)
+        coordinate::<InMemory<S, M>>(flat, Self::FASTEST)
     }
 
     /// Stores the elements that no whole chunk has at an end of a row: `end / 2` is the row's number in this warp's part of the scratch, whose
@@ -144,10 +144,8 @@ where
         let map = const { &Map::<Blocked<B>, S>::MAP };
         let is_end = end < 2 * Self::ROWS_AT_ONCE && thread & map.replicas == 0;
         let flat = map.of_thread.apply(thread) | map.of_register.apply(register);
-        let part = Part::from_element::<InMemory<S, M>>(located, flat);
-        let address = part.address::<InMemory<S, M>, Blocked<B>>(0);
-        let inside = part.inside_along::<InMemory<S, M>, Blocked<B>>(0, Self::FASTEST);
-        let inside = (inside.0.max(0), inside.1.min(Self::ROW as i32));
+        let (address, inside) = located.row::<InMemory<S, M>>(flat, Self::FASTEST);
+        let inside = (inside.0, inside.1.min(Self::ROW as i32));
         let before = (address.addr() / size_of::<T::Bits>()) as i32;
         let (start, stop) = remaining_end(Self::VECTOR as i32, before, inside, of_tail);
         let mut k = 0;
@@ -210,27 +208,22 @@ unsafe fn element_at<T: Element>(address: u32) -> T {
     Words([bits as u32, (bits >> 32) as u32, 0, 0]).element(0)
 }
 
-/// The chunk of `length` bytes that starts `low` bytes behind the vector at `address` in shared memory; anything if it reaches beyond a
-/// vector that `ends_row`.
-///
-/// # Safety
-/// The vector is in shared memory, aligned to its length, and so is the next one unless this one ends the row. Nobody writes there.
+/// The chunk of `length` bytes that starts `low` bytes behind a vector, fewer than a chunk has; anything if it reaches beyond a vector that
+/// `ends_row`. `word` has the words from the beginning of the vector on, those of the next one behind them unless this one ends the row.
 #[inline(always)]
-unsafe fn chunk<T: Element>(address: u32, length: usize, low: usize, ends_row: bool) -> Words {
-    let from = if ends_row { address } else { address + (low & !(WORD - 1)) as u32 };
+fn chunk<T: Element>(length: usize, low: usize, ends_row: bool, word: impl Fn(usize) -> u32) -> Words {
+    let first = if ends_row { 0 } else { low / WORD };
     let shift = 8 * (low % WORD) as u32;
-    // SAFETY: the same contract.
-    let word = |k: usize| unsafe { shared::load_u32(from + (WORD * k) as u32) };
     let mut words = [0; 4];
     let mut k = 0;
     while k < length / WORD {
-        words[k] = word(k);
+        words[k] = word(first + k);
         k += 1;
     }
     if size_of::<T::Bits>() < WORD {
         // Without a shift the word behind the last one is not needed.
         let last = length / WORD - 1;
-        let behind = word(if ends_row | (shift == 0) { last } else { last + 1 });
+        let behind = word(first + if ends_row | (shift == 0) { last } else { last + 1 });
         k = 0;
         while k < length / WORD {
             let next = if k == last { behind } else { words[k + 1] };
@@ -244,6 +237,41 @@ unsafe fn chunk<T: Element>(address: u32, length: usize, low: usize, ends_row: b
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A chunk has the bytes behind the beginning of a vector, and reads no word of another row.
+    #[test]
+    fn chunks_are_the_bytes_behind_a_vector() {
+        fn check<T: Element>(length: usize) {
+            let size = size_of::<T::Bits>();
+            for low in (0..length).step_by(size) {
+                for ends_row in [false, true] {
+                    let words = if ends_row { 1 } else { 2 } * length / WORD;
+                    let chunk = chunk::<T>(length, low, ends_row, |k| {
+                        assert!(k < words, "word {k} of {words}");
+                        u32::from_le_bytes([0, 1, 2, 3].map(|byte| (WORD * k + byte) as u8))
+                    });
+                    if ends_row && low > 0 {
+                        continue;
+                    }
+                    for byte in 0..length {
+                        let found = chunk.0[byte / WORD].to_le_bytes()[byte % WORD];
+                        assert_eq!(
+                            found as usize,
+                            low + byte,
+                            "{length} bytes from {low}, elements of {size}"
+                        );
+                    }
+                }
+            }
+        }
+        for length in [4, 8, 16] {
+            check::<u8>(length);
+            check::<u16>(length);
+            check::<u32>(length);
+        }
+        check::<u64>(8);
+        check::<u64>(16);
+    }
 
     /// Whole chunks and what remains at both ends are each element inside once.
     #[test]
