@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Fits the constants of kernels/src/gemm/host/model.rs to measurements.
+"""Fits the constants of model.rs and tile_costs.rs in kernels/src/gemm/host to measurements.
 
     python3 benches/products.py --library libcuda_tiles_bench.so --plans plans.jsonl --seed 1
     python3 benches/fit.py plans.jsonl ...
 
-Needs NumPy and SciPy. The fit begins with the constants of model.rs, and plans of tiles that have no costs there do not count. Prints the
+Needs NumPy and SciPy. The fit begins with the constants of these files, and plans of tiles that have no costs there do not count. Prints the
 constants, how much longer than the fastest plans the chosen plans take, and the products for which the choice is worst.
 `microseconds` is the function of the same name in model.rs. *Refused:* a search for the constants with the fastest choices. Of products that
 it did not see, its choices were slower than those of the fit.
@@ -37,7 +37,7 @@ SLOWEST = 2.5
 # The weight of a constant's change by the factor e, beside errors of so much in the times of plans.
 BEFORE = 3.0
 ORDERS = ["nn", "nt", "tn", "tt"]
-# `resident_blocks` of model.rs, by the bytes of an element and the tile, in the order of ORDERS.
+# `resident_blocks` of tile_costs.rs, by the bytes of an element and the tile, in the order of ORDERS.
 RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 64, 128): (3, 3, 3, 3), (2, 64, 32): (10, 9, 8, 7), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (6, 4, 4, 3), (2, 16, 64): (9, 4, 7, 5), (2, 64, 64): (4, 3, 4, 3), (4, 32, 32): (6, 4, 4, 3),
             (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (4, 4, 4, 4)}
 # The same for parts of k steps.
@@ -73,7 +73,7 @@ class Product:
         return (self.bytes, loads, min(rows, columns), max(rows, columns)) if loads == 2 else (self.bytes, loads, rows, columns)
 
     def step_bytes(self, plan):
-        """`step_bytes` of model.rs."""
+        """`step_bytes` of tile_costs.rs."""
         rows, columns, loads, _ = plan
         if loads == 2:
             return TILES * TILE * self.bytes // (rows * columns)
@@ -352,15 +352,16 @@ def report(when, products, chosen, fastest):
 
 
 def committed():
-    """The constants and costs of model.rs."""
-    text = (pathlib.Path(__file__).parent / "../kernels/src/gemm/host/model.rs").read_text()
+    """The constants of model.rs and the costs of tile_costs.rs."""
+    host = pathlib.Path(__file__).parent / "../kernels/src/gemm/host"
+    text = (host / "model.rs").read_text()
     constants = {}
     for name in CONSTANTS:
         value = float(re.search(rf"const {name.upper()}: f64 = ([\d.e-]+);", text)[1])
         constants[name] = value * 1e-6 if "bandwidth" in name else value
     number = r"([\d.]+)"
     shape = r"\((\d+), (\d+)\)"
-    costs = re.findall(rf"\(Loads::([^_]*?), (\d|_), {shape}(?: \| {shape})?\) => \({number}, {number}\)", text)
+    costs = re.findall(rf"\(Loads::([^_]*?), (\d|_), {shape}(?: \| {shape})?\) => \({number}, {number}\)", (host / "tile_costs.rs").read_text())
     return constants, {
         (int(size) if size != "_" else 2, LOADS[loads], int(rows), int(columns)): (float(step), float(tile))
         for loads, size, rows, columns, _, _, step, tile in costs}

@@ -100,11 +100,11 @@ where
     /// Neighbouring elements of a row that a warp holds, if rows go on in other warps.
     pub(super) const RUN: usize = 32 * Self::PIECE;
 
-    /// Whether misaligned rows are worth chunks: where they are ordinary, and chunks whole words.
+    /// Whether misaligned rows are worth chunks: where they are ordinary, and chunks whole words. Callers ask besides whether tiles are in
+    /// registers: by a constant, so that the CPU has no code for chunks in each of its kernels.
     #[inline(always)]
     pub(super) fn stores_by_chunks() -> bool {
-        arch::TILES_IN_REGISTERS
-            && Self::VECTOR > 1
+        Self::VECTOR > 1
             && Self::CHUNK_BYTES >= 4
             && S::LEN / Self::RUN * Self::CHUNK_BYTES <= arch::shared::SCRATCH_BYTES
             && Self::rows_start_anywhere()

@@ -572,7 +572,7 @@ where
             // SAFETY: vectors inside the tensor are stored, whole and aligned; the others are not. The caller vouches
             // for the rest.
             unsafe { self.store_vectors(value, &part, Self::VECTOR, contains) }
-        } else if Self::stores_by_chunks() {
+        } else if arch::TILES_IN_REGISTERS && Self::stores_by_chunks() {
             // SAFETY: the part is that of the located tile, and the caller vouches for the rest.
             unsafe { self.store_chunks(value, &located, &part) }
         } else {
@@ -595,7 +595,7 @@ where
         if located.aligned {
             // SAFETY: the same contract; the vectors are aligned.
             unsafe { self.store_vectors(value, &part, Self::VECTOR, |_| None) }
-        } else if Self::stores_by_chunks() {
+        } else if arch::TILES_IN_REGISTERS && Self::stores_by_chunks() {
             // SAFETY: the same contract; the part is that of the located tile.
             unsafe { self.store_chunks(value, located, &part) }
         } else {

@@ -1,7 +1,7 @@
 //! The host's side of matrix multiplication: it checks operands, chooses a plan, packs operands and launches kernels.
 //!
-//! `call.rs` is the call. `plan.rs` has the plans for the candidates of `multiply.rs`, `model.rs` estimates their times, and `tuned.rs` knows
-//! measured ones. `packing.rs` copies operands that kernels cannot read. `launches.rs` makes the launches of a plan,
+//! `call.rs` is the call. `plan.rs` has the plans for the candidates of `multiply.rs`, `model.rs` estimates their times by the tables of
+//! `tile_costs.rs`, and `tuned.rs` knows measured ones. `packing.rs` copies operands that kernels cannot read. `launches.rs` makes the launches of a plan,
 //! and `vector.rs` the arguments of kernels for a vector. `group.rs` launches several products, and `matrices.rs` accepts operands of two or three
 //! axes.
 
@@ -15,6 +15,7 @@ mod options;
 mod packing;
 mod plan;
 mod selection;
+mod tile_costs;
 mod tuned;
 mod vector;
 

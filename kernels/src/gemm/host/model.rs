@@ -9,8 +9,8 @@
 //! `f16` and `bf16`.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
+use super::tile_costs::{STEP_BYTES, costs, resident_blocks, step_bytes};
 use crate::gemm::body::keeps;
-use crate::gemm::vector::{TILE, TILES};
 
 /// The start of a launch, for kernels that TMA feeds.
 const START: f64 = 2.36;
@@ -77,8 +77,6 @@ const PRODUCTS_WITHOUT_WGMMA: f64 = 4.3e-5;
 /// How sharply the time passes from one bound to the other.
 const SHARPNESS: i32 = 4;
 
-/// The bytes of a row or a column that a k step of TMA multiplies.
-const STEP_BYTES: usize = 128;
 /// The rows or columns that one TMA instruction copies. What lies outside of an operand by that much is not copied.
 const BOX_ROWS: usize = 64;
 /// The bytes that a thread or TMA stores at once.
@@ -91,119 +89,6 @@ const LARGEST_TILE: usize = 128 * 256;
 const RING_BYTES: usize = 194 * 1024;
 /// The most stages of a ring.
 const MOST_STAGES: usize = 8;
-
-/// The costs of a tile shape on a multiprocessor that has the usual number of blocks, [`Plan::resident_blocks`], in microseconds: of a k step, and
-/// of a tile besides its k steps.
-type Costs = (f64, f64);
-
-/// The costs of tiles of these rows and columns, of operands of so many bytes.
-fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
-    match (loads, bytes, tile) {
-        (Loads::Tma, 1, (128, 256)) => (0.582, 3.72),
-        (Loads::Cluster([1, 4]), 1, (128, 128)) => (0.366, 2.1),
-        (Loads::Cluster([1, 4]), 1, (64, 128)) => (0.313, 1.6),
-        (Loads::Cluster([2, 2]), 1, (64, 64)) => (0.22, 0.951),
-        (Loads::Cluster([2, 1]), 1, (128, 256)) => (0.615, 3.31),
-        (Loads::Cluster([2, 1]), 1, (128, 192)) => (0.456, 2.29),
-        (Loads::Cluster([2, 1]), 1, (160, 256)) => (0.736, 4.71),
-        (Loads::Cluster([2, 1]), 2, (128, 256)) => (0.636, 3.15),
-        (Loads::Cluster([2, 1]), 2, (128, 192)) => (0.485, 2.14),
-        (Loads::Cluster([2, 1]), 2, (160, 256)) => (0.799, 4.65),
-        (Loads::Cluster([2, 1]), 4, (128, 256)) => (0.582, 4.6),
-        (Loads::Tma, 1, (128, 192)) => (0.43, 2.51),
-        (Loads::Tma, 1, (176, 128)) => (0.429, 2.71),
-        (Loads::Tma, 1, (144, 128)) => (0.322, 2.23),
-        (Loads::Tma, 1, (128, 128)) => (0.31, 1.97),
-        (Loads::Tma, 1, (128, 64)) => (0.229, 1.21),
-        (Loads::Tma, 1, (64, 128)) => (0.256, 1.54),
-        (Loads::Tma, 1, (96, 64)) => (0.222, 1.21),
-        (Loads::Tma, 1, (64, 64)) => (0.302, 0.883),
-        (Loads::Tma, 1, (64, 16)) => (0.247, 1.32),
-        (Loads::Tma, 1, (64, 32)) => (0.254, 1.46),
-        (Loads::Tma, 1, (32, 64)) => (0.253, 0.459),
-        (Loads::Tma, 1, (16, 64)) => (0.193, 0.311),
-        (Loads::Tma, 2, (256, 160)) => (0.82, 4.9),
-        (Loads::Tma, 2, (128, 256)) => (0.592, 3.39),
-        (Loads::Tma, 2, (128, 192)) => (0.442, 2.39),
-        (Loads::Tma, 2, (112, 256)) => (0.517, 3.6),
-        (Loads::Tma, 2, (144, 256)) => (0.675, 4.48),
-        (Loads::Tma, 2, (208, 128)) => (0.503, 2.55),
-        (Loads::Tma, 2, (176, 128)) => (0.411, 2.64),
-        (Loads::Tma, 2, (144, 128)) => (0.325, 2.82),
-        (Loads::Tma, 2, (112, 128)) => (0.234, 2.22),
-        (Loads::Tma, 2, (96, 128)) => (0.225, 2.0),
-        (Loads::Tma, 2, (256, 64)) => (0.393, 1.9),
-        (Loads::Tma, 2, (128, 128)) => (0.28, 1.98),
-        (Loads::Tma, 2, (144, 64)) => (0.166, 1.28),
-        (Loads::Tma, 2, (64, 128)) => (0.13, 1.49),
-        (Loads::Tma, 2, (96, 64)) => (0.133, 1.24),
-        (Loads::Tma, 2, (64, 64)) => (0.232, 1.1),
-        (Loads::Tma, 2, (32, 64)) => (0.144, 0.68),
-        (Loads::Tma, 2, (16, 64)) => (0.1, 0.579),
-        (Loads::Tma, 4, (128, 256)) => (0.523, 4.67),
-        (Loads::Tma, 4, (256, 128)) => (0.555, 3.91),
-        (Loads::Tma, 4, (128, 128)) => (0.28, 2.55),
-        (Loads::Tma, 4, (128, 64)) => (0.211, 1.45),
-        (Loads::Tma, 4, (64, 128)) => (0.166, 1.92),
-        (Loads::Tma, 4, (64, 64)) => (0.24, 1.13),
-        (Loads::Tma, 4, (16, 64)) => (0.2, 0.079),
-        (Loads::Tma, 8, (256, 64)) => (1.09, 6.7),
-        (Loads::Tma, 8, (256, 32)) => (0.565, 3.62),
-        (Loads::Threads, 2, (64, 64)) => (1.56, 2.53),
-        (Loads::Threads, 2, (128, 64)) => (0.983, 3.76),
-        (Loads::Threads, 2, (64, 128)) => (0.907, 2.99),
-        (Loads::Threads, 2, (64, 32)) => (0.524, 2.53),
-        (Loads::Threads, 2, (16, 128)) => (0.895, 3.21),
-        (Loads::Threads, 2, (16, 64)) => (1.43, 1.61),
-        (Loads::Threads, 2, (16, 16)) => (1.97, 1.74),
-        (Loads::Threads, 4, (32, 32)) => (1.68, 2.0),
-        (Loads::Threads, 8, (64, 64)) => (1.17, 5.57),
-        (Loads::Threads, 8, (64, 32)) => (0.773, 4.33),
-        (Loads::Threads, 8, (32, 32)) => (0.54, 2.87),
-        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.37, 2.04),
-        (Loads::Vector, _, (1, 256) | (256, 1)) => (1.02, 1.92),
-        (Loads::Vector, _, (1, 8) | (8, 1)) => (1.2, 1.93),
-        (Loads::Vector, _, (1, 32) | (32, 1)) => (1.26, 1.92),
-        // A shape that was not measured.
-        (_, _, (rows, columns)) => {
-            let area = (rows * columns) as f64 / (128.0 * 256.0);
-            (0.15 + 0.55 * area, 0.7 + 3.0 * area)
-        }
-    }
-}
-
-/// The bytes of a row or a column that a k step of a plan multiplies.
-fn step_bytes(plan: Plan, bytes: usize) -> usize {
-    match (plan.loads, bytes, (plan.rows, plan.columns)) {
-        (Loads::Threads, 2, (16, 16)) => 512,
-        (Loads::Threads, 2, (64, 128 | 32)) => 32,
-        (Loads::Threads, 4, (32, 32)) => 256,
-        (Loads::Vector, _, (rows, columns)) => TILES * TILE * bytes / (rows * columns),
-        _ => STEP_BYTES,
-    }
-}
-
-/// The most blocks of a plan that share a multiprocessor. Where threads load, their registers are the limit, and those depend on the storage of the operands; for `f64` it is shared memory.
-fn resident_blocks(problem: &Problem, plan: Plan) -> u32 {
-    let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
-    let of_storages = match (plan.loads, problem.element_bytes[0], (plan.rows, plan.columns)) {
-        (Loads::Threads, 2, (16, 16)) | (Loads::Threads, 4, (32, 32)) => [6, 4, 4, 3],
-        (Loads::Threads, 2, (16, 64)) => [9, 4, 7, 5],
-        // Registers leave room for three, which is right for blocks that have a part of the k steps. The costs of whole tiles were fitted with these numbers.
-        // *Measured* on an H200: with three, 1582 x 1107 x 6 gets a plan of 9.4 us in place of 5.9.
-        (Loads::Threads, 2, (64, 64)) if plan.decomposition == Decomposition::DataParallel => [4, 3, 4, 3],
-        (Loads::Threads, 2, (64, 64)) => [3; 4],
-        (Loads::Threads, 2, (64, 128)) => [3; 4],
-        (Loads::Threads, 2, (64, 32)) => [10, 9, 8, 7],
-        (Loads::Threads, 2, (128, 64)) => [1; 4],
-        (Loads::Threads, 2, (16, 128)) => [2; 4],
-        (Loads::Threads, 8, (64, 64)) => [2; 4],
-        (Loads::Threads, 8, (64, 32)) => [3; 4],
-        (Loads::Threads, 8, (32, 32)) => [4; 4],
-        _ => [plan.resident_blocks(); 4],
-    };
-    of_storages[2 * usize::from(a == Major::Column) + usize::from(b == Major::Column)]
-}
 
 /// The factors of k steps of operands A and B, where threads load the elements of some one by one.
 fn one_by_one(problem: &Problem, plan: Plan) -> [f64; 2] {
@@ -520,38 +405,6 @@ mod tests {
             Padded<144> = 144 Padded<160> = 160 Padded<176> = 176 Padded<192> = 192 Padded<208> = 208);
         for (rows, here, there) in found {
             assert_eq!(here, there, "of {rows} rows");
-        }
-    }
-
-    /// Blocks of 128 threads share the 65,536 registers of a multiprocessor. `cargo xtask ptx` states what each kernel takes.
-    #[test]
-    fn resident_blocks_are_those_that_registers_leave() {
-        let stated = concat!(env!("CARGO_MANIFEST_DIR"), "/../xtask/golden/kernels.json");
-        let stated = std::fs::read_to_string(stated).unwrap();
-        let registers = |kernel: &str| {
-            let (_, kernel) =
-                stated.split_once(&format!("\"{kernel}\": {{\n")).unwrap_or_else(|| panic!("{kernel}"));
-            let (_, number) = kernel.split_once("\"registers\": ").unwrap();
-            number.split([',', '\n']).next().unwrap().parse::<u32>().unwrap()
-        };
-        let of_rows_and_columns = [Major::Row, Major::Column];
-        for (types, bytes, [rows, columns, depth]) in [
-            ("f16_f16_f32_f16", 2, [16, 16, 256]),
-            ("f16_f16_f32_f16", 2, [16, 64, 64]),
-            ("f16_f16_f32_f16", 2, [64, 128, 16]),
-            ("bf16_bf16_f32_bf16", 2, [64, 32, 16]),
-            ("bf16_bf16_f32_bf16", 2, [64, 64, 64]),
-            ("tf32_tf32_f32_f32", 4, [32, 32, 64]),
-        ] {
-            for (order, storages) in ["nn", "nt", "tn", "tt"].into_iter().zip(0..) {
-                let [a, b] = [storages / 2, storages % 2].map(|k: usize| of_rows_and_columns[k]);
-                let problem =
-                    Problem { in_place: Some([a, b]), element_bytes: [bytes; 2], ..problem([1; 4]) };
-                let (loads, decomposition) = (Loads::Threads, Decomposition::SplitK(2));
-                let plan = Plan { loads, rows, columns, decomposition };
-                let kernel = format!("gemm_threads_{order}_{types}_{rows}_{columns}_{depth}");
-                assert_eq!(resident_blocks(&problem, plan), 65_536 / (128 * registers(&kernel)), "{kernel}");
-            }
         }
     }
 
