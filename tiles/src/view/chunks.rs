@@ -115,7 +115,7 @@ where
     #[inline(always)]
     fn inside(part: &Part<T, E>, i: usize) -> (i32, i32) {
         let (start, stop) = part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
-        let before = coordinate::<InMemory<S, M>>(Self::flat(i), Self::FASTEST) as i32;
+        let before = Self::column(i) as i32;
         (start.max(-before), stop.min(Self::ROW as i32 - before))
     }
 
@@ -129,9 +129,15 @@ where
 
     /// The flat index of register `i`'s element.
     #[inline(always)]
-    pub(super) fn flat(i: usize) -> usize {
+    fn flat(i: usize) -> usize {
         let map = const { &Map::<Blocked<B>, S>::MAP };
         map.of_thread.apply(arch::execution::thread()) | map.of_register.apply(i)
+    }
+
+    /// The column of register `i`'s element in its row.
+    #[inline(always)]
+    pub(super) fn column(i: usize) -> usize {
+        coordinate::<InMemory<S, M>>(Self::flat(i), Self::FASTEST)
     }
 
     /// Calls `visit` with the first register of each of the thread's vectors.

@@ -6,12 +6,13 @@
 //! lane of its own.
 
 use super::TiledView;
-use super::located::{InMemory, Located, Part, coordinate};
+use super::located::{InMemory, Located, Part};
 use super::transfer::{self, Words};
 use super::traversal::Traversal;
 use crate::arch::{convert, execution, matrix, shared, threads};
 use crate::context::barrier;
 use crate::element::Element;
+use crate::element::bits_transport::Transport;
 use crate::layout::{Block, Blocked, Layout, Map};
 use crate::registers::PowerOfTwo;
 use crate::shape::Shape;
@@ -87,7 +88,7 @@ where
             unsafe { threads::warp_barrier() };
             Self::each_of(first, |i| {
                 let overlap = Self::overlap(located, part, i);
-                let ends_row = (Self::column(Self::flat(i)) + Self::VECTOR).is_multiple_of(Self::ROW);
+                let ends_row = (Self::column(i) + Self::VECTOR).is_multiple_of(Self::ROW);
                 let low = overlap.low as usize;
                 // SAFETY: the words are in the warp's part of the scratch: no row goes on behind its last vector.
                 let word = |k: usize| unsafe { shared::load_u32(place(i) + (WORD * k) as u32) };
@@ -123,12 +124,6 @@ where
         });
     }
 
-    /// The column of an element in its row.
-    #[inline(always)]
-    fn column(flat: usize) -> usize {
-        coordinate::<InMemory<S, M>>(flat, Self::FASTEST)
-    }
-
     /// Stores the elements that no whole chunk has at an end of a row: `end / 2` is the row's number in this warp's part of the scratch, whose
     /// first register is `first`, and odd ends are the later ones. Larger numbers are no ends.
     ///
@@ -156,8 +151,8 @@ where
             // SAFETY: the element is one of the row, in the scratch. Where the condition holds it lies inside the tensor, and no whole chunk
             // has it.
             unsafe {
-                let value =
-                    element_at::<T>(scratch + ((element + within) * const { size_of::<T::Bits>() }) as u32);
+                let place = scratch + ((element + within) * const { size_of::<T::Bits>() }) as u32;
+                let value = T::from_bits(T::Bits::load_shared(place));
                 transfer::store(address.wrapping_add(within), 1, Some(is_there), |_| value)
             }
             k += 1;
@@ -188,24 +183,6 @@ unsafe fn put(address: u32, bytes: usize, Words(words): Words) {
             _ => shared::store_u32(address, words[0]),
         }
     }
-}
-
-/// The element at an address in shared memory.
-///
-/// # Safety
-/// This memory is the block's and holds an element there. Nobody writes it.
-#[inline(always)]
-unsafe fn element_at<T: Element>(address: u32) -> T {
-    // SAFETY: the same contract.
-    let bits = unsafe {
-        match size_of::<T::Bits>() {
-            1 => u64::from(shared::load_u8(address)),
-            2 => u64::from(shared::load_u16(address)),
-            4 => u64::from(shared::load_u32(address)),
-            _ => shared::load_u64(address),
-        }
-    };
-    Words([bits as u32, (bits >> 32) as u32, 0, 0]).element(0)
 }
 
 /// The chunk of `length` bytes that starts `low` bytes behind a vector, fewer than a chunk has; anything if it reaches beyond a vector that

@@ -5,8 +5,8 @@
 //!
 //! The constants are fitted to measurements of all plans of 2253 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
 //! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 1.9 % longer than the
-//! fastest plans, in the geometric mean. 134 products more gave [`LATENCY`], [`BEHIND_WAVES`], [`CACHE_BANDWIDTH`], and the costs of tiles whose threads load
-//! `f16` and `bf16`.
+//! fastest plans, in the geometric mean. 134 products more gave [`LATENCY`], [`BEHIND_WAVES`], [`CACHE_BANDWIDTH`] (with [`BESIDE_LINES`], so
+//! that rows beside lines cost what they did), and the costs of tiles whose threads load `f16` and `bf16`.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use super::tile_costs::{STEP_BYTES, costs, resident_blocks, step_bytes};
