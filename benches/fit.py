@@ -25,9 +25,9 @@ RING_BYTES, MOST_STAGES, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 8, 12
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
-CONSTANTS = ["start", "launch", "behind_waves", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
+CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
              "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "unaligned_row", "outside", "unaligned_result", "unaligned_result_of_threads", "unaligned_result_by_words",
-             "unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
+             "unaligned_a", "unaligned_b", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 4])": 14, "Cluster([2, 2])": 22}
 # The tiles of a vector kernel that are loaded at a time, their elements, and the most dot products of such a tile.
@@ -39,7 +39,7 @@ BEFORE = 3.0
 ORDERS = ["nn", "nt", "tn", "tt"]
 # `resident_blocks` of tile_costs.rs, by the bytes of an element and the tile, in the order of ORDERS.
 RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 64, 128): (3, 3, 3, 3), (2, 64, 32): (10, 9, 8, 7), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (6, 4, 4, 3), (2, 16, 64): (9, 4, 7, 5), (2, 64, 64): (4, 3, 4, 3), (4, 32, 32): (6, 4, 4, 3),
-            (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (4, 4, 4, 4)}
+            (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (2, 2, 2, 2)}
 # The same for parts of k steps.
 RESIDENT_PARTS = {**RESIDENT, (2, 64, 64): (3, 3, 3, 3)}
 
@@ -77,7 +77,7 @@ class Product:
         rows, columns, loads, _ = plan
         if loads == 2:
             return TILES * TILE * self.bytes // (rows * columns)
-        return {(1, 2, 16, 16): 512, (1, 2, 64, 128): 32, (1, 2, 64, 32): 32, (1, 4, 32, 32): 256}.get((loads, self.bytes, rows, columns), STEP_BYTES)
+        return {(1, 2, 16, 16): 512, (1, 2, 64, 128): 32, (1, 2, 64, 32): 32, (1, 4, 32, 32): 256, (1, 8, 64, 64): 256, (1, 8, 64, 32): 256, (1, 8, 32, 32): 512}.get((loads, self.bytes, rows, columns), STEP_BYTES)
 
     def bytes_of_short_pieces(self, plan):
         """`bytes_of_short_pieces` of model.rs."""
@@ -221,8 +221,9 @@ class Plans:
             sums = 4 * tile_rows * tile_columns * min(sharing + rest, 2 * sharing)
         packs = [packed for packed in product.packed if packed and by_tma]
         return dict(
-            product=index, tile=tiles[product.tile(plan)], by_tma=by_tma,
+            product=index, tile=tiles[product.tile(plan)], by_tma=by_tma, in_clusters=down * across > 1,
             unaligned_a=one_by_one and product.one_by_one[0], unaligned_b=one_by_one and product.one_by_one[1],
+            copied_by_words=(loads == 1 and not one_by_one) * sum(product.one_by_one),
             transposed_a=loads == 1 and product.order[0] == "t" and rows > 1,
             transposed_b=loads == 1 and product.order[1] == "t" and columns > 1,
             unaligned_vectors=loads == 2 and max(tile_rows, tile_columns) > MOST_DOTS and product.one_by_one[tile_rows == 1],
@@ -269,8 +270,10 @@ class Model:
         def factor(name):
             return numpy.where(getattr(plans, name), getattr(constant, name), 1)
 
-        for name in ("unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
+        for name in ("unaligned_a", "unaligned_b", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
             step = step * factor(name)
+        step = step * constant.copied_by_words ** plans.copied_by_words
+
         def beside_lines(name):
             parts = ("", 1), ("_by_32", constant.beside_lines_by_32), ("_by_64", constant.beside_lines_by_64)
             return sum(part * getattr(plans, name + which) for which, part in parts)
@@ -312,7 +315,7 @@ class Model:
         has_waves = (plans.tiles > plans.multiprocessors * plans.resident) & numpy.logical_not(plans.is_stream_k)
         memory = memory + numpy.where(has_waves, numpy.maximum(unused, 0), 0)
         packing = plans.packs * constant.pack + plans.packed / constant.bandwidth
-        return (constant.start * plans.by_tma + larger(compute, memory) + packing + plans.launches * constant.launch
+        return (constant.start * plans.by_tma + constant.cluster * plans.in_clusters + larger(compute, memory) + packing + plans.launches * constant.launch
                 + plans.sums / constant.partial_sums_bandwidth + plans.splits * constant.partial_sum)
 
     def fit(self, plans, before):

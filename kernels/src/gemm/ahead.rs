@@ -2,6 +2,9 @@
 //!
 //! `cp.async` copies 4 bytes at least. So it copies elements of 4 bytes and more wherever they begin. The plans with these kernels for smaller
 //! elements are for rows that begin at multiples of 4 bytes; other rows go through registers, which is slower than [`threads`](super::threads).
+//!
+//! `double_buffered` kernels have two stages of deep k steps. They are for `f64`, of which a k step of 16 elements costs as much as its
+//! products: a barrier, the wait for the first fragments, and the instructions of the copies.
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
@@ -41,16 +44,14 @@ macro_rules! depth {
     };
 }
 
-/// The stages of the ring.
-const STAGES: usize = 4;
-
 /// Defines a kernel whose threads copy the operands ahead.
 ///
-/// Each operand has the shape of its tiles in memory. `transposed` follows if memory holds the operand's transpose.
+/// Brackets hold the stages of the ring. Each operand has the shape of its tiles in memory. `transposed` follows if memory holds the
+/// operand's transpose.
 macro_rules! ahead_kernel {
     (
         $(#[$documentation:meta])*
-        $name:ident: a [$a_rows:tt x $a_columns:tt] $($transposed_a:ident)?, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?;
+        $name:ident [$stages:literal]: a [$a_rows:tt x $a_columns:tt] $($transposed_a:ident)?, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?;
         instances $instances:tt
     ) => {
         $(#[$documentation])*
@@ -66,7 +67,7 @@ macro_rules! ahead_kernel {
         ///
         /// Each block computes a tile. The axes of the grid are columns, rows and matrices of `c`. The kernel supports programmatic
         /// dependent launch (PDL).
-        #[kernel(threads = 128, min_blocks = 3, grid = 3, dependent, cpu = crate::gemm::on_cpu::by_threads::<T>(M, N), instances $instances)]
+        #[kernel(threads = 128, min_blocks = 3, grid = 3, dependent, cpu = crate::gemm::on_cpu::by_threads::<T, O>(M, N), instances $instances)]
         pub fn $name<
             B: Block,
             T: KLoopElement<U, Accumulator = C>,
@@ -84,7 +85,7 @@ macro_rules! ahead_kernel {
             bias: Span<O, (u32,)>,
             scales: ByValue<Scales<C>>,
             range: ByValue<TileRange>,
-            #[shared] mut ring: Ring<(SharedTile<T, Shape2<$a_rows, $a_columns>>, SharedTile<U, Shape2<$b_rows, $b_columns>>), STAGES>,
+            #[shared] mut ring: Ring<(SharedTile<T, Shape2<$a_rows, $a_columns>>, SharedTile<U, Shape2<$b_rows, $b_columns>>), $stages>,
         ) where
             D<M>: Dimension,
             D<N>: Dimension,
@@ -111,20 +112,40 @@ macro_rules! ahead_kernel {
 
 gemm_table!(instances!(ahead_nn (ahead_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored K x N.
-    gemm_ahead_nn: a [M x K], b [K x N];
+    gemm_ahead_nn [4]: a [M x K], b [K x N];
 ) [] ();));
 
 gemm_table!(instances!(ahead_nt (ahead_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored N x K, as its transpose.
-    gemm_ahead_nt: a [M x K], b [N x K] transposed;
+    gemm_ahead_nt [4]: a [M x K], b [N x K] transposed;
 ) [] ();));
 
 gemm_table!(instances!(ahead_tn (ahead_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M, as its transpose, and `b` stored K x N.
-    gemm_ahead_tn: a [K x M] transposed, b [K x N];
+    gemm_ahead_tn [4]: a [K x M] transposed, b [K x N];
 ) [] ();));
 
 gemm_table!(instances!(ahead_tt (ahead_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M and `b` stored N x K, both as their transposes.
-    gemm_ahead_tt: a [K x M] transposed, b [N x K] transposed;
+    gemm_ahead_tt [4]: a [K x M] transposed, b [N x K] transposed;
+) [] ();));
+
+gemm_table!(instances!(double_buffered_nn (ahead_kernel!
+    /// As [`gemm_ahead_nn`], with two stages.
+    gemm_double_buffered_nn [2]: a [M x K], b [K x N];
+) [] ();));
+
+gemm_table!(instances!(double_buffered_nt (ahead_kernel!
+    /// As [`gemm_ahead_nt`], with two stages.
+    gemm_double_buffered_nt [2]: a [M x K], b [N x K] transposed;
+) [] ();));
+
+gemm_table!(instances!(double_buffered_tn (ahead_kernel!
+    /// As [`gemm_ahead_tn`], with two stages.
+    gemm_double_buffered_tn [2]: a [K x M] transposed, b [K x N];
+) [] ();));
+
+gemm_table!(instances!(double_buffered_tt (ahead_kernel!
+    /// As [`gemm_ahead_tt`], with two stages.
+    gemm_double_buffered_tt [2]: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));

@@ -3,8 +3,8 @@
 //! Operands A and B are swapped, as in [`swap_ab`](super::swap_ab): 128 columns of `b` are the rows of the accumulators, and the rows of `a` are
 //! their columns, of which `wgmma` multiplies any number. So few tiles share out the rows of a product evenly: 669 rows are four tiles of 176,
 //! but six of 128. `half` kernels have 64 columns and one consumer warpgroup: 142 rows of a product with 4096 columns are 128 tiles of 96 x 64, a tile for
-//! nearly each multiprocessor of an H200. `wide` kernels have 256 columns, two blocks of 64 for each of two consumer warpgroups: 136 rows of a product with 17,408
-//! columns are 68 tiles of 144 x 256. `cluster` kernels have them for two blocks, which share the tiles of `b`. A tile of `c` is the transpose of the accumulators. Its way to memory is the epilogue buffer, which `stmatrix` transposes into.
+//! nearly each multiprocessor of an H200. `cluster` kernels are for two blocks, which share the tiles of `b`. `wide` kernels have 256 columns, two blocks of 64 for each of two consumer warpgroups: 136 rows of a product with 17,408
+//! columns are 68 tiles of 144 x 256. A tile of `c` is the transpose of the accumulators. Its way to memory is the epilogue buffer, which `stmatrix` transposes into.
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
@@ -41,14 +41,19 @@ gemm_table!(instances!(half_rows_nn (swapped_kernel!
     gemm_half_rows_nn [threads = 128, producer = 32, min_blocks = 1], group GROUP, stages AUTOMATIC, b [K x N] transposed,
     |acc| acc.transposed_accumulators(), buffer 1;
 ) [] ();));
+gemm_table!(instances!(cluster_rows_nt (swapped_kernel!
+    /// As [`gemm_rows_nt`], for clusters of two blocks, one below the other, which share the tiles of `b`.
+    gemm_cluster_rows_nt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, b [N x K],
+    |acc| acc.transposed_accumulators(), buffer 2;
+) [] ();));
 gemm_table!(instances!(wide_rows_nt (swapped_kernel!
     /// As [`gemm_rows_nt`], in tiles of 256 columns.
     gemm_wide_rows_nt [threads = 256, producer = 128, min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2 x 32;
 ) [] ();));
-gemm_table!(instances!(cluster_rows_nt (swapped_kernel!
+gemm_table!(instances!(wide_cluster_rows_nt (swapped_kernel!
     /// As [`gemm_wide_rows_nt`], for clusters of two blocks, one below the other, which share the tiles of `b`.
-    gemm_cluster_rows_nt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [N x K],
+    gemm_wide_cluster_rows_nt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2 x 32;
 ) [] ();));
 gemm_table!(instances!(wide_rows_nn (swapped_kernel!
@@ -56,8 +61,8 @@ gemm_table!(instances!(wide_rows_nn (swapped_kernel!
     gemm_wide_rows_nn [threads = 256, producer = 128, min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [K x N] transposed,
     |acc| acc.transposed_accumulators(), buffer 2 x 32;
 ) [] ();));
-gemm_table!(instances!(cluster_rows_nn (swapped_kernel!
+gemm_table!(instances!(wide_cluster_rows_nn (swapped_kernel!
     /// As [`gemm_wide_rows_nn`], for clusters of two blocks, one below the other, which share the tiles of `b`.
-    gemm_cluster_rows_nn [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [K x N] transposed,
+    gemm_wide_cluster_rows_nn [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [K x N] transposed,
     |acc| acc.transposed_accumulators(), buffer 2 x 32;
 ) [] ();));

@@ -10,9 +10,9 @@
 /// rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
 ///
 /// `compact` and `deep` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `cluster` kernels are for GPUs with
-/// warpgroups. `rows` kernels have tiles of any multiple of 16 rows, with two consumer warpgroups of 64 columns each; those of `wide_rows` and
-/// `cluster_rows` kernels have 128, and `half_rows` kernels have one warpgroup. The threads of `threads` kernels load the operands, those of `ahead` kernels copy them. The accumulation of both is never
-/// promoted. `vector` and `column` kernels are for results of one row and of one column; an entry has the depth of one of the tiles that
+/// warpgroups. `rows` kernels have tiles of any multiple of 16 rows, with two consumer warpgroups of 64 columns each; those of `wide_rows` kernels
+/// have 128, and `half_rows` kernels have one warpgroup. The threads of `threads` kernels load the operands, those of `ahead` and `double_buffered` kernels copy them. Their
+/// accumulation is never promoted. `vector` and `column` kernels are for results of one row and of one column; an entry has the depth of one of the tiles that
 /// they load at a time. The letter in their names is the operand that is a matrix.
 ///
 /// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
@@ -53,8 +53,8 @@ macro_rules! lists_of_16_bits {
             nt 128 256 64 false, nt 256 160 64 false, cluster_nt 128 256 64 false, cluster_nt 128 192 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
             tn 128 256 64 false, cluster_tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
             tt 128 256 64 false, cluster_tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
-            rows_nn 96 128 64 false, rows_nn 112 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, wide_rows_nn 112 256 64 false, wide_rows_nn 144 256 64 false, cluster_rows_nn 160 256 64 false,
-            rows_nt 96 128 64 false, rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, wide_rows_nt 112 256 64 false, wide_rows_nt 144 256 64 false, cluster_rows_nt 160 256 64 false,
+            rows_nn 96 128 64 false, rows_nn 112 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, wide_rows_nn 112 256 64 false, wide_rows_nn 144 256 64 false, wide_cluster_rows_nn 160 256 64 false,
+            rows_nt 96 128 64 false, rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, wide_rows_nt 112 256 64 false, wide_rows_nt 144 256 64 false, wide_cluster_rows_nt 160 256 64 false,
             half_rows_nn 96 64 64 false, half_rows_nn 144 64 64 false, half_rows_nt 96 64 64 false, half_rows_nt 144 64 64 false,
             narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nn 64 64 64 false, threads_nn 16 64 64 false,
@@ -147,15 +147,15 @@ macro_rules! lists_of_f8 {
     ($call:tt $($lists:tt)*) => {
         lists_of_i8! { $call $($lists)*
             [f8e4m3 f8e4m3 f32 f16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            rows_nt 144 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 true, cluster_rows_nt 160 256 128 false, half_rows_nt 96 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, cluster_nt 128 128 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            rows_nt 144 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 true, cluster_rows_nt 144 128 128 true, cluster_rows_nt 176 128 128 true, wide_cluster_rows_nt 160 256 128 false, half_rows_nt 96 64 128 true,
             cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
             deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true,
             narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 bf16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            rows_nt 144 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 true, cluster_rows_nt 160 256 128 false, half_rows_nt 96 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, cluster_nt 128 128 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            rows_nt 144 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 true, cluster_rows_nt 144 128 128 true, cluster_rows_nt 176 128 128 true, wide_cluster_rows_nt 160 256 128 false, half_rows_nt 96 64 128 true,
             cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
             deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true,
             narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
@@ -209,9 +209,9 @@ macro_rules! lists_of_f64 {
             [f64 f64 f64 f64 split_by_threads]
             nn 256 64 16 false, nt 256 64 16 false, tn 256 64 16 false, tt 256 64 16 false,
             nn 256 32 16 false, nt 256 32 16 false, tn 256 32 16 false, tt 256 32 16 false,
-            ahead_nn 64 64 16 false, ahead_nt 64 64 16 false, ahead_tn 64 64 16 false, ahead_tt 64 64 16 false,
-            ahead_nn 64 32 16 false, ahead_nt 64 32 16 false, ahead_tn 64 32 16 false, ahead_tt 64 32 16 false,
-            ahead_nn 32 32 16 false, ahead_nt 32 32 16 false, ahead_tn 32 32 16 false, ahead_tt 32 32 16 false,
+            double_buffered_nn 64 64 32 false, double_buffered_nt 64 64 32 false, double_buffered_tn 64 64 32 false, double_buffered_tt 64 64 32 false,
+            double_buffered_nn 64 32 32 false, double_buffered_nt 64 32 32 false, double_buffered_tn 64 32 32 false, double_buffered_tt 64 32 32 false,
+            double_buffered_nn 32 32 64 false, double_buffered_nt 32 32 64 false, double_buffered_tn 32 32 64 false, double_buffered_tt 32 32 64 false,
         }
     };
 }
@@ -321,6 +321,18 @@ macro_rules! instances {
     (ahead_tt $then:tt [$($done:tt)*] ($($types:tt)*); ahead_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(ahead_tt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
     };
+    (double_buffered_nn $then:tt [$($done:tt)*] ($($types:tt)*); double_buffered_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(double_buffered_nn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
+    (double_buffered_nt $then:tt [$($done:tt)*] ($($types:tt)*); double_buffered_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(double_buffered_nt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
+    (double_buffered_tn $then:tt [$($done:tt)*] ($($types:tt)*); double_buffered_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(double_buffered_tn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
+    (double_buffered_tt $then:tt [$($done:tt)*] ($($types:tt)*); double_buffered_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(double_buffered_tt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
+    };
     (vector_n $then:tt [$($done:tt)*] ($($types:tt)*); vector_n 1 $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(vector_n $then [$($done)* <$($types)*, $n, $k>,] ($($types)*); $($rest)*);
     };
@@ -351,11 +363,14 @@ macro_rules! instances {
     (wide_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); wide_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(wide_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
-    (cluster_rows_nn $then:tt [$($done:tt)*] ($($types:tt)*); cluster_rows_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(cluster_rows_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    (wide_cluster_rows_nn $then:tt [$($done:tt)*] ($($types:tt)*); wide_cluster_rows_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(wide_cluster_rows_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
     (cluster_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(cluster_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (wide_cluster_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); wide_cluster_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(wide_cluster_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
     (swap_ab_nn $then:tt [$($done:tt)*] ($($types:tt)*); swap_ab_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(swap_ab_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
@@ -415,7 +430,7 @@ macro_rules! swapped_kernel {
         /// # On a GPU
         ///
         /// The kernel is persistent: launch one block for each multiprocessor. It supports programmatic dependent launch (PDL).
-        #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T>(M, N), instances $instances)]
+        #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T, O>(M, N), instances $instances)]
         pub fn $name<
             B: Block,
             T: KLoopElement<U, Accumulator = C>,

@@ -1,6 +1,6 @@
 //! `ptx`: checks of the generated code that need no GPU.
 //!
-//! The kernels are compiled for three generations of GPUs (the newest every night) and assembled with NVIDIA's assembler, `ptxas`. A kernel
+//! The kernels are compiled for three generations of GPUs (all but Hopper every night) and assembled with NVIDIA's assembler, `ptxas`. A kernel
 //! fails that touches local memory, calls a function, takes more registers than it is allowed, or has lost one of
 //! its 128-bit accesses. For a few small kernels the whole PTX is compared with a file: they show in full what the
 //! library's abstractions cost.
@@ -33,9 +33,9 @@ struct Kernels {
     budget: f64,
 }
 
-/// The crates: the ready-made kernels for the oldest supported architecture and for Hopper with its own instructions, and every night for the
-/// newest; products of matrices, which take minutes, for Hopper, where most registers are in use, every night those of `bf16`, too, whose code is that
-/// of `f16` with another type in some instructions. A thousand test
+/// The crates: the ready-made kernels for Hopper with its own instructions, and every night for the oldest supported architecture and the
+/// newest; products of matrices, which take minutes, for Hopper, where most registers are in use. Those of `f16` and of `f64`, whose code is theirs
+/// alone, are checked always, those of other types every night. A thousand test
 /// kernels are checked for the one that they are tested on, and only if they are named: they take a quarter of an hour. The quickstart's kernels
 /// are checked for the one that they are compiled for. Thread-level kernels
 /// are made of the same instructions everywhere, and checked for the oldest. Streamed products take other instructions on
@@ -43,11 +43,11 @@ struct Kernels {
 const CRATES: [Kernels; 5] = [
     Kernels {
         folder: "kernels",
-        builds: &[
-            (&[Arch::Sm80], &[]),
-            (&[Arch::Sm90a], &["gemm-f16", "gemm-tf32", "gemm-f8", "gemm-i8", "gemm-f64"]),
+        builds: &[(&[Arch::Sm90a], &["gemm-f16", "gemm-f64"])],
+        nightly: &[
+            (&[Arch::Sm80, Arch::Sm120], &[]),
+            (&[Arch::Sm90a], &["gemm-bf16", "gemm-tf32", "gemm-f8", "gemm-i8"]),
         ],
-        nightly: &[(&[Arch::Sm120], &[]), (&[Arch::Sm90a], &["gemm-bf16"])],
         if_named: false,
         budget: 1.5,
     },

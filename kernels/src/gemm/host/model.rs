@@ -6,7 +6,8 @@
 //! The constants are fitted to measurements of all plans of 2253 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
 //! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 1.9 % longer than the
 //! fastest plans, in the geometric mean. 134 products more gave [`LATENCY`], [`BEHIND_WAVES`], [`CACHE_BANDWIDTH`] (with [`BESIDE_LINES`], so
-//! that rows beside lines cost what they did), and the costs of tiles whose threads load `f16` and `bf16`.
+//! that rows beside lines cost what they did), and the costs of tiles whose threads load `f16` and `bf16`; 316 more [`CLUSTER`] and the costs
+//! of clusters, of 8-bit floats and of `f64`.
 
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use super::tile_costs::{STEP_BYTES, costs, resident_blocks, step_bytes};
@@ -14,6 +15,8 @@ use crate::gemm::body::keeps;
 
 /// The start of a launch, for kernels that TMA feeds.
 const START: f64 = 2.36;
+/// What the blocks of clusters take longer to start and to end, since they wait for each other.
+const CLUSTER: f64 = 1.27;
 /// A second pass or a data-parallel launch before it.
 const LAUNCH: f64 = 2.13;
 /// What the launch of stream-K takes longer behind full waves, whose blocks do not end together.
@@ -54,6 +57,8 @@ const UNALIGNED_RESULT_BY_WORDS: f64 = 0.58;
 /// The factors of k steps of operands A and B whose elements threads load one by one.
 const UNALIGNED_A: f64 = 1.11;
 const UNALIGNED_B: f64 = 1.32;
+/// The same for each operand of 16 bits that threads copy ahead, by words of 4 bytes.
+const COPIED_BY_WORDS: f64 = 1.25;
 /// The factors of k steps of operands A and B that are stored as their transposes, for kernels whose threads load.
 const TRANSPOSED_A: f64 = 1.13;
 const TRANSPOSED_B: f64 = 1.06;
@@ -92,8 +97,9 @@ const MOST_STAGES: usize = 8;
 
 /// The factors of k steps of operands A and B, where threads load the elements of some one by one.
 fn one_by_one(problem: &Problem, plan: Plan) -> [f64; 2] {
-    let [a, b] = problem.one_by_one.map(|one_by_one| one_by_one && !copies_ahead(plan));
-    [if a { UNALIGNED_A } else { 1.0 }, if b { UNALIGNED_B } else { 1.0 }]
+    let [of_a, of_b] = if copies_ahead(plan) { [COPIED_BY_WORDS; 2] } else { [UNALIGNED_A, UNALIGNED_B] };
+    let [a, b] = problem.one_by_one;
+    [if a { of_a } else { 1.0 }, if b { of_b } else { 1.0 }]
 }
 
 /// Whether threads copy elements of 16 bits ahead: those of smaller tiles load to registers.
@@ -249,7 +255,11 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
             problem.packed_bytes.into_iter().filter(|&bytes| bytes > 0).map(pack).sum()
         }
     };
-    let start = if plan.loads.is_by_tma() { START } else { 0.0 };
+    let start = match plan.loads {
+        Loads::Tma => START,
+        Loads::Cluster(_) => START + CLUSTER,
+        Loads::Threads | Loads::Vector => 0.0,
+    };
     start + bound + packing + launches * LAUNCH + sums / PARTIAL_SUMS_BANDWIDTH + splits * PARTIAL_SUM
 }
 

@@ -109,9 +109,9 @@ pub trait Multiply<U: Element<Bits: Bits>, O: Element>: Element<Bits: Bits> + se
 /// The factors of a product, if it has them.
 pub(super) type Factors<'t, T, U> = Option<(TensorView<'t, T, 3>, TensorView<'t, U, 3>)>;
 
-/// The candidate for one entry of the table.
+/// The candidate for one entry of the table; `ahead` if threads copy operands ahead.
 macro_rules! candidate {
-    ($kernel:ident $loads:ident $([$blocks_down:literal, $blocks_across:literal])? ($a_major:ident, $b_major:ident) [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {{
+    ($kernel:ident $loads:ident $($ahead:ident)? $([$blocks_down:literal, $blocks_across:literal])? ($a_major:ident, $b_major:ident) [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {{
         const LOADS: Loads = Loads::$loads $(([$blocks_down, $blocks_across]))?;
         Candidate {
             config: TileConfig {
@@ -135,7 +135,7 @@ macro_rules! candidate {
                         && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row))
                         || !usize::is_power_of_two($m)
                         || !usize::is_power_of_two($n)),
-                by_words: size_of::<$a>() < 4 && copies_ahead!($kernel),
+                by_words: size_of::<$a>() < 4 && copies_ahead!($($ahead)?),
             },
             description: || instance!($kernel $loads [$a $b $accumulator $c] $m $n $k $promoted).description(),
             launch: |stream, blocks, Operands { a, b, c, bias, scales, range }| {
@@ -190,20 +190,11 @@ macro_rules! group {
 
 /// Whether the threads of a kernel copy operands ahead.
 macro_rules! copies_ahead {
-    (gemm_ahead_nn) => {
-        true
-    };
-    (gemm_ahead_nt) => {
-        true
-    };
-    (gemm_ahead_tn) => {
-        true
-    };
-    (gemm_ahead_tt) => {
-        true
-    };
-    ($kernel:ident) => {
+    () => {
         false
+    };
+    (ahead) => {
+        true
     };
 }
 
@@ -257,17 +248,22 @@ macro_rules! entry {
     (half_rows_nt $($rest:tt)*) => { candidate!(gemm_half_rows_nt Tma (Row, Column) $($rest)*) };
     (wide_rows_nn $($rest:tt)*) => { candidate!(gemm_wide_rows_nn Tma (Row, Row) $($rest)*) };
     (wide_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_rows_nt Tma (Row, Column) $($rest)*) };
-    (cluster_rows_nn $($rest:tt)*) => { candidate!(gemm_cluster_rows_nn Cluster [2, 1] (Row, Row) $($rest)*) };
+    (wide_cluster_rows_nn $($rest:tt)*) => { candidate!(gemm_wide_cluster_rows_nn Cluster [2, 1] (Row, Row) $($rest)*) };
     (cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_rows_nt Cluster [2, 1] (Row, Column) $($rest)*) };
+    (wide_cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_cluster_rows_nt Cluster [2, 1] (Row, Column) $($rest)*) };
     (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };
     (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };
-    (ahead_nn $($rest:tt)*) => { candidate!(gemm_ahead_nn Threads (Row, Row) $($rest)*) };
+    (ahead_nn $($rest:tt)*) => { candidate!(gemm_ahead_nn Threads ahead (Row, Row) $($rest)*) };
+    (double_buffered_nn $($rest:tt)*) => { candidate!(gemm_double_buffered_nn Threads ahead (Row, Row) $($rest)*) };
     (threads_nt $($rest:tt)*) => { candidate!(gemm_threads_nt Threads (Row, Column) $($rest)*) };
-    (ahead_nt $($rest:tt)*) => { candidate!(gemm_ahead_nt Threads (Row, Column) $($rest)*) };
+    (ahead_nt $($rest:tt)*) => { candidate!(gemm_ahead_nt Threads ahead (Row, Column) $($rest)*) };
+    (double_buffered_nt $($rest:tt)*) => { candidate!(gemm_double_buffered_nt Threads ahead (Row, Column) $($rest)*) };
     (threads_tn $($rest:tt)*) => { candidate!(gemm_threads_tn Threads (Column, Row) $($rest)*) };
-    (ahead_tn $($rest:tt)*) => { candidate!(gemm_ahead_tn Threads (Column, Row) $($rest)*) };
+    (ahead_tn $($rest:tt)*) => { candidate!(gemm_ahead_tn Threads ahead (Column, Row) $($rest)*) };
+    (double_buffered_tn $($rest:tt)*) => { candidate!(gemm_double_buffered_tn Threads ahead (Column, Row) $($rest)*) };
     (threads_tt $($rest:tt)*) => { candidate!(gemm_threads_tt Threads (Column, Column) $($rest)*) };
-    (ahead_tt $($rest:tt)*) => { candidate!(gemm_ahead_tt Threads (Column, Column) $($rest)*) };
+    (ahead_tt $($rest:tt)*) => { candidate!(gemm_ahead_tt Threads ahead (Column, Column) $($rest)*) };
+    (double_buffered_tt $($rest:tt)*) => { candidate!(gemm_double_buffered_tt Threads ahead (Column, Column) $($rest)*) };
     (vector_n $types:tt $m:tt $n:tt $k:tt $promoted:tt) => {
         vector_candidate!(gemm_vector_n row Row (None, Some(Major::Row)) $n $types $m $n $k)
     };

@@ -8,9 +8,9 @@
 //!
 //! * wait until the step's stage is filled;
 //! * a barrier, behind which all threads see the stage, and have read the stages before it;
+//! * the copies of a later step, to a stage that everybody has read, unless warpgroups multiply;
 //! * the step itself, whose multiplications by warpgroups are only started;
-//! * the copies of a later step, to a stage that everybody has read;
-//! * wait for the multiplications of the step before.
+//! * where warpgroups multiply, the copies of a later step, and a wait for the multiplications of the step before.
 
 mod tiles;
 
@@ -289,6 +289,10 @@ where
         // all threads are done with the stage that is filled next: with the step before, or with the one before that if its
         // multiplications lag.
         unsafe { barrier::<B>() };
+        // A step that only starts its multiplications goes first, so that they run during the copies.
+        if const { !P::BY_WARPGROUPS } {
+            self.copy(const { Self::AHEAD as u32 });
+        }
         let reads = Reads::of_step(const { Self::BY_TMA });
         // SAFETY: the tiles stay until the copies to their stage, which begin behind a later barrier.
         step(unsafe { P::tiles(self.ring.stage(slot), &reads) });
@@ -298,7 +302,9 @@ where
             // SAFETY: as above.
             unsafe { warpgroup::commit() };
         }
-        self.copy(const { Self::AHEAD as u32 });
+        if const { P::BY_WARPGROUPS } {
+            self.copy(const { Self::AHEAD as u32 });
+        }
         self.next.advance(Self::STAGES);
         // SAFETY: as above. Groups retire in order.
         unsafe {
