@@ -552,7 +552,7 @@ $L__BB0_1:
 
     /// PTX as rustc wrote it, with the head that is not kept with it.
     const WRITTEN: &str = concat!(
-        ".version 8.3\n.target sm_80\n.address_size 64\n",
+        ".version 8.3\n.target sm_90a\n.address_size 64\n",
         include_str!("../../xtask/golden/ptx/copy_f32_4096.sm_90a.ptx")
     );
 
