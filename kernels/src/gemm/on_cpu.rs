@@ -1,8 +1,8 @@
 //! Which kernels the CPU has code for.
 //!
 //! On the CPU a product is the same in tiles of any shape. So one shape for each storage of the operands has code there: the code of a
-//! kernel takes half a second to compile, and there are hundreds. With the feature `gemm-on-cpu` all kernels for products of `f16` to `f16` and of
-//! `i8` have code for the CPU, by which the library tests the bodies that all types have in common.
+//! kernel takes half a second to compile, and there are hundreds. With the feature `gemm-on-cpu` all kernels for `f16` and `i8` have code for the CPU, by
+//! which the library tests the bodies that all types have in common.
 
 use cuda_tiles::element::{bf16, f8e4m3, f8e5m2, f16, tf32};
 
@@ -11,34 +11,33 @@ const TILE: usize = 128 * 128;
 /// Square tiles that threads load have so many rows, or more.
 const ROWS_BY_THREADS: usize = 32;
 
-/// The element type of operand A, for results of type `O`.
-pub(super) trait OnCpu<O> {
+/// The element type of operand A.
+pub(super) trait OnCpu {
     /// Whether the CPU has code for every kernel.
     const EVERY: bool = false;
 }
 
-impl OnCpu<f16> for f16 {
+impl OnCpu for f16 {
     const EVERY: bool = cfg!(feature = "gemm-on-cpu");
 }
 
-impl OnCpu<i32> for i8 {
+impl OnCpu for i8 {
     const EVERY: bool = cfg!(feature = "gemm-on-cpu");
 }
 
-impl OnCpu<f32> for f16 {}
-impl<O> OnCpu<O> for bf16 {}
-impl<O> OnCpu<O> for tf32 {}
-impl<O> OnCpu<O> for f8e4m3 {}
-impl<O> OnCpu<O> for f8e5m2 {}
-impl<O> OnCpu<O> for u8 {}
-impl<O> OnCpu<O> for f64 {}
+impl OnCpu for bf16 {}
+impl OnCpu for tf32 {}
+impl OnCpu for f8e4m3 {}
+impl OnCpu for f8e5m2 {}
+impl OnCpu for u8 {}
+impl OnCpu for f64 {}
 
 /// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size.
-pub(super) const fn by_tma<T: OnCpu<O>, O>(rows: usize, columns: usize) -> bool {
+pub(super) const fn by_tma<T: OnCpu>(rows: usize, columns: usize) -> bool {
     T::EVERY || rows * columns == TILE
 }
 
 /// Whether the CPU has code for a kernel whose threads load tiles for a result of this size.
-pub(super) const fn by_threads<T: OnCpu<O>, O>(rows: usize, columns: usize) -> bool {
+pub(super) const fn by_threads<T: OnCpu>(rows: usize, columns: usize) -> bool {
     T::EVERY || rows == columns && rows >= ROWS_BY_THREADS
 }
