@@ -270,7 +270,7 @@ class Model:
         def factor(name):
             return numpy.where(getattr(plans, name), getattr(constant, name), 1)
 
-        for name in ("unaligned_a", "unaligned_b", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
+        for name in ("unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
             step = step * factor(name)
         step = step * constant.copied_by_words ** plans.copied_by_words
 

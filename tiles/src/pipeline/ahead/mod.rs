@@ -8,9 +8,9 @@
 //!
 //! * wait until the step's stage is filled;
 //! * a barrier, behind which all threads see the stage, and have read the stages before it;
-//! * the copies of a later step, to a stage that everybody has read, unless warpgroups multiply;
+//! * the copies of a later step, to a stage that everybody has read, unless warpgroups could multiply its tiles;
 //! * the step itself, whose multiplications by warpgroups are only started;
-//! * where warpgroups multiply, the copies of a later step, and a wait for the multiplications of the step before.
+//! * where warpgroups could multiply, the copies of a later step, and a wait for the multiplications of the step before.
 
 mod tiles;
 
