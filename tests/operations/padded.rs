@@ -109,6 +109,8 @@ fn products_of_padded_rows() {
     check(padded_rows_nn::<bf16, f32, bf16, 208, 128, 64>(), nn);
     check(padded_rows_nn::<f16, f32, f32, 224, 128, 64>(), nn);
     check(padded_rows_nn::<f16, f32, f16, 240, 128, 64>(), nn);
+    // One panel for each of two blocks of columns.
+    check(padded_rows_nn::<bf16, f32, bf16, 64, 256, 64>(), nn);
 }
 
 #[test]

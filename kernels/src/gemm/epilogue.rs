@@ -26,35 +26,33 @@ pub enum Activation {
 
 /// Types of accumulators: `f32`, `f64` and `i32`.
 pub trait Sum: Number {
-    /// Applies the activation with this number to each element and converts the result. Types without activations only convert.
+    /// Applies the activation with this number to each element, precisely enough for results of type `O`. Types without activations leave
+    /// the elements as they are.
     #[doc(hidden)]
-    fn activated<O: Element, S: Shape, L: Layout>(tile: Tile<Self, S, L>, activation: u32) -> Tile<O, S, L>
-    where
-        Self: Cast<O>;
+    fn activated<O: Element, S: Shape, L: Layout>(
+        tile: Tile<Self, S, L>,
+        activation: u32,
+    ) -> Tile<Self, S, L>;
 }
 
 impl Sum for f32 {
-    // Each branch converts. If the branches met before the conversion, the tile would take full width, and registers are short.
     #[inline(always)]
-    fn activated<O: Element, S: Shape, L: Layout>(tile: Tile<Self, S, L>, activation: u32) -> Tile<O, S, L>
-    where
-        Self: Cast<O>,
-    {
+    fn activated<O: Element, S: Shape, L: Layout>(
+        tile: Tile<Self, S, L>,
+        activation: u32,
+    ) -> Tile<Self, S, L> {
+        // Rounding to 16 bits adds as large an error as the hardware's hyperbolic tangent.
+        let is_half = const { size_of::<O::Bits>() <= 2 };
         if activation == Activation::None as u32 {
-            tile.cast::<O>()
+            tile
         } else if activation == Activation::Relu as u32 {
-            tile.map(|x| if x < 0.0 { 0.0 } else { x }.cast())
+            tile.map(|x| if x < 0.0 { 0.0 } else { x })
         } else if activation == Activation::Gelu as u32 {
-            // Rounding to 16 bits adds as large an error as the hardware's hyperbolic tangent.
-            if const { size_of::<O::Bits>() <= 2 } {
-                tile.map_by_turns(|x| x.gelu_tanh_approximate().cast())
-            } else {
-                tile.map_by_turns(|x| gelu(x).cast())
-            }
-        } else if const { size_of::<O::Bits>() <= 2 } {
-            tile.map_by_turns(|x| x.silu_approximate().cast())
+            if is_half { tile.map_by_turns(|x| x.gelu_tanh_approximate()) } else { tile.map_by_turns(gelu) }
+        } else if is_half {
+            tile.map_by_turns(|x| x.silu_approximate())
         } else {
-            tile.map_by_turns(|x| times_sigmoid(x, x).cast())
+            tile.map_by_turns(|x| times_sigmoid(x, x))
         }
     }
 }
@@ -79,14 +77,8 @@ macro_rules! without_activations {
     ($($type:ident)*) => { $(
         impl Sum for $type {
             #[inline(always)]
-            fn activated<O: Element, S: Shape, L: Layout>(
-                tile: Tile<Self, S, L>,
-                _activation: u32,
-            ) -> Tile<O, S, L>
-            where
-                Self: Cast<O>,
-            {
-                tile.cast()
+            fn activated<O: Element, S: Shape, L: Layout>(tile: Tile<Self, S, L>, _: u32) -> Tile<Self, S, L> {
+                tile
             }
         }
     )* };
@@ -157,7 +149,7 @@ pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimen
     if bias.extent(0) != 0 {
         acc = tile.add_row(cx, acc, bias);
     }
-    C::activated(acc, activation)
+    C::activated::<O, _, _>(acc, activation).cast()
 }
 
 /// The epilogue of kernels that store through a view: `activation(alpha acc + beta c + bias)`.
@@ -186,7 +178,7 @@ macro_rules! finish_view {
         if $has_bias {
             acc += $bias.cast::<C>();
         }
-        let result: Tile<O, _, _> = C::activated(acc, activation);
+        let result: Tile<O, _, _> = C::activated::<O, _, _>(acc, activation).cast();
         result
     }};
 }

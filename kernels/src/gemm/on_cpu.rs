@@ -1,19 +1,21 @@
 //! Which kernels the CPU has code for.
 //!
 //! On the CPU a product is the same in tiles of any shape. So one shape for each storage of the operands has code there: the code of a
-//! kernel takes half a second to compile, and there are hundreds. With the feature `gemm-on-cpu` all kernels for `f16` and `i8` have code for the CPU, by
-//! which the library tests the bodies that all types have in common.
+//! kernel takes half a second to compile, and there are hundreds. With the feature `gemm-on-cpu` kernels for `f16` and `i8` have code for the CPU, by
+//! which the library tests the bodies that all types have in common: of those that TMA feeds the largest, and all that read K-major operands.
 
 use cuda_tiles::element::{bf16, f8e4m3, f8e5m2, f16, tf32};
 
 /// The elements of a tile of the kernels that TMA feeds: 128 x 128, or 256 x 64.
 const TILE: usize = 128 * 128;
+/// The elements of a tile of 128 x 256.
+const LARGEST_TILE: usize = 2 * TILE;
 /// Square tiles that threads load have so many rows, or more.
 const ROWS_BY_THREADS: usize = 32;
 
 /// The element type of operand A.
 pub(super) trait OnCpu {
-    /// Whether the CPU has code for every kernel.
+    /// Whether the CPU has code for tiles of every shape.
     const EVERY: bool = false;
 }
 
@@ -32,9 +34,9 @@ impl OnCpu for f8e5m2 {}
 impl OnCpu for u8 {}
 impl OnCpu for f64 {}
 
-/// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size.
-pub(super) const fn by_tma<T: OnCpu>(rows: usize, columns: usize) -> bool {
-    T::EVERY || rows * columns == TILE
+/// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size, of operands that both are K-major or not.
+pub(super) const fn by_tma<T: OnCpu>(rows: usize, columns: usize, is_k_major: bool) -> bool {
+    T::EVERY && (is_k_major || rows * columns == LARGEST_TILE) || rows * columns == TILE
 }
 
 /// Whether the CPU has code for a kernel whose threads load tiles for a result of this size.

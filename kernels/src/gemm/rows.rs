@@ -16,7 +16,8 @@ use super::body::{GROUP, GemmConfig, Transposed, gemm_body};
 use super::epilogue::{Scales, Sum, finish};
 use super::scheduler::TileRange;
 
-/// The stages of tiles of up to 160 x 256. Their epilogue buffers have panels of 32 rows, since four stages leave no room for larger ones.
+/// The stages of tiles of up to 160 x 256. Their epilogue buffers have panels of 32 rows, since four stages leave no room for larger ones. Threads store
+/// these.
 ///
 /// *Measured:* with three stages a k step of 160 x 256 takes 1.04 us in place of 0.85, where rows begin beside 128 bytes.
 const WIDE_STAGES: usize = 4;

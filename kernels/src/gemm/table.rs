@@ -127,6 +127,8 @@ macro_rules! lists_of_tf32 {
         lists_of_f8! { $call $($lists)*
             [tf32 tf32 f32 f32 split_k]
             nt 128 256 32 false, cluster_nt 128 256 32 false, nt 128 128 32 false, swap_ab_nn 256 128 32 false, swap_ab_nn 128 128 32 false,
+            swap_ab_nn 144 128 32 false, swap_ab_nn 176 128 32 false, swap_ab_nn 208 128 32 false,
+            rows_nt 144 128 32 false, rows_nt 176 128 32 false, rows_nt 208 128 32 false,
             tt 128 256 32 false, tt 128 128 32 false,
             narrow_nt 16 64 32 false, narrow_nt 64 64 32 false, narrow_nn 16 64 32 false, narrow_nn 64 64 32 false,
             nt 128 64 32 false, deep_nt 64 128 32 false,
@@ -373,7 +375,7 @@ macro_rules! instances {
         instances!(wide_cluster_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
     (swap_ab_nn $then:tt [$($done:tt)*] ($($types:tt)*); swap_ab_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(swap_ab_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+        instances!(swap_ab_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
     };
     ($kernel:ident $then:tt $done:tt $types:tt; $other:ident $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!($kernel $then $done $types; $($rest)*);
@@ -382,6 +384,16 @@ macro_rules! instances {
     ($kernel:ident $then:tt [] $types:tt;) => {};
     ($kernel:ident ($then:ident! $($arguments:tt)*) [$($done:tt)*] $types:tt;) => {
         $then! { $($arguments)* instances($($done)*) }
+    };
+}
+
+/// Whether there is a word.
+macro_rules! is_set {
+    () => {
+        false
+    };
+    ($word:ident) => {
+        true
     };
 }
 
@@ -430,7 +442,7 @@ macro_rules! swapped_kernel {
         /// # On a GPU
         ///
         /// The kernel is persistent: launch one block for each multiprocessor. It supports programmatic dependent launch (PDL).
-        #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T>(M, N), instances $instances)]
+        #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T>(M, N, !is_set!($($transposed_b)?)), instances $instances)]
         pub fn $name<
             B: Block,
             T: KLoopElement<U, Accumulator = C>,

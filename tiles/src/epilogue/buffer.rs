@@ -1,33 +1,39 @@
 //! The epilogue buffer: panels of a tile on their way through shared memory to global memory, by TMA.
 
-use crate::arch::matrix::{WARPGROUPS, store_matrices_4, store_matrices_4_transposed};
+use crate::arch::matrix::WARPGROUPS;
 use crate::arch::threads::{self, Address};
 use crate::arch::{barriers, bulk, execution};
 use crate::element::Element;
-use crate::element::packed::packed_pair;
+use crate::epilogue::panel::{BOX_ROWS, Elements, MATRIX_ROWS, Panel};
 use crate::epilogue::ragged::{ROWS as ROWS_OF_WARP, RaggedRows};
 use crate::epilogue::tile::StoreTile;
 use crate::layout::{Accumulators, Block, Layout, WARPGROUP};
 use crate::memory::shared::SharedMemory;
 use crate::memory::shared_tile::{CHUNK_BYTES, Geometry};
 use crate::memory::tensor_map::TmaStore;
-use crate::registers::{PowerOfTwo, Registers};
+use crate::registers::PowerOfTwo;
 use crate::shape::Dimension;
-use crate::simt::shared::{load_element, store_element};
+use crate::simt::shared::load_element;
 use crate::tile::Tile;
 use crate::view::transfer;
 use core::marker::PhantomData;
 
-/// Rows that a warpgroup stores at once.
-const BOX_ROWS: usize = 64;
-/// Rows of transposed accumulators that `stmatrix` stores at once.
-const MATRIX_ROWS: usize = 16;
 /// Bytes of a row of a buffer.
 const ROW_BYTES: usize = 128;
 /// Buffers of each warpgroup: one is filled while TMA reads the other.
 const BUFFERS: usize = 2;
 /// The first of the block's named barriers that warpgroups use among themselves.
 const FIRST_BARRIER: u32 = 2;
+
+/// Waits until all threads of the warpgroup of this number are here.
+///
+/// # Safety
+/// All threads of the warpgroup execute this same call.
+#[inline(always)]
+pub(super) unsafe fn wait_for_warpgroup(group: u32) {
+    // SAFETY: the warpgroup's barrier, at which all its threads arrive.
+    unsafe { execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32) }
+}
 
 /// The epilogue buffers through which the warpgroups of a block store tiles: for each of its `WARPGROUPS` warpgroups two panels of `PANEL_ROWS` rows
 /// of 128 bytes, 16 KiB.
@@ -92,51 +98,6 @@ impl<const WARPGROUPS: usize, const PANEL_ROWS: usize> EpilogueBuffer<WARPGROUPS
     }
 }
 
-/// A panel of a tile on its way to the matrix: up to 64 rows that a warpgroup stores at once, as one of its threads sees them.
-#[derive(Clone, Copy)]
-struct Panel<'g> {
-    /// The geometry of the panel in the buffer.
-    geometry: &'g Geometry,
-    rows: usize,
-    columns: usize,
-    /// Whether the registers hold its transpose.
-    is_transposed: bool,
-    buffer: Address,
-    /// Whether it is the first panel of its rows.
-    is_first: bool,
-    /// The panel's first column and row in the matrix.
-    x: u32,
-    y: u32,
-    /// The warpgroup, and the thread of the block.
-    group: u32,
-    thread: usize,
-}
-
-impl Panel<'_> {
-    /// The most rows that a warp of the warpgroup stores by threads: 16, or a quarter of a small panel's.
-    #[inline(always)]
-    const fn rows_of_warp(&self) -> usize {
-        if self.rows > 2 * ROWS_OF_WARP { ROWS_OF_WARP } else { self.rows / 4 }
-    }
-
-    /// The warp of the warpgroup, which holds 16 of the rows, or 16 columns of a transposed panel.
-    #[inline(always)]
-    fn warp(&self) -> usize {
-        self.thread / 32 % 4
-    }
-
-    #[inline(always)]
-    fn lane(&self) -> usize {
-        self.thread % 32
-    }
-
-    /// The row of the matrix behind the panel, if the rows of the tile end at `end`.
-    #[inline(always)]
-    fn end_of_rows(&self, end: u32) -> u32 {
-        if self.rows < BOX_ROWS { end.min(self.y + self.rows as u32) } else { end }
-    }
-}
-
 impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// Whether tiles of this shape can go through a buffer, in a block of so many warpgroups.
     pub(super) const fn through_buffer(warpgroups: usize) -> bool {
@@ -168,14 +129,13 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             let columns = TmaStore::<T, (M, N)>::BOX.columns as usize;
             [Self::COLUMNS / columns, <N::Count as PowerOfTwo>::COUNT / columns]
         };
-        // Panel after panel: the registers of each lie behind those of the one before.
-        <Accumulators<B> as Layout>::Registers::<(M, N)>::unroll(0, columns / 2, &mut |register| {
+        let elements = Elements::new(tile.registers());
+        // The panel whose registers begin here. The registers of each lie behind those of the one before.
+        let panel = |register: usize| {
             let number = register / (columns / 2);
             let (row_block, panel) = (number / padded, number % padded);
-            if panel >= panels {
-                return;
-            }
-            let panel = Panel {
+            (panel < panels && register < elements.count()).then(|| Panel {
+                register,
                 geometry: &geometry,
                 rows: BOX_ROWS,
                 columns,
@@ -186,10 +146,22 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 y: row + (row_block * BOX_ROWS * in_a_block) as u32,
                 group,
                 thread,
-            };
-            // SAFETY: all threads of the warpgroup run this alike. The buffer is the warpgroup's, and consecutive panels of a row of panels
-            // use different ones.
-            unsafe { self.store_panel(panel, tile.registers(), register, tma_columns) }
+            })
+        };
+        // Places of elements that are not packed are many, and take registers.
+        if const { size_of::<T::Bits>() == 2 } && column + Self::COLUMNS as u32 <= tma_columns {
+            <Accumulators<B> as Layout>::Registers::<(M, N)>::unroll(0, columns, &mut |register| {
+                // SAFETY: all threads of the warpgroup run this alike. The buffers are the warpgroup's, and neighbours use different ones.
+                unsafe { self.store_by_tma([panel(register), panel(register + columns / 2)], &elements) }
+            });
+            return;
+        }
+        <Accumulators<B> as Layout>::Registers::<(M, N)>::unroll(0, columns / 2, &mut |register| {
+            if let Some(panel) = panel(register) {
+                // SAFETY: all threads of the warpgroup run this alike. The buffer is the warpgroup's, and consecutive panels of a row of panels
+                // use different ones.
+                unsafe { self.store_panel(panel, &elements, tma_columns) }
+            }
         });
     }
 
@@ -221,29 +193,45 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         let tma_columns = execution::rematerialise(self.tma_columns());
         // A thread has two rows of every 8, for each of two columns.
         let padded = const { <M::Count as PowerOfTwo>::COUNT };
-        L::Registers::<(M, N)>::unroll(0, PANEL_ROWS / 2, &mut |register| {
+        let elements = Elements::new(tile.registers());
+        let panel = |register: usize| {
+            let number = register / (PANEL_ROWS / 2);
             let (block, first) = (2 * register / padded, 2 * register % padded);
-            if first >= Self::ROWS {
-                return;
-            }
-            let panel = Panel {
+            (first < Self::ROWS && register < elements.count()).then(|| Panel {
+                register,
                 geometry: &geometry,
                 rows: PANEL_ROWS.min(Self::ROWS - first),
                 columns: BOX_ROWS,
                 is_transposed: true,
-                buffer: threads::offset(own, first / PANEL_ROWS % BUFFERS * PANEL_ROWS * ROW_BYTES),
+                buffer: threads::offset(own, number % BUFFERS * PANEL_ROWS * ROW_BYTES),
                 is_first: first == 0,
                 x: column + (block * BOX_ROWS * in_a_block) as u32,
                 y: row + first as u32,
                 group,
                 thread,
-            };
-            // SAFETY: all threads of the warpgroup run this alike. The buffer is the warpgroup's, and consecutive panels use different ones.
-            unsafe { self.store_panel(panel, tile.registers(), register, tma_columns) }
+            })
+        };
+        let is_whole = (j + 1) * Self::COLUMNS as u32 <= tma_columns;
+        if is_whole && const { PANEL_ROWS < BOX_ROWS } {
+            // SAFETY: as below. The panels are those of this buffer.
+            return unsafe { self.store_small_panels(panel, PANEL_ROWS / 2, &elements) };
+        }
+        if is_whole {
+            L::Registers::<(M, N)>::unroll(0, PANEL_ROWS, &mut |register| {
+                // SAFETY: all threads of the warpgroup run this alike. The buffers are the warpgroup's, and neighbours use different ones.
+                unsafe { self.store_by_tma([panel(register), panel(register + PANEL_ROWS / 2)], &elements) }
+            });
+            return;
+        }
+        L::Registers::<(M, N)>::unroll(0, PANEL_ROWS / 2, &mut |register| {
+            if let Some(panel) = panel(register) {
+                // SAFETY: all threads of the warpgroup run this alike. The buffer is the warpgroup's, and consecutive panels use different ones.
+                unsafe { self.store_panel(panel, &elements, tma_columns) }
+            }
         });
     }
 
-    /// Stores a panel whose registers begin at `first`; TMA stores the matrix's first `tma_columns` columns.
+    /// Stores a panel; TMA stores the matrix's first `tma_columns` columns.
     ///
     /// # Safety
     /// All threads of the warpgroup execute this same call. The buffer belongs to the warpgroup. It differs from the buffer of the panel
@@ -252,11 +240,10 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     unsafe fn store_panel<C: PowerOfTwo>(
         &self,
         panel: Panel<'_>,
-        registers: &Registers<T, C>,
-        first: usize,
+        elements: &Elements<'_, T, C>,
         tma_columns: u32,
     ) {
-        let Panel { columns, buffer, is_first, x, y, group, .. } = panel;
+        let Panel { columns, is_first, x, group, .. } = panel;
         let issues = panel.thread.is_multiple_of(WARPGROUP);
         // A panel that begins behind TMA's columns has none of them.
         let by_tma = x < tma_columns;
@@ -273,22 +260,14 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                     bulk::wait_for_reads::<0>();
                 }
             }
-            execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
-            Self::write_panel(panel, registers, first);
+            wait_for_warpgroup(group);
+            panel.write(elements);
             if by_tma {
                 barriers::fence_proxy_async();
             }
-            execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32);
+            wait_for_warpgroup(group);
             if by_tma && issues {
-                let map = self.operand.matrix.map.cast();
-                bulk::store(map, buffer, [x, y, self.index[0]]);
-                // A loop over all boxes, also over a single one, cost registers.
-                let mut row = const { TmaStore::<T, (M, N)>::BOX.rows as usize };
-                while row < panel.rows {
-                    let source = threads::offset(buffer, row * panel.geometry.panel_bytes);
-                    bulk::store(map, source, [x, y + row as u32, self.index[0]]);
-                    row += const { TmaStore::<T, (M, N)>::BOX.rows as usize };
-                }
+                self.issue_boxes(panel);
                 bulk::commit_stores();
             }
             // Threads store the rest: the whole panel or, in one of a row's panels, the columns of its last chunk.
@@ -298,69 +277,6 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             } else if first < columns as u32 && tma_columns < self.operand.matrix.layout.columns {
                 self.copy_columns(panel, first);
             }
-        }
-    }
-
-    /// Writes this warp's 16 rows of a panel, or 16 columns of a transposed one, whose registers begin at `first`, to its buffer.
-    ///
-    /// # Safety
-    /// The buffer has room for the panel, and no other thread accesses these rows or columns.
-    #[inline(always)]
-    unsafe fn write_panel<C: PowerOfTwo>(panel: Panel<'_>, registers: &Registers<T, C>, first: usize) {
-        let Panel { geometry, columns, buffer, .. } = panel;
-        let (warp, lane) = (panel.warp(), panel.lane());
-        let size = const { size_of::<T::Bits>() };
-        // SAFETY: elements of two bytes, as asked before each call.
-        let word = |i: usize| unsafe { packed_pair(registers.get(i), registers.get(i + 1)) };
-        if panel.is_transposed {
-            let mut sixteen = 0;
-            while sixteen < panel.rows / MATRIX_ROWS {
-                let at = first + sixteen * 8;
-                let row = 16 * sixteen + lane / 16 * 8 + lane % 8;
-                let place = geometry.offset(row, (2 * warp + lane / 8 % 2) * CHUNK_BYTES);
-                // SAFETY: the same contract; elements of transposed panels have two bytes.
-                unsafe {
-                    store_matrices_4_transposed(
-                        threads::word(threads::offset(buffer, place)),
-                        [0, 2, 4, 6].map(|k| word(at + k)),
-                    )
-                };
-                sixteen += 1;
-            }
-            return;
-        }
-        if size == 2 && columns >= 16 {
-            let mut sixteen = 0;
-            while sixteen < columns / 16 {
-                let at = first + sixteen * 8;
-                let place = geometry.offset(16 * warp + lane % 16, (2 * sixteen + lane / 16) * CHUNK_BYTES);
-                // SAFETY: the same contract.
-                unsafe {
-                    store_matrices_4(
-                        threads::word(threads::offset(buffer, place)),
-                        [0, 2, 4, 6].map(|k| word(at + k)),
-                    )
-                };
-                sixteen += 1;
-            }
-            return;
-        }
-        let mut eight = 0;
-        while eight < columns / 8 {
-            let mut half = 0;
-            while half < 2 {
-                let (row, column) = (16 * warp + 8 * half + lane / 4, 8 * eight + lane % 4 * 2);
-                let at = first + 4 * eight + 2 * half;
-                let mut k = 0;
-                while k < 2 {
-                    let place = threads::offset(buffer, geometry.offset(row, (column + k) * size));
-                    // SAFETY: the same contract.
-                    unsafe { store_element(place, registers.get(at + k)) };
-                    k += 1;
-                }
-                half += 1;
-            }
-            eight += 1;
         }
     }
 

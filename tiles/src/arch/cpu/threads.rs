@@ -115,6 +115,7 @@ access! {
     load_2 store_2 u16;
     load_4 store_4 u32;
     load_8 store_8 u64;
+    load_16 store_16 [u32; 4];
 }
 
 macro_rules! atomics {

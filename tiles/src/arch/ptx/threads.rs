@@ -149,6 +149,21 @@ access!(load_2, store_2, u16, u16, "16", reg16);
 access!(load_4, store_4, u32, u32, "32", reg32);
 access!(load_8, store_8, u64, u64, "64", reg64);
 
+/// `ld.shared.v4.b32`.
+///
+/// # Safety
+/// `address` lies in shared memory of this block, at a multiple of 16 bytes, with no concurrent store.
+#[inline(always)]
+pub unsafe fn load_16(address: Address) -> [u32; 4] {
+    let (a, b, c, d);
+    // SAFETY: the caller vouches for the address. Not `pure`: the contents change between barriers.
+    unsafe {
+        asm!("ld.shared.v4.b32 {{{0}, {1}, {2}, {3}}}, [{4}];", out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
+            in(reg32) address, options(readonly, nostack))
+    }
+    [a, b, c, d]
+}
+
 macro_rules! atomics {
     ($($name:ident $type:ty, $operation:literal, $class:ident;)*) => { $(
         #[doc = concat!("`atom.shared.", $operation, "`: gives the old value (PTX ISA, \"atom\").")]
