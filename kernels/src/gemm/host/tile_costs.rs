@@ -61,7 +61,7 @@ pub(super) fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 4, (256, 128)) => (0.555, 3.91),
         (Loads::Tma, 4, (208, 128)) => (0.455, 4.0),
         (Loads::Tma, 4, (176, 128)) => (0.386, 3.91),
-        (Loads::Tma, 4, (144, 128)) => (0.318, 3.48),
+        (Loads::Tma, 4, (144, 128)) => (0.32, 3.48),
         (Loads::Tma, 4, (128, 128)) => (0.28, 2.55),
         (Loads::Tma, 4, (128, 64)) => (0.211, 1.45),
         (Loads::Tma, 4, (64, 128)) => (0.166, 1.92),
