@@ -26,23 +26,24 @@ pub enum Activation {
 
 /// Types of accumulators: `f32`, `f64` and `i32`.
 pub trait Sum: Number {
-    /// Applies the activation with this number to each element, precisely enough for results of type `O`. Types without activations leave
-    /// the elements as they are.
+    /// Applies the activation with this number to each element, precisely enough for results of 16 bits if it `is_half`. Types without
+    /// activations leave the elements as they are.
     #[doc(hidden)]
-    fn activated<O: Element, S: Shape, L: Layout>(
+    fn activated<S: Shape, L: Layout>(
         tile: Tile<Self, S, L>,
         activation: u32,
+        is_half: bool,
     ) -> Tile<Self, S, L>;
 }
 
 impl Sum for f32 {
     #[inline(always)]
-    fn activated<O: Element, S: Shape, L: Layout>(
+    fn activated<S: Shape, L: Layout>(
         tile: Tile<Self, S, L>,
         activation: u32,
+        is_half: bool,
     ) -> Tile<Self, S, L> {
         // Rounding to 16 bits adds as large an error as the hardware's hyperbolic tangent.
-        let is_half = const { size_of::<O::Bits>() <= 2 };
         if activation == Activation::None as u32 {
             tile
         } else if activation == Activation::Relu as u32 {
@@ -77,7 +78,7 @@ macro_rules! without_activations {
     ($($type:ident)*) => { $(
         impl Sum for $type {
             #[inline(always)]
-            fn activated<O: Element, S: Shape, L: Layout>(tile: Tile<Self, S, L>, _: u32) -> Tile<Self, S, L> {
+            fn activated<S: Shape, L: Layout>(tile: Tile<Self, S, L>, _: u32, _: bool) -> Tile<Self, S, L> {
                 tile
             }
         }
@@ -149,7 +150,7 @@ pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimen
     if bias.extent(0) != 0 {
         acc = tile.add_row(cx, acc, bias);
     }
-    C::activated::<O, _, _>(acc, activation).cast()
+    C::activated(acc, activation, const { size_of::<O::Bits>() <= 2 }).cast()
 }
 
 /// The epilogue of kernels that store through a view: `activation(alpha acc + beta c + bias)`.
@@ -178,7 +179,7 @@ macro_rules! finish_view {
         if $has_bias {
             acc += $bias.cast::<C>();
         }
-        let result: Tile<O, _, _> = C::activated::<O, _, _>(acc, activation).cast();
+        let result: Tile<O, _, _> = C::activated(acc, activation, const { size_of::<O::Bits>() <= 2 }).cast();
         result
     }};
 }
