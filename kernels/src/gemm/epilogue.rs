@@ -43,12 +43,12 @@ impl Sum for f32 {
         activation: u32,
         is_half: bool,
     ) -> Tile<Self, S, L> {
-        // Rounding to 16 bits adds as large an error as the hardware's hyperbolic tangent.
         if activation == Activation::None as u32 {
             tile
         } else if activation == Activation::Relu as u32 {
             tile.map(|x| if x < 0.0 { 0.0 } else { x })
         } else if activation == Activation::Gelu as u32 {
+            // Rounding to 16 bits adds as large an error as the hardware's hyperbolic tangent.
             if is_half { tile.map_by_turns(|x| x.gelu_tanh_approximate()) } else { tile.map_by_turns(gelu) }
         } else if is_half {
             tile.map_by_turns(|x| x.silu_approximate())

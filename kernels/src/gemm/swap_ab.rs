@@ -14,7 +14,7 @@ use super::body::{GemmConfig, Transposed, gemm_body};
 use super::epilogue::{Scales, Sum, finish};
 use super::scheduler::TileRange;
 
-/// Rows of tiles in a group of the tile order. The tiles have twice the rows of other kernels' tiles.
+/// Rows of tiles in a group of the tile order. The largest tiles have twice the rows of other kernels' tiles, and all have the same group.
 ///
 /// *Measured:* groups of 6 take 0.3 % less time at 8192^3 and 1.2 % less at 2048^3 than groups of 8, and 0.3 % less than groups of 4.
 pub(super) const GROUP: u32 = 6;

@@ -16,7 +16,7 @@ use core::marker::PhantomData;
 /// Bytes of a word.
 const WORD: u32 = 4;
 /// Lanes of a warp.
-const LANES: usize = 32;
+pub(super) const LANES: usize = 32;
 /// The most rows of a panel that a warp stores.
 pub(super) const ROWS: usize = 16;
 /// The most steps whose words are loaded before the first word is stored, to hide the latency of loads.

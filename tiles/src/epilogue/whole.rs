@@ -8,6 +8,7 @@ use crate::arch::{barriers, bulk, execution, global};
 use crate::element::Element;
 use crate::epilogue::buffer::wait_for_warpgroup;
 use crate::epilogue::panel::{Elements, Panel};
+use crate::epilogue::ragged::LANES;
 use crate::epilogue::tile::StoreTile;
 use crate::layout::WARPGROUP;
 use crate::memory::shared_tile::CHUNK_BYTES;
@@ -17,8 +18,6 @@ use crate::shape::Dimension;
 
 /// The most chunks of 16 bytes that a thread has of a small panel: a warp has up to 8 rows of 128 bytes.
 const MOST_CHUNKS: usize = 2;
-/// Lanes of a warp.
-const LANES: usize = 32;
 
 impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// Stores up to two panels by TMA, each through a buffer of its own.
