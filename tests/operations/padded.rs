@@ -111,6 +111,8 @@ fn products_of_padded_rows() {
     check(padded_rows_nn::<f16, f32, f16, 240, 128, 64>(), nn);
     // One panel for each of two blocks of columns.
     check(padded_rows_nn::<bf16, f32, bf16, 64, 256, 64>(), nn);
+    // 32-bit elements: two panels for each warpgroup, at power-of-two sizes as well.
+    check(padded_rows_nn::<tf32, f32, f32, 256, 128, 32>(), nn);
 }
 
 #[test]

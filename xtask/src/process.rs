@@ -27,7 +27,7 @@ pub(crate) fn messages(command: &mut Command) -> Result<String> {
     Err(failed(command_line(command), output.status))
 }
 
-/// Programs that run one after the other, beside other programs. What they print is kept until the last has ended.
+/// Programs that run one after the other, beside other programs, whose processors they leave to those. What they print is kept until the last has ended.
 pub(crate) struct Beside {
     running: JoinHandle<Vec<(String, Result<Output>)>>,
 }
@@ -36,8 +36,11 @@ impl Beside {
     /// Starts the first, and goes on to the last whether or not one fails.
     pub(crate) fn start(commands: impl IntoIterator<Item = Command>) -> Self {
         let mut commands: Vec<_> = commands.into_iter().collect();
-        for command in &commands {
+        for command in &mut commands {
             eprintln!("$ {} &", command_line(command));
+            if cfg!(unix) {
+                *command = behind_others(command);
+            }
         }
         let run = |command: &mut Command| {
             let output =
@@ -63,6 +66,22 @@ impl Beside {
         }
         result
     }
+}
+
+/// The command with a lower priority: `nice` starts it (POSIX, "nice").
+fn behind_others(command: &Command) -> Command {
+    let mut nice = Command::new("nice");
+    nice.args(["-n", "10"]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => nice.env(name, value),
+            None => nice.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        nice.current_dir(folder);
+    }
+    nice
 }
 
 fn failed(command: String, status: ExitStatus) -> Error {
@@ -145,6 +164,20 @@ mod tests {
         assert_eq!(steps.finish().unwrap_err().to_string(), "1 of 2 steps failed");
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_program_behind_others_is_the_same_program() {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "echo $GIVEN$HOME; pwd; nice"])
+            .env("GIVEN", "given")
+            .env_remove("HOME")
+            .current_dir("/");
+        let printed = output(&mut behind_others(&command)).unwrap();
+        let own = output(&mut Command::new("nice")).unwrap().trim().parse::<i32>().unwrap();
+        assert_eq!(printed, format!("given\n/\n{}\n", (own + 10).min(19)));
+    }
+
     #[test]
     fn a_program_beside_others_tells_its_end() {
         let shell = |script: &str| {
@@ -154,6 +187,6 @@ mod tests {
         };
         assert!(matches!(Beside::start([shell("true"), shell("true")]).finish(), Ok(Outcome::Done)));
         let failed = Beside::start([shell("exit 3"), shell("true")]).finish().err().unwrap().to_string();
-        assert!(failed.starts_with("`sh -c 'exit 3'` failed"), "{failed}");
+        assert!(failed.contains("sh -c 'exit 3'` failed"), "{failed}");
     }
 }

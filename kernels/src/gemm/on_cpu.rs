@@ -1,7 +1,7 @@
 //! Which kernels the CPU has code for.
 //!
 //! On the CPU a product is the same in tiles of any shape. So one shape for each storage of the operands has code there: the code of a
-//! kernel takes half a second to compile, and there are hundreds. With the feature `gemm-on-cpu` kernels for `f16` and `i8` have code for the CPU, by
+//! kernel takes half a second to compile, and there are hundreds. With the feature `gemm-on-cpu` kernels from `f16` to `f16` and from `i8` to `i32` have code for the CPU, by
 //! which the library tests the bodies that all types have in common: of those that TMA feeds the largest, and all that read K-major operands.
 
 use cuda_tiles::element::{bf16, f8e4m3, f8e5m2, f16, tf32};
@@ -15,16 +15,16 @@ const ROWS_BY_THREADS: usize = 32;
 
 /// The element type of operand A.
 pub(super) trait OnCpu {
-    /// Whether the CPU has code for tiles of every shape.
-    const EVERY: bool = false;
+    /// The bytes of elements of results for which the CPU has code for tiles of every shape, if there are any.
+    const EVERY: Option<usize> = None;
 }
 
 impl OnCpu for f16 {
-    const EVERY: bool = cfg!(feature = "gemm-on-cpu");
+    const EVERY: Option<usize> = if cfg!(feature = "gemm-on-cpu") { Some(2) } else { None };
 }
 
 impl OnCpu for i8 {
-    const EVERY: bool = cfg!(feature = "gemm-on-cpu");
+    const EVERY: Option<usize> = if cfg!(feature = "gemm-on-cpu") { Some(4) } else { None };
 }
 
 impl OnCpu for bf16 {}
@@ -34,12 +34,17 @@ impl OnCpu for f8e5m2 {}
 impl OnCpu for u8 {}
 impl OnCpu for f64 {}
 
+/// Whether the CPU has code for tiles of every shape, of operands `T` and results `O`.
+const fn every<T: OnCpu, O>() -> bool {
+    matches!(T::EVERY, Some(bytes) if bytes == size_of::<O>())
+}
+
 /// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size, of operands that both are K-major or not.
-pub(super) const fn by_tma<T: OnCpu>(rows: usize, columns: usize, is_k_major: bool) -> bool {
-    T::EVERY && (is_k_major || rows * columns == LARGEST_TILE) || rows * columns == TILE
+pub(super) const fn by_tma<T: OnCpu, O>(rows: usize, columns: usize, is_k_major: bool) -> bool {
+    every::<T, O>() && (is_k_major || rows * columns == LARGEST_TILE) || rows * columns == TILE
 }
 
 /// Whether the CPU has code for a kernel whose threads load tiles for a result of this size.
-pub(super) const fn by_threads<T: OnCpu>(rows: usize, columns: usize) -> bool {
-    T::EVERY || rows == columns && rows >= ROWS_BY_THREADS
+pub(super) const fn by_threads<T: OnCpu, O>(rows: usize, columns: usize) -> bool {
+    every::<T, O>() || rows == columns && rows >= ROWS_BY_THREADS
 }

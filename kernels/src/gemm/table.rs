@@ -127,7 +127,7 @@ macro_rules! lists_of_tf32 {
         lists_of_f8! { $call $($lists)*
             [tf32 tf32 f32 f32 split_k]
             nt 128 256 32 false, cluster_nt 128 256 32 false, nt 128 128 32 false, swap_ab_nn 256 128 32 false, swap_ab_nn 128 128 32 false,
-            swap_ab_nn 144 128 32 false, swap_ab_nn 176 128 32 false, swap_ab_nn 208 128 32 false,
+            swap_ab_nn 176 128 32 false, swap_ab_nn 208 128 32 false,
             rows_nt 144 128 32 false, rows_nt 176 128 32 false, rows_nt 208 128 32 false,
             tt 128 256 32 false, tt 128 128 32 false,
             narrow_nt 16 64 32 false, narrow_nt 64 64 32 false, narrow_nn 16 64 32 false, narrow_nn 64 64 32 false,
@@ -442,7 +442,7 @@ macro_rules! swapped_kernel {
         /// # On a GPU
         ///
         /// The kernel is persistent: launch one block for each multiprocessor. It supports programmatic dependent launch (PDL).
-        #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T>(M, N, !is_set!($($transposed_b)?)), instances $instances)]
+        #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T, O>(M, N, !is_set!($($transposed_b)?)), instances $instances)]
         pub fn $name<
             B: Block,
             T: KLoopElement<U, Accumulator = C>,

@@ -154,7 +154,7 @@ padded_rows! {
     padded_rows_nn [256, 128, 2]: column [K, N].transposed, (
         <f16, f32, f16, 176, 128, 64> if warpgroups, <bf16, f32, bf16, 208, 128, 64> if warpgroups,
         <f16, f32, f32, 224, 128, 64> if warpgroups, <f16, f32, f16, 240, 128, 64> if warpgroups,
-        <bf16, f32, bf16, 64, 256, 64> if warpgroups
+        <bf16, f32, bf16, 64, 256, 64> if warpgroups, <tf32, f32, f32, 256, 128, 32> if warpgroups
     );
     /// Both operands are K-major; panels of 16 rows. Powers of two are stored by threads.
     padded_rows_of_panels [128, 32, 1 x 16]: row [N, K], (

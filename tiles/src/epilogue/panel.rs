@@ -59,6 +59,8 @@ pub(super) struct Panel<'g> {
     pub(super) columns: usize,
     /// Whether the registers hold its transpose.
     pub(super) is_transposed: bool,
+    /// Which half of the warpgroup has columns of a transposed panel of 32-bit elements.
+    pub(super) half: usize,
     pub(super) buffer: Address,
     /// Whether it is the first panel of its rows.
     pub(super) is_first: bool,
@@ -97,7 +99,7 @@ impl Panel<'_> {
     /// Writes this warp's 16 rows of the panel, or 16 columns of a transposed one, to its buffer.
     ///
     /// # Safety
-    /// The buffer has room for the panel, and no other thread accesses these rows or columns. Elements of transposed panels have two bytes.
+    /// The buffer has room for the panel, and no other thread accesses these rows or columns. Elements of transposed panels have two or four bytes.
     #[inline(always)]
     pub(super) unsafe fn write<T: Element, C: PowerOfTwo>(&self, elements: &Elements<'_, T, C>) {
         let &Self { register: first, geometry, columns, buffer, .. } = self;
@@ -105,6 +107,10 @@ impl Panel<'_> {
         let size = const { size_of::<T::Bits>() };
         // The words of registers `at` to `at + 7`.
         let words = |at: usize| [0, 2, 4, 6].map(|k| elements.words[(at + k) / 2]);
+        if self.is_transposed && size == 4 {
+            // SAFETY: the same contract.
+            return unsafe { self.write_transposed_words(elements) };
+        }
         if self.is_transposed {
             let mut sixteen = 0;
             while sixteen < self.rows / MATRIX_ROWS {
@@ -128,22 +134,72 @@ impl Panel<'_> {
             }
             return;
         }
+        // The places of later columns and rows differ from this one in bits of their own.
+        let place = geometry.offset(16 * warp + lane / 4, lane % 4 * 2 * size);
         let mut eight = 0;
         while eight < columns / 8 {
             let mut half = 0;
             while half < 2 {
-                let (row, column) = (16 * warp + 8 * half + lane / 4, 8 * eight + lane % 4 * 2);
-                let at = first + 4 * eight + 2 * half;
-                let mut k = 0;
-                while k < 2 {
-                    let place = threads::offset(buffer, geometry.offset(row, (column + k) * size));
-                    // SAFETY: the same contract.
-                    unsafe { store_element(place, elements.registers.get(at + k)) };
-                    k += 1;
-                }
+                let of_eight = threads::offset(buffer, place ^ geometry.offset(0, 8 * eight * size));
+                let at = threads::offset(of_eight, half * geometry.offset(8, 0));
+                let register = first + 4 * eight + 2 * half;
+                let [low, high] = [0, 1].map(|k| elements.registers.get(register + k));
+                // SAFETY: the same contract.
+                unsafe { store_pair(at, low, high) };
                 half += 1;
             }
             eight += 1;
+        }
+    }
+
+    /// Writes this warp's 16 columns of a transposed panel of 32-bit elements, if the panel has them: panels have 32 columns, those of two warps.
+    ///
+    /// A warp has eight neighbours in each of four rows, which lie in different banks.
+    ///
+    /// # Safety
+    /// As for [`write`](Self::write).
+    #[inline(always)]
+    unsafe fn write_transposed_words<T: Element, C: PowerOfTwo>(&self, elements: &Elements<'_, T, C>) {
+        let &Self { register: first, geometry, buffer, .. } = self;
+        let (warp, lane) = (self.warp(), self.lane());
+        if warp / 2 != self.half {
+            return;
+        }
+        // The places of later columns and rows differ from this one in bits of their own.
+        let place = geometry.offset(lane % 4 * 2, (16 * (warp % 2) + lane / 4) * 4);
+        let mut register = 0;
+        while register < self.rows / 2 {
+            let (eight, column, row) = (register / 4, register / 2 % 2 * 8, register % 2);
+            let at = threads::offset(buffer, place ^ geometry.offset(row, column * 4));
+            // SAFETY: the same contract.
+            unsafe {
+                store_element(
+                    threads::offset(at, geometry.offset(8 * eight, 0)),
+                    elements.registers.get(first + register),
+                )
+            };
+            register += 1;
+        }
+    }
+}
+
+/// Sets two neighbouring elements, which are not packed.
+///
+/// # Safety
+/// Memory for both lies at `address`, aligned for a pair, shared by the block, which no other thread accesses.
+#[inline(always)]
+unsafe fn store_pair<T: Element>(address: Address, low: T, high: T) {
+    // SAFETY: the same contract. Bits of elements are plain integers of their size.
+    unsafe {
+        if const { size_of::<T::Bits>() == 4 } {
+            let word = |element: T| {
+                let bits = element.to_bits();
+                core::ptr::from_ref(&bits).cast::<u32>().read()
+            };
+            threads::store_8(address, u64::from(word(low)) | u64::from(word(high)) << 32);
+        } else {
+            store_element(address, low);
+            store_element(threads::offset(address, size_of::<T::Bits>()), high);
         }
     }
 }

@@ -201,8 +201,8 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// Where the GPU has TMA and the rows of the matrix begin at multiples of 16 bytes, threads write the buffer by `stmatrix`,
     /// and `cp.async.bulk.tensor` copies it (PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor"). The
     /// tile is still on its way when this returns; the launch's end waits for it. So are tiles of [transposed
-    /// accumulators](Tile::transposed_accumulators), if elements have 16 bits, the rows are a multiple of 16, and each warpgroup has a multiple of 64 columns,
-    /// which are rows of accumulators.
+    /// accumulators](Tile::transposed_accumulators), if elements have 16 or 32 bits, the rows are a multiple of 16, and each warpgroup has a multiple of 64
+    /// columns, which are rows of accumulators; of 32-bit elements only if rows of the matrix end at multiples of 16 bytes, too, and panels have 64 rows.
     /// Other such tiles, tiles of other layouts with [`Padded`](crate::shape::Padded) rows, and all tiles on other targets are stored by threads
     /// without the buffer.
     #[inline(always)]
@@ -233,6 +233,15 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
                 )
             } {
                 return self.store_transposed_through_buffer(buffer, tile);
+            }
+            if const {
+                Self::transposed_words_through_buffer(
+                    <<L::Block as Block>::Threads as PowerOfTwo>::COUNT / WARPGROUP,
+                    PANEL_ROWS,
+                )
+            } && self.is_stored_by_tma(self.tma_columns())
+            {
+                return self.store_transposed_words(buffer, tile);
             }
             // Eight lanes hold neighbours in a row. A warp therefore stores whole sectors of 32-bit elements at once.
             return self.store_by_threads(tile);

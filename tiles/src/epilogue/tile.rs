@@ -41,6 +41,13 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         if self.operand.matrix.map.is_null() { 0 } else { columns - columns % const { Self::GRANULE as u32 } }
     }
 
+    /// Whether TMA stores all columns that the tile has inside the matrix, if it stores so many of the matrix's.
+    #[inline(always)]
+    pub(super) fn is_stored_by_tma(&self, tma_columns: u32) -> bool {
+        (self.index[2] + 1) * Self::COLUMNS as u32 <= tma_columns
+            || tma_columns == self.operand.matrix.layout.columns
+    }
+
     /// The first column of the matrix that is not the tile's own.
     #[inline(always)]
     pub(super) fn end_of_columns(&self) -> u32 {

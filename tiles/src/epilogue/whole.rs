@@ -1,4 +1,4 @@
-//! Stores of tiles of 16-bit elements whose columns all are TMA's: whole multiples of 16 bytes, inside the matrix.
+//! Stores of tiles whose columns all are TMA's: whole multiples of 16 bytes. TMA leaves out those outside the matrix.
 //!
 //! Most tiles are. They have a way of their own, without the code for ragged rows between two panels. *Measured* on an H200: what a tile of 128 x 256 takes
 //! besides its k steps is this way to memory. A third of it were misses of the instruction cache, as each panel jumped over such code.
@@ -24,19 +24,14 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ///
     /// # Safety
     /// All threads of the warpgroup execute this same call, and one thread issues all its stores by TMA. The buffers belong to the warpgroup.
-    /// The tile is this block's, and all columns of the panels are TMA's.
+    /// The tile is this block's, and all columns that the panels have inside the matrix are TMA's.
     #[inline(always)]
-    pub(super) unsafe fn store_by_tma<'g, C: PowerOfTwo>(
+    pub(super) unsafe fn store_by_tma<C: PowerOfTwo>(
         &self,
-        panels: [Option<Panel<'g>>; 2],
+        panels: [Option<Panel<'_>>; 2],
         elements: &Elements<'_, T, C>,
     ) {
-        // Places must not take registers from one pair to the next.
-        let anew = |panel: Panel<'g>| Panel {
-            thread: execution::rematerialise(panel.thread as u32) as usize,
-            ..panel
-        };
-        let [Some(first), second] = panels.map(|panel| panel.map(anew)) else { return };
+        let [Some(first), second] = panels else { return };
         let Panel { group, thread, .. } = first;
         let issues = thread.is_multiple_of(WARPGROUP);
         // SAFETY: all threads of the warpgroup run this alike. The buffers are written when all stores by TMA have read them, as the thread that
@@ -65,12 +60,12 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// Issues the stores of a panel by TMA, a box at a time.
     ///
     /// # Safety
-    /// One thread runs this, and commits the stores. All threads that wrote the panel have fenced it and waited for each other. All its columns are TMA's.
+    /// One thread runs this, and commits the stores. All threads that wrote the panel have fenced it and waited for each other. It has columns of TMA's.
     #[inline(always)]
     pub(super) unsafe fn issue_boxes(&self, panel: Panel<'_>) {
         let map = self.operand.matrix.map.cast();
         let Panel { buffer, x, y, .. } = panel;
-        // SAFETY: the caller vouches for the panel. TMA leaves out rows outside the matrix.
+        // SAFETY: the caller vouches for the panel. TMA leaves out rows and columns outside the tensor map's matrix.
         unsafe { bulk::store(map, buffer, [x, y, self.index[0]]) };
         // A loop over all boxes, also over a single one, cost registers.
         let mut row = const { TmaStore::<T, (M, N)>::BOX.rows as usize };
