@@ -39,9 +39,12 @@ const fn every<T: OnCpu, O>() -> bool {
     matches!(T::EVERY, Some(bytes) if bytes == size_of::<O>())
 }
 
-/// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size, of operands that both are K-major or not.
+/// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size, of operands that both are K-major or not. The largest tiles of all results
+/// are among them, since stream-K adds up partial sums of another type in those.
 pub(super) const fn by_tma<T: OnCpu, O>(rows: usize, columns: usize, is_k_major: bool) -> bool {
-    every::<T, O>() && (is_k_major || rows * columns == LARGEST_TILE) || rows * columns == TILE
+    every::<T, O>() && is_k_major
+        || T::EVERY.is_some() && rows * columns == LARGEST_TILE
+        || rows * columns == TILE
 }
 
 /// Whether the CPU has code for a kernel whose threads load tiles for a result of this size.
