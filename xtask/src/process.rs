@@ -35,19 +35,20 @@ pub(crate) struct Beside {
 impl Beside {
     /// Starts the first, and goes on to the last whether or not one fails.
     pub(crate) fn start(commands: impl IntoIterator<Item = Command>) -> Self {
-        let mut commands: Vec<_> = commands.into_iter().collect();
-        for command in &mut commands {
-            eprintln!("$ {} &", command_line(command));
-            if cfg!(unix) {
-                *command = behind_others(command);
-            }
-        }
-        let run = |command: &mut Command| {
+        let commands: Vec<_> = commands
+            .into_iter()
+            .map(|command| {
+                let line = command_line(&command);
+                eprintln!("$ {line} &");
+                (line, if cfg!(unix) { behind_others(&command) } else { command })
+            })
+            .collect();
+        let run = |(line, mut command): (String, Command)| {
             let output =
-                command.stdin(Stdio::null()).output().map_err(|source| start_error(command, source).into());
-            (command_line(command), output)
+                command.stdin(Stdio::null()).output().map_err(|source| start_error(&command, source).into());
+            (line, output)
         };
-        Self { running: thread::spawn(move || commands.iter_mut().map(run).collect()) }
+        Self { running: thread::spawn(move || commands.into_iter().map(run).collect()) }
     }
 
     /// Waits for the end of the last, and prints what they printed.
@@ -187,6 +188,6 @@ mod tests {
         };
         assert!(matches!(Beside::start([shell("true"), shell("true")]).finish(), Ok(Outcome::Done)));
         let failed = Beside::start([shell("exit 3"), shell("true")]).finish().err().unwrap().to_string();
-        assert!(failed.contains("sh -c 'exit 3'` failed"), "{failed}");
+        assert!(failed.starts_with("`sh -c 'exit 3'` failed"), "{failed}");
     }
 }

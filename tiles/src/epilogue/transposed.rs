@@ -21,13 +21,18 @@ use crate::tile::Tile;
 const HALF: usize = BOX_ROWS / 2;
 
 impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
-    /// Whether transposed accumulators of this shape can go through a buffer of panels of `panel_rows` rows, in a block of so many warpgroups: each has
-    /// panels of 64 columns, and a panel has whole boxes of TMA.
-    pub(super) const fn transposed_through_buffer(warpgroups: usize, panel_rows: usize) -> bool {
+    /// Whether each of so many warpgroups has whole panels of 64 columns of the tile.
+    const fn has_transposed_panels(warpgroups: usize) -> bool {
         WARPGROUPS
             && warpgroups > 0
             && Self::COLUMNS.is_multiple_of(BOX_ROWS * warpgroups)
             && Self::ROWS.is_multiple_of(MATRIX_ROWS)
+    }
+
+    /// Whether transposed accumulators of this shape can go through a buffer of panels of `panel_rows` rows, in a block of so many warpgroups: each has
+    /// panels of 64 columns, and a panel has whole boxes of TMA.
+    pub(super) const fn transposed_through_buffer(warpgroups: usize, panel_rows: usize) -> bool {
+        Self::has_transposed_panels(warpgroups)
             && TmaStore::<T, (M, N)>::BOX.rows as usize <= panel_rows
             && size_of::<T::Bits>() == 2
     }
@@ -91,12 +96,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// Whether transposed accumulators of this shape can go through a buffer of panels of `panel_rows` rows, in a block of so many warpgroups, if elements
     /// have 32 bits: a warpgroup has 64 columns, which are two panels.
     pub(super) const fn transposed_words_through_buffer(warpgroups: usize, panel_rows: usize) -> bool {
-        WARPGROUPS
-            && warpgroups > 0
-            && Self::COLUMNS.is_multiple_of(BOX_ROWS * warpgroups)
-            && Self::ROWS.is_multiple_of(MATRIX_ROWS)
-            && panel_rows == BOX_ROWS
-            && size_of::<T::Bits>() == 4
+        Self::has_transposed_panels(warpgroups) && panel_rows == BOX_ROWS && size_of::<T::Bits>() == 4
     }
 
     /// [`store_transposed_through_buffer`](Self::store_transposed_through_buffer) for 32-bit elements whose columns all are TMA's: 64 rows of 64 columns
