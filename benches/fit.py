@@ -20,14 +20,18 @@ import types
 import numpy
 from scipy.optimize import least_squares
 
-MULTIPROCESSORS, COMPACT, SHARPNESS, STEP_BYTES, BOX_ROWS = 132, 64, 4, 128, 64
+MULTIPROCESSORS, COMPACT, SHARPNESS, STEP_BYTES, BOX_ROWS, SECTOR_BYTES = 132, 64, 4, 128, 64, 32
 RING_BYTES, MOST_STAGES, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 8, 12
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
+# The most rows of operand A that are packed, and how many times as many columns the result then has: `packs_few_rows` of plan.rs.
+FEW_ROWS, MANY_TO_PACK = {"f16": 64, "bf16": 64, "tf32": 32}, 8
+# Those of packing.rs.
+SHARING_TILE, MOST_REQUESTS = 128, 500
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
-             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "unaligned_row", "outside", "unaligned_result", "unaligned_result_of_threads", "unaligned_result_by_words",
-             "unaligned_a", "unaligned_b", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
+             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "unaligned_result", "unaligned_result_of_threads", "unaligned_result_by_words",
+             "unaligned_a", "unaligned_b", "unaligned_transposed_a", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 4])": 14, "Cluster([2, 2])": 22}
 # The tiles of a vector kernel that are loaded at a time, their elements, and the most dot products of such a tile.
@@ -62,6 +66,15 @@ class Product:
             whole = {"nn": [a, self.packed[1]], "tt": [self.packed[0], b]}
             self.read = min(["tt", "nn"], key=lambda order: sum(whole[order]))
             self.packed = whole[self.read]
+        # `packs_few_rows` of plan.rs.
+        if self.order[0] == "t" and rows <= FEW_ROWS.get(self.kind, 0) and columns >= MANY_TO_PACK * rows:
+            self.read, self.packed[0] = "n" + self.read[1], self.bytes * lengths[0]
+        # `has_crowded_rows` of packing.rs: the transpose is packed.
+        for which, (is_mn_major, length, sharing) in enumerate(((self.read[0] == "t", rows, columns), (self.read[1] == "n", columns, rows))):
+            row = length * self.bytes
+            if is_mn_major and row < STEP_BYTES and requests_for_a_line(row, sharing / SHARING_TILE) > MOST_REQUESTS:
+                self.read = "n" + self.read[1] if which == 0 else self.read[0] + "t"
+                self.packed[which] = self.bytes * lengths[which]
         # Whether threads load the elements of an operand one by one, as in call.rs; kernels of dot products load words.
         self.one_by_one = [pitch * self.bytes % 8 > 0 for pitch in pitches]
         self.beside_words = [pitch * self.bytes % 4 > 0 for pitch in pitches]
@@ -89,10 +102,8 @@ class Product:
     def stay(self, plan):
         """`stay` of model.rs."""
         (rows, columns, depth), (tile_rows, tile_columns, _, cut) = self.sizes, plan
-        resident = 2 if tile_rows <= COMPACT and tile_columns <= COMPACT else 1
-        stages = min(max(RING_BYTES // resident // ((tile_rows + tile_columns) * STEP_BYTES), 2), MOST_STAGES)
         may = cut == 0 and min(tile_rows, tile_columns) <= 64 and self.result_bytes <= 2
-        may = may and math.ceil(depth * self.bytes / STEP_BYTES) <= stages
+        may = may and math.ceil(depth * self.bytes / STEP_BYTES) <= stages_of(plan)
         return may and rows <= tile_rows, may and columns <= tile_columns
 
     def beside_lines(self, of_a, of_b):
@@ -113,6 +124,21 @@ class Product:
                  (not b_stays) * math.ceil(columns / of_b) * of_b * math.ceil(rows / tile_rows / down))
         steps = max(1, math.ceil(depth * self.bytes / STEP_BYTES))
         return [count * steps * STEP_BYTES for count in (sum(lines), *self.beside_lines(*lines))]
+
+    def short_rows(self, plan):
+        """`short_rows` of model.rs."""
+        (rows, columns, depth), (tile_rows, tile_columns, *_), (down, across) = self.sizes, plan, cluster(plan)
+        steps = max(1, math.ceil(depth * self.bytes / STEP_BYTES))
+        tiles = math.ceil(rows / tile_rows) * math.ceil(columns / tile_columns)
+        blocks = min(multiprocessors(plan) * resident_blocks(plan), tiles)
+
+        def of(stays, is_mn_major, length, packed, sharing):
+            loads = blocks * (stages_of(plan) // steps) if stays else tiles / sharing
+            is_short = is_mn_major and length * self.bytes < STEP_BYTES and not packed
+            return requests_for_a_line(length * self.bytes, loads) if is_short else 0
+
+        a_stays, b_stays = self.stay(plan)
+        return of(a_stays, self.read[0] == "t", rows, self.packed[0], across) + of(b_stays, self.read[1] == "n", columns, self.packed[1], down)
 
     def copied_rows(self, plan, has_waves):
         """The rows of `copying` of model.rs, of operands A and B: of a whole tile, of the last one, and outside of that."""
@@ -144,6 +170,12 @@ class Product:
                    0.0 if b_stays else at_an_end(self.read[1] == "t", columns, tile_columns))
 
 
+def requests_for_a_line(row, loads):
+    """`requests_for_a_line` of packing.rs."""
+    is_beside_sectors = row > SECTOR_BYTES and row % SECTOR_BYTES > 0
+    return (4 if is_beside_sectors else 1) * loads * STEP_BYTES / row
+
+
 def box_rows(rows):
     """`box_rows` of model.rs."""
     if rows <= BOX_ROWS:
@@ -155,6 +187,18 @@ def has_last_boxes(plan):
     """`has_last_boxes` of model.rs."""
     rows, columns, loads, _ = plan
     return loads == LOADS["Tma"] and (rows <= 64 or columns <= 64 and rows % 128 > 0)
+
+
+def resident_blocks(plan):
+    """`resident_blocks` of plan.rs, of kernels that TMA feeds."""
+    rows, columns, loads, _ = plan
+    return 2 if loads == LOADS["Tma"] and rows <= COMPACT and columns <= COMPACT else 1
+
+
+def stages_of(plan):
+    """`stages` of model.rs."""
+    rows, columns, *_ = plan
+    return min(max(RING_BYTES // resident_blocks(plan) // ((rows + columns) * STEP_BYTES), 2), MOST_STAGES)
 
 
 def cluster(plan):
@@ -194,13 +238,10 @@ class Plans:
         tile_rows, tile_columns, loads, cut = plan
         rows, columns, depth = product.sizes
         by_tma, (down, across) = loads not in (LOADS["Threads"], LOADS["Vector"]), cluster(plan)
-        compact = loads == 0 and tile_rows <= COMPACT and tile_columns <= COMPACT
-        resident, usual = 1 + compact, 1 + compact if by_tma else 4
+        resident = usual = resident_blocks(plan) if by_tma else 4
         if loads == 1:
             blocks = RESIDENT_PARTS if cut > 0 else RESIDENT
             resident = blocks[product.bytes, tile_rows, tile_columns][ORDERS.index(product.order)]
-        elif loads == 2:
-            resident = usual
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
         count = down * math.ceil(rows / tile_rows / down) * across * math.ceil(columns / tile_columns / across)
         full, rest = divmod(count, MULTIPROCESSORS)
@@ -223,6 +264,7 @@ class Plans:
         return dict(
             product=index, tile=tiles[product.tile(plan)], by_tma=by_tma, in_clusters=down * across > 1,
             unaligned_a=one_by_one and product.one_by_one[0], unaligned_b=one_by_one and product.one_by_one[1],
+            unaligned_transposed_a=one_by_one and product.one_by_one[0] and product.order[0] == "t" and rows > 1,
             copied_by_words=(loads == 1 and not one_by_one) * sum(product.one_by_one),
             transposed_a=loads == 1 and product.order[0] == "t" and rows > 1,
             transposed_b=loads == 1 and product.order[1] == "t" and columns > 1,
@@ -235,6 +277,7 @@ class Plans:
             whole_a=copied[0][0], last_a=copied[0][1], outside_a=copied[0][2],
             whole_b=copied[1][0], last_b=copied[1][1], outside_b=copied[1][2],
             unaligned_rows=beside_lines[0], unaligned_rows_by_32=beside_lines[1], unaligned_rows_by_64=beside_lines[2],
+            short_rows=product.short_rows(plan) if by_tma else 0,
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
             loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
             unaligned_elements=usual * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
@@ -270,7 +313,7 @@ class Model:
         def factor(name):
             return numpy.where(getattr(plans, name), getattr(constant, name), 1)
 
-        for name in ("unaligned_a", "unaligned_b", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
+        for name in ("unaligned_a", "unaligned_b", "unaligned_transposed_a", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
             step = step * factor(name)
         step = step * constant.copied_by_words ** plans.copied_by_words
 
@@ -315,7 +358,7 @@ class Model:
         has_waves = (plans.tiles > plans.multiprocessors * plans.resident) & numpy.logical_not(plans.is_stream_k)
         memory = memory + numpy.where(has_waves, numpy.maximum(unused, 0), 0)
         packing = plans.packs * constant.pack + plans.packed / constant.bandwidth
-        return (constant.start * plans.by_tma + constant.cluster * plans.in_clusters + larger(compute, memory) + packing + plans.launches * constant.launch
+        return (constant.start * plans.by_tma + constant.cluster * plans.in_clusters + larger(compute, memory) + constant.short_row * plans.short_rows + packing + plans.launches * constant.launch
                 + plans.sums / constant.partial_sums_bandwidth + plans.splits * constant.partial_sum)
 
     def fit(self, plans, before):

@@ -3,15 +3,13 @@
 use std::process::Command;
 
 use crate::error::Result;
-use crate::process::{self, Beside, Outcome, Steps, run_all};
+use crate::process::{self, Outcome, Steps, run_all};
 use crate::workspace::{self, target};
 use crate::{book, imports};
 
 /// Runs all checks, and names those that fail.
 pub(crate) fn run() -> Result {
     let mut steps = Steps::new("checks");
-    // Mostly waits for downloads.
-    let neighbours = Beside::start(neighbours());
     steps.step("format", || run_all(formats()));
     steps.step("lints", || run_all([host_lints()]));
     steps.step("lints of device code", || run_all([device_lints()]));
@@ -20,7 +18,6 @@ pub(crate) fn run() -> Result {
     steps.step("performance page", || run_all([performance_page()]));
     steps.step("book", book::build);
     steps.step("dependencies", dependencies);
-    steps.step("other people's crates in one program", || neighbours.finish());
     steps.finish()
 }
 
@@ -62,22 +59,6 @@ fn host_lints() -> Command {
         "warnings",
     ]);
     command
-}
-
-/// Our host library and `cudarc`, with the features that candle and cubecl ask of it; and by the names that functions of the driver have in
-/// the oldest version that is promised.
-fn neighbours() -> [Command; 2] {
-    let check = || {
-        let mut command =
-            workspace::cargo(["check", "--locked", "--manifest-path", "tests/neighbours/Cargo.toml"]);
-        command
-            .args(["--package", "cudarc", "--package", "cuda-tiles-host", "--target-dir"])
-            .arg(target().join("neighbours"));
-        command
-    };
-    let mut oldest = check();
-    oldest.env("CUDARC_CUDA_VERSION", "12000");
-    [check(), oldest]
 }
 
 /// The code that only the GPU's target compiles. The linter, like the builder, needs `core` for that target and

@@ -31,6 +31,8 @@ enum Group {
     MiriNightly,
     /// The CPU path on other processors and systems, by emulators, for every night; not among all groups.
     Platforms,
+    /// Our host library in a program with other people's crates, for every night; not among all groups.
+    Neighbours,
     /// Cargo's tests of the workspace, products of matrices included.
     Workspace,
 }
@@ -45,6 +47,7 @@ impl Group {
             Self::Miri => "undefined behaviour, by Miri",
             Self::MiriNightly => "undefined behaviour, by Miri, every night",
             Self::Platforms => "other platforms",
+            Self::Neighbours => "other people's crates in one program",
             Self::Workspace => "workspace",
         }
     }
@@ -53,7 +56,9 @@ impl Group {
 /// Runs the tests, all of them even if one group fails.
 pub(crate) fn run(options: &Options) -> Result {
     let is_meant = |group: Group| match group {
-        Group::PtxNightly | Group::MiriNightly | Group::Platforms => options.groups.contains(&group),
+        Group::PtxNightly | Group::MiriNightly | Group::Platforms | Group::Neighbours => {
+            options.groups.contains(&group)
+        }
         _ => options.groups.is_empty() || options.groups.contains(&group),
     };
     let mut steps = Steps::new("groups of tests");
@@ -86,6 +91,7 @@ pub(crate) fn run(options: &Options) -> Result {
         false => Ok(without_miri()),
     });
     step(Group::Platforms, &mut platforms::test);
+    step(Group::Neighbours, &mut || run_all(neighbours()));
     steps.finish()
 }
 
@@ -115,6 +121,21 @@ fn without_assembler() -> Outcome {
     Outcome::Skipped("no `ptxas`: type `cargo xtask setup --checks`".to_owned())
 }
 
+/// Our host library and `cudarc`, with the features that candle and cubecl ask of it; and by the names that functions of the driver have in
+/// the oldest version that is promised.
+fn neighbours() -> [Command; 2] {
+    let check = || {
+        let mut command = cargo(["check", "--locked", "--manifest-path", "tests/neighbours/Cargo.toml"]);
+        command
+            .args(["--package", "cudarc", "--package", "cuda-tiles-host", "--target-dir"])
+            .arg(target().join("neighbours"));
+        command
+    };
+    let mut oldest = check();
+    oldest.env("CUDARC_CUDA_VERSION", "12000");
+    [check(), oldest]
+}
+
 /// The tests of a package that Miri interprets, and the flags of Miri.
 struct Interpreted {
     package: &'static str,
@@ -126,17 +147,19 @@ struct Interpreted {
 /// with threads that are there to the end.
 const WITH_THREADS: &str = "-Zmiri-tree-borrows -Zmiri-ignore-leaks";
 
-/// In every run: those that reach every kind of unsafe code of the CPU path, with few random cases.
-const MIRI: [Interpreted; 2] = [
-    Interpreted { package: "cuda-tiles", tests: &["views", "blocks", "spans"], flags: "" },
-    Interpreted { package: "cuda-tiles-host", tests: &["pipelines", "streamed"], flags: WITH_THREADS },
-];
+/// In every run: those that reach every kind of unsafe code of tiles on the CPU, with few random cases.
+const MIRI: [Interpreted; 1] =
+    [Interpreted { package: "cuda-tiles", tests: &["views", "blocks", "spans"], flags: "" }];
 
 /// Every night besides. What is left out takes days (all values of a type, products, operations), or is inline assembly, which Miri does
 /// not know.
 const MIRI_NIGHTLY: [Interpreted; 2] = [
     Interpreted { package: "cuda-tiles", tests: &["shapes"], flags: "-Zmiri-disable-isolation" },
-    Interpreted { package: "cuda-tiles-host", tests: &["cuts", "launch"], flags: WITH_THREADS },
+    Interpreted {
+        package: "cuda-tiles-host",
+        tests: &["cuts", "launch", "pipelines", "streamed"],
+        flags: WITH_THREADS,
+    },
 ];
 
 fn has_miri() -> bool {

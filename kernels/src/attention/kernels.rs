@@ -116,6 +116,8 @@ pub fn attention<B: Block, T: SharedMma<T, f32>, const SIDE: usize, const HEAD: 
     threads = 32,
     producer = 32,
     targets = !warpgroups,
+    // The CPU has the other kernel.
+    cpu = false,
     instances(
         <f16, 16, 64, false>, <f16, 16, 64, true>, <f16, 16, 128, false>, <f16, 16, 128, true>,
         <bf16, 16, 64, false>, <bf16, 16, 64, true>, <bf16, 16, 128, false>, <bf16, 16, 128, true>,

@@ -1,8 +1,8 @@
 //! Which kernels the CPU has code for.
 //!
 //! On the CPU a product is the same in tiles of any shape. So one shape for each storage of the operands has code there: the code of a
-//! kernel takes half a second to compile, and there are hundreds. With the feature `gemm-on-cpu` kernels from `f16` to `f16` and from `i8` to `i32` have code for the CPU, by
-//! which the library tests the bodies that all types have in common: of those that TMA feeds the largest, and all that read K-major operands.
+//! kernel takes a second to compile, and there are hundreds. With the feature `gemm-on-cpu` kernels from `f16` to `f16` and from `i8` to `i32` have code for the CPU, by
+//! which the library tests the bodies that all types have in common: for K-major operands, and the largest that TMA feeds for all.
 
 use cuda_tiles::element::{bf16, f8e4m3, f8e5m2, f16, tf32};
 
@@ -15,7 +15,7 @@ const ROWS_BY_THREADS: usize = 32;
 
 /// The element type of operand A.
 pub(super) trait OnCpu {
-    /// The bytes of elements of results for which the CPU has code for tiles of every shape, if there are any.
+    /// The bytes of elements of results for which the CPU has code for every body, if there are any.
     const EVERY: Option<usize> = None;
 }
 
@@ -34,20 +34,30 @@ impl OnCpu for f8e5m2 {}
 impl OnCpu for u8 {}
 impl OnCpu for f64 {}
 
-/// Whether the CPU has code for tiles of every shape, of operands `T` and results `O`.
+/// Whether the CPU has code for every body that reads K-major operands, of operands `T` and results `O`.
 const fn every<T: OnCpu, O>() -> bool {
     matches!(T::EVERY, Some(bytes) if bytes == size_of::<O>())
+}
+
+/// Whether the body with tiles of this shape differs from that with others in the number of rows alone, of those that TMA feeds.
+const fn is_as_others(rows: usize, columns: usize) -> bool {
+    matches!((rows, columns), (96 | 112 | 176 | 208, 128) | (112, 256) | (32 | 144, 64))
 }
 
 /// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size, of operands that both are K-major or not. The largest tiles of all results
 /// are among them, since stream-K adds up partial sums of another type in those.
 pub(super) const fn by_tma<T: OnCpu, O>(rows: usize, columns: usize, is_k_major: bool) -> bool {
-    every::<T, O>() && is_k_major
+    every::<T, O>() && is_k_major && !is_as_others(rows, columns)
         || T::EVERY.is_some() && rows * columns == LARGEST_TILE
         || rows * columns == TILE
 }
 
-/// Whether the CPU has code for a kernel whose threads load tiles for a result of this size.
-pub(super) const fn by_threads<T: OnCpu, O>(rows: usize, columns: usize) -> bool {
-    every::<T, O>() || rows == columns && rows >= ROWS_BY_THREADS
+/// The same for a kernel whose threads load tiles.
+pub(super) const fn by_threads<T: OnCpu, O>(rows: usize, columns: usize, is_k_major: bool) -> bool {
+    every::<T, O>() && is_k_major || rows == columns && rows >= ROWS_BY_THREADS
+}
+
+/// The same for a kernel whose threads copy tiles ahead. There are few.
+pub(super) const fn ahead<T: OnCpu, O>(rows: usize, columns: usize) -> bool {
+    by_threads::<T, O>(rows, columns, true)
 }

@@ -100,6 +100,14 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
+    /// That of a block of one thread, which exchanges nothing.
+    pub(crate) const NONE: Self = {
+        let none = BitMap::new(&[NONE; THREAD_BITS]);
+        let side =
+            Side { thread: none, thread_again: none, register: [0; FLAT_BITS], register_bits: 0, varying: 0 };
+        Self { write: side, read: side, place: none, again: none }
+    };
+
     /// For a tile of `2^bits` elements of `2^size` bytes, held as `from` and wanted as `to`, where the bits of the
     /// result's flat index are the bits `flat` of the tile's, to which any of the bits `offsets` may be added.
     ///

@@ -4,6 +4,7 @@ use super::bits;
 use super::exchange::{Exchange, together, without_lowest};
 use super::map::{FlatBits, LinearMap, Plan};
 use super::{Layout, Map};
+use crate::arch;
 use crate::element::Element;
 use crate::registers::{PowerOfTwo, Product};
 use crate::sealed::{Sealed, sealed};
@@ -137,14 +138,20 @@ impl<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>, con
         0
     };
     /// Where those lie that travel together.
-    pub(crate) const EXCHANGE: Exchange = Exchange::new(
-        &X::MAP.without(0, Self::TOGETHER),
-        &Map::<M, To>::MAP.without(0, Self::TOGETHER),
-        &without_lowest(&V::BITS, Self::TOGETHER),
-        (V::OFFSET | V::VARIABLE) >> Self::TOGETHER,
-        <X::Count as PowerOfTwo>::LOG - Self::TOGETHER,
-        size_of::<T::Bits>().ilog2() + Self::TOGETHER,
-    );
+    ///
+    /// The compiler computes this for dead code, too, which is all code that asks for it where a block is one thread.
+    pub(crate) const EXCHANGE: Exchange = if arch::TILES_IN_REGISTERS {
+        Exchange::new(
+            &X::MAP.without(0, Self::TOGETHER),
+            &Map::<M, To>::MAP.without(0, Self::TOGETHER),
+            &without_lowest(&V::BITS, Self::TOGETHER),
+            (V::OFFSET | V::VARIABLE) >> Self::TOGETHER,
+            <X::Count as PowerOfTwo>::LOG - Self::TOGETHER,
+            size_of::<T::Bits>().ilog2() + Self::TOGETHER,
+        )
+    } else {
+        Exchange::NONE
+    };
 }
 
 sealed! {

@@ -67,6 +67,8 @@ pub fn attention_key_gradients<
     threads = 128,
     producer = 64,
     targets = !warpgroups,
+    // The CPU has the other kernel.
+    cpu = false,
     instances(
         <f16, 64, 32, 64, false>, <f16, 64, 32, 64, true>, <f16, 64, 16, 128, false>, <f16, 64, 16, 128, true>,
         <bf16, 64, 32, 64, false>, <bf16, 64, 32, 64, true>, <bf16, 64, 16, 128, false>, <bf16, 64, 16, 128, true>,

@@ -15,7 +15,7 @@ use super::matrices::{Matrices, MatricesMut};
 use super::model;
 use super::multiply::{Factors, Multiply};
 use super::options::Gemm;
-use super::packing::{Bits, LINE_BYTES, MOST_ELEMENTS, reach, streamable};
+use super::packing::{Bits, LINE_BYTES, MOST_ELEMENTS, has_crowded_rows, reach, streamable};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use super::selection::{Available, refuse};
 use super::tuned::Tuned;
@@ -50,6 +50,7 @@ use crate::gemm::epilogue::Sum;
 /// plans that load by TMA, an operand is first packed (copied to scratch memory):
 ///
 /// * if its rows do not begin at multiples of 16 bytes;
+/// * if it is not K-major and has rows of less than 128 bytes, which so many tiles load that they would wait for each other;
 /// * if neither its rows nor its columns are contiguous;
 /// * if it has elements of 8 bits and is not K-major;
 /// * if it has elements of `tf32` and is not K-major, on GPUs before compute capability 9.0. On later GPUs one of `a` and `b` is packed if
@@ -270,8 +271,12 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             (Major::Row, b_major),
             (Major::Row, Major::Column),
         ];
-        let packs_few_rows = problem.packs_few_rows(&available.direct);
-        let storages = storages.into_iter().filter(|&(a, _)| a == Major::Row || !packs_few_rows);
+        let packs_columns_of_a =
+            problem.packs_few_rows(&available.direct) || has_crowded_rows::<T>(rows, columns);
+        let packs_rows_of_b = has_crowded_rows::<U>(columns, rows);
+        let storages = storages.into_iter().filter(|&(a, b)| {
+            (a == Major::Row || !packs_columns_of_a) && (b == Major::Column || !packs_rows_of_b)
+        });
         let packed = |(a_major, b_major)| {
             let bytes = [
                 if a_storage.is_read_by_tma(a_major) { 0 } else { bytes_of(a) },

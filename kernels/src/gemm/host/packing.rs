@@ -11,6 +11,8 @@ const ROW_BYTES: usize = 16;
 ///
 /// *Measured* on an H200: the product of 30693^3 in `f16` takes 150 ms where rows begin beside such places.
 pub(super) const LINE_BYTES: usize = 128;
+/// The bytes of a sector of the L2 cache.
+const SECTOR_BYTES: usize = 32;
 /// Rows of this many bytes and more are padded to multiples of [`LINE_BYTES`].
 const LONG_ROW_BYTES: usize = 512;
 /// So are shorter rows of copies of at most this many bytes. All blocks read the rows of such an operand at the same time, and the L2 cache serves their requests
@@ -47,6 +49,29 @@ macro_rules! bits {
     )* };
 }
 bits!(u8 16 u16 8 u32 4 u64 2);
+
+/// The requests for a line of an operand whose rows have `row` bytes, less than [`LINE_BYTES`], if `loads` tiles load all rows.
+///
+/// The L2 cache serves them one after the other. *Measured* on an H200: where rows are longer than sectors and begin beside them, a request takes four times as long as others.
+pub(super) fn requests_for_a_line(row: usize, loads: f64) -> f64 {
+    let is_beside_sectors = row > SECTOR_BYTES && !row.is_multiple_of(SECTOR_BYTES);
+    let requests = if is_beside_sectors { 4.0 } else { 1.0 };
+    requests * loads * LINE_BYTES as f64 / row as f64
+}
+
+/// Tiles of so many rows or columns share a small operand, about.
+const SHARING_TILE: f64 = 128.0;
+/// An operand with more requests for a line is packed as its transpose, which is K-major.
+///
+/// *Measured* on an H200: 102400 x 64 times 64 x 16 takes 13.6 us in tiles of 144 x 64 with such a row-major operand B, and 10.9 with a K-major one.
+const MOST_REQUESTS: f64 = 500.0;
+
+/// Whether an operand that is not K-major has rows of so few columns, and so many rows or columns of the result share them, that a product with its packed
+/// transpose is faster.
+pub(super) fn has_crowded_rows<T: Element>(columns: usize, sharing: usize) -> bool {
+    let row = columns * size_of::<T::Bits>();
+    (1..LINE_BYTES).contains(&row) && requests_for_a_line(row, sharing as f64 / SHARING_TILE) > MOST_REQUESTS
+}
 
 /// Calls `body` with matrices that kernels can read: with `x` itself if they can read it, otherwise with a packed copy. The rows of the
 /// copy are padded.
@@ -122,6 +147,17 @@ mod tests {
     fn a_reach_counts_what_lies_between() {
         assert_eq!(reach([1, 3, 4], [100, 5, 1]), 2 * 5 + 3 + 1);
         assert_eq!(reach([2, 1, 1], [7, 5, 1]), 8);
+    }
+
+    #[test]
+    fn short_rows_that_many_blocks_share_are_packed() {
+        use cuda_tiles::element::f16;
+        let is_packed = |columns, rows| has_crowded_rows::<f16>(columns, rows);
+        assert!(is_packed(16, 20_000) && !is_packed(16, 10_000));
+        // Rows of 80 bytes begin beside sectors, those of 96 do not.
+        assert!(is_packed(40, 20_000) && !is_packed(48, 40_000));
+        assert!(!is_packed(64, 1_000_000), "a row is a line");
+        assert!(!is_packed(0, 1_000_000), "no rows");
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub fn cross_entropy<'t, T: RowElement>(
             format!("the logits have shape {:?}: a label names one of at least one column", [rows, 0]),
         );
     }
-    let matrices = Matrices::new([rows, columns], logits.is_aligned(ALIGNMENT));
+    let matrices = Matrices::new::<T>(stream, [rows, columns], logits.is_aligned(ALIGNMENT));
     T::losses(stream, matrices, (logits, labels, ignored, losses, logarithms))
 }
 

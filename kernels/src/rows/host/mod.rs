@@ -8,7 +8,9 @@ mod softmax;
 use std::format;
 use std::string::String;
 
-use cuda_tiles_host::{Error, Result};
+use cuda_tiles_host::{Error, Result, Stream};
+
+use super::kernels::{InVectors, on_cpu};
 
 pub use cross_entropy::{cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place};
 pub use element::RowElement;
@@ -20,14 +22,16 @@ pub use softmax::{softmax, softmax_backward};
 pub struct Matrices {
     rows: usize,
     columns: usize,
-    /// See [`InVectors`](super::kernels::InVectors).
+    /// Whether the kernels are those for [`InVectors`].
     in_vectors: bool,
 }
 
 impl Matrices {
-    /// `are_aligned` says whether all operands that have columns begin at multiples of 16 bytes.
-    fn new([rows, columns]: [usize; 2], are_aligned: bool) -> Self {
-        Self { rows, columns, in_vectors: are_aligned && columns.is_multiple_of(8) }
+    /// Matrices of elements `T`. `are_aligned` says whether all operands that have columns begin at multiples of 16 bytes.
+    fn new<T>(stream: &Stream, [rows, columns]: [usize; 2], are_aligned: bool) -> Self {
+        let lie_in_vectors = are_aligned && columns.is_multiple_of(8);
+        let have_kernels = on_cpu::<T, InVectors>() || stream.device().is_gpu();
+        Self { rows, columns, in_vectors: lie_in_vectors && have_kernels }
     }
 }
 

@@ -55,7 +55,11 @@ pub fn rms_norm<'t, T: RowElement>(
         return Ok(());
     }
     let are_aligned = x.is_aligned(ALIGNMENT) && weight.is_aligned(ALIGNMENT) && y.is_aligned(ALIGNMENT);
-    T::rms_norm(stream, Matrices::new(shape, are_aligned), (x, weight, epsilon, y, reciprocal_deviation))
+    T::rms_norm(
+        stream,
+        Matrices::new::<T>(stream, shape, are_aligned),
+        (x, weight, epsilon, y, reciprocal_deviation),
+    )
 }
 
 /// `y = (x - mean) * r * weight + bias` with `r = 1 / sqrt(variance + epsilon)` of each row: layer normalisation (J. Ba, J. Kiros, G. Hinton,
@@ -109,7 +113,7 @@ pub fn layer_norm<'t, T: RowElement>(
         && y.is_aligned(ALIGNMENT);
     T::layer_norm(
         stream,
-        Matrices::new(shape, are_aligned),
+        Matrices::new::<T>(stream, shape, are_aligned),
         (x, weight, bias, epsilon, y, mean, reciprocal_deviation),
     )
 }
@@ -239,7 +243,7 @@ fn backward<T: RowElement>(
         && weight.is_aligned(ALIGNMENT)
         && dy.is_aligned(ALIGNMENT)
         && dx.is_aligned(ALIGNMENT);
-    let matrices = Matrices::new(shape, are_aligned);
+    let matrices = Matrices::new::<T>(stream, shape, are_aligned);
     let multiprocessors = stream.device().multiprocessors() as usize;
     let sums = (dweight, dbias);
     if let (true, Some(one_pass)) = (matrices.in_vectors, T::one_pass(columns)) {

@@ -36,7 +36,7 @@ pub fn softmax<'t, T: RowElement>(
         return Ok(());
     }
     let are_aligned = x.is_aligned(ALIGNMENT) && y.is_aligned(ALIGNMENT);
-    T::softmax(stream, Matrices::new(shape, are_aligned), (x, y))
+    T::softmax(stream, Matrices::new::<T>(stream, shape, are_aligned), (x, y))
 }
 
 /// The gradient `dx` of the operand of [`softmax`], from its result `y` and the gradient `dy` of that.
@@ -70,5 +70,5 @@ pub fn softmax_backward<'t, T: RowElement>(
         return Ok(());
     }
     let are_aligned = y.is_aligned(ALIGNMENT) && dy.is_aligned(ALIGNMENT) && dx.is_aligned(ALIGNMENT);
-    T::softmax_gradient(stream, Matrices::new(shape, are_aligned), (y, dy, dx))
+    T::softmax_gradient(stream, Matrices::new::<T>(stream, shape, are_aligned), (y, dy, dx))
 }

@@ -13,6 +13,7 @@ use super::{Anywhere, InVectors, Placement, Rows};
 /// threads' vectors of `V`.
 #[kernel(
     threads = 512,
+    cpu = super::on_cpu::<T, P>(),
     instances(
         <f32, InVectors, 8192, 4, 512, 4>,
         <f32, Anywhere, 8192, 4, 512, 4>,

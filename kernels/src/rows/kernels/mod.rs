@@ -48,6 +48,12 @@ impl Placement for Anywhere {
     type Start = Natural;
 }
 
+/// Whether the CPU has code for a kernel. There rows that lie in vectors gain nothing from kernels of their own: those of `f32` alone have code, by which the
+/// library tests what all have in common.
+pub(super) const fn on_cpu<T, P: Placement>() -> bool {
+    P::STEP == Anywhere::STEP || size_of::<T>() == size_of::<f32>()
+}
+
 /// A matrix to be read, a row after the other.
 pub type Rows<T, P> = Span<T, (u32, <P as Placement>::Length), Right, <P as Placement>::Start>;
 /// A matrix to be written, a row after the other.

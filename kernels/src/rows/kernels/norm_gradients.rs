@@ -47,6 +47,7 @@ fn add(a: (f32, f32), b: (f32, f32)) -> (f32, f32) {
 #[kernel(
     threads = 128,
     min_blocks = 6,
+    cpu = super::on_cpu::<T, P>(),
     instances(
         <f32, InVectors, 16, 64> with(min_blocks = 4),
         <f32, InVectors, 4, 256>,
@@ -115,6 +116,7 @@ pub fn norm_gradients_of_rows<B: Block, T: Float + Cast<f32>, P: Placement, cons
 #[kernel(
     threads = 256,
     min_blocks = 3,
+    cpu = super::on_cpu::<T, P>(),
     instances(
         <f32, InVectors, 2048>,
         <f32, Anywhere, 2048>,

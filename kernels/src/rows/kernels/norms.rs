@@ -11,6 +11,7 @@ use super::{Anywhere, Columns, InVectors, Placement, Rows, RowsMut};
 /// It also stores `r`, because the gradient needs it.
 #[kernel(
     threads = 128,
+    cpu = super::on_cpu::<T, P>(),
     instances(
         <f32, InVectors, 64, 16>,
         <f32, InVectors, 32, 32>,
@@ -68,6 +69,7 @@ pub fn rms_norm_rows<B: Block, T: Float + Cast<f32>, P: Placement, const R: usiz
 /// [`rms_norm_rows`] of longer rows. Each block takes a row, in tiles of `N` columns.
 #[kernel(
     threads = 512,
+    cpu = super::on_cpu::<T, P>(),
     instances(
         <f32, InVectors, 4096>,
         <f32, Anywhere, 4096>,
@@ -113,6 +115,7 @@ pub fn rms_norm_long_rows<B: Block, T: Float + Cast<f32>, P: Placement, const N:
 /// It also stores mean and `r`, because the gradient needs them.
 #[kernel(
     threads = 128,
+    cpu = super::on_cpu::<T, P>(),
     instances(
         <f32, InVectors, 64, 16>,
         <f32, InVectors, 32, 32>,
@@ -183,6 +186,7 @@ pub fn layer_norm_rows<B: Block, T: Float + Cast<f32>, P: Placement, const R: us
 /// is between them is at most the row's number of tiles times its variance, so that few digits of the difference below cancel.
 #[kernel(
     threads = 512,
+    cpu = super::on_cpu::<T, P>(),
     instances(
         <f32, InVectors, 4096>,
         <f32, Anywhere, 4096>,

@@ -9,6 +9,7 @@ use super::{Anywhere, InVectors, Placement, Rows, RowsMut};
 /// `y = softmax(x)` along rows of at most 4 `N` columns. Each block takes `R` rows.
 #[kernel(
     threads = 128,
+    cpu = super::on_cpu::<T, P>(),
     instances(
         <f32, InVectors, 64, 16>,
         <f32, InVectors, 32, 32>,
@@ -57,6 +58,7 @@ pub fn softmax_rows<B: Block, T: Float + Cast<f32>, P: Placement, const R: usize
 /// [`softmax_rows`] of longer rows. Each block takes a row, in tiles of `N` columns, which are `G` groups of `W` threads' vectors of `V`.
 #[kernel(
     threads = 512,
+    cpu = super::on_cpu::<T, P>(),
     instances(
         <f32, InVectors, 8192, 4, 512, 4>,
         <f32, Anywhere, 8192, 4, 512, 4>,
@@ -99,6 +101,7 @@ pub fn softmax_long_rows<
 /// rows.
 #[kernel(
     threads = 128,
+    cpu = super::on_cpu::<T, P>(),
     instances(
         <f32, InVectors, 64, 16>,
         <f32, InVectors, 32, 32>,
@@ -152,6 +155,7 @@ pub fn softmax_gradient<B: Block, T: Float + Cast<f32>, P: Placement, const R: u
 /// [`softmax_gradient`] of longer rows. Each block takes a row, in tiles of `N` columns.
 #[kernel(
     threads = 512,
+    cpu = super::on_cpu::<T, P>(),
     instances(
         <f32, InVectors, 8192>,
         <f32, Anywhere, 8192>,

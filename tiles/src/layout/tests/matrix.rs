@@ -328,7 +328,8 @@ fn register_counts_of_types_and_maps_agree() {
             check::<Slice<Slice<A, Shape3<4, 32, 16>, 0>, Shape3<1, 32, 16>, 2>, Shape3<1, 32, 1>>();
         })* };
     }
-    blocks!(1 4, 32 1, 32 16, 64 2, 128 4, 256 4, 256 8, 512 1, 1024 4);
+    // The compiler takes a second for 350 ranges of bits in a layout, of which each block has fourteen hundred.
+    blocks!(1 4, 32 16, 128 4, 512 1);
 }
 
 #[test]
