@@ -25,10 +25,8 @@ enum Group {
     Consumer,
     /// The same on a machine without device toolchain.
     WithoutToolchain,
-    /// Tests of views, of what belongs to a block, and of streams, under Miri.
+    /// Tests of views, of what belongs to a block, and of streams, under Miri, for every night; not among all groups.
     Miri,
-    /// More under Miri, for every night; not among all groups.
-    MiriNightly,
     /// The CPU path on other processors and systems, by emulators, for every night; not among all groups.
     Platforms,
     /// Our host library in a program with other people's crates, for every night; not among all groups.
@@ -45,7 +43,6 @@ impl Group {
             Self::Consumer => "a user's crate and the template, with the published crates",
             Self::WithoutToolchain => "a machine without device toolchain",
             Self::Miri => "undefined behaviour, by Miri",
-            Self::MiriNightly => "undefined behaviour, by Miri, every night",
             Self::Platforms => "other platforms",
             Self::Neighbours => "other people's crates in one program",
             Self::Workspace => "workspace",
@@ -56,7 +53,7 @@ impl Group {
 /// Runs the tests, all of them even if one group fails.
 pub(crate) fn run(options: &Options) -> Result {
     let is_meant = |group: Group| match group {
-        Group::PtxNightly | Group::MiriNightly | Group::Platforms | Group::Neighbours => {
+        Group::PtxNightly | Group::Miri | Group::Platforms | Group::Neighbours => {
             options.groups.contains(&group)
         }
         _ => options.groups.is_empty() || options.groups.contains(&group),
@@ -67,10 +64,9 @@ pub(crate) fn run(options: &Options) -> Result {
             steps.step(group.title(), run);
         }
     };
-    // Each of these keeps one core busy for minutes, and cargo leaves one idle now and then.
+    // They keep one core busy for minutes, and cargo leaves one idle now and then.
     let mut ptx =
         (is_meant(Group::Ptx) && toolchain::assembler().is_some()).then(|| Beside::start([ptx_checks(&[])]));
-    let mut miri = (is_meant(Group::Miri) && has_miri()).then(|| Beside::start(interpreted(&MIRI)));
     step(Group::Consumer, &mut published::test);
     step(Group::WithoutToolchain, &mut without_toolchain::run);
     step(Group::Workspace, &mut workspace);
@@ -82,12 +78,8 @@ pub(crate) fn run(options: &Options) -> Result {
         true => run_all([ptx_checks(&["--nightly"])]),
         false => Ok(without_assembler()),
     });
-    step(Group::Miri, &mut || match miri.take() {
-        Some(running) => running.finish(),
-        None => Ok(without_miri()),
-    });
-    step(Group::MiriNightly, &mut || match has_miri() {
-        true => run_all(interpreted(&MIRI_NIGHTLY)),
+    step(Group::Miri, &mut || match has_miri() {
+        true => run_all(interpreted(&MIRI)),
         false => Ok(without_miri()),
     });
     step(Group::Platforms, &mut platforms::test);
@@ -147,14 +139,13 @@ struct Interpreted {
 /// with threads that are there to the end.
 const WITH_THREADS: &str = "-Zmiri-tree-borrows -Zmiri-ignore-leaks";
 
-/// In every run: those that reach every kind of unsafe code of tiles on the CPU, with few random cases.
-const MIRI: [Interpreted; 1] =
-    [Interpreted { package: "cuda-tiles", tests: &["views", "blocks", "spans"], flags: "" }];
-
-/// Every night besides. What is left out takes days (all values of a type, products, operations), or is inline assembly, which Miri does
-/// not know.
-const MIRI_NIGHTLY: [Interpreted; 2] = [
-    Interpreted { package: "cuda-tiles", tests: &["shapes"], flags: "-Zmiri-disable-isolation" },
+/// What is left out takes days (all values of a type, products, operations), or is inline assembly, which Miri does not know.
+const MIRI: [Interpreted; 2] = [
+    Interpreted {
+        package: "cuda-tiles",
+        tests: &["views", "blocks", "spans", "shapes"],
+        flags: "-Zmiri-disable-isolation",
+    },
     Interpreted {
         package: "cuda-tiles-host",
         tests: &["cuts", "launch", "pipelines", "streamed"],
