@@ -30,7 +30,7 @@ FEW_ROWS, MANY_TO_PACK = {"f16": 64, "bf16": 64, "tf32": 32}, 8
 SHARING_TILE, MOST_REQUESTS = 128, 500
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
-             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "unaligned_result", "unaligned_result_of_threads", "unaligned_result_by_words",
+             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_of_threads", "unaligned_result_by_words",
              "unaligned_a", "unaligned_b", "unaligned_transposed_a", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 4])": 14, "Cluster([2, 2])": 22}
@@ -124,6 +124,13 @@ class Product:
                  (not b_stays) * math.ceil(columns / of_b) * of_b * math.ceil(rows / tile_rows / down))
         steps = max(1, math.ceil(depth * self.bytes / STEP_BYTES))
         return [count * steps * STEP_BYTES for count in (sum(lines), *self.beside_lines(*lines))]
+
+    def rows_of_zeros(self, plan):
+        """`rows_of_zeros` of model.rs."""
+        (_, _, depth), (tile_rows, tile_columns, *_), (a_stays, b_stays) = self.sizes, plan, self.stay(plan)
+        step = STEP_BYTES // self.bytes
+        boxes = (self.read[0] == "t" and not a_stays) * math.ceil(tile_rows / step) + (self.read[1] == "n" and not b_stays) * math.ceil(tile_columns / step)
+        return boxes * (-depth % step)
 
     def short_rows(self, plan):
         """`short_rows` of model.rs."""
@@ -277,6 +284,7 @@ class Plans:
             whole_a=copied[0][0], last_a=copied[0][1], outside_a=copied[0][2],
             whole_b=copied[1][0], last_b=copied[1][1], outside_b=copied[1][2],
             unaligned_rows=beside_lines[0], unaligned_rows_by_32=beside_lines[1], unaligned_rows_by_64=beside_lines[2],
+            rows_of_zeros=usual * by_tma * product.rows_of_zeros(plan) * (cut == 0),
             short_rows=product.short_rows(plan) if by_tma else 0,
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
             loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
@@ -328,7 +336,7 @@ class Model:
         step = larger(step, copying(plans.whole_a, plans.last_a, plans.outside_a) + copying(plans.whole_b, plans.last_b, plans.outside_b))
         unaligned_result = numpy.where(plans.by_tma, constant.unaligned_result, constant.unaligned_result_of_threads)
         unaligned_result = unaligned_result * factor("unaligned_result_by_words")
-        tile = tile + constant.outside * plans.outside + unaligned_result * plans.unaligned_elements
+        tile = tile + constant.outside * plans.outside + constant.row_of_zeros * plans.rows_of_zeros + unaligned_result * plans.unaligned_elements
 
         def waves(tiles, one, steps):
             """The time of tiles of so many k steps that take `one` each where blocks share a multiprocessor."""

@@ -46,6 +46,8 @@ const STREAM_K_BANDWIDTH: f64 = 8.51e6;
 const UNALIGNED_ROW: f64 = 0.00106;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
 const OUTSIDE: f64 = 0.0438;
+/// The time that TMA takes longer for a row of zeros in the last k step of an operand that is not K-major.
+const ROW_OF_ZEROS: f64 = 0.002;
 /// The time of TMA for a row of a k step, and for a row of zeros: one of a box that is copied, outside of the operand.
 const ROW: f64 = 4.69e-4;
 const ROW_OUTSIDE: f64 = 0.00113;
@@ -205,6 +207,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         let delivered = loaded_bytes(problem, plan, steps, stays) / CACHE_BANDWIDTH;
         memory = larger(memory, delivered / multiprocessors);
         tile += OUTSIDE * usual * steps_outside(problem, plan, steps, stays);
+        tile += ROW_OF_ZEROS * usual * rows_of_zeros(problem, plan, stays) as f64;
     } else if (plan.rows, plan.columns) == (16, 16) {
         let [of_a, of_b] = one_by_one(problem, plan);
         memory =
@@ -409,6 +412,20 @@ fn steps_outside(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: 
     let b = if problem.b == Major::Row { Major::Column } else { Major::Row };
     let of_a = if a_stays { 0.0 } else { at_an_end(problem.a, problem.rows, plan.rows) };
     of_a.max(if b_stays { 0.0 } else { at_an_end(b, problem.columns, plan.columns) })
+}
+
+/// The rows of zeros that TMA sets in the last k step of a tile, for operands that are not K-major: a box has as many rows as a k step. Partial sums have so many
+/// k steps that this does not matter.
+fn rows_of_zeros(problem: &Problem, plan: Plan, [a_stays, b_stays]: [bool; 2]) -> usize {
+    if plan.decomposition != Decomposition::DataParallel {
+        return 0;
+    }
+    // A box has as many columns, too.
+    let depth = STEP_BYTES / problem.element_bytes[0];
+    let boxes = |is_loaded, tile: usize| if is_loaded { tile.div_ceil(depth) } else { 0 };
+    let of_a = boxes(problem.a == Major::Column && !a_stays, plan.rows);
+    let of_b = boxes(problem.b == Major::Row && !b_stays, plan.columns);
+    (of_a + of_b) * (problem.depth.next_multiple_of(depth) - problem.depth)
 }
 
 /// The larger one of two times that overlap. Where both are alike, they hinder each other.

@@ -54,7 +54,7 @@ pub(super) fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 2, (144, 64)) => (0.166, 1.6),
         (Loads::Tma, 2, (64, 128)) => (0.13, 1.49),
         (Loads::Tma, 2, (96, 64)) => (0.133, 1.24),
-        (Loads::Tma, 2, (64, 64)) => (0.15, 1.05),
+        (Loads::Tma, 2, (64, 64)) => (0.232, 1.0),
         (Loads::Tma, 2, (32, 64)) => (0.144, 0.68),
         (Loads::Tma, 2, (16, 64)) => (0.1, 0.579),
         (Loads::Tma, 4, (128, 256)) => (0.523, 4.67),
