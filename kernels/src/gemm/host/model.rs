@@ -7,7 +7,7 @@
 //! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 1.9 % longer than the
 //! fastest plans, in the geometric mean. 134 products more gave [`LATENCY`], [`BEHIND_WAVES`], [`CACHE_BANDWIDTH`] (with [`BESIDE_LINES`], so
 //! that rows beside lines cost what they did), and the costs of tiles whose threads load `f16` and `bf16`; 316 more [`CLUSTER`] and the costs
-//! of clusters, of 8-bit floats and of `f64`.
+//! of clusters, of 8-bit floats and of `f64`; 131 long thin ones [`SHORT_ROW`], [`ROW_OF_ZEROS`] and [`UNALIGNED_TRANSPOSED_A`].
 
 use super::packing::{LINE_BYTES, requests_for_a_line};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
