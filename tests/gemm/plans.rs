@@ -120,6 +120,18 @@ fn many_tiles_of_few_columns_are_stored_whole() {
     }
 }
 
+/// Rows of a few bytes that many tiles load are packed as columns: those of operand B, and those of operand A as it lies in memory.
+#[test]
+fn short_rows_that_many_tiles_share_are_packed() {
+    for device in devices() {
+        let mut random = Random::new();
+        for (sizes, transposed) in [([1, 9_000, 8, 24], [false, false]), ([1, 8, 9_000, 24], [true, false])] {
+            let wish = Wish { sizes, transposed, ..Wish::random(&mut random, 100) };
+            check_whole_plans::<f16, f16, f16>(device, &mut random, wish);
+        }
+    }
+}
+
 /// Blocks that have many tiles of a thin product load its small operand in the first ones alone, if all its k steps have stages.
 #[test]
 fn a_small_operand_stays_for_many_tiles() {
