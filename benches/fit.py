@@ -14,11 +14,12 @@ import json
 import math
 import pathlib
 import re
-import statistics
 import types
 
 import numpy
 from scipy.optimize import least_squares
+
+from ratios import ends
 
 MULTIPROCESSORS, COMPACT, SHARPNESS, STEP_BYTES, BOX_ROWS, SECTOR_BYTES = 132, 64, 4, 128, 64, 32
 RING_BYTES, MOST_STAGES, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 8, 12
@@ -392,9 +393,8 @@ class Model:
 
 
 def summary(title, ratios):
-    ratios = sorted(ratios)
-    mean = math.exp(statistics.fmean(map(math.log, ratios)))
-    print(f"{title}: geometric mean {mean:.3f}, 5th percentile {ratios[len(ratios) // 20]:.3f}, least {ratios[0]:.3f}")
+    mean, fifth, least = ends(ratios)
+    print(f"{title}: geometric mean {mean:.3f}, 5th percentile {fifth:.3f}, least {least:.3f}")
 
 
 def report(when, products, chosen, fastest):

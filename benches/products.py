@@ -33,6 +33,7 @@ import torch
 import measuring
 from measuring import Array, Library
 from matrix import GemmOptions, filled, poison, watch
+from ratios import ends
 
 SAMPLES, SAMPLE, ROTATED, MOST_SETS = 7, 2.0, 300e6, 64
 # Cycles of the kernel behind which launches queue up, and the most launches that the host makes in that time.
@@ -341,10 +342,8 @@ def supervise(options):
 def report(rows):
     """Mean and low ends of the ratios by class and by element type, and the worst products."""
     def line(title, ratios):
-        ratios = sorted(ratios)
-        mean = math.exp(statistics.fmean(map(math.log, ratios)))
-        fifth = ratios[min(len(ratios) - 1, int(0.05 * len(ratios)))]
-        print(f"{title:12} {len(ratios):4} products: geometric mean {mean:.3f}, 5th percentile {fifth:.3f}, least {ratios[0]:.3f}")
+        mean, fifth, least = ends(ratios)
+        print(f"{title:12} {len(ratios):4} products: geometric mean {mean:.3f}, 5th percentile {fifth:.3f}, least {least:.3f}")
 
     good = [row for row in rows if row["ratio"]]
     for key in ("name", "kind"):

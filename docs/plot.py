@@ -16,12 +16,14 @@ import html
 import json
 import math
 import pathlib
-import statistics
 import sys
 
 from diagrams import drawings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "benches"))
+from ratios import ends
+
 PAGES = ROOT / "docs/book/src"
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 OF_PRODUCTS = "<!-- products: begin -->", "<!-- products: end -->"
@@ -232,9 +234,9 @@ def products_table(results):
     head, rows = results["head"], [row for row in results["rows"] if row["ratio"]]
     lines = ["| products | number | geometric mean | 5th percentile | least |", "|---|---:|---:|---:|---:|"]
     for name, title in [*PRODUCTS.items(), (None, "all")]:
-        ratios = sorted(row["ratio"] for row in rows if name in (None, row["name"]))
-        mean, fifth = math.exp(statistics.fmean(map(math.log, ratios))), ratios[int(0.05 * len(ratios))]
-        lines.append(f"| {title} | {len(ratios)} | {mean:.2f} | {fifth:.2f} | {ratios[0]:.2f} |")
+        ratios = [row["ratio"] for row in rows if name in (None, row["name"])]
+        mean, fifth, least = ends(ratios)
+        lines.append(f"| {title} | {len(ratios)} | {mean:.2f} | {fifth:.2f} | {least:.2f} |")
     lines += [f"\nSeed {head['seed']}. {head['gpu']}, driver {head['driver']}, commit {head['commit']}, {head['date']}; ratios of times, more is better.",
               "\n![The ratio of each product over its work](products.svg)", f"\nThe {WORST} with the least ratios:\n",
               "| product | ours, us | cuBLAS, us | ratio | plan |", "|---|---:|---:|---:|---|"]
