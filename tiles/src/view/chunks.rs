@@ -147,7 +147,9 @@ where
     }
 
     /// Whether all vectors of a thread lie alike: as many rows as a chunk has elements are whole chunks, whatever their pitch.
-    const LIE_ALIKE: bool = {
+    ///
+    /// The compiler computes this for dead code, too, and a block of one thread, which has no chunks, holds all elements of a tile.
+    const LIE_ALIKE: bool = arch::TILES_IN_REGISTERS && {
         let (registers, mut alike, mut i) = (Self::LAST + Self::VECTOR, true, 0);
         while i < registers {
             let flat = Map::<Blocked<B>, S>::MAP.of_register.apply(i);
