@@ -67,15 +67,16 @@ class Product:
             whole = {"nn": [a, self.packed[1]], "tt": [self.packed[0], b]}
             self.read = min(["tt", "nn"], key=lambda order: sum(whole[order]))
             self.packed = whole[self.read]
-        # `packs_few_rows` of plan.rs.
-        if self.order[0] == "t" and rows <= FEW_ROWS.get(self.kind, 0) and columns >= MANY_TO_PACK * rows:
-            self.read, self.packed[0] = "n" + self.read[1], self.bytes * lengths[0]
-        # `has_crowded_rows` of packing.rs: the transpose is packed.
-        for which, (is_mn_major, length, sharing) in enumerate(((self.read[0] == "t", rows, columns), (self.read[1] == "n", columns, rows))):
+        # Few rows and crowded ones are packed K-major: `packs_few_rows` of plan.rs, `has_crowded_rows` of packing.rs.
+        def is_crowded(length, sharing):
             row = length * self.bytes
-            if is_mn_major and row < STEP_BYTES and requests_for_a_line(row, sharing / SHARING_TILE) > MOST_REQUESTS:
-                self.read = "n" + self.read[1] if which == 0 else self.read[0] + "t"
-                self.packed[which] = self.bytes * lengths[which]
+            return row < STEP_BYTES and requests_for_a_line(row, sharing / SHARING_TILE) > MOST_REQUESTS
+
+        has_few_rows = rows <= FEW_ROWS.get(self.kind, 0) and columns >= MANY_TO_PACK * rows
+        if self.read[0] == "t" and (has_few_rows or is_crowded(rows, columns)):
+            self.read, self.packed[0] = "n" + self.read[1], self.bytes * lengths[0]
+        if self.read[1] == "n" and is_crowded(columns, rows):
+            self.read, self.packed[1] = self.read[0] + "t", self.bytes * lengths[1]
         # Whether threads load the elements of an operand one by one, as in call.rs; kernels of dot products load words.
         self.one_by_one = [pitch * self.bytes % 8 > 0 for pitch in pitches]
         self.beside_words = [pitch * self.bytes % 4 > 0 for pitch in pitches]
@@ -100,11 +101,16 @@ class Product:
         of_b = columns * math.ceil(rows / tile_rows) if self.order[1] == "n" and columns > 1 else 0
         return (of_a + of_b) * depth * self.bytes
 
+    def steps_by_tma(self):
+        """`steps_by_tma` of model.rs."""
+        _, _, depth = self.sizes
+        return max(1, math.ceil(depth * self.bytes / STEP_BYTES))
+
     def stay(self, plan):
         """`stay` of model.rs."""
-        (rows, columns, depth), (tile_rows, tile_columns, _, cut) = self.sizes, plan
+        (rows, columns, _), (tile_rows, tile_columns, _, cut) = self.sizes, plan
         may = cut == 0 and min(tile_rows, tile_columns) <= 64 and self.result_bytes <= 2
-        may = may and math.ceil(depth * self.bytes / STEP_BYTES) <= stages_of(plan)
+        may = may and self.steps_by_tma() <= stages_of(plan)
         return may and rows <= tile_rows, may and columns <= tile_columns
 
     def beside_lines(self, of_a, of_b):
@@ -114,7 +120,7 @@ class Product:
 
     def loaded_bytes(self, plan):
         """The bytes of `loaded_bytes` of model.rs, and those of rows beside lines among them."""
-        (rows, columns, depth), (tile_rows, tile_columns, *_) = self.sizes, plan
+        (rows, columns, _), (tile_rows, tile_columns, *_) = self.sizes, plan
         def box_of(is_k_major, tile):
             return min(BOX_ROWS, tile) if not is_k_major else 1 if has_last_boxes(plan) else box_rows(tile)
 
@@ -123,8 +129,7 @@ class Product:
         down, across = cluster(plan)
         lines = ((not a_stays) * math.ceil(rows / of_a) * of_a * math.ceil(columns / tile_columns / across),
                  (not b_stays) * math.ceil(columns / of_b) * of_b * math.ceil(rows / tile_rows / down))
-        steps = max(1, math.ceil(depth * self.bytes / STEP_BYTES))
-        return [count * steps * STEP_BYTES for count in (sum(lines), *self.beside_lines(*lines))]
+        return [count * self.steps_by_tma() * STEP_BYTES for count in (sum(lines), *self.beside_lines(*lines))]
 
     def rows_of_zeros(self, plan):
         """`rows_of_zeros` of model.rs."""
@@ -135,13 +140,12 @@ class Product:
 
     def short_rows(self, plan):
         """`short_rows` of model.rs."""
-        (rows, columns, depth), (tile_rows, tile_columns, *_), (down, across) = self.sizes, plan, cluster(plan)
-        steps = max(1, math.ceil(depth * self.bytes / STEP_BYTES))
+        (rows, columns, _), (tile_rows, tile_columns, *_), (down, across) = self.sizes, plan, cluster(plan)
         tiles = math.ceil(rows / tile_rows) * math.ceil(columns / tile_columns)
         blocks = min(multiprocessors(plan) * resident_blocks(plan), tiles)
 
         def of(stays, is_mn_major, length, packed, sharing):
-            loads = blocks * (stages_of(plan) // steps) if stays else tiles / sharing
+            loads = blocks * (stages_of(plan) // self.steps_by_tma()) if stays else tiles / sharing
             is_short = is_mn_major and length * self.bytes < STEP_BYTES and not packed
             return requests_for_a_line(length * self.bytes, loads) if is_short else 0
 
