@@ -27,45 +27,33 @@ pub(crate) fn messages(command: &mut Command) -> Result<String> {
     Err(failed(command_line(command), output.status))
 }
 
-/// Programs that run one after the other, beside other programs, whose processors they leave to those. What they print is kept until the last has ended.
+/// A program that runs beside others, whose processors it leaves to those. What it prints is kept until it has ended.
 pub(crate) struct Beside {
-    running: JoinHandle<Vec<(String, Result<Output>)>>,
+    command: String,
+    running: JoinHandle<Result<Output>>,
 }
 
 impl Beside {
-    /// Starts the first, and goes on to the last whether or not one fails.
-    pub(crate) fn start(commands: impl IntoIterator<Item = Command>) -> Self {
-        let commands: Vec<_> = commands
-            .into_iter()
-            .map(|command| {
-                let line = command_line(&command);
-                eprintln!("$ {line} &");
-                (line, if cfg!(unix) { behind_others(&command) } else { command })
-            })
-            .collect();
-        let run = |(line, mut command): (String, Command)| {
-            let output =
-                command.stdin(Stdio::null()).output().map_err(|source| start_error(&command, source).into());
-            (line, output)
+    pub(crate) fn start(command: Command) -> Self {
+        let line = command_line(&command);
+        eprintln!("$ {line} &");
+        let mut command = if cfg!(unix) { behind_others(&command) } else { command };
+        let run = move || {
+            command.stdin(Stdio::null()).output().map_err(|source| start_error(&command, source).into())
         };
-        Self { running: thread::spawn(move || commands.into_iter().map(run).collect()) }
+        Self { command: line, running: thread::spawn(run) }
     }
 
-    /// Waits for the end of the last, and prints what they printed.
+    /// Waits for its end, and prints what it printed.
     pub(crate) fn finish(self) -> Result<Outcome> {
-        let mut result = Ok(Outcome::Done);
-        for (command, output) in self.running.join().expect("starting a program does not panic") {
-            let output = output?;
-            eprint!(
-                "$ {command}\n{}{}",
-                String::from_utf8_lossy(&output.stdout),
-                String::from_utf8_lossy(&output.stderr)
-            );
-            if !output.status.success() {
-                result = Err(failed(command, output.status));
-            }
-        }
-        result
+        let output = self.running.join().expect("starting a program does not panic")?;
+        eprint!(
+            "$ {}\n{}{}",
+            self.command,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        if output.status.success() { Ok(Outcome::Done) } else { Err(failed(self.command, output.status)) }
     }
 }
 
@@ -186,8 +174,8 @@ mod tests {
             command.args(["-c", script]);
             command
         };
-        assert!(matches!(Beside::start([shell("true"), shell("true")]).finish(), Ok(Outcome::Done)));
-        let failed = Beside::start([shell("exit 3"), shell("true")]).finish().err().unwrap().to_string();
+        assert!(matches!(Beside::start(shell("true")).finish(), Ok(Outcome::Done)));
+        let failed = Beside::start(shell("exit 3")).finish().err().unwrap().to_string();
         assert!(failed.starts_with("`sh -c 'exit 3'` failed"), "{failed}");
     }
 }

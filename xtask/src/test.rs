@@ -31,7 +31,9 @@ enum Group {
     Platforms,
     /// Our host library in a program with other people's crates, for every night; not among all groups.
     Neighbours,
-    /// Cargo's tests of the workspace, products of matrices included.
+    /// Misuses that must not compile, and what the compiler says about them.
+    Misuse,
+    /// Cargo's other tests of the workspace, products of matrices included.
     Workspace,
 }
 
@@ -45,6 +47,7 @@ impl Group {
             Self::Miri => "undefined behaviour, by Miri",
             Self::Platforms => "other platforms",
             Self::Neighbours => "other people's crates in one program",
+            Self::Misuse => "misuses",
             Self::Workspace => "workspace",
         }
     }
@@ -64,9 +67,11 @@ pub(crate) fn run(options: &Options) -> Result {
             steps.step(group.title(), run);
         }
     };
-    // They keep one core busy for minutes, and cargo leaves one idle now and then.
+    // They keep one core busy for minutes, and the others leave one idle now and then.
     let mut ptx =
-        (is_meant(Group::Ptx) && toolchain::assembler().is_some()).then(|| Beside::start([ptx_checks(&[])]));
+        (is_meant(Group::Ptx) && toolchain::assembler().is_some()).then(|| Beside::start(ptx_checks(&[])));
+    let mut misuses =
+        is_meant(Group::Misuse).then(|| Beside::start(tests_of_workspace(&["--test", MISUSES])));
     step(Group::Consumer, &mut published::test);
     step(Group::WithoutToolchain, &mut without_toolchain::run);
     step(Group::Workspace, &mut workspace);
@@ -74,6 +79,7 @@ pub(crate) fn run(options: &Options) -> Result {
         Some(running) => running.finish(),
         None => Ok(without_assembler()),
     });
+    step(Group::Misuse, &mut || misuses.take().map_or(Ok(Outcome::Done), Beside::finish));
     step(Group::PtxNightly, &mut || match toolchain::assembler().is_some() {
         true => run_all([ptx_checks(&["--nightly"])]),
         false => Ok(without_assembler()),
@@ -87,19 +93,28 @@ pub(crate) fn run(options: &Options) -> Result {
     steps.finish()
 }
 
+/// The test of the workspace that compiles misuses.
+const MISUSES: &str = "compile_fail";
+
 /// All packages in one call of cargo, which compiles what takes minutes side by side: tile operations, products, and the library's own
 /// tests.
 fn workspace() -> Result<Outcome> {
-    let mut tests =
-        cargo(["test", "--no-fail-fast", "--workspace", "--features", "cuda-tiles-suite/gemm-on-cpu"]);
     match toolchain::gpus() {
         Ok(gpus) => eprintln!("on the CPU and on {}", gpus.join("; ")),
-        Err(reason) => {
-            eprintln!("on the CPU only: {reason}");
-            tests.env("CUDA_TILES_TEST_WITHOUT_GPU", "1");
-        }
+        Err(reason) => eprintln!("on the CPU only: {reason}"),
     }
-    run_all([tests])
+    run_all([tests_of_workspace(&["--exclude", "cuda-tiles-misuse-tests"])])
+}
+
+/// Cargo's tests of the workspace. All calls have the same features, so that they share what they compile.
+fn tests_of_workspace(which: &[&str]) -> Command {
+    let mut tests =
+        cargo(["test", "--no-fail-fast", "--workspace", "--features", "cuda-tiles-suite/gemm-on-cpu"]);
+    tests.args(which);
+    if toolchain::gpus().is_err() {
+        tests.env("CUDA_TILES_TEST_WITHOUT_GPU", "1");
+    }
+    tests
 }
 
 /// This program's own checks of PTX.
