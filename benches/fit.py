@@ -28,10 +28,10 @@ BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1,
 # The most rows of operand A that are packed, and how many times as many columns the result then has: `packs_few_rows` of plan.rs.
 FEW_ROWS, MANY_TO_PACK = {"f16": 64, "bf16": 64, "tf32": 32}, 8
 # Those of packing.rs.
-SHARING_TILE, MOST_REQUESTS = 128, 500
+SHARING_TILE, MOST_REQUESTS, SMALL_COPY_BYTES, MOST_CROWDED_BYTES = 128, 500, 1 << 20, 512
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
-             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_of_threads", "unaligned_result_by_words",
+             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
              "unaligned_a", "unaligned_b", "unaligned_transposed_a", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 4])": 14, "Cluster([2, 2])": 22}
@@ -47,6 +47,7 @@ RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 64, 128): (3, 3, 3, 3), (2, 64, 32):
             (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (2, 2, 2, 2)}
 # The same for parts of k steps.
 RESIDENT_PARTS = {**RESIDENT, (2, 64, 64): (3, 3, 3, 3)}
+RESIDENT_VECTORS = 5
 
 
 class Product:
@@ -67,20 +68,35 @@ class Product:
             whole = {"nn": [a, self.packed[1]], "tt": [self.packed[0], b]}
             self.read = min(["tt", "nn"], key=lambda order: sum(whole[order]))
             self.packed = whole[self.read]
-        # Few rows and crowded ones are packed K-major: `packs_few_rows` of plan.rs, `has_crowded_rows` of packing.rs.
-        def is_crowded(length, sharing):
+        # Few rows and crowded ones are packed as their transposes: `packs_few_rows` of plan.rs, `has_crowded_rows` and `has_crowded_steps` of packing.rs.
+        alignment = [math.gcd(pitch * self.bytes, STEP_BYTES) for pitch in pitches]
+
+        def is_crowded(length, alignment, sharing):
             row = length * self.bytes
-            return row < STEP_BYTES and requests_for_a_line(row, sharing / SHARING_TILE) > MOST_REQUESTS
+            return row < STEP_BYTES and requests_for_a_line(row, alignment, sharing / SHARING_TILE) > MOST_REQUESTS
+
+        def has_crowded_steps(length, alignment, sharing):
+            row, of_transpose = depth * self.bytes, length * self.bytes
+            is_small = depth * math.ceil(of_transpose / STEP_BYTES) * STEP_BYTES <= SMALL_COPY_BYTES
+            waits = row < STEP_BYTES or row <= MOST_CROWDED_BYTES and alignment < SECTOR_BYTES
+            requests = requests_for_a_line(row, alignment, sharing / SHARING_TILE)
+            return self.bytes > 1 and of_transpose >= STEP_BYTES and is_small and waits and requests > MOST_REQUESTS
 
         has_few_rows = rows <= FEW_ROWS.get(self.kind, 0) and columns >= MANY_TO_PACK * rows
-        if self.read[0] == "t" and (has_few_rows or is_crowded(rows, columns)):
-            self.read, self.packed[0] = "n" + self.read[1], self.bytes * lengths[0]
-        if self.read[1] == "n" and is_crowded(columns, rows):
-            self.read, self.packed[1] = self.read[0] + "t", self.bytes * lengths[1]
+        a, b = self.read
+        if a == "t" and (has_few_rows or not self.packed[0] and is_crowded(rows, alignment[0], columns)):
+            a, self.packed[0] = "n", self.bytes * lengths[0]
+        elif a == "n" and not self.packed[0] and not has_few_rows and has_crowded_steps(rows, alignment[0], columns):
+            a, self.packed[0] = "t", self.bytes * lengths[0]
+        if b == "n" and not self.packed[1] and is_crowded(columns, alignment[1], rows):
+            b, self.packed[1] = "t", self.bytes * lengths[1]
+        elif b == "t" and not self.packed[1] and has_crowded_steps(columns, alignment[1], rows):
+            b, self.packed[1] = "n", self.bytes * lengths[1]
+        self.read = a + b
         # Whether threads load the elements of an operand one by one, as in call.rs; kernels of dot products load words.
         self.one_by_one = [pitch * self.bytes % 8 > 0 for pitch in pitches]
         self.beside_words = [pitch * self.bytes % 4 > 0 for pitch in pitches]
-        self.row_alignment = [128 if packed else math.gcd(pitch * self.bytes, 128) for pitch, packed in zip(pitches, self.packed)]
+        self.row_alignment = [STEP_BYTES if packed else of for of, packed in zip(alignment, self.packed)]
 
     def tile(self, plan):
         """What the costs of a tile depend on."""
@@ -140,17 +156,16 @@ class Product:
 
     def short_rows(self, plan):
         """`short_rows` of model.rs."""
-        (rows, columns, _), (tile_rows, tile_columns, *_), (down, across) = self.sizes, plan, cluster(plan)
-        tiles = math.ceil(rows / tile_rows) * math.ceil(columns / tile_columns)
-        blocks = min(multiprocessors(plan) * resident_blocks(plan), tiles)
+        (rows, columns, depth), (tile_rows, tile_columns, *_), (down, across) = self.sizes, plan, cluster(plan)
+        slots, loops = multiprocessors(plan) * resident_blocks(plan), stages_of(plan) // self.steps_by_tma()
 
-        def of(stays, is_mn_major, length, packed, sharing):
-            loads = blocks * (stages_of(plan) // self.steps_by_tma()) if stays else tiles / sharing
-            is_short = is_mn_major and length * self.bytes < STEP_BYTES and not packed
-            return requests_for_a_line(length * self.bytes, loads) if is_short else 0
+        def of(index, row, tiles, sharing):
+            loads = min(tiles, slots * loops) if self.stay(plan)[index] else tiles / sharing
+            is_short = 0 < row * self.bytes < STEP_BYTES and not self.packed[index]
+            return requests_for_a_line(row * self.bytes, self.row_alignment[index], loads) if is_short else 0
 
-        a_stays, b_stays = self.stay(plan)
-        return of(a_stays, self.read[0] == "t", rows, self.packed[0], across) + of(b_stays, self.read[1] == "n", columns, self.packed[1], down)
+        row_of_a, row_of_b = depth if self.read[0] == "n" else rows, columns if self.read[1] == "n" else depth
+        return of(0, row_of_a, math.ceil(columns / tile_columns), across) + of(1, row_of_b, math.ceil(rows / tile_rows), down)
 
     def copied_rows(self, plan, has_waves):
         """The rows of `copying` of model.rs, of operands A and B: of a whole tile, of the last one, and outside of that."""
@@ -182,10 +197,11 @@ class Product:
                    0.0 if b_stays else at_an_end(self.read[1] == "t", columns, tile_columns))
 
 
-def requests_for_a_line(row, loads):
+def requests_for_a_line(row, alignment, loads):
     """`requests_for_a_line` of packing.rs."""
-    is_beside_sectors = row > SECTOR_BYTES and row % SECTOR_BYTES > 0
-    return (4 if is_beside_sectors else 1) * loads * STEP_BYTES / row
+    is_beside_sectors = row > SECTOR_BYTES and alignment < SECTOR_BYTES
+    rows = STEP_BYTES / min(row, STEP_BYTES) if alignment < STEP_BYTES else 1
+    return (4 if is_beside_sectors else 1) * rows * loads
 
 
 def box_rows(rows):
@@ -254,6 +270,8 @@ class Plans:
         if loads == 1:
             blocks = RESIDENT_PARTS if cut > 0 else RESIDENT
             resident = blocks[product.bytes, tile_rows, tile_columns][ORDERS.index(product.order)]
+        elif loads == 2:
+            resident = RESIDENT_VECTORS
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
         count = down * math.ceil(rows / tile_rows / down) * across * math.ceil(columns / tile_columns / across)
         full, rest = divmod(count, MULTIPROCESSORS)
@@ -295,6 +313,7 @@ class Plans:
             loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
             unaligned_elements=usual * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
             unaligned_result_by_words=loads == 1 and columns * product.result_bytes % 4 == 0,
+            unaligned_result_beside_words=by_tma and columns * product.result_bytes % 4 > 0,
             packs=len(packs), packed=2e-6 * sum(packs), ring_of_step=by_tma * (tile_rows + tile_columns) * STEP_BYTES * usual / RING_BYTES, launches=launches, sums=sums * 1e-6, splits=splits)
 
 
@@ -340,7 +359,7 @@ class Model:
         step = larger(step, constant.unaligned_row * beside_lines("unaligned_rows"))
         step = larger(step, copying(plans.whole_a, plans.last_a, plans.outside_a) + copying(plans.whole_b, plans.last_b, plans.outside_b))
         unaligned_result = numpy.where(plans.by_tma, constant.unaligned_result, constant.unaligned_result_of_threads)
-        unaligned_result = unaligned_result * factor("unaligned_result_by_words")
+        unaligned_result = unaligned_result * factor("unaligned_result_by_words") * factor("unaligned_result_beside_words")
         tile = tile + constant.outside * plans.outside + constant.row_of_zeros * plans.rows_of_zeros + unaligned_result * plans.unaligned_elements
 
         def waves(tiles, one, steps):

@@ -120,12 +120,14 @@ fn many_tiles_of_few_columns_are_stored_whole() {
     }
 }
 
-/// Rows of a few bytes that many tiles load are packed as columns: those of operand B, and those of operand A as it lies in memory.
+/// Rows of a few bytes that many tiles load are packed as columns: those of operand B, and those of operand A as it lies in memory, MN-major and K-major.
 #[test]
 fn short_rows_that_many_tiles_share_are_packed() {
     for device in devices() {
         let mut random = Random::new();
-        for (sizes, transposed) in [([1, 9_000, 8, 24], [false, false]), ([1, 8, 9_000, 24], [true, false])] {
+        let mn_major = [([1, 9_000, 8, 24], [false, false]), ([1, 8, 9_000, 24], [true, false])];
+        let k_major = [([1, 6_100, 72, 24], [false, true]), ([1, 72, 6_100, 24], [false, true])];
+        for (sizes, transposed) in [mn_major, k_major].concat() {
             let wish = Wish { sizes, transposed, ..Wish::random(&mut random, 100) };
             check_whole_plans::<f16, f16, f16>(device, &mut random, wish);
         }

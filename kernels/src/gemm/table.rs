@@ -51,8 +51,8 @@ macro_rules! lists_of_16_bits {
             [$element $element f32 $element split_k]
             nn 128 256 64 false, nn 256 160 64 false, cluster_nn 128 256 64 false, cluster_nn 128 192 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
             nt 128 256 64 false, nt 256 160 64 false, cluster_nt 128 256 64 false, cluster_nt 128 192 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, cluster_tn 128 256 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, cluster_tt 128 256 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
+            tn 128 256 64 false, cluster_tn 128 256 64 false, cluster_tn 128 192 64 false, tn 128 192 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
+            tt 128 256 64 false, cluster_tt 128 256 64 false, cluster_tt 128 192 64 false, tt 128 192 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
             rows_nn 96 128 64 false, rows_nn 112 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, wide_rows_nn 112 256 64 false, wide_rows_nn 144 256 64 false, wide_cluster_rows_nn 160 256 64 false,
             rows_nt 96 128 64 false, rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, wide_rows_nt 112 256 64 false, wide_rows_nt 144 256 64 false, wide_cluster_rows_nt 160 256 64 false,
             half_rows_nn 96 64 64 false, half_rows_nn 144 64 64 false, half_rows_nt 96 64 64 false, half_rows_nt 144 64 64 false,
@@ -248,8 +248,14 @@ macro_rules! instances {
     (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
+    (tn $then:tt [$($done:tt)*] ($($types:tt)*); tn $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(tn $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
+    };
     (tn $then:tt [$($done:tt)*] ($($types:tt)*); tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(tn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (tt $then:tt [$($done:tt)*] ($($types:tt)*); tt $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(tt $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
     };
     (tt $then:tt [$($done:tt)*] ($($types:tt)*); tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);

@@ -184,15 +184,19 @@ where
     /// The tile of these vectors.
     #[inline(always)]
     fn of_vectors(mut vectors: Vectors<S, B>) -> Tile<T, S, Blocked<B>> {
+        let (of, within) = (|i| i & !(Self::VECTOR - 1), |i| i & (Self::VECTOR - 1));
         if size_of::<T::Bits>() < 4 && Self::VECTOR > 1 && !Self::vectors_are_aligned() {
             // Otherwise the compiler would take the elements out of the words in front of the branch's end.
             <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut |i| {
                 vectors.set(i, Self::undivided(vectors.get(i)))
             });
+            if const { Self::VECTOR * size_of::<T::Bits>() <= size_of::<u32>() } {
+                return Tile::from_registers(Registers::from_fn(|i| {
+                    vectors.get(of(i)).divided_element(within(i))
+                }));
+            }
         }
-        Tile::from_registers(Registers::from_fn(|i| {
-            vectors.get(i & !(Self::VECTOR - 1)).element(i & (Self::VECTOR - 1))
-        }))
+        Tile::from_registers(Registers::from_fn(|i| vectors.get(of(i)).element(within(i))))
     }
 
     /// The tile whose elements were loaded in the order of memory.

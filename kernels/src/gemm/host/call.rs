@@ -15,7 +15,9 @@ use super::matrices::{Matrices, MatricesMut};
 use super::model;
 use super::multiply::{Factors, Multiply};
 use super::options::Gemm;
-use super::packing::{Bits, LINE_BYTES, MOST_ELEMENTS, has_crowded_rows, reach, streamable};
+use super::packing::{
+    Bits, LINE_BYTES, MOST_ELEMENTS, has_crowded_rows, has_crowded_steps, reach, streamable,
+};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use super::selection::{Available, refuse};
 use super::tuned::Tuned;
@@ -50,7 +52,8 @@ use crate::gemm::epilogue::Sum;
 /// plans that load by TMA, an operand is first packed (copied to scratch memory):
 ///
 /// * if its rows do not begin at multiples of 16 bytes;
-/// * if it is not K-major and has rows of less than 128 bytes, which so many tiles load that they would wait for each other;
+/// * if it has rows of less than 128 bytes, which so many tiles load that they would wait for each other;
+/// * if it is K-major and small, and as many tiles load its rows of up to 512 bytes, which do not begin at multiples of 32 bytes;
 /// * if neither its rows nor its columns are contiguous;
 /// * if it has elements of 8 bits and is not K-major;
 /// * if it has elements of `tf32` and is not K-major, on GPUs before compute capability 9.0. On later GPUs one of `a` and `b` is packed if
@@ -264,33 +267,42 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             beta: self.beta != C::ZERO,
             element_bytes: [size_of::<T::Bits>(), size_of::<O::Bits>()],
         };
-        // If TMA feeds no kernel for this storage, one operand is packed as its transpose, or both are.
-        let storages = [
-            (a_major, b_major),
-            (a_major, Major::Column),
-            (Major::Row, b_major),
-            (Major::Row, Major::Column),
-        ];
-        let packs_columns_of_a =
-            problem.packs_few_rows(&available.direct) || has_crowded_rows::<T>(rows, columns);
-        let packs_rows_of_b = has_crowded_rows::<U>(columns, rows);
-        let storages = storages.into_iter().filter(|&(a, b)| {
-            (a == Major::Row || !packs_columns_of_a) && (b == Major::Column || !packs_rows_of_b)
-        });
-        let packed = |(a_major, b_major)| {
+        let [a_alignment, b_alignment] = [a_storage, b_storage].map(|storage| storage.row_alignment);
+        // Whether all tiles wait for the rows of operand A and of operand B in these storages.
+        let waits_for_a = |major| match major {
+            Major::Row => has_crowded_steps::<T>([rows, depth], a_alignment[Major::Row as usize], columns),
+            Major::Column => has_crowded_rows::<T>(rows, a_alignment[Major::Column as usize], columns),
+        };
+        let waits_for_b = |major| match major {
+            Major::Row => has_crowded_rows::<U>(columns, b_alignment[Major::Row as usize], rows),
+            Major::Column => {
+                has_crowded_steps::<U>([columns, depth], b_alignment[Major::Column as usize], rows)
+            }
+        };
+        let packs_few_rows = problem.packs_few_rows(&available.direct);
+        let packed = |[a_major, b_major]: [Major; 2]| {
             let bytes = [
                 if a_storage.is_read_by_tma(a_major) { 0 } else { bytes_of(a) },
                 if b_storage.is_read_by_tma(b_major) { 0 } else { bytes_of(b) },
             ];
             // Copies of rows that are long enough to matter begin at lines.
             let row_alignment = [
-                if bytes[0] > 0 { LINE_BYTES } else { a_storage.row_alignment[a_major as usize] },
-                if bytes[1] > 0 { LINE_BYTES } else { b_storage.row_alignment[b_major as usize] },
+                if bytes[0] > 0 { LINE_BYTES } else { a_alignment[a_major as usize] },
+                if bytes[1] > 0 { LINE_BYTES } else { b_alignment[b_major as usize] },
             ];
             Problem { a: a_major, b: b_major, packed_bytes: bytes, row_alignment, ..problem }
         };
+        // If TMA feeds no kernel for the storage of the operands, or tiles wait for one, it is packed as its transpose, or both are.
+        let majors = [Major::Row, Major::Column];
+        let storages = majors.iter().flat_map(|&a| majors.map(|b| [a, b]));
+        let storages = storages.filter(|&[a, _]| a == Major::Row || !packs_few_rows);
         let mut problems: Vec<Problem> = storages.map(packed).collect();
-        problems.sort_by_key(|problem| problem.packed_bytes.into_iter().sum::<usize>());
+        problems.sort_by_key(|&Problem { a, b, packed_bytes: [of_a, of_b], .. }| {
+            let waits_for = [of_a == 0 && waits_for_a(a), of_b == 0 && waits_for_b(b)];
+            let others = [a != a_major, b != b_major];
+            let count = |of: [bool; 2]| of.into_iter().filter(|&is| is).count();
+            (count(waits_for), of_a + of_b, count(others))
+        });
         let find = |is_wanted: fn(Loads) -> bool| {
             let mut problems = problems.iter().copied();
             problems.find(|problem| problem.loads(&available.direct, &available.partial_sums).any(is_wanted))

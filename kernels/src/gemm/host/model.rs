@@ -7,7 +7,8 @@
 //! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 1.9 % longer than the
 //! fastest plans, in the geometric mean. 134 products more gave [`LATENCY`], [`BEHIND_WAVES`], [`CACHE_BANDWIDTH`] (with [`BESIDE_LINES`], so
 //! that rows beside lines cost what they did), and the costs of tiles whose threads load `f16` and `bf16`; 316 more [`CLUSTER`] and the costs
-//! of clusters, of 8-bit floats and of `f64`; 131 long thin ones [`SHORT_ROW`], [`ROW_OF_ZEROS`] and [`UNALIGNED_TRANSPOSED_A`].
+//! of clusters, of 8-bit floats and of `f64`; 131 long thin ones [`SHORT_ROW`], [`ROW_OF_ZEROS`] and [`UNALIGNED_TRANSPOSED_A`]; 62 with rows of the
+//! result beside words [`UNALIGNED_RESULT_BESIDE_WORDS`].
 
 use super::packing::{LINE_BYTES, requests_for_a_line};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
@@ -57,7 +58,9 @@ const ROW_OUTSIDE: f64 = 0.00113;
 const SHORT_ROW: f64 = 0.00125;
 /// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
 const UNALIGNED_RESULT: f64 = 5.0e-5;
-/// The same for kernels whose threads load.
+/// The factor of it where rows begin beside multiples of 4 bytes, too.
+const UNALIGNED_RESULT_BESIDE_WORDS: f64 = 2.0;
+/// The time for kernels whose threads load, and rows beside words.
 const UNALIGNED_RESULT_OF_THREADS: f64 = 4.49e-5;
 /// The part of it where rows begin at multiples of 4 bytes.
 const UNALIGNED_RESULT_BY_WORDS: f64 = 0.58;
@@ -218,7 +221,8 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     if !is_split && !(problem.columns * result_bytes).is_multiple_of(GRANULE) {
         let is_by_words = (problem.columns * result_bytes).is_multiple_of(4);
         let element = match plan.loads {
-            Loads::Tma | Loads::Cluster(_) => UNALIGNED_RESULT,
+            Loads::Tma | Loads::Cluster(_) if is_by_words => UNALIGNED_RESULT,
+            Loads::Tma | Loads::Cluster(_) => UNALIGNED_RESULT_BESIDE_WORDS * UNALIGNED_RESULT,
             Loads::Threads if is_by_words => UNALIGNED_RESULT_BY_WORDS * UNALIGNED_RESULT_OF_THREADS,
             Loads::Threads | Loads::Vector => UNALIGNED_RESULT_OF_THREADS,
         };
@@ -306,18 +310,19 @@ fn stay(problem: &Problem, plan: Plan, wgmma: bool) -> [bool; 2] {
 
 /// The requests for a line of operands that all blocks load by rows of less than a line.
 fn short_rows(problem: &Problem, plan: Plan, slots: f64, stays: [bool; 2]) -> f64 {
-    let tiles = (problem.tiles(plan) / problem.batches.max(1)) as f64;
     let [blocks_down, blocks_across] = plan.loads.cluster();
     // An operand that stays is in each stage.
     let loops = (stages(plan) / steps_by_tma(problem)) as f64;
-    let of = |index: usize, is_mn_major: bool, length: usize, sharing: usize| {
-        let row = length * problem.element_bytes[0];
-        let loads = if stays[index] { tiles.min(slots) * loops } else { tiles / sharing as f64 };
-        let is_short = is_mn_major && row < LINE_BYTES && problem.packed_bytes[index] == 0;
-        if is_short { requests_for_a_line(row, loads) } else { 0.0 }
+    let of = |index: usize, row: usize, tiles: usize, sharing: usize| {
+        let (row, tiles) = (row * problem.element_bytes[0], tiles as f64);
+        let loads = if stays[index] { tiles.min(slots * loops) } else { tiles / sharing as f64 };
+        let is_short = (1..LINE_BYTES).contains(&row) && problem.packed_bytes[index] == 0;
+        if is_short { requests_for_a_line(row, problem.row_alignment[index], loads) } else { 0.0 }
     };
-    of(0, problem.a == Major::Column, problem.rows, blocks_across)
-        + of(1, problem.b == Major::Row, problem.columns, blocks_down)
+    let row_of_a = if problem.a == Major::Row { problem.depth } else { problem.rows };
+    let row_of_b = if problem.b == Major::Row { problem.columns } else { problem.depth };
+    of(0, row_of_a, problem.columns.div_ceil(plan.columns), blocks_across)
+        + of(1, row_of_b, problem.rows.div_ceil(plan.rows), blocks_down)
 }
 
 /// The part of the costs of rows beside lines that operands have whose rows begin at multiples of so many bytes.

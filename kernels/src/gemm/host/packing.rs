@@ -50,27 +50,51 @@ macro_rules! bits {
 }
 bits!(u8 16 u16 8 u32 4 u64 2);
 
-/// The requests for a line of an operand whose rows have `row` bytes, less than [`LINE_BYTES`], if `loads` tiles load all rows.
+/// The requests for a line of an operand whose rows have `row` bytes and begin at multiples of `alignment` bytes, if `loads` tiles load all rows.
 ///
 /// The L2 cache serves them one after the other. *Measured* on an H200: where rows are longer than sectors and begin beside them, a request takes four times as long as others.
-pub(super) fn requests_for_a_line(row: usize, loads: f64) -> f64 {
-    let is_beside_sectors = row > SECTOR_BYTES && !row.is_multiple_of(SECTOR_BYTES);
-    let requests = if is_beside_sectors { 4.0 } else { 1.0 };
-    requests * loads * LINE_BYTES as f64 / row as f64
+pub(super) fn requests_for_a_line(row: usize, alignment: usize, loads: f64) -> f64 {
+    let of_row = if row > SECTOR_BYTES && alignment < SECTOR_BYTES { 4.0 } else { 1.0 };
+    let rows = if alignment < LINE_BYTES { LINE_BYTES as f64 / row.min(LINE_BYTES) as f64 } else { 1.0 };
+    of_row * rows * loads
 }
 
 /// Tiles of so many rows or columns share a small operand, about.
 const SHARING_TILE: f64 = 128.0;
-/// An operand with more requests for a line is packed as its transpose, which is K-major.
+/// An operand with more requests for a line is packed.
 ///
 /// *Measured* on an H200: 102400 x 64 times 64 x 16 takes 13.6 us in tiles of 144 x 64 with such a row-major operand B, and 10.9 with a K-major one.
 const MOST_REQUESTS: f64 = 500.0;
 
 /// Whether an operand that is not K-major has rows of so few columns, and so many rows or columns of the result share them, that a product with its packed
-/// transpose is faster.
-pub(super) fn has_crowded_rows<T: Element>(columns: usize, sharing: usize) -> bool {
+/// transpose is faster. The rows begin at multiples of `alignment` bytes.
+pub(super) fn has_crowded_rows<T: Element>(columns: usize, alignment: usize, sharing: usize) -> bool {
     let row = columns * size_of::<T::Bits>();
-    (1..LINE_BYTES).contains(&row) && requests_for_a_line(row, sharing as f64 / SHARING_TILE) > MOST_REQUESTS
+    (1..LINE_BYTES).contains(&row)
+        && requests_for_a_line(row, alignment, sharing as f64 / SHARING_TILE) > MOST_REQUESTS
+}
+
+/// The most bytes of a K-major operand's rows that begin beside sectors, in an operand that is packed as its transpose.
+///
+/// *Measured* on an H200: 100000 x 248 times 248 x 256 takes 36.5 us with a K-major operand B, and 34.1 with its packed transpose; 34533 x 360 times 360 x 152 takes 21.1 and 22.3.
+const MOST_CROWDED_BYTES: usize = 4 * LINE_BYTES;
+
+/// The same for a small operand that is K-major, of `length` rows or columns, whose rows of `depth` elements are short or begin beside sectors.
+///
+/// The rows of the transpose begin at lines, and have `length` elements: a line and more.
+///
+/// *Measured* on an H200: 350121 x 24 times 24 x 64 takes 43 us with a K-major operand B, and 28 with its packed transpose; with a depth of 56 37 and 30 us. *Refused:* K-major
+/// copies with rows at lines. The products take as long as without them.
+pub(super) fn has_crowded_steps<T: Element>(
+    [length, depth]: [usize; 2],
+    alignment: usize,
+    sharing: usize,
+) -> bool {
+    let [row, of_transpose] = [depth, length].map(|elements| elements * size_of::<T::Bits>());
+    let is_small = depth * of_transpose.next_multiple_of(LINE_BYTES) <= SMALL_COPY_BYTES;
+    let waits = row < LINE_BYTES || row <= MOST_CROWDED_BYTES && alignment < SECTOR_BYTES;
+    let requests = requests_for_a_line(row.max(1), alignment, sharing as f64 / SHARING_TILE);
+    of_transpose >= LINE_BYTES && is_small && waits && requests > MOST_REQUESTS
 }
 
 /// Calls `body` with matrices that kernels can read: with `x` itself if they can read it, otherwise with a packed copy. The rows of the
@@ -152,12 +176,22 @@ mod tests {
     #[test]
     fn short_rows_that_many_blocks_share_are_packed() {
         use cuda_tiles::element::f16;
-        let is_packed = |columns, rows| has_crowded_rows::<f16>(columns, rows);
-        assert!(is_packed(16, 20_000) && !is_packed(16, 10_000));
+        let is_packed = has_crowded_rows::<f16>;
+        assert!(is_packed(16, 32, 20_000) && !is_packed(16, 32, 10_000));
         // Rows of 80 bytes begin beside sectors, those of 96 do not.
-        assert!(is_packed(40, 20_000) && !is_packed(48, 40_000));
-        assert!(!is_packed(64, 1_000_000), "a row is a line");
-        assert!(!is_packed(0, 1_000_000), "no rows");
+        assert!(is_packed(40, 16, 20_000) && !is_packed(48, 32, 40_000));
+        assert!(!is_packed(16, 128, 20_000), "padded rows are lines of their own");
+        assert!(!is_packed(64, 128, 1_000_000), "a row is a line");
+        assert!(!is_packed(0, 16, 1_000_000), "no rows");
+
+        let is_packed =
+            |length, depth, alignment, sharing| has_crowded_steps::<f16>([length, depth], alignment, sharing);
+        assert!(is_packed(64, 40, 16, 20_000) && !is_packed(64, 40, 16, 5_000));
+        assert!(!is_packed(63, 40, 16, 20_000), "rows of the transpose are shorter than a line");
+        assert!(is_packed(64, 104, 16, 20_000) && !is_packed(64, 112, 32, 20_000), "rows beside sectors");
+        assert!(!is_packed(64, 64, 128, 1_000_000), "a row is a line");
+        assert!(!is_packed(64, 264, 16, 1_000_000), "rows are long");
+        assert!(!is_packed(16_384, 104, 16, 1_000_000), "it is large");
     }
 
     #[test]

@@ -121,6 +121,12 @@ pub fn opaque(value: u32) -> u32 {
     value
 }
 
+/// The lower half and the upper one.
+#[inline(always)]
+pub fn halves(value: u32) -> [u16; 2] {
+    [value as u16, (value >> 16) as u16]
+}
+
 /// The value.
 #[inline(always)]
 pub fn rematerialise(value: u32) -> u32 {

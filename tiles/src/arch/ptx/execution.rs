@@ -219,6 +219,21 @@ pub fn opaque(mut value: u32) -> u32 {
     value
 }
 
+/// The lower half and the upper one, which the optimiser does not take for parts of the value.
+#[inline(always)]
+pub fn halves(value: u32) -> [u16; 2] {
+    let (lower, upper): (u16, u16);
+    // SAFETY: registers alone are read and written.
+    unsafe {
+        asm!(
+            "mov.b32 {{{0}, {1}}}, {2};",
+            out(reg16) lower, out(reg16) upper, in(reg32) value,
+            options(pure, nomem, nostack, preserves_flags)
+        )
+    };
+    [lower, upper]
+}
+
 /// The same value, which the optimiser must take for a different one each time. Results computed from it are computed behind
 /// this place, and take no register before it.
 #[inline(always)]
