@@ -70,11 +70,12 @@ pub(crate) fn run(options: &Options) -> Result {
     // They keep one core busy for minutes, and the others leave one idle now and then.
     let mut ptx =
         (is_meant(Group::Ptx) && toolchain::assembler().is_some()).then(|| Beside::start(ptx_checks(&[])));
-    let mut misuses =
-        is_meant(Group::Misuse).then(|| Beside::start(tests_of_workspace(&["--test", MISUSES])));
+    let gpus = toolchain::gpus();
+    let mut misuses = is_meant(Group::Misuse)
+        .then(|| Beside::start(tests_of_workspace(&["--test", MISUSES], gpus.is_ok())));
     step(Group::Consumer, &mut published::test);
     step(Group::WithoutToolchain, &mut without_toolchain::run);
-    step(Group::Workspace, &mut workspace);
+    step(Group::Workspace, &mut || workspace(&gpus));
     step(Group::Ptx, &mut || match ptx.take() {
         Some(running) => running.finish(),
         None => Ok(without_assembler()),
@@ -98,20 +99,20 @@ const MISUSES: &str = "compile_fail";
 
 /// All packages in one call of cargo, which compiles what takes minutes side by side: tile operations, products, and the library's own
 /// tests.
-fn workspace() -> Result<Outcome> {
-    match toolchain::gpus() {
+fn workspace(gpus: &std::result::Result<Vec<String>, &'static str>) -> Result<Outcome> {
+    match gpus {
         Ok(gpus) => eprintln!("on the CPU and on {}", gpus.join("; ")),
         Err(reason) => eprintln!("on the CPU only: {reason}"),
     }
-    run_all([tests_of_workspace(&["--exclude", "cuda-tiles-misuse-tests"])])
+    run_all([tests_of_workspace(&["--exclude", "cuda-tiles-misuse-tests"], gpus.is_ok())])
 }
 
 /// Cargo's tests of the workspace. All calls have the same features, so that they share what they compile.
-fn tests_of_workspace(which: &[&str]) -> Command {
+fn tests_of_workspace(which: &[&str], has_gpu: bool) -> Command {
     let mut tests =
         cargo(["test", "--no-fail-fast", "--workspace", "--features", "cuda-tiles-suite/gemm-on-cpu"]);
     tests.args(which);
-    if toolchain::gpus().is_err() {
+    if !has_gpu {
         tests.env("CUDA_TILES_TEST_WITHOUT_GPU", "1");
     }
     tests

@@ -190,10 +190,8 @@ where
             <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut |i| {
                 vectors.set(i, Self::undivided(vectors.get(i)))
             });
-            if const { Self::VECTOR * size_of::<T::Bits>() <= size_of::<u32>() } {
-                return Tile::from_registers(Registers::from_fn(|i| {
-                    vectors.get(of(i)).divided_element(within(i))
-                }));
+            if const { Self::VECTOR == 2 && size_of::<T::Bits>() == size_of::<u16>() } {
+                return Tile::from_registers(Registers::from_fn(|i| vectors.get(of(i)).half(within(i))));
             }
         }
         Tile::from_registers(Registers::from_fn(|i| vectors.get(of(i)).element(within(i))))
