@@ -85,6 +85,14 @@ pub struct Instruction {
     pub operands: String,
 }
 
+impl Instruction {
+    /// Whether it does `operation`, alone or with further modifiers: `ld.global.v4.b32` is an `ld.global`, and no `ld.globals`.
+    pub fn is(&self, operation: &str) -> bool {
+        let rest = self.operation.strip_prefix(operation);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+}
+
 impl<'a> Module<'a> {
     /// Finds the parts of a module's text.
     ///
@@ -203,16 +211,16 @@ impl<'a> Entry<'a> {
     /// The number of instructions whose operation is `operation`, alone or with further modifiers: `ld.global`
     /// counts `ld.global.v4.b32`, and does not count `ld.globals`.
     pub fn count(&self, operation: &str) -> usize {
-        let is_counted = |instruction: &Instruction| {
-            let rest = instruction.operation.strip_prefix(operation);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        self.instructions().into_iter().filter(is_counted).count()
+        self.instructions().into_iter().filter(|instruction| instruction.is(operation)).count()
     }
 
     /// Whether the kernel declares or accesses local memory, the slow memory that arrays go to which the
     /// compiler could not keep in registers.
     pub fn uses_local_memory(&self) -> bool {
+        // Most kernels have no such word, which is quickly found out.
+        if !self.body().contains(".local") {
+            return false;
+        }
         let code = without_comments(self.body());
         code.split(|c: char| !(c.is_alphanumeric() || c == '.' || c == '_'))
             .any(|word| word.split('.').skip(1).any(|part| part == "local"))
@@ -220,13 +228,11 @@ impl<'a> Entry<'a> {
 
     /// The functions that the kernel calls, in the order of the calls. An indirect call yields the register.
     pub fn calls(&self) -> Vec<String> {
-        self.instructions()
-            .into_iter()
-            .filter(|instruction| {
-                instruction.operation == "call" || instruction.operation.starts_with("call.")
-            })
-            .map(|instruction| callee(&instruction.operands).to_owned())
-            .collect()
+        if !self.body().contains("call") {
+            return Vec::new();
+        }
+        let calls = self.instructions().into_iter().filter(|instruction| instruction.is("call"));
+        calls.map(|call| callee(&call.operands).to_owned()).collect()
     }
 }
 
@@ -320,25 +326,36 @@ fn closing(code: &str, open: usize, opens: char, closes: char) -> Option<usize> 
 }
 
 /// The text with other names for some entries, and for their parameters, which begin with the entry's name.
+///
+/// Where all names have an underscore, as Rust's symbols do, only words with one are looked at: the standard library's search for a character is optimised
+/// where a build script is not, and few words of PTX have one.
 pub(crate) fn rename(text: &str, names: &HashMap<&str, String>) -> String {
     if names.is_empty() {
         return text.to_owned();
     }
+    let have_underscores = names.keys().all(|name| name.contains('_'));
     let mut renamed = String::with_capacity(text.len());
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
-    let mut rest = text;
-    while let Some(start) = rest.find(is_part) {
-        let word = &rest[start..];
-        let word = &word[..word.find(|c| !is_part(c)).unwrap_or(word.len())];
-        renamed.push_str(&rest[..start]);
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
+    let mut copied = 0;
+    let mut from = 0;
+    let next = |text: &str| match have_underscores {
+        true => text.find('_'),
+        false => text.bytes().position(|byte| is_part(&byte)),
+    };
+    while let Some(found) = next(&text[from..]).map(|length| from + length) {
+        let start =
+            found - text.as_bytes()[copied..found].iter().rev().take_while(|byte| is_part(byte)).count();
+        from = found + text.as_bytes()[found..].iter().take_while(|byte| is_part(byte)).count();
+        let word = &text[start..from];
         let parameter = word.rsplit_once("_param_").map(|(name, _)| name);
-        match [Some(word), parameter].into_iter().flatten().find_map(|name| Some((name, names.get(name)?))) {
-            Some((name, new)) => renamed.extend([new, &word[name.len()..]]),
-            None => renamed.push_str(word),
+        let renaming =
+            [Some(word), parameter].into_iter().flatten().find_map(|name| Some((name, names.get(name)?)));
+        if let Some((name, new)) = renaming {
+            renamed.extend([&text[copied..start], new]);
+            copied = start + name.len();
         }
-        rest = &rest[start + word.len()..];
     }
-    renamed + rest
+    renamed + &text[copied..]
 }
 
 /// The text with every comment, every string's content and every place in the source turned into spaces, so that positions stay
@@ -538,6 +555,11 @@ $L__BB0_1:
             "a$b, a$b_param_12; $first firsts"
         );
         assert_eq!(rename(TWO, &HashMap::new()), TWO);
+        let of_rust = HashMap::from([("_ZN3add17h0E", "add".to_owned())]);
+        assert_eq!(
+            rename("x _ZN3add17h0E(_ZN3add17h0E_param_0), _ZN3add17h0E_, a_ZN3add17h0E;_", &of_rust),
+            "x add(add_param_0), _ZN3add17h0E_, a_ZN3add17h0E;_"
+        );
     }
 
     #[test]
