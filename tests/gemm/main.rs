@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use cuda_tiles::prelude::*;
 use cuda_tiles_host::{Device, Graph, Result, Tensor, TensorView};
-use cuda_tiles_kernels::gemm::{Decomposition, Gemm, Loads, Plan, gemm, kernels};
+use cuda_tiles_kernels::gemm::{Activation, Decomposition, Gemm, Loads, Multiply, Plan, gemm, kernels};
 use cuda_tiles_suite::testing::{Random, check_repeated, devices, repeats};
 
 use reference::{Wish, any, check, check_by};
@@ -205,8 +205,9 @@ fn bits_that_tf32_lacks_are_rounded_by_copy_engines_and_cut_off_elsewhere() {
                 let c = Tensor::<f32, 2>::poisoned(device, [152, 24]).unwrap();
                 let (_, plans) = Gemm::<f32, f32>::new().plans(a, b, &c).unwrap();
                 let by_engine = |plan: &Plan| matches!(plan.loads, Loads::Tma | Loads::Cluster(_));
-                // Every storage has kernels of both kinds, where there is `wgmma`.
-                assert!(plans.iter().any(|plan| !by_engine(plan)));
+                // Every storage has kernels of both kinds, where there is `wgmma`, and of one on the CPU.
+                let is_by_threads = |plan: &Plan| !by_engine(plan);
+                assert!(plans.iter().any(is_by_threads) || image.is_none(), "{device}: {plans:?}");
                 assert!(plans.iter().any(by_engine) || !has_engine, "{device}: {plans:?}");
                 for plan in plans {
                     let mut c = Tensor::<f32, 2>::poisoned(device, [152, 24]).unwrap();
@@ -215,6 +216,41 @@ fn bits_that_tf32_lacks_are_rounded_by_copy_engines_and_cut_off_elsewhere() {
                     assert_eq!(c.to_vec().unwrap(), *expected, "{device}: {plan}");
                 }
             }
+        }
+    }
+}
+
+/// Activations of sums that are infinite, no numbers, or so large that their squares are, by every plan.
+#[test]
+fn activations_know_infinity() {
+    const SUMS: [f32; 6] = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 3e38, -3e38, 0.0];
+    const EXPECTED: [f32; 6] = [f32::INFINITY, 0.0, f32::NAN, 3e38, 0.0, 0.0];
+    fn check<O: Element + Cast<f32>>(device: &Device, activation: Activation)
+    where
+        bf16: Multiply<bf16, O, Sum = f32>,
+    {
+        let a = Tensor::from_vec(device, [6, 1], SUMS.map(bf16::from_f32).to_vec()).unwrap();
+        let b = Tensor::from_vec(device, [1, 8], vec![bf16::from_f32(1.0); 8]).unwrap();
+        let gemm = || Gemm::<O, f32>::new().activation(activation);
+        let (_, plans) = gemm().plans(&a, &b, &Tensor::<O, 2>::poisoned(device, [6, 8]).unwrap()).unwrap();
+        for plan in plans {
+            let mut c = Tensor::<O, 2>::poisoned(device, [6, 8]).unwrap();
+            gemm().plan(plan).multiply(&a, &b, &mut c).unwrap();
+            for (at, found) in c.to_vec().unwrap().into_iter().map(Cast::<f32>::cast).enumerate() {
+                let expected = EXPECTED[at / 8];
+                // Rounding to `bf16`.
+                let is_right = found == expected || (found / expected - 1.0).abs() < 0.01;
+                assert!(
+                    is_right || found.is_nan() && expected.is_nan(),
+                    "{device}: {activation:?}, {plan}: {found}, not {expected}"
+                );
+            }
+        }
+    }
+    for device in devices() {
+        for activation in [Activation::Gelu, Activation::Silu] {
+            check::<bf16>(device, activation);
+            check::<f32>(device, activation);
         }
     }
 }

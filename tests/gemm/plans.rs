@@ -55,10 +55,11 @@ fn whole_waves_come_before_the_last_one() {
                     c.to_vec().unwrap()
                 });
             assert!(whole == last_wave, "{device}: {batches} x {m} x {n} of i8");
-            // Where rows do not begin at multiples of 128 bytes, clusters take the place of these waves.
+            // Where rows do not begin at multiples of 128 bytes, clusters take the place of these waves. The CPU has such kernels for K-major operands alone.
+            let is_mn_major = device.is_gpu();
             let (x, y) = (
-                Matrices::<f16>::random_in_lines(device, &mut random, [batches, m, k], true),
-                Matrices::<f16>::random_in_lines(device, &mut random, [batches, k, n], false),
+                Matrices::<f16>::random_in_lines(device, &mut random, [batches, m, k], is_mn_major),
+                Matrices::<f16>::random_in_lines(device, &mut random, [batches, k, n], !is_mn_major),
             );
             let [whole, last_wave] =
                 [Decomposition::DataParallel, Decomposition::StreamK].map(|decomposition| {
@@ -81,7 +82,9 @@ fn threads_copy_rows_of_even_lengths_ahead() {
     for device in devices() {
         let mut random = Random::new();
         let mut tiles = Vec::new();
-        for order in 0..4 {
+        // The CPU has such kernels for K-major operands alone. Whether rows have even lengths is a matter of chance.
+        let orders = if device.is_gpu() { vec![0, 1, 2, 3] } else { vec![2; 8] };
+        for order in orders {
             for sizes in [[1, 10, 262, 450], [1, 300, 30, 262], [2, 130, 66, 126]] {
                 let wish = Wish {
                     sizes,

@@ -67,7 +67,7 @@ macro_rules! ahead_kernel {
         ///
         /// Each block computes a tile. The axes of the grid are columns, rows and matrices of `c`. The kernel supports programmatic
         /// dependent launch (PDL).
-        #[kernel(threads = 128, min_blocks = 3, grid = 3, dependent, cpu = crate::gemm::on_cpu::ahead::<T, O>(M, N), instances $instances)]
+        #[kernel(threads = 128, min_blocks = 3, grid = 3, dependent, cpu = crate::gemm::on_cpu::by_threads::<T, O>(M, N, !is_set!($($transposed_a)?) && is_set!($($transposed_b)?)), instances $instances)]
         pub fn $name<
             B: Block,
             T: KLoopElement<U, Accumulator = C>,

@@ -44,7 +44,7 @@ macro_rules! kernel {
             /// # On a GPU
             ///
             /// The kernel is persistent: launch one block for each multiprocessor. It supports programmatic dependent launch (PDL).
-            #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T, O>(M, N, !is_set!($($transposed_a)?) && is_set!($($transposed_b)?)), instances $instances)]
+            #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T, O>(M, N, !is_set!($($transposed_a)?) && is_set!($($transposed_b)?), in_clusters!($($setting)*)), instances $instances)]
             pub fn $name<
                 B: Block,
                 T: KLoopElement<U, Accumulator = C>,

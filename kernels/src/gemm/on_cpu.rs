@@ -1,12 +1,13 @@
 //! Which kernels the CPU has code for.
 //!
-//! On the CPU a product is the same in tiles of any shape. So one shape for each storage of the operands has code there: the code of a
-//! kernel takes a second to compile, and there are hundreds. With the feature `gemm-on-cpu` kernels from `f16` to `f16` and from `i8` to `i32` have code for the CPU, by
-//! which the library tests the bodies that all types have in common: for K-major operands, and the largest that TMA feeds for all.
+//! On the CPU a product is the same in tiles of any shape, and operands that TMA cannot read are packed. So one kernel for each storage of the operands
+//! has code there, of those that TMA feeds, and one with tiles for few rows: the code of a kernel takes a second to compile, and there are
+//! hundreds. With the feature `gemm-on-cpu` kernels from `f16` to `f16` and from `i8` to `i32` have code for the CPU, by which the library
+//! tests the bodies that all types have in common: for K-major operands.
 
 use cuda_tiles::element::{bf16, f8e4m3, f8e5m2, f16, tf32};
 
-/// The elements of a tile of the kernels that TMA feeds: 128 x 128, or 256 x 64.
+/// The elements of a tile that serves all products: 128 x 128, of `f64` 256 x 64.
 const TILE: usize = 128 * 128;
 /// The elements of a tile of 128 x 256.
 const LARGEST_TILE: usize = 2 * TILE;
@@ -44,20 +45,26 @@ const fn is_as_others(rows: usize, columns: usize) -> bool {
     matches!((rows, columns), (96 | 112 | 176 | 208, 128) | (112, 256) | (32 | 144, 64))
 }
 
-/// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size, of operands that both are K-major or not. The largest tiles of all results
-/// are among them, since stream-K adds up partial sums of another type in those.
-pub(super) const fn by_tma<T: OnCpu, O>(rows: usize, columns: usize, is_k_major: bool) -> bool {
-    every::<T, O>() && is_k_major && !is_as_others(rows, columns)
-        || T::EVERY.is_some() && rows * columns == LARGEST_TILE
-        || rows * columns == TILE
+/// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size, of operands that both are K-major or not, for clusters of blocks or not. The
+/// largest tiles of all results are among them, since stream-K adds up partial sums of another type in those.
+pub(super) const fn by_tma<T: OnCpu, O>(
+    rows: usize,
+    columns: usize,
+    is_k_major: bool,
+    in_clusters: bool,
+) -> bool {
+    let is_for_tests = every::<T, O>() && !is_as_others(rows, columns)
+        || T::EVERY.is_some() && rows * columns == LARGEST_TILE;
+    let serves_all = rows * columns == TILE && (rows == columns || size_of::<T>() == size_of::<f64>());
+    is_for_tests && is_k_major || serves_all && !in_clusters
 }
 
-/// The same for a kernel whose threads load tiles.
+/// The same for a kernel whose threads load or copy tiles.
 pub(super) const fn by_threads<T: OnCpu, O>(rows: usize, columns: usize, is_k_major: bool) -> bool {
-    every::<T, O>() && is_k_major || rows == columns && rows >= ROWS_BY_THREADS
+    is_k_major && (every::<T, O>() || rows == columns && rows >= ROWS_BY_THREADS)
 }
 
-/// The same for a kernel whose threads copy tiles ahead. There are few.
-pub(super) const fn ahead<T: OnCpu, O>(rows: usize, columns: usize) -> bool {
-    by_threads::<T, O>(rows, columns, true)
+/// The same for a kernel for vectors, with so many elements of the result in a tile.
+pub(super) const fn for_vectors<T: OnCpu, O>(elements: usize) -> bool {
+    every::<T, O>() || matches!(elements, 32..=64)
 }

@@ -43,52 +43,59 @@ macro_rules! with_lists {
     };
 }
 
-/// Calls `$next` with the lists of a type of 16 bits behind those that there are.
-#[cfg(any(feature = "gemm-f16", feature = "gemm-bf16"))]
+/// Calls `$next` with the lists of a type of 16 bits behind those that there are: `k_major` alone, or those of operands in `all_orders`.
+#[cfg(any(feature = "gemm-f16-k-major", feature = "gemm-bf16-k-major"))]
 macro_rules! lists_of_16_bits {
-    ($element:ident, $next:ident: $call:tt $($lists:tt)*) => {
+    ($element:ident k_major, $next:ident: $call:tt $($lists:tt)*) => {
+        lists_of_16_bits! { $element [] [], $next: $call $($lists)* }
+    };
+    ($element:ident all_orders, $next:ident: $call:tt $($lists:tt)*) => {
+        lists_of_16_bits! { $element
+            [
+                nn 128 256 64 false, nn 256 160 64 false, cluster_nn 128 256 64 false, cluster_nn 128 192 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
+                tn 128 256 64 false, cluster_tn 128 256 64 false, cluster_tn 128 192 64 false, tn 128 192 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
+                tt 128 256 64 false, cluster_tt 128 256 64 false, cluster_tt 128 192 64 false, tt 128 192 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
+                rows_nn 96 128 64 false, rows_nn 112 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, wide_rows_nn 112 256 64 false, wide_rows_nn 144 256 64 false, wide_cluster_rows_nn 160 256 64 false,
+                half_rows_nn 96 64 64 false, half_rows_nn 144 64 64 false, narrow_nn 16 64 64 false, narrow_nn 32 64 64 false,
+                threads_nn 64 64 64 false, threads_nn 16 64 64 false, threads_nn 16 16 256 false, threads_nn 64 128 16 false, threads_nn 64 32 16 false,
+                threads_tn 64 64 64 false, threads_tn 16 64 64 false, threads_tn 16 16 256 false, threads_tn 64 128 16 false, threads_tn 64 32 16 false,
+                threads_tt 64 64 64 false, threads_tt 16 64 64 false, threads_tt 16 16 256 false, threads_tt 64 128 16 false, threads_tt 64 32 16 false,
+                ahead_nn 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false, ahead_nn 16 128 64 false,
+                vector_n 1 64 32 false, vector_n 1 256 8 false, column_t 64 1 32 false, column_t 256 1 8 false,
+            ]
+            [
+                nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
+                tn 128 256 64 false, cluster_tn 128 256 64 false, tn 128 192 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
+                tt 128 256 64 false, cluster_tt 128 256 64 false, tt 128 192 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
+                rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false,
+                half_rows_nn 96 64 64 false, narrow_nn 16 64 64 false, narrow_nn 32 64 64 false,
+                threads_nn 64 64 64 false, threads_nn 16 64 64 false, threads_nn 16 16 256 false,
+                threads_tn 64 64 64 false, threads_tn 16 64 64 false, threads_tn 16 16 256 false,
+                threads_tt 64 64 64 false, threads_tt 16 64 64 false, threads_tt 16 16 256 false,
+                ahead_nn 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false, ahead_nn 16 128 64 false,
+                vector_n 1 64 32 false, vector_n 1 256 8 false, column_t 64 1 32 false, column_t 256 1 8 false,
+            ], $next: $call $($lists)*
+        }
+    };
+    ($element:ident [$($mn_major:tt)*] [$($mn_major_to_f32:tt)*], $next:ident: $call:tt $($lists:tt)*) => {
         $next! { $call $($lists)*
             [$element $element f32 $element split_k]
-            nn 128 256 64 false, nn 256 160 64 false, cluster_nn 128 256 64 false, cluster_nn 128 192 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
             nt 128 256 64 false, nt 256 160 64 false, cluster_nt 128 256 64 false, cluster_nt 128 192 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, cluster_tn 128 256 64 false, cluster_tn 128 192 64 false, tn 128 192 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, cluster_tt 128 256 64 false, cluster_tt 128 192 64 false, tt 128 192 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
-            rows_nn 96 128 64 false, rows_nn 112 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, wide_rows_nn 112 256 64 false, wide_rows_nn 144 256 64 false, wide_cluster_rows_nn 160 256 64 false,
             rows_nt 96 128 64 false, rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, wide_rows_nt 112 256 64 false, wide_rows_nt 144 256 64 false, wide_cluster_rows_nt 160 256 64 false,
-            half_rows_nn 96 64 64 false, half_rows_nn 144 64 64 false, half_rows_nt 96 64 64 false, half_rows_nt 144 64 64 false,
-            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
-            threads_nn 64 64 64 false, threads_nn 16 64 64 false,
-            threads_nt 64 64 64 false, threads_nt 16 64 64 false,
-            threads_tn 64 64 64 false, threads_tn 16 64 64 false,
-            threads_tt 64 64 64 false, threads_tt 16 64 64 false,
-            threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
-            threads_nn 64 128 16 false, threads_nn 64 32 16 false,
-            threads_nt 64 128 16 false, threads_nt 64 32 16 false,
-            threads_tn 64 128 16 false, threads_tn 64 32 16 false,
-            threads_tt 64 128 16 false, threads_tt 64 32 16 false,
-            ahead_nn 128 64 64 false, ahead_nt 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false,
-            ahead_nn 16 128 64 false, ahead_nt 16 128 64 false,
-            vector_n 1 64 32 false, vector_n 1 256 8 false, vector_t 1 8 256 false, vector_t 1 32 64 false,
-            column_t 64 1 32 false, column_t 256 1 8 false, column_n 8 1 256 false, column_n 32 1 64 false,
+            half_rows_nt 96 64 64 false, half_rows_nt 144 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
+            threads_nt 64 64 64 false, threads_nt 16 64 64 false, threads_nt 16 16 256 false, threads_nt 64 128 16 false, threads_nt 64 32 16 false,
+            ahead_nt 128 64 64 false, ahead_nt 16 128 64 false,
+            vector_t 1 8 256 false, vector_t 1 32 64 false, column_n 8 1 256 false, column_n 32 1 64 false,
+            $($mn_major)*
 
             [$element $element f32 f32 split_k]
-            nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
-            nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
-            tn 128 256 64 false, cluster_tn 128 256 64 false, tn 128 128 64 false, compact_tn 64 64 64 false,
-            tt 128 256 64 false, cluster_tt 128 256 64 false, tt 128 128 64 false, compact_tt 64 64 64 false,
-            rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false,
+            nt 128 256 64 false, cluster_nt 128 256 64 false, nt 128 192 64 false, nt 128 128 64 false, compact_nt 64 64 64 false,
             rows_nt 96 128 64 false, rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false,
-            half_rows_nn 96 64 64 false, half_rows_nt 96 64 64 false,
-            narrow_nn 16 64 64 false, narrow_nn 32 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
-            threads_nn 64 64 64 false, threads_nn 16 64 64 false,
-            threads_nt 64 64 64 false, threads_nt 16 64 64 false,
-            threads_tn 64 64 64 false, threads_tn 16 64 64 false,
-            threads_tt 64 64 64 false, threads_tt 16 64 64 false,
-            threads_nn 16 16 256 false, threads_nt 16 16 256 false, threads_tn 16 16 256 false, threads_tt 16 16 256 false,
-            ahead_nn 128 64 64 false, ahead_nt 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false,
-            ahead_nn 16 128 64 false, ahead_nt 16 128 64 false,
-            vector_n 1 64 32 false, vector_n 1 256 8 false, vector_t 1 8 256 false, vector_t 1 32 64 false,
-            column_t 64 1 32 false, column_t 256 1 8 false, column_n 8 1 256 false, column_n 32 1 64 false,
+            half_rows_nt 96 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
+            threads_nt 64 64 64 false, threads_nt 16 64 64 false, threads_nt 16 16 256 false,
+            ahead_nt 128 64 64 false, ahead_nt 16 128 64 false,
+            vector_t 1 8 256 false, vector_t 1 32 64 false, column_n 8 1 256 false, column_n 32 1 64 false,
+            $($mn_major_to_f32)*
         }
     };
 }
@@ -96,11 +103,18 @@ macro_rules! lists_of_16_bits {
 #[cfg(feature = "gemm-f16")]
 macro_rules! lists_of_f16 {
     ($call:tt $($lists:tt)*) => {
-        lists_of_16_bits! { f16, lists_of_bf16: $call $($lists)* }
+        lists_of_16_bits! { f16 all_orders, lists_of_bf16: $call $($lists)* }
     };
 }
 
-#[cfg(not(feature = "gemm-f16"))]
+#[cfg(all(feature = "gemm-f16-k-major", not(feature = "gemm-f16")))]
+macro_rules! lists_of_f16 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_16_bits! { f16 k_major, lists_of_bf16: $call $($lists)* }
+    };
+}
+
+#[cfg(not(feature = "gemm-f16-k-major"))]
 macro_rules! lists_of_f16 {
     ($call:tt $($lists:tt)*) => {
         lists_of_bf16! { $call $($lists)* }
@@ -110,11 +124,18 @@ macro_rules! lists_of_f16 {
 #[cfg(feature = "gemm-bf16")]
 macro_rules! lists_of_bf16 {
     ($call:tt $($lists:tt)*) => {
-        lists_of_16_bits! { bf16, lists_of_tf32: $call $($lists)* }
+        lists_of_16_bits! { bf16 all_orders, lists_of_tf32: $call $($lists)* }
     };
 }
 
-#[cfg(not(feature = "gemm-bf16"))]
+#[cfg(all(feature = "gemm-bf16-k-major", not(feature = "gemm-bf16")))]
+macro_rules! lists_of_bf16 {
+    ($call:tt $($lists:tt)*) => {
+        lists_of_16_bits! { bf16 k_major, lists_of_tf32: $call $($lists)* }
+    };
+}
+
+#[cfg(not(feature = "gemm-bf16-k-major"))]
 macro_rules! lists_of_bf16 {
     ($call:tt $($lists:tt)*) => {
         lists_of_tf32! { $call $($lists)* }
@@ -403,6 +424,19 @@ macro_rules! is_set {
     };
 }
 
+/// Whether a kernel with these settings is for clusters of blocks.
+macro_rules! in_clusters {
+    () => {
+        false
+    };
+    (cluster $($rest:tt)*) => {
+        true
+    };
+    ($setting:tt $($rest:tt)*) => {
+        in_clusters!($($rest)*)
+    };
+}
+
 /// An operand, in the shape that is multiplied.
 macro_rules! operand {
     ($operand:ident) => {
@@ -448,7 +482,7 @@ macro_rules! swapped_kernel {
         /// # On a GPU
         ///
         /// The kernel is persistent: launch one block for each multiprocessor. It supports programmatic dependent launch (PDL).
-        #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T, O>(M, N, !is_set!($($transposed_b)?)), instances $instances)]
+        #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T, O>(M, N, !is_set!($($transposed_b)?), in_clusters!($($setting)*)), instances $instances)]
         pub fn $name<
             B: Block,
             T: KLoopElement<U, Accumulator = C>,

@@ -42,7 +42,7 @@ macro_rules! vector_kernel {
         ///
         /// Each block computes a tile. The axes of the grid are elements and vectors of `c`. The kernel supports programmatic dependent launch
         /// (PDL).
-        #[kernel(threads = 256, $($setting)*, grid = 2, dependent, instances $instances)]
+        #[kernel(threads = 256, $($setting)*, grid = 2, dependent, cpu = crate::gemm::on_cpu::for_vectors::<T, O>(R), instances $instances)]
         pub fn $name<
             B: Block,
             T: Element + Cast<C>,

@@ -28,7 +28,7 @@ const PACK: f64 = 1.09;
 /// A partial sum of a tile, in the second pass.
 const PARTIAL_SUM: f64 = 0.0199;
 /// Bytes of operands that memory moves in a microsecond.
-const BANDWIDTH: f64 = 3.65e6;
+const BANDWIDTH: f64 = 3.83e6;
 /// Bytes of the result.
 const RESULT_BANDWIDTH: f64 = 3.5e6;
 /// Bytes of partial sums.
