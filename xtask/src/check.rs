@@ -1,11 +1,12 @@
 //! `check`: everything about the source that needs no test to run.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::error::Result;
 use crate::process::{self, Outcome, Steps, run_all};
 use crate::workspace::{self, target};
-use crate::{book, imports};
+use crate::{book, imports, published};
 
 /// Runs all checks, and names those that fail.
 pub(crate) fn run() -> Result {
@@ -25,8 +26,13 @@ pub(crate) fn run() -> Result {
 /// the common folder the next build would have to compile it again.
 fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
     let mut command = workspace::cargo(arguments);
-    command.env("CUDA_TILES_TOOLCHAIN", "none").env("CARGO_TARGET_DIR", target().join("check"));
+    command.env("CUDA_TILES_TOOLCHAIN", "none").env("CARGO_TARGET_DIR", folder());
     command
+}
+
+/// The target folder. `CUDA_TILES_CHECK_TARGET` names another one.
+fn folder() -> PathBuf {
+    std::env::var_os("CUDA_TILES_CHECK_TARGET").map_or_else(|| target().join("check"), PathBuf::from)
 }
 
 /// The crates of the workspace, and those outside of it, which are named: `--all` would reach into the workspace.
@@ -69,16 +75,20 @@ fn device_lints() -> Command {
         .args(["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core"])
         .args(["--", "--deny", "warnings"])
         .env("RUSTC_BOOTSTRAP", "1")
+        // Build scripts look at that variable: what they and macros need would be compiled anew here, and again in the next step.
+        .env("CARGO_TARGET_DIR", folder().join("device"))
         .env("CARGO_ENCODED_RUSTFLAGS", "-Ctarget-cpu=sm_90a");
     command
 }
 
-/// With the parts of the host that only some users want; the one for `cust` wants CUDA's library to link to.
+/// Of the crates that people read about, with the parts of the host that only some users want; the one for `cust` wants CUDA's library to link to.
 fn documentation() -> Command {
-    let mut command = cargo(["doc", "--workspace", "--no-deps"]);
+    let mut command = cargo(["doc", "--no-deps"]);
+    command.args(published::CRATES.iter().flat_map(|name| ["--package", name]));
     let features =
         ["cuda-array-interface", "dlpack", "gguf", "nccl", "ndarray", "npz", "nvtx", "safetensors"];
-    command.args(["--features", &features.map(|feature| format!("cuda-tiles-host/{feature}")).join(",")]);
+    let features = features.map(|feature| format!("cuda-tiles-host/{feature}")).join(",");
+    command.args(["--features", &features, "--features", "cuda-tiles-kernels/host"]);
     command.env("RUSTDOCFLAGS", "--deny warnings");
     command
 }

@@ -58,12 +58,17 @@ impl Programs {
             process::run(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&crates))?;
             config += &format!("{name} = {{ path = {:?} }}\n", crates.join(file));
         }
+        // Their tests are small, and the programs' own profiles are for kernels that people wait for.
+        for package in ["cuda-tiles", "cuda-tiles-host"] {
+            config += &format!("[profile.dev.package.{package}]\nopt-level = 1\n");
+        }
         let settings = folder.join(".cargo");
         std::fs::create_dir_all(&settings).about(&settings, "created")?;
         let settings = settings.join("config.toml");
         std::fs::write(&settings, config).about(&settings, "written")?;
         copy(&workspace::root().join("tests/consumer"), &folder.join("consumer"), &str::to_owned)?;
-        let expand = |text: &str| text.replace("{{project-name}}", PROJECT);
+        // The user's crate is built for both architectures.
+        let expand = |text: &str| text.replace("{{project-name}}", PROJECT).replace(".arch(Arch::Sm80)", "");
         copy(&workspace::root().join("template"), &folder.join(PROJECT), &expand)?;
         Ok(Self { folder })
     }
