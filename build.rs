@@ -15,7 +15,7 @@ fn main() {
         .arch(Arch::Sm90a)
         .arch(Arch::Sm80)
         .default_features(for_gpus)
-        .features(gemm.then_some("gemm"))
+        .features(["basics"].into_iter().chain(gemm.then_some("gemm")))
         .build();
     if std::env::var_os("CARGO_FEATURE_CUST").is_some() {
         let file = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("threads.ptx");
