@@ -207,3 +207,22 @@ fn no_call_of_the_library_has_an_underscore_between_angle_brackets() {
     }
     assert!(calls >= 500, "only {calls} calls were found");
 }
+
+/// What kernels are made of is inlined always on the device alone: on the CPU each call would be compiled anew.
+#[test]
+fn only_functions_for_the_device_are_inlined_always() {
+    let folders = ["tiles/src", "kernels/src", "tests/kernels/src", "tests/streams/src"];
+    let sources = folders.into_iter().flat_map(|folder| files(&root().join(folder), "rs", true));
+    let mut inlined = 0;
+    for path in sources {
+        let text = read(&path);
+        inlined += text.matches("#[inline_on_device]").count();
+        let is_for_the_device = path.starts_with(root().join("tiles/src/arch/ptx"));
+        assert!(
+            is_for_the_device || !text.contains("inline(always)"),
+            "{}: `#[inline_on_device]` is meant",
+            path.display()
+        );
+    }
+    assert!(inlined >= 1000, "only {inlined} functions were found");
+}

@@ -91,7 +91,7 @@ pub struct Cx<B> {
 }
 
 impl<B> Clone for Cx<B> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -103,7 +103,7 @@ impl<B> Copy for Cx<B> {}
 ///
 /// # Safety
 /// All [`Block::Threads`] execute this same call.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn barrier<B: Block>() {
     // Whatever a block exchanges through shared memory it does between two such barriers.
     uses_memory_of_cta::<B>();
@@ -116,7 +116,7 @@ pub(crate) unsafe fn barrier<B: Block>() {
 ///
 /// # Safety
 /// As for [`barrier`].
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn barrier_all<B: Block>(predicate: bool) -> bool {
     uses_memory_of_cta::<B>();
     // SAFETY: as in `barrier`.
@@ -124,7 +124,7 @@ pub(crate) unsafe fn barrier_all<B: Block>(predicate: bool) -> bool {
 }
 
 /// Here the block uses a barrier or memory that the CTA has once: the builder refuses the kernel if its CTA has several blocks.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn uses_memory_of_cta<B: Block>() {
     if const { B::CONSUMERS > 1 } {
         order::uses_memory_of_cta();
@@ -138,7 +138,7 @@ impl<B: Block> Cx<B> {
     /// Only the entry of a kernel makes one, on all threads of a block of `B::Threads` threads, in a grid whose
     /// axes beyond `B::GRID_RANK` have length 1; and each block of the launch makes it for its own place.
     #[doc(hidden)]
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn new(place: Place) -> Self {
         Self { place, block: PhantomData, local: PhantomData }
     }
@@ -160,7 +160,7 @@ impl<B: Block> Cx<B> {
     /// # On a GPU
     ///
     /// `%ctaid` (PTX ISA, "Special Registers: %ctaid").
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("get_tile_block_id", "program_id", "blockIdx"))]
     pub fn bid<const AXIS: usize>(self) -> BlockIndex<AXIS> {
         const {
@@ -174,20 +174,20 @@ impl<B: Block> Cx<B> {
     }
 
     /// Which block this is, as the back end knows it.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn place(self) -> Place {
         self.place
     }
 
     /// Panics unless this thread runs the block that the token stands for: views rest on what it says of the block.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) fn assert_current(self) {
         self.place.run().assert_current("the token of a block, `cx`,");
     }
 
     /// This block's index along grid axis `axis`, as a number.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn block_index(self, axis: usize) -> u32 {
         if B::CONSUMERS == 1 || axis > 0 {
             self.place.block_index(axis)
@@ -204,40 +204,40 @@ impl<B: Block> Cx<B> {
     /// # On a GPU
     ///
     /// `%tid.y` (PTX ISA, "Special Registers: %tid").
-    #[inline(always)]
+    #[inline_on_device]
     pub fn consumer(self) -> u32 {
         order::reveals_index();
         self.consumer_number()
     }
 
     /// The index and the number of groups of blocks that share a producer: of CTAs, or of clusters.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn group(self) -> [u32; 2] {
         let (index, count) = (self.place.cta_index(B::CONSUMERS), self.place.cta_count(B::CONSUMERS));
         [index / B::CLUSTER_SIZE, count / B::CLUSTER_SIZE]
     }
 
     /// The number of this block in its cluster.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn block_of_cluster(self) -> u32 {
         if B::CLUSTER_SIZE > 1 { self.place.cta_index(B::CONSUMERS) % B::CLUSTER_SIZE } else { 0 }
     }
 
     /// The number of this block among those that share a producer.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn number_in_group(self) -> u32 {
         self.consumer_number() + self.block_of_cluster()
     }
 
     /// The row and the column of this block's tile, among those that its cluster has side by side.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn tile_of_cluster(self) -> [u32; 2] {
         let block = self.block_of_cluster();
         [block / B::CLUSTER[1], block % B::CLUSTER[1]]
     }
 
     /// [`consumer`](Self::consumer) for the library, which does not reveal it to the kernel.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn consumer_number(self) -> u32 {
         if B::CONSUMERS > 1 { self.place.consumer(B::CONSUMERS) } else { 0 }
     }
@@ -249,7 +249,7 @@ impl<B: Block> Cx<B> {
     /// # On a GPU
     ///
     /// `%nctaid` (PTX ISA, "Special Registers: %nctaid").
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("num_programs", "gridDim"))]
     pub fn num_blocks(self, axis: usize) -> u32 {
         if B::CONSUMERS == 1 || axis > 0 {
@@ -269,7 +269,7 @@ impl<B: Block> Cx<B> {
     ///     assert_eq!(tiles, 0 + 1 + 2);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("grid_stride"))]
     pub fn tiles<const AXIS: usize>(self, count: u32) -> impl Iterator<Item = BlockIndex<AXIS>> {
         let (first, step) = (*self.bid::<AXIS>(), self.num_blocks(AXIS));
@@ -303,7 +303,7 @@ impl<B: Block> Cx<B> {
     ///
     /// `griddepcontrol.wait` from compute capability 9.0 on (PTX ISA, "Parallel Synchronization and Communication Instructions: griddepcontrol").
     /// Elsewhere there is nothing to wait for.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("grid_dependency_control_wait", "gdc_wait", "cudaGridDependencySynchronize"))]
     pub fn wait_for_dependencies(self) {
         execution::wait_for_dependencies();
@@ -326,7 +326,7 @@ impl<B: Block> Cx<B> {
     ///     x.store_masked(t + 1.0, i);
     /// }
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("gdc_launch_dependents", "cudaTriggerProgrammaticLaunchCompletion"))]
     pub fn launch_dependents(self) {
         execution::launch_dependents();
@@ -347,7 +347,7 @@ impl<B: Block> Cx<B> {
 ///
 /// # Panics
 /// If `step` is not positive (on the device: traps).
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 #[doc(alias("irange", "range"))]
 pub fn steps<T: Integer>(range: Range<T>, step: T) -> impl Iterator<Item = T> {
@@ -378,13 +378,13 @@ pub struct BlockIndex<const AXIS: usize> {
 }
 
 impl<const AXIS: usize> BlockIndex<AXIS> {
-    #[inline(always)]
+    #[inline_on_device]
     fn new(index: u32, run: Run) -> Self {
         Self { index, run, local: PhantomData }
     }
 
     /// Panics unless this thread runs the block whose index this is: stores rest on it.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) fn assert_current(self) {
         self.run.assert_current("a block index");
@@ -403,14 +403,14 @@ impl<const AXIS: usize> BlockIndex<AXIS> {
     ///     assert_eq!((left.at([0]), left.at([1]), left.at([3])), (0, 1, 3));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn start(self, length: u32) -> i64 {
         i64::from(self.index) * i64::from(length)
     }
 }
 
 impl<const AXIS: usize> PartialEq for BlockIndex<AXIS> {
-    #[inline(always)]
+    #[inline_on_device]
     fn eq(&self, other: &Self) -> bool {
         self.index == other.index
     }
@@ -419,14 +419,14 @@ impl<const AXIS: usize> PartialEq for BlockIndex<AXIS> {
 impl<const AXIS: usize> Eq for BlockIndex<AXIS> {}
 
 impl<const AXIS: usize> PartialOrd for BlockIndex<AXIS> {
-    #[inline(always)]
+    #[inline_on_device]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl<const AXIS: usize> Ord for BlockIndex<AXIS> {
-    #[inline(always)]
+    #[inline_on_device]
     fn cmp(&self, other: &Self) -> Ordering {
         self.index.cmp(&other.index)
     }
@@ -434,14 +434,14 @@ impl<const AXIS: usize> Ord for BlockIndex<AXIS> {
 
 impl<const AXIS: usize> Deref for BlockIndex<AXIS> {
     type Target = u32;
-    #[inline(always)]
+    #[inline_on_device]
     fn deref(&self) -> &u32 {
         &self.index
     }
 }
 
 impl<const AXIS: usize> From<BlockIndex<AXIS>> for u32 {
-    #[inline(always)]
+    #[inline_on_device]
     fn from(index: BlockIndex<AXIS>) -> u32 {
         index.index
     }
@@ -457,14 +457,14 @@ macro_rules! arithmetic {
     ($($trait:ident $function:ident)*) => { $(
         impl<const AXIS: usize> $trait<u32> for BlockIndex<AXIS> {
             type Output = u32;
-            #[inline(always)]
+            #[inline_on_device]
             fn $function(self, other: u32) -> u32 {
                 $trait::$function(self.index, other)
             }
         }
         impl<const AXIS: usize> $trait<BlockIndex<AXIS>> for u32 {
             type Output = u32;
-            #[inline(always)]
+            #[inline_on_device]
             fn $function(self, other: BlockIndex<AXIS>) -> u32 {
                 $trait::$function(self, other.index)
             }

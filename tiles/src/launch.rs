@@ -187,7 +187,7 @@ pub trait Token<B: Block>: sealed::RunningBlock {
 }
 
 impl<B: Block> Token<B> for Cx<B> {
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn new(place: Place) -> Self {
         // SAFETY: the same contract.
         unsafe { Self::new(place) }
@@ -258,7 +258,7 @@ pub struct Parts<P: Parameter> {
 }
 
 impl<P: Parameter> Clone for Parts<P> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -295,11 +295,11 @@ unsafe impl<T: Element> Parameter for T {
     type Third = ();
     type Form = Single;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("scalar").word(T::NAME);
-    #[inline(always)]
+    #[inline_on_device]
     fn into_parts(self) -> Parts<T> {
         Parts { first: self.to_bits(), second: (), third: () }
     }
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn from_parts(parts: Parts<T>) -> T {
         T::from_bits(parts.first)
     }
@@ -354,11 +354,11 @@ unsafe impl<T: Plain> Parameter for ByValue<T> {
     type Third = ();
     type Form = Single;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("by value").then(T::FINGERPRINT);
-    #[inline(always)]
+    #[inline_on_device]
     fn into_parts(self) -> Parts<Self> {
         Parts { first: self.0, second: (), third: () }
     }
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn from_parts(parts: Parts<Self>) -> Self {
         Self(parts.first)
     }

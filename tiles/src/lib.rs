@@ -62,6 +62,9 @@
     allow(internal_features, reason = "convergent instructions exist as LLVM intrinsics only")
 )]
 
+#[macro_use(inline_on_device)]
+extern crate cuda_tiles_macros;
+
 #[allow(
     dead_code,
     unreachable_pub,
@@ -105,6 +108,21 @@ mod protocol;
 mod sealed;
 
 pub use cuda_tiles_macros::kernel;
+
+/// Inlines a function wherever kernels call it on the device, as CUDA C++'s `__forceinline__` does. On the CPU the compiler decides.
+///
+/// A call takes registers on the device, and tiles that it passes lie in local memory. The CPU needs nothing of the kind, and there
+/// `#[inline(always)]` would compile the function anew for each call: kernels of the library took twice as long to compile.
+///
+/// ```
+/// # use cuda_tiles::prelude::*;
+/// #[inline_on_device]
+/// fn relu<S: Shape, L: Layout>(tile: Tile<f32, S, L>) -> Tile<f32, S, L> {
+///     tile.maximum(0.0)
+/// }
+/// ```
+#[doc(alias("__forceinline__"))]
+pub use cuda_tiles_macros::inline_on_device;
 
 /// Makes a struct of arguments one argument of a kernel.
 ///
@@ -179,6 +197,6 @@ pub mod prelude {
         GatherScatterView, Nan, NegativeInfinity, NegativeZero, Padding, PartitionView, PositiveInfinity,
         StridedView, WindowView, Zero,
     };
-    pub use crate::{Parameter, kernel};
+    pub use crate::{Parameter, inline_on_device, kernel};
     pub use crate::{axes, shape, steps, tile_assert, tile_print};
 }

@@ -67,11 +67,11 @@ unsafe impl PowerOfTwo for U1 {
     type IfEqual<X: PowerOfTwo, Then: PowerOfTwo, Else: PowerOfTwo> = X::IfOne<Then, Else>;
     type IfOne<Then: PowerOfTwo, Else: PowerOfTwo> = Then;
     type IfDouble<H: PowerOfTwo, Then: PowerOfTwo, Else: PowerOfTwo> = Else;
-    #[inline(always)]
+    #[inline_on_device]
     fn unroll<F: FnMut(usize)>(base: usize, _step: usize, visit: &mut F) {
         visit(base)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn bits_downward<F: FnMut(u32)>(_visit: &mut F) {}
 }
 
@@ -91,7 +91,7 @@ unsafe impl<U: PowerOfTwo> PowerOfTwo for UInt<U, B0> {
     type IfEqual<X: PowerOfTwo, Then: PowerOfTwo, Else: PowerOfTwo> = X::IfDouble<U, Then, Else>;
     type IfOne<Then: PowerOfTwo, Else: PowerOfTwo> = Else;
     type IfDouble<H: PowerOfTwo, Then: PowerOfTwo, Else: PowerOfTwo> = H::IfEqual<U, Then, Else>;
-    #[inline(always)]
+    #[inline_on_device]
     fn unroll<F: FnMut(usize)>(base: usize, step: usize, visit: &mut F) {
         if !crate::arch::TILES_IN_REGISTERS {
             for index in (base..base + Self::COUNT).step_by(step) {
@@ -104,7 +104,7 @@ unsafe impl<U: PowerOfTwo> PowerOfTwo for UInt<U, B0> {
             U::unroll(base + U::COUNT, step, visit)
         }
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn bits_downward<F: FnMut(u32)>(visit: &mut F) {
         visit(U::LOG);
         U::bits_downward(visit)
@@ -132,7 +132,7 @@ pub struct Registers<T: Copy + 'static, N: PowerOfTwo>(N::Array<T>);
 
 impl<T: Copy + 'static, N: PowerOfTwo> Registers<T, N> {
     /// The values `make(0)`, `make(1)`, ...
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn from_fn(mut make: impl FnMut(usize) -> T) -> Self {
         let mut values = MaybeUninit::<Self>::uninit();
         let first = values.as_mut_ptr().cast::<T>();
@@ -146,35 +146,35 @@ impl<T: Copy + 'static, N: PowerOfTwo> Registers<T, N> {
 
     /// The number of a register, which is below `N::COUNT` whatever `index` is: `index` itself if that is a register's. Register
     /// numbers are constants where tiles are in registers, and elsewhere a mask costs less than a branch.
-    #[inline(always)]
+    #[inline_on_device]
     const fn number(index: usize) -> usize {
         debug_assert!(index < N::COUNT);
         index & (N::COUNT - 1)
     }
 
     /// The value of register `index`, which is below `N::COUNT`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn get(&self, index: usize) -> T {
         // SAFETY: `Self` is laid out as `[T; N::COUNT]`, and `number` is below that.
         unsafe { *core::ptr::from_ref(self).cast::<T>().add(Self::number(index)) }
     }
 
     /// All values.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn as_slice(&self) -> &[T] {
         // SAFETY: `Self` is laid out as `[T; N::COUNT]`.
         unsafe { core::slice::from_raw_parts(core::ptr::from_ref(self).cast(), N::COUNT) }
     }
 
     /// All values, to be changed.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: as above; the borrow is exclusive.
         unsafe { core::slice::from_raw_parts_mut(core::ptr::from_mut(self).cast(), N::COUNT) }
     }
 
     /// Sets register `index`, which is below `N::COUNT`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn set(&mut self, index: usize, value: T) {
         // SAFETY: as in `get`.
         unsafe { *core::ptr::from_mut(self).cast::<T>().add(Self::number(index)) = value }

@@ -180,7 +180,7 @@ pub fn attention_by_warps<
 }
 
 /// Stores the logarithms of the sums of a tile of queries, if they are wanted.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn store_logarithms<B: Block, const ROWS: usize, const KEYS: usize>(
     tile: Option<StoreTile<f32, Shape2<ROWS, 8>>>,
     softmax: &OnlineSoftmax<B, ROWS, KEYS>,
@@ -195,7 +195,7 @@ pub(super) fn store_logarithms<B: Block, const ROWS: usize, const KEYS: usize>(
 
 /// The producer's loads, in the order of the consumers' waits. For each tile of queries: the tile, its last block of keys, the
 /// first block of values of the tile before; then each further block of keys, followed by the values of the block before.
-#[inline(always)]
+#[inline_on_device]
 fn loads<T: Element, const SIDE: usize, const HEAD: usize, const CAUSAL: bool>(
     rows: impl Iterator<Item = [u32; 3]> + Send,
     visible: Visible<SIDE, SIDE, CAUSAL>,

@@ -120,12 +120,12 @@ trait Queries<T: Element>: StageLayout {
 impl<T: Element> Queries<T> for (Rows<T>, Rows<T>) {
     type Load = (LoadTile<T, Shape2<ROWS, HEAD>>, LoadTile<T, Shape2<ROWS, HEAD>>);
 
-    #[inline(always)]
+    #[inline_on_device]
     fn load(q: TmaLoad<T, Shape2<ROWS, HEAD>>, [batch, i, _]: [u32; 3]) -> Self::Load {
         (q.tile_of(batch, i, 0), q.tile_of(batch, i + 1, 0))
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn of_block<'s>(stage: &'s StageGuard<'_, Self>, own: u32) -> SharedTileRef<'s, T, Shape2<ROWS, HEAD>> {
         let (first, second) = stage.tiles();
         if own == 0 { first } else { second }
@@ -136,12 +136,12 @@ impl<T: Element> Queries<T> for (Rows<T>, Rows<T>, Rows<T>) {
     type Load =
         (LoadTile<T, Shape2<ROWS, HEAD>>, LoadTile<T, Shape2<ROWS, HEAD>>, LoadTile<T, Shape2<ROWS, HEAD>>);
 
-    #[inline(always)]
+    #[inline_on_device]
     fn load(q: TmaLoad<T, Shape2<ROWS, HEAD>>, [batch, i, _]: [u32; 3]) -> Self::Load {
         (q.tile_of(batch, i, 0), q.tile_of(batch, i + 1, 0), q.tile_of(batch, i + 2, 0))
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn of_block<'s>(stage: &'s StageGuard<'_, Self>, own: u32) -> SharedTileRef<'s, T, Shape2<ROWS, HEAD>> {
         let (first, second, third) = stage.tiles();
         match own {
@@ -153,7 +153,7 @@ impl<T: Element> Queries<T> for (Rows<T>, Rows<T>, Rows<T>) {
 }
 
 /// The body of both kernels. `CONSUMERS` is the number of blocks that share keys and values.
-#[inline(always)]
+#[inline_on_device]
 fn in_turns<B: Block, T: SharedMma<T, f32>, Q: Queries<T>, const CONSUMERS: usize, const CAUSAL: bool>(
     roles: WarpRoles<B>,
     visible: Visible<ROWS, KEYS, CAUSAL>,
@@ -234,7 +234,7 @@ fn in_turns<B: Block, T: SharedMma<T, f32>, Q: Queries<T>, const CONSUMERS: usiz
 }
 
 /// Starts `S = Q K'` with the keys of a stage.
-#[inline(always)]
+#[inline_on_device]
 fn start_scores<'r, T, F, B>(
     cx: Cx<B>,
     consumer: &mut Consumer<'r, Keys<T>, F, B, STAGES>,
@@ -252,7 +252,7 @@ where
 
 /// Starts `S = Q K'` with a block of keys, and `O += P V` with the next block of values, in this block's turn. Returns the stage behind the values, too:
 /// the wait for it takes no time while the tensor cores compute the scores.
-#[inline(always)]
+#[inline_on_device]
 fn start_both<'r, T, F, B>(
     cx: Cx<B>,
     consumer: &mut Consumer<'r, Keys<T>, F, B, STAGES>,
@@ -277,7 +277,7 @@ where
 /// The producer's loads of keys and values, in the order of the consumers' waits, for rows of tiles of all blocks. For each row, which begins with tile `i` of `blocks(i)` blocks of keys: the
 /// last block of keys, the first block of values of the row before; then each further block of keys, followed by the values of
 /// the block before.
-#[inline(always)]
+#[inline_on_device]
 fn loads<T: Element>(
     rows: impl Iterator<Item = [u32; 3]> + Send,
     blocks: impl Fn(u32) -> u32 + Copy + Send,

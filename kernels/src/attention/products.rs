@@ -35,7 +35,7 @@ where
     D<HEAD>: Dimension,
 {
     /// `Q`: a tile of queries in registers, from a stage; and the stage behind it.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn load_query(
         &mut self,
         stage: Guard<'r, T, SIDE, HEAD>,
@@ -46,7 +46,7 @@ where
     }
 
     /// Starts `S = Q K'` with a block of keys.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn start_scores(
         &mut self,
         query: Tile<T, Shape2<SIDE, HEAD>, Accumulators<B>>,
@@ -57,7 +57,7 @@ where
     }
 
     /// Starts `O += P V` with a block of values.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn start_output(
         &mut self,
         output: Accumulator<f32, Shape2<SIDE, HEAD>, B>,
@@ -68,7 +68,7 @@ where
     }
 
     /// Starts `S = Q K'` with a block of keys, and `O += P V` with the next block of values. Returns the stage behind the values, too.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn start_both(
         &mut self,
         query: Tile<T, Shape2<SIDE, HEAD>, Accumulators<B>>,
@@ -83,7 +83,7 @@ where
     }
 
     /// Waits for a product, and releases the stage that it read.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn finish<S: Shape>(
         &mut self,
         product: InFlight<'r, f32, S, B, Stage<T, SIDE, HEAD>>,

@@ -50,14 +50,14 @@ where
     D<KEYS>: Dimension,
 {
     /// The state before the first block: `m` is below all scores, and `l` is zero.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn empty(cx: Cx<B>, scale: f32) -> Self {
         let sum = cx.zero_accumulator::<f32>(shape![ROWS, KEYS]).finish().partial_sum::<1>();
         Self { maximum: sum.finish() + LOWEST, sum, scale }
     }
 
     /// The state after the first block, and the weights of this block: `m = rowmax(S)`, `P = exp(S - m)`, `l = rowsum(P)`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn first(scores: Scores<B, ROWS, KEYS>, scale: f32) -> (Self, Scores<B, ROWS, KEYS>) {
         let maximum = scores.max::<1>().maximum(LOWEST) * scale;
         let weights = scores.fma(scale, -maximum).exp2_with(FlushToZero);
@@ -65,14 +65,14 @@ where
     }
 
     /// `rowmax(S)`, the part of an update that precedes all others. It does not change the state.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn row_maximum(&self, scores: Scores<B, ROWS, KEYS>) -> Rows<B, ROWS, KEYS> {
         scores.max::<1>() * self.scale
     }
 
     /// Adds a block of scores, whose [`row_maximum`](Self::row_maximum) is `highest`. Returns its weights `P`, and the factor `f`
     /// for earlier sums.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn update(
         &mut self,
         scores: Scores<B, ROWS, KEYS>,
@@ -86,7 +86,7 @@ where
     ///
     /// Weights then grow up to `2^SLACK`, for which floats have room. This is the conditional rescaling of FlashAttention-4
     /// (T. Zadouri, M. Hoehnerbach, J. Shah, T. Liu, V. Thakkar, T. Dao, 2026).
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn update_lazily(
         &mut self,
         scores: Scores<B, ROWS, KEYS>,
@@ -97,7 +97,7 @@ where
     }
 
     /// The update with `next` as `m'`.
-    #[inline(always)]
+    #[inline_on_device]
     fn replace_maximum(
         &mut self,
         scores: Scores<B, ROWS, KEYS>,
@@ -111,13 +111,13 @@ where
     }
 
     /// `m ln 2 + log(l)`: the logarithm of each row's sum of exponentials, without the factor log2 e of the scale.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn logarithms(&self) -> Rows<B, ROWS, KEYS> {
         (self.maximum + self.sum.finish().log2()) * LN_2
     }
 
     /// `O / l`: the output of all blocks.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn finish<const HEAD: usize>(
         self,
         output: Tile<f32, Shape2<ROWS, HEAD>, Accumulators<B>>,

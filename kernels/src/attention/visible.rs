@@ -15,34 +15,34 @@ impl<const ROWS: usize, const KEYS: usize, const CAUSAL: bool> Visible<ROWS, KEY
     const ROWS: u32 = ROWS as u32;
     const KEYS: u32 = KEYS as u32;
 
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn new(queries: u32, keys: u32) -> Self {
         Self { queries, keys, ahead: keys.saturating_sub(queries) }
     }
 
     /// The number of blocks of keys that row `i` of tiles of queries sees.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn blocks(self, i: u32) -> u32 {
         let keys = if CAUSAL { self.keys.min((i + 1) * Self::ROWS + self.ahead) } else { self.keys };
         keys.div_ceil(Self::KEYS)
     }
 
     /// The tiles of queries, from the first to the one behind the last, that see a key of block `block`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn tiles_that_see(self, block: u32) -> (u32, u32) {
         let first = if CAUSAL { (block * Self::KEYS).saturating_sub(self.ahead) / Self::ROWS } else { 0 };
         (first, self.queries.div_ceil(Self::ROWS))
     }
 
     /// Whether some query of row `i` of tiles does not see all keys of a block.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn hides(self, i: u32, block: u32) -> bool {
         let end = (block + 1) * Self::KEYS;
         end > self.keys || (CAUSAL && end > i * Self::ROWS + self.ahead + 1)
     }
 
     /// The scores of row `i` of tiles and a block of keys, -∞ where a query does not see the key.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn mask<L: Layout>(
         self,
         scores: Tile<f32, Shape2<ROWS, KEYS>, L>,
@@ -63,7 +63,7 @@ impl<const ROWS: usize, const KEYS: usize, const CAUSAL: bool> Visible<ROWS, KEY
     }
 
     /// [`mask`](Self::mask) with the last block of keys that row `i` of tiles sees.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn mask_last<L: Layout>(
         self,
         scores: Tile<f32, Shape2<ROWS, KEYS>, L>,
@@ -77,7 +77,7 @@ impl<const ROWS: usize, const KEYS: usize, const CAUSAL: bool> Visible<ROWS, KEY
     }
 
     /// [`mask`](Self::mask) of transposed scores, whose rows are the keys, of a causal mask. Rows behind the last key keep theirs.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn mask_transposed<L: Layout>(
         self,
         scores: Tile<f32, Shape2<KEYS, ROWS>, L>,

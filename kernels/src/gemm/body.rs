@@ -115,27 +115,27 @@ macro_rules! load_operand_a {
             type Stage = SharedTile<T, $shape>;
             type Tile = LoadTile<T, $shape>;
             type Operand<'k> = $operand;
-            #[inline(always)]
+            #[inline_on_device]
             fn batches(&$self) -> u32 {
                 $tiles.batches()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn tile_rows(&$self) -> u32 {
                 $tiles.tile_counts().$axis
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn steps(&$self) -> u32 {
                 $tiles.tile_counts().$steps
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn tile(&$self, batch: u32, $i: u32, $k: u32, is_kept: bool) -> LoadTile<T, $shape> {
                 $tiles.tile_of(batch, $row, $column).$unset().kept(is_kept)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn for_each_block<const BLOCKS: usize>(tile: LoadTile<T, $shape>) -> LoadTile<T, $shape> {
                 tile.for_each_block::<BLOCKS, $axis>()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
                 ($wrap)(stage)
             }
@@ -161,23 +161,23 @@ macro_rules! load_operand_b {
             type Stage = SharedTile<T, $shape>;
             type Tile = LoadTile<T, $shape>;
             type Operand<'k> = $operand;
-            #[inline(always)]
+            #[inline_on_device]
             fn batches(&$self) -> u32 {
                 $tiles.batches()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn tile_columns(&$self) -> u32 {
                 $tiles.tile_counts().$axis
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn tile(&$self, batch: u32, $j: u32, $k: u32, is_kept: bool) -> LoadTile<T, $shape> {
                 $tiles.tile_of(batch, $row, $column).$unset().kept(is_kept)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn for_each_block<const BLOCKS: usize>(tile: LoadTile<T, $shape>) -> LoadTile<T, $shape> {
                 tile.for_each_block::<BLOCKS, $axis>()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn operand<'k>(stage: <Self::Stage as StageLayout>::Tiles<'k>) -> Self::Operand<'k> {
                 ($wrap)(stage)
             }
@@ -206,7 +206,7 @@ load_operand_b!(
 ///
 /// A tile of `a` is `(M, K)`, a tile of `b` is `(K, N)`, and a tile of `c` is `(M, N)`. Each of `a` and `b` is one matrix or a batch of as
 /// many matrices as `c`. One matrix serves the whole batch. The accumulators are of type [`AccumulatorOf`].
-#[inline(always)]
+#[inline_on_device]
 pub fn product<B, X, Y, O, M, N, K, E, const STAGES: usize, const WARPGROUPS: usize>(
     roles: WarpRoles<B>,
     a: X,
@@ -258,7 +258,7 @@ pub(super) const fn keeps(rows: usize, columns: usize, result_bytes: usize) -> b
 pub type AccumulatorOf<T, U> = <T as KLoopElement<U>>::Accumulator;
 
 /// As [`product`], for the tiles of `range` and with a configuration. The epilogue stores its result itself.
-#[inline(always)]
+#[inline_on_device]
 #[allow(clippy::too_many_arguments, reason = "the arguments of `product`")]
 pub(super) fn gemm_body<B, X, Y, C, O, M, N, P, Q, K, E, const STAGES: usize, G>(
     roles: WarpRoles<B>,

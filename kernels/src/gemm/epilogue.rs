@@ -37,7 +37,7 @@ pub trait Sum: Number {
 }
 
 impl Sum for f32 {
-    #[inline(always)]
+    #[inline_on_device]
     fn activated<S: Shape, L: Layout>(
         tile: Tile<Self, S, L>,
         activation: u32,
@@ -69,7 +69,7 @@ const GELU: Polynomial = (0.035_677_408, 0.797_884_6);
 const SILU: Polynomial = (f32::MIN_POSITIVE, 0.5);
 
 /// The activation of `x`, with a relative error of some 2⁻²¹. It is zero where `h` is below -43.
-#[inline(always)]
+#[inline_on_device]
 fn times_sigmoid(x: f32, (cubic, linear): Polynomial) -> f32 {
     let half = x * x.fma(x * cubic, linear);
     // Infinity times zero would be NaN.
@@ -79,7 +79,7 @@ fn times_sigmoid(x: f32, (cubic, linear): Polynomial) -> f32 {
 
 /// The activation of `x` by the hardware's hyperbolic tangent, with the errors of [`Tile::gelu_tanh_approximate`] and
 /// [`Tile::silu_approximate`].
-#[inline(always)]
+#[inline_on_device]
 fn times_sigmoid_by_tanh(x: f32, (cubic, linear): Polynomial) -> f32 {
     // Below, the hyperbolic tangent is -1. Infinity times zero would be NaN.
     let x = x.max_propagate_nan(-32.0);
@@ -90,7 +90,7 @@ fn times_sigmoid_by_tanh(x: f32, (cubic, linear): Polynomial) -> f32 {
 macro_rules! without_activations {
     ($($type:ident)*) => { $(
         impl Sum for $type {
-            #[inline(always)]
+            #[inline_on_device]
             fn activated<S: Shape, L: Layout>(tile: Tile<Self, S, L>, _: u32, _: bool) -> Tile<Self, S, L> {
                 tile
             }
@@ -128,7 +128,7 @@ impl<C: Sum> Scales<C> {
     }
 
     /// `alpha`, `beta`, and the number of the activation.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn parts(self) -> (C, C, u32) {
         (self.alpha, self.beta, self.activation)
     }
@@ -143,7 +143,7 @@ unsafe impl<C: Sum> Plain for Scales<C> {
 ///
 /// An empty bias means no bias. The epilogue reads `c` only if `beta` is not zero. The host passes zero to kernels whose tiles are larger
 /// than [`LARGEST_WITH_BETA`].
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimension, N: Dimension>(
     cx: Cx<L::Block>,
     acc: Tile<C, (M, N), L>,

@@ -49,20 +49,20 @@ impl TileRange {
     }
 
     /// Whether blocks accumulate all k steps of their tiles.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) const fn is_whole(self) -> bool {
         self.splits == 1
     }
 
     /// The number of tiles that data-parallel launches compute.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) const fn whole(self) -> u32 {
         self.whole
     }
 
     /// The matrix of the product, the first k step and the number of k steps for matrix `matrix` of `c`, whose tiles have `steps` k steps.
     /// Without split-K the k steps are all of a tile.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn split(self, matrix: u32, steps: u32) -> (u32, u32, u32) {
         split(self.splits, matrix, steps)
     }
@@ -72,7 +72,7 @@ impl TileRange {
     /// Partial sums have the type of the accumulators. So only kernels that store accumulators have partial sums. Products of 64 bits are
     /// always data-parallel. With this knowledge the compiler keeps more registers free in the loops over tiles. The k steps of 64-bit
     /// products are short and take a sixth less time.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn of_kernel<C: Number, O: Element>(self) -> Self {
         let (accumulator, result) = const { (size_of::<C::Bits>(), size_of::<O::Bits>()) };
         if accumulator == 8 {
@@ -86,7 +86,7 @@ impl TileRange {
 }
 
 /// As [`TileRange::split`], for `splits` partial sums of each tile.
-#[inline(always)]
+#[inline_on_device]
 fn split(splits: u32, matrix: u32, steps: u32) -> (u32, u32, u32) {
     let (batch, each) = (matrix / splits.max(1), steps.div_ceil(splits.max(1)));
     let first = (matrix - batch * splits).saturating_mul(each).min(steps);
@@ -128,7 +128,7 @@ impl WorkTile {
 
 impl TileScheduler {
     /// The same, for a range that has all tiles of the product.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn of_all_tiles(self) -> Self {
         Self { tiles: u32::MAX, ..self }
     }
@@ -136,7 +136,7 @@ impl TileScheduler {
     /// The work of block `block` of `blocks` in a `range` of a product.
     ///
     /// The product has `counts()` rows and columns of tiles, and a tile has `steps` k steps.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn new(
         range: TileRange,
         order: impl TileOrder,
@@ -167,13 +167,13 @@ impl TileScheduler {
     }
 
     /// Whether the launch computes the last tiles, by stream-K.
-    #[inline(always)]
+    #[inline_on_device]
     fn is_stream_k(&self) -> bool {
         self.splits == 0
     }
 
     /// The k steps that the block accumulates for tile `index` of `c`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn work_tile(&self, [matrix, i, j]: [u32; 3]) -> WorkTile {
         if self.is_stream_k() {
             if matrix < self.blocks { self.first_slot } else { self.second_slot }
@@ -187,7 +187,7 @@ impl TileScheduler {
     ///
     /// This is the `count` of [`work_tile`](Self::work_tile), computed without a branch. Behind a branch the assembler does not know that
     /// the warps have converged.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn steps(&self, matrix: u32) -> u32 {
         let of_slot = if matrix < self.blocks { self.first_slot.count } else { self.second_slot.count };
         let (_, _, of_split) = self.split(matrix);
@@ -196,7 +196,7 @@ impl TileScheduler {
 
     /// The matrix of the product, the first k step and the number of k steps for matrix `matrix` of `c`. Without split-K the k steps are
     /// all of a tile.
-    #[inline(always)]
+    #[inline_on_device]
     fn split(&self, matrix: u32) -> (u32, u32, u32) {
         split(self.splits, matrix, self.steps)
     }

@@ -9,6 +9,7 @@
 //! depend on the numbers of tiles, k steps and blocks alone. So these numbers determine the result to the last bit.
 
 use core::ops::Range;
+use cuda_tiles::inline_on_device;
 
 /// A division of `tiles` tiles of `steps` k steps among `blocks` blocks. There are at most as many tiles as blocks.
 #[derive(Clone, Copy)]
@@ -30,21 +31,21 @@ pub(super) struct WorkUnit {
 
 impl StreamK {
     /// The k steps of each block, and the number of blocks with one k step more.
-    #[inline(always)]
+    #[inline_on_device]
     fn each(&self) -> (u32, u32) {
         let (all, blocks) = (self.tiles * self.steps, self.blocks.max(1));
         (all / blocks, all % blocks)
     }
 
     /// The first k step of a block, counted through all tiles.
-    #[inline(always)]
+    #[inline_on_device]
     fn begin(&self, block: u32) -> u32 {
         let (each, more) = self.each();
         block * each + block.min(more)
     }
 
     /// The block of a k step, which is counted through all tiles.
-    #[inline(always)]
+    #[inline_on_device]
     fn block_of(&self, step: u32) -> u32 {
         let (each, more) = self.each();
         // The first `more` blocks have one k step more.
@@ -53,7 +54,7 @@ impl StreamK {
     }
 
     /// The work unit of a slot. Block `b` has the slots `b` and `blocks + b`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn work_unit(&self, slot: u32) -> WorkUnit {
         let block = slot % self.blocks.max(1);
         let (begin, end) = (self.begin(block), self.begin(block + 1));
@@ -67,7 +68,7 @@ impl StreamK {
     }
 
     /// The slots of a tile, in the order of their k steps.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn slots(&self, tile: u32) -> Slots {
         let first = tile * self.steps;
         let (block, last) = (self.block_of(first), self.block_of(first + self.steps.max(1) - 1));
@@ -87,13 +88,13 @@ pub(super) struct Slots {
 
 impl Slots {
     /// The slot of the first k steps.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn first(&self) -> u32 {
         self.first
     }
 
     /// The slots of the other k steps, which lie one behind the other.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn others(&self) -> Range<u32> {
         self.second..self.second + self.count - 1
     }

@@ -113,7 +113,7 @@ pub fn raw_ptx(cx: Cx, x: Output<u32, (Mult<u32, { crate::MULTIPLE }>,)>) {
 }
 
 /// The bits in reverse order.
-#[inline(always)]
+#[inline_on_device]
 fn reverse_bits(x: u32) -> u32 {
     #[cfg(target_arch = "nvptx64")]
     {

@@ -8,7 +8,7 @@ use cuda_tiles::prelude::*;
 
 /// The body of all these kernels: `store` gets each tile of `c`, and the sums of products that belong there. `steps` counts the tiles
 /// along k. `tiles` gives the loads of both operands for a tile of `c`.
-#[inline(always)]
+#[inline_on_device]
 #[allow(clippy::too_many_arguments, reason = "the parts of a pipelined kernel")]
 fn multiply<B, R, I, T, U, C, S, O, P, Q, const STAGES: usize>(
     roles: WarpRoles<B>,

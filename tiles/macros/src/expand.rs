@@ -5,6 +5,7 @@
 //! has both for each instance, and a function that finds the handle by the parameters.
 
 use crate::attribute::{Attribute, Dependent, Targets};
+use crate::inline;
 use crate::signature::{self, Argument};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -216,10 +217,11 @@ impl Function {
         let mut item = self.item.clone();
         item.sig.ident = self.hidden_name();
         item.vis = syn::Visibility::Inherited;
+        let inlined = inline::on_device();
         quote! {
             // Code for a target that no instance is for does not call it.
             #[doc(hidden)]
-            #[inline(always)]
+            #inlined
             #[allow(dead_code, clippy::too_many_arguments)]
             #item
         }

@@ -3,6 +3,7 @@
 
 mod attribute;
 mod expand;
+mod inline;
 mod parameter;
 mod signature;
 mod thread_level;
@@ -132,6 +133,14 @@ pub fn thread_kernel(settings: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn shared_array(input: TokenStream) -> TokenStream {
     thread_level::shared_array(&parse_macro_input!(input as thread_level::SharedArray)).into()
+}
+
+/// Its name is `cuda_tiles::inline_on_device`.
+#[proc_macro_attribute]
+pub fn inline_on_device(_settings: TokenStream, item: TokenStream) -> TokenStream {
+    let mut inlined = TokenStream::from(inline::on_device());
+    inlined.extend(item);
+    inlined
 }
 
 /// Makes a function one for GPUs only: on the CPU it compiles, and panics.

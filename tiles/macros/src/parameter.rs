@@ -1,5 +1,6 @@
 //! The expansion of `#[derive(Parameter)]`.
 
+use crate::inline;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
@@ -49,6 +50,7 @@ pub(crate) fn parameter(input: DeriveInput) -> Result<TokenStream> {
         }
         _ => quote!(Self(#(#places),*)),
     };
+    let inlined = inline::on_device();
     let word = name.unraw().to_string();
     let mut generics = input.generics.clone();
     let bounds = generics.make_where_clause();
@@ -66,7 +68,7 @@ pub(crate) fn parameter(input: DeriveInput) -> Result<TokenStream> {
         impl #implementation ::cuda_tiles::launch::Aggregate for #name #arguments #bounds {
             type Fields = #all;
             const NAMES: &'static [&'static str] = &[#(#names),*];
-            #[inline(always)]
+            #inlined
             fn from_fields((#(#places,)*): Self::Fields) -> Self {
                 #pattern
             }
@@ -82,13 +84,13 @@ pub(crate) fn parameter(input: DeriveInput) -> Result<TokenStream> {
             type Form = ::cuda_tiles::launch::Composite;
             const FINGERPRINT: ::cuda_tiles::launch::Fingerprint =
                 ::cuda_tiles::launch::Fingerprint::EMPTY.word("struct").word(#word)#(.word(#names))*.then(#parts_of_all::FINGERPRINT);
-            #[inline(always)]
+            #inlined
             fn into_parts(self) -> ::cuda_tiles::launch::Parts<Self> {
                 let #pattern = self;
                 let parts = #parts_of_all::into_parts((#(#places,)*));
                 ::cuda_tiles::launch::Parts { first: parts.first, second: (), third: () }
             }
-            #[inline(always)]
+            #inlined
             unsafe fn from_parts(parts: ::cuda_tiles::launch::Parts<Self>) -> Self {
                 let parts = ::cuda_tiles::launch::Parts { first: parts.first, second: (), third: () };
                 // SAFETY: the fields' parts come from a valid argument, by the same contract.

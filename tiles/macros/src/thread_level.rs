@@ -1,5 +1,6 @@
 //! The macros of `cuda_std`, Rust-CUDA's library for thread-level kernels.
 
+use crate::inline;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -169,9 +170,10 @@ pub(crate) fn shared_array(SharedArray { element, length }: &SharedArray) -> Tok
     let instruction = Literal::string(&format!(
         "mov.u64 {{0}}, {name}; cvta.shared.u64 {{0}}, {{0}}; //@cuda-tiles declares .shared .align {{1}} .b8 {name}[{{2}}]"
     ));
+    let inlined = inline::on_device();
     // A function, so that the type and the length are constants of the place, as a static's are.
     quote! {{
-        #[inline(always)]
+        #inlined
         #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
         #[allow(clippy::undocumented_unsafe_blocks)]
         fn shared_array() -> *mut #element {

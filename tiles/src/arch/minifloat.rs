@@ -59,19 +59,19 @@ const CANONICAL_NAN: u32 = 0x7fff_ffff;
 impl Format {
     /// The code of the number nearest to `x`, ties to even. Beyond the greatest number it is the greatest; a format
     /// without a sign drops that of `x`.
-    #[inline(always)]
+    #[inline_on_device]
     pub const fn encode(self, x: f32) -> u8 {
         self.encode_up_to(self.greatest, x)
     }
 
     /// The same, but what rounds to more than the greatest number is infinity, or where there is none NaN.
-    #[inline(always)]
+    #[inline_on_device]
     pub const fn encode_unsaturated(self, x: f32) -> u8 {
         self.encode_up_to(self.special, x)
     }
 
     /// The code of the number nearest to `x`, but none above `greatest`.
-    #[inline(always)]
+    #[inline_on_device]
     const fn encode_up_to(self, greatest: u32, x: f32) -> u8 {
         let magnitude = x.to_bits() & 0x7fff_ffff;
         let shift = 23 - self.mantissa;
@@ -88,7 +88,7 @@ impl Format {
     }
 
     /// The number with this code, exactly.
-    #[inline(always)]
+    #[inline_on_device]
     pub const fn decode(self, code: u8) -> f32 {
         let code = code as u32;
         let magnitude = code & if self.sign == 0 { 0xff } else { self.sign - 1 };
@@ -102,7 +102,7 @@ impl Format {
 }
 
 /// The least code of E8M0 whose number is not below `|x|`; at most that of 2^127. NaN has code 255.
-#[inline(always)]
+#[inline_on_device]
 pub const fn encode_e8m0_up(x: f32) -> u8 {
     let magnitude = x.to_bits() & 0x7fff_ffff;
     // 2^-127, of code 0, is subnormal as `f32`.
@@ -112,7 +112,7 @@ pub const fn encode_e8m0_up(x: f32) -> u8 {
 }
 
 /// The greatest code of E8M0 whose number is not above `|x|`, at least that of 2^-127. NaN has code 255.
-#[inline(always)]
+#[inline_on_device]
 pub const fn encode_e8m0_down(x: f32) -> u8 {
     let magnitude = x.to_bits() & 0x7fff_ffff;
     let code = magnitude >> 23;
@@ -121,7 +121,7 @@ pub const fn encode_e8m0_down(x: f32) -> u8 {
 }
 
 /// The power of two with this code of E8M0, exactly.
-#[inline(always)]
+#[inline_on_device]
 pub const fn decode_e8m0(code: u8) -> f32 {
     f32::from_bits(match code {
         0 => 1 << 22,
@@ -131,32 +131,32 @@ pub const fn decode_e8m0(code: u8) -> f32 {
 }
 
 /// The bits of the TF32 nearest to `x`, ties to even.
-#[inline(always)]
+#[inline_on_device]
 pub const fn encode_tf32(x: f32) -> u32 {
     let bits = x.to_bits();
     keep_nan(bits, bits.wrapping_add(0xfff + ((bits >> 13) & 1)))
 }
 
 /// The bits of the TF32 nearest to `x`, ties away from zero.
-#[inline(always)]
+#[inline_on_device]
 pub const fn encode_tf32_ties_away(x: f32) -> u32 {
     keep_nan(x.to_bits(), x.to_bits().wrapping_add(0x1000))
 }
 
 /// The bits of the TF32 next to `x` on the side of zero.
-#[inline(always)]
+#[inline_on_device]
 pub const fn encode_tf32_toward_zero(x: f32) -> u32 {
     keep_nan(x.to_bits(), x.to_bits())
 }
 
 /// The upper 19 bits of `rounded`, unless `bits` are those of a NaN.
-#[inline(always)]
+#[inline_on_device]
 const fn keep_nan(bits: u32, rounded: u32) -> u32 {
     (if bits & 0x7fff_ffff > INFINITY { CANONICAL_NAN } else { rounded }) & !0x1fff
 }
 
 /// The bits of the bf16 next to `x` on the side of zero.
-#[inline(always)]
+#[inline_on_device]
 pub const fn encode_bf16_toward_zero(x: f32) -> u16 {
     let bits = x.to_bits();
     (if bits & 0x7fff_ffff > INFINITY { CANONICAL_NAN } else { bits } >> 16) as u16
@@ -166,31 +166,31 @@ pub const fn encode_bf16_toward_zero(x: f32) -> u16 {
 pub mod pairs {
     use super::{E4M3, E5M2, Format};
 
-    #[inline(always)]
+    #[inline_on_device]
     fn encode(format: Format, high: f32, low: f32) -> u16 {
         u16::from(format.encode(high)) << 8 | u16::from(format.encode(low))
     }
 
     /// Two f32 as a pair of E4M3, ties to even, saturated to the greatest number, `high` first.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn f32_pair_to_e4m3x2(high: f32, low: f32) -> u16 {
         encode(E4M3, high, low)
     }
 
     /// Two f32 as a pair of E5M2, ties to even, saturated to the greatest number, `high` first.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn f32_pair_to_e5m2x2(high: f32, low: f32) -> u16 {
         encode(E5M2, high, low)
     }
 
     /// A pair of E4M3 as f32, the low one first, exactly.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn e4m3x2_to_f32_pair(pair: u16) -> [f32; 2] {
         pair.to_le_bytes().map(|code| E4M3.decode(code))
     }
 
     /// A pair of E5M2 as a pair of f16, exactly: their upper bytes.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn e5m2x2_to_f16x2(pair: u16) -> u32 {
         u32::from(pair & 0xff) << 8 | u32::from(pair & 0xff00) << 16
     }

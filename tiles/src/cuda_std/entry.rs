@@ -7,7 +7,7 @@ pub const fn is_parameter<T: Copy>() {}
 ///
 /// # Safety
 /// The elements are valid for reads as long as the slice is used, and nobody writes them meanwhile.
-#[inline(always)]
+#[inline_on_device]
 pub unsafe fn slice<'a, T>(first: *const T, length: usize) -> &'a [T] {
     // Computed, not chosen: there would be two copies of the code behind a choice.
     let first = first.wrapping_byte_add(usize::from(length == 0) * align_of::<T>());
@@ -19,7 +19,7 @@ pub unsafe fn slice<'a, T>(first: *const T, length: usize) -> &'a [T] {
 ///
 /// # Safety
 /// As for [`slice`], and the bytes are UTF-8.
-#[inline(always)]
+#[inline_on_device]
 pub unsafe fn text<'a>(first: *const u8, length: usize) -> &'a str {
     // SAFETY: the same contract.
     unsafe { core::str::from_utf8_unchecked(slice(first, length)) }

@@ -99,7 +99,7 @@ macro_rules! functions {
     (@implement $float:ident: $($name:ident($self:ident $(, $argument:ident: $type:ty)*) -> $result:ty = $body:expr;)*) => {
         impl GpuFloat for $float {
             $(
-                #[inline(always)]
+                #[inline_on_device]
                 fn $name($self $(, $argument: $type)*) -> $result {
                     $body
                 }

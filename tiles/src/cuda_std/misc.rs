@@ -4,7 +4,7 @@ use crate::arch::grid;
 use crate::arch::order::reveals_thread;
 
 /// Stops the grid for a debugger; without one a GPU ends the kernel with an error. The CPU goes on.
-#[inline(always)]
+#[inline_on_device]
 pub fn breakpoint() {
     grid::breakpoint();
 }
@@ -14,7 +14,7 @@ pub fn breakpoint() {
 /// # Panics
 ///
 /// If the number is above 7.
-#[inline(always)]
+#[inline_on_device]
 pub fn profiler_counter(counter: u32) {
     match counter {
         0 => grid::profiler_event::<0>(),
@@ -36,7 +36,7 @@ pub fn profiler_counter(counter: u32) {
 /// let start = clock();
 /// assert!(clock() >= start);
 /// ```
-#[inline(always)]
+#[inline_on_device]
 pub fn clock() -> u64 {
     reveals_thread();
     grid::clock()

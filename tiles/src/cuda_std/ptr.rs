@@ -43,7 +43,7 @@ macro_rules! of_space {
 /// # On a GPU
 ///
 /// `isspacep` (PTX ISA, "Data Movement and Conversion Instructions: isspacep").
-#[inline(always)]
+#[inline_on_device]
 pub unsafe fn is_in_address_space<T>(ptr: *const T, address_space: AddressSpace) -> bool {
     of_space!(address_space, ptr, is_global is_shared is_constant is_local)
 }
@@ -57,7 +57,7 @@ pub unsafe fn is_in_address_space<T>(ptr: *const T, address_space: AddressSpace)
 /// # On a GPU
 ///
 /// `cvta.to` (PTX ISA, "Data Movement and Conversion Instructions: cvta").
-#[inline(always)]
+#[inline_on_device]
 pub unsafe fn convert_generic_to_specific_address_space<T>(
     ptr: *const T,
     address_space: AddressSpace,
@@ -74,7 +74,7 @@ pub unsafe fn convert_generic_to_specific_address_space<T>(
 /// # On a GPU
 ///
 /// `cvta` (PTX ISA, "Data Movement and Conversion Instructions: cvta").
-#[inline(always)]
+#[inline_on_device]
 pub unsafe fn convert_specific_address_space_to_generic<T>(
     ptr: *const T,
     address_space: AddressSpace,

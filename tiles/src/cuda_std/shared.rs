@@ -38,7 +38,7 @@ use crate::arch::spaces;
 ///     })
 /// };
 /// ```
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub fn dynamic_shared_mem<T>() -> *mut T {
     const { assert!(align_of::<T>() <= 16, "the memory that a launch asks for is aligned to 16 bytes") };

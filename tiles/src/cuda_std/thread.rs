@@ -9,7 +9,7 @@ use crate::arch::{grid, scoped};
 macro_rules! axes {
     ($($(#[$attribute:meta])* $machine:ident: $all:ident $x:ident $y:ident $z:ident;)*) => { $(
         $(#[$attribute])*
-        #[inline(always)]
+        #[inline_on_device]
         #[track_caller]
         pub fn $all() -> Vec3 {
             Vec3::new($x(), $y(), $z())
@@ -21,7 +21,7 @@ macro_rules! axes {
     )* };
     ($(#[$attribute:meta])* $machine:ident $name:ident $axis:literal) => {
         $(#[$attribute])*
-        #[inline(always)]
+        #[inline_on_device]
         #[track_caller]
         pub fn $name() -> u32 {
             reveals_thread();
@@ -51,7 +51,7 @@ axes! {
 /// unsafe { cpu::launch((2, 3), (4, 1, 2), 0, || _ = seen.fetch_or(1 << thread::index(), Ordering::Relaxed)) };
 /// assert_eq!(seen.into_inner(), (1 << 48) - 1);
 /// ```
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub fn index() -> u32 {
     let (grid, block, size, thread) = (grid_dim(), block_idx(), block_dim(), thread_idx());
@@ -60,21 +60,21 @@ pub fn index() -> u32 {
 }
 
 /// The number of the thread along `x`, among all of the grid.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub fn index_1d() -> u32 {
     thread_idx_x() + block_idx_x() * block_dim_x()
 }
 
 /// The numbers of the thread along `x` and `y`, among all of the grid.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub fn index_2d() -> Vec2 {
     Vec2::new(index_1d(), thread_idx_y() + block_idx_y() * block_dim_y())
 }
 
 /// The numbers of the thread along all axes, among all of the grid.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub fn index_3d() -> Vec3 {
     let Vec2 { x, y } = index_2d();
@@ -82,14 +82,14 @@ pub fn index_3d() -> Vec3 {
 }
 
 /// Whether this is the thread with index 0 of the block with index 0.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub fn first() -> bool {
     block_idx() == Vec3::zero() && thread_idx() == Vec3::zero()
 }
 
 /// The number of threads of a warp, which is 32.
-#[inline(always)]
+#[inline_on_device]
 pub fn warp_size() -> u32 {
     32
 }
@@ -114,7 +114,7 @@ pub fn warp_size() -> u32 {
 /// # On a GPU
 ///
 /// `bar.sync 0` (PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier").
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub fn sync_threads() {
     reveals_thread();
@@ -128,7 +128,7 @@ macro_rules! reductions {
         $(#[$attribute])*
         ///
         /// What holds of [`sync_threads`] holds of it.
-        #[inline(always)]
+        #[inline_on_device]
         #[track_caller]
         pub fn $name(predicate: u32) -> u32 {
             reveals_thread();
@@ -153,25 +153,25 @@ reductions! {
 }
 
 /// Makes what this thread has written visible to all threads of the grid before what it writes later. It waits for nobody.
-#[inline(always)]
+#[inline_on_device]
 pub fn grid_fence() {
     scoped::fence_sequential::<1>();
 }
 
 /// Makes what this thread has written visible to the device before what it writes later. It waits for nobody.
-#[inline(always)]
+#[inline_on_device]
 pub fn device_fence() {
     scoped::fence_sequential::<1>();
 }
 
 /// Makes what this thread has written visible to the whole system before what it writes later. It waits for nobody.
-#[inline(always)]
+#[inline_on_device]
 pub fn system_fence() {
     scoped::fence_sequential::<2>();
 }
 
 /// Suspends the thread for about `nanos` nanoseconds: for loops that wait.
-#[inline(always)]
+#[inline_on_device]
 pub fn nanosleep(nanos: u32) {
     grid::sleep(nanos);
 }

@@ -16,7 +16,7 @@ macro_rules! vectors {
 
         impl<T> $name<T> {
             /// These numbers.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn new($($axis: T),*) -> Self {
                 Self { $($axis),* }
             }
@@ -24,13 +24,13 @@ macro_rules! vectors {
 
         impl $name {
             /// Zero along all axes.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn zero() -> Self {
                 Self { $($axis: 0),* }
             }
 
             /// The numbers, multiplied.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn product(self) -> u32 {
                 let product = 1_u32;
                 $(let product = product.wrapping_mul(self.$axis);)*
@@ -39,21 +39,21 @@ macro_rules! vectors {
         }
 
         impl<T> From<$name<T>> for [T; $count] {
-            #[inline(always)]
+            #[inline_on_device]
             fn from(vector: $name<T>) -> Self {
                 [$(vector.$axis),*]
             }
         }
 
         impl<T> From<[T; $count]> for $name<T> {
-            #[inline(always)]
+            #[inline_on_device]
             fn from([$($axis),*]: [T; $count]) -> Self {
                 Self { $($axis),* }
             }
         }
 
         impl<T> From<$name<T>> for $tuple {
-            #[inline(always)]
+            #[inline_on_device]
             fn from(vector: $name<T>) -> Self {
                 ($(vector.$axis),*)
             }

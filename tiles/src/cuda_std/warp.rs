@@ -43,7 +43,7 @@ const LANES: u32 = 32;
 /// # On a GPU
 ///
 /// `bar.warp.sync`.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub unsafe fn sync_warp(mask: u32) {
     // SAFETY: the same contract.
@@ -51,7 +51,7 @@ pub unsafe fn sync_warp(mask: u32) {
 }
 
 /// The number of the thread in its warp, below 32.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub fn lane_id() -> u32 {
     reveals_thread();
@@ -59,7 +59,7 @@ pub fn lane_id() -> u32 {
 }
 
 /// The lanes that run together just now: on a GPU as the hardware will have it, on the CPU this one.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub fn activemask() -> u32 {
     reveals_thread();
@@ -75,7 +75,7 @@ pub fn activemask() -> u32 {
 /// # On a GPU
 ///
 /// `vote.sync.all`. [`warp_vote_any`] is `.any`, [`warp_vote_ballot`] `.ballot`.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
     // SAFETY: the same contract.
@@ -87,7 +87,7 @@ pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
 /// # Safety
 ///
 /// As for [masks](self#masks).
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
     // SAFETY: the same contract.
@@ -99,7 +99,7 @@ pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
 /// # Safety
 ///
 /// As for [masks](self#masks).
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
     // SAFETY: the same contract.
@@ -136,7 +136,7 @@ pub trait WarpReduceValue: Sealed + Copy {
 macro_rules! reduce {
     ($($type:ident $min:ident $max:ident;)*) => { $(
         impl WarpReduceValue for $type {
-            #[inline(always)]
+            #[inline_on_device]
             #[track_caller]
             unsafe fn reduce(mask: u32, value: Self, op: WarpReductionOp) -> Self {
                 // SAFETY: the same contract.
@@ -168,7 +168,7 @@ reduce! {
 /// # On a GPU
 ///
 /// `redux.sync`.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
     // SAFETY: the same contract.
@@ -188,7 +188,7 @@ pub trait WarpMatchValue: Sealed + Copy {
 macro_rules! matches {
     ($($type:ident $machine:ident |$value:ident| $bits:expr;)*) => { $(
         impl WarpMatchValue for $type {
-            #[inline(always)]
+            #[inline_on_device]
             #[track_caller]
             unsafe fn match_any(mask: u32, $value: Self) -> u32 {
                 // SAFETY: the same contract.
@@ -215,7 +215,7 @@ matches! {
 /// # On a GPU
 ///
 /// `match.any.sync`.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
     // SAFETY: the same contract.
@@ -231,7 +231,7 @@ pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
 /// # On a GPU
 ///
 /// `match.any.sync`, whose result is compared with the mask.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub unsafe fn warp_match_all<T: WarpMatchValue>(mask: u32, value: T) -> Option<u32> {
     // SAFETY: the same contract.
@@ -253,12 +253,12 @@ macro_rules! shuffle_values {
     ($($type:ident |$value:ident| $to:expr, |$bits:ident| $from:expr;)*) => { $(
         impl WarpShuffleValue for $type {
             const WORDS: u32 = size_of::<Self>().div_ceil(4) as u32;
-            #[inline(always)]
+            #[inline_on_device]
             fn to_wide(self) -> u128 {
                 let $value = self;
                 $to
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_wide($bits: u128) -> Self {
                 $from
             }
@@ -283,7 +283,7 @@ shuffle_values! {
 }
 
 /// Sends a value word by word, in segments of `width` lanes; `low` is the lowest bits of the instruction's clamp.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 fn by_words<T: WarpShuffleValue>(value: T, width: u32, low: u32, send: impl Fn(u32, u32) -> u32) -> T {
     assert!(
@@ -318,7 +318,7 @@ macro_rules! shuffles {
         /// # On a GPU
         ///
         #[doc = concat!("`shfl.sync`, once for each 32 bits of the value.")]
-        #[inline(always)]
+        #[inline_on_device]
         #[track_caller]
         pub unsafe fn $name<T: WarpShuffleValue>(mask: u32, value: T, $operand: u32, $width: u32) -> (T, bool) {
             // SAFETY: the same contract.

@@ -35,7 +35,7 @@ const fn words<T: Element>() -> u32 {
 }
 
 /// The bits of an element as a number.
-#[inline(always)]
+#[inline_on_device]
 fn bits<T: Element>(element: T) -> u64 {
     let bits = element.to_bits();
     let source = core::ptr::from_ref(&bits).cast::<u8>();
@@ -65,7 +65,7 @@ pub(super) const fn described(word: u32) -> (u32, ShapeDescription, bool) {
 
 /// # Safety
 /// As [`messages::store`].
-#[inline(always)]
+#[inline_on_device]
 unsafe fn store_element<T: Element>(position: u32, element: T) {
     let bits = bits(element);
     // SAFETY: the same contract.
@@ -94,7 +94,7 @@ impl<T: Element> Value for T {
 #[diagnostic::do_not_recommend]
 impl<T: Element> Printable for T {
     const WORDS: u32 = 1 + words::<T>();
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store(&self, position: u32) {
         if execution::thread() == 0 {
             // SAFETY: the same contract; one thread stores.
@@ -123,7 +123,7 @@ impl<const AXIS: usize> Value for BlockIndex<AXIS> {
 
 impl<const AXIS: usize> Printable for BlockIndex<AXIS> {
     const WORDS: u32 = <u32 as Printable>::WORDS;
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store(&self, position: u32) {
         // SAFETY: the same contract.
         unsafe { Printable::store(&**self, position) }
@@ -145,7 +145,7 @@ impl<T: Element, S: Shape, L: Layout> Value for Tile<T, S, L> {
 
 impl<T: Element, S: Shape, L: Layout> Printable for Tile<T, S, L> {
     const WORDS: u32 = 1 + words::<T>() * S::LEN as u32;
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store(&self, position: u32) {
         let thread = execution::thread();
         let map = const { &Map::<L, S>::MAP };
@@ -187,7 +187,7 @@ pub trait Arguments: Sealed {
 impl Arguments for () {
     const WORDS: u32 = 0;
     fn hand(&self, _number: usize, _take: &mut dyn FnMut(&dyn Value)) {}
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store(&self, _position: u32) {}
 }
 
@@ -199,7 +199,7 @@ impl<A: Printable, R: Arguments> Arguments for (A, R) {
             Some(number) => self.1.hand(number, take),
         }
     }
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store(&self, position: u32) {
         // SAFETY: the same contract: the words of the list are those of its first argument and then of the rest.
         unsafe {
@@ -211,7 +211,7 @@ impl<A: Printable, R: Arguments> Arguments for (A, R) {
 
 /// What `tile_print!` does.
 #[doc(hidden)]
-#[inline(always)]
+#[inline_on_device]
 pub fn print<B: Block, A: Arguments>(cx: Cx<B>, text: &'static str, arguments: A) {
     if messages::SHOWN_BY_HOST {
         // Where it finds no room the ring counts it as lost.
@@ -222,7 +222,7 @@ pub fn print<B: Block, A: Arguments>(cx: Cx<B>, text: &'static str, arguments: A
 }
 
 /// Writes a message to the ring, and tells its position; `None` if there is no room.
-#[inline(always)]
+#[inline_on_device]
 fn send<B: Block, A: Arguments>(_cx: Cx<B>, text: &'static str, arguments: &A, flags: u32) -> Option<u32> {
     let thread = execution::thread();
     let text_words = text.len().div_ceil(4) as u32;
@@ -286,7 +286,7 @@ pub trait Condition: Sealed {
 
 impl Condition for bool {
     const SHAPE: ShapeDescription = SCALAR;
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn first_false(&self) -> u32 {
         if *self { u32::MAX } else { 0 }
     }
@@ -294,7 +294,7 @@ impl Condition for bool {
 
 impl<S: Shape, L: Layout> Condition for Tile<bool, S, L> {
     const SHAPE: ShapeDescription = S::DESCRIPTION;
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn first_false(&self) -> u32 {
         let own = Map::<L, S>::MAP.of_thread.apply(execution::thread());
         let map = const { &Map::<L, S>::MAP };
@@ -310,7 +310,7 @@ impl<S: Shape, L: Layout> Condition for Tile<bool, S, L> {
 }
 
 /// The least of the block's values, on every thread.
-#[inline(always)]
+#[inline_on_device]
 fn block_minimum<B: Block>(_cx: Cx<B>, mut value: u32) -> u32 {
     let threads = const { <B::Threads as PowerOfTwo>::COUNT };
     if threads == 1 {
@@ -342,7 +342,7 @@ fn block_minimum<B: Block>(_cx: Cx<B>, mut value: u32) -> u32 {
 
 /// What `tile_assert!` does.
 #[doc(hidden)]
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub fn assert<B: Block, C: Condition, A: Arguments>(
     cx: Cx<B>,

@@ -60,7 +60,7 @@ pub trait AtomicAdd: Number {
     /// # Safety
     /// As for [`AtomicExchange::atomic_exchange`], of both, at an address that is a multiple of their size.
     #[doc(hidden)]
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn atomic_add_pair(values: [Self; 2], address: *mut Self::Bits, scope: u8) {
         let [first, second] = values;
         // SAFETY: the same contract, for each.
@@ -80,7 +80,7 @@ pub trait AtomicAdd: Number {
     /// # Safety
     /// As for [`AtomicExchange::atomic_exchange`].
     #[doc(hidden)]
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn atomic_sub<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
         // SAFETY: the same contract. Adding the negated number is subtracting, to the bit.
         unsafe { Number::neg(self).atomic_add::<WANTED>(address, scope) }
@@ -138,7 +138,7 @@ pub trait AtomicLogical: Integer {
 /// A method that is one instruction on the element's bits.
 macro_rules! instruction {
     ($name:ident, $instruction:ident) => {
-        #[inline(always)]
+        #[inline_on_device]
         unsafe fn $name<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
             // SAFETY: the same contract.
             Self::from_bits(unsafe { machine::$instruction::<WANTED>(address.cast(), self.to_bits(), scope) })
@@ -149,12 +149,12 @@ macro_rules! instruction {
 macro_rules! exchanges {
     ($($type:ty: $exchange:ident $compare_exchange:ident;)*) => { $(
         impl AtomicExchange for $type {
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn atomic_exchange(self, address: *mut Self::Bits, scope: u8) -> Self {
                 // SAFETY: the same contract.
                 Self::from_bits(unsafe { machine::$exchange(address.cast(), self.to_bits(), scope) })
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn atomic_compare_exchange(self, address: *mut Self::Bits, expected: Self, scope: u8) -> Self {
                 let (expected, desired) = (expected.to_bits(), self.to_bits());
                 // SAFETY: the same contract.
@@ -199,7 +199,7 @@ macro_rules! floats {
     ($($type:ident: $load:ident $compare_exchange:ident, $add:ident $exists:expr $(, $add_pair:ident)?;)*) => { $(
         impl AtomicAdd for $type {
             $( floats!(@pair $add_pair $exists); )?
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn atomic_add<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
                 // SAFETY: the same contract, of the instruction where it exists.
                 unsafe {
@@ -212,19 +212,19 @@ macro_rules! floats {
             }
         }
         impl AtomicMinMax for $type {
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn atomic_min<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
                 // SAFETY: the same contract.
                 unsafe { self.update(address, scope, Comparable::minimum) }
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn atomic_max<const WANTED: bool>(self, address: *mut Self::Bits, scope: u8) -> Self {
                 // SAFETY: the same contract.
                 unsafe { self.update(address, scope, Comparable::maximum) }
             }
         }
         impl Update for $type {
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn update(self, address: *mut Self::Bits, scope: u8, function: impl Fn(Self, Self) -> Self) -> Self {
                 let address = address.cast();
                 // SAFETY: the same contract. The widest scope serves the first look, which need not be right.
@@ -243,7 +243,7 @@ macro_rules! floats {
     )* };
     (@pair $add_pair:ident $exists:expr) => {
         const IN_PAIRS: bool = $exists;
-        #[inline(always)]
+        #[inline_on_device]
         unsafe fn atomic_add_pair([first, second]: [Self; 2], address: *mut Self::Bits, scope: u8) {
             let values = u32::from(second.to_bits()) << 16 | u32::from(first.to_bits());
             // SAFETY: the same contract; it is called where `IN_PAIRS` says that the instruction exists.

@@ -45,33 +45,33 @@ macro_rules! bits {
     ($($type:ty, $store:ident, $load:ident, $load_atomic:ident, $store_atomic:ident, |$value:ident, $word:ident| $words:expr;)*) => { $(
         impl Bits for $type {}
         impl SameSize<$type> for $type {
-            #[inline(always)]
+            #[inline_on_device]
             fn same(self) -> $type {
                 self
             }
         }
         impl sealed::Transport for $type {
-            #[inline(always)]
+            #[inline_on_device]
             fn words(self, $word: impl Fn(u32) -> u32) -> Self {
                 let $value = self;
                 $words
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn store_shared(self, address: u32) {
                 // SAFETY: the same contract.
                 unsafe { arch::shared::$store(address, self) }
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn load_shared(address: u32) -> Self {
                 // SAFETY: the same contract.
                 unsafe { arch::shared::$load(address) }
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn load_atomic<const ORDER: u8, const SCOPE: u8>(address: *const u8) -> Self {
                 // SAFETY: the same contract.
                 unsafe { arch::atomic::$load_atomic::<ORDER, SCOPE>(address) }
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn store_atomic<const ORDER: u8, const SCOPE: u8>(self, address: *mut u8) {
                 // SAFETY: the same contract.
                 unsafe { arch::atomic::$store_atomic::<ORDER, SCOPE>(address, self) }

@@ -17,11 +17,11 @@ pub trait Classify: Element {
 macro_rules! classify {
     ($($type:ident: $nan:expr, $infinite:expr;)*) => { $(
         impl Classify for $type {
-            #[inline(always)]
+            #[inline_on_device]
             fn classify_nan(self) -> bool {
                 $nan(self)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn classify_infinite(self) -> bool {
                 $infinite(self)
             }
@@ -32,7 +32,7 @@ macro_rules! classify {
 }
 
 /// What is true of no element.
-#[inline(always)]
+#[inline_on_device]
 fn never<T>(_: T) -> bool {
     false
 }

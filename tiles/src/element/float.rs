@@ -34,7 +34,7 @@ pub trait Float: Number {
     /// `self * factor + summand`, rounded once.
     fn fma(self, factor: Self, summand: Self) -> Self;
     /// [`Float::fma`] of two at once: packed instructions where the machine has them.
-    #[inline(always)]
+    #[inline_on_device]
     fn fma_pair(values: [Self; 2], factors: [Self; 2], summands: [Self; 2]) -> [Self; 2] {
         [values[0].fma(factors[0], summands[0]), values[1].fma(factors[1], summands[1])]
     }
@@ -123,26 +123,26 @@ pub trait Float: Number {
 }
 
 /// Two 16-bit floats in one register, the first in the low half.
-#[inline(always)]
+#[inline_on_device]
 fn pack<T: Element<Bits = u16>>([low, high]: [T; 2]) -> u32 {
     u32::from(high.to_bits()) << 16 | u32::from(low.to_bits())
 }
 
 /// What [`pack`] made one of.
-#[inline(always)]
+#[inline_on_device]
 fn unpack<T: Element<Bits = u16>>(pair: u32) -> [T; 2] {
     [T::from_bits(pair as u16), T::from_bits((pair >> 16) as u16)]
 }
 
 macro_rules! unary {
     (direct $module:ident: $($name:ident)*) => { $(
-        #[inline(always)]
+        #[inline_on_device]
         fn $name(self) -> Self {
             $module::$name(self)
         }
     )* };
     (through_f32 $type:ident: $($name:ident)*) => { $(
-        #[inline(always)]
+        #[inline_on_device]
         fn $name(self) -> Self {
             Cast::<$type>::cast(single::$name(Cast::<f32>::cast(self)))
         }
@@ -151,13 +151,13 @@ macro_rules! unary {
 
 macro_rules! binary {
     (direct $module:ident: $($name:ident($other:ident))*) => { $(
-        #[inline(always)]
+        #[inline_on_device]
         fn $name(self, $other: Self) -> Self {
             $module::$name(self, $other)
         }
     )* };
     (through_f32 $type:ident: $($name:ident($other:ident))*) => { $(
-        #[inline(always)]
+        #[inline_on_device]
         fn $name(self, $other: Self) -> Self {
             Cast::<$type>::cast(single::$name(Cast::<f32>::cast(self), Cast::<f32>::cast($other)))
         }
@@ -167,13 +167,13 @@ macro_rules! binary {
 /// The whole power of one type.
 macro_rules! whole_power {
     (direct $module:ident) => {
-        #[inline(always)]
+        #[inline_on_device]
         fn powi(self, exponent: i32) -> Self {
             $module::powi(self, exponent)
         }
     };
     (through_f32 $type:ident) => {
-        #[inline(always)]
+        #[inline_on_device]
         fn powi(self, exponent: i32) -> Self {
             Cast::<$type>::cast(single::powi(Cast::<f32>::cast(self), exponent))
         }
@@ -187,28 +187,28 @@ macro_rules! float {
             const INFINITY: Self = $type::INFINITY;
             const NEGATIVE_INFINITY: Self = $type::NEG_INFINITY;
             const NEGATIVE_ZERO: Self = $type::from_bits(1 << (8 * size_of::<$type>() - 1));
-            #[inline(always)]
+            #[inline_on_device]
             fn from_f64(number: f64) -> Self {
                 number.cast()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn fma(self, factor: Self, summand: Self) -> Self {
                 let ($a, $b, $c) = (self, factor, summand);
                 $fma
             }
             $(
-                #[inline(always)]
+                #[inline_on_device]
                 fn fma_pair(values: [Self; 2], factors: [Self; 2], summands: [Self; 2]) -> [Self; 2] {
                     unpack(machine::$packed(pack(values), pack(factors), pack(summands)))
                 }
             )?
-            #[inline(always)]
+            #[inline_on_device]
             fn copysign(self, sign: Self) -> Self {
                 let mask = Self::NEGATIVE_ZERO.to_bits();
                 $type::from_bits(self.to_bits() & !mask | sign.to_bits() & mask)
             }
             unary!($way $argument: trunc round_even);
-            #[inline(always)]
+            #[inline_on_device]
             fn is_infinite(self) -> bool {
                 Number::abs(self).to_bits() == $type::INFINITY.to_bits()
             }
@@ -239,7 +239,7 @@ pub trait WholeExponent: Element {
 macro_rules! exponents {
     ($($type:ident)*) => { $(
         impl WholeExponent for $type {
-            #[inline(always)]
+            #[inline_on_device]
             fn to_exponent(self) -> i32 {
                 self.into()
             }
@@ -295,12 +295,12 @@ pub trait ApproximateFloat: Float {
     fn divide_approximate(self, divisor: Self) -> Self;
 
     /// [`ApproximateFloat::exp2_approximate`] of two at once: packed instructions where the machine has them.
-    #[inline(always)]
+    #[inline_on_device]
     fn exp2_approximate_pair(low: Self, high: Self) -> [Self; 2] {
         [low.exp2_approximate(), high.exp2_approximate()]
     }
     /// [`ApproximateFloat::tanh_approximate`] of two at once.
-    #[inline(always)]
+    #[inline_on_device]
     fn tanh_approximate_pair(low: Self, high: Self) -> [Self; 2] {
         [low.tanh_approximate(), high.tanh_approximate()]
     }
@@ -324,11 +324,11 @@ macro_rules! approximate {
         approximate!(@one $type tanh_approximate tanh_approximate_pair $tanh $tanh_pair);
     };
     (@one $type:ident $name:ident $name_pair:ident $instruction:ident $packed:ident) => {
-        #[inline(always)]
+        #[inline_on_device]
         fn $name(self) -> Self {
             $type::from_bits(machine::$instruction(self.to_bits()))
         }
-        #[inline(always)]
+        #[inline_on_device]
         fn $name_pair(low: Self, high: Self) -> [Self; 2] {
             unpack(machine::$packed(pack([low, high])))
         }

@@ -26,25 +26,25 @@ macro_rules! integers {
             pub const MAX: Self = Self::saturating($byte::MAX);
 
             /// The number with these bits, of which the upper four are ignored.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn from_bits(bits: u8) -> Self {
                 Self(bits & 0xf)
             }
 
             /// The bits; the upper four are zeros.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn to_bits(self) -> u8 {
                 self.0
             }
 
             /// The lowest four bits of `value`: what `as` would give.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn wrapping(value: $byte) -> Self {
                 Self::from_bits(value as u8)
             }
 
             /// `value`, or the nearest number that there is.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn saturating(value: $byte) -> Self {
                 // A byte has sixteen times the range.
                 const LEAST: $byte = $byte::MIN / 16;
@@ -69,7 +69,7 @@ macro_rules! integers {
             }
 
             /// The value.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn $get(self) -> $byte {
                 let $bits = self.0;
                 $value
@@ -81,11 +81,11 @@ macro_rules! integers {
             const ZERO: Self = Self(0);
             const NAME: &'static str = stringify!($name);
             const BIT_WIDTH: u32 = 4;
-            #[inline(always)]
+            #[inline_on_device]
             fn to_bits(self) -> u8 {
                 $name::to_bits(self)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_bits(bits: u8) -> Self {
                 $name::from_bits(bits)
             }
@@ -93,14 +93,14 @@ macro_rules! integers {
         sealed! { [] $name; }
 
         impl PartialOrd for $name {
-            #[inline(always)]
+            #[inline_on_device]
             fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
                 Some(self.cmp(other))
             }
         }
 
         impl Ord for $name {
-            #[inline(always)]
+            #[inline_on_device]
             fn cmp(&self, other: &Self) -> Ordering {
                 self.$get().cmp(&other.$get())
             }
@@ -161,31 +161,31 @@ macro_rules! pairs {
 
         impl $name {
             /// The pair of `low`, which comes first, and `high`.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn new(low: $number, high: $number) -> Self {
                 Self(low.to_bits() | high.to_bits() << 4)
             }
 
             /// The first number.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn low(self) -> $number {
                 $number::from_bits(self.0 & 0xf)
             }
 
             /// The second number.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn high(self) -> $number {
                 $number::from_bits(self.0 >> 4)
             }
 
             /// The pair with these bits.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn from_bits(bits: u8) -> Self {
                 Self(bits)
             }
 
             /// The bits.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn to_bits(self) -> u8 {
                 self.0
             }
@@ -196,11 +196,11 @@ macro_rules! pairs {
             const ZERO: Self = Self(0);
             const NAME: &'static str = stringify!($name);
             const BIT_WIDTH: u32 = 8;
-            #[inline(always)]
+            #[inline_on_device]
             fn to_bits(self) -> u8 {
                 self.0
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_bits(bits: u8) -> Self {
                 Self(bits)
             }
@@ -209,7 +209,7 @@ macro_rules! pairs {
 
         /// Number by number.
         impl PartialEq for $name {
-            #[inline(always)]
+            #[inline_on_device]
             fn eq(&self, other: &Self) -> bool {
                 self.low() == other.low() && self.high() == other.high()
             }
@@ -217,7 +217,7 @@ macro_rules! pairs {
 
         /// The first numbers decide, and where they are equal the second ones.
         impl PartialOrd for $name {
-            #[inline(always)]
+            #[inline_on_device]
             fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
                 (self.low(), self.high()).partial_cmp(&(other.low(), other.high()))
             }

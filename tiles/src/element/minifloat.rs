@@ -24,13 +24,13 @@ macro_rules! formats {
 
         impl $name {
             /// The number with these bits; bits that the format does not have are ignored.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn from_bits(bits: $bits) -> Self {
                 Self(bits)
             }
 
             /// The bits.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn to_bits(self) -> $bits {
                 self.0 & $mask
             }
@@ -42,11 +42,11 @@ macro_rules! formats {
             const NAME: &'static str = stringify!($name);
             const BIT_WIDTH: u32 = $width;
             const HAS_ZERO: bool = $zero;
-            #[inline(always)]
+            #[inline_on_device]
             fn to_bits(self) -> $bits {
                 $name::to_bits(self)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_bits(bits: $bits) -> Self {
                 $name::from_bits(bits)
             }
@@ -55,14 +55,14 @@ macro_rules! formats {
 
         /// By value: -0 equals +0, and NaN equals nothing.
         impl PartialEq for $name {
-            #[inline(always)]
+            #[inline_on_device]
             fn eq(&self, other: &Self) -> bool {
                 self.to_f32() == other.to_f32()
             }
         }
 
         impl PartialOrd for $name {
-            #[inline(always)]
+            #[inline_on_device]
             fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
                 self.to_f32().partial_cmp(&other.to_f32())
             }
@@ -145,14 +145,14 @@ macro_rules! values {
             )?
 
             /// The value, exactly.
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn to_f32(self) -> f32 {
                 let $bits = self.to_bits();
                 $decode
             }
 
             $(#[$rounding])*
-            #[inline(always)]
+            #[inline_on_device]
             pub const fn from_f32($value: f32) -> Self {
                 Self($encode)
             }

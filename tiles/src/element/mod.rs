@@ -85,12 +85,12 @@ macro_rules! elements {
             type Bits = $bits;
             const ZERO: Self = $zero;
             const NAME: &'static str = stringify!($type);
-            #[inline(always)]
+            #[inline_on_device]
             fn to_bits(self) -> $bits {
                 let $value = self;
                 $to
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_bits($raw: $bits) -> Self {
                 $from
             }

@@ -122,19 +122,19 @@ pub trait Integer: Number + Logical {
 macro_rules! logical {
     ($($type:ty)*) => { $(
         impl Logical for $type {
-            #[inline(always)]
+            #[inline_on_device]
             fn and(self, other: Self) -> Self {
                 self & other
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn or(self, other: Self) -> Self {
                 self | other
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn xor(self, other: Self) -> Self {
                 self ^ other
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn not(self) -> Self {
                 !self
             }
@@ -149,54 +149,54 @@ macro_rules! integers {
             const ONE: Self = 1;
             const ASSOCIATIVE: bool = true;
             type Accumulator = Self;
-            #[inline(always)]
+            #[inline_on_device]
             fn to_accumulator(self) -> Self {
                 self
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_accumulator(total: Self) -> Self {
                 total
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn add(self, other: Self) -> Self {
                 self.wrapping_add(other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn sub(self, other: Self) -> Self {
                 self.wrapping_sub(other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn mul(self, other: Self) -> Self {
                 self.wrapping_mul(other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn div(self, other: Self) -> Self {
                 if other == 0 { 0 } else { self.wrapping_div(other) }
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn rem(self, other: Self) -> Self {
                 if other == 0 { self } else { self.wrapping_rem(other) }
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn floor_div(self, other: Self) -> Self {
                 self.divmod(other).0
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn ceil_div(self, other: Self) -> Self {
                 let (quotient, rest) = Number::div_rem(self, other);
                 let same_side = Comparable::less(rest, 0) == Comparable::less(other, 0);
                 if rest != 0 && other != 0 && same_side { quotient.wrapping_add(1) } else { quotient }
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn modulo(self, other: Self) -> Self {
                 self.divmod(other).1
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn div_rem(self, other: Self) -> (Self, Self) {
                 let quotient = Number::div(self, other);
                 (quotient, self.wrapping_sub(quotient.wrapping_mul(other)))
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn divmod(self, other: Self) -> (Self, Self) {
                 let (quotient, rest) = Number::div_rem(self, other);
                 let opposite = Comparable::less(rest, 0) != Comparable::less(other, 0);
@@ -206,11 +206,11 @@ macro_rules! integers {
                     (quotient, rest)
                 }
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn neg(self) -> Self {
                 self.wrapping_neg()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn abs(self) -> Self {
                 let $value = self;
                 $abs
@@ -219,16 +219,16 @@ macro_rules! integers {
         impl Integer for $type {
             const WIDTH: u32 = $type::BITS;
             const SIGNED: bool = $type::MIN != 0;
-            #[inline(always)]
+            #[inline_on_device]
             fn shl(self, amount: u32) -> Self {
                 if amount < $type::BITS { self.wrapping_shl(amount) } else { 0 }
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn shr(self, amount: u32) -> Self {
                 let most = $type::BITS - 1;
                 if amount > most && !Self::SIGNED { 0 } else { self.wrapping_shr(amount.min(most)) }
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn to_amount(self) -> u32 {
                 if $type::BITS == 64 {
                     return convert::saturate_u64_to_u32(self as u64);
@@ -236,51 +236,51 @@ macro_rules! integers {
                 u32::try_from(self).unwrap_or(u32::MAX)
             }
             type Unsigned = $unsigned;
-            #[inline(always)]
+            #[inline_on_device]
             fn mul_hi(self, other: Self) -> Self {
                 ((self as $wide * other as $wide) >> $type::BITS) as $type
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn saturating_add(self, other: Self) -> Self {
                 $type::saturating_add(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn saturating_sub(self, other: Self) -> Self {
                 $type::saturating_sub(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn saturating_mul(self, other: Self) -> Self {
                 $type::saturating_mul(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn abs_diff(self, other: Self) -> $unsigned {
                 $type::abs_diff(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn count_ones(self) -> Self {
                 $type::count_ones(self) as $type
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn leading_zeros(self) -> Self {
                 $type::leading_zeros(self) as $type
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn trailing_zeros(self) -> Self {
                 $type::trailing_zeros(self) as $type
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn reverse_bits(self) -> Self {
                 $type::reverse_bits(self)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn rotate_left(self, amount: u32) -> Self {
                 $type::rotate_left(self, amount)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn rotate_right(self, amount: u32) -> Self {
                 $type::rotate_right(self, amount)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn to_rotation(self) -> u32 {
                 self as u32 % 64
             }
@@ -308,59 +308,59 @@ macro_rules! floats {
             const ONE: Self = $one;
             const ASSOCIATIVE: bool = false;
             type Accumulator = $accumulator;
-            #[inline(always)]
+            #[inline_on_device]
             fn to_accumulator(self) -> $accumulator {
                 self.cast()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_accumulator(total: $accumulator) -> Self {
                 total.cast()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn add(self, other: Self) -> Self {
                 $add(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn sub(self, other: Self) -> Self {
                 $sub(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn mul(self, other: Self) -> Self {
                 $mul(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn div(self, other: Self) -> Self {
                 $div(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn rem(self, other: Self) -> Self {
                 $rem(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn floor_div(self, other: Self) -> Self {
                 super::Float::floor(Number::div(self, other))
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn ceil_div(self, other: Self) -> Self {
                 super::Float::ceil(Number::div(self, other))
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn modulo(self, other: Self) -> Self {
                 self.divmod(other).1
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn div_rem(self, other: Self) -> (Self, Self) {
                 $divmod(self, other, false)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn divmod(self, other: Self) -> (Self, Self) {
                 $divmod(self, other, true)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn neg(self) -> Self {
                 $type::from_bits(self.to_bits() ^ $sign)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn abs(self) -> Self {
                 $type::from_bits(self.to_bits() & !$sign)
             }
@@ -368,37 +368,37 @@ macro_rules! floats {
         impl Comparable for $type {
             const LOWEST: Self = $type::NEG_INFINITY;
             const HIGHEST: Self = $type::INFINITY;
-            #[inline(always)]
+            #[inline_on_device]
             fn minimum(self, other: Self) -> Self {
                 $min(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn maximum(self, other: Self) -> Self {
                 $max(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn min_propagate_nan(self, other: Self) -> Self {
                 $min_nan(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn max_propagate_nan(self, other: Self) -> Self {
                 $max_nan(self, other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn less(self, other: Self) -> bool {
                 let $value = self;
                 let left = $wide;
                 let $value = other;
                 left < $wide
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn less_equal(self, other: Self) -> bool {
                 let $value = self;
                 let left = $wide;
                 let $value = other;
                 left <= $wide
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn is_nan(self) -> bool {
                 self.to_bits() & !$sign > $type::INFINITY.to_bits()
             }

@@ -18,32 +18,32 @@ pub trait Comparable: Element {
     /// `self < other`; false with a NaN.
     fn less(self, other: Self) -> bool;
     /// `self <= other`; false with a NaN.
-    #[inline(always)]
+    #[inline_on_device]
     fn less_equal(self, other: Self) -> bool {
         !other.less(self)
     }
     /// The smaller one; a NaN loses against a number, and -0 is smaller than +0.
-    #[inline(always)]
+    #[inline_on_device]
     fn minimum(self, other: Self) -> Self {
         if other.less(self) { other } else { self }
     }
     /// The larger one; a NaN loses against a number, and +0 is larger than -0.
-    #[inline(always)]
+    #[inline_on_device]
     fn maximum(self, other: Self) -> Self {
         if self.less(other) { other } else { self }
     }
     /// The smaller one; a NaN wins.
-    #[inline(always)]
+    #[inline_on_device]
     fn min_propagate_nan(self, other: Self) -> Self {
         self.minimum(other)
     }
     /// The larger one; a NaN wins.
-    #[inline(always)]
+    #[inline_on_device]
     fn max_propagate_nan(self, other: Self) -> Self {
         self.maximum(other)
     }
     /// Whether it is not a number; only floats may be.
-    #[inline(always)]
+    #[inline_on_device]
     fn is_nan(self) -> bool {
         false
     }
@@ -54,11 +54,11 @@ macro_rules! comparable {
         impl Comparable for $type {
             const LOWEST: Self = $lowest;
             const HIGHEST: Self = $highest;
-            #[inline(always)]
+            #[inline_on_device]
             fn less(self, other: Self) -> bool {
                 self < other
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn less_equal(self, other: Self) -> bool {
                 self <= other
             }
@@ -91,12 +91,12 @@ macro_rules! ordered {
     ($($type:ty: $key:ty, |$value:ident| $to:expr, |$raw:ident| $from:expr;)*) => { $(
         impl Ordered for $type {
             type Key = $key;
-            #[inline(always)]
+            #[inline_on_device]
             fn to_key(self) -> $key {
                 let $value = self;
                 $to
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_key($raw: $key) -> Self {
                 $from
             }
@@ -121,13 +121,13 @@ macro_rules! floats {
     ($($type:ident: $bits:ident $signed:ident;)*) => { $(
         impl Ordered for $type {
             type Key = $bits;
-            #[inline(always)]
+            #[inline_on_device]
             fn to_key(self) -> $bits {
                 let bits = self.to_bits();
                 let turned = bits ^ ((bits as $signed >> ($bits::BITS - 1)) as $bits | 1 << ($bits::BITS - 1));
                 turned.wrapping_sub(!$type::NEG_INFINITY.to_bits())
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_key(key: $bits) -> Self {
                 let turned = key.wrapping_add(!$type::NEG_INFINITY.to_bits());
                 let sign = 1 << ($bits::BITS - 1);

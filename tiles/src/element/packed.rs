@@ -6,7 +6,7 @@ use crate::element::Element;
 ///
 /// # Safety
 /// The elements have 16 bits.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn packed_pair<T: Element>(low: T, high: T) -> u32 {
     let bits = |x: T| {
         let bits = x.to_bits();

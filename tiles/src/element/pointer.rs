@@ -57,7 +57,7 @@ impl<T: Element> Pointer<T> {
     /// The pointer `count` elements further.
     ///
     /// It wraps around the address space. [`from_address`](Self::from_address) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub const fn offset(self, count: i64) -> Self {
         Self::from_address(self.address.wrapping_add_signed(count.wrapping_mul(size_of::<T::Bits>() as i64)))
     }
@@ -65,19 +65,19 @@ impl<T: Element> Pointer<T> {
     /// The number of elements from `origin` to this pointer.
     ///
     /// A distance that is no multiple of an element is rounded toward zero. [`from_address`](Self::from_address) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub const fn offset_from(self, origin: Self) -> i64 {
         self.address.wrapping_sub(origin.address) as i64 / size_of::<T::Bits>() as i64
     }
 
     /// From an address of memory that kernels may use.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn new(pointer: *mut T::Bits) -> Self {
         Self::from_address(pointer.expose_provenance() as u64)
     }
 
     /// For access to the memory there.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn get(self) -> *mut T::Bits {
         core::ptr::with_exposed_provenance_mut(self.address as usize)
     }
@@ -89,18 +89,18 @@ impl<T: Element> Element for Pointer<T> {
     type Bits = u64;
     const ZERO: Self = Self::NULL;
     const NAME: &'static str = "pointer";
-    #[inline(always)]
+    #[inline_on_device]
     fn to_bits(self) -> u64 {
         self.address
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn from_bits(bits: u64) -> Self {
         Self::from_address(bits)
     }
 }
 
 impl<T: Element> Cast<bool> for Pointer<T> {
-    #[inline(always)]
+    #[inline_on_device]
     fn cast(self) -> bool {
         self.address != 0
     }
@@ -109,7 +109,7 @@ impl<T: Element> Cast<bool> for Pointer<T> {
 impl<T: Element> Comparable for Pointer<T> {
     const LOWEST: Self = Self::NULL;
     const HIGHEST: Self = Self::from_address(u64::MAX);
-    #[inline(always)]
+    #[inline_on_device]
     fn less(self, other: Self) -> bool {
         self.address < other.address
     }

@@ -43,7 +43,7 @@ impl<T: Element, U: Promote<T, Output: FitsElement<T>> + Cast<T>> StoredAs<T> fo
 /// Every element has its own type in common with itself.
 impl<T: Element> Promote<T> for T {
     type Output = T;
-    #[inline(always)]
+    #[inline_on_device]
     fn promote(other: T) -> T {
         other
     }
@@ -53,7 +53,7 @@ macro_rules! promotions {
     ($($left:ident: $($right:ident $output:ident),*;)*) => { $($(
         impl Promote<$right> for $left {
             type Output = $output;
-            #[inline(always)]
+            #[inline_on_device]
             fn promote(other: $right) -> $output {
                 Cast::<$output>::cast(other)
             }

@@ -79,11 +79,11 @@ macro_rules! words {
             type AtLeast16 = $at_least_16;
             type AtLeast32 = $at_least_32;
             type Wider<$other: Word> = $wider;
-            #[inline(always)]
+            #[inline_on_device]
             fn widen(self) -> u64 {
                 u64::from(self)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn narrow(bits: u64) -> Self {
                 bits as $type
             }

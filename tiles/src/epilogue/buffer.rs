@@ -33,7 +33,7 @@ const FIRST_BARRIER: u32 = 2;
 ///
 /// # Safety
 /// All threads of the warpgroup execute this same call.
-#[inline(always)]
+#[inline_on_device]
 pub(super) unsafe fn wait_for_warpgroup(group: u32) {
     // SAFETY: the warpgroup's barrier, at which all its threads arrive.
     unsafe { execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32) }
@@ -69,7 +69,7 @@ unsafe impl<const WARPGROUPS: usize, const PANEL_ROWS: usize> SharedMemory
         [0, 0, (WARPGROUPS * BUFFERS * PANEL_ROWS * ROW_BYTES) as u32]
     };
     type Storage = ();
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn new(address: Address) -> Self {
         Self { address, local: PhantomData }
     }
@@ -87,7 +87,7 @@ pub(super) struct Part {
 
 impl<const WARPGROUPS: usize, const PANEL_ROWS: usize> EpilogueBuffer<WARPGROUPS, PANEL_ROWS> {
     /// The part of this thread's warpgroup.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn part<B: Block>(&self) -> Part {
         // Addresses must not take registers while multiplications are under way.
         let thread = execution::rematerialise(execution::thread() as u32) as usize;
@@ -113,7 +113,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             && Self::COLUMNS >= 8
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn store_through_buffer<B: Block, const GROUPS: usize, const PANEL_ROWS: usize>(
         &self,
         buffer: &mut EpilogueBuffer<GROUPS, PANEL_ROWS>,
@@ -178,7 +178,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// # Safety
     /// All threads of the warpgroup execute this same call. The buffer belongs to the warpgroup. It differs from the buffer of the panel
     /// before, if that one is in the same row of panels.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) unsafe fn store_panel<C: PowerOfTwo>(
         &self,
         panel: Panel<'_>,
@@ -223,7 +223,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     }
 
     /// This warp's rows of a panel in its buffer, and their target in the matrix.
-    #[inline(always)]
+    #[inline_on_device]
     fn ragged_rows<'g>(&self, panel: Panel<'g>) -> RaggedRows<'g, T> {
         let Panel { geometry, buffer, x, y, .. } = panel;
         let (warp, end_of_rows) = (panel.warp(), panel.end_of_rows(self.end_of_rows()));
@@ -255,7 +255,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ///
     /// # Safety
     /// The panel has the columns and is in the buffer. The rows and columns belong to this tile.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn copy_columns(&self, panel: Panel<'_>, first: u32) {
         let Panel { geometry, buffer, x, y, .. } = panel;
         let (warp, lane) = (panel.warp(), panel.lane());

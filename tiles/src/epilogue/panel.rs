@@ -28,7 +28,7 @@ pub(super) struct Elements<'t, T: Element, C: PowerOfTwo> {
 
 impl<'t, T: Element, C: PowerOfTwo> Elements<'t, T, C> {
     /// The elements in these registers.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn new(registers: &'t Registers<T, C>) -> Self {
         const { assert!(!WARPGROUPS || C::COUNT <= 2 * MOST_WORDS, "a thread has no more registers") };
         let mut words = [0; MOST_WORDS];
@@ -42,7 +42,7 @@ impl<'t, T: Element, C: PowerOfTwo> Elements<'t, T, C> {
     }
 
     /// The number of registers.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) const fn count(&self) -> usize {
         C::COUNT
     }
@@ -74,24 +74,24 @@ pub(super) struct Panel<'g> {
 
 impl Panel<'_> {
     /// The most rows that a warp of the warpgroup stores by threads: 16, or a quarter of a small panel's.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) const fn rows_of_warp(&self) -> usize {
         if self.rows > 2 * ROWS_OF_WARP { ROWS_OF_WARP } else { self.rows / 4 }
     }
 
     /// The warp of the warpgroup, which holds 16 of the rows, or 16 columns of a transposed panel.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn warp(&self) -> usize {
         self.thread / 32 % 4
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn lane(&self) -> usize {
         self.thread % 32
     }
 
     /// The row of the matrix behind the panel, if the rows of the tile end at `end`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn end_of_rows(&self, end: u32) -> u32 {
         if self.rows < BOX_ROWS { end.min(self.y + self.rows as u32) } else { end }
     }
@@ -100,7 +100,7 @@ impl Panel<'_> {
     ///
     /// # Safety
     /// The buffer has room for the panel, and no other thread accesses these rows or columns. Elements of transposed panels have two or four bytes.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) unsafe fn write<T: Element, C: PowerOfTwo>(&self, elements: &Elements<'_, T, C>) {
         let &Self { register: first, geometry, columns, buffer, .. } = self;
         let (warp, lane) = (self.warp(), self.lane());
@@ -158,7 +158,7 @@ impl Panel<'_> {
     ///
     /// # Safety
     /// As for [`write`](Self::write).
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn write_transposed_words<T: Element, C: PowerOfTwo>(&self, elements: &Elements<'_, T, C>) {
         let &Self { register: first, geometry, buffer, .. } = self;
         let (warp, lane) = (self.warp(), self.lane());
@@ -187,7 +187,7 @@ impl Panel<'_> {
 ///
 /// # Safety
 /// Memory for both lies at `address`, aligned for a pair, shared by the block, which no other thread accesses.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn store_pair<T: Element>(address: Address, low: T, high: T) {
     // SAFETY: the same contract. Bits of elements are plain integers of their size.
     unsafe {

@@ -33,20 +33,20 @@ struct Span {
 
 impl Span {
     /// The row that begins at `address`, with `length` bytes inside the matrix.
-    #[inline(always)]
+    #[inline_on_device]
     fn new(address: usize, length: u32) -> Self {
         Self { head: (address as u32).wrapping_neg() % WORD, length }
     }
 
     /// Whether memory's word number `word` behind the head lies inside.
-    #[inline(always)]
+    #[inline_on_device]
     fn has_word(&self, word: u32) -> bool {
         self.head + WORD * word + WORD <= self.length
     }
 
     /// Element `k`, of `size` bytes, of the row's head or tail, which whole words leave out: its first byte, and whether it
     /// exists.
-    #[inline(always)]
+    #[inline_on_device]
     fn alone(&self, of_tail: bool, k: u32, size: u32) -> (u32, bool) {
         let head = if self.head < self.length { self.head } else { self.length };
         let tail = head + (self.length - head) / WORD * WORD;
@@ -79,14 +79,14 @@ impl<T: Element> RaggedRows<'_, T> {
     const AT_ONCE: usize = if Self::SIZE < WORD { STEPS_AT_ONCE } else { 2 };
 
     /// The target of row `row` of these, and how the row lies there.
-    #[inline(always)]
+    #[inline_on_device]
     fn row(&self, row: usize) -> (*mut T::Bits, Span) {
         let target = self.target.wrapping_add((row as u64 * self.pitch) as usize);
         (target, self.span(target, row))
     }
 
     /// How row `row` of these, whose target this is, lies there.
-    #[inline(always)]
+    #[inline_on_device]
     fn span(&self, target: *mut T::Bits, row: usize) -> Span {
         let columns = (self.geometry.panel_bytes as u32 / Self::SIZE).min(self.inside[1]);
         let length = if (row as u32) < self.inside[0] { columns * Self::SIZE } else { 0 };
@@ -95,7 +95,7 @@ impl<T: Element> RaggedRows<'_, T> {
     }
 
     /// The place of a byte of row `row` of these.
-    #[inline(always)]
+    #[inline_on_device]
     fn place(&self, row: usize, byte: usize) -> Address {
         threads::offset(self.buffer, self.geometry.offset(self.first + row, byte))
     }
@@ -106,7 +106,7 @@ impl<T: Element> RaggedRows<'_, T> {
     /// All lanes of the warp execute this same call. The rows are in the buffer, and nothing writes them. `target` is the place
     /// of their first element in a matrix of this pitch, aligned for elements. Nothing else accesses the elements inside the
     /// matrix.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) unsafe fn store(&self, lane: usize) {
         // Results computed from `lane` must not take registers while other panels wait for their turn.
         let lane = execution::rematerialise(lane as u32) as usize;

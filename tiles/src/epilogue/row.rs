@@ -53,7 +53,7 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
     const WORDS: usize = (2 * size_of::<T::Bits>()).div_ceil(4);
 
     /// The part of `row` from element `first` on.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) fn new(row: Span<T, (u32,)>, first: u32) -> Self {
         row.assert_lent();
@@ -125,7 +125,7 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
     ///     });
     /// }
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn add<C: Number, L: Layout<Block = B>>(&self, acc: Tile<C, (M, N), L>) -> Tile<C, (M, N), L>
     where
@@ -159,7 +159,7 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
     }
 
     /// The pair of number `number`, with the bits of `own` where `number` has zeros.
-    #[inline(always)]
+    #[inline_on_device]
     fn pair(&self, number: usize, own: usize) -> Words {
         let (mut pair, has) = (Words::ZERO, &self.pairs[number / LANES]);
         let mut word = 0;
@@ -172,7 +172,7 @@ impl<T: Element, M: Dimension, N: Dimension, B: Block> TileRow<T, M, N, B> {
     }
 
     /// The element of a column of the tile.
-    #[inline(always)]
+    #[inline_on_device]
     fn element(&self, column: usize) -> T {
         let at = self.first + column as u32;
         let (source, is_inside) = (self.row.pointer.wrapping_add(at as usize), at < self.row.extent(0));

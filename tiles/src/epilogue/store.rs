@@ -20,13 +20,13 @@ use crate::view::transfer;
 
 impl<T: Element, S: MatrixShape> TmaStore<T, S> {
     /// The numbers of matrices, of rows of tiles, and of columns of tiles, partial tiles at the edges included.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn tile_counts(&self) -> [u32; 3] {
         self.counts_of([self.rows(), self.columns()])
     }
 
     /// The counts for so many rows and columns.
-    #[inline(always)]
+    #[inline_on_device]
     fn counts_of(&self, [rows, columns]: [u32; 2]) -> [u32; 3] {
         [self.batches(), rows.div_ceil(S::ROWS as u32), columns.div_ceil(S::COLUMNS as u32)]
     }
@@ -42,7 +42,7 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
     ///
     /// If there are 2³² tiles or more (on the device: traps). On the CPU also if the block knows something of its own; for a
     /// GPU such a kernel is not built.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn schedule<B: Block, O: TileOrder>(
         self,
@@ -96,7 +96,7 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
     /// # Panics
     ///
     /// As [`schedule`](Self::schedule).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn schedule_first<B: Block, O: TileOrder>(
         self,
@@ -143,7 +143,7 @@ impl<B: Block> WarpRoles<B> {
     /// # Panics
     ///
     /// As [`TmaStore::schedule`].
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn schedule<T: Element, S: MatrixShape, O: TileOrder>(
         &self,
@@ -163,7 +163,7 @@ pub struct ScheduledStores<F>(StoreTiles<F>);
 
 impl<F> ScheduledStores<F> {
     /// The tiles of the block that this consumer runs.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn of<B: Block>(self, _cx: Cx<B>) -> StoreTiles<F> {
         self.0
     }
@@ -179,7 +179,7 @@ pub struct StoreTiles<F> {
 
 impl<F> StoreTiles<F> {
     /// The first `count` tiles, as [`Iterator::take`]; the other tiles keep their contents.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn take(self, count: u32) -> Self {
         Self { numbers: self.numbers.first(count), ..self }
     }
@@ -187,7 +187,7 @@ impl<F> StoreTiles<F> {
 
 impl<T: Element, S: MatrixShape, F: Fn(u32) -> StoreTile<T, S>> Iterator for StoreTiles<F> {
     type Item = StoreTile<T, S>;
-    #[inline(always)]
+    #[inline_on_device]
     fn next(&mut self) -> Option<StoreTile<T, S>> {
         self.numbers.next().map(&self.tile)
     }
@@ -205,7 +205,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// columns, which are rows of accumulators; of 32-bit elements only if rows of the matrix end at multiples of 16 bytes, too, and panels have 64 rows.
     /// Other such tiles, tiles of other layouts with [`Padded`](crate::shape::Padded) rows, and all tiles on other targets are stored by threads
     /// without the buffer.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn store<L: Layout, const GROUPS: usize, const PANEL_ROWS: usize>(
         self,
@@ -259,7 +259,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// For kernels of fewer than 128 threads, which have no epilogue buffer, for small tiles, and for tiles whose layout has
     /// neighbours in a row, such as [transposed accumulators](Tile::transposed_accumulators). A tile of size 1 along an axis is
     /// repeated along it: so the maxima of rows of accumulators go to a matrix of one column.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn store_directly<R: BroadcastsTo<(M, N)>, L: Layout>(self, tile: Tile<T, R, L>) {
         if const { R::LEN == <(M, N) as Shape>::LEN } {
@@ -269,7 +269,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn store_by_threads<L: Layout>(&self, tile: Tile<T, (M, N), L>) {
         self.operand.matrix.assert_lent();

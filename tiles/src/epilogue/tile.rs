@@ -21,7 +21,7 @@ pub struct StoreTile<T: Element, S: MatrixShape> {
 
 impl<T: Element, S: MatrixShape> StoreTile<T, S> {
     /// The index of the tile: the matrix, and the row and column of tiles.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn index(&self) -> [u32; 3] {
         self.index
     }
@@ -35,21 +35,21 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
 
     /// The number of columns that TMA stores: it writes 16 bytes at a time, and threads store the end of a row that does not
     /// fill 16 bytes. Zero if there is no tensor map.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn tma_columns(&self) -> u32 {
         let columns = self.operand.matrix.layout.columns;
         if self.operand.matrix.map.is_null() { 0 } else { columns - columns % const { Self::GRANULE as u32 } }
     }
 
     /// Whether TMA stores all columns that the tile has inside the matrix, if it stores so many of the matrix's.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn is_stored_by_tma(&self, tma_columns: u32) -> bool {
         (self.index[2] + 1) * Self::COLUMNS as u32 <= tma_columns
             || tma_columns == self.operand.matrix.layout.columns
     }
 
     /// The first column of the matrix that is not the tile's own.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn end_of_columns(&self) -> u32 {
         let columns = self.operand.matrix.layout.columns;
         if const { Self::COLUMNS == <N::Count as PowerOfTwo>::COUNT } {
@@ -59,7 +59,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     }
 
     /// The first row of the matrix that is not the tile's own.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn end_of_rows(&self) -> u32 {
         let rows = self.operand.matrix.layout.rows;
         if const { Self::ROWS == <M::Count as PowerOfTwo>::COUNT } {
@@ -69,7 +69,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     }
 
     /// The contents of this tile before it is stored; zero outside the matrix.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn load<B: Block>(&self, _cx: Cx<B>) -> Tile<T, (M, N), Accumulators<B>> {
         let previous = self.previous::<Accumulators<B>>();
@@ -79,7 +79,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// `acc + factor * previous`, where `previous` is the result of [`load`](Self::load).
     ///
     /// It needs fewer registers than `load`: each element is loaded where it is added.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn add_previous<C: Number, L: Layout>(
         &self,
@@ -98,7 +98,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     }
 
     /// A function that loads the element of each register before the tile is stored.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn previous<L: Layout>(&self) -> impl Fn(usize) -> T {
         self.operand.matrix.assert_lent();
@@ -139,7 +139,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ///
     /// [`TileRow::add`] adds it to accumulators. Call this before the multiplications: the loads are then done when the
     /// accumulators are.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn row<B: Block>(&self, _cx: Cx<B>, row: Span<T, (u32,)>) -> TileRow<T, M, N, B> {
         TileRow::new(row, self.index[2] * Self::COLUMNS as u32)
@@ -149,7 +149,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// short.
     ///
     /// [`row`](Self::row), called before the multiplications, needs some registers and hides the latency of the loads.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn add_row<C: Number, L: Layout>(
         &self,
@@ -164,7 +164,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     }
 
     /// The address of an element of the tile's matrix.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn element(&self, y: u32, x: u32) -> *mut T::Bits {
         let layout = &self.operand.matrix.layout;
         let distance = u64::from(self.index[0]) * layout.batch_pitch + u64::from(y) * layout.row_pitch;

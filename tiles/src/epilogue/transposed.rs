@@ -39,7 +39,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
 
     /// [`store_through_buffer`](Self::store_through_buffer) for transposed accumulators: all rows of a warpgroup's first 64 columns, `PANEL_ROWS` at a time,
     /// then those of its next ones.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn store_transposed_through_buffer<L: Layout, const GROUPS: usize, const PANEL_ROWS: usize>(
         &self,
         buffer: &mut EpilogueBuffer<GROUPS, PANEL_ROWS>,
@@ -101,7 +101,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
 
     /// [`store_transposed_through_buffer`](Self::store_transposed_through_buffer) for 32-bit elements whose columns all are TMA's: 64 rows of 64 columns
     /// at a time take both buffers.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn store_transposed_words<L: Layout, const GROUPS: usize, const PANEL_ROWS: usize>(
         &self,
         buffer: &mut EpilogueBuffer<GROUPS, PANEL_ROWS>,

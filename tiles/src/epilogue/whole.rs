@@ -25,7 +25,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// # Safety
     /// All threads of the warpgroup execute this same call, and one thread issues all its stores by TMA. The buffers belong to the warpgroup.
     /// The tile is this block's, and all columns that the panels have inside the matrix are TMA's.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) unsafe fn store_by_tma<C: PowerOfTwo>(
         &self,
         panels: [Option<Panel<'_>>; 2],
@@ -61,7 +61,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ///
     /// # Safety
     /// One thread runs this, and commits the stores. All threads that wrote the panel have fenced it and waited for each other. It has columns of TMA's.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) unsafe fn issue_boxes(&self, panel: Panel<'_>) {
         let map = self.operand.matrix.map.cast();
         let Panel { buffer, x, y, .. } = panel;
@@ -85,7 +85,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ///
     /// # Safety
     /// As for [`store_by_tma`](Self::store_by_tma). A panel has another buffer than the one before, unless it is the first one of its rows.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) unsafe fn store_small_panels<'g, C: PowerOfTwo>(
         &self,
         panel: impl Fn(usize) -> Option<Panel<'g>>,
@@ -115,7 +115,7 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ///
     /// # Safety
     /// The panel is in its buffer, and nothing writes it. It is this block's, and all its columns are TMA's.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store_chunks(&self, panel: Panel<'_>) {
         let chunks = panel.geometry.panel_bytes / CHUNK_BYTES;
         let (rows, rows_at_once) = (panel.rows_of_warp(), LANES / chunks);

@@ -51,7 +51,7 @@ macro_rules! tuples {
             type Third = ();
             type Form = Composite;
             const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("tuple")$(.then($name::FINGERPRINT))*;
-            #[inline(always)]
+            #[inline_on_device]
             #[allow(non_snake_case, reason = "a field goes by the name of its type")]
             fn into_parts(self) -> Parts<Self> {
                 const { fits::<Self::First>() };
@@ -59,7 +59,7 @@ macro_rules! tuples {
                 $(let $name = $name.into_parts();)*
                 Parts { first: nested!(value $($name)*), second: (), third: () }
             }
-            #[inline(always)]
+            #[inline_on_device]
             #[allow(non_snake_case, reason = "a field goes by the name of its type")]
             unsafe fn from_parts(parts: Parts<Self>) -> Self {
                 const { fits::<Self::First>() };
@@ -73,7 +73,7 @@ macro_rules! tuples {
         impl<$($name: Parameter),*> Aggregate for ($($name,)*) {
             type Fields = Self;
             const NAMES: &'static [&'static str] = &[$(stringify!($index)),*];
-            #[inline(always)]
+            #[inline_on_device]
             fn from_fields(fields: Self) -> Self {
                 fields
             }
@@ -103,12 +103,12 @@ unsafe impl<P: Parameter, const N: usize> Parameter for [P; N] {
     type Third = ();
     type Form = Composite;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("array").number(N as u64).then(P::FINGERPRINT);
-    #[inline(always)]
+    #[inline_on_device]
     fn into_parts(self) -> Parts<Self> {
         const { fits::<Self::First>() };
         Parts { first: self.map(P::into_parts), second: (), third: () }
     }
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn from_parts(parts: Parts<Self>) -> Self {
         const { fits::<Self::First>() };
         // SAFETY: each element's parts come from a valid argument, by the same contract.

@@ -51,7 +51,7 @@ pub struct ListParts<P: Parameter, const N: usize> {
 }
 
 impl<P: Parameter, const N: usize> Clone for ListParts<P, N> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -60,7 +60,7 @@ impl<P: Parameter, const N: usize> Clone for ListParts<P, N> {
 impl<P: Parameter, const N: usize> Copy for ListParts<P, N> {}
 
 impl<P: Parameter + Copy, const N: usize> Clone for List<P, N> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -94,19 +94,19 @@ impl<P: Parameter, const N: usize> List<P, N> {
         Ok(Self::new(parts))
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn new(parts: ListParts<P, N>) -> Self {
         Self { parts, run: Run::current(), item: PhantomData }
     }
 
     /// How many items it has.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn len(&self) -> u32 {
         self.parts.len
     }
 
     /// Whether it has none.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn is_empty(&self) -> bool {
         self.parts.len == 0
     }
@@ -121,7 +121,7 @@ impl<P: Parameter, const N: usize> List<P, N> {
     ///
     /// The items are parameters of the kernel, which instructions name and do not count (PTX ISA, "State Spaces: param"). So the code
     /// branches to the item, by a comparison for each bit of the index.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn get(&self, index: u32) -> P
     where
@@ -138,7 +138,7 @@ impl<P: Parameter, const N: usize> List<P, N> {
     ///
     /// # Panics
     /// If the list is shorter, or belongs to another block.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) unsafe fn item(&self, operation: &'static str, index: u64) -> P {
         self.run.assert_lent("a list of a kernel's arguments");
@@ -154,7 +154,7 @@ impl<P: Parameter, const N: usize> List<P, N> {
     }
 
     /// The parts of an item; of the first one for an index that no list has.
-    #[inline(always)]
+    #[inline_on_device]
     fn choose(&self, index: u32) -> MaybeUninit<Parts<P>> {
         let mut chosen = self.parts.items[0];
         macro_rules! candidates {
@@ -178,12 +178,12 @@ unsafe impl<P: Parameter, const N: usize> Parameter for List<P, N> {
     type Third = ();
     type Form = Single;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("list").number(N as u64).then(P::FINGERPRINT);
-    #[inline(always)]
+    #[inline_on_device]
     fn into_parts(self) -> Parts<Self> {
         const { fits::<Self::First>() };
         Parts { first: self.parts, second: (), third: () }
     }
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn from_parts(parts: Parts<Self>) -> Self {
         const { (fits::<Self::First>(), Self::IS_SHORT) };
         Self::new(parts.first)

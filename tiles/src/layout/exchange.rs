@@ -63,7 +63,7 @@ impl Side {
     }
 
     /// The part of the slot that depends on the thread.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn of_thread(&self, thread: usize) -> usize {
         self.thread.apply(thread) ^ self.thread_again.apply(thread)
     }
@@ -72,7 +72,7 @@ impl Side {
     /// the thread, so that the second becomes the offset of an instruction.
     ///
     /// How often the loop runs does not depend on the register: LLVM unrolls it once, not in each of its hundreds of copies.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn slot(&self, of_thread: usize, register: usize) -> (usize, usize) {
         let (mut of_register, mut bit) = (0, 0);
         while bit < self.register_bits {
@@ -161,7 +161,7 @@ impl Exchange {
     }
 
     /// The slot of the element with flat index `flat`; the slot of a sum (exclusive or) is the sum of the slots.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn slot(&self, flat: usize) -> usize {
         self.place.apply(flat) ^ self.again.apply(flat)
     }

@@ -47,7 +47,7 @@ impl BitMap {
     }
 
     /// The mapped index.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn apply(&self, index: usize) -> usize {
         let mut mapped = 0;
         let mut k = 0;

@@ -35,13 +35,13 @@ impl Field {
     }
 
     /// The value of the bits.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn of(&self, number: usize) -> usize {
         number >> self.first & (self.values() - 1)
     }
 
     /// The other bits of `number`, moved together.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn others(&self, number: usize) -> usize {
         number & ((1 << self.first) - 1) | number >> (self.first + self.count) << self.first
     }
@@ -85,7 +85,7 @@ pub(crate) enum Carrier {
 
 impl ScanPlan {
     /// What carries bit `bit` of the coordinate.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn carrier(&self, bit: u32) -> Carrier {
         let lanes = self.near.count;
         let warps = lanes + self.lane.count;
@@ -102,13 +102,13 @@ impl ScanPlan {
     }
 
     /// The part of the coordinate that the thread number carries.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn of_thread(&self, thread: usize) -> usize {
         (self.lane.of(thread & 31) | self.warp.of(thread >> 5) << self.lane.count) << self.near.count
     }
 
     /// The part of the coordinate that the register number carries.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn of_register(&self, register: usize) -> usize {
         self.near.of(register)
             | self.far.of(register) << (self.near.count + self.lane.count + self.warp.count)

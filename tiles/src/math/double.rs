@@ -8,7 +8,7 @@ use crate::arch::float as arch;
 macro_rules! elementary {
     ($($(#[$attribute:meta])* $name:ident;)*) => {$(
         $(#[$attribute])*
-        #[inline(always)]
+        #[inline_on_device]
         pub fn $name(x: f64) -> f64 {
             if arch::HAS_LIBM { libm::$name(x) } else { device::$name(x) }
         }
@@ -36,7 +36,7 @@ elementary! {
 macro_rules! portable {
     ($($(#[$attribute:meta])* $name:ident($($operand:ident: $type:ty),*);)*) => {$(
         $(#[$attribute])*
-        #[inline(always)]
+        #[inline_on_device]
         pub fn $name($($operand: $type),*) -> f64 {
             portable::$name($($operand),*)
         }
@@ -95,49 +95,49 @@ portable! {
 }
 
 /// `1 / x`, correctly rounded.
-#[inline(always)]
+#[inline_on_device]
 pub fn reciprocal(x: f64) -> f64 {
     1.0 / x
 }
 
 /// Hyperbolic tangent, within 2 ulp. The same code for both back ends: `libm::tanh` is up to 2.2 ulp off.
-#[inline(always)]
+#[inline_on_device]
 pub fn tanh(x: f64) -> f64 {
     device::tanh(x)
 }
 
 /// Square root, correctly rounded.
-#[inline(always)]
+#[inline_on_device]
 pub fn sqrt(x: f64) -> f64 {
     arch::sqrt_f64(x)
 }
 
 /// `1 / sqrt(x)`, within 1 ulp; +∞ for +0 and −∞ for −0.
-#[inline(always)]
+#[inline_on_device]
 pub fn rsqrt(x: f64) -> f64 {
     1.0 / arch::sqrt_f64(x)
 }
 
 /// The largest integer not above `x`.
-#[inline(always)]
+#[inline_on_device]
 pub fn floor(x: f64) -> f64 {
     arch::floor_f64(x)
 }
 
 /// `x` without its fraction.
-#[inline(always)]
+#[inline_on_device]
 pub fn trunc(x: f64) -> f64 {
     arch::truncate_f64(x)
 }
 
 /// The integer nearest to `x`, halves to the even one.
-#[inline(always)]
+#[inline_on_device]
 pub fn round_even(x: f64) -> f64 {
     arch::round_even_f64(x)
 }
 
 /// The smallest integer not below `x`.
-#[inline(always)]
+#[inline_on_device]
 pub fn ceil(x: f64) -> f64 {
     arch::ceil_f64(x)
 }

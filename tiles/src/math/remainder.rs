@@ -8,7 +8,7 @@ use super::{double as math_double, single as math_single};
 macro_rules! remainders {
     ($($(#[$attribute:meta])* $name:ident: $type:ident, $bits:ident, $digits:literal, $infinity:literal;)*) => { $(
         $(#[$attribute])*
-        #[inline(always)]
+        #[inline_on_device]
         pub(crate) fn $name(dividend: $type, divisor: $type) -> $type {
             const HIGHEST: $bits = 1 << ($digits - 1);
             const SIGN: $bits = 1 << ($bits::BITS - 1);
@@ -61,7 +61,7 @@ macro_rules! quotients {
     ($($name:ident: $type:ident, $remainder:ident, $module:ident;)*) => { $(
         /// The quotient rounded to a whole number and its remainder. `floored` rounds down, and the remainder has the sign of
         /// the divisor; else the quotient is cut off, and the remainder has the sign of the dividend.
-        #[inline(always)]
+        #[inline_on_device]
         pub(crate) fn $name(dividend: $type, divisor: $type, floored: bool) -> ($type, $type) {
             let cut = $remainder(dividend, divisor);
             let opposite = cut.is_sign_negative() != divisor.is_sign_negative();

@@ -11,7 +11,7 @@ use crate::arch::float as arch;
 macro_rules! elementary {
     ($($(#[$attribute:meta])* $name:ident = $host:path;)*) => {$(
         $(#[$attribute])*
-        #[inline(always)]
+        #[inline_on_device]
         pub fn $name(x: f32) -> f32 {
             if arch::HAS_LIBM { $host(x) } else { device::$name(x) }
         }
@@ -39,7 +39,7 @@ elementary! {
 macro_rules! portable {
     ($($(#[$attribute:meta])* $name:ident($($operand:ident: $type:ty),*);)*) => {$(
         $(#[$attribute])*
-        #[inline(always)]
+        #[inline_on_device]
         pub fn $name($($operand: $type),*) -> f32 {
             portable::$name($($operand),*)
         }
@@ -98,138 +98,138 @@ portable! {
 }
 
 /// `1 / x`, correctly rounded.
-#[inline(always)]
+#[inline_on_device]
 pub fn reciprocal(x: f32) -> f32 {
     1.0 / x
 }
 
 /// Hyperbolic tangent, within 2 ulp.
-#[inline(always)]
+#[inline_on_device]
 pub fn tanh(x: f32) -> f32 {
     // `libm::tanhf` is up to 2.2 ulp off.
     if arch::HAS_LIBM { libm::tanh(x as f64) as f32 } else { device::tanh(x) }
 }
 
 /// Square root, correctly rounded.
-#[inline(always)]
+#[inline_on_device]
 pub fn sqrt(x: f32) -> f32 {
     arch::sqrt_f32(x)
 }
 
 /// `1 / sqrt(x)`, within 2 ulp; +∞ for +0 and −∞ for −0.
-#[inline(always)]
+#[inline_on_device]
 pub fn rsqrt(x: f32) -> f32 {
     arch::rsqrt_approximate_f32(x)
 }
 
 /// The largest integer not above `x`.
-#[inline(always)]
+#[inline_on_device]
 pub fn floor(x: f32) -> f32 {
     arch::floor_f32(x)
 }
 
 /// `x` without its fraction.
-#[inline(always)]
+#[inline_on_device]
 pub fn trunc(x: f32) -> f32 {
     arch::truncate_f32(x)
 }
 
 /// The integer nearest to `x`, halves to the even one.
-#[inline(always)]
+#[inline_on_device]
 pub fn round_even(x: f32) -> f32 {
     arch::round_even_f32(x)
 }
 
 /// The smallest integer not below `x`.
-#[inline(always)]
+#[inline_on_device]
 pub fn ceil(x: f32) -> f32 {
     arch::ceil_f32(x)
 }
 
 /// `e^x` as `2^(x · log2 e)`: the relative error is below 2⁻²² + |x| · 2⁻²³. Subnormal results become zero.
-#[inline(always)]
+#[inline_on_device]
 pub fn exp_approximate(x: f32) -> f32 {
     arch::exp2_approximate_flush_f32(x * LOG2_E)
 }
 
 /// `2^x` with a relative error below 2⁻²². Subnormal results become zero.
-#[inline(always)]
+#[inline_on_device]
 pub fn exp2_approximate(x: f32) -> f32 {
     arch::exp2_approximate_flush_f32(x)
 }
 
 /// Natural logarithm with an absolute error below 2⁻²² for x in (0.5, 2), else with a relative error below
 /// 2⁻²¹.
-#[inline(always)]
+#[inline_on_device]
 pub fn log_approximate(x: f32) -> f32 {
     arch::log2_approximate_f32(x) * LN_2
 }
 
 /// Logarithm to base 2 with an absolute error below 2⁻²² for x in (0.5, 2), else with a relative error below
 /// 2⁻²².
-#[inline(always)]
+#[inline_on_device]
 pub fn log2_approximate(x: f32) -> f32 {
     arch::log2_approximate_f32(x)
 }
 
 /// Sine with an absolute error below 2⁻²⁰ in [−2π, 2π]. Beyond, the error grows with |x|.
-#[inline(always)]
+#[inline_on_device]
 pub fn sin_approximate(x: f32) -> f32 {
     arch::sin_approximate_f32(x)
 }
 
 /// Cosine with an absolute error below 2⁻²⁰ in [−2π, 2π]. Beyond, the error grows with |x|.
-#[inline(always)]
+#[inline_on_device]
 pub fn cos_approximate(x: f32) -> f32 {
     arch::cos_approximate_f32(x)
 }
 
 /// Hyperbolic tangent with a relative error below 2⁻¹¹.
-#[inline(always)]
+#[inline_on_device]
 pub fn tanh_approximate(x: f32) -> f32 {
     arch::tanh_approximate_f32(x)
 }
 
 /// `1 / sqrt(x)` within 2 ulp. Subnormal operands count as zero.
-#[inline(always)]
+#[inline_on_device]
 pub fn rsqrt_approximate(x: f32) -> f32 {
     arch::rsqrt_approximate_flush_f32(x)
 }
 
 /// `1 / x` within 1 ulp. Subnormal operands and results become zero.
-#[inline(always)]
+#[inline_on_device]
 pub fn reciprocal_approximate(x: f32) -> f32 {
     arch::reciprocal_approximate_flush_f32(x)
 }
 
 /// `a / b` within 2 ulp for |b| in [2⁻¹²⁶, 2¹²⁶]. For larger |b| the device returns 0, or NaN if `a` is
 /// infinite.
-#[inline(always)]
+#[inline_on_device]
 pub fn divide_approximate(a: f32, b: f32) -> f32 {
     arch::divide_approximate_f32(a, b)
 }
 
 /// Square root with a relative error below 2⁻²³.
-#[inline(always)]
+#[inline_on_device]
 pub fn sqrt_approximate(x: f32) -> f32 {
     arch::sqrt_approximate_f32(x)
 }
 
 /// `1 / (1 + e^-x)` with a relative error below 2⁻²¹ + |x| · 2⁻²³; 0 below −88.
-#[inline(always)]
+#[inline_on_device]
 pub fn sigmoid_approximate(x: f32) -> f32 {
     arch::reciprocal_approximate_flush_f32(1.0 + arch::exp2_approximate_flush_f32(x * -LOG2_E))
 }
 
 /// `x (1 + tanh(half)) / 2`, which is `x / (1 + e^(-2 half))`.
-#[inline(always)]
+#[inline_on_device]
 fn weighted(x: f32, half: f32) -> f32 {
     x * arch::fma_f32(arch::tanh_approximate_f32(half), 0.5, 0.5)
 }
 
 /// `x / (1 + e^-x)` with an error below 2.5 · 10⁻⁴ |x|, and for negative `x` below 8 · 10⁻³, as follows from what the PTX ISA promises of
 /// the hyperbolic tangent; −0 for −∞. A GPU of compute capability 9.0 was measured to be within 4 · 10⁻⁶ |x|.
-#[inline(always)]
+#[inline_on_device]
 pub fn silu_approximate(x: f32) -> f32 {
     // Below, the hyperbolic tangent is -1. Infinity times zero would be NaN.
     let x = arch::max_nan_f32(x, -32.0);
@@ -239,7 +239,7 @@ pub fn silu_approximate(x: f32) -> f32 {
 /// `x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2` with an error below 2.5 · 10⁻⁴ |x|, and for negative `x` below 2 · 10⁻³, as
 /// follows from what the PTX ISA promises of the hyperbolic tangent; −0 for −∞. A GPU of compute capability 9.0 was measured to be within
 /// 4 · 10⁻⁶ |x|.
-#[inline(always)]
+#[inline_on_device]
 pub fn gelu_tanh_approximate(x: f32) -> f32 {
     const LINEAR: f32 = 0.797_884_6;
     const CUBIC: f32 = 0.035_677_408;
@@ -249,7 +249,7 @@ pub fn gelu_tanh_approximate(x: f32) -> f32 {
 }
 
 /// `log(1 + e^x)` with an error below 2⁻²¹ + |result| · 2⁻²².
-#[inline(always)]
+#[inline_on_device]
 pub fn softplus_approximate(x: f32) -> f32 {
     let small = arch::exp2_approximate_flush_f32(-x.abs() * LOG2_E);
     arch::fma_f32(arch::log2_approximate_f32(1.0 + small), LN_2, arch::max_nan_f32(x, 0.0))

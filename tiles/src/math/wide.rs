@@ -4,7 +4,7 @@
 ///
 /// With `n` the nearest integer, `2^(x - n)` is a polynomial, least squares of the relative error at Chebyshev nodes (2⁻³⁴·⁵),
 /// and `n` goes into the exponent field. Estrin's order of evaluation keeps several of its multiplications in flight.
-#[inline(always)]
+#[inline_on_device]
 fn power_of_two(x: f64) -> f32 {
     /// Adding this rounds to an integer and leaves it in the low bits.
     const SHIFT: f64 = 6_755_399_441_055_744.0;
@@ -27,13 +27,13 @@ fn power_of_two(x: f64) -> f32 {
 }
 
 /// `e^x`, within 0.51 ulp.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn exp(x: f32) -> f32 {
     power_of_two(f64::from(x) * core::f64::consts::LOG2_E)
 }
 
 /// `2^x`, within 0.51 ulp.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn exp2(x: f32) -> f32 {
     power_of_two(f64::from(x))
 }

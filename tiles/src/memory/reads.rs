@@ -25,30 +25,30 @@ pub(crate) enum Readers {
 
 impl Reads {
     /// The readers of a stage that is lent to a step. `before_tma` says whether TMA may fill it again.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn of_step(before_tma: bool) -> Self {
         Self { readers: Cell::new(Readers::Nobody), is_held: false, before_tma }
     }
 
     /// The readers of a held stage. Its release waits for all multiplications, and does not ask.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn of_held() -> Self {
         Self { readers: Cell::new(Readers::Nobody), is_held: true, before_tma: true }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn readers(&self) -> Readers {
         self.readers.get()
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn set(&self, readers: Readers) {
         self.readers.set(readers);
     }
 
     /// Orders this thread's loads from the stage before TMA's next write to it. An arrival at an mbarrier alone does not: TMA writes
     /// through another proxy (PTX ISA, "Async Proxy"), and was seen to overtake loads that had been issued.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn are_done(&self) {
         if PRODUCER_WARP && self.before_tma {
             barriers::fence_proxy_async();
@@ -56,7 +56,7 @@ impl Reads {
     }
 
     /// [`are_done`](Self::are_done) for the stages of operands A, if it is in one, and B.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn both_are_done(a: Option<&Self>, b: &Self) {
         match a {
             Some(a) if a.before_tma => a.are_done(),
@@ -64,7 +64,7 @@ impl Reads {
         }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn is_held(&self) -> bool {
         self.is_held
     }

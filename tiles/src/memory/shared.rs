@@ -97,7 +97,7 @@ pub const fn total(sizes: &[[u32; 3]], beyond: &[[u32; 3]]) -> [u32; 3] {
 /// The entry of a kernel calls it on all threads of the block, once for each argument, with offsets at which no two overlap
 /// within the memory that the launch asks for.
 #[doc(hidden)]
-#[inline(always)]
+#[inline_on_device]
 pub unsafe fn at<M: SharedMemory>(offset: [u32; 3]) -> M {
     // SAFETY: the caller's contract; dynamic shared memory is aligned to `ALIGNMENT`, of which the offset is a multiple.
     unsafe { M::new(threads::offset(shared::dynamic(), offset[shared::BUDGET_CLASS] as usize)) }

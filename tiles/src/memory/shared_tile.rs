@@ -115,7 +115,7 @@ impl Geometry {
     }
 
     /// The offset of byte `byte` of row `row`; `byte` counts along the tile's row.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn offset(&self, row: usize, byte: usize) -> usize {
         let (panel, within) = (byte / self.panel_bytes, byte % self.panel_bytes);
         // The address's bits above bit 7 change the chunk's number: for panels of 128 bytes bits 7 to 9, the row's lowest; for

@@ -32,7 +32,7 @@ pub struct SharedTileRef<'k, T, S> {
 }
 
 impl<T, S> Clone for SharedTileRef<'_, T, S> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -44,7 +44,7 @@ impl<T, S> Copy for SharedTileRef<'_, T, S> {}
 pub struct Transposed<X>(X);
 
 impl<X: Copy> Clone for Transposed<X> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -57,7 +57,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
 
     /// # Safety
     /// At `address` lies a tile of this kind. Nobody writes it for `'k`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) unsafe fn new(address: Address, reads: &'k Reads) -> Self {
         Self { address, reads, tile: PhantomData }
     }
@@ -65,7 +65,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
     /// The transposed tile, of shape `(C, R)`, without a copy.
     ///
     /// It changes between K-major and MN-major.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn transposed(self) -> Transposed<Self> {
         Transposed(self)
     }
@@ -75,7 +75,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
     /// # On a GPU
     ///
     /// `ld.shared` (PTX ISA, "Data Movement and Conversion Instructions: ld").
-    #[inline(always)]
+    #[inline_on_device]
     pub fn load<B: Block>(self, _cx: crate::context::Cx<B>) -> Tile<T, (R, C), Blocked<B>> {
         self.load_in()
     }
@@ -87,7 +87,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
     /// # On a GPU
     ///
     /// `ldmatrix.x4` for elements of 16 bits (PTX ISA, "Warp-level matrix load instruction: ldmatrix"). Else `ld.shared`.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn load_operand_a<B: Block>(self, _cx: crate::context::Cx<B>) -> Tile<T, (R, C), Accumulators<B>> {
         let map = const { &Map::<Accumulators<B>, (R, C)>::MAP };
         let column_bits = const { <C::Count as PowerOfTwo>::LOG };
@@ -158,7 +158,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
     /// # Panics
     ///
     /// If the tile has no such row (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn load_row_beside_columns<B: Block, M: Dimension>(
         self,
@@ -185,7 +185,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
     /// # Panics
     ///
     /// If the tile has no such row (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn load_row_beside_rows<B: Block, N: Dimension>(
         self,
@@ -205,7 +205,7 @@ impl<'k, T: Element, R: Dimension, C: Dimension> SharedTileRef<'k, T, (R, C)> {
     }
 
     /// The tile in registers, in layout `L`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn load_in<L: Layout>(self) -> Tile<T, (R, C), L> {
         // SAFETY: the tile is lent for as long as this reference, and nobody writes it meanwhile. All of it is read.
         let registers = unsafe {
@@ -229,13 +229,13 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// The row and column in the tile of an element of the operand.
-    #[inline(always)]
+    #[inline_on_device]
     const fn place(&self, row: usize, column: usize) -> (usize, usize) {
         if self.transposed { (column, row) } else { (row, column) }
     }
 
     /// The offset of an element of the operand. Linear: each bit of row and column changes bits of its own.
-    #[inline(always)]
+    #[inline_on_device]
     const fn offset(&self, row: usize, column: usize) -> usize {
         let (row, column) = self.place(row, column);
         self.geometry.offset(row, column * self.geometry.element_bytes)
@@ -243,7 +243,7 @@ impl Reading {
 
     /// The thread's part of an offset, when matrices of eight rows are loaded, `count` at once, each as `packed` registers of a
     /// tile with `2^column_bits` columns. Linear as well.
-    #[inline(always)]
+    #[inline_on_device]
     const fn of_thread(
         &self,
         map: &LinearMap,
@@ -303,7 +303,7 @@ const fn at_once<T: Element, P: Dimension, Q: Dimension, L: Layout>() -> (usize,
 /// # Safety
 /// At `address` lies a tile of elements `T` that `R` reads; nobody writes it. From the first row and column on, the operand has
 /// `P` rows and `Q` columns.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn fragments<T: Element, P: Dimension, Q: Dimension, L: Layout, R: Read>(
     address: Address,
     reorder: bool,
@@ -381,7 +381,7 @@ const fn reordered(k: usize) -> usize {
 ///
 /// # Safety
 /// At `address` lies a tile that nobody writes. For the rows and columns read, `offset` gives places of elements within it.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn by_elements<T: Element, P: Dimension, Q: Dimension, L: Layout>(
     address: Address,
     first: [usize; 2],
@@ -411,7 +411,7 @@ unsafe fn by_elements<T: Element, P: Dimension, Q: Dimension, L: Layout>(
 
 /// A thread's part of offsets. Where consumers also copy, one register keeps it, and nothing computed from it: their
 /// multiplications need the registers.
-#[inline(always)]
+#[inline_on_device]
 fn once_for_all(own: usize) -> usize {
     if PRODUCER_WARP { own } else { crate::arch::execution::rematerialise(own as u32) as usize }
 }
@@ -420,7 +420,7 @@ fn once_for_all(own: usize) -> usize {
 ///
 /// # Safety
 /// As for [`load_matrices_4`].
-#[inline(always)]
+#[inline_on_device]
 unsafe fn load_words(address: u32, count: usize, contiguous: bool) -> [u32; 4] {
     // SAFETY: the same contract.
     unsafe {
@@ -444,7 +444,7 @@ const fn first_bits(map: &LinearMap) -> [i8; 3] {
 }
 
 /// The element, of at most 32 bits, in the low bits of a word.
-#[inline(always)]
+#[inline_on_device]
 fn part_of<T: Element>(word: u32) -> T {
     let mut bits = T::ZERO.to_bits();
     let target = core::ptr::from_mut(&mut bits).cast::<u8>();
@@ -492,7 +492,7 @@ pub trait SharedOperand<'k, A: Dimension, B: Dimension>: Sealed + Copy {
     /// From these coordinates on the operand has `P` rows and `Q` columns. With `reorder` and elements of 64 bits, its
     /// contracted axis has a multiple of 16.
     #[doc(hidden)]
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn fragments<const ALONG: usize, P: Dimension, Q: Dimension, L: Layout>(
         self,
         reorder: bool,
@@ -514,15 +514,15 @@ impl<'k, T: Element, A: Dimension, B: Dimension> SharedOperand<'k, A, B> for Sha
     type Element = T;
     const TRANSPOSED: bool = false;
     const GEOMETRY: Geometry = <SharedTile<T, (A, B)> as SharedTileShape>::GEOMETRY;
-    #[inline(always)]
+    #[inline_on_device]
     fn address(self) -> Address {
         self.address
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn reads(self) -> &'k Reads {
         self.reads
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
         self.load_in()
     }
@@ -534,15 +534,15 @@ impl<'k, T: Element, A: Dimension, B: Dimension> SharedOperand<'k, A, B>
     type Element = T;
     const TRANSPOSED: bool = true;
     const GEOMETRY: Geometry = <SharedTile<T, (B, A)> as SharedTileShape>::GEOMETRY;
-    #[inline(always)]
+    #[inline_on_device]
     fn address(self) -> Address {
         self.0.address
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn reads(self) -> &'k Reads {
         self.0.reads
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn tile<L: Layout>(self) -> Tile<T, (A, B), L> {
         // SAFETY: the tile is lent for `'k`, and nobody writes it as long. All of it is read, transposed.
         let registers = unsafe {

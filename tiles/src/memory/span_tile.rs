@@ -48,7 +48,7 @@ impl<T: Element, S> SpanTile<T, S> {
 }
 
 impl<T: Element, S> Clone for SpanTile<T, S> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }

@@ -52,7 +52,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLayout for SharedTile<T, (R, C
     const ROOMS: [usize; 3] = [Self::PADDED.room(), Self::PADDED.room(), Self::IN_USE.room()];
     const BEYOND: usize = Self::PADDED.room() - Self::IN_USE.room();
     const BY_WARPGROUPS: bool = WARPGROUPS && size_of::<T::Bits>() < 8;
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn tiles<'k>(address: Address, reads: &'k Reads) -> Self::Tiles<'k> {
         // SAFETY: the same contract.
         unsafe { SharedTileRef::new(address, reads) }
@@ -73,7 +73,7 @@ macro_rules! stage_layouts {
                 beyond
             };
             const BY_WARPGROUPS: bool = false $(|| $name::BY_WARPGROUPS)*;
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn tiles<'k>(address: Address, reads: &'k Reads) -> Self::Tiles<'k> {
                 let mut next = 0;
                 ($({

@@ -20,7 +20,7 @@ pub(crate) struct SwizzledMatrix {
 
 impl SwizzledMatrix {
     /// The offset of byte `byte` of row `row`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn offset(&self, row: usize, byte: usize) -> usize {
         let panel = if self.bytes < PANEL { self.bytes } else { PANEL };
         let plain = byte >> panel << (panel + self.rows) | row << panel | byte & ((1 << panel) - 1);
@@ -52,7 +52,7 @@ pub(crate) struct SwizzledAddress {
 impl SwizzledAddress {
     /// The address at the thread's offset, combined with `offset` by exclusive or. A constant goes into the instruction as far
     /// as possible.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn at(&self, offset: usize) -> u32 {
         let varying = self.own ^ (offset & self.touched);
         self.stage + varying as u32 + (offset & !self.touched) as u32

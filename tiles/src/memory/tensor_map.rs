@@ -145,7 +145,7 @@ pub(crate) struct Matrix<T: Element> {
 impl<T: Element> Matrix<T> {
     /// Panics unless this thread runs the block that the operand was made for, in which its elements are valid. All accesses to
     /// its memory call this first.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) fn assert_lent(&self) {
         self.run.assert_lent("a tensor-map operand, or a tile of one,");
@@ -153,7 +153,7 @@ impl<T: Element> Matrix<T> {
 }
 
 impl<T: Element> Clone for Matrix<T> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -200,7 +200,7 @@ pub struct TmaStore<T: Element, S: MatrixShape> {
 }
 
 impl<T: Element, S: MatrixShape> Clone for TmaLoad<T, S> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -223,7 +223,7 @@ impl<T: Element, S: MatrixShape> TmaLoad<T, S> {
     /// - The elements of the layout are valid for reads, and nobody writes them, as long as the operand is used.
     /// - `map` is null, or the address in device memory of two tensor maps of exactly these elements: with the box [`TmaLoad::BOX`], and behind it with
     ///   the [last box](TensorBox::last_of) of as many rows as the layout has.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
         _ = const { Self::BOX };
         Self { matrix: Matrix { map, pointer, layout, run: Run::current() }, shape: PhantomData }
@@ -243,7 +243,7 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
     ///   operand is used, and no two indices share an element. A block makes it once.
     /// - `map` is null, or the address in device memory of a tensor map of exactly these elements with the box
     ///   [`TmaStore::BOX`]. It leaves out columns at the end of rows that do not fill 16 bytes: TMA writes no less.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
         _ = const { Self::BOX };
         Self { matrix: Matrix { map, pointer, layout, run: Run::current() }, shape: PhantomData }
@@ -254,19 +254,19 @@ macro_rules! streamed {
     ($($matrix:ident $is_loaded:literal)*) => { $(
         impl<T: Element, S: MatrixShape> $matrix<T, S> {
             /// Rows of a matrix.
-            #[inline(always)]
+            #[inline_on_device]
             pub fn rows(&self) -> u32 {
                 self.matrix.layout.rows
             }
 
             /// Columns of a matrix.
-            #[inline(always)]
+            #[inline_on_device]
             pub fn columns(&self) -> u32 {
                 self.matrix.layout.columns
             }
 
             /// Matrices: 1 for a tensor of two axes.
-            #[inline(always)]
+            #[inline_on_device]
             pub fn batches(&self) -> u32 {
                 self.matrix.layout.batches
             }
@@ -283,12 +283,12 @@ macro_rules! streamed {
                 .word(stringify!($matrix))
                 .word(T::NAME)
                 .numbers(&[S::ROWS as u64, S::COLUMNS as u64]);
-            #[inline(always)]
+            #[inline_on_device]
             fn into_parts(self) -> Parts<Self> {
                 let Matrix { map, pointer, layout, .. } = self.matrix;
                 Parts { first: map, second: pointer, third: layout }
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn from_parts(parts: Parts<Self>) -> Self {
                 _ = const { Self::BOX };
                 if PRODUCER_WARP && execution::thread() == 0 && !parts.first.is_null() {

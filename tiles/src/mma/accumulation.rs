@@ -34,7 +34,7 @@ impl<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block> Accumula
         && <S::Columns as PowerOfTwo>::COUNT >= 8
         && <B::Threads as PowerOfTwo>::COUNT >= 32;
 
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn new(acc: &'a mut Accumulator<C, S, B>) -> Self {
         Self { acc, ahead: OperandFragments::zero() }
     }
@@ -43,14 +43,14 @@ impl<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block> Accumula
     ///
     /// # Safety
     /// Multiplications lag behind: [`AHEAD`](Self::AHEAD).
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn add_ahead(&mut self) {
         // SAFETY: all threads of the block run this alike. Tensor cores multiply these tiles, as `AHEAD` asks.
         unsafe { self.ahead.multiply::<false>(&mut self.acc.registers) }
     }
 
     /// Does the multiplication whose fragments were loaded ahead, if there is one.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn finish(mut self) {
         if const { Self::AHEAD } {
             // SAFETY: just asked.
@@ -65,7 +65,7 @@ impl<T: SharedMma<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, B: B
     /// Adds the product of A, a (M, K) tile in shared memory or in registers, and B, a (K, N) tile in shared memory.
     ///
     /// See [`Accumulator::mma`].
-    #[inline(always)]
+    #[inline_on_device]
     pub fn mma<'k, K, X, Y>(&mut self, a: X, b: Y)
     where
         K: Dimension,
@@ -87,7 +87,7 @@ impl<T: SharedMma<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, B: B
     }
 
     /// As [`mma`](Self::mma), with promoted accumulation: see [`Accumulator::mma_promoted`].
-    #[inline(always)]
+    #[inline_on_device]
     pub fn mma_promoted<'k, K, X, Y>(&mut self, a: X, b: Y)
     where
         K: Dimension,

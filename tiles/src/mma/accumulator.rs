@@ -33,7 +33,7 @@ pub struct Accumulator<C: Element, S: Shape, B: Block> {
 }
 
 /// The number of this thread's warpgroup in the block.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn warpgroup_number<B: Block>() -> u32 {
     if const { WARPGROUPS && <B::Threads as PowerOfTwo>::COUNT > WARPGROUP } {
         // SAFETY: all threads of the block run this alike.
@@ -44,7 +44,7 @@ pub(crate) fn warpgroup_number<B: Block>() -> u32 {
 }
 
 /// `N` undefined registers; zeros, if `wgmma` does not accumulate in their type.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn unset<C: Element, N: PowerOfTwo>() -> Registers<C, N> {
     if size_of::<C>() != size_of::<u32>() {
         return Registers::from_fn(|_| C::ZERO);
@@ -73,7 +73,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     };
 
     /// Accumulators that begin at zero.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn zero() -> Self {
         let mut accumulator = Self::of(Registers::from_fn(|_| C::ZERO), 1);
         accumulator.pin::<false>();
@@ -81,7 +81,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     }
 
     /// Accumulators that begin at zero and whose registers are undefined until the first multiplication.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn unset() -> Self {
         if !Self::BY_WARPGROUPS {
             return Self::zero();
@@ -89,13 +89,13 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
         Self::of(unset(), 0)
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn of(registers: Registers<C, <Accumulators<B> as Layout>::Registers<S>>, adds: u32) -> Self {
         Self { registers, adds, is_committed: true, warpgroup: warpgroup_number::<B>(), local: PhantomData }
     }
 
     /// Sets the registers to zero if no multiplication has written them.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn clear_unless_set(&mut self) {
         if self.adds == 0 {
             self.registers = Registers::from_fn(|_| C::ZERO);
@@ -106,7 +106,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// Accumulators that begin at the elements of a tile.
     ///
     /// [`zero_accumulator`](CreateAccumulator::zero_accumulator) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn from_tile<L: Layout<Block = B>>(tile: Tile<C, S, L>) -> Self {
         Self::holding(tile.spread())
     }
@@ -122,7 +122,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     ///     assert_eq!(sums.at([15, 7]), 7.0);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn from_broadcast<R, L>(tile: Tile<C, R, L>, _shape: S) -> Self
     where
         R: BroadcastsTo<S>,
@@ -132,7 +132,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     }
 
     /// Accumulators that begin at these elements.
-    #[inline(always)]
+    #[inline_on_device]
     fn holding(tile: Tile<C, S, Accumulators<B>>) -> Self {
         let mut accumulator = Self::of(*tile.registers(), 1);
         accumulator.pin::<false>();
@@ -140,7 +140,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     }
 
     /// Pins the registers to this place in the program; with `WAIT`, behind all multiplications.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn pin<const WAIT: bool>(&mut self) {
         if Self::BY_WARPGROUPS {
             // SAFETY: the accumulators have 32 bits, as `BY_WARPGROUPS` asks. These are therefore their registers: all, a power of two of
@@ -169,14 +169,14 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     ///
     /// The tile has the layout [`Accumulators`]. Where warpgroups multiply, `wgmma.wait_group` waits (PTX ISA, "Asynchronous
     /// Multiply-and-Accumulate Instruction: wgmma.wait_group").
-    #[inline(always)]
+    #[inline_on_device]
     pub fn finish(mut self) -> Tile<C, S, Accumulators<B>> {
         self.wait();
         self.into_tile()
     }
 
     /// Waits for all multiplications under way, including those that no step has committed yet.
-    #[inline(always)]
+    #[inline_on_device]
     fn wait(&mut self) {
         if Self::BY_WARPGROUPS && !self.is_committed {
             // SAFETY: all threads of the block run this alike.
@@ -186,7 +186,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     }
 
     /// The accumulators as a tile. No multiplication is writing them.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn into_tile(mut self) -> Tile<C, S, Accumulators<B>> {
         self.clear_unless_set();
         let registers = self.registers;
@@ -213,7 +213,7 @@ pub trait CreateAccumulator<S: Shape>: Sealed + Sized {
     ///     assert_eq!(ones.at([15, 7]), 1.0);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     fn zero_accumulator<C: Element>(self, _shape: S) -> Accumulator<C, S, Self::Block> {
         Accumulator::zero()
     }
@@ -226,7 +226,7 @@ pub trait CreateAccumulator<S: Shape>: Sealed + Sized {
     ///
     /// Where warpgroups multiply, no instruction sets the registers to zero: the first `wgmma.mma_async` replaces their contents. Elsewhere it is
     /// [`zero_accumulator`](Self::zero_accumulator).
-    #[inline(always)]
+    #[inline_on_device]
     fn unset_accumulator<C: Element>(self, _shape: S) -> Accumulator<C, S, Self::Block> {
         Accumulator::unset()
     }
@@ -238,7 +238,7 @@ impl<B: Block, S: Shape> CreateAccumulator<S> for Cx<B> {
 
 /// Multiplications write the registers until they are done. Until then, the registers must have no other use.
 impl<C: Element, S: Shape, B: Block> Drop for Accumulator<C, S, B> {
-    #[inline(always)]
+    #[inline_on_device]
     fn drop(&mut self) {
         self.wait();
     }

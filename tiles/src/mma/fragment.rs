@@ -23,7 +23,7 @@ impl MnMajorFragment {
     ///
     /// # Safety
     /// At `address` lies a stage of this geometry. Its columns are these rows, and nobody writes it.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) unsafe fn load<B: Block>(
         address: Address,
         geometry: &Geometry,
@@ -48,14 +48,14 @@ impl MnMajorFragment {
     }
 
     /// The place of the first element that a thread loads.
-    #[inline(always)]
+    #[inline_on_device]
     const fn place(geometry: &Geometry, thread: usize) -> usize {
         let (lane, warp) = (thread % 32, thread / 32);
         geometry.offset((lane % 4) | (lane % 2 * 4), (16 * warp + lane / 4) * MN_MAJOR_BYTES)
     }
 
     /// The registers in the order of the instruction.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn registers(self) -> [u32; 4] {
         let Self { first: [a, b], second: [c, d] } = self;
         if execution::thread() % 2 == 1 { [c, d, a, b] } else { [a, b, c, d] }

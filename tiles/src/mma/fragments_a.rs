@@ -49,13 +49,13 @@ where
     }
 
     /// The fragments of a tile; without a move where [`are_held`](Self::are_held).
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn new<L: Layout<Block = B>>(a: &Tile<T, SA, L>) -> Self {
         Self { registers: *a.spread::<SA, FragmentLayout<T, U, C, S, B>>().registers(), product: PhantomData }
     }
 
     /// The word of matrix `batch`, piece `tile` of 16 rows, half `half` of the piece, register `unit` along `k`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn word(&self, batch: usize, tile: usize, half: usize, unit: usize) -> T::Word {
         let word = half + 2 * (unit + Self::UNITS * (tile + Self::TILES * batch));
         let first = word * const { <T::Packed as PowerOfTwo>::COUNT };
@@ -64,7 +64,7 @@ where
 
     /// The words of operand A of one `wgmma`: of matrix `batch` and piece `tile` of 16 rows in each warp, of instruction `step` along `k`
     /// from `first` on.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn words(&self, batch: usize, tile: usize, first: usize, step: usize) -> [u32; 4] {
         let unit = first / const { 4 * <T::Packed as PowerOfTwo>::COUNT } + 2 * step;
         [(0, 0), (1, 0), (0, 1), (1, 1)]
@@ -112,7 +112,7 @@ impl<T: Multiply<T>, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The fragments of A of `mma.sync` and `wgmma.mma_async`, the layout [`OperandALayout`]: `M K / (32 warps)` elements a thread, where the
     /// warps are those along the rows. Tiles that are too small for tensor cores keep the layout [`Blocked`](crate::layout::Blocked).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn as_operand_a<const N: usize>(self) -> Tile<T, S, HeldA<T, L, N>>
     where
         D<N>: Dimension,

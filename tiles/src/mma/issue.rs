@@ -34,7 +34,7 @@ impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B>
     ///
     /// `wgmma.mma_async` from compute capability 9.0 on (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
     /// Instructions"). Before, and where warpgroups have no instruction for the operands, `ldmatrix` loads fragments and `mma.sync` multiplies them.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn mma<'k, K, X, Y>(&mut self, a: X, b: Y)
     where
         K: Dimension,
@@ -73,7 +73,7 @@ impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B>
     ///     });
     /// }
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn mma_promoted<'k, K, X, Y>(&mut self, a: X, b: Y)
     where
         K: Dimension,
@@ -105,14 +105,14 @@ where
     X: OperandA<'k, M, K, B, Element: SharedMma<Y::Element, C>>,
     Y: SharedOperand<'k, K, N, Element: Repack>,
 {
-    #[inline(always)]
+    #[inline_on_device]
     fn issue(self, acc: &mut Accumulator<C, (M, N), B>, a: X) {
         issue(acc, PairOf::new(a, self));
     }
 }
 
 /// Starts the multiplication of a pair, to be added to `acc`.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn issue<'k, P: Pair<'k>>(acc: &mut AccumulatorOf<'k, P>, pair: P) {
     if const { P::BY_WARPGROUPS && P::THROUGH_REGISTERS } {
         // SAFETY: just asked.
@@ -126,7 +126,7 @@ pub(crate) fn issue<'k, P: Pair<'k>>(acc: &mut AccumulatorOf<'k, P>, pair: P) {
 }
 
 /// Adds the product of a pair to `acc`, with promoted accumulation where tensor cores accumulate in fewer bits.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn issue_promoted<'k, P: Pair<'k>>(acc: &mut AccumulatorOf<'k, P>, pair: P) {
     if const { !<P::T as SharedMma<P::U, P::C>>::SHORT } {
         issue(acc, pair);
@@ -140,7 +140,7 @@ pub(crate) fn issue_promoted<'k, P: Pair<'k>>(acc: &mut AccumulatorOf<'k, P>, pa
 
 /// The multiplication by single warps, on fragments in registers. On the CPU, and for tiles too small for fragments, it is the
 /// multiplication of whole tiles. With `PROMOTED`, each instruction's product is accumulated alone.
-#[inline(always)]
+#[inline_on_device]
 fn issue_by_warps<'k, const PROMOTED: bool, P: Pair<'k>>(acc: &mut AccumulatorOf<'k, P>, pair: P) {
     acc.clear_unless_set();
     if !TILES_IN_REGISTERS || const { !P::BY_FRAGMENTS } {
@@ -192,7 +192,7 @@ type BLayout<'k, P> =
 ///
 /// # Safety
 /// Warps have a multiplication of fragments of these operands: [`Pair::BY_FRAGMENTS`].
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn each_step<'k, P: Pair<'k>>(pair: P, mut take: impl FnMut(OperandFragmentsOf<'k, P>)) {
     let (a, b) = (pair.a(), pair.b());
     <P::K as Dimension>::Count::unroll(0, P::STEP, &mut |k| {
@@ -210,7 +210,7 @@ pub(crate) unsafe fn each_step<'k, P: Pair<'k>>(pair: P, mut take: impl FnMut(Op
 }
 
 /// Multiplies fragments that were loaded, if there are any.
-#[inline(always)]
+#[inline_on_device]
 fn multiply<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block>(
     loaded: &Option<OperandFragments<T, U, C, S, B>>,
     acc: &mut Accumulator<C, S, B>,

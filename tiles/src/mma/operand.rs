@@ -57,23 +57,23 @@ macro_rules! shared_operands_a {
             type Element = T;
             const TRANSPOSED: bool = <Self as SharedOperand<'k, M, K>>::TRANSPOSED;
             const GEOMETRY: Option<Geometry> = Some(<Self as SharedOperand<'k, M, K>>::GEOMETRY);
-            #[inline(always)]
+            #[inline_on_device]
             fn address(self) -> Option<Address> {
                 Some(SharedOperand::<'k, M, K>::address(self))
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn reads(self) -> Option<&'k Reads> {
                 Some(SharedOperand::<'k, M, K>::reads(self))
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn words(self, _first: usize) -> [u32; 4] {
                 [0; 4]
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn tile<L: Layout<Block = B>>(self) -> Tile<T, (M, K), L> {
                 SharedOperand::<'k, M, K>::tile(self)
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<T, (M, P), L> {
                 // SAFETY: the same contract.
                 unsafe { SharedOperand::<'k, M, K>::fragments::<1, M, P, L>(self, true, [0, k]) }
@@ -92,15 +92,15 @@ impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> OperandA<'k, M, K, B>
     type Element = T;
     const TRANSPOSED: bool = false;
     const GEOMETRY: Option<Geometry> = None;
-    #[inline(always)]
+    #[inline_on_device]
     fn address(self) -> Option<Address> {
         None
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn reads(self) -> Option<&'k Reads> {
         None
     }
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn words(self, first: usize) -> [u32; 4] {
         // For elements of 16 bits, the accumulators' fragment is also the instruction's fragment of operand A: its registers
         // hold pairs of columns, of both eights of rows, then of the next eight columns.
@@ -108,11 +108,11 @@ impl<'k, T: Element, M: Dimension, K: Dimension, B: Block> OperandA<'k, M, K, B>
         // SAFETY: the elements have 16 bits by the same contract.
         [0, 2, 4, 6].map(|k| unsafe { packed_pair(own.get(first + k), own.get(first + k + 1)) })
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn tile<L: Layout<Block = B>>(self) -> Tile<T, (M, K), L> {
         self.spread()
     }
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn columns<P: Dimension, L: Layout<Block = B>>(self, k: usize) -> Tile<T, (M, P), L> {
         let number = k / const { <P::Count as PowerOfTwo>::COUNT };
         self.extract::<(M, P), 2>(Default::default(), [0, number as u32]).spread()

@@ -97,13 +97,13 @@ pub(crate) trait Pair<'k>: Copy {
     fn b(self) -> Self::B;
 
     /// Whether guards hold the stages.
-    #[inline(always)]
+    #[inline_on_device]
     fn is_held(self) -> bool {
         self.a().reads().is_none_or(Reads::is_held) && self.b().reads().is_held()
     }
 
     /// Records the readers of the stages.
-    #[inline(always)]
+    #[inline_on_device]
     fn mark(self, readers: Readers) {
         if let Some(reads) = self.a().reads() {
             reads.set(readers);
@@ -130,7 +130,7 @@ pub(crate) struct PairOf<X, Y, C, M, N, K, B> {
 }
 
 impl<X, Y, C, M: Dimension, N, K: Dimension, B> PairOf<X, Y, C, M, N, K, B> {
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn new(a: X, b: Y) -> Self {
         const { assert_rows_and_depth_are_whole::<(M, K)>() };
         Self { a, b, kind: PhantomData }
@@ -138,7 +138,7 @@ impl<X, Y, C, M: Dimension, N, K: Dimension, B> PairOf<X, Y, C, M, N, K, B> {
 }
 
 impl<X: Copy, Y: Copy, C, M, N, K, B> Clone for PairOf<X, Y, C, M, N, K, B> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -165,11 +165,11 @@ where
     type U = Y::Element;
     type A = X;
     type B = Y;
-    #[inline(always)]
+    #[inline_on_device]
     fn a(self) -> X {
         self.a
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn b(self) -> Y {
         self.b
     }

@@ -37,7 +37,7 @@ const fn padded_part<'k, P: Pair<'k>>(at: usize) -> Option<[usize; 2]> {
 ///
 /// # Safety
 /// Warpgroups have a multiplication of these operands: [`Pair::BY_WARPGROUPS`].
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn issue_promoted_by_warpgroups<'k, P: Pair<'k>>(acc: &mut AccumulatorOf<'k, P>, pair: P) {
     let most = const { <PartColumns<'k, P> as PowerOfTwo>::COUNT };
     acc.clear_unless_set();
@@ -63,7 +63,7 @@ pub(crate) unsafe fn issue_promoted_by_warpgroups<'k, P: Pair<'k>>(acc: &mut Acc
 ///
 /// # Safety
 /// As [`issue_promoted_by_warpgroups`], which all threads of the block execute alike. The columns are multiples of [`PART_UNIT`], or one part is the whole product.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn add_part<'k, P: Pair<'k>>(
     acc: &mut AccumulatorOf<'k, P>,
     pair: P,

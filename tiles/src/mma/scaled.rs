@@ -114,7 +114,7 @@ const fn contains(blocks: &[usize], block: usize) -> bool {
 /// # On a GPU
 ///
 /// One [`mma`] for each block along `k`, and a fused multiply-add for each accumulator.
-#[inline(always)]
+#[inline_on_device]
 #[doc(alias("mma_scaled", "mmaf_scaled", "dot_scaled"))]
 pub fn scaled_mma<T, X, SA, SB, S, SX, SY, L, LX, M, MY, N>(
     a: Tile<T, SA, L>,

@@ -44,7 +44,7 @@ impl Window {
 
     /// The place of an element of A: rows side by side for each `k`, permuted so that lanes that store different `k` use
     /// different banks.
-    #[inline(always)]
+    #[inline_on_device]
     const fn a(&self, row: usize, depth: usize) -> usize {
         let row = row & ((1 << self.rows) - 1);
         let depth = depth & ((1 << self.depth) - 1);
@@ -52,7 +52,7 @@ impl Window {
     }
 
     /// The place of an element of B, behind A.
-    #[inline(always)]
+    #[inline_on_device]
     const fn b(&self, depth: usize, column: usize) -> usize {
         let column = column & ((1 << self.columns) - 1);
         let depth = depth & ((1 << self.depth) - 1);
@@ -98,17 +98,17 @@ struct Round {
 }
 
 impl Round {
-    #[inline(always)]
+    #[inline_on_device]
     const fn has_row(&self, row: usize, window: &Window) -> bool {
         row >> window.rows == self.row >> window.rows
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     const fn has_column(&self, column: usize, window: &Window) -> bool {
         column >> window.columns == self.column >> window.columns
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     const fn has_depth(&self, depth: usize, window: &Window) -> bool {
         depth >> window.depth == self.depth >> window.depth
     }
@@ -130,7 +130,7 @@ where
     M: Layout<Block = B>,
 {
     /// Adds the product of two tiles to `acc`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn multiply(
         a: &Tile<T, SA, L>,
         b: &Tile<U, SB, M>,
@@ -159,7 +159,7 @@ where
     }
 
     /// Copies a part of the operands to shared memory, and adds its product to the accumulators.
-    #[inline(always)]
+    #[inline_on_device]
     fn add_round(
         a: &Tile<T, SA, L>,
         b: &Tile<U, SB, M>,
@@ -222,7 +222,7 @@ where
     ///
     /// # Safety
     /// The window of the operands lies at `address` in shared memory of this block, and nobody stores to it.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn add_products(
         address: u32,
         wide: &mut Registers<T::Wide, <Accumulators<B> as Layout>::Registers<S>>,

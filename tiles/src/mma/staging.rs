@@ -35,7 +35,7 @@ impl Part {
     }
 
     /// The place of the element with flat index `flat`, if it belongs to the part; linear.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn offset(&self, stage: &SwizzledMatrix, size: usize, flat: usize) -> usize {
         let (mut row, mut column) =
             ((flat & ((1 << self.matrix) - 1)) >> self.columns, flat & ((1 << self.columns) - 1));
@@ -98,7 +98,7 @@ pub(crate) trait Filling {
 /// # Safety
 /// All threads of the block execute this same call. The stage at `address` lies in shared memory of this block, aligned to 16
 /// bytes, with no concurrent access.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn fill<F: Filling, T: Repack, S: Shape, L: Layout>(
     address: u32,
     tile: &Tile<T, S, L>,
@@ -141,7 +141,7 @@ pub(crate) unsafe fn fill<F: Filling, T: Repack, S: Shape, L: Layout>(
 ///
 /// # Safety
 /// `address` has room in shared memory of this block, aligned to that many bytes, with no concurrent access.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn store_run<T: Repack, N: PowerOfTwo>(
     registers: &Registers<T, N>,
     i: usize,

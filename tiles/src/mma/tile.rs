@@ -40,7 +40,7 @@ use crate::tile::Tile;
 /// threads (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions"). Elsewhere `ldmatrix` loads fragments and
 /// `mma.sync` multiplies them ("Warp Level Matrix Multiply-Accumulate Instructions"). The result has the layout [`Accumulators`].
 /// Shapes that are too small, and `f32`, become fused multiply-adds.
-#[inline(always)]
+#[inline_on_device]
 #[doc(alias("dot"))]
 pub fn mma<T, U, C, SA, SB, S, L, M, N>(
     a: Tile<T, SA, L>,
@@ -82,7 +82,7 @@ where
 ///     assert_eq!(acc.at([1, 1]), 4.0);
 /// });
 /// ```
-#[inline(always)]
+#[inline_on_device]
 pub fn mma_with<T, U, C, SA, SB, S, L, M, N>(
     a: Tile<T, SA, L>,
     b: Tile<U, SB, M>,
@@ -152,7 +152,7 @@ impl AccumulateFast for f8e5m2 {}
 /// # On a GPU
 ///
 /// As [`mma`], from accumulators of zeros. The result has the layout [`Accumulators`].
-#[inline(always)]
+#[inline_on_device]
 pub fn matmul<T, U, SA, SB, L, M>(
     a: Tile<T, SA, L>,
     b: Tile<U, SB, M>,
@@ -189,7 +189,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// `ldmatrix` and `mma.sync`, into the layout [`Accumulators`] (PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"): [`mma`].
-    #[inline(always)]
+    #[inline_on_device]
     pub fn mma<U, C, SB, SC, M, N>(self, b: Tile<U, SB, M>, acc: Tile<C, SC, N>) -> Tile<C, SC, N>
     where
         T: MultiplyAccumulate<U, C>,
@@ -217,7 +217,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # Shapes
     ///
     /// [`matmul`] has the shapes and types.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn matmul<U, SB, M>(self, b: Tile<U, SB, M>) -> Tile<T::Sum, S::Product, Accumulators<L::Block>>
     where
         T: Multiply<U>,

@@ -89,7 +89,7 @@ pub trait ProductOf<U: Repack, C: Element>: Repack {
 }
 
 /// Elements as a register, the first element in the lowest bits.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn pack<T: Repack, W: Word, N: PowerOfTwo>(part: impl Fn(usize) -> T) -> W {
     let mut word = 0;
     N::unroll(0, 1, &mut |i| word |= part(i).to_bits().widen() << (8 * size_of::<T::Bits>() * i));
@@ -97,7 +97,7 @@ pub(crate) fn pack<T: Repack, W: Word, N: PowerOfTwo>(part: impl Fn(usize) -> T)
 }
 
 /// Runs a multiplication whose f16 accumulators come in pairs.
-#[inline(always)]
+#[inline_on_device]
 fn in_pairs(acc: [f16; 4], product: impl FnOnce([u32; 2]) -> [u32; 2]) -> [f16; 4] {
     let pair = |low: f16, high: f16| u32::from(low.to_bits()) | u32::from(high.to_bits()) << 16;
     let [low, high] = product([pair(acc[0], acc[1]), pair(acc[2], acc[3])]);
@@ -119,48 +119,48 @@ macro_rules! combinations {
             type Wide = $wide;
             const TENSOR_CORES: bool = $served;
             const UNITS: usize = $units;
-            #[inline(always)]
+            #[inline_on_device]
             fn widen_a(self) -> $wide {
                 self.cast()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn widen_b(b: $b) -> $wide {
                 b.cast()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn widen_accumulator(sum: $sum) -> $wide {
                 sum.cast()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn narrow(sum: $wide) -> $sum {
                 sum.cast()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn multiply_add(a: $wide, b: $wide, sum: $wide) -> $wide {
                 $multiply_add(a, b, sum)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn word_of_a(part: impl Fn(usize) -> Self) -> $word {
                 pack::<Self, $word, $packed>(part)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn word_of_b(part: impl Fn(usize) -> $b) -> $word {
                 pack::<$b, $word, $packed>(part)
             }
             $(
                 const BY_WARPGROUPS: bool = WARPGROUPS && $exact;
-                #[inline(always)]
+                #[inline_on_device]
                 unsafe fn multiply_shared<const TA: i32, const TB: i32>(columns: usize, acc: *mut u32, add: u32, a: u64, b: u64) {
                     // SAFETY: the same contract.
                     unsafe { warpgroup::$instruction::shared::<TA, TB>(columns, acc, add, a, b) }
                 }
-                #[inline(always)]
+                #[inline_on_device]
                 unsafe fn multiply_registers<const TB: i32>(columns: usize, acc: *mut u32, add: u32, a: [u32; 4], b: u64) {
                     // SAFETY: the same contract.
                     unsafe { warpgroup::$instruction::registers::<TB>(columns, acc, add, a, b) }
                 }
             )?
-            #[inline(always)]
+            #[inline_on_device]
             #[allow(unused_unsafe, reason = "f32 has no instruction")]
             unsafe fn multiply($l: [$word; 8], $r: [$word; 4], $u: usize, $s: [$sum; 4]) -> [$sum; 4] {
                 // SAFETY: the same contract.
@@ -171,7 +171,7 @@ macro_rules! combinations {
 }
 
 /// `a * b + sum`, wrapping.
-#[inline(always)]
+#[inline_on_device]
 fn multiply_add_i32(a: i32, b: i32, sum: i32) -> i32 {
     sum.wrapping_add(a.wrapping_mul(b))
 }

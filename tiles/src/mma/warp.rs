@@ -106,14 +106,14 @@ impl Plan {
 
     /// The offset of a register of A: piece `tile` of 16 rows, half `half` of the piece, register `unit` along `k`; within the
     /// register, row `row` and byte `byte`. Linear.
-    #[inline(always)]
+    #[inline_on_device]
     const fn a_offset(&self, tile: usize, half: usize, unit: usize, row: usize, byte: usize) -> usize {
         self.a().offset(tile << 4 | half << 3 | row, unit << (self.unit + self.size) | byte)
     }
 
     /// The offset of a register of B: piece `tile` of 8 columns, register `unit` along `k`; within the register, element
     /// `depth` along `k` and column `column`. Linear.
-    #[inline(always)]
+    #[inline_on_device]
     const fn b_offset(&self, tile: usize, unit: usize, depth: usize, column: usize) -> usize {
         let (depth, column) = (unit << self.unit | depth, tile << 3 | column);
         if self.b_by_columns {
@@ -133,7 +133,7 @@ impl Plan {
     }
 
     /// The thread's parts of offsets in A and in B.
-    #[inline(always)]
+    #[inline_on_device]
     const fn own(&self, thread: usize) -> (usize, usize) {
         let (lane, warp) = (thread & 31, thread >> 5);
         let (down, across) = (warp & ((1 << self.down) - 1), warp >> self.down & ((1 << self.across) - 1));
@@ -191,7 +191,7 @@ struct Fragments<P> {
 
 impl<P: Planned> Fragments<P> {
     /// The fragments of the operands at these addresses.
-    #[inline(always)]
+    #[inline_on_device]
     fn new(a: u32, b: u32) -> Self {
         let (own_a, own_b) = P::PLAN.own(arch::execution::thread());
         Self {
@@ -206,7 +206,7 @@ impl<P: Planned> Fragments<P> {
     ///
     /// # Safety
     /// All threads of the block execute this same call. The operand has been stored, and nobody stores to it.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn a<W: Word, N: PowerOfTwo>(&self, first: usize) -> Registers<W, N> {
         let plan = const { &P::PLAN };
         let mut words = Registers::from_fn(|_| W::ZERO);
@@ -246,7 +246,7 @@ impl<P: Planned> Fragments<P> {
     ///
     /// # Safety
     /// As for [`Fragments::a`].
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn b<W: Word, N: PowerOfTwo>(&self, first: usize) -> Registers<W, N> {
         let plan = const { &P::PLAN };
         let (units, tiles) = const { P::PLAN.b_group() };
@@ -299,7 +299,7 @@ impl<P: Planned> Fragments<P> {
 ///
 /// # Safety
 /// All threads of the block execute this same call, and the multiplication has a plan.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn accumulate<T, U, C, S, B, N, const PROMOTED: bool>(
     acc: &mut Registers<C, N>,
     first: usize,
@@ -342,7 +342,7 @@ unsafe fn accumulate<T, U, C, S, B, N, const PROMOTED: bool>(
 /// # Safety
 /// All threads of the block execute this same call. `P` is the plan of the multiplication. Operand B and, without `held`, operand A lie
 /// at these addresses, aligned to 16 bytes, in the layout [`SwizzledMatrix`]. Nobody stores to them.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn multiply_fragments<P, T, U, C, S, B>(
     a: u32,
     b: u32,
@@ -383,13 +383,13 @@ pub(crate) struct OperandFragments<T: ProductOf<U, C>, U: Repack, C: Element, S:
 
 impl<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block> OperandFragments<T, U, C, S, B> {
     /// Zeros.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn zero() -> Self {
         Self { a: Registers::from_fn(|_| T::Word::ZERO), b: Registers::from_fn(|_| T::Word::ZERO) }
     }
 
     /// The fragments of these tiles, which have as much of `k` as an instruction takes.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn of<SA: Shape, SB: Shape>(
         a: &Tile<T, SA, OperandALayout<B, T::Bytes, S::Columns>>,
         b: &Tile<U, SB, OperandBLayout<B, T::Bytes, S::Rows>>,
@@ -423,7 +423,7 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block> OperandFragm
     ///
     /// # Safety
     /// All threads of the block execute this same call. Tensor cores multiply these tiles: there is a [`Plan`] for all of `k`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) unsafe fn multiply<const PROMOTED: bool>(
         &self,
         acc: &mut Registers<C, <Accumulators<B> as Layout>::Registers<S>>,
@@ -496,7 +496,7 @@ impl<P: Planned, S: Shape> Filling for StagedB<P, S> {
 }
 
 /// Adds the product of two tiles to `acc`. Only where tensor cores multiply them: [`Whole::SERVED`].
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
     a: &Tile<T, SA, L>,
     b: &Tile<U, SB, M>,

@@ -124,7 +124,7 @@ where
 }
 
 /// Adds the product of two tiles to `acc`. Only where warpgroups multiply them: [`Operands::SERVED`].
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
     a: &Tile<T, SA, L>,
     b: &Tile<U, SB, M>,
@@ -197,7 +197,7 @@ enum OperandA<'a, T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape
 /// All threads of the block execute this same call, behind a [`warpgroup::fence`]. Operands in shared memory lie at these addresses, as
 /// [`Operands`] says, and nobody stores to them until the multiplication is done. `acc` is valid for the accumulators of one matrix,
 /// which nobody touches until then. Warpgroups multiply these tiles: [`Operands::SERVED`].
-#[inline(always)]
+#[inline_on_device]
 unsafe fn issue<T, U, C, SA, S, B>(a: OperandA<'_, T, U, C, SA, S, B>, b: u32, acc: *mut u32)
 where
     T: ProductOf<U, C>,

@@ -40,14 +40,14 @@ impl Descriptor {
     }
 
     /// The descriptor of block `block` of the operand at `address`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn at(self, address: u32, block: usize) -> u64 {
         let address = address + (block * self.block) as u32;
         u64::from((address & 0x3ffff) >> 4) | self.fields
     }
 
     /// The value that a step adds to the descriptor.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn step(self, step: usize) -> u64 {
         let bytes = if self.mn_major {
             step * 16 * WHOLE_PANEL
@@ -63,7 +63,7 @@ impl Descriptor {
 ///
 /// # Safety
 /// Warpgroups have a multiplication of these operands: [`Pair::BY_WARPGROUPS`].
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn issue_by_warpgroups<'k, P: Pair<'k>>(acc: &mut AccumulatorOf<'k, P>, pair: P) {
     acc.pin::<false>();
     // SAFETY: all threads of the block run this alike.
@@ -106,7 +106,7 @@ pub(crate) unsafe fn issue_by_warpgroups<'k, P: Pair<'k>>(acc: &mut AccumulatorO
 /// operands: [`Pair::BY_WARPGROUPS`]. `columns` is a power of two from 8 to 256, or a multiple of 16 from 80 to 240. `own` is
 /// valid for `columns / 2` registers, which nobody touches until the multiplication is done. The operands have such a block of rows and such a block of
 /// columns. Their stages are lent until the multiplication is done.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn issue_block<'k, P: Pair<'k>>(
     own: *mut u32,
     adds: u32,

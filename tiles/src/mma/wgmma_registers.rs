@@ -27,7 +27,7 @@ type Fragments<'k, P> = Product<RowBlocks<'k, P>, StepsOfHalf<'k, P>>;
 /// # Safety
 /// Warpgroups have a multiplication of these operands, and A goes through registers: [`Pair::BY_WARPGROUPS`] and
 /// [`Pair::THROUGH_REGISTERS`].
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn issue_mn_major_a_by_registers<'k, P: Pair<'k>>(acc: &mut AccumulatorOf<'k, P>, pair: P) {
     let half = const { <StepsOfHalf<'k, P> as PowerOfTwo>::COUNT };
     let has_halves = const { P::DEPTH > <StepsOfHalf<'k, P> as PowerOfTwo>::COUNT * MN_MAJOR_STEP };
@@ -51,7 +51,7 @@ pub(crate) unsafe fn issue_mn_major_a_by_registers<'k, P: Pair<'k>>(acc: &mut Ac
 /// # Safety
 /// All threads of the block execute this same call. The contract of [`issue_mn_major_a_by_registers`] holds; `first_step` is 0,
 /// or the first step of the second half.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn issue_half<'k, P: Pair<'k>, const PENDING: u64>(
     acc: &mut AccumulatorOf<'k, P>,
     pair: P,

@@ -44,7 +44,7 @@ macro_rules! operators {
             M: Layout,
         {
             type Output = Tile<<T as Promote<U>>::Output, <S as Broadcast<R>>::Output, <L as Join<M>>::Output>;
-            #[inline(always)]
+            #[inline_on_device]
             fn $function(self, other: Tile<U, R, M>) -> Self::Output {
                 other.combine(self, |a, b| $class::$element(Cast::<<T as Promote<U>>::Output>::cast(a), T::promote(b)))
             }
@@ -52,7 +52,7 @@ macro_rules! operators {
 
         impl<T: $class, S: Shape, L: Layout> $trait<T> for Tile<T, S, L> {
             type Output = Self;
-            #[inline(always)]
+            #[inline_on_device]
             fn $function(self, other: T) -> Self {
                 Tile::from_registers_fn(|i| $class::$element(self.registers().get(i), other))
             }
@@ -68,7 +68,7 @@ macro_rules! left_scalars {
     (@trait $class:ident ($($type:ident)*) $trait:ident $function:ident $element:ident) => { $(
         impl<S: Shape, L: Layout> $trait<Tile<$type, S, L>> for $type {
             type Output = Tile<$type, S, L>;
-            #[inline(always)]
+            #[inline_on_device]
             fn $function(self, tile: Tile<$type, S, L>) -> Self::Output {
                 Tile::from_registers_fn(|i| $class::$element(self, tile.registers().get(i)))
             }
@@ -84,14 +84,14 @@ macro_rules! literals {
     (@type $type:ident ($($trait:ident $function:ident $element:ident;)*)) => { $(
         impl<S: Shape, L: Layout> $trait<f32> for Tile<$type, S, L> {
             type Output = Self;
-            #[inline(always)]
+            #[inline_on_device]
             fn $function(self, other: f32) -> Self {
                 $trait::$function(self, Cast::<$type>::cast(other))
             }
         }
         impl<S: Shape, L: Layout> $trait<Tile<$type, S, L>> for f32 {
             type Output = Tile<$type, S, L>;
-            #[inline(always)]
+            #[inline_on_device]
             fn $function(self, tile: Tile<$type, S, L>) -> Self::Output {
                 $trait::$function(Cast::<$type>::cast(self), tile)
             }
@@ -113,7 +113,7 @@ macro_rules! shifts {
             M: Layout,
         {
             type Output = Tile<T, <S as Broadcast<R>>::Output, <L as Join<M>>::Output>;
-            #[inline(always)]
+            #[inline_on_device]
             fn $function(self, amount: Tile<U, R, M>) -> Self::Output {
                 amount.combine(self, |value, amount| Integer::$element(value, amount.to_amount()))
             }
@@ -121,7 +121,7 @@ macro_rules! shifts {
 
         impl<T: Integer, S: Shape, L: Layout> $trait<u32> for Tile<T, S, L> {
             type Output = Self;
-            #[inline(always)]
+            #[inline_on_device]
             fn $function(self, amount: u32) -> Self {
                 Tile::from_registers_fn(|i| Integer::$element(self.registers().get(i), amount))
             }
@@ -145,7 +145,7 @@ pub trait Replaces<T: Element, S: Shape, L: Layout>: Sealed {
 }
 
 impl<T: Element, S: Shape, L: Layout, M: Layout<Block = L::Block>> Replaces<T, S, L> for Tile<T, S, M> {
-    #[inline(always)]
+    #[inline_on_device]
     fn replacement(self) -> Tile<T, S, L> {
         self.spread()
     }
@@ -161,7 +161,7 @@ macro_rules! assignments {
             L: Layout,
             Self: $operator<X, Output: Replaces<T, S, L>>,
         {
-            #[inline(always)]
+            #[inline_on_device]
             fn $function(&mut self, other: X) {
                 *self = $operator::$operation(*self, other).replacement();
             }
@@ -183,7 +183,7 @@ assignments! {
 
 impl<T: Number, S: Shape, L: Layout> Neg for Tile<T, S, L> {
     type Output = Self;
-    #[inline(always)]
+    #[inline_on_device]
     fn neg(self) -> Self {
         Tile::from_registers_fn(|i| Number::neg(self.registers().get(i)))
     }
@@ -191,7 +191,7 @@ impl<T: Number, S: Shape, L: Layout> Neg for Tile<T, S, L> {
 
 impl<T: Logical, S: Shape, L: Layout> Not for Tile<T, S, L> {
     type Output = Self;
-    #[inline(always)]
+    #[inline_on_device]
     fn not(self) -> Self {
         Tile::from_registers_fn(|i| Logical::not(self.registers().get(i)))
     }
@@ -214,7 +214,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # Shapes
     ///
     /// The operand broadcasts, and both sides are promoted to their common type.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("minf"))]
     pub fn minimum<R: Operand<T, S, L>>(self, other: R) -> Combined<T, S, L, R>
     where
@@ -227,7 +227,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// [`PropagateNan`](super::modes::PropagateNan) lets a NaN win. [`FlushToZero`](super::modes::FlushToZero) flushes elements of `f32`.
     /// [`minimum`](Self::minimum) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn minimum_with<R: Operand<T, S, L>, N: NanMode<Promoted<T, S, L, R>>>(
         self,
         other: R,
@@ -242,7 +242,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The larger elements of both sides.
     ///
     /// A NaN loses against a number, and +0 is larger than -0. [`minimum`](Self::minimum) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("maxf"))]
     pub fn maximum<R: Operand<T, S, L>>(self, other: R) -> Combined<T, S, L, R>
     where
@@ -252,7 +252,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The larger elements of both sides in a mode, or a tuple of modes, as for [`minimum_with`](Self::minimum_with).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn maximum_with<R: Operand<T, S, L>, N: NanMode<Promoted<T, S, L, R>>>(
         self,
         other: R,
@@ -280,7 +280,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # Shapes
     ///
     /// Both bounds broadcast, and have the type of this tile.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn clamp<B, H>(self, low: B, high: H) -> Tile<T, H::Shape, H::Layout>
     where
         T: Comparable,
@@ -309,7 +309,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!([0, 1, 2, 3].map(|k| t.abs().at([k])), [7, 0, 7, i32::MIN]);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn sign(self) -> Self
     where
         T: Number,
@@ -334,7 +334,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(cx.full(shape![4], 2.5f32).copysign(-0.0).at([0]), -2.5);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn copysign<R: Operand<T, S, L, Element = T>>(self, sign: R) -> Tile<T, R::Shape, R::Layout>
     where
         T: Float,
@@ -345,7 +345,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Magnitudes; the least integer stays as it is.
     ///
     /// [`sign`](Self::sign) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("absi"))]
     pub fn abs(self) -> Self
     where
@@ -375,7 +375,7 @@ impl<T: Float, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// A warp votes by `vote.sync.ballot.b32` (PTX ISA, "Parallel Synchronization and Communication Instructions: vote.sync"), and skips the
     /// products if all of its factors are 1.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn mul_unless_one<F: Shape, M: Layout<Block = L::Block>>(self, factor: Tile<T, F, M>) -> Self
     where
         S: Broadcast<F, Output = S>,

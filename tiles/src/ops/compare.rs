@@ -12,7 +12,7 @@ macro_rules! comparisons {
         /// Both sides are promoted to their common type. With a NaN every comparison is false but `ne`, which is true.
         impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> { $(
             $(#[$attribute])*
-            #[inline(always)]
+            #[inline_on_device]
             pub fn $name<R: Operand<T, S, L>>(self, other: R) -> Tile<bool, R::Shape, R::Layout>
             where
                 T: Promote<R::Element, Output: $bound>,
@@ -92,7 +92,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// # Shapes
     ///
     /// All three broadcast. Both choices are tiles or scalars of one element type, and both are computed.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("where"))]
     pub fn select<T, A, B>(self, then: A, otherwise: B) -> Tile<T, B::Shape, B::Layout>
     where
@@ -113,7 +113,7 @@ macro_rules! logical {
         impl<T: Element + Cast<bool>, S: Shape, L: Layout> Tile<T, S, L> {
             $(
                 $(#[$attribute])*
-                #[inline(always)]
+                #[inline_on_device]
                 pub fn $name<R: Operand<T, S, L>>(self, other: R) -> Tile<bool, R::Shape, R::Layout>
                 where
                     R::Element: Cast<bool>,
@@ -126,7 +126,7 @@ macro_rules! logical {
             )*
 
             /// Whether elements are false, by the rules of [`logical_and`](Self::logical_and).
-            #[inline(always)]
+            #[inline_on_device]
             pub fn logical_not(self) -> Tile<bool, S, L> {
                 Tile::from_registers_fn(|i| !Cast::<bool>::cast(self.registers().get(i)))
             }
@@ -164,7 +164,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert!(t.is_infinite().at([2]) && !t.is_infinite().at([1]));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn is_nan(self) -> Tile<bool, S, L>
     where
         T: Classify,
@@ -175,7 +175,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Whether elements are infinite; integers never are.
     ///
     /// [`is_nan`](Self::is_nan) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("isinf"))]
     pub fn is_infinite(self) -> Tile<bool, S, L>
     where

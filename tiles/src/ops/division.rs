@@ -21,7 +21,7 @@ macro_rules! one_result {
     ($($(#[$attribute:meta])* $name:ident;)*) => {
         impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> { $(
             $(#[$attribute])*
-            #[inline(always)]
+            #[inline_on_device]
             pub fn $name<R: Operand<T, S, L>>(self, other: R) -> Combined<T, S, L, R>
             where
                 T: Promote<R::Element, Output: Number>,
@@ -71,7 +71,7 @@ macro_rules! two_results {
     ($($(#[$attribute:meta])* $name:ident;)*) => {
         impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> { $(
             $(#[$attribute])*
-            #[inline(always)]
+            #[inline_on_device]
             pub fn $name<R: Operand<T, S, L>>(self, other: R) -> (Combined<T, S, L, R>, Combined<T, S, L, R>)
             where
                 T: Promote<R::Element, Output: Number>,

@@ -14,7 +14,7 @@ macro_rules! binary {
         impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
             $(
                 $(#[$attribute])*
-                #[inline(always)]
+                #[inline_on_device]
                 pub fn $name<R: Operand<T, S, L>>(
                     self,
                     other: R,
@@ -34,7 +34,7 @@ macro_rules! binary {
             ///     assert_eq!(cx.full(shape![4], -100i8).abs_diff(100).at([0]), 200u8);
             /// });
             /// ```
-            #[inline(always)]
+            #[inline_on_device]
             pub fn abs_diff<R: Operand<T, S, L>>(
                 self,
                 other: R,
@@ -83,7 +83,7 @@ macro_rules! unary {
     ($($(#[$attribute:meta])* $name:ident;)*) => {
         impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> { $(
             $(#[$attribute])*
-            #[inline(always)]
+            #[inline_on_device]
             pub fn $name(self) -> Self
             where
                 T: Integer,
@@ -141,7 +141,7 @@ pub trait Amount<S: Shape, L: Layout>: Sealed {
 impl<S: Shape, L: Layout> Amount<S, L> for u32 {
     type Shape = S;
     type Layout = L;
-    #[inline(always)]
+    #[inline_on_device]
     fn apply<T: Integer>(self, values: Tile<T, S, L>, function: impl Fn(T, u32) -> T) -> Tile<T, S, L> {
         Tile::from_registers_fn(|i| function(values.registers().get(i), self))
     }
@@ -157,7 +157,7 @@ where
 {
     type Shape = <S as Broadcast<R>>::Output;
     type Layout = <L as Join<M>>::Output;
-    #[inline(always)]
+    #[inline_on_device]
     fn apply<T: Integer>(
         self,
         values: Tile<T, S, L>,
@@ -180,7 +180,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.rotate_left(cx.tile_of([0, 1, 8, -1])).at([3]), 0xc0);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn rotate_left<A: Amount<S, L>>(self, amount: A) -> Tile<T, A::Shape, A::Layout>
     where
         T: Integer,
@@ -191,7 +191,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The bits moved down by `amount`, modulo the width; those that leave at the bottom come in at the top.
     ///
     /// A negative amount moves up. [`rotate_left`](Self::rotate_left) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn rotate_right<A: Amount<S, L>>(self, amount: A) -> Tile<T, A::Shape, A::Layout>
     where
         T: Integer,

@@ -14,7 +14,7 @@ macro_rules! functions {
     ($class:ident: $($(#[$attribute:meta])* $name:ident;)*) => {
         impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> { $(
             $(#[$attribute])*
-            #[inline(always)]
+            #[inline_on_device]
             pub fn $name(self) -> Self
             where
                 T: $class,
@@ -216,7 +216,7 @@ macro_rules! packed_functions {
     ($($(#[$attribute:meta])* $name:ident $pair:ident;)*) => {
         impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> { $(
             $(#[$attribute])*
-            #[inline(always)]
+            #[inline_on_device]
             pub fn $name(self) -> Self
             where
                 T: ApproximateFloat,
@@ -271,7 +271,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// `fma.rn.f32` or `fma.rn.f64` (PTX ISA, "Floating Point Instructions: fma"). Two elements of 16 bits are one instruction, `fma.rn.f16x2` or
     /// `fma.rn.bf16x2` (PTX ISA, "Half Precision Floating Point Instructions: fma").
-    #[inline(always)]
+    #[inline_on_device]
     pub fn fma<F, A>(self, factor: F, summand: A) -> Tile<T, A::Shape, A::Layout>
     where
         T: Float,
@@ -307,7 +307,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # Shapes
     ///
     /// `x` broadcasts, and both sides are promoted to their common type.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn atan2<R: Operand<T, S, L>>(self, x: R) -> Combined<T, S, L, R>
     where
         T: Promote<R::Element, Output: Float>,
@@ -328,7 +328,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # Shapes
     ///
     /// `other` broadcasts, and both sides are promoted to their common type.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn hypot<R: Operand<T, S, L>>(self, other: R) -> Combined<T, S, L, R>
     where
         T: Promote<R::Element, Output: Float>,
@@ -355,7 +355,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// [`math`](crate::math) has the error bound. Special values are those of C's `pow` (Annex F.9.4.4). 1 to any power is 1, and so is any number
     /// to the power 0. A negative number to a power that is not whole is NaN.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn pow<R: Operand<T, S, L>>(self, exponent: R) -> Combined<T, S, L, R>
     where
         T: Promote<R::Element, Output: Float>,
@@ -381,7 +381,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # Accuracy
     ///
     /// As accurate as [`Tile::pow`] for every exponent. Constant exponents from -1 to 4 cost as much as the products.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn powi<R>(self, exponent: R) -> Tile<T, R::Shape, R::Layout>
     where
         T: Float,
@@ -393,7 +393,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The tile whose register `i` holds `one(i)`, or where there are several, whose registers `i` and `i + 1` hold `two(i)`.
-    #[inline(always)]
+    #[inline_on_device]
     fn from_register_pairs(one: impl Fn(usize) -> T, two: impl Fn(usize) -> [T; 2]) -> Self {
         if Self::REGISTERS == 1 || !arch::TILES_IN_REGISTERS {
             return Tile::from_registers_fn(one);

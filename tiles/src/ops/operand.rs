@@ -27,7 +27,7 @@ pub trait Operand<T: Element, S: Shape, L: Layout>: Sealed {
     fn prepare<To: Shape, M: Layout>(self) -> Self::Prepared<To, M>;
     /// `function` of the left tile's elements and the operand's.
     #[doc(hidden)]
-    #[inline(always)]
+    #[inline_on_device]
     fn combine<V: Element>(
         self,
         left: Tile<T, S, L>,
@@ -50,7 +50,7 @@ pub trait Fetch<T> {
 }
 
 impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout> Fetch<T> for Spread<T, S, L, To, M> {
-    #[inline(always)]
+    #[inline_on_device]
     fn get(&self, i: usize) -> T {
         self.get(i)
     }
@@ -62,14 +62,14 @@ pub struct Uniform<T>(T);
 
 impl<T> Uniform<T> {
     /// `value` in every register.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn new(value: T) -> Self {
         Self(value)
     }
 }
 
 impl<T: Copy> Fetch<T> for Uniform<T> {
-    #[inline(always)]
+    #[inline_on_device]
     fn get(&self, _: usize) -> T {
         self.0
     }
@@ -88,7 +88,7 @@ where
     type Shape = <S as Broadcast<R>>::Output;
     type Layout = <L as Join<M>>::Output;
     type Prepared<To: Shape, N: Layout> = Spread<U, R, M, To, N>;
-    #[inline(always)]
+    #[inline_on_device]
     fn prepare<To: Shape, N: Layout>(self) -> Spread<U, R, M, To, N> {
         Spread::new(self)
     }
@@ -99,7 +99,7 @@ impl<T: Element, S: Shape, L: Layout> Operand<T, S, L> for T {
     type Shape = S;
     type Layout = L;
     type Prepared<To: Shape, M: Layout> = Uniform<T>;
-    #[inline(always)]
+    #[inline_on_device]
     fn prepare<To: Shape, M: Layout>(self) -> Uniform<T> {
         Uniform::new(self)
     }
@@ -137,7 +137,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.at([1, 3]), 13);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn zip_map<V: Element, R: Operand<T, S, L>>(
         self,
         other: R,

@@ -20,7 +20,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((a.at([0]), (a + b).at([0])), (u32::MAX, 1));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn promote_mixed<U, R, M>(
         self,
         other: Tile<U, R, M>,

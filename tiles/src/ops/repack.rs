@@ -37,7 +37,7 @@ type Joined<T, U> = Share<<T as Repack>::Width, <U as Repack>::Width>;
 type Wider<T, U> = <<T as Element>::Bits as Word>::Wider<<U as Element>::Bits>;
 
 /// The coordinate along axis 1 of the element in register `i` of this thread.
-#[inline(always)]
+#[inline_on_device]
 fn place<S: Shape, L: Layout>(i: usize) -> u32 {
     let own = Map::<L, S>::MAP.of_thread.apply(arch::execution::thread());
     let flat = own | const { &Map::<L, S>::MAP }.of_register.apply(i);
@@ -70,7 +70,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The result has the layout [`Blocked`]. The bits of narrow elements are added up along the axis, as by [`sum`](Self::sum). Wide elements
     /// are shifted and masked.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn repack<U: Repack, const A: usize>(self) -> Tile<U, Repacked<T, U, S, A>, Blocked<L::Block>>
     where
         T: Repack,
@@ -117,7 +117,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # Shapes
     ///
     /// The result has rank 1. [`repack`](Self::repack) has the rules.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn pack_to_bytes(self) -> Tile<u8, Repacked<T, u8, Flat<S>, 0>, Blocked<L::Block>>
     where
         T: Repack,
@@ -132,7 +132,7 @@ type Flat<S> = (Power<<S as Shape>::Count>,);
 
 impl<N: Dimension, L: Layout> Tile<u8, (N,), L> {
     /// The bytes as elements of type `U`: the reverse of [`Tile::pack_to_bytes`], which has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn unpack_from_bytes<U: Repack>(self) -> Tile<U, Repacked<u8, U, (N,), 0>, Blocked<L::Block>>
     where
         (N,): ScaleAxis<0, u8, U>,
@@ -158,13 +158,13 @@ impl<P: Pair, S: Shape, L: Layout> Tile<P, S, L> {
     /// # On a GPU
     ///
     /// Elements stay with their threads. [`unpack`](Self::unpack) makes one longer tile of both numbers.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn low(self) -> Tile<P::Number, S, L> {
         self.map(|pair| <P::Number as Element>::from_bits(pair.to_bits() & 0xf))
     }
 
     /// The second number of each pair, in place: see [`low`](Self::low).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn high(self) -> Tile<P::Number, S, L> {
         self.map(|pair| <P::Number as Element>::from_bits(pair.to_bits() >> 4))
     }
@@ -174,7 +174,7 @@ impl<T: FourBits, S: Shape, L: Layout> Tile<T, S, L> {
     /// Pairs of an element of this tile and the element of `high` at the same place.
     ///
     /// [`low`](Tile::low) has an example. [`pack`](Self::pack) makes pairs of neighbours.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn pair_with(self, high: Self) -> Tile<T::Pair, S, L> {
         Tile::from_registers_fn(|i| {
             let [low, high] = [self, high].map(|tile| tile.registers().get(i).to_bits());
@@ -203,7 +203,7 @@ macro_rules! pairs {
             ///
             /// The result has the layout [`Blocked`], in which other threads hold most numbers than hold the pairs: they go through shared
             /// memory. [`low`](Self::low) and [`high`](Self::high) cost nothing.
-            #[inline(always)]
+            #[inline_on_device]
             pub fn unpack(self) -> Tile<P::Number, Repacked<P, P::Number, ($($dimension,)*), $last>, Blocked<L::Block>>
             where
                 ($($dimension,)*): ScaleAxis<$last, P, P::Number>,
@@ -216,7 +216,7 @@ macro_rules! pairs {
             /// The numbers as pairs of neighbours along the last axis, as they lie in memory.
             ///
             /// [`unpack`](Tile::unpack) has an example.
-            #[inline(always)]
+            #[inline_on_device]
             pub fn pack(self) -> Tile<T::Pair, Repacked<T, T::Pair, ($($dimension,)*), $last>, Blocked<L::Block>>
             where
                 ($($dimension,)*): ScaleAxis<$last, T, T::Pair>,

@@ -80,7 +80,7 @@ pub trait TileTuple: Sealed + Copy {
     /// # On a GPU
     ///
     /// The results have the layout [`Slice`]. The steps are those of [`Tile::reduce`], with a word for each element of the tuple.
-    #[inline(always)]
+    #[inline_on_device]
     fn reduce<const A: usize>(
         self,
         identity: Self::Values,
@@ -114,7 +114,7 @@ pub trait TileTuple: Sealed + Copy {
     /// # On a GPU
     ///
     /// The results have the layout [`Blocked`]. The steps are those of [`Tile::scan`].
-    #[inline(always)]
+    #[inline_on_device]
     fn scan<const A: usize>(
         self,
         identity: Self::Values,
@@ -128,7 +128,7 @@ pub trait TileTuple: Sealed + Copy {
     }
 
     /// A [`scan`](Self::scan) in a form such as [`Exclusive`](super::scan::Exclusive) or [`Backward`](super::scan::Backward).
-    #[inline(always)]
+    #[inline_on_device]
     fn scan_with<const A: usize>(
         self,
         identity: Self::Values,
@@ -158,7 +158,7 @@ pub trait TileTuple: Sealed + Copy {
     /// # On a GPU
     ///
     /// The results have the layout [`Blocked`]. The rounds are those of [`Tile::sort`], and exchange all elements of a tuple.
-    #[inline(always)]
+    #[inline_on_device]
     fn sort_by_key<const A: usize>(self) -> Self::Tiles<Self::Shape, Blocked<<Self::Layout as Layout>::Block>>
     where
         Self::Shape: Axis<A>,
@@ -171,7 +171,7 @@ pub trait TileTuple: Sealed + Copy {
     /// The tuples of elements sorted along axis `A` by their first element, [`Ascending`] or [`Descending`](super::sort::Descending).
     ///
     /// [`sort_by_key`](Self::sort_by_key) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     fn sort_by_key_with<const A: usize>(
         self,
         order: impl SortOrder,
@@ -188,7 +188,7 @@ pub trait TileTuple: Sealed + Copy {
 /// The threads that hold the tiles.
 type BlockOf<X> = <<X as TileTuple>::Layout as Layout>::Block;
 
-#[inline(always)]
+#[inline_on_device]
 fn scanned<X: TileTuple, const A: usize, F: ScanForm>(
     tiles: X,
     identity: X::Values,
@@ -202,7 +202,7 @@ where
     X::from_registers(scan::<X::Values, X::Shape, BlockOf<X>, F, A>(values, identity, combine))
 }
 
-#[inline(always)]
+#[inline_on_device]
 fn sorted_by_key<X: TileTuple, const A: usize, O: SortOrder>(
     tiles: X,
     _order: O,
@@ -235,16 +235,16 @@ macro_rules! tuples {
             type Key = $first;
             type Values = ($first, $($element,)*);
             type Tiles<R: Shape, X: Layout> = (Tile<$first, R, X>, $(Tile<$element, R, X>,)*);
-            #[inline(always)]
+            #[inline_on_device]
             fn to_registers<X: Layout>(self) -> Registers<Self::Values, X::Registers<S>> {
                 let tiles = (self.0.spread::<S, X>(), $(self.$number.spread::<S, X>(),)*);
                 Registers::from_fn(|i| (tiles.0.registers().get(i), $(tiles.$number.registers().get(i),)*))
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn key(values: Self::Values) -> $first {
                 values.0
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_registers<R: Shape, X: Layout>(
                 registers: Registers<Self::Values, X::Registers<R>>,
             ) -> Self::Tiles<R, X> {

@@ -25,7 +25,7 @@ pub trait WarpExchange: Copy + 'static {
     ///
     /// # Safety
     /// All lanes of the warp execute the same call.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn exchange(self, lane_mask: u32) -> Self {
         // SAFETY: the same contract.
         self.words(|word| unsafe { arch::execution::exchange(word, lane_mask) })
@@ -35,20 +35,20 @@ pub trait WarpExchange: Copy + 'static {
 impl<T: Element> WarpExchange for T {
     const BYTES: usize = size_of::<T::Bits>();
     const ALIGNMENT: usize = size_of::<T::Bits>();
-    #[inline(always)]
+    #[inline_on_device]
     fn words(self, word: impl Fn(u32) -> u32 + Copy) -> Self {
         T::from_bits(self.to_bits().words(word))
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn select(condition: bool, left: Self, right: Self) -> Self {
         if condition { left } else { right }
     }
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store(self, address: u32) {
         // SAFETY: the same contract.
         unsafe { self.to_bits().store_shared(address) }
     }
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn load(address: u32) -> Self {
         // SAFETY: the same contract.
         T::from_bits(unsafe { T::Bits::load_shared(address) })
@@ -78,21 +78,21 @@ macro_rules! tuples {
         impl<$($part: WarpExchange),*> WarpExchange for ($($part,)*) {
             const BYTES: usize = places::<$count>([$(($part::BYTES, $part::ALIGNMENT)),*]).1;
             const ALIGNMENT: usize = places::<$count>([$(($part::BYTES, $part::ALIGNMENT)),*]).2;
-            #[inline(always)]
+            #[inline_on_device]
             fn words(self, word: impl Fn(u32) -> u32 + Copy) -> Self {
                 ($(self.$number.words(word),)*)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn select(condition: bool, left: Self, right: Self) -> Self {
                 ($($part::select(condition, left.$number, right.$number),)*)
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn store(self, address: u32) {
                 let places = const { places::<$count>([$(($part::BYTES, $part::ALIGNMENT)),*]).0 };
                 // SAFETY: the same contract; the parts lie beside each other.
                 unsafe { $(self.$number.store(address + places[$number]);)* }
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn load(address: u32) -> Self {
                 let places = const { places::<$count>([$(($part::BYTES, $part::ALIGNMENT)),*]).0 };
                 // SAFETY: the same contract.

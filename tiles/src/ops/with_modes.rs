@@ -15,7 +15,7 @@ macro_rules! binary {
     ($($(#[$attribute:meta])* $name:ident = $mode:ident::$function:ident;)*) => {
         impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> { $(
             $(#[$attribute])*
-            #[inline(always)]
+            #[inline_on_device]
             pub fn $name<R: Operand<T, S, L>, M: $mode<Promoted<T, S, L, R>>>(
                 self,
                 other: R,
@@ -77,7 +77,7 @@ macro_rules! unary {
     ($($(#[$attribute:meta])* $name:ident = $mode:ident::$function:ident;)*) => {
         impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> { $(
             $(#[$attribute])*
-            #[inline(always)]
+            #[inline_on_device]
             pub fn $name<M: $mode<T>>(self, _mode: M) -> Self {
                 Tile::from_registers_fn(|i| M::$function(self.registers().get(i)))
             }
@@ -158,7 +158,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # Shapes
     ///
     /// `factor` and `summand` broadcast. Their elements have the type of this tile.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn fma_with<F, A, M>(self, factor: F, summand: A, _mode: M) -> Tile<T, A::Shape, A::Layout>
     where
         F: Operand<T, S, L, Element = T>,

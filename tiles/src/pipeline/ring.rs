@@ -123,7 +123,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     ///     });
     /// }
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn with_rounds_of(self, steps: u32) -> (Self, Option<u32>) {
         // Producer and consumers must agree on the number of stages. They do: a ring is a value of the kernel's code before the roles part, which
         // all threads of a CTA run alike, and `pipeline` takes it for both.
@@ -133,75 +133,75 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     }
 
     /// The same ring, for the producer warp.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn alias(&self) -> Self {
         Self { address: self.address, stages: self.stages, run: self.run, layout: PhantomData }
     }
 
     /// Panics unless this thread runs the block that owns the ring.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) fn assert_current(&self) {
         self.run.assert_current("a ring");
     }
 
     /// The address of stage `slot`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn stage(&self, slot: u32) -> Address {
         threads::offset(self.address, slot as usize * const { P::ROOM })
     }
 
     /// The barrier `full` of stage `slot`: its phase completes when the producer's bytes have arrived.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn full(&self, slot: u32) -> Address {
         threads::offset(self.address, const { Self::HERE * P::ROOM } + slot as usize * 8)
     }
 
     /// The barrier that completes when the producer has ended and all its copies have arrived.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn ended(&self) -> Address {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) })
     }
 
     /// A word that is not 0 after a consumer has failed: the number of the error text.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn failed(&self) -> Address {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 8 })
     }
 
     /// A word for the number of stages that the producer of block `block` of a cluster has filled.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn count(&self, block: u32) -> Address {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 24 } + block as usize * 4)
     }
 
     /// The barrier that completes when the other producers of a cluster have stored their [counts](Self::count).
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn counted(&self) -> Address {
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + 16 })
     }
 
     /// The address `offset` bytes behind the first of what block `consumer` of those that share the producer has.
-    #[inline(always)]
+    #[inline_on_device]
     fn of_block(&self, consumer: u32, offset: usize) -> Address {
         let own = consumer as usize * const { Self::bytes_of_block(Self::HERE) };
         threads::offset(self.address, const { Self::HERE * (P::ROOM + 8) + BYTES_ONCE } + own + offset)
     }
 
     /// The barrier `empty` of stage `slot`: its phase completes when all warps of block `consumer` have released the stage.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn empty(&self, consumer: u32, slot: u32) -> Address {
         self.of_block(consumer, slot as usize * 8)
     }
 
     /// The barrier that completes when no warp of block `consumer` waits for a stage any more.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn closed(&self, consumer: u32) -> Address {
         self.of_block(consumer, const { Self::HERE * 8 })
     }
 
     /// The barrier of which each phase completes when the block before block `consumer` has passed its turn.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn turn(&self, consumer: u32) -> Address {
         self.of_block(consumer, const { Self::HERE * 8 + 8 })
     }
@@ -213,7 +213,7 @@ unsafe impl<P: StageLayout, const STAGES: usize> SharedMemory for Ring<P, STAGES
     const BYTES: [u32; 3] = [Self::bytes(0), Self::bytes(1), Self::bytes(2)];
     const BEYOND: [u32; 3] = [0, 0, P::BEYOND.next_multiple_of(ALIGNMENT) as u32];
     type Storage = ([P::Storage; MOST_STAGES], [u8; ALIGNMENT]);
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn new(address: Address) -> Self {
         Self { address, stages: const { Self::HERE as u32 }, run: Run::current(), layout: PhantomData }
     }
@@ -231,7 +231,7 @@ impl Position {
     pub(crate) const FIRST: Self = Self { slot: 0, round: 0 };
 
     /// Moves to the next stage in a ring of `stages`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn advance(&mut self, stages: usize) {
         self.slot += 1;
         if self.slot == stages as u32 {

@@ -60,12 +60,12 @@ macro_rules! rings {
             type Receivers<'a, 'b, 'c, B: Block> = ($(Consumer<$lifetime, $stage, $loads::IntoIter, B, $stages>,)*);
             const COUNT: u32 = $count;
 
-            #[inline(always)]
+            #[inline_on_device]
             fn aliases(&self) -> Self {
                 ($(self.$number.alias(),)*)
             }
 
-            #[inline(always)]
+            #[inline_on_device]
             fn consumers<'s, B: Block>(
                 self,
                 loads: Option<($($loads,)*)>,
@@ -78,19 +78,19 @@ macro_rules! rings {
                 }
             }
 
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn initialise(&self, producers: u32, consumers: u32, warps: u32) {
                 // SAFETY: the same contract.
                 $(unsafe { self.$number.initialise(producers, consumers, warps) };)*
             }
 
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn close<B: Block>(&self, consumer: u32) {
                 // SAFETY: the same contract.
                 $(unsafe { self.$number.close::<B>(consumer) };)*
             }
 
-            #[inline(always)]
+            #[inline_on_device]
             #[track_caller]
             unsafe fn produce<B: Block>(&self, number: u32, loads: ($($loads,)*), block: [u32; 2]) {
                 $(

@@ -22,7 +22,7 @@ pub struct WarpRoles<B> {
 impl<B> crate::launch::sealed::RunningBlock for WarpRoles<B> {}
 
 impl<B: Block> Token<B> for WarpRoles<B> {
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn new(place: Place) -> Self {
         // SAFETY: the same contract.
         unsafe { Self::new(place) }
@@ -37,13 +37,13 @@ impl<B: Block> WarpRoles<B> {
     /// target has TMA, `B::PRODUCER_THREADS` more behind them. The grid's axes beyond `B::GRID_RANK` have length 1. Each block
     /// of the launch passes its own place.
     #[doc(hidden)]
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn new(place: Place) -> Self {
         Self { place, block: PhantomData, local: PhantomData }
     }
 
     /// This block's index along grid axis `AXIS`, with the knowledge that no other block has it. See [`Cx::bid`].
-    #[inline(always)]
+    #[inline_on_device]
     pub fn bid<const AXIS: usize>(&self) -> BlockIndex<AXIS> {
         const {
             assert!(
@@ -58,26 +58,26 @@ impl<B: Block> WarpRoles<B> {
     /// The index of this block's producer: along the first axis of the grid, blocks that share a producer count as one.
     ///
     /// Without `consumers` and `cluster` in the kernel's attribute it is the block's own index, see [`bid`](Self::bid).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn producer_index(&self) -> u32 {
         order::reveals_index();
         self.context().group()[0]
     }
 
     /// The number of producers along the first axis of the grid, which the launch states.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn num_producers(&self) -> u32 {
         self.context().group()[1]
     }
 
     /// The number of blocks along grid axis `axis` (0, 1 or 2).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn num_blocks(&self, axis: usize) -> u32 {
         self.context().num_blocks(axis)
     }
 
     /// The token of the consumers.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn context(&self) -> Cx<B> {
         // SAFETY: this token's contract implies that token's: the consumers are the block's first `B::Threads` threads.
         unsafe { Cx::new(self.place) }

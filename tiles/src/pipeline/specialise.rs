@@ -39,7 +39,7 @@ impl<B: Block> WarpRoles<B> {
     /// # Panics
     ///
     /// If a consumer waits for more stages than `loads` has, or holds stages that it needs (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn pipeline<P, I, const STAGES: usize>(
         self,
@@ -91,7 +91,7 @@ impl<B: Block> WarpRoles<B> {
     /// # Panics
     ///
     /// As [`pipeline`](Self::pipeline).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn pipelines<R, I>(
         self,
@@ -201,7 +201,7 @@ const fn registers_moved<B: Block>() -> Option<Moved> {
 ///
 /// # Safety
 /// All threads of the warpgroup execute this same call.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn warpgroup_wait() {
     if WARPGROUPS {
         // SAFETY: the same contract.

@@ -25,12 +25,12 @@ pub trait Distribution<T: Element>: Sealed + Copy {
 }
 
 /// Both 64-bit numbers in four words, first word low.
-#[inline(always)]
+#[inline_on_device]
 fn wide([a, b, c, d]: [u32; 4]) -> [u64; 2] {
     [u64::from(b) << 32 | u64::from(a), u64::from(d) << 32 | u64::from(c)]
 }
 
-#[inline(always)]
+#[inline_on_device]
 fn twice<T: Copy>([a, b]: [T; 2]) -> [T; 4] {
     [a, b, a, b]
 }
@@ -41,7 +41,7 @@ pub struct RandomBits;
 
 impl Distribution<u32> for RandomBits {
     const GROUP: usize = 4;
-    #[inline(always)]
+    #[inline_on_device]
     fn group(self, words: [u32; 4]) -> [u32; 4] {
         words
     }
@@ -49,7 +49,7 @@ impl Distribution<u32> for RandomBits {
 
 impl Distribution<u64> for RandomBits {
     const GROUP: usize = 2;
-    #[inline(always)]
+    #[inline_on_device]
     fn group(self, words: [u32; 4]) -> [u64; 4] {
         twice(wide(words))
     }
@@ -85,12 +85,12 @@ macro_rules! single {
     ($($type:ident: $precision:literal;)*) => { $(
         impl RandomFloat for $type {
             const GROUP: usize = 4;
-            #[inline(always)]
+            #[inline_on_device]
             fn uniform(words: [u32; 4], above: bool) -> [Self; 4] {
                 const UNIT: f32 = 1.0 / (1u32 << $precision) as f32;
                 words.map(|word| Cast::<$type>::cast(((word >> (32 - $precision)) + u32::from(above)) as f32 * UNIT))
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn normal([a, b, c, d]: [u32; 4]) -> [Self; 4] {
                 let ([a, b], [c, d]) = (normal::pair_f32(a, b), normal::pair_f32(c, d));
                 [a, b, c, d].map(Cast::<$type>::cast)
@@ -106,12 +106,12 @@ single! {
 
 impl RandomFloat for f64 {
     const GROUP: usize = 2;
-    #[inline(always)]
+    #[inline_on_device]
     fn uniform(words: [u32; 4], above: bool) -> [Self; 4] {
         const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
         twice(wide(words).map(|word| ((word >> 11) + u64::from(above)) as f64 * UNIT))
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn normal(words: [u32; 4]) -> [Self; 4] {
         let [a, b] = wide(words);
         twice(normal::pair_f64(a, b))
@@ -120,7 +120,7 @@ impl RandomFloat for f64 {
 
 impl<T: RandomFloat> Distribution<T> for ClosedOpen {
     const GROUP: usize = T::GROUP;
-    #[inline(always)]
+    #[inline_on_device]
     fn group(self, words: [u32; 4]) -> [T; 4] {
         T::uniform(words, false)
     }
@@ -128,7 +128,7 @@ impl<T: RandomFloat> Distribution<T> for ClosedOpen {
 
 impl<T: RandomFloat> Distribution<T> for OpenClosed {
     const GROUP: usize = T::GROUP;
-    #[inline(always)]
+    #[inline_on_device]
     fn group(self, words: [u32; 4]) -> [T; 4] {
         T::uniform(words, true)
     }
@@ -140,7 +140,7 @@ pub struct Normal;
 
 impl<T: RandomFloat> Distribution<T> for Normal {
     const GROUP: usize = T::GROUP;
-    #[inline(always)]
+    #[inline_on_device]
     fn group(self, words: [u32; 4]) -> [T; 4] {
         T::normal(words)
     }
@@ -152,7 +152,7 @@ pub struct Bernoulli(pub(super) f32);
 
 impl Distribution<bool> for Bernoulli {
     const GROUP: usize = 4;
-    #[inline(always)]
+    #[inline_on_device]
     fn group(self, words: [u32; 4]) -> [bool; 4] {
         f32::uniform(words, false).map(|uniform| uniform < self.0)
     }
@@ -178,7 +178,7 @@ pub trait RandomInteger: Integer {
 }
 
 /// The high half of `a * b`.
-#[inline(always)]
+#[inline_on_device]
 fn high_half(a: u64, b: u64) -> u64 {
     ((u128::from(a) * u128::from(b)) >> 64) as u64
 }
@@ -186,7 +186,7 @@ fn high_half(a: u64, b: u64) -> u64 {
 macro_rules! ranges {
     ($($type:ident $unsigned:ident;)*) => { $(
         impl RandomInteger for $type {
-            #[inline(always)]
+            #[inline_on_device]
             fn scale(word: u64, first: Self, last: Self) -> Self {
                 let greatest = last.wrapping_sub(first) as $unsigned as u64;
                 // All 2^64 numbers are one more than a u64 counts: the word itself is one of them.
@@ -208,7 +208,7 @@ ranges! {
 
 impl<T: RandomInteger> Distribution<T> for UniformRange<T> {
     const GROUP: usize = 2;
-    #[inline(always)]
+    #[inline_on_device]
     fn group(self, words: [u32; 4]) -> [T; 4] {
         twice(wide(words).map(|word| T::scale(word, self.first, self.last)))
     }

@@ -69,7 +69,7 @@ pub struct Philox<B> {
 }
 
 impl<B> Clone for Philox<B> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -81,7 +81,7 @@ impl<B: Block> Philox<B> {
     /// Stream `stream` under `seed`.
     ///
     /// The key is the seed. The counter is the number of a group of elements and the stream, low words first. [`Philox`] has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn new(_cx: Cx<B>, seed: u64, stream: u64) -> Self {
         Self { seed, stream, block: PhantomData }
     }
@@ -97,7 +97,7 @@ impl<B: Block> Philox<B> {
     ///     assert!(same.eq(other).all::<0>().item());
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn with_stream(self, stream: u64) -> Self {
         Self { stream, ..self }
     }
@@ -121,7 +121,7 @@ impl<B: Block> Philox<B> {
     /// # Panics
     ///
     /// If the range is empty (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn uniform_range<T: RandomInteger, S: Shape>(
         self,
@@ -149,13 +149,13 @@ impl<B: Block> Philox<B> {
     ///     assert!(random.bernoulli(shape![64], 0, 1.0).all::<0>().item());
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn bernoulli<S: Shape>(self, shape: S, offset: u64, probability: f32) -> Tile<bool, S, Blocked<B>> {
         self.sample(shape, offset, Bernoulli(probability))
     }
 
     /// The elements of a tile from `offset` on.
-    #[inline(always)]
+    #[inline_on_device]
     fn sampled<T: Element, S: Shape, D: Distribution<T>>(
         self,
         offset: u64,
@@ -206,7 +206,7 @@ impl<B: Block> Philox<B> {
     }
 
     /// The elements of group `number`.
-    #[inline(always)]
+    #[inline_on_device]
     fn group<T: Element, D: Distribution<T>>(self, distribution: D, number: u64) -> [T; 4] {
         let counter = [number as u32, (number >> 32) as u32, self.stream as u32, (self.stream >> 32) as u32];
         distribution.group(philox::philox(counter, [self.seed as u32, (self.seed >> 32) as u32]))
@@ -232,7 +232,7 @@ pub trait Draw<S: Shape>: Sealed + Sized {
     /// Random bits, of type `u32` or `u64`.
     ///
     /// [`Philox`] has an example.
-    #[inline(always)]
+    #[inline_on_device]
     fn bits<T: Element>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>>
     where
         RandomBits: Distribution<T>,
@@ -247,7 +247,7 @@ pub trait Draw<S: Shape>: Sealed + Sized {
     /// # Accuracy
     ///
     /// The numbers are the multiples of 2⁻²⁴ for `f32`, 2⁻⁵³ for `f64`, 2⁻¹¹ for `f16`, and 2⁻⁸ for `bf16`.
-    #[inline(always)]
+    #[inline_on_device]
     fn uniform<T: RandomFloat>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>> {
         self.sample(shape, offset, ClosedOpen)
     }
@@ -255,7 +255,7 @@ pub trait Draw<S: Shape>: Sealed + Sized {
     /// Uniform numbers from above 0 to 1, which are safe for logarithms.
     ///
     /// They are the numbers of [`uniform`](Self::uniform), and one unit more.
-    #[inline(always)]
+    #[inline_on_device]
     fn uniform_above_zero<T: RandomFloat>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>> {
         self.sample(shape, offset, OpenClosed)
     }
@@ -275,7 +275,7 @@ pub trait Draw<S: Shape>: Sealed + Sized {
     ///
     /// The method is that of Box and Muller: neighbours are the two results of one pair of uniform numbers. `f16` and `bf16` are rounded from
     /// `f32`.
-    #[inline(always)]
+    #[inline_on_device]
     fn normal<T: RandomFloat>(self, shape: S, offset: u64) -> Tile<T, S, Blocked<Self::Block>> {
         self.sample(shape, offset, Normal)
     }
@@ -283,7 +283,7 @@ pub trait Draw<S: Shape>: Sealed + Sized {
 
 impl<B: Block, S: Shape> Draw<S> for Philox<B> {
     type Block = B;
-    #[inline(always)]
+    #[inline_on_device]
     fn sample<T: Element>(
         self,
         _shape: S,
@@ -297,7 +297,7 @@ impl<B: Block, S: Shape> Draw<S> for Philox<B> {
 sealed! { [B] Philox<B>; }
 
 /// Element `index` below 4, by comparisons: an array that is indexed at run time lies in memory.
-#[inline(always)]
+#[inline_on_device]
 fn choose<T: Copy>([a, b, c, d]: [T; 4], index: usize) -> T {
     let (even, odd) = if index & 2 == 0 { (a, b) } else { (c, d) };
     if index & 1 == 0 { even } else { odd }

@@ -9,21 +9,21 @@ use crate::math::device::{double, polynomial, single};
 
 /// The angle of `turn / 2^BITS` turns as (quadrant, offset), with the offset in units of `2^-BITS` turns and at most an
 /// eighth of a turn to either side.
-#[inline(always)]
+#[inline_on_device]
 fn reduce<const BITS: u32>(turn: u64) -> (u64, i64) {
     let quadrant = (turn + (1 << (BITS - 3))) >> (BITS - 2);
     (quadrant, turn as i64 - (quadrant << (BITS - 2)) as i64)
 }
 
 /// The cosine and sine of an angle, from those of the offset into its quadrant.
-#[inline(always)]
+#[inline_on_device]
 fn turned<T: core::ops::Neg<Output = T> + Copy>(quadrant: u64, cosine: T, sine: T) -> [T; 2] {
     let (x, y) = if quadrant & 1 != 0 { (-sine, cosine) } else { (cosine, sine) };
     if quadrant & 2 != 0 { [-x, -y] } else { [x, y] }
 }
 
 /// Two normal numbers; each is within 3 ulp of the exact function of its 24 + 24 bits, and at most 5.77 in magnitude.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn pair_f32(u: u32, v: u32) -> [f32; 2] {
     const BITS: u32 = 24;
     const UNIT: f32 = 1.0 / (1 << BITS) as f32;
@@ -40,7 +40,7 @@ pub(super) fn pair_f32(u: u32, v: u32) -> [f32; 2] {
 }
 
 /// Two normal numbers; each is within 3 ulp of the exact function of its 53 + 53 bits, and at most 8.58 in magnitude.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn pair_f64(u: u64, v: u64) -> [f64; 2] {
     const BITS: u32 = 53;
     const UNIT: f64 = 1.0 / (1u64 << BITS) as f64;

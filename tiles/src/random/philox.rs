@@ -9,7 +9,7 @@ const WEYL: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
 const ROUNDS: u32 = 10;
 
 /// The four random words of a counter under a key.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     let ([mut a, mut b, mut c, mut d], [mut k, mut l]) = (counter, key);
     let mut round = 0;

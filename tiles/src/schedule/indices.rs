@@ -24,7 +24,7 @@ impl<B: Block> Cx<B> {
     /// # Panics
     ///
     /// If there are 2³² tiles or more (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn indices<O: TileOrder, const R: usize>(
         self,
@@ -43,7 +43,7 @@ impl<B: Block> Cx<B> {
 }
 
 /// The product of the counts, which must be a `u32`.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub(crate) fn total([a, b, c, d]: [u64; MAXIMUM_RANK]) -> u32 {
     // Zero stays zero. A saturated product is too large.

@@ -16,7 +16,7 @@ pub(crate) struct Numbers {
 
 impl Iterator for Numbers {
     type Item = u32;
-    #[inline(always)]
+    #[inline_on_device]
     fn next(&mut self) -> Option<u32> {
         order::reveals_index();
         let number = self.next.filter(|&number| number < self.total)?;
@@ -26,7 +26,7 @@ impl Iterator for Numbers {
 }
 
 impl Numbers {
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) fn new(first: u32, step: u32, [a, b, c]: [u32; 3]) -> Self {
         let total = u64::from(a).saturating_mul(u64::from(b)).saturating_mul(u64::from(c));
@@ -39,7 +39,7 @@ impl Numbers {
     }
 
     /// The first `count` of these numbers.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn first(self, count: u32) -> Self {
         let end = self.next.map_or(0, |next| next.saturating_add(self.step.saturating_mul(count)));
         Self { total: self.total.min(end), ..self }
@@ -49,20 +49,20 @@ impl Numbers {
 /// The tiles that groups of blocks share, if blocks share `counts` tiles.
 ///
 /// A group is the blocks that share a producer: those of a CTA, which have tiles one below the other, or those of a cluster.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn of_groups<B: Block>([matrices, rows, columns]: [u32; 3]) -> [u32; 3] {
     let [group_rows, group_columns] = tiles_of_group::<B>();
     [matrices, rows.div_ceil(group_rows), columns.div_ceil(group_columns)]
 }
 
 /// The rows and columns of tiles that the blocks of a group have side by side.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) const fn tiles_of_group<B: Block>() -> [u32; 2] {
     [B::CONSUMERS * B::CLUSTER[0], B::CLUSTER[1]]
 }
 
 /// The numbers of a group's tiles, of `counts` tiles that the groups share.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub(crate) fn numbers_of<B: Block>(cx: Cx<B>, counts: [u32; 3]) -> Numbers {
     let [group, groups] = cx.group();
@@ -71,7 +71,7 @@ pub(crate) fn numbers_of<B: Block>(cx: Cx<B>, counts: [u32; 3]) -> Numbers {
 
 /// The index of tile `number`, computed where it is used. Where consumers also schedule the tiles, no register keeps anything
 /// for it in advance: their multiplications need the registers.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn locate(order: &impl TileOrder, number: u32, blocks: u32, counts: [u32; 3]) -> [u32; 3] {
     let rematerialise =
         |numbers: [u32; 3]| if PRODUCER_WARP { numbers } else { numbers.map(execution::rematerialise) };

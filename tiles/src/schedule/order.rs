@@ -13,7 +13,7 @@ pub trait TileOrder: Sealed + Copy + 'static {
 
     /// The same for a schedule of `blocks` blocks, of which each has every `blocks`th number. Orders that balance the blocks'
     /// work depend on the number of blocks. For each number of blocks they are another permutation.
-    #[inline(always)]
+    #[inline_on_device]
     fn locate_among<const R: usize>(self, number: u32, blocks: u32, counts: [u32; R]) -> [u32; R] {
         let _ = blocks;
         self.locate(number, counts)
@@ -62,7 +62,7 @@ sealed! {
 
 /// Takes the coordinate along `axis` off `number`, the fastest axis first; does nothing if there is no such axis. The callers
 /// write the axes out: a loop over an array would put it into memory.
-#[inline(always)]
+#[inline_on_device]
 fn take<const R: usize>(number: &mut u32, index: &mut [u32; R], counts: [u32; R], axis: usize) {
     if axis < R {
         let count = counts[axis].max(1);
@@ -73,7 +73,7 @@ fn take<const R: usize>(number: &mut u32, index: &mut [u32; R], counts: [u32; R]
 
 impl TileOrder for RowMajor {
     const NUMBER: u64 = 0;
-    #[inline(always)]
+    #[inline_on_device]
     fn locate<const R: usize>(self, mut number: u32, counts: [u32; R]) -> [u32; R] {
         const { assert!(R <= MAXIMUM_RANK, "tiles have at most 4 axes") };
         let mut index = [0; R];
@@ -87,7 +87,7 @@ impl TileOrder for RowMajor {
 
 impl TileOrder for ColumnMajor {
     const NUMBER: u64 = 1;
-    #[inline(always)]
+    #[inline_on_device]
     fn locate<const R: usize>(self, mut number: u32, counts: [u32; R]) -> [u32; R] {
         const { assert!(R <= MAXIMUM_RANK, "tiles have at most 4 axes") };
         let mut index = [0; R];
@@ -101,7 +101,7 @@ impl TileOrder for ColumnMajor {
 
 impl<const GROUP: u32> TileOrder for Grouped<GROUP> {
     const NUMBER: u64 = 2 + GROUP as u64;
-    #[inline(always)]
+    #[inline_on_device]
     fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R] {
         const { assert!(GROUP > 0, "Grouped: a band has at least one row") };
         if R < 2 {
@@ -145,7 +145,7 @@ impl<const GROUP: u32> Grouped<GROUP> {
     /// assert_eq!(Grouped::<2>.number_of([2, 4, 6], counts), 3 * 5 * 7 - 1);
     /// assert_eq!(Grouped::<2>.number_of([0, 1, 1], counts), 3);
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn number_of(self, index: [u32; 3], counts: [u32; 3]) -> u32 {
         const { assert!(GROUP > 0, "Grouped: a band has at least one row") };
         let ([matrix, i, j], [_, rows, columns]) = (index, counts);
@@ -159,7 +159,7 @@ impl<const GROUP: u32> Grouped<GROUP> {
 impl<const GROUP: u32> TileOrder for FromLastRow<GROUP> {
     // Beyond the numbers of `Grouped`, which has one for each group.
     const NUMBER: u64 = (1 << 33) + GROUP as u64;
-    #[inline(always)]
+    #[inline_on_device]
     fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R] {
         const { assert!(GROUP > 0, "FromLastRow: a group has at least one matrix") };
         const { assert!(R >= 1 && R <= 3, "FromLastRow orders tiles of rank 1 to 3") };
@@ -187,11 +187,11 @@ impl<const GROUP: u32> TileOrder for FromLastRow<GROUP> {
 impl TileOrder for CausalBalanced {
     // Beyond the numbers of `FromLastRow`, which has one for each group.
     const NUMBER: u64 = 1 << 34;
-    #[inline(always)]
+    #[inline_on_device]
     fn locate<const R: usize>(self, number: u32, counts: [u32; R]) -> [u32; R] {
         self.locate_among(number, 1, counts)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn locate_among<const R: usize>(self, number: u32, blocks: u32, counts: [u32; R]) -> [u32; R] {
         const { assert!(R >= 1 && R <= 3, "CausalBalanced orders tiles of rank 1 to 3") };
         let count = |axis: usize| if axis < R { counts[axis].max(1) } else { 1 };
@@ -223,7 +223,7 @@ struct Triangle {
 
 impl Triangle {
     /// The row and the matrix of a tile.
-    #[inline(always)]
+    #[inline_on_device]
     fn locate(self, number: u32, blocks: u32) -> (u32, u32) {
         let Self { matrices, rows } = self;
         let blocks = blocks.max(1);
@@ -243,7 +243,7 @@ impl Triangle {
     }
 
     /// The tile at `place`, from the longest to the shortest, of the tiles that the first `pairs` pairs leave.
-    #[inline(always)]
+    #[inline_on_device]
     fn locate_rest(self, pairs: u32, place: u32) -> (u32, u32) {
         let Self { matrices, rows } = self;
         // In a pair of matrices that has begun, the first matrix still has its first `rows - begun` rows, the second all rows

@@ -90,7 +90,7 @@ impl ShapeDescription {
     }
 
     /// The coordinate along `axis` of the element with flat row-major index `flat`.
-    #[inline(always)]
+    #[inline_on_device]
     pub const fn coordinate(&self, flat: usize, axis: usize) -> usize {
         (flat >> self.low_bit(axis)) & ((1 << self.log[axis]) - 1)
     }

@@ -88,7 +88,7 @@ impl<B: Block> Cx<B> {
     /// - Operations of tiles, views and [`Shared`] that are not thread-level do not happen inside `body`, unless all threads reach them
     ///   alike: they are the whole block's.
     /// - The contracts of [`Thread`]'s methods hold, and there are no data races.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn simt<R>(self, body: impl FnOnce(Thread<B>) -> R) -> R {
         body(Thread { block: PhantomData, local: PhantomData })
     }
@@ -111,7 +111,7 @@ impl<B: Block> Cx<B> {
     /// # On a GPU
     ///
     /// The tile has the layout [`Blocked`].
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn tile_by_threads<T: Element, S: Shape>(
         self,
         _shape: S,
@@ -127,7 +127,7 @@ impl<B: Block> Thread<B> {
     /// The number of the thread in its block.
     ///
     /// [`Thread`] has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn index(self) -> u32 {
         execution::thread() as u32
     }
@@ -135,7 +135,7 @@ impl<B: Block> Thread<B> {
     /// The number of threads of the block.
     ///
     /// On a GPU it is the number in the kernel's attribute, and on the CPU it is 1.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn count(self) -> u32 {
         <B::Threads as PowerOfTwo>::COUNT as u32
     }
@@ -143,7 +143,7 @@ impl<B: Block> Thread<B> {
     /// The number of the thread in its warp, below [`Thread::lanes`].
     ///
     /// [`Thread`] has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn lane(self) -> u32 {
         threads::lane(self.index())
     }
@@ -151,13 +151,13 @@ impl<B: Block> Thread<B> {
     /// The number of its warp in the block.
     ///
     /// [`Thread`] has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn warp(self) -> u32 {
         (self.index() - self.lane()) / threads::LANES
     }
 
     /// The number of lanes of a warp: 32 on a GPU, and 1 on the CPU.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn lanes(self) -> u32 {
         threads::LANES
     }
@@ -165,7 +165,7 @@ impl<B: Block> Thread<B> {
     /// The numbers below `count` that fall to this thread.
     ///
     /// They are its own number, and every number as many threads further. [`Cx::simt`] has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn share(self, count: u32) -> impl Iterator<Item = u32> {
         crate::context::steps(self.index()..count, self.count())
     }
@@ -181,7 +181,7 @@ impl<B: Block> Thread<B> {
     /// # On a GPU
     ///
     /// `bar.sync` (PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier").
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn barrier(self) {
         // SAFETY: the same contract.
         unsafe { barrier::<B>() }
@@ -196,7 +196,7 @@ impl<B: Block> Thread<B> {
     /// # On a GPU
     ///
     /// `bar.warp.sync` (PTX ISA, "Parallel Synchronization and Communication Instructions: bar.warp.sync").
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn warp_barrier(self) {
         // SAFETY: the same contract.
         unsafe { threads::warp_barrier() }
@@ -226,7 +226,7 @@ impl<B: Block> Thread<B> {
     ///
     /// `shfl.sync.idx.b32` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync"), once or twice, as the value has words.
     /// [`shuffle_up`](Self::shuffle_up) is `.up`, and [`shuffle_down`](Self::shuffle_down) is `.down`.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn shuffle<T: Element>(self, value: T, lane: u32) -> T {
         // SAFETY: the same contract.
         by_words(value, |word| unsafe { threads::shuffle(word, lane) })
@@ -239,7 +239,7 @@ impl<B: Block> Thread<B> {
     /// # Safety
     ///
     /// All lanes of the warp execute this same call.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn shuffle_up<T: Element>(self, value: T, delta: u32) -> T {
         // SAFETY: the same contract.
         by_words(value, |word| unsafe { threads::shuffle_up(word, delta) })
@@ -252,7 +252,7 @@ impl<B: Block> Thread<B> {
     /// # Safety
     ///
     /// All lanes of the warp execute this same call.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn shuffle_down<T: Element>(self, value: T, delta: u32) -> T {
         // SAFETY: the same contract.
         by_words(value, |word| unsafe { threads::shuffle_down(word, delta) })
@@ -265,7 +265,7 @@ impl<B: Block> Thread<B> {
     /// # Safety
     ///
     /// All lanes of the warp execute this same call.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn shuffle_xor<T: Element>(self, value: T, mask: u32) -> T {
         // SAFETY: the same contract.
         unsafe { self.shuffle(value, self.lane() ^ mask) }
@@ -282,7 +282,7 @@ impl<B: Block> Thread<B> {
     /// # On a GPU
     ///
     /// `vote.sync.ballot.b32` (PTX ISA, "Parallel Synchronization and Communication Instructions: vote.sync").
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn ballot(self, predicate: bool) -> u32 {
         // SAFETY: the same contract.
         unsafe { threads::ballot(predicate) }
@@ -300,7 +300,7 @@ impl<B: Block> Thread<B> {
     ///     unsafe { cx.simt(|thread| thread.visit(tile, |flat, value| assert_eq!(value, flat as i32 + 10))) };
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn visit<T: Element, S: Shape, L: Layout<Block = B>>(
         self,
         tile: Tile<T, S, L>,
@@ -318,7 +318,7 @@ impl<B: Block> Thread<B> {
 }
 
 /// Sends a value word by word.
-#[inline(always)]
+#[inline_on_device]
 fn by_words<T: Element>(value: T, send: impl Fn(u32) -> u32) -> T {
     let mut bits = value.to_bits();
     let first = core::ptr::from_mut(&mut bits).cast::<u8>();

@@ -28,7 +28,7 @@ pub struct Shared<'a, T, const N: usize, B> {
 }
 
 impl<T, const N: usize, B> Clone for Shared<'_, T, N, B> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -54,7 +54,7 @@ pub trait SharedSum: Element {
 macro_rules! sums {
     ($($type:ident $instruction:ident $as:ident;)*) => { $(
         impl SharedSum for $type {
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn add_shared(self, address: threads::Address) -> Self {
                 // SAFETY: the same contract. Signed integers add as unsigned ones do.
                 unsafe { threads::$instruction(address, self as $as) as $type }
@@ -110,7 +110,7 @@ pub trait SharedMemory<R>: Sealed + Sized {
 impl<B: Block, R> SharedMemory<R> for Cx<B> {
     type Block = B;
 
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn shared<T: Element, const N: usize>(self, body: impl FnOnce(Shared<'_, T, N, B>) -> R) -> R {
         const {
@@ -133,7 +133,7 @@ impl<B: Block, R> SharedMemory<R> for Cx<B> {
 ///
 /// # Safety
 /// Memory for an element lies there, shared by the block, which no thread writes.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn load_element<T: Element>(address: threads::Address) -> T {
     let mut bits = T::ZERO.to_bits();
     let target = core::ptr::from_mut(&mut bits).cast::<u8>();
@@ -153,7 +153,7 @@ pub(crate) unsafe fn load_element<T: Element>(address: threads::Address) -> T {
 ///
 /// # Safety
 /// Memory for an element lies there, shared by the block, which no other thread accesses.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn store_element<T: Element>(address: threads::Address, value: T) {
     let bits = value.to_bits();
     let source = core::ptr::from_ref(&bits).cast::<u8>();
@@ -169,7 +169,7 @@ pub(crate) unsafe fn store_element<T: Element>(address: threads::Address, value:
 }
 
 /// Fails, as this is no index of shared memory.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 fn outside(index: u32, length: usize) -> ! {
     let mut failure = Failure::new("", SHARED);
@@ -180,7 +180,7 @@ fn outside(index: u32, length: usize) -> ! {
 
 impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     /// Waits for the block.
-    #[inline(always)]
+    #[inline_on_device]
     fn barrier(&self) {
         // SAFETY: the handle is not `Send`, so that it is used in code of the whole block alone; in `Cx::simt` that all
         // threads reach it is part of the contract.
@@ -188,14 +188,14 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     }
 
     /// The address of element `index`.
-    #[inline(always)]
+    #[inline_on_device]
     fn address(&self, index: usize) -> threads::Address {
         threads::offset(self.address, index * size_of::<T::Bits>())
     }
 
     /// # Safety
     /// `index` is below `N`, and no thread writes the element.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn read(&self, index: usize) -> T {
         // SAFETY: the caller's contract.
         unsafe { load_element(self.address(index)) }
@@ -203,7 +203,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
 
     /// # Safety
     /// `index` is below `N`, and no other thread accesses the element.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn write(&self, index: usize, value: T) {
         // SAFETY: the caller's contract.
         unsafe { store_element(self.address(index), value) }
@@ -227,7 +227,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     /// # On a GPU
     ///
     /// `st.shared` between two barriers (PTX ISA, "Data Movement and Conversion Instructions: st").
-    #[inline(always)]
+    #[inline_on_device]
     pub fn fill(&self, value: T) {
         self.barrier();
         let threads = const { <B::Threads as PowerOfTwo>::COUNT };
@@ -243,7 +243,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     /// Stores a tile, in row-major order from element 0 on.
     ///
     /// A tile of more than `N` elements does not compile. [`fill`](Self::fill) has an example, and the instruction.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn store<S: Shape, L: Layout<Block = B>>(&self, tile: Tile<T, S, L>) {
         const { assert!(S::LEN <= N, "the tile is larger than the shared memory") };
         self.barrier();
@@ -261,7 +261,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     /// # On a GPU
     ///
     /// The tile has the layout [`Blocked`]. `ld.shared` between two barriers (PTX ISA, "Data Movement and Conversion Instructions: ld").
-    #[inline(always)]
+    #[inline_on_device]
     pub fn load<S: Shape>(&self, _shape: S) -> Tile<T, S, Blocked<B>> {
         const { assert!(S::LEN <= N, "the tile is larger than the shared memory") };
         order::reveals_shared();
@@ -285,7 +285,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     /// # On a GPU
     ///
     /// The result has the layout of the numbers.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn gather<S: Shape, L: Layout<Block = B>>(&self, numbers: Tile<u32, S, L>) -> Tile<T, S, L> {
         order::reveals_shared();
@@ -326,7 +326,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     /// # On a GPU
     ///
     /// `atom.shared.add` between two barriers (PTX ISA, "Parallel Synchronization and Communication Instructions: atom").
-    #[inline(always)]
+    #[inline_on_device]
     pub fn add<S: Shape, L: Layout<Block = B>>(&self, numbers: Tile<u32, S, L>, value: T)
     where
         T: SharedSum,
@@ -337,7 +337,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     /// Adds each value to the element with the number in the same place.
     ///
     /// A number that is not below `N` adds nothing. [`add`](Self::add) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn add_each<S: Shape, L: Layout<Block = B>, M: Layout<Block = B>>(
         &self,
         numbers: Tile<u32, S, L>,
@@ -359,7 +359,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     }
 
     /// Calls `visit` for the elements that this thread holds, the first thread of those that hold copies.
-    #[inline(always)]
+    #[inline_on_device]
     fn visit<U: Element, S: Shape, L: Layout<Block = B>>(
         &self,
         tile: Tile<U, S, L>,
@@ -394,7 +394,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     ///
     /// * `index` is below `N`.
     /// * No thread writes the element at the same time.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn get(&self, _thread: Thread<B>, index: u32) -> T {
         order::reveals_shared();
         // SAFETY: the same contract.
@@ -409,7 +409,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     ///
     /// * `index` is below `N`.
     /// * No other thread accesses the element at the same time.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn set(&self, _thread: Thread<B>, index: u32, value: T) {
         // SAFETY: the same contract.
         unsafe { self.write(index as usize, value) }
@@ -422,7 +422,7 @@ impl<T: Element, const N: usize, B: Block> Shared<'_, T, N, B> {
     /// # Panics
     ///
     /// If `index` is not below `N` (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_add(&self, _thread: Thread<B>, index: u32, value: T) -> T
     where

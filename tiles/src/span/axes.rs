@@ -47,15 +47,15 @@ macro_rules! axes {
             type Sliced = ($($before,)* $own::Offset, $($after,)*);
             type Narrowed<const N: usize> = ($($before,)* D<N>, $($after,)*);
             type Removed = ($($before,)* $($after,)*);
-            #[inline(always)]
+            #[inline_on_device]
             fn narrowed<const N: usize>(self) -> Self::Narrowed<N> {
                 ($(self.$b,)* D, $(self.$a,)*)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn sliced(self, length: u64) -> Self::Sliced {
                 ($(self.$b,)* $own::Offset::from_u64(length), $(self.$a,)*)
             }
-            #[inline(always)]
+            #[inline_on_device]
             #[allow(clippy::unused_unit, reason = "the tuple of none")]
             fn removed(self) -> Self::Removed {
                 ($(self.$b,)* $(self.$a,)*)
@@ -77,7 +77,7 @@ macro_rules! insertions {
             ($($before,)* D<1>, $($after,)*): Extents<Offset = Self::Offset>,
         {
             type Inserted = ($($before,)* D<1>, $($after,)*);
-            #[inline(always)]
+            #[inline_on_device]
             fn inserted(self) -> Self::Inserted {
                 ($(self.$b,)* D, $(self.$a,)*)
             }

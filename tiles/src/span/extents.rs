@@ -33,35 +33,35 @@ macro_rules! offset_integer {
     ($($type:ty: $with:ty, $other:ident;)*) => { $(
         impl OffsetInteger for $type {
             const GREATEST: u64 = <$type>::MAX as u64;
-            #[inline(always)]
+            #[inline_on_device]
             fn from_u64(number: u64) -> Self {
                 number as $type
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn to_u64(self) -> u64 {
                 self as u64
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn minus(self, other: Self) -> Self {
                 self.wrapping_sub(other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn minus_saturating(self, other: Self) -> Self {
                 self.saturating_sub(other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn times(self, other: Self) -> Self {
                 self.wrapping_mul(other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn shifted_left(self, bits: u32) -> Self {
                 self << bits
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn shifted_right(self, bits: u32) -> Self {
                 self >> bits
             }
@@ -140,7 +140,7 @@ unsafe impl Extent for u32 {
     const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = 1;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("u32");
-    #[inline(always)]
+    #[inline_on_device]
     fn get(self) -> u64 {
         u64::from(self)
     }
@@ -155,7 +155,7 @@ unsafe impl Extent for u64 {
     const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = 1;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("u64");
-    #[inline(always)]
+    #[inline_on_device]
     fn get(self) -> u64 {
         self
     }
@@ -170,7 +170,7 @@ unsafe impl<const N: usize> Extent for D<N> {
     const STATIC: Option<u64> = Some(N as u64);
     const MULTIPLE: u64 = if N == 0 { 1 << 63 } else { N as u64 };
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("D").number(N as u64);
-    #[inline(always)]
+    #[inline_on_device]
     fn get(self) -> u64 {
         N as u64
     }
@@ -205,7 +205,7 @@ unsafe impl<I: Extent, const K: usize> Extent for Mult<I, K> {
     const STATIC: Option<u64> = None;
     const MULTIPLE: u64 = K as u64;
     const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word("Mult").then(I::FINGERPRINT).number(K as u64);
-    #[inline(always)]
+    #[inline_on_device]
     fn get(self) -> u64 {
         self.0.get()
     }
@@ -308,7 +308,7 @@ macro_rules! extents {
             const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.number($rank)$(.then($name::FINGERPRINT))*;
             type Packed = $packed;
             type Strides = [$offset; $rank];
-            #[inline(always)]
+            #[inline_on_device]
             fn get(self) -> [u64; MAXIMUM_RANK] {
                 #[allow(unused_mut, reason = "rank 0 sets none")]
                 let mut all = [1; MAXIMUM_RANK];
@@ -324,22 +324,22 @@ macro_rules! extents {
                     },
                 )*))
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn pack(self) -> $packed {
                 let $tuple = self;
                 Packed($($pack),*)
             }
-            #[inline(always)]
+            #[inline_on_device]
             #[allow(clippy::unused_unit, reason = "the tuple of none")]
             fn unpack($tuple: $packed) -> Self {
                 ($($field,)*)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn pack_strides(strides: [u64; MAXIMUM_RANK]) -> Self::Strides {
                 let _ = strides;
                 [$( <$offset>::from_u64(strides[$index]) ),*]
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn unpack_strides(strides: Self::Strides) -> [u64; MAXIMUM_RANK] {
                 let _ = strides;
                 #[allow(unused_mut, reason = "rank 0 sets none")]

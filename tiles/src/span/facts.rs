@@ -61,7 +61,7 @@ pub trait Fact: Sealed + Copy + Deref<Target = Self::Number> {
 }
 
 /// The number's value, whatever its type.
-#[inline(always)]
+#[inline_on_device]
 fn wide<T: Integer + Into<i128>>(number: T) -> i128 {
     number.into()
 }
@@ -93,7 +93,7 @@ impl<T: Integer + Into<i128>, const K: u64> Divisible<T, K> {
     /// # Panics
     ///
     /// If it is not (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn new(number: T) -> Self {
         const { Self::is_legal() };
@@ -108,7 +108,7 @@ impl<T: Integer + Into<i128>, const K: u64> Divisible<T, K> {
     /// # Safety
     ///
     /// The number is a multiple of `K`.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn new_unchecked(number: T) -> Self {
         const { Self::is_legal() };
         Self(number)
@@ -118,7 +118,7 @@ impl<T: Integer + Into<i128>, const K: u64> Divisible<T, K> {
         assert!(K > 0 && K < 1 << 31, "Divisible<_, K> needs a K from 1 to 2147483647");
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn holds(number: T) -> bool {
         if size_of::<T>() <= 4 { wide(number) as i64 % K as i64 == 0 } else { wide(number) % K as i128 == 0 }
     }
@@ -138,7 +138,7 @@ impl<T: Integer + Into<i128>, const K: u64> Fact for Divisible<T, K> {
 
 impl<T: Integer + Into<i128>, const K: u64> Deref for Divisible<T, K> {
     type Target = T;
-    #[inline(always)]
+    #[inline_on_device]
     fn deref(&self) -> &T {
         // SAFETY: checked where the number was made.
         unsafe { assert_unchecked(!K.is_power_of_two() || wide(self.0) as u64 & (K - 1) == 0) };
@@ -171,7 +171,7 @@ impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Bounded<T, LOW, H
     /// # Panics
     ///
     /// If it does not (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn new(number: T) -> Self {
         const { Self::is_legal() };
@@ -186,7 +186,7 @@ impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Bounded<T, LOW, H
     /// # Safety
     ///
     /// The number lies within the bounds.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn new_unchecked(number: T) -> Self {
         const { Self::is_legal() };
         Self(number)
@@ -196,7 +196,7 @@ impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Bounded<T, LOW, H
         assert!(LOW <= HIGH, "Bounded<_, LOW, HIGH> needs LOW <= HIGH");
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn holds(number: T) -> bool {
         (LOW as i128..=HIGH as i128).contains(&wide(number))
     }
@@ -216,7 +216,7 @@ impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Fact for Bounded<
 
 impl<T: Integer + Into<i128>, const LOW: i64, const HIGH: i64> Deref for Bounded<T, LOW, HIGH> {
     type Target = T;
-    #[inline(always)]
+    #[inline_on_device]
     fn deref(&self) -> &T {
         // SAFETY: checked where the number was made.
         unsafe { assert_unchecked(Self::holds(self.0)) };
@@ -239,11 +239,11 @@ macro_rules! scalars {
             type Third = ();
             type Form = Single;
             const FINGERPRINT: Fingerprint = $facts.word(T::NAME);
-            #[inline(always)]
+            #[inline_on_device]
             fn into_parts(self) -> Parts<Self> {
                 Parts { first: self.0.to_bits(), second: (), third: () }
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn from_parts(parts: Parts<Self>) -> Self {
                 Self(T::from_bits(parts.first))
             }
@@ -264,7 +264,7 @@ where
     const MULTIPLE: u64 = 1;
     const STATIC: Option<u64> = None;
     const FINGERPRINT: Fingerprint = bounds::<LOW, HIGH>().then(<T as Extent>::FINGERPRINT);
-    #[inline(always)]
+    #[inline_on_device]
     fn get(self) -> u64 {
         Extent::get(*self)
     }

@@ -146,7 +146,7 @@ pub struct Permuted<M, O>(PhantomData<(M, O)>);
 
 /// The strides of a tensor whose axes lie in the order `axis(0)` (contiguous), `axis(1)`, ..., with the length of the
 /// first one rounded up to a multiple of `multiple`.
-#[inline(always)]
+#[inline_on_device]
 fn compact<E: Extents>(
     extents: E,
     multiple: u64,
@@ -189,16 +189,16 @@ macro_rules! computed {
             const CONTIGUOUS: bool = true;
             const COMPACT: bool = $multiple == 1;
             const FINGERPRINT: Fingerprint = Fingerprint::EMPTY.word($name).number($multiple);
-            #[inline(always)]
+            #[inline_on_device]
             fn strides<E: Extents>(_: (), extents: E) -> [E::Offset; MAXIMUM_RANK] {
                 compact(extents, $multiple, |$k| $axis)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_strides<E: Extents>(_: [u64; MAXIMUM_RANK]) {}
             fn has<E: Extents>(extents: E, strides: &[u64]) -> bool {
                 agree(extents, strides, Self::strides((), extents))
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn pitch_multiple($row: u64) -> u64 {
                 $pitch
             }
@@ -237,7 +237,7 @@ macro_rules! given {
             const CONTIGUOUS: bool = $contiguous;
             const COMPACT: bool = $compact;
             const FINGERPRINT: Fingerprint = $of.word($name).number($multiple);
-            #[inline(always)]
+            #[inline_on_device]
             fn strides<E: Extents>(data: E::Strides, _: E) -> [E::Offset; MAXIMUM_RANK] {
                 let mut strides = E::unpack_strides(data).map(E::Offset::from_u64);
                 if Self::CONTIGUOUS && E::RANK > 0 {
@@ -245,7 +245,7 @@ macro_rules! given {
                 }
                 strides
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn from_strides<E: Extents>(strides: [u64; MAXIMUM_RANK]) -> E::Strides {
                 E::pack_strides(strides)
             }
@@ -257,7 +257,7 @@ macro_rules! given {
                             axis == fastest || lengths[axis] <= 1 || strides[axis].is_multiple_of($multiple)
                         })
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn pitch_multiple($row: u64) -> u64 {
                 $pitch
             }

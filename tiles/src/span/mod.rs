@@ -146,7 +146,7 @@ pub type SpanAtomic<T, E, M = Right, G = Natural> = TensorSpan<T, E, Atomic, M, 
 // A span that is not exclusive may be copied freely; of an exclusive one there is one, so that all its tiles
 // belong to one partition.
 impl<T: Element, E: Extents, A: Shareable, M: Mapping, G> Clone for TensorSpan<T, E, A, M, G> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -227,7 +227,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Panics
     ///
     /// If `axis` is not below the rank (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn extent(&self, axis: usize) -> E::Offset {
         if axis >= E::RANK {
@@ -246,7 +246,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Panics
     ///
     /// If `axis` is not below the rank (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[doc(alias("strides"))]
     pub fn stride(&self, axis: usize) -> E::Offset {
@@ -259,7 +259,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         self.strides()[axis]
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn strides(&self) -> [E::Offset; crate::shape::MAXIMUM_RANK] {
         M::strides::<E>(self.mapping, self.extents)
     }
@@ -269,7 +269,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Safety
     /// As for [`TensorSpan::try_from_parts`], with parts of a span that passed its checks; of one with this origin the elements
     /// are valid in the block that the origin names alone.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) unsafe fn from_checked(
         pointer: *mut T::Bits,
         extents: E,
@@ -281,7 +281,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 
     /// Panics unless this thread runs the block that the span was made for, in which its elements are valid. Whatever
     /// touches memory through a span or a view asks first.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) fn assert_lent(&self) {
         self.origin.run().assert_lent("a span, or a view of one,");

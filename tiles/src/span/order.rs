@@ -58,7 +58,7 @@ macro_rules! permutations {
         impl<$($all: Extent),*> AxisOrder<($($all,)*)> for ($(D<$axis>,)*) {
             type Permuted = ($($name,)*);
             type Axes = Self;
-            #[inline(always)]
+            #[inline_on_device]
             #[allow(clippy::unused_unit, reason = "the tuple of none")]
             fn permute(extents: ($($all,)*)) -> Self::Permuted {
                 let _ = extents;
@@ -89,7 +89,7 @@ macro_rules! named_orders {
         impl<$($all: Extent),*> AxisOrder<($($all,)*)> for $name {
             type Permuted = <$order as AxisOrder<($($all,)*)>>::Permuted;
             type Axes = $order;
-            #[inline(always)]
+            #[inline_on_device]
             fn permute(extents: ($($all,)*)) -> Self::Permuted {
                 <$order as AxisOrder<($($all,)*)>>::permute(extents)
             }

@@ -25,12 +25,12 @@ where
         .word(A::NAME)
         .then(M::FINGERPRINT)
         .number(G::BYTES as u64);
-    #[inline(always)]
+    #[inline_on_device]
     fn into_parts(self) -> Parts<Self> {
         const { Self::IN_MEMORY };
         Parts { first: self.pointer, second: self.extents.pack(), third: self.mapping }
     }
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn from_parts(parts: Parts<Self>) -> Self {
         const { Self::IN_MEMORY };
         // SAFETY: the parts come from a checked span.

@@ -29,7 +29,7 @@ pub type Rest<T, E, A, M, const AXIS: usize> = TensorSpan<
 >;
 
 /// Strides without those of axis `axis`.
-#[inline(always)]
+#[inline_on_device]
 fn without(strides: [u64; MAXIMUM_RANK], axis: usize) -> [u64; MAXIMUM_RANK] {
     let mut rest = [0; MAXIMUM_RANK];
     let mut k = 0;
@@ -41,7 +41,7 @@ fn without(strides: [u64; MAXIMUM_RANK], axis: usize) -> [u64; MAXIMUM_RANK] {
 }
 
 /// Whether both are equal, without a call of `memcmp`, which a GPU does not have.
-#[inline(always)]
+#[inline_on_device]
 fn equal(one: [u64; MAXIMUM_RANK], other: [u64; MAXIMUM_RANK]) -> bool {
     (one[0] == other[0]) & (one[1] == other[1]) & (one[2] == other[2]) & (one[3] == other[3])
 }
@@ -70,7 +70,7 @@ impl<T: Element, E: Extents, A: Shareable, M: Mapping, G: Alignment> TensorSpan<
     /// # On a GPU
     ///
     /// Arithmetic on the span's pointer and extents. A slice starts anywhere, so that its [`Alignment`] is [`Natural`].
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn slice<const AXIS: usize>(self, range: impl RangeBounds<E::Offset>) -> Sliced<T, E, A, M, AXIS>
     where
@@ -96,7 +96,7 @@ impl<T: Element, E: Extents, A: Shareable, M: Mapping, G: Alignment> TensorSpan<
     /// # Panics
     ///
     /// If `middle` lies beyond the axis (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[allow(clippy::type_complexity, reason = "a pair of one type")]
     pub fn split_at<const AXIS: usize>(
@@ -127,7 +127,7 @@ impl<T: Element, E: Extents, A: Shareable, M: Mapping, G: Alignment> TensorSpan<
     /// # Panics
     ///
     /// If the index is not below the length of the axis (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn index<const AXIS: usize>(self, index: E::Offset) -> Rest<T, E, A, M, AXIS>
     where
@@ -153,7 +153,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Exclusiv
     ///
     /// Every block of the launch takes the same range. It follows from arguments of the kernel, and neither from the block's index nor from
     /// elements.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn slice<const AXIS: usize>(
         self,
@@ -192,7 +192,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Exclusiv
     /// # Safety
     ///
     /// As for [`slice`](TensorSpan::slice): every block splits at the same place.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[allow(clippy::type_complexity, reason = "a pair of one type")]
     pub unsafe fn split_at<const AXIS: usize>(
@@ -234,7 +234,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Exclusiv
     /// # Safety
     ///
     /// As for [`slice`](TensorSpan::slice): every block takes the same index.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn index<const AXIS: usize>(self, index: E::Offset) -> Rest<T, E, Exclusive, M, AXIS>
     where
@@ -249,14 +249,14 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, Exclusiv
 /// Parts whose place is part of the type, and what parts have in common.
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// The strides in 64 bits.
-    #[inline(always)]
+    #[inline_on_device]
     fn wide_strides(&self) -> [u64; MAXIMUM_RANK] {
         self.strides().map(OffsetInteger::to_u64)
     }
 
     /// # Safety
     /// Of an exclusive span every block takes the same range.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     unsafe fn slice_checked<const AXIS: usize>(
         self,
@@ -288,7 +288,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 
     /// # Safety
     /// Of an exclusive span every block takes the same index.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     unsafe fn index_checked<const AXIS: usize>(self, index: E::Offset) -> Rest<T, E, A, M, AXIS>
     where
@@ -314,7 +314,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 
     /// # Safety
     /// `start <= stop`, which lies within the axis; of an exclusive span no two parts that share an index are used.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn cut<const AXIS: usize>(&self, start: u64, stop: u64) -> Sliced<T, E, A, M, AXIS>
     where
         E: AxisOf<AXIS>,
@@ -349,7 +349,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Panics
     ///
     /// If the axis is shorter (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[doc(alias("offsets"))]
     pub fn narrow<const AXIS: usize, const START: usize, const LENGTH: usize>(
@@ -389,7 +389,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Shapes
     ///
     /// A span has at most four axes.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn insert_axis<const AXIS: usize>(self) -> TensorSpan<T, E::Inserted, A, M, G>
     where
         E: InsertAxis<AXIS>,
@@ -424,7 +424,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Panics
     ///
     /// If the span does not start there (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn aligned<const BYTES: usize>(self) -> TensorSpan<T, E, A, M, Aligned<BYTES>> {
         let address = self.pointer.addr();
@@ -442,7 +442,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Safety
     ///
     /// The span starts there.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("assume_div_by"))]
     pub unsafe fn assume_aligned<const BYTES: usize>(self) -> TensorSpan<T, E, A, M, Aligned<BYTES>> {
         // SAFETY: the same span; the caller vouches for its alignment.
@@ -483,7 +483,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Panics
     ///
     /// If the extents do not multiply to the number of elements, or need wider integers for offsets than they have (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn reshape<F: Extents>(self, extents: F) -> TensorSpan<T, F, A, M, G>
     where
@@ -541,13 +541,13 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///     assert!(span.extents_equal(&span) && span.strides_equal(&span));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn extents(&self) -> E {
         self.extents
     }
 
     /// The number of elements: the product of all extents.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn size(&self) -> u64 {
         let lengths = self.extents.get();
         // The product fits unless a length is zero, and then it is zero however it wraps.
@@ -555,13 +555,13 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     }
 
     /// Whether the span has no element.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn is_empty(&self) -> bool {
         self.size() == 0
     }
 
     /// Whether both spans have equal rank and extents, whatever their types.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn extents_equal<U, F, C, N, H>(&self, other: &TensorSpan<U, F, C, N, H>) -> bool
     where
         U: Element,
@@ -574,7 +574,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     }
 
     /// Whether both spans have equal rank and strides, whatever their types.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn strides_equal<U, F, C, N, H>(&self, other: &TensorSpan<U, F, C, N, H>) -> bool
     where
         U: Element,

@@ -63,7 +63,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// Nothing is moved. Tiles are loaded along the contiguous axis, and then transposed:
     /// [`TiledView`](crate::view::TiledView#alignment-and-width).
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("partition_permuted"))]
     pub fn permute<O: AxisOrder<E, Permuted: Extents<Offset = E::Offset>>>(
         self,
@@ -95,7 +95,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///     assert_eq!(columns.load((0, 1)).at([2, 0]), 6);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn transpose<const FIRST: usize, const SECOND: usize>(
         self,
     ) -> TensorSpan<T, Transposed<E, FIRST, SECOND>, A, Permuted<M, TransposedAxes<E, FIRST, SECOND>>, G>

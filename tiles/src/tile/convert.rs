@@ -33,7 +33,7 @@ impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout, V: Movement<S, To>>
     Moved<T, Single<S, L>, To, M, V>
 {
     /// The tile, moved.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn new(tile: Tile<T, S, L>) -> Self {
         Self::from_source(*tile.registers(), 0)
     }
@@ -41,7 +41,7 @@ impl<T: Element, S: Shape, L: Layout, To: Shape, M: Layout, V: Movement<S, To>>
 
 impl<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>> Moved<T, X, To, M, V> {
     /// The source, moved; `offset` is added (exclusive or) to flat indices, within the variable bits of the movement.
-    #[inline(always)]
+    #[inline_on_device]
     fn from_source(source: Registers<T, X::Registers>, offset: usize) -> Self {
         let elements = if const { Conversion::<X, To, M, V>::PLAN.in_registers || !arch::TILES_IN_REGISTERS }
         {
@@ -53,7 +53,7 @@ impl<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>> Mov
     }
 
     /// The element in register `i` of the target.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn get(&self, i: usize) -> T {
         match &self.elements {
             Elements::Own(source) if const { Conversion::<X, To, M, V>::IDENTITY && V::VARIABLE == 0 } => {
@@ -69,7 +69,7 @@ impl<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>> Mov
         }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn tile(&self) -> Tile<T, To, M> {
         Tile::from_registers_fn(|i| self.get(i))
     }
@@ -77,19 +77,19 @@ impl<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>> Mov
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The tile as shape `To` in layout `M`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn spread<To: Shape, M: Layout>(self) -> Tile<T, To, M> {
         Spread::<T, S, L, To, M>::new(self).tile()
     }
 
     /// The tile of shape `To` that the movement `V` makes of this one, in layout `M`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn moved<To: Shape, M: Layout, V: Movement<S, To>>(self) -> Tile<T, To, M> {
         Moved::<T, Single<S, L>, To, M, V>::new(self).tile()
     }
 
     /// The same, where the variable bits of the movement are `offset`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn moved_at<To: Shape, V: Movement<S, To>>(
         self,
         offset: usize,
@@ -98,7 +98,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The tile from the elements of those threads that hold no copies: the others may hold anything.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn spread_originals(self) -> Self {
         if const { Map::<L, S>::MAP.replicas == 0 } {
             return self;
@@ -107,7 +107,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The tile of shape `To` that the movement `V` makes of this one and `other`, one after the other.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn moved_with<To: Shape, M: Layout<Block = L::Block>, V: Movement<S, To>>(
         self,
         other: Tile<T, S, M>,
@@ -121,7 +121,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The tile of shape `To` and layout `M` whose register `i` is the element with flat index `index(i)`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn gathered<To: Shape, M: Layout>(self, index: impl Fn(usize) -> usize) -> Tile<T, To, M> {
         if !arch::TILES_IN_REGISTERS {
             return Tile::from_registers_fn(|i| self.registers().get(index(i)));
@@ -130,19 +130,19 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The flat index of the element in register `i` of this thread, given the thread's part of it.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn flat_index(thread: usize, i: usize) -> usize {
         thread | const { &Map::<L, S>::MAP }.of_register.apply(i)
     }
 
     /// This thread's part of flat indices.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn thread_index() -> usize {
         const { &Map::<L, S>::MAP }.of_thread.apply(arch::execution::thread())
     }
 
     /// The element with flat index `flat`, on every thread.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn broadcast_element(self, flat: usize) -> T {
         if !arch::TILES_IN_REGISTERS {
             return self.registers().get(flat);

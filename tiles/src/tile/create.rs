@@ -12,19 +12,19 @@ use core::hint::select_unpredictable;
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// A tile whose elements are all `value`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn full(value: T) -> Self {
         Self::from_registers_fn(|_| value)
     }
 
     /// A tile of zeros.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn zeros() -> Self {
         Self::full(T::ZERO)
     }
 
     /// A tile of ones.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn ones() -> Self
     where
         T: Number,
@@ -35,7 +35,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 
 impl<S: Shape, L: Layout> Tile<u32, S, L> {
     /// The coordinate of each element along axis `A`; with [`ALL`](crate::shape::ALL) its row-major number.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn coordinate<const A: usize>() -> Self
     where
         S: Axis<A>,
@@ -58,14 +58,14 @@ pub trait Create<S: Shape>: Sealed + Sized {
     /// A tile of zeros: [`full`](Cx::full) of zero.
     ///
     /// An element type without zero, `f8e8m0`, does not compile.
-    #[inline(always)]
+    #[inline_on_device]
     fn zeros<T: Element>(self, _shape: S) -> Tile<T, S, Blocked<Self::Block>> {
         const { assert!(T::HAS_ZERO, "zeros: f8e8m0 has no zero, only powers of two") };
         Tile::zeros()
     }
 
     /// A tile of ones: [`full`](Cx::full) of one.
-    #[inline(always)]
+    #[inline_on_device]
     fn ones<T: Number>(self, _shape: S) -> Tile<T, S, Blocked<Self::Block>> {
         Tile::ones()
     }
@@ -78,7 +78,7 @@ pub trait Create<S: Shape>: Sealed + Sized {
     /// use cuda_tiles::prelude::*;
     /// cuda_tiles::cpu::block(|cx| assert_eq!(cx.iota::<u8>(shape![2, 128]).at([1, 127]), 255));
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     fn iota<T: Integer>(self, _shape: S) -> Tile<T, S, Blocked<Self::Block>>
     where
         u32: Cast<T>,
@@ -115,7 +115,7 @@ pub trait Create<S: Shape>: Sealed + Sized {
     /// # On a GPU
     ///
     /// The tile has the layout [`Blocked`]. [`Tile::coordinates`] gives coordinates in the layout of another tile.
-    #[inline(always)]
+    #[inline_on_device]
     fn coordinate<const A: usize>(self, _shape: S) -> Tile<u32, S, Blocked<Self::Block>>
     where
         S: Axis<A>,
@@ -132,7 +132,7 @@ pub trait Create<S: Shape>: Sealed + Sized {
     ///     assert_eq!((t.at([2, 2]), t.at([2, 3])), (1.0, 0.0));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     fn eye<T: Number>(self, _shape: S) -> Tile<T, S, Blocked<Self::Block>>
     where
         S: Axis<0> + Axis<1>,
@@ -168,7 +168,7 @@ pub trait Create<S: Shape>: Sealed + Sized {
     /// # On a GPU
     ///
     /// The tile has the layout [`Accumulators`], so that a product changes no layout.
-    #[inline(always)]
+    #[inline_on_device]
     fn accumulators<C: Number>(self, _shape: S) -> Tile<C, S, Accumulators<Self::Block>> {
         Tile::zeros()
     }
@@ -189,7 +189,7 @@ impl<B: Block> Cx<B> {
     /// # On a GPU
     ///
     /// The tile has the layout [`Blocked`], as all created tiles do.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("constant"))]
     pub fn full<T: Element, S: Shape>(self, _shape: S, value: T) -> Tile<T, S, Blocked<B>> {
         Tile::full(value)
@@ -204,7 +204,7 @@ impl<B: Block> Cx<B> {
     ///     assert_eq!(halves.at([1, 3]), 1.5);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn scalar<T: Element>(self, value: T) -> Tile<T, (), Blocked<B>> {
         Tile::full(value)
     }
@@ -223,7 +223,7 @@ impl<B: Block> Cx<B> {
     ///
     /// Each element is one product and one sum of the element type: integers wrap, and floats round twice. From 2048 (f16), 256 (bf16) and
     /// 2^24 (f32) on, the number of the element is rounded as well.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn arange<T: Number, S: Shape>(self, _shape: S, start: T, step: T) -> Tile<T, S, Blocked<B>>
     where
         u32: Cast<T>,
@@ -250,7 +250,7 @@ impl<B: Block> Cx<B> {
     /// # On a GPU
     ///
     /// Each thread selects its elements out of all. A tile should therefore be small.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("astile"))]
     pub fn tile_of<N: NestedArray>(self, elements: N) -> Tile<N::Element, N::Shape, Blocked<B>> {
         let own = Tile::<N::Element, N::Shape, Blocked<B>>::thread_index();
@@ -293,7 +293,7 @@ macro_rules! nested_arrays {
         {
             type Element = T;
             type Shape = $shape;
-            #[inline(always)]
+            #[inline_on_device]
             fn get(&self, $flat: usize) -> T {
                 let $elements = self;
                 $get

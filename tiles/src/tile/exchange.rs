@@ -25,7 +25,7 @@ const fn in_one_round<T: Element, X: Source>() -> bool {
 /// source, within the variable bits of the movement.
 ///
 /// Elements smaller than a word that are neighbours on both sides travel as a word.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn convert<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X::Shape, To>>(
     source: Registers<T, X::Registers>,
     offset: usize,
@@ -40,7 +40,7 @@ pub(super) fn convert<T: Element, X: Source, To: Shape, M: Layout, V: Movement<X
 }
 
 /// The elements of a tile with the flat indices `index(0)`, `index(1)`, ..., each below the number of elements.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn gather<T: Element, S: Shape, L: Layout, N: PowerOfTwo>(
     source: Registers<T, L::Registers<S>>,
     index: impl Fn(usize) -> usize,
@@ -58,7 +58,7 @@ pub(super) fn gather<T: Element, S: Shape, L: Layout, N: PowerOfTwo>(
 ///
 /// What is constant for the passage is so within each closure. A captured constant would be a variable until LLVM has put hundreds of
 /// copies of the closure into the kernel, and it would work at each of them.
-#[inline(always)]
+#[inline_on_device]
 fn through_shared_memory<T, X, To, M, V, N, const NEIGHBOURS: bool>(
     source: Registers<T, X::Registers>,
     wanted: impl Fn(usize) -> (usize, usize),
@@ -128,7 +128,7 @@ where
 ///
 /// # Safety
 /// `address` has room for them in shared memory of this block, aligned to them, with no concurrent access. Several have at most 4 bytes.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn store_together<T: Element, N: PowerOfTwo>(
     source: &Registers<T, N>,
     i: usize,
@@ -159,7 +159,7 @@ unsafe fn store_together<T: Element, N: PowerOfTwo>(
 ///
 /// # Safety
 /// They lie at `address` in shared memory of this block, aligned, with no concurrent store. Several have at most 4 bytes.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn load_together<T: Element, N: PowerOfTwo>(
     result: &mut Registers<T, N>,
     i: usize,

@@ -203,7 +203,7 @@ pub struct Tile<T: Element, S: Shape, L: Layout> {
 }
 
 impl<T: Element, S: Shape, L: Layout> Clone for Tile<T, S, L> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -213,19 +213,19 @@ impl<T: Element, S: Shape, L: Layout> Copy for Tile<T, S, L> {}
 
 impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The tile whose register `i` is `make(i)`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn from_registers_fn(make: impl FnMut(usize) -> T) -> Self {
         Self::from_registers(Registers::from_fn(make))
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn from_registers(registers: Registers<T, L::Registers<S>>) -> Self {
         const { Map::<L, S>::COUNTS_AGREE };
         Self { registers, shape: PhantomData }
     }
 
     /// The fragment of this thread.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn registers(&self) -> &Registers<T, L::Registers<S>> {
         &self.registers
     }
@@ -247,7 +247,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// `cvt` where the bits change (PTX ISA, "Data Movement and Conversion Instructions: cvt"). Neighbouring registers are converted in
     /// pairs where there is an instruction for two.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("element_cast", "astype", "convert_tile", "to"))]
     pub fn cast<U: Element>(self) -> Tile<U, S, L>
     where
@@ -268,13 +268,13 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!(t.cast_with::<f8e8m0>(TowardPositive).at([0]).to_f32(), 0.125);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn cast_with<U: Element>(self, mode: impl CastMode<T, U>) -> Tile<U, S, L> {
         self.map_pairs(|value| mode.cast(value), |low, high| mode.cast_pair(low, high))
     }
 
     /// Applies `pair` to elements two by two, or `one` to each where that serves as well.
-    #[inline(always)]
+    #[inline_on_device]
     fn map_pairs<U: Element>(self, one: impl Fn(T) -> U, pair: impl Fn(T, T) -> [U; 2]) -> Tile<U, S, L> {
         if Self::REGISTERS == 1 || !arch::TILES_IN_REGISTERS {
             return Tile::from_registers_fn(|i| one(self.registers.get(i)));
@@ -302,7 +302,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The shape stays. A `bool` is one byte, which is true unless zero. [`tf32`](crate::element::tf32) and
     /// [`FourBits`](crate::element::FourBits) have fewer bits than their bytes: `tf32` is read as itself only, elements of four bits as one
     /// another, and by [`repack`](Self::repack) as wider ones.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("element_bitcast"))]
     pub fn bitcast<U: Element>(self) -> Tile<U, S, L>
     where
@@ -334,7 +334,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// Every thread runs `function` for each of its elements. Threads share no state, so that `function` cannot keep any.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn map<U: Element>(self, function: impl Fn(T) -> U + Send + Sync + 'static) -> Tile<U, S, L> {
         Tile::from_registers_fn(|i| function(self.registers.get(i)))
     }
@@ -357,7 +357,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The assembler computes as many elements side by side as there seem to be registers for. Beside a tile that takes most registers, the
     /// intermediate results of `function` do not fit, and go through local memory. Those of 16 elements do fit. Elements that do not have 32 bits
     /// are computed as `map` computes them.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn map_by_turns<U: Element>(
         self,
         function: impl Fn(T) -> U + Send + Sync + 'static,
@@ -417,7 +417,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The thread that holds the element writes it to shared memory by `st.shared`, and all threads read it by `ld.shared` (PTX ISA, "Data
     /// Movement and Conversion Instructions: st" and "ld"), with a barrier before and after the write.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn at<const R: usize>(self, index: [u32; R]) -> T {
         const { assert!(R == S::DESCRIPTION.rank, "Tile::at takes one index for each dimension of the tile") };
@@ -451,7 +451,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// As [`at`](Self::at).
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("tile_to_scalar"))]
     pub fn item(self) -> T {
         const {
@@ -477,7 +477,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The result has the layout of the tile, so that a mask made of it costs no exchange.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn coordinates<const A: usize>(self) -> Tile<u32, S, L>
     where
         S: Axis<A>,
@@ -503,7 +503,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// Elements that change their thread go through shared memory: [`ops::shapes`](crate::ops::shapes#on-a-gpu).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn blocked(self) -> Tile<T, S, Blocked<L::Block>> {
         self.spread()
     }

@@ -36,7 +36,7 @@ where
     /// Rows that are aligned to 16 bytes are copied by `cp.async` of 16 bytes. Rows that are aligned to 4 bytes are copied by four of 4 bytes,
     /// or by two of 8 bytes for elements of 8 bytes (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy"). Others, and tiles whose last axis is not the contiguous one, go through
     /// registers, element by element.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn tile<I: TileIndex<E::Rank>>(&self, index: I) -> SpanTile<T, (R, C)>
     where
@@ -69,7 +69,7 @@ where
     }
 
     /// Whether `bytes` bytes from each multiple of as many in a row of the tile are neighbours in memory, and aligned.
-    #[inline(always)]
+    #[inline_on_device]
     fn copies_at_once(&self, located: &Located<T, E>, bytes: usize) -> bool {
         let size = const { size_of::<T::Bits>() };
         if const { !M::CONTIGUOUS || InMemory::<(R, C), M>::FASTEST != 1 } || size > bytes {

@@ -50,7 +50,7 @@ where
     ///
     /// The tile has the layout [`Blocked`]. Each element is `ld.relaxed.gpu.global`, or `ld.acquire` and a barrier of the block (PTX ISA, "Data
     /// Movement and Conversion Instructions: ld"). `.gpu` is the scope [`Device`](super::memory_order::scope::Device).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_load<O: ReadOrder, C: Scope, I: TileIndex<E::Rank>>(
         &self,
@@ -71,7 +71,7 @@ where
     }
 
     /// Loads the elements of tile `index` atomically, with `padding` in place of elements outside the tensor.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_load_masked<P: Padding<T>, O: ReadOrder, C: Scope, I: TileIndex<E::Rank>>(
         &self,
@@ -89,7 +89,7 @@ where
         self.load_each::<O, C>(&located, |part, i| part.contains::<S, Blocked<B>>(i), P::VALUE)
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn load_each<O: ReadOrder, C: Scope>(
         &self,
         located: &Located<T, E>,
@@ -160,7 +160,7 @@ where
     /// A look is that of [`atomic_load`](Self::atomic_load), with `bar.red.and` in place of a barrier. Between two looks the threads sleep
     /// 32 nanoseconds at first, then longer (`nanosleep`). `%globaltimer` is the clock. It advances by steps of up to a microsecond (PTX ISA,
     /// "Special Registers: %globaltimer").
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[doc(alias("wait_until", "try_wait_for"))]
     pub fn atomic_wait<O: ReadOrder, C: Scope, I: TileIndex<E::Rank>>(
@@ -216,7 +216,7 @@ where
     ///
     /// The value is converted to the layout [`Blocked`]. Each element is `st.relaxed.gpu.global`, or `st.release` after a barrier of the block (PTX
     /// ISA, "Data Movement and Conversion Instructions: st").
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_store<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
@@ -239,7 +239,7 @@ where
     }
 
     /// Stores atomically those elements of `value` that lie inside the tensor, as tile `index`.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_store_masked<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
@@ -260,7 +260,7 @@ where
         });
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn store_each<O: WriteOrder, C: Scope>(
         &self,
         value: Tile<T, S, Blocked<B>>,
@@ -295,7 +295,7 @@ where
     W: Traversal<S>,
 {
     /// Changes each element by `one`, or two neighbours at a time by `two`, if that is given and vectors are aligned.
-    #[inline(always)]
+    #[inline_on_device]
     fn change_each<O: UpdateOrder, C: Scope>(
         &self,
         value: Tile<T, S, Blocked<B>>,
@@ -345,7 +345,7 @@ macro_rules! changes {
             /// # Panics
             ///
             /// If the tile does not lie wholly inside the tensor (on the device: traps).
-            #[inline(always)]
+            #[inline_on_device]
             #[track_caller]
             pub fn $name<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
             where
@@ -372,7 +372,7 @@ macro_rules! changes {
             }
 
             #[doc = concat!("[`Self::", stringify!($name), "`] of those elements that lie inside the tensor.")]
-            #[inline(always)]
+            #[inline_on_device]
             #[track_caller]
             pub fn $masked<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
             where

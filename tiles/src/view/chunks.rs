@@ -43,7 +43,7 @@ pub(super) struct Overlap {
 impl Overlap {
     /// How a vector of `vector` elements lies whose first `low` ones belong to the chunk before, and of which those in
     /// `inside` lie inside the tensor and the tile; its neighbours' are counted on from there.
-    #[inline(always)]
+    #[inline_on_device]
     fn new(vector: i32, low: i32, inside: (i32, i32)) -> Self {
         let (start, stop) = inside;
         Self {
@@ -56,7 +56,7 @@ impl Overlap {
     }
 
     /// Whether some of the vector's `length` elements are to be stored alone.
-    #[inline(always)]
+    #[inline_on_device]
     fn leaves_any(&self, length: i32) -> bool {
         let below = !self.previous_whole & (self.start < self.low) & (self.stop > 0);
         let above = !self.whole & (self.start < length) & (self.stop > self.low);
@@ -64,7 +64,7 @@ impl Overlap {
     }
 
     /// Whether element `k` of the vector is to be stored alone.
-    #[inline(always)]
+    #[inline_on_device]
     fn leaves(&self, k: i32) -> bool {
         let covered = if k < self.low { self.previous_whole } else { self.whole };
         (self.start <= k) & (k < self.stop) & !covered
@@ -102,7 +102,7 @@ where
 
     /// Whether misaligned rows are worth chunks: where they are ordinary, and chunks whole words. Callers ask besides whether tiles are in
     /// registers: by a constant, so that the CPU has no code for chunks in each of its kernels.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn stores_by_chunks() -> bool {
         Self::VECTOR > 1
             && Self::CHUNK_BYTES >= 4
@@ -112,7 +112,7 @@ where
 
     /// The elements from register `i`'s on that lie inside the tensor and the tile: from the first number to below the
     /// second.
-    #[inline(always)]
+    #[inline_on_device]
     fn inside(part: &Part<T, E>, i: usize) -> (i32, i32) {
         let (start, stop) = part.inside_along::<InMemory<S, M>, Blocked<B>>(i, Self::FASTEST);
         let before = Self::column(i) as i32;
@@ -120,7 +120,7 @@ where
     }
 
     /// How the vector at register `i` lies among the chunks.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn overlap(located: &Located<T, E>, part: &Part<T, E>, i: usize) -> Overlap {
         let vector = Self::VECTOR as i32;
         let low = Self::misalignment(located, part, i).wrapping_neg() & (vector - 1);
@@ -128,20 +128,20 @@ where
     }
 
     /// The flat index of register `i`'s element.
-    #[inline(always)]
+    #[inline_on_device]
     fn flat(i: usize) -> usize {
         let map = const { &Map::<Blocked<B>, S>::MAP };
         map.of_thread.apply(arch::execution::thread()) | map.of_register.apply(i)
     }
 
     /// The column of register `i`'s element in its row.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn column(i: usize) -> usize {
         coordinate::<InMemory<S, M>>(Self::flat(i), Self::FASTEST)
     }
 
     /// Calls `visit` with the first register of each of the thread's vectors.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn each_vector(mut visit: impl FnMut(usize)) {
         <<Blocked<B> as Layout>::Registers<S>>::unroll(0, Self::VECTOR, &mut visit);
     }
@@ -165,7 +165,7 @@ where
 
     /// Elements from the last chunk's start to the vector at register `i`. In a tile of one row all vectors of all threads
     /// lie alike, as its first element does.
-    #[inline(always)]
+    #[inline_on_device]
     fn misalignment(located: &Located<T, E>, part: &Part<T, E>, i: usize) -> i32 {
         let i = if Self::LIE_ALIKE { 0 } else { i };
         let address =
@@ -175,7 +175,7 @@ where
 
     /// Calls `move_all` with `bytes`, which is below a chunk's length. In a tile of one row that is the same number on all
     /// threads of the block: there is code for each number of whole words in it, and the block takes one branch.
-    #[inline(always)]
+    #[inline_on_device]
     fn by_whole_words(bytes: u32, mut move_all: impl FnMut(u32)) {
         let words =
             if Self::ONE_ROW { (bytes / 4) & const { Self::CHUNK_BYTES.div_ceil(4) as u32 - 1 } } else { 4 };
@@ -189,13 +189,13 @@ where
     }
 
     /// Whether misaligned rows are loaded by chunks that may reach into other rows: nothing writes any byte of the tensor.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn loads_by_chunks() -> bool {
         A::CONSTANT && M::COMPACT && Self::stores_by_chunks()
     }
 
     /// Whether all chunks that the tile's elements lie in are inside the tensor.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn chunks_are_inside(&self, located: &Located<T, E>) -> bool {
         let lengths = self.span.extents.get();
         let none = E::Offset::from_u64(0);
@@ -230,7 +230,7 @@ where
     /// # Safety
     /// The part is that of the located tile, one of this view for which [`Self::loads_by_chunks`] and
     /// [`Self::chunks_are_inside`] hold.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) unsafe fn load_chunks(
         &self,
         located: &Located<T, E>,
@@ -290,7 +290,7 @@ where
     ///
     /// # Safety
     /// The part is that of the located tile, one of this view that belongs to this block, on all threads of the block alike.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) unsafe fn store_chunks(
         &self,
         value: Tile<T, S, Blocked<B>>,
@@ -361,7 +361,7 @@ where
     ///
     /// # Safety
     /// All threads of the block are here.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn share_heads(words: impl Fn(usize) -> Words) -> u32 {
         if Self::ROW <= Self::RUN {
             return 0;
@@ -392,7 +392,7 @@ where
     /// # Safety
     /// All threads of the warp are here, with one number of whole words in `bytes` if the tile is one row, and `heads` is
     /// what [`Self::share_heads`] returned.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn next_head(head: Words, heads: u32, i: usize, bytes: u32) -> Words {
         let Words(mut all) = head;
         let lane = arch::execution::thread() as u32 & 31;
@@ -418,7 +418,7 @@ where
 
 /// Whether the first and the second of the chunks in which a vector of `vector` elements lies have any of those in `inside`;
 /// it starts `misalignment` elements after the first chunk.
-#[inline(always)]
+#[inline_on_device]
 fn wanted(vector: i32, misalignment: i32, inside: (i32, i32)) -> (bool, bool) {
     let (start, stop) = inside;
     // The vector's elements below this one lie in the first chunk.
@@ -430,7 +430,7 @@ fn wanted(vector: i32, misalignment: i32, inside: (i32, i32)) -> (bool, bool) {
 
 /// The bytes of a chunk of `length` bytes from byte `bytes` of `low` on, which `high` continues; `bytes` is below the
 /// chunk's length and a multiple of the element's.
-#[inline(always)]
+#[inline_on_device]
 fn shifted<T: Element>(length: usize, low: Words, high: Words, bytes: u32) -> Words {
     let count = length.div_ceil(4);
     let mut all = [0_u32; 12];
@@ -461,7 +461,7 @@ fn shifted<T: Element>(length: usize, low: Words, high: Words, bytes: u32) -> Wo
 }
 
 /// The words, or those from word `by` on.
-#[inline(always)]
+#[inline_on_device]
 fn pick(later: bool, words: [u32; 12], by: usize) -> [u32; 12] {
     // By a mask: a choice between elements becomes one between their addresses, which sends the array to memory.
     let mask = u32::from(later).wrapping_neg();

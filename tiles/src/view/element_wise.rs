@@ -26,7 +26,7 @@ pub(super) type Target<T> = (*mut <T as Element>::Bits, bool);
 /// # Safety
 /// Elements to touch are valid for reads, and no other block writes them meanwhile; with [`Cache::Constant`] nothing writes
 /// them during the kernel.
-#[inline(always)]
+#[inline_on_device]
 pub(super) unsafe fn load<T: Element, S: Shape, L: Layout>(
     cache: Cache,
     target: impl Fn(usize) -> Target<T>,
@@ -46,7 +46,7 @@ pub(super) unsafe fn load<T: Element, S: Shape, L: Layout>(
 ///
 /// # Safety
 /// Elements to touch differ, and are valid for writes. No other block accesses them meanwhile.
-#[inline(always)]
+#[inline_on_device]
 pub(super) unsafe fn store<T: Element, S: Shape, L: Layout>(
     target: impl Fn(usize) -> Target<T>,
     value: impl Fn(usize) -> T,
@@ -62,7 +62,7 @@ pub(super) unsafe fn store<T: Element, S: Shape, L: Layout>(
 ///
 /// # Safety
 /// Elements to touch are valid for reads. Others write them by atomic operations of fitting scope only.
-#[inline(always)]
+#[inline_on_device]
 pub(super) unsafe fn atomic_load<T: Element, S: Shape, L: Layout, O: ReadOrder, C: Scope>(
     target: impl Fn(usize) -> Target<T>,
     otherwise: impl Fn(usize) -> T,
@@ -81,7 +81,7 @@ pub(super) unsafe fn atomic_load<T: Element, S: Shape, L: Layout, O: ReadOrder, 
 ///
 /// # Safety
 /// As for [`atomic_load`].
-#[inline(always)]
+#[inline_on_device]
 unsafe fn read_originals<T: Element, S: Shape, L: Layout, O: ReadOrder, C: Scope>(
     target: impl Fn(usize) -> Target<T>,
     otherwise: impl Fn(usize) -> T,
@@ -100,7 +100,7 @@ unsafe fn read_originals<T: Element, S: Shape, L: Layout, O: ReadOrder, C: Scope
 }
 
 /// Whether this thread's elements are no copies of another thread's.
-#[inline(always)]
+#[inline_on_device]
 fn holds_originals<S: Shape, L: Layout>() -> bool {
     arch::execution::thread() & const { Map::<L, S>::MAP.replicas } == 0
 }
@@ -112,7 +112,7 @@ const LONGEST_SLEEP: u32 = 512;
 ///
 /// # Safety
 /// As for [`atomic_load`].
-#[inline(always)]
+#[inline_on_device]
 pub(super) unsafe fn atomic_wait<T: Element, S: Shape, L: Layout, O: ReadOrder, C: Scope>(
     address: impl Fn(usize) -> *mut T::Bits,
     condition: impl Fn(T) -> bool,
@@ -148,7 +148,7 @@ pub(super) unsafe fn atomic_wait<T: Element, S: Shape, L: Layout, O: ReadOrder, 
 ///
 /// # Safety
 /// Elements to touch are valid for writes. Others access them by atomic operations of fitting scope only.
-#[inline(always)]
+#[inline_on_device]
 pub(super) unsafe fn atomic_store<T: Element, S: Shape, L: Layout, O: WriteOrder, C: Scope>(
     target: impl Fn(usize) -> Target<T>,
     value: impl Fn(usize) -> T,
@@ -168,7 +168,7 @@ pub(super) unsafe fn atomic_store<T: Element, S: Shape, L: Layout, O: WriteOrder
 
 /// Changes each element to touch by `function(i, address)`, which returns the element before the change. `otherwise` stands for
 /// the other elements.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn update<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
     target: impl Fn(usize) -> Target<T>,
     function: impl Fn(usize, *mut T::Bits) -> T,
@@ -186,7 +186,7 @@ pub(super) fn update<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
 }
 
 /// As [`update`], without a result.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn change<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
     target: impl Fn(usize) -> Target<T>,
     function: impl Fn(usize, *mut T::Bits) -> T,
@@ -203,7 +203,7 @@ pub(super) fn change<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
 
 /// As [`change`], for two neighbours at a time: `function(i, address)` changes the elements of registers `i` and `i + 1`. Both
 /// are touched or neither.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn change_pairs<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: Scope>(
     target: impl Fn(usize) -> Target<T>,
     function: impl Fn(usize, *mut T::Bits),
@@ -219,7 +219,7 @@ pub(super) fn change_pairs<T: Element, S: Shape, L: Layout, O: UpdateOrder, C: S
 }
 
 /// Calls `visit` for every `step`th register, in threads that do not hold copies.
-#[inline(always)]
+#[inline_on_device]
 fn originals<S: Shape, L: Layout>(step: usize, mut visit: impl FnMut(usize)) {
     if arch::execution::thread() & const { Map::<L, S>::MAP.replicas } == 0 {
         <L::Registers<S>>::unroll(0, step, &mut visit);
@@ -227,7 +227,7 @@ fn originals<S: Shape, L: Layout>(step: usize, mut visit: impl FnMut(usize)) {
 }
 
 /// Runs relaxed atomic operations so that they release or acquire, by one fence in each thread.
-#[inline(always)]
+#[inline_on_device]
 fn ordered<B: Block, O: UpdateOrder, C: Scope, R>(operations: impl FnOnce() -> R) -> R {
     if O::RELEASES {
         // SAFETY: operations on memory run on all threads of the block alike.
@@ -245,7 +245,7 @@ fn ordered<B: Block, O: UpdateOrder, C: Scope, R>(operations: impl FnOnce() -> R
 
 /// # Safety
 /// `address` is valid for an atomic read of `T::Bits`, naturally aligned.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn read<T: Element, O: ReadOrder, C: Scope>(address: *const u8) -> T::Bits {
     // SAFETY: the same contract. Const parameters must be literals: the table is written out.
     unsafe {
@@ -262,7 +262,7 @@ unsafe fn read<T: Element, O: ReadOrder, C: Scope>(address: *const u8) -> T::Bit
 
 /// # Safety
 /// `address` is valid for an atomic write of `T::Bits`, naturally aligned.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn write<T: Element, O: WriteOrder, C: Scope>(value: T, address: *mut u8) {
     let bits = value.to_bits();
     // SAFETY: the same contract.

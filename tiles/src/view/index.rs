@@ -24,7 +24,7 @@ pub trait IndexNumber: Sealed + Copy {
     fn signed(self) -> i64;
     /// Panics if the number belongs to another block than this thread runs.
     #[doc(hidden)]
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn assert_current(self) {}
 }
@@ -35,11 +35,11 @@ macro_rules! index_numbers {
             const OWNED_AXES: u32 = 0;
             const SIGNED: bool = $type::MIN != 0;
             type Kind = AnyNumber;
-            #[inline(always)]
+            #[inline_on_device]
             fn get(self) -> u64 {
                 u64::try_from(self).unwrap_or(u64::MAX)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn signed(self) -> i64 {
                 i64::try_from(self).unwrap_or(i64::MAX)
             }
@@ -52,15 +52,15 @@ impl<const AXIS: usize> IndexNumber for BlockIndex<AXIS> {
     const OWNED_AXES: u32 = 1 << AXIS;
     const SIGNED: bool = false;
     type Kind = Self;
-    #[inline(always)]
+    #[inline_on_device]
     fn get(self) -> u64 {
         u64::from(*self)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn signed(self) -> i64 {
         i64::from(*self)
     }
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn assert_current(self) {
         self.assert_current();
@@ -91,15 +91,15 @@ pub trait TileIndex<R: Sealed>: Sealed + Copy {
 impl<I: IndexNumber> TileIndex<Rank<1>> for I {
     const OWNED_AXES: u32 = I::OWNED_AXES;
     type Naming = (I::Kind,);
-    #[inline(always)]
+    #[inline_on_device]
     fn get(self) -> [u64; MAXIMUM_RANK] {
         [IndexNumber::get(self), 0, 0, 0]
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn signed(self) -> [i64; MAXIMUM_RANK] {
         [IndexNumber::signed(self), 0, 0, 0]
     }
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn assert_current(self) {
         IndexNumber::assert_current(self);
@@ -111,19 +111,19 @@ macro_rules! tile_indices {
         impl<$($name: IndexNumber),*> TileIndex<Rank<$rank>> for ($($name,)*) {
             const OWNED_AXES: u32 = 0 $(| $name::OWNED_AXES)*;
             type Naming = ($($name::Kind,)*);
-            #[inline(always)]
+            #[inline_on_device]
             #[allow(non_snake_case, reason = "a number goes by the name of its type")]
             fn get(self) -> [u64; MAXIMUM_RANK] {
                 let ($($name,)*) = self;
                 [$($name.get(),)* $($zero),*]
             }
-            #[inline(always)]
+            #[inline_on_device]
             #[allow(non_snake_case, reason = "a number goes by the name of its type")]
             fn signed(self) -> [i64; MAXIMUM_RANK] {
                 let ($($name,)*) = self;
                 [$($name.signed(),)* $($zero),*]
             }
-            #[inline(always)]
+            #[inline_on_device]
             #[track_caller]
             #[allow(non_snake_case, reason = "a number goes by the name of its type")]
             fn assert_current(self) {

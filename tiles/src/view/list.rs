@@ -57,17 +57,17 @@ macro_rules! behind_item {
         impl<I: TileIndex<Rank<$all>>> TileIndex<Rank<$rank>> for BehindItem<I> {
             const OWNED_AXES: u32 = I::OWNED_AXES;
             type Naming = I::Naming;
-            #[inline(always)]
+            #[inline_on_device]
             fn get(self) -> [u64; MAXIMUM_RANK] {
                 let [_, a, b, c] = self.0.get();
                 [a, b, c, 0]
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn signed(self) -> [i64; MAXIMUM_RANK] {
                 let [_, a, b, c] = self.0.signed();
                 [a, b, c, 0]
             }
-            #[inline(always)]
+            #[inline_on_device]
             #[track_caller]
             fn assert_current(self) {
                 self.0.assert_current();
@@ -77,11 +77,11 @@ macro_rules! behind_item {
         impl<I: TileIndex<Rank<$all>>> ItemIndex<Rank<$rank>> for I {
             type Naming = I::Naming;
             type Tile = BehindItem<I>;
-            #[inline(always)]
+            #[inline_on_device]
             fn item(self) -> u64 {
                 self.get()[0]
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn tile(self) -> BehindItem<I> {
                 BehindItem(self)
             }
@@ -133,7 +133,7 @@ where
     /// # Panics
     ///
     /// As [`TensorSpan::partition`].
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn partition<S: Shape + OfRank<E::Rank>, B: Block, N>(
         self,
@@ -168,7 +168,7 @@ where
     B: Block,
 {
     /// The view of an item, for an operation of this name.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn view(&self, operation: &'static str, item: u64) -> PartitionView<TensorSpan<T, E, A, M, G>, S, B, N> {
         // SAFETY: the span stays in this view, whose indices contain the item's number: a block has the tiles that it owns of the whole list.
@@ -176,13 +176,13 @@ where
     }
 
     /// How many items there are.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn len(&self) -> u32 {
         self.list.len()
     }
 
     /// Whether there are none.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -192,7 +192,7 @@ where
     /// # Panics
     ///
     /// If the list has no such item, or the tensor no such axis (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn num_tiles(&self, item: u32, axis: usize) -> E::Offset {
         self.view("num_tiles", item.into()).num_tiles(axis)
@@ -203,7 +203,7 @@ where
     /// # Panics
     ///
     /// If it does not, or the list has no such item (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn load<I: ItemIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>>
     where
@@ -217,7 +217,7 @@ where
     /// # Panics
     ///
     /// If the list has no such item (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn load_masked<P: Padding<T>, I: ItemIndex<E::Rank>>(
         &self,
@@ -235,7 +235,7 @@ where
     /// # Panics
     ///
     /// If it does not, or the list has no such item (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn store<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
@@ -254,7 +254,7 @@ where
     /// # Panics
     ///
     /// If the list has no such item (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn store_masked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where

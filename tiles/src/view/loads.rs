@@ -34,7 +34,7 @@ where
     ///
     /// # Safety
     /// The tile is one of this view. Nobody writes its elements inside the tensor meanwhile.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) unsafe fn load_part(&self, located: &Located<T, E>, padding: T) -> Tile<T, S, Blocked<B>> {
         let part = Part::new::<InMemory<S, M>, Blocked<B>>(located);
         let contains = |i| Some(part.contains::<InMemory<S, M>, Blocked<B>>(i));
@@ -48,7 +48,7 @@ where
     ///
     /// # Safety
     /// The tile is one of this view and lies inside the tensor. Nobody writes it meanwhile.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) unsafe fn load_inside(&self, located: &Located<T, E>) -> Tile<T, S, Blocked<B>> {
         let part = Part::new::<InMemory<S, M>, Blocked<B>>(located);
         // SAFETY: the same contract.
@@ -60,7 +60,7 @@ where
     /// # Safety
     /// The part is that of the located tile, one of this view. Elements that meet the condition lie inside the tensor, and nobody writes
     /// them meanwhile. If the tile is loaded `by_vectors`, they are aligned, and the first element of each decides for all of it.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn load_where(
         &self,
         located: &Located<T, E>,
@@ -91,7 +91,7 @@ where
     ///
     /// # Safety
     /// Vectors that are loaded lie inside the tensor and are aligned.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn load_vectors(
         &self,
         part: &Part<T, E>,
@@ -125,7 +125,7 @@ where
     ///
     /// # Safety
     /// Elements that are loaded lie inside the tensor.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn load_elements(
         &self,
         part: &Part<T, E>,
@@ -154,7 +154,7 @@ where
     ///
     /// # Safety
     /// Vectors that are loaded lie inside the tensor and are aligned.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn load_tile(
         &self,
         part: &Part<T, E>,
@@ -169,7 +169,7 @@ where
     }
 
     /// The same vector, whose words the compiler does not take for elements side by side.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn undivided(Words([a, b, c, d]): Words) -> Words {
         let whole = |number: usize, word: u32| {
             if number * 4 < const { Self::VECTOR * size_of::<T::Bits>() } {
@@ -182,7 +182,7 @@ where
     }
 
     /// The tile of these vectors.
-    #[inline(always)]
+    #[inline_on_device]
     fn of_vectors(mut vectors: Vectors<S, B>) -> Tile<T, S, Blocked<B>> {
         let (of, within) = (|i| i & !(Self::VECTOR - 1), |i| i & (Self::VECTOR - 1));
         if size_of::<T::Bits>() < 4 && Self::VECTOR > 1 && !Self::vectors_are_aligned() {
@@ -198,7 +198,7 @@ where
     }
 
     /// The tile whose elements were loaded in the order of memory.
-    #[inline(always)]
+    #[inline_on_device]
     fn from_memory_order(tile: Tile<T, S, Blocked<B>>) -> Tile<T, S, Blocked<B>> {
         if const { InMemory::<S, M>::REORDERED } {
             tile.moved::<S, Blocked<B>, FromMemory<M>>()

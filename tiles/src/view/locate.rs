@@ -40,25 +40,25 @@ where
         S::DESCRIPTION.rank == 0 || W::STEPS[Self::FASTEST].is_multiple_of(Self::VECTOR as u64);
 
     /// No vector crosses the end of a row, whatever the extents.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn vectors_are_whole() -> bool {
         E::RANK == 0 || Self::STARTS_AT_VECTORS && E::MULTIPLES[Self::FASTEST] % Self::VECTOR as u64 == 0
     }
 
     /// Whether rows may start anywhere, so that misaligned ones deserve their own path.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn rows_start_anywhere() -> bool {
         !Self::STARTS_AT_VECTORS || !Self::rows_are_vectors()
     }
 
     /// Whether neighbouring rows lie whole vectors apart, whatever the extents.
-    #[inline(always)]
+    #[inline_on_device]
     fn rows_are_vectors() -> bool {
         E::RANK <= 1 || M::pitch_multiple(E::MULTIPLES[Self::FASTEST]) % Self::VECTOR as u64 == 0
     }
 
     /// Whether every vector of every tile is aligned, as types say.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn vectors_are_aligned() -> bool {
         !Self::rows_start_anywhere() && G::BYTES.is_multiple_of(Self::VECTOR * size_of::<T::Bits>())
     }
@@ -67,7 +67,7 @@ where
     ///
     /// # Panics
     /// If the view is not of the block that this thread runs, or, where access rests on its being the block's own, the index.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(super) fn locate<I: TileIndex<E::Rank>>(&self, index: I) -> Located<T, E> {
         self.span.assert_lent();
@@ -77,7 +77,7 @@ where
         if const { W::SIGNED } { self.locate_window(index.signed()) } else { self.locate_tile(index.get()) }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn locate_tile(&self, index: [u64; MAXIMUM_RANK]) -> Located<T, E> {
         let (lengths, strides) = (self.span.extents.get(), self.span.strides());
         let none = E::Offset::from_u64(0);
@@ -125,7 +125,7 @@ where
     }
 
     /// Finds the tile whose first element has the coordinates `first`.
-    #[inline(always)]
+    #[inline_on_device]
     fn locate_window(&self, first: [i64; MAXIMUM_RANK]) -> Located<T, E> {
         let (lengths, strides) = (self.span.extents.get(), self.span.strides());
         let none = E::Offset::from_u64(0);
@@ -159,7 +159,7 @@ where
     };
 
     /// Whether no vector of a tile crosses the end of a row: the tile lies inside the tensor, or rows are whole vectors.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn has_whole_vectors(&self, located: &Located<T, E>) -> bool {
         Self::vectors_are_whole()
             || located.whole
@@ -170,7 +170,7 @@ where
     /// Whether every vector of the tile is aligned: the first element is, and so is every row.
     ///
     /// Where tiles of several rows start at whole vectors, the answer is the same for all tiles of the span: a loop asks once.
-    #[inline(always)]
+    #[inline_on_device]
     fn is_aligned(&self, origin: *mut T::Bits, strides: &[E::Offset; MAXIMUM_RANK]) -> bool {
         let bytes = Self::VECTOR * size_of::<T::Bits>();
         if Self::VECTOR == 1 {

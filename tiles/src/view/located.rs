@@ -30,7 +30,7 @@ pub(super) struct Located<T: Element, E: Extents> {
 impl<T: Element, E: Extents> Located<T, E> {
     /// The row along `axis` that begins with the element of this flat index: its address, and which of its elements lie inside the tensor, those from
     /// the first number to below the second. Beyond the tile's end the tensor may go on.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn row<X: Ordered>(&self, flat: usize, axis: usize) -> (*mut T::Bits, (i32, i32)) {
         let mut inside = true;
         let mut other = 0;
@@ -134,14 +134,14 @@ const fn bits(shape: &ShapeDescription, to: [u32; MAXIMUM_RANK], from: [u32; MAX
 }
 
 /// The coordinate along `axis` of the element with flat index `flat` in the order `X`.
-#[inline(always)]
+#[inline_on_device]
 pub(super) const fn coordinate<X: Ordered>(flat: usize, axis: usize) -> usize {
     (flat >> X::LOW_BITS[axis]) & ((1 << <X::Shape as Shape>::DESCRIPTION.log[axis]) - 1)
 }
 
 /// Of `size` elements from element `first` of an axis on: how many lie before the axis, and how many there are up to its
 /// end, those before it among them. `None` if none lies inside. Any offset holds both numbers, which are at most `size`.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn reach(first: i64, size: u64, length: u64) -> Option<(u64, u64)> {
     let before = if first < 0 { first.unsigned_abs() } else { 0 };
     let after = if first < 0 { 0 } else { first as u64 };
@@ -165,7 +165,7 @@ pub(super) struct Part<T: Element, E: Extents> {
 }
 
 impl<T: Element, E: Extents> Part<T, E> {
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn new<X: Ordered, L: Layout>(located: &Located<T, E>) -> Self {
         let own = Map::<L, X::Shape>::MAP.of_thread.apply(arch::execution::thread());
         let (mut starts, mut remaining) = ([0; MAXIMUM_RANK], located.remaining);
@@ -181,20 +181,20 @@ impl<T: Element, E: Extents> Part<T, E> {
     }
 
     /// The address of register `i`'s element.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn address<X: Ordered, L: Layout>(&self, i: usize) -> *mut T::Bits {
         let flat = const { &Map::<L, X::Shape>::MAP }.of_register.apply(i);
         element_address::<T, E, X>(self.first, &self.strides, flat, self.wide)
     }
 
     /// Whether register `i`'s element lies inside the tensor.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn contains<X: Ordered, L: Layout>(&self, i: usize) -> bool {
         self.contains_but::<X, L>(i, MAXIMUM_RANK)
     }
 
     /// Whether register `i`'s element lies inside the tensor along all axes but `free`.
-    #[inline(always)]
+    #[inline_on_device]
     fn contains_but<X: Ordered, L: Layout>(&self, i: usize, free: usize) -> bool {
         let flat = const { &Map::<L, X::Shape>::MAP }.of_register.apply(i);
         let mut inside = true;
@@ -214,7 +214,7 @@ impl<T: Element, E: Extents> Part<T, E> {
 
     /// Which of the elements from register `i`'s on along axis `axis` lie inside the tensor: those from the first number to
     /// below the second. Beyond the tile's ends in memory the tensor may go on, and the numbers say so.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn inside_along<X: Ordered, L: Layout>(&self, i: usize, axis: usize) -> (i32, i32) {
         let flat = const { &Map::<L, X::Shape>::MAP }.of_register.apply(i);
         let coordinate = coordinate::<X>(flat, axis) as i32;
@@ -234,7 +234,7 @@ impl<T: Element, E: Extents> Part<T, E> {
 
 /// The address `flat` elements of a tile in the order `X` away from `base`, as the strides lay them out. Bits of the flat
 /// index that come from the thread and from the register are disjoint, so that their distances add up.
-#[inline(always)]
+#[inline_on_device]
 fn element_address<T: Element, E: Extents, X: Ordered>(
     base: *mut T::Bits,
     strides: &[E::Offset; MAXIMUM_RANK],

@@ -30,7 +30,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Panics
     ///
     /// On the CPU, if the span is writable and the block knows something of its own. For a GPU such a kernel is not built.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[doc(alias("partition_view", "make_block_ptr", "local_tile"))]
     pub fn partition<S: Shape + OfRank<E::Rank>, B: Block, N>(
@@ -63,7 +63,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///     assert_eq!(view.load_masked(Zero, (3, 2)).at([0, 1]), 31);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[doc(alias("tiled_view"))]
     pub fn strided<S, P, B, N>(
@@ -103,7 +103,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///     assert_eq!((corner.at([0, 2]), corner.at([1, 1]), corner.at([1, 3])), (0, 0, 1));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn window<S: Shape + OfRank<E::Rank>, B: Block, N>(
         self,

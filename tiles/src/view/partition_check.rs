@@ -139,7 +139,7 @@ impl fmt::Display for Partition {
 
 /// Checks that the block cuts a writable span as earlier blocks have: tiles of shape `S`, traversal `W`, ownership `N`. Without
 /// a record it does nothing.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub(super) fn assert_same_partition<T, E, A, M, G, S, B, W, N>(span: &TensorSpan<T, E, A, M, G>, cx: Cx<B>)
 where
@@ -176,7 +176,7 @@ where
 
 /// Checks that the block cuts a list of writable spans as earlier blocks have: each item into tiles of shape `S`, ownership `N`. Without a
 /// record it does nothing.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub(super) fn assert_same_list<T, E, A, M, G, S, B, N, const ITEMS: usize>(
     list: &List<TensorSpan<T, E, A, M, G>, ITEMS>,
@@ -223,7 +223,7 @@ pub(super) fn assert_same_list<T, E, A, M, G, S, B, N, const ITEMS: usize>(
 
 /// Checks that the block schedules a store operand's tiles in the order `O`, as earlier blocks have. Without a record it checks
 /// only that the block may still do so.
-#[inline(always)]
+#[inline_on_device]
 #[track_caller]
 pub(crate) fn assert_same_order<T, S, B, O>(operand: &TmaStore<T, S>, cx: Cx<B>, _order: O)
 where

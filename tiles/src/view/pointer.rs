@@ -26,7 +26,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///     assert_eq!((tile.at([0]), tile.at([1])), (40, 20));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("get_raw_memory"))]
     pub fn pointer(&self) -> Pointer<T> {
         Pointer::new(self.pointer)
@@ -39,7 +39,7 @@ impl<T: Element, S: Shape, L: Layout> Operand<Pointer<T>, S, L> for i64 {
     type Shape = S;
     type Layout = L;
     type Prepared<To: Shape, M: Layout> = Uniform<i64>;
-    #[inline(always)]
+    #[inline_on_device]
     fn prepare<To: Shape, M: Layout>(self) -> Uniform<i64> {
         Uniform::new(self)
     }
@@ -62,7 +62,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     ///     assert_eq!(further.offset_from(span.pointer()).at([1]), -1);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("addptr"))]
     pub fn offset<R>(self, count: R) -> Tile<Pointer<T>, R::Shape, R::Layout>
     where
@@ -74,7 +74,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     /// The number of elements from `origin`, a tile of pointers or one pointer, to these pointers.
     ///
     /// [`offset`](Self::offset) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn offset_from<R>(self, origin: R) -> Tile<i64, R::Shape, R::Layout>
     where
         R: Operand<Pointer<T>, S, L, Element = Pointer<T>>,
@@ -101,7 +101,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     ///
     /// The result has the layout of the pointers. Each element is one `ld.global.b32`, or `.b64`, `.b16`, `.b8` (PTX ISA, "Data Movement and
     /// Conversion Instructions: ld").
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("load_offset", "load_ptr_tko"))]
     pub unsafe fn load(self) -> Tile<T, S, L> {
         // SAFETY: the same contract.
@@ -125,7 +125,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     /// # Safety
     ///
     /// As for [`load`](Self::load), of the elements where `mask` is true.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn load_masked<P, K>(self, padding: P, mask: K) -> Tile<T, S, L>
     where
         P: Operand<T, S, L, Element = T, Shape: FitsShape<S>>,
@@ -166,7 +166,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     /// # On a GPU
     ///
     /// Each element is one `st.global.b32`, or `.b64`, `.b16`, `.b8` (PTX ISA, "Data Movement and Conversion Instructions: st").
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("store_offset", "store_ptr_tko"))]
     pub unsafe fn store<V>(self, value: V)
     where
@@ -181,7 +181,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     /// # Safety
     ///
     /// As for [`store`](Self::store), of the elements where `mask` is true.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn store_masked<V, K>(self, value: V, mask: K)
     where
         V: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
@@ -223,7 +223,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     ///
     /// The result has the layout of the pointers. Each element is `ld.relaxed.gpu.global`, or `ld.acquire` and a barrier of the block (PTX ISA,
     /// "Data Movement and Conversion Instructions: ld"). `.gpu` is the scope [`Device`](super::memory_order::scope::Device).
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn atomic_load<O: ReadOrder, C: Scope>(self, order: O, scope: C) -> Tile<T, S, L> {
         // SAFETY: the same contract.
         unsafe { self.atomic_load_masked(T::ZERO, true, order, scope) }
@@ -234,7 +234,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     /// # Safety
     ///
     /// As for [`atomic_load`](Self::atomic_load), of the elements where `mask` is true.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn atomic_load_masked<P, K, O, C>(
         self,
         padding: P,
@@ -272,7 +272,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     ///
     /// Each element is `st.relaxed.gpu.global`, or `st.release` after a barrier of the block (PTX ISA, "Data Movement and Conversion
     /// Instructions: st").
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn atomic_store<V, O, C>(self, value: V, order: O, scope: C)
     where
         V: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
@@ -288,7 +288,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     /// # Safety
     ///
     /// As for [`atomic_store`](Self::atomic_store), of the elements where `mask` is true.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn atomic_store_masked<V, K, O, C>(self, value: V, mask: K, order: O, scope: C)
     where
         V: Operand<T, S, L, Element: StoredAs<T>, Shape: FitsShape<S>>,
@@ -330,7 +330,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     ///
     /// Each element is `atom.relaxed.gpu.global.cas` (PTX ISA, "Parallel Synchronization and Communication Instructions: atom"). An order other
     /// than [`Relaxed`](super::memory_order::order::Relaxed) adds a fence and a barrier of the block.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn atomic_compare_exchange<X, V, O, C>(
         self,
         expected: X,
@@ -354,7 +354,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<Pointer<T>, S, L> {
     /// # Safety
     ///
     /// As for [`atomic_store`](Self::atomic_store), of the elements where `mask` is true.
-    #[inline(always)]
+    #[inline_on_device]
     pub unsafe fn atomic_compare_exchange_masked<X, V, K, O, C>(
         self,
         expected: X,
@@ -396,7 +396,7 @@ macro_rules! updates {
             ///
             /// # Safety
             /// As for [`atomic_store`](Self::atomic_store).
-            #[inline(always)]
+            #[inline_on_device]
             pub unsafe fn $name<V, O, C>(self, value: V, order: O, scope: C) -> Tile<T, S, L>
             where
                 T: $bound,
@@ -412,7 +412,7 @@ macro_rules! updates {
             ///
             /// # Safety
             /// As for [`atomic_store`](Self::atomic_store), of the elements where `mask` is true.
-            #[inline(always)]
+            #[inline_on_device]
             pub unsafe fn $masked<V, K, O, C>(self, value: V, mask: K, order: O, scope: C) -> Tile<T, S, L>
             where
                 T: $bound,

@@ -77,7 +77,7 @@ pub struct ScheduledTile<'a, X, S, B, O, N = InOrder<O>> {
 struct Own<O>([u32; MAXIMUM_RANK], PhantomData<O>);
 
 /// The numbers of an index in 64 bits.
-#[inline(always)]
+#[inline_on_device]
 fn wide([a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u64; MAXIMUM_RANK] {
     [a.into(), b.into(), c.into(), d.into()]
 }
@@ -85,16 +85,16 @@ fn wide([a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u64; MAXIMUM_RANK] {
 impl<R: Sealed, O: TileOrder> TileIndex<R> for Own<O> {
     const OWNED_AXES: u32 = u32::MAX;
     type Naming = InOrder<O>;
-    #[inline(always)]
+    #[inline_on_device]
     fn get(self) -> [u64; MAXIMUM_RANK] {
         wide(self.0)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn signed(self) -> [i64; MAXIMUM_RANK] {
         self.0.map(i64::from)
     }
     // The index is used with the view that it was made from, which is checked itself.
-    #[inline(always)]
+    #[inline_on_device]
     fn assert_current(self) {}
 }
 
@@ -108,15 +108,15 @@ impl<T: Element, E: Extents, A, M: Mapping, G, S, B, O, N> TileIndex<E::Rank>
 {
     const OWNED_AXES: u32 = 0;
     type Naming = AnyNumber;
-    #[inline(always)]
+    #[inline_on_device]
     fn get(self) -> [u64; MAXIMUM_RANK] {
         wide(self.index)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn signed(self) -> [i64; MAXIMUM_RANK] {
         self.index.map(i64::from)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn assert_current(self) {}
 }
 
@@ -140,7 +140,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     ///     }
     /// }
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn schedule<O: TileOrder>(
         self,
@@ -173,7 +173,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// # Panics
     ///
     /// If the view has 2³² tiles or more (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn tiles(&self) -> impl Iterator<Item = ScheduledTile<'_, TensorSpan<T, E, A, M, G>, S, B, O, N>> {
         let counts = self.counts();
@@ -192,14 +192,14 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 
     /// The numbers of tiles along the axes; 1 beyond the rank.
-    #[inline(always)]
+    #[inline_on_device]
     fn counts(&self) -> [u64; MAXIMUM_RANK] {
         let count = |axis| if axis < E::RANK { self.view.num_tiles(axis).to_u64() } else { 1 };
         [count(0), count(1), count(2), count(3)]
     }
 
     /// The order, applied to as many axes as the view has: orders treat the first and the last axis differently.
-    #[inline(always)]
+    #[inline_on_device]
     fn locate(&self, number: u32, blocks: u32, [a, b, c, d]: [u32; MAXIMUM_RANK]) -> [u32; MAXIMUM_RANK] {
         match E::RANK {
             0 => [0; MAXIMUM_RANK],
@@ -225,14 +225,14 @@ where
     /// The number of the tile along axis `AXIS` of the view.
     ///
     /// [`PartitionView::schedule`] has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn axis<const AXIS: usize>(&self) -> u32 {
         const { assert!(AXIS < E::RANK, "this view has fewer axes") };
         self.index[AXIS]
     }
 
     /// The index for use within the view.
-    #[inline(always)]
+    #[inline_on_device]
     fn own(&self) -> Own<O> {
         Own(self.index, PhantomData)
     }
@@ -254,7 +254,7 @@ where
     /// # Panics
     ///
     /// If it does not (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn load(&self) -> Tile<T, S, Blocked<B>> {
         self.view.load(self.own())
@@ -263,7 +263,7 @@ where
     /// Loads the tile, with `padding` outside the tensor: [`PartitionView::load_masked`].
     ///
     /// [`ScheduledTiles`] has an example.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn load_masked<P: Padding<T>>(&self, padding: P) -> Tile<T, S, Blocked<B>> {
         self.view.load_masked(padding, self.own())
@@ -276,7 +276,7 @@ where
     /// # Panics
     ///
     /// If it does not (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn store<U, R, L>(&self, value: Tile<U, R, L>)
     where
@@ -291,7 +291,7 @@ where
     /// Stores the part of the tile that lies inside the tensor: [`PartitionView::store_masked`].
     ///
     /// [`ScheduledTiles`] has an example.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn store_masked<U, R, L>(&self, value: Tile<U, R, L>)
     where

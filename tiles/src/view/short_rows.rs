@@ -58,7 +58,7 @@ where
     ///
     /// # Safety
     /// As for [`Self::store_chunks`], for a tile with [`Self::HAS_SHORT_ROWS`].
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) unsafe fn store_short_rows(
         &self,
         value: Tile<T, S, Blocked<B>>,
@@ -115,7 +115,7 @@ where
     }
 
     /// Calls `visit` with the first register of each vector of those that are in shared memory with register `first`.
-    #[inline(always)]
+    #[inline_on_device]
     fn each_of(first: usize, mut visit: impl FnMut(usize)) {
         Self::each_vector(|i| {
             if i / Self::AT_ONCE == first / Self::AT_ONCE {
@@ -129,7 +129,7 @@ where
     ///
     /// # Safety
     /// The tile is this block's. The rows are in the scratch, and nothing writes there.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store_end(&self, located: &Located<T, E>, scratch: u32, first: usize, end: usize) {
         let (row, of_tail) = (end / 2 % Self::ROWS_AT_ONCE, end % 2 == 1);
         let element = row * Self::ROW;
@@ -162,7 +162,7 @@ where
 
 /// The elements of a row, those from the first number to below the second, that lie in no whole chunk at its beginning, or at its end
 /// (`of_tail`). The row begins `before` elements behind the start of a chunk of `vector` elements, and has the elements `inside`.
-#[inline(always)]
+#[inline_on_device]
 fn remaining_end(vector: i32, before: i32, inside: (i32, i32), of_tail: bool) -> (i32, i32) {
     let (start, stop) = inside;
     let first = start + ((before + start).wrapping_neg() & (vector - 1));
@@ -173,7 +173,7 @@ fn remaining_end(vector: i32, before: i32, inside: (i32, i32), of_tail: bool) ->
 ///
 /// # Safety
 /// This memory is the block's, aligned to so many bytes, and nobody else accesses it.
-#[inline(always)]
+#[inline_on_device]
 unsafe fn put(address: u32, bytes: usize, Words(words): Words) {
     // SAFETY: the same contract.
     unsafe {
@@ -187,7 +187,7 @@ unsafe fn put(address: u32, bytes: usize, Words(words): Words) {
 
 /// The chunk of `length` bytes that starts `low` bytes behind a vector, fewer than a chunk has; anything if it reaches beyond a vector that
 /// `ends_row`. `word` has the words from the beginning of the vector on, those of the next one behind them unless this one ends the row.
-#[inline(always)]
+#[inline_on_device]
 fn chunk<T: Element>(length: usize, low: usize, ends_row: bool, word: impl Fn(usize) -> u32) -> Words {
     let first = if ends_row { 0 } else { low / WORD };
     let shift = 8 * (low % WORD) as u32;

@@ -150,7 +150,7 @@ pub type StridedView<X, S, P, B, N = ()> = TiledView<X, S, B, AtSteps<P>, N>;
 pub type WindowView<X, S, B, N = ()> = TiledView<X, S, B, AtElements, N>;
 
 impl<X: Copy, S, B, W, N> Clone for TiledView<X, S, B, W, N> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -171,7 +171,7 @@ where
 {
     pub(super) const CACHE: Cache = if A::CONSTANT { Cache::Constant } else { Cache::Ordinary };
 
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) fn new(span: TensorSpan<T, E, A, M, G>, cx: Cx<B>) -> Self
     where
@@ -185,7 +185,7 @@ where
     }
 
     /// The view of a span in a list that has been cut.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn of_item(span: TensorSpan<T, E, A, M, G>) -> Self {
         Self { span, alone: false, shape: PhantomData }
     }
@@ -207,7 +207,7 @@ where
     /// # Panics
     ///
     /// If `axis` is not below the rank (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[doc(alias("ceildiv"))]
     pub fn num_tiles(&self, axis: usize) -> E::Offset {
@@ -222,7 +222,7 @@ where
     /// The numbers of tiles along all axes; 1 beyond the rank.
     ///
     /// [`num_tiles`](Self::num_tiles) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn index_space(&self) -> [E::Offset; MAXIMUM_RANK] {
         let mut space = [E::Offset::from_u64(1); MAXIMUM_RANK];
         let mut axis = 0;
@@ -257,7 +257,7 @@ where
     /// The tile has the layout [`Blocked`]. A thread loads a vector of up to 16 bytes by `ld.global.nc.v4.b32`, and by `ld.global.v4.b32` from
     /// a writable span (PTX ISA, "Data Movement and Conversion Instructions: ld.global.nc" and "ld"). Narrower vectors are
     /// `.v2.b32`, `.b32`, `.b16` and `.b8`. [Alignment and width](TiledView#alignment-and-width) says which vector it is.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn load<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>>
     where
@@ -289,7 +289,7 @@ where
     ///
     /// * The tile lies wholly inside the tensor.
     /// * No other block writes the tile during the kernel.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[doc(alias("unchecked_accesses"))]
     pub unsafe fn load_unchecked<I: TileIndex<E::Rank>>(&self, index: I) -> Tile<T, S, Blocked<B>>
@@ -320,7 +320,7 @@ where
     ///
     /// The layout and the instructions of [`load`](Self::load), each with a predicate. Where the predicate is false, the padding stays in the
     /// register.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[doc(alias("boundary_check"))]
     pub fn load_masked<P: Padding<T>, I: TileIndex<E::Rank>>(
@@ -343,7 +343,7 @@ where
     /// # Safety
     ///
     /// No other block writes the tile's elements inside the tensor during the kernel.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn load_masked_unowned<P: Padding<T>, I: TileIndex<E::Rank>>(
         &self,
@@ -360,7 +360,7 @@ where
     }
 
     /// The tile with its elements in the order of memory.
-    #[inline(always)]
+    #[inline_on_device]
     fn in_memory_order(tile: Tile<T, S, Blocked<B>>) -> Tile<T, S, Blocked<B>> {
         if const { InMemory::<S, M>::REORDERED } {
             tile.moved::<S, Blocked<B>, IntoMemory<M>>()
@@ -379,7 +379,7 @@ where
     }
 
     /// The tile of a view of rank 0 has no name: no other block may be there.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn assert_alone(&self) {
         if E::RANK == 0 && A::OWNED && !self.alone {
@@ -409,7 +409,7 @@ where
     }
 
     #[cold]
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(super) fn fail_bounds<I: TileIndex<E::Rank>>(&self, operation: &'static str, index: I) -> ! {
         let mut failure = Failure::new(operation, W::OUTSIDE);
@@ -457,7 +457,7 @@ where
     ///
     /// The value is converted to the layout [`Blocked`]. A thread stores a vector of up to 16 bytes by `st.global.v4.b32` (PTX ISA, "Data Movement
     /// and Conversion Instructions: st"). [Alignment and width](TiledView#alignment-and-width) says which vector it is.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn store<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
@@ -484,7 +484,7 @@ where
     ///
     /// * The tile lies wholly inside the tensor.
     /// * No other block accesses the tile during the kernel.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn store_unchecked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
@@ -515,7 +515,7 @@ where
     /// # On a GPU
     ///
     /// The layout and the instructions of [`store`](Self::store), each with a predicate.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn store_masked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
@@ -553,7 +553,7 @@ where
     ///
     /// # Safety
     /// No other block accesses the tile's elements inside the tensor during the kernel.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn store_masked_unowned<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
@@ -583,7 +583,7 @@ where
 
     /// # Safety
     /// The tile lies inside the tensor and belongs to this block.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store_inside<U, R, L>(&self, value: Tile<U, R, L>, located: &Located<T, E>)
     where
         U: Cast<T>,
@@ -609,7 +609,7 @@ where
     ///
     /// # Safety
     /// Vectors that are stored lie inside the tensor, are aligned, and belong to this block.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store_vectors(
         &self,
         value: Tile<T, S, Blocked<B>>,

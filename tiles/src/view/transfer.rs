@@ -24,7 +24,7 @@ impl Words {
     pub(crate) const ZERO: Self = Self([0; VECTOR_BYTES / 4]);
 
     /// `count` elements, `element(0)` first, as far as there is room; the rest is zero.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn from_elements<T: Element>(count: usize, mut element: impl FnMut(usize) -> T) -> Self {
         let mut words = Self([0; VECTOR_BYTES / 4]);
         let first = core::ptr::from_mut(&mut words).cast::<T::Bits>();
@@ -40,7 +40,7 @@ impl Words {
     }
 
     /// Element `k`, below the count it was filled with.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn element<T: Element>(&self, k: usize) -> T {
         debug_assert!(k < Self::room::<T>());
         let within = k & (Self::room::<T>() - 1);
@@ -54,7 +54,7 @@ impl Words {
     /// *Measured* on an H200: a block that loads three tiles of `bf16` waited for the first two before it loaded the third, and 1 x 8192 times 8192 x 2048 took
     /// 16.4 us, with `f16` 13.4. *Refused* for vectors of several words, whose elements then have registers of their own from the start: 216 bytes of
     /// `norm_gradient_bf16_Anywhere_4096` go through local memory.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn half<T: Element>(&self, k: usize) -> T {
         let half = execution::halves(self.0[0])[k];
         // SAFETY: `transmute_copy` reads no more than the half, and any bits are valid `Bits`.
@@ -86,7 +86,7 @@ macro_rules! by_size {
 /// # Safety
 /// `count` elements take 1, 2, 4, 8 or 16 bytes. Unless `condition` is `Some(false)`, they are valid for reads and
 /// aligned to their size altogether; with [`Cache::Constant`] nothing writes them during the kernel.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn load<T: Element>(
     address: *const T::Bits,
     count: usize,
@@ -113,7 +113,7 @@ pub(crate) unsafe fn load<T: Element>(
 /// # Safety
 /// `vector` elements take 1, 2, 4, 8 or 16 bytes. The elements of registers `i..i + vector` are neighbours in memory. Vectors that are
 /// loaded are valid for reads and aligned; with [`Cache::Constant`] nothing writes them during the kernel.
-#[inline(always)]
+#[inline_on_device]
 pub(super) unsafe fn load_vectors<T: Element, S: Shape, B: Block>(
     address: impl Fn(usize) -> *mut T::Bits,
     vector: usize,
@@ -135,7 +135,7 @@ pub(super) unsafe fn load_vectors<T: Element, S: Shape, B: Block>(
 ///
 /// # Safety
 /// As for [`load`].
-#[inline(always)]
+#[inline_on_device]
 pub(super) unsafe fn load_words(
     address: *const u8,
     bytes: usize,
@@ -175,7 +175,7 @@ pub(super) unsafe fn load_words(
     })
 }
 
-#[inline(always)]
+#[inline_on_device]
 fn pair([low, high]: [u32; 2]) -> [u32; 4] {
     [low, high, 0, 0]
 }
@@ -185,7 +185,7 @@ fn pair([low, high]: [u32; 2]) -> [u32; 4] {
 /// # Safety
 /// `count` elements take 1, 2, 4, 8 or 16 bytes. Unless `condition` is `Some(false)`, they are valid for writes,
 /// aligned to their size altogether, and not accessed concurrently.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) unsafe fn store<T: Element>(
     address: *mut T::Bits,
     count: usize,
@@ -207,7 +207,7 @@ pub(crate) unsafe fn store<T: Element>(
 ///
 /// # Safety
 /// As for [`store`].
-#[inline(always)]
+#[inline_on_device]
 pub(super) unsafe fn store_words(address: *mut u8, bytes: usize, condition: Option<bool>, words: Words) {
     let Words([a, b, c, d]) = words;
     // SAFETY: the caller's contract is that of the access of this size, under this condition.
@@ -231,7 +231,7 @@ pub(super) unsafe fn store_words(address: *mut u8, bytes: usize, condition: Opti
 
 /// Runs a load between two barriers where the block may also store: it sees the stores before it, and the stores after
 /// it do not overtake it.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn ordered<B: Block, A: Access, R>(load: impl FnOnce() -> R) -> R {
     if !A::OWNED {
         return load();

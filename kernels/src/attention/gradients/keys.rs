@@ -132,7 +132,7 @@ where
 {
     /// The kernels' body. With `ahead`, the products of a step are started while those of the step before are under way. `store` stores a
     /// tile of gradients.
-    #[inline(always)]
+    #[inline_on_device]
     fn compute<B: Block, const STAGES: usize, const CAUSAL: bool>(
         self,
         roles: WarpRoles<B>,
@@ -209,7 +209,7 @@ where
 }
 
 /// `S' - L / scale` and `dP' - D` of a step.
-#[inline(always)]
+#[inline_on_device]
 fn products<B: Block, T: SharedMma<T, f32>, const KEYS: usize, const QUERIES: usize, const HEAD: usize>(
     cx: Cx<B>,
     (key, value): (SharedTileRef<'_, T, Shape2<KEYS, HEAD>>, SharedTileRef<'_, T, Shape2<KEYS, HEAD>>),
@@ -231,7 +231,7 @@ where
 }
 
 /// Adds a step, of which `results` are the [`products`], to the sums.
-#[inline(always)]
+#[inline_on_device]
 fn add<B: Block, T: SharedMma<T, f32>, const KEYS: usize, const QUERIES: usize, const HEAD: usize>(
     by_key: &mut Accumulator<f32, Shape2<KEYS, HEAD>, B>,
     by_value: &mut Accumulator<f32, Shape2<KEYS, HEAD>, B>,

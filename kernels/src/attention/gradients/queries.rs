@@ -127,7 +127,7 @@ where
 {
     /// The kernels' body. With `ahead`, the products of a step are started while that of the step before is under way. `store` stores a tile
     /// of gradients.
-    #[inline(always)]
+    #[inline_on_device]
     fn compute<B: Block, const STAGES: usize, const CAUSAL: bool>(
         self,
         roles: WarpRoles<B>,
@@ -191,7 +191,7 @@ where
 }
 
 /// `S` and `dP` of a step.
-#[inline(always)]
+#[inline_on_device]
 fn products<B: Block, T: SharedMma<T, f32>, const QUERIES: usize, const KEYS: usize, const HEAD: usize>(
     cx: Cx<B>,
     (query, gradient): (

@@ -104,7 +104,7 @@ struct Row {
 }
 
 impl Row {
-    #[inline(always)]
+    #[inline_on_device]
     fn of(
         row: u32,
         labels: Span<i64, (u32,)>,
@@ -116,7 +116,7 @@ impl Row {
     }
 
     /// The gradient of tile `column` of the row, of `length` logits.
-    #[inline(always)]
+    #[inline_on_device]
     fn gradient<B: Block>(
         self,
         cx: Cx<B>,

@@ -12,7 +12,7 @@ use super::{Placement, Rows};
 /// exponential for each: the special-function units would bound the pass.
 ///
 /// A maximum is at least the lowest finite number, so that a part that is -∞ throughout adds nothing.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn exponentials<
     B: Block,
     T: Float + Cast<f32>,

@@ -28,14 +28,14 @@ struct Lengths {
 }
 
 impl Lengths {
-    #[inline(always)]
+    #[inline_on_device]
     fn of(columns: u32, mean: Span<f32, (u32,)>) -> Self {
         let all = 1.0 / columns as f32;
         Self { all, centred: if mean.extent(0) == 0 { 0.0 } else { all } }
     }
 }
 
-#[inline(always)]
+#[inline_on_device]
 fn add(a: (f32, f32), b: (f32, f32)) -> (f32, f32) {
     (a.0 + b.0, a.1 + b.1)
 }

@@ -9,7 +9,7 @@ macro_rules! atomic {
         ///
         /// # Safety
         /// `address` is valid for the read and naturally aligned.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $load<const ORDER: u8, const SCOPE: u8>(address: *const u8) -> $type {
             let order = if ORDER == 0 { Ordering::Relaxed } else { Ordering::Acquire };
             // SAFETY: the caller vouches for validity and alignment; concurrent accesses are atomic too.
@@ -20,7 +20,7 @@ macro_rules! atomic {
         ///
         /// # Safety
         /// `address` is valid for the write and naturally aligned.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $store<const ORDER: u8, const SCOPE: u8>(address: *mut u8, value: $type) {
             let order = if ORDER == 0 { Ordering::Relaxed } else { Ordering::Release };
             // SAFETY: as for the load.
@@ -41,7 +41,7 @@ macro_rules! exchange {
         ///
         /// # Safety
         /// `address` is valid for reads and writes, naturally aligned, and accessed concurrently by atomic operations only.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $name(address: *mut u8, value: $type, _scope: u8) -> $type {
             // SAFETY: the caller vouches for validity, alignment, and that concurrent accesses are atomic.
             unsafe { $atomic::from_ptr(address.cast()) }.swap(value, Ordering::Relaxed)
@@ -59,7 +59,7 @@ macro_rules! update {
         ///
         /// # Safety
         /// As for an exchange.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $name<const WANTED: bool>(address: *mut u8, value: $type, _scope: u8) -> $type {
             // SAFETY: the same contract.
             unsafe { $atomic::from_ptr(address.cast()) }.$function(value as _, Ordering::Relaxed) as $type
@@ -91,7 +91,7 @@ macro_rules! add_floats {
         ///
         /// # Safety
         /// As for an exchange.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $name<const WANTED: bool>(address: *mut u8, value: $type, _scope: u8) -> $type {
             // SAFETY: the same contract.
             let element = unsafe { $atomic::from_ptr(address.cast()) };
@@ -118,7 +118,7 @@ macro_rules! add_pair {
         ///
         /// # Safety
         /// As for an exchange, of both.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $name(address: *mut u8, values: u32, scope: u8) {
             // SAFETY: the same contract.
             unsafe {
@@ -142,7 +142,7 @@ macro_rules! compare_exchange {
         ///
         /// # Safety
         /// As for an exchange.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $name(address: *mut u8, expected: $type, desired: $type, _scope: u8) -> $type {
             // SAFETY: the same contract.
             let element = unsafe { $atomic::from_ptr(address.cast()) };
@@ -159,7 +159,7 @@ compare_exchange! {
 }
 
 /// Makes relaxed atomic writes after it release, and relaxed atomic reads before it acquire.
-#[inline(always)]
+#[inline]
 pub fn fence(_scope: u8) {
     core::sync::atomic::fence(Ordering::AcqRel);
 }

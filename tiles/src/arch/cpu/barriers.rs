@@ -45,7 +45,7 @@ pub fn fence_proxy_async() {}
 ///
 /// # Safety
 /// `source` is valid for reads of `bytes` (at most 16) bytes, and `target` for writes of 16 bytes.
-#[inline(always)]
+#[inline]
 pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
     // SAFETY: the caller vouches for both.
     unsafe {
@@ -58,7 +58,7 @@ pub unsafe fn copy_16(target: Address, source: *const u8, bytes: u32) {
 ///
 /// # Safety
 /// `source` is valid for reads of `bytes` (at most 4) bytes, and `target` for writes of 4 bytes.
-#[inline(always)]
+#[inline]
 pub unsafe fn copy_4(target: Address, source: *const u8, bytes: u32) {
     // SAFETY: the caller vouches for both.
     unsafe {
@@ -71,7 +71,7 @@ pub unsafe fn copy_4(target: Address, source: *const u8, bytes: u32) {
 ///
 /// # Safety
 /// `source` is valid for reads of `bytes` (at most 8) bytes, and `target` for writes of 8 bytes.
-#[inline(always)]
+#[inline]
 pub unsafe fn copy_8(target: Address, source: *const u8, bytes: u32) {
     // SAFETY: the caller vouches for both.
     unsafe {
@@ -84,7 +84,7 @@ pub unsafe fn copy_8(target: Address, source: *const u8, bytes: u32) {
 ///
 /// # Safety
 /// `source` is valid for reads, and `target` for writes, of 16 bytes.
-#[inline(always)]
+#[inline]
 pub unsafe fn copy_16_whole(target: Address, source: *const u8) {
     // SAFETY: the caller vouches for both.
     unsafe { target.copy_from_nonoverlapping(source, 16) }

@@ -24,13 +24,13 @@ pub fn f32_to_f16_toward_zero(x: f32) -> u16 {
 }
 
 /// All bits set where `x` is negative, else none.
-#[inline(always)]
+#[inline]
 pub fn sign_mask_i16(x: i16) -> i16 {
     x >> 15
 }
 
 /// `x`, or the greatest u32 where it is larger.
-#[inline(always)]
+#[inline]
 pub fn saturate_u64_to_u32(x: u64) -> u32 {
     x.min(u64::from(u32::MAX)) as u32
 }
@@ -41,25 +41,25 @@ pub fn funnel_shift_right(low: u32, high: u32, bits: u32) -> u32 {
 }
 
 /// A pair of f16 as a pair of E4M3, ties to even, saturated to the greatest number.
-#[inline(always)]
+#[inline]
 pub fn f16x2_to_e4m3x2(pair: u32) -> u16 {
     f32_pair_to_e4m3x2(f16_to_f32((pair >> 16) as u16), f16_to_f32(pair as u16))
 }
 
 /// A pair of f16 as a pair of E5M2, ties to even, saturated to the greatest number.
-#[inline(always)]
+#[inline]
 pub fn f16x2_to_e5m2x2(pair: u32) -> u16 {
     f32_pair_to_e5m2x2(f16_to_f32((pair >> 16) as u16), f16_to_f32(pair as u16))
 }
 
 /// A pair of E4M3 as a pair of f16, exactly.
-#[inline(always)]
+#[inline]
 pub fn e4m3x2_to_f16x2(pair: u16) -> u32 {
     f32_pair_to_f16x2(E4M3.decode((pair >> 8) as u8), E4M3.decode(pair as u8))
 }
 
 /// A pair of E5M2 as f32, the low one first, exactly.
-#[inline(always)]
+#[inline]
 pub fn e5m2x2_to_f32_pair(pair: u16) -> [f32; 2] {
     let halves = e5m2x2_to_f16x2(pair);
     [f16_to_f32(halves as u16), f16_to_f32((halves >> 16) as u16)]

@@ -61,13 +61,13 @@ impl Place {
 }
 
 /// The number of the only thread.
-#[inline(always)]
+#[inline]
 pub fn thread() -> usize {
     0
 }
 
 /// The number that tells the memory of a CTA's blocks apart. A block has its memory for itself.
-#[inline(always)]
+#[inline]
 pub fn consumer() -> u32 {
     0
 }
@@ -76,21 +76,21 @@ pub fn consumer() -> u32 {
 ///
 /// # Safety
 /// None needed here; on a GPU every thread of the block must execute the same call.
-#[inline(always)]
+#[inline]
 pub unsafe fn barrier(_threads: u32) {}
 
 /// Waits for nobody.
 ///
 /// # Safety
 /// As above.
-#[inline(always)]
+#[inline]
 pub unsafe fn named_barrier(_barrier: u32, _threads: u32) {}
 
 /// The predicate of the only thread.
 ///
 /// # Safety
 /// As above.
-#[inline(always)]
+#[inline]
 pub unsafe fn barrier_all(_threads: u32, predicate: bool) -> bool {
     predicate
 }
@@ -99,7 +99,7 @@ pub unsafe fn barrier_all(_threads: u32, predicate: bool) -> bool {
 ///
 /// # Safety
 /// As above.
-#[inline(always)]
+#[inline]
 pub unsafe fn barrier_of_all() {}
 
 macro_rules! exchanges {
@@ -116,33 +116,33 @@ macro_rules! exchanges {
 exchanges!(exchange shift_up shift_down from_lane);
 
 /// The same value. A CPU's loops over a tile are not unrolled anyway.
-#[inline(always)]
+#[inline]
 pub fn opaque(value: u32) -> u32 {
     value
 }
 
 /// The lower half and the upper one.
-#[inline(always)]
+#[inline]
 pub fn halves(value: u32) -> [u16; 2] {
     [value as u16, (value >> 16) as u16]
 }
 
 /// The value.
-#[inline(always)]
+#[inline]
 pub fn rematerialise(value: u32) -> u32 {
     value
 }
 
 /// The pointer.
-#[inline(always)]
+#[inline]
 pub fn anew_pointer<T>(pointer: *const T) -> *const T {
     pointer
 }
 
 /// Does nothing: on the CPU a launch returns when its blocks have run.
-#[inline(always)]
+#[inline]
 pub fn wait_for_dependencies() {}
 
 /// Does nothing: there are no dependent grids.
-#[inline(always)]
+#[inline]
 pub fn launch_dependents() {}

@@ -6,7 +6,7 @@ macro_rules! access {
         ///
         /// # Safety
         /// `address` is valid for the read.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $load(address: *const u8) -> $type {
             // SAFETY: the caller vouches for the address; an unaligned read asks for no alignment.
             unsafe { address.cast::<$type>().read_unaligned() }
@@ -16,7 +16,7 @@ macro_rules! access {
         ///
         /// # Safety
         /// `address` is valid for the read.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $load_constant(address: *const u8) -> $type {
             // SAFETY: the same contract.
             unsafe { $load(address) }
@@ -26,7 +26,7 @@ macro_rules! access {
         ///
         /// # Safety
         /// Where `condition` holds, `address` is valid for the read.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $load_if(condition: bool, address: *const u8, otherwise: $type) -> $type {
             if condition {
                 // SAFETY: the same contract, under the condition.
@@ -40,7 +40,7 @@ macro_rules! access {
         ///
         /// # Safety
         /// Where `condition` holds, `address` is valid for the read.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $load_constant_if(condition: bool, address: *const u8, otherwise: $type) -> $type {
             // SAFETY: the same contract.
             unsafe { $load_if(condition, address, otherwise) }
@@ -50,7 +50,7 @@ macro_rules! access {
         ///
         /// # Safety
         /// `address` is valid for the write and not accessed concurrently.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $store(address: *mut u8, value: $type) {
             // SAFETY: the caller vouches for the address; an unaligned write asks for no alignment.
             unsafe { address.cast::<$type>().write_unaligned(value) }
@@ -60,7 +60,7 @@ macro_rules! access {
         ///
         /// # Safety
         /// Where `condition` holds, `address` is valid for the write and not accessed concurrently.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $store_if(condition: bool, address: *mut u8, value: $type) {
             if condition {
                 // SAFETY: the same contract, under the condition.

@@ -12,13 +12,13 @@ pub type Arrangement = typenum::U1;
 
 /// `a * b + sum`, rounded twice. Not every processor has an instruction that rounds once; without it, rounding once would take
 /// a hundred instructions.
-#[inline(always)]
+#[inline]
 pub fn multiply_add_f32(left: f32, right: f32, sum: f32) -> f32 {
     left * right + sum
 }
 
 /// `a * b + sum`, rounded twice.
-#[inline(always)]
+#[inline]
 pub fn multiply_add_f64(left: f64, right: f64, sum: f64) -> f64 {
     left * right + sum
 }

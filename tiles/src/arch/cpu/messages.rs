@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 pub const SHOWN_BY_HOST: bool = false;
 
 /// Nothing to order: see the GPU's.
-#[inline(always)]
+#[inline]
 pub fn fence() {}
 
 /// A failure that is being reported.
@@ -39,7 +39,7 @@ impl Failure {
     }
 
     /// Adds a list: its length, and its numbers.
-    #[inline(always)]
+    #[inline]
     pub fn list(&mut self, length: usize, number: impl Fn(usize) -> u64) {
         self.number(length as u64);
         let mut i = 0;

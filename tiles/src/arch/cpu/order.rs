@@ -9,7 +9,7 @@ use super::running::Running;
 macro_rules! reveals {
     ($($(#[$attribute:meta])* $name:ident = $what:literal;)*) => { $(
         $(#[$attribute])*
-        #[inline(always)]
+        #[inline]
         pub fn $name() {
             Running::update(|running| {
                 if !running.in_producer {
@@ -34,7 +34,7 @@ reveals! {
 ///
 /// # Panics
 /// If the block knows something that other blocks do not.
-#[inline(always)]
+#[inline]
 #[track_caller]
 pub fn cuts() {
     let running = Running::get();
@@ -59,23 +59,23 @@ fn late(learnt: &'static str) -> ! {
 }
 
 /// From here on the producer of a pipeline runs, which can tell nothing to the kernel around it.
-#[inline(always)]
+#[inline]
 pub fn producer_begins() {
     Running::update(|running| running.in_producer = true);
 }
 
 /// Here the producer ends.
-#[inline(always)]
+#[inline]
 pub fn producer_ends() {
     Running::update(|running| running.in_producer = false);
 }
 
 /// Here a thread may ask: in a kernel on tiles there is no answer, which is a panic.
-#[inline(always)]
+#[inline]
 pub fn reveals_thread() {}
 
 /// A block has its memory for itself.
-#[inline(always)]
+#[inline]
 pub fn uses_memory_of_cta() {}
 
 /// The author of the running kernel vouches for the order of its actions.

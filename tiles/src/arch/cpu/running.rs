@@ -38,13 +38,13 @@ impl Running {
     }
 
     /// What is known of the block that this thread runs.
-    #[inline(always)]
+    #[inline]
     pub(super) fn get() -> Self {
         RUNNING.get()
     }
 
     /// Changes what is known of it. Outside of all blocks nothing is, since there no block ends that would take it along.
-    #[inline(always)]
+    #[inline]
     pub(super) fn update(change: impl FnOnce(&mut Self)) {
         let mut running = RUNNING.get();
         if running.run != Run::NONE {
@@ -76,13 +76,13 @@ impl Run {
     }
 
     /// The run that this thread is in.
-    #[inline(always)]
+    #[inline]
     pub fn current() -> Self {
         RUNNING.get().run
     }
 
     /// Panics unless this thread is in this very run; `what` says what was used, for the message.
-    #[inline(always)]
+    #[inline]
     #[track_caller]
     pub fn assert_current(self, what: &'static str) {
         if self != Self::current() {
@@ -92,7 +92,7 @@ impl Run {
 
     /// As [`assert_current`](Self::assert_current), for what names memory: what was made outside of all blocks passes, since
     /// the unsafe code that made it vouches for its use.
-    #[inline(always)]
+    #[inline]
     #[track_caller]
     pub fn assert_lent(self, what: &'static str) {
         if self != Self::current() && self != Self::NONE {

@@ -8,7 +8,7 @@ macro_rules! accesses {
         ///
         /// # Safety
         /// `address` is valid for reads and writes, naturally aligned, and accessed concurrently by atomic operations only.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $load<const SCOPE: u8>(address: *const $type) -> $type {
             // SAFETY: the same contract.
             unsafe { $atomic::from_ptr(address.cast_mut()) }.load(Ordering::Relaxed)
@@ -18,7 +18,7 @@ macro_rules! accesses {
         ///
         /// # Safety
         /// As for the load.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $store<const SCOPE: u8>(address: *mut $type, value: $type) {
             // SAFETY: the same contract.
             unsafe { $atomic::from_ptr(address) }.store(value, Ordering::Relaxed)
@@ -36,7 +36,7 @@ macro_rules! updates {
         ///
         /// # Safety
         /// As for the load.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $name<const SCOPE: u8>(address: *mut $type, value: $type) -> $type {
             // SAFETY: the same contract.
             unsafe { $atomic::from_ptr(address) }.$function(value, Ordering::Relaxed)
@@ -70,7 +70,7 @@ macro_rules! add_floats {
         ///
         /// # Safety
         /// As for the load.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $name<const SCOPE: u8>(address: *mut $type, value: $type) -> $type {
             // SAFETY: the same contract; a float has the size and alignment of its bits.
             let element = unsafe { $atomic::from_ptr(address.cast()) };
@@ -86,13 +86,13 @@ add_floats! {
 }
 
 /// Orders what is before it and what is behind it, as a release and an acquire.
-#[inline(always)]
+#[inline]
 pub fn fence_acquire_release<const SCOPE: u8>() {
     fence(Ordering::AcqRel);
 }
 
 /// Orders all that all threads do.
-#[inline(always)]
+#[inline]
 pub fn fence_sequential<const SCOPE: u8>() {
     fence(Ordering::SeqCst);
 }

@@ -5,19 +5,19 @@ use super::team;
 macro_rules! spaces {
     ($($is_in:ident $to_space:ident $to_generic:ident $answer:literal;)*) => { $(
         /// Whether the address lies in the space: all memory is global.
-        #[inline(always)]
+        #[inline]
         pub fn $is_in(_address: *const u8) -> bool {
             $answer
         }
 
         /// The address.
-        #[inline(always)]
+        #[inline]
         pub fn $to_space(address: *const u8) -> *const u8 {
             address
         }
 
         /// The address.
-        #[inline(always)]
+        #[inline]
         pub fn $to_generic(address: *const u8) -> *const u8 {
             address
         }

@@ -6,7 +6,7 @@ use super::running;
 pub const LANES: u32 = 1;
 
 /// The number of a thread of the block in its warp.
-#[inline(always)]
+#[inline]
 pub fn lane(_thread: u32) -> u32 {
     0
 }
@@ -76,13 +76,13 @@ pub fn word(_address: Address) -> u32 {
 }
 
 /// The address.
-#[inline(always)]
+#[inline]
 pub fn rematerialise(address: Address) -> Address {
     address
 }
 
 /// The address `bytes` further.
-#[inline(always)]
+#[inline]
 pub fn offset(address: Address, bytes: usize) -> Address {
     address.wrapping_add(bytes)
 }
@@ -93,7 +93,7 @@ macro_rules! access {
         ///
         /// # Safety
         /// `address` lies in memory of [`with_shared`], naturally aligned.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $load(address: Address) -> $type {
             // SAFETY: the caller vouches for the address.
             unsafe { address.cast::<$type>().read() }
@@ -103,7 +103,7 @@ macro_rules! access {
         ///
         /// # Safety
         /// As for reads.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $store(address: Address, value: $type) {
             // SAFETY: the caller vouches for the address.
             unsafe { address.cast::<$type>().write(value) }
@@ -124,7 +124,7 @@ macro_rules! atomics {
         ///
         /// # Safety
         /// As for reads.
-        #[inline(always)]
+        #[inline]
         pub unsafe fn $name(address: Address, $value: $type) -> $type {
             let target = address.cast::<$type>();
             // SAFETY: the caller vouches for the address.

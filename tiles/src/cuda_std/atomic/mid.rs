@@ -24,7 +24,7 @@ use crate::arch::scoped;
 use core::sync::atomic::Ordering;
 
 /// Runs an operation between the fences that an order wants.
-#[inline(always)]
+#[inline_on_device]
 fn ordered<const SCOPE: u8, T>(ordering: Ordering, operation: impl FnOnce() -> T) -> T {
     match ordering {
         Ordering::SeqCst => scoped::fence_sequential::<SCOPE>(),
@@ -41,7 +41,7 @@ fn ordered<const SCOPE: u8, T>(ordering: Ordering, operation: impl FnOnce() -> T
 macro_rules! fences {
     ($($name:ident $scope:ident $whom:literal;)*) => { $(
         #[doc = concat!("A fence for ", $whom, "; none if the order is relaxed.")]
-        #[inline(always)]
+        #[inline_on_device]
         pub fn $name(ordering: Ordering) {
             match ordering {
                 Ordering::SeqCst => scoped::fence_sequential::<$scope>(),
@@ -66,7 +66,7 @@ macro_rules! accesses {
         ///
         /// # Safety
         /// The pointer is valid for reads and writes, aligned, and accessed by other threads with atomic operations alone.
-        #[inline(always)]
+        #[inline_on_device]
         pub unsafe fn $load(ptr: *mut $type, ordering: Ordering) -> $type {
             assert!(!matches!(ordering, Ordering::Release | Ordering::AcqRel), "a load releases nothing");
             // SAFETY: the same contract.
@@ -80,7 +80,7 @@ macro_rules! accesses {
         ///
         /// # Safety
         /// As for the load.
-        #[inline(always)]
+        #[inline_on_device]
         pub unsafe fn $store(ptr: *mut $type, ordering: Ordering, val: $type) {
             assert!(!matches!(ordering, Ordering::Acquire | Ordering::AcqRel), "a store acquires nothing");
             // SAFETY: the same contract.
@@ -139,7 +139,7 @@ macro_rules! updates {
         ///
         /// # Safety
         /// The pointer is valid for reads and writes, aligned, and accessed by other threads with atomic operations alone.
-        #[inline(always)]
+        #[inline_on_device]
         pub unsafe fn $name(ptr: *mut $type, ordering: Ordering, val: $type) -> $type {
             // SAFETY: the same contract; pointers that are cast point to a type of the same size and alignment.
             ordered::<$scope, _>(ordering, || unsafe { machine!($operation $type $scope ptr val) })

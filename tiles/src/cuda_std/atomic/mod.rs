@@ -58,7 +58,7 @@ macro_rules! floats {
     )* };
     ($name:ident $float:ident: $($(#[$attribute:meta])* $method:ident = $function:ident;)*) => { $(
         $(#[$attribute])*
-        #[inline(always)]
+        #[inline_on_device]
         pub fn $method(&self, val: $float, order: Ordering) -> $float {
             // SAFETY: the number is valid, aligned, and accessed by atomic operations alone.
             unsafe { mid::$function(self.value.get(), order, val) }
@@ -70,7 +70,7 @@ macro_rules! floats {
         /// # Safety
         ///
         /// Threads of other blocks do not access it meanwhile.
-        #[inline(always)]
+        #[inline_on_device]
         pub unsafe fn $method(&self, val: $float, order: Ordering) -> $float {
             // SAFETY: the number is valid and aligned; the caller vouches for the other accesses.
             unsafe { mid::$function(self.value.get(), order, val) }
@@ -82,7 +82,7 @@ macro_rules! floats {
         /// # Panics
         ///
         /// If the order is a release.
-        #[inline(always)]
+        #[inline_on_device]
         pub fn load(&self, order: Ordering) -> $float {
             // SAFETY: the number is valid, aligned, and accessed by atomic operations alone; its bits have its size.
             $float::from_bits(unsafe { mid::$load(self.value.get().cast::<$bits>(), order) })
@@ -93,7 +93,7 @@ macro_rules! floats {
         /// # Panics
         ///
         /// If the order is an acquire.
-        #[inline(always)]
+        #[inline_on_device]
         pub fn store(&self, val: $float, order: Ordering) {
             // SAFETY: as for the load.
             unsafe { mid::$store(self.value.get().cast::<$bits>(), order, val.to_bits()) }
@@ -109,7 +109,7 @@ macro_rules! floats {
         /// # Safety
         ///
         /// Threads of other blocks do not change it meanwhile.
-        #[inline(always)]
+        #[inline_on_device]
         pub unsafe fn load(&self, order: Ordering) -> $float {
             // SAFETY: the number is valid and aligned, and its bits have its size; the caller vouches for the other accesses.
             $float::from_bits(unsafe { mid::$load(self.value.get().cast::<$bits>(), order) })
@@ -124,7 +124,7 @@ macro_rules! floats {
         /// # Safety
         ///
         /// Threads of other blocks do not access it meanwhile.
-        #[inline(always)]
+        #[inline_on_device]
         pub unsafe fn store(&self, val: $float, order: Ordering) {
             // SAFETY: as for the load.
             unsafe { mid::$store(self.value.get().cast::<$bits>(), order, val.to_bits()) }

@@ -38,11 +38,11 @@ integers! {
 macro_rules! by_bits {
     ($($from:ident to $to:ident: base $base:literal, $subtract:ident, $subtract_pair:ident;)*) => { $(
         impl Cast<$to> for $from {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast(self) -> $to {
                 $to::from_bits(machine::$subtract($base ^ u16::from(self.to_bits()), $base))
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn cast_pair(low: Self, high: Self) -> [$to; 2] {
                 const BASES: u32 = $base << 16 | $base;
                 let pair = u32::from(high.to_bits()) << 16 | u32::from(low.to_bits());

@@ -23,7 +23,7 @@ pub trait Cast<U: Element>: Element {
     fn cast(self) -> U;
 
     /// Two at once: packed instructions where the machine has them.
-    #[inline(always)]
+    #[inline_on_device]
     fn cast_pair(low: Self, high: Self) -> [U; 2] {
         [low.cast(), high.cast()]
     }
@@ -31,7 +31,7 @@ pub trait Cast<U: Element>: Element {
 
 /// Every element is one of its own type.
 impl<T: Element> Cast<T> for T {
-    #[inline(always)]
+    #[inline_on_device]
     fn cast(self) -> T {
         self
     }
@@ -41,7 +41,7 @@ macro_rules! casts {
     ($($from:ident to $($to:ident)*: |$value:ident| $result:expr;)*) => { $($( casts!(@one $from $to $value $result); )*)* };
     (@one $from:ident $to:ident $value:ident $result:expr) => {
         impl Cast<$to> for $from {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast(self) -> $to {
                 let $value = self;
                 $result
@@ -60,7 +60,7 @@ pub use rounding::{CastMode, CastWith, Unsaturated};
 macro_rules! primitive_casts {
     ($($from:ident to $($to:ident)*;)*) => { $($(
         impl Cast<$to> for $from {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast(self) -> $to {
                 self as $to
             }
@@ -117,7 +117,7 @@ casts! {
 
 /// `value` with the bits below its 53 highest gathered into the lowest one, so that rounding it to fewer bits
 /// later sees what was cut off.
-#[inline(always)]
+#[inline_on_device]
 fn odd(value: u64) -> f64 {
     let cut = (64 - 53u32).saturating_sub(value.leading_zeros());
     let lost = value & ((1 << cut) - 1) != 0;
@@ -126,7 +126,7 @@ fn odd(value: u64) -> f64 {
 
 /// `value` as `f32`: exactly, or cut off with the lowest bit set, so that rounding it to at most 22 bits later sees what
 /// was cut off.
-#[inline(always)]
+#[inline_on_device]
 fn exact_or_odd(value: f64) -> f32 {
     let cut = machine::f64_to_f32_toward_zero(value);
     let inexact = f64::from(cut) != value && !value.is_nan();
@@ -137,11 +137,11 @@ fn exact_or_odd(value: f64) -> f32 {
 macro_rules! packed_casts {
     ($($type:ident, $one:ident, $pair:ident;)*) => { $(
         impl Cast<$type> for f32 {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast(self) -> $type {
                 $type::from_bits(machine::$one(self))
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn cast_pair(low: Self, high: Self) -> [$type; 2] {
                 let pair = machine::$pair(high, low);
                 [$type::from_bits(pair as u16), $type::from_bits((pair >> 16) as u16)]

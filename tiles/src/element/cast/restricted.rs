@@ -71,63 +71,63 @@ macro_rules! paired {
             u16 to $type: |value| (value as f32).cast();
         }
         impl Cast<$type> for f32 {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast(self) -> $type {
                 $type::from_bits(convert::$from_singles(0.0, self) as u8)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn cast_pair(low: f32, high: f32) -> [$type; 2] {
                 convert::$from_singles(high, low).to_le_bytes().map($type::from_bits)
             }
         }
         impl Cast<$type> for f16 {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast(self) -> $type {
                 $type::from_bits(convert::$from_halves(u32::from(self.to_bits())) as u8)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn cast_pair(low: f16, high: f16) -> [$type; 2] {
                 let pair = u32::from(high.to_bits()) << 16 | u32::from(low.to_bits());
                 convert::$from_halves(pair).to_le_bytes().map($type::from_bits)
             }
         }
         impl Cast<$type> for bf16 {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast(self) -> $type {
                 Cast::<f32>::cast(self).cast()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn cast_pair(low: bf16, high: bf16) -> [$type; 2] {
                 Cast::cast_pair(Cast::<f32>::cast(low), Cast::<f32>::cast(high))
             }
         }
         impl Cast<f32> for $type {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast(self) -> f32 {
                 convert::$to_singles(u16::from(self.to_bits()))[0]
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn cast_pair(low: $type, high: $type) -> [f32; 2] {
                 convert::$to_singles(u16::from_le_bytes([low.to_bits(), high.to_bits()]))
             }
         }
         impl Cast<f16> for $type {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast(self) -> f16 {
                 f16::from_bits(convert::$to_halves(u16::from(self.to_bits())) as u16)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn cast_pair(low: $type, high: $type) -> [f16; 2] {
                 let pair = convert::$to_halves(u16::from_le_bytes([low.to_bits(), high.to_bits()]));
                 [f16::from_bits(pair as u16), f16::from_bits((pair >> 16) as u16)]
             }
         }
         impl Cast<bf16> for $type {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast(self) -> bf16 {
                 Cast::<f32>::cast(self).cast()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn cast_pair(low: $type, high: $type) -> [bf16; 2] {
                 let [low, high]: [f32; 2] = Cast::cast_pair(low, high);
                 Cast::cast_pair(low, high)

@@ -37,7 +37,7 @@ pub trait CastWith<U, R>: Element {
     fn cast_with(self) -> U;
 
     /// Two at once: packed instructions where the machine has them.
-    #[inline(always)]
+    #[inline_on_device]
     fn cast_pair_with(low: Self, high: Self) -> [U; 2] {
         [low.cast_with(), high.cast_with()]
     }
@@ -56,11 +56,11 @@ pub trait CastMode<T, U> {
 }
 
 impl<T: CastWith<U, R>, U, R> CastMode<T, U> for R {
-    #[inline(always)]
+    #[inline_on_device]
     fn cast(&self, value: T) -> U {
         value.cast_with()
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn cast_pair(&self, low: T, high: T) -> [U; 2] {
         T::cast_pair_with(low, high)
     }
@@ -70,11 +70,11 @@ impl<T: CastWith<U, R>, U, R> CastMode<T, U> for R {
 macro_rules! as_without {
     ($($mode:ident { $($from:ident to $($to:ident)*;)* })*) => { $($($(
         impl CastWith<$to, $mode> for $from {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast_with(self) -> $to {
                 self.cast()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn cast_pair_with(low: $from, high: $from) -> [$to; 2] {
                 Cast::cast_pair(low, high)
             }
@@ -120,7 +120,7 @@ as_without! { NearestEven {
 macro_rules! rounded {
     ($($from:ident to $to:ident $mode:ident: |$value:ident| $result:expr;)*) => { $(
         impl CastWith<$to, $mode> for $from {
-            #[inline(always)]
+            #[inline_on_device]
             fn cast_with(self) -> $to {
                 let $value = self;
                 $result
@@ -137,7 +137,7 @@ macro_rules! by_f32 {
 }
 
 /// An element that `f32` holds.
-#[inline(always)]
+#[inline_on_device]
 fn widened(value: impl Cast<f32>) -> f32 {
     value.cast()
 }
@@ -183,7 +183,7 @@ by_f32! {
 
 /// The `f16` next to `value` on the side of zero, or, if `value` is none and `away` says so of its distances to both, the
 /// one on the other side.
-#[inline(always)]
+#[inline_on_device]
 fn half_away_if(value: f32, away: impl Fn(f32, f32) -> bool) -> f16 {
     let near = convert::f32_to_f16_toward_zero(value);
     let exact = f16_to_f32(near);

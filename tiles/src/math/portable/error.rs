@@ -8,7 +8,7 @@ use super::series::Series;
 ///
 /// `(1 + 2 x) · e^(x²) · erfc(x)` is a polynomial in `(x - K) / (x + K)` (M. M. Shepherd and J. G. Laframboise, "Chebyshev
 /// approximation of (1 + 2x) exp(x²) erfc x in 0 <= x < ∞", 1981).
-#[inline(always)]
+#[inline_on_device]
 fn complement<R: Series>(x: R, square: Pair<R>, weight: R, exponent: i32) -> R {
     let t = (x - R::ERFC_CENTER) / (x + R::ERFC_CENTER);
     let scaled = R::erfc_series(t) / R::TWO.fma(x, R::ONE);
@@ -17,19 +17,19 @@ fn complement<R: Series>(x: R, square: Pair<R>, weight: R, exponent: i32) -> R {
 }
 
 /// `|x|`, or the given limit if that is less.
-#[inline(always)]
+#[inline_on_device]
 fn clamped_magnitude<R: Real>(x: R, limit: R) -> R {
     if x.abs() > limit { limit } else { x.abs() }
 }
 
 /// The error function for magnitudes up to 1, with its sign.
-#[inline(always)]
+#[inline_on_device]
 fn near_zero<R: Series>(x: R) -> R {
     x.fma(R::erf_series(x * x), x)
 }
 
 /// Error function: a series up to 1, then 1 less the complement.
-#[inline(always)]
+#[inline_on_device]
 pub fn erf<R: Series>(x: R) -> R {
     let magnitude = clamped_magnitude(x, R::ERFC_LIMIT);
     let far = R::ONE - complement(magnitude, magnitude.times(magnitude), R::ONE, 0);
@@ -37,7 +37,7 @@ pub fn erf<R: Series>(x: R) -> R {
 }
 
 /// `1 - erf(x)`, without the cancellation for large numbers.
-#[inline(always)]
+#[inline_on_device]
 pub fn erfc<R: Series>(x: R) -> R {
     let magnitude = clamped_magnitude(x, R::ERFC_LIMIT);
     let value = complement(magnitude, magnitude.times(magnitude), R::ONE, 0);
@@ -53,7 +53,7 @@ pub fn erfc<R: Series>(x: R) -> R {
 /// `x · Φ(x)` with the normal distribution `Φ(x) = erfc(-x / √2) / 2`.
 ///
 /// The square of `x / √2` is taken as x² / 2, since a relative error in it would show that many times in small results.
-#[inline(always)]
+#[inline_on_device]
 pub fn gelu<R: Series>(x: R) -> R {
     // Half the complement of the limit underflows, also multiplied by the limit.
     let magnitude = clamped_magnitude(x, R::ERFC_LIMIT * R::TWO * R::FRAC_1_SQRT_2);

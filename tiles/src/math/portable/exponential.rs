@@ -14,7 +14,7 @@ pub(super) struct Exponential<R> {
 
 impl<R: Series> Exponential<R> {
     /// `2^n · e^r`, for a small `r`.
-    #[inline(always)]
+    #[inline_on_device]
     fn of_reduced(r: Pair<R>, n: i32) -> Self {
         Exponential { r: r.high, tail: (r.high * r.high).fma(R::exp_series(r.high), r.low), n }
     }
@@ -23,7 +23,7 @@ impl<R: Series> Exponential<R> {
     ///
     /// The reduction is W. J. Cody and W. Waite's ("Software Manual for the Elementary Functions", 1980), with what
     /// rounding takes from its second step.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn of(x: Pair<R>) -> Self {
         let limit = R::EXPONENT_LIMIT;
         let x = if x.high > limit {
@@ -43,7 +43,7 @@ impl<R: Series> Exponential<R> {
     }
 
     /// `factor · e^x · 2^exponent`; subnormal results are rounded once, apart from the rounding to all digits.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn times(self, factor: R, exponent: i32) -> R {
         let Pair { high, low } = R::ONE.plus_smaller(self.r);
         (factor * (high + (low + self.tail))).scale(self.n.wrapping_add(exponent))
@@ -51,13 +51,13 @@ impl<R: Series> Exponential<R> {
 }
 
 /// `e^x · 2^exponent`.
-#[inline(always)]
+#[inline_on_device]
 fn exponential<R: Series>(x: R, exponent: i32) -> R {
     Exponential::of(Pair { high: x, low: R::ZERO }).times(R::ONE, exponent)
 }
 
 /// `10^x`; powers of ten that the type has are exact.
-#[inline(always)]
+#[inline_on_device]
 pub fn exp10<R: Series>(x: R) -> R {
     let limit = R::EXPONENT_LIMIT * R::HALF;
     let x = if x > limit {
@@ -76,7 +76,7 @@ pub fn exp10<R: Series>(x: R) -> R {
 }
 
 /// `e^x - 1`.
-#[inline(always)]
+#[inline_on_device]
 pub fn expm1<R: Series>(x: R) -> R {
     /// From this power of two on, subtracting 1 does not change any type.
     const ONE_IS_NOTHING: i32 = 60;
@@ -99,7 +99,7 @@ pub fn expm1<R: Series>(x: R) -> R {
 }
 
 /// Hyperbolic sine: a series up to 1, then half the difference of `e^|x|` and its reciprocal.
-#[inline(always)]
+#[inline_on_device]
 pub fn sinh<R: Series>(x: R) -> R {
     let magnitude = x.abs();
     let square = magnitude * magnitude;
@@ -110,21 +110,21 @@ pub fn sinh<R: Series>(x: R) -> R {
 }
 
 /// Hyperbolic cosine: half the sum of `e^|x|` and its reciprocal.
-#[inline(always)]
+#[inline_on_device]
 pub fn cosh<R: Series>(x: R) -> R {
     let half = exponential(x.abs(), -1);
     half + R::HALF * R::HALF / half
 }
 
 /// `1 / (1 + e^-x)`, as `e^x / (1 + e^x)` for negative numbers, so that small results keep their digits.
-#[inline(always)]
+#[inline_on_device]
 pub fn sigmoid<R: Series>(x: R) -> R {
     let small = exponential(-x.abs(), 0);
     (if x < R::ZERO { small } else { R::ONE }) / (R::ONE + small)
 }
 
 /// `x / (1 + e^-w)` where `w` has the sign of `x` and the given magnitude.
-#[inline(always)]
+#[inline_on_device]
 fn weighted<R: Series>(x: R, magnitude: Pair<R>) -> R {
     let limit = R::EXPONENT_LIMIT;
     let exponential = Exponential::of(Pair { high: -magnitude.high, low: -magnitude.low });
@@ -141,14 +141,14 @@ fn weighted<R: Series>(x: R, magnitude: Pair<R>) -> R {
 }
 
 /// `x / (1 + e^-x)`.
-#[inline(always)]
+#[inline_on_device]
 pub fn silu<R: Series>(x: R) -> R {
     weighted(x, Pair { high: x.abs(), low: R::ZERO })
 }
 
 /// `x / (1 + e^-w)` with `w = 2 √(2/π) (x + 0.044715 x³)`, which is `x (1 + tanh(w/2)) / 2`. `w` has twice the digits: a
 /// relative error in it would show `w` times as large in small results.
-#[inline(always)]
+#[inline_on_device]
 pub fn gelu_tanh<R: Series>(x: R) -> R {
     let far = R::of(64);
     let magnitude = if x.abs() > far { far } else { x.abs() };
@@ -164,7 +164,7 @@ pub fn gelu_tanh<R: Series>(x: R) -> R {
 }
 
 /// `log(1 + e^x)`, as `max(x, 0) + log(1 + e^-|x|)`.
-#[inline(always)]
+#[inline_on_device]
 pub fn softplus<R: Series>(x: R) -> R {
     let rest = log1p(exponential(-x.abs(), 0));
     if x > R::ZERO { x + rest } else { rest }

@@ -4,19 +4,19 @@ use super::real::{Pair, Real};
 use super::series::Series;
 
 /// `|arcsin x|` for |x| up to 1/2.
-#[inline(always)]
+#[inline_on_device]
 fn small_asin<R: Series>(x: R, square: R) -> R {
     (x * square).fma(R::asin_series(square), x)
 }
 
 /// π/2 as a sum.
-#[inline(always)]
+#[inline_on_device]
 fn quarter_turn<R: Real>() -> Pair<R> {
     Pair { high: R::HALF * R::PI.high, low: R::HALF * R::PI.low }
 }
 
 /// Arc sine. Beyond 1/2 it is `π/2 - 2 arcsin √((1 - |x|) / 2)`.
-#[inline(always)]
+#[inline_on_device]
 pub fn asin<R: Series>(x: R) -> R {
     let magnitude = x.abs();
     let far = magnitude > R::HALF;
@@ -28,7 +28,7 @@ pub fn asin<R: Series>(x: R) -> R {
 }
 
 /// Arc cosine: `π/2 - arcsin x`, `2 arcsin √((1 - x) / 2)` above 1/2, and π less that below -1/2.
-#[inline(always)]
+#[inline_on_device]
 pub fn acos<R: Series>(x: R) -> R {
     let magnitude = x.abs();
     let far = magnitude > R::HALF;
@@ -40,7 +40,7 @@ pub fn acos<R: Series>(x: R) -> R {
 }
 
 /// The angle whose tangent is `numerator / denominator`, both not negative; `upper` says that it is to be taken from π.
-#[inline(always)]
+#[inline_on_device]
 fn angle<R: Series>(numerator: R, denominator: R, upper: bool) -> R {
     let steep = numerator > denominator;
     let (small, large) = if steep { (denominator, numerator) } else { (numerator, denominator) };
@@ -57,13 +57,13 @@ fn angle<R: Series>(numerator: R, denominator: R, upper: bool) -> R {
 }
 
 /// Arc tangent.
-#[inline(always)]
+#[inline_on_device]
 pub fn atan<R: Series>(x: R) -> R {
     angle(x.abs(), R::ONE, false).with_sign_of(x)
 }
 
 /// The angle of the point `(x, y)`, between -π and π.
-#[inline(always)]
+#[inline_on_device]
 pub fn atan2<R: Series>(y: R, x: R) -> R {
     angle(y.abs(), x.abs(), x.is_negative()).with_sign_of(y)
 }

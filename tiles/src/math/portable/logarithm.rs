@@ -6,7 +6,7 @@ use super::series::Series;
 /// `log((1 + f) · 2^exponent)` with about one and a half times the digits of the type, for `1 + f` in [√½, √2].
 ///
 /// With `s = f / (2 + f)` it is `2 artanh s`: `2 s + s³ (2/3 + s² q(s²))` in pairs, but for the polynomial `q`.
-#[inline(always)]
+#[inline_on_device]
 fn extended<R: Series>(f: R, exponent: i32) -> Pair<R> {
     let divisor = R::TWO.plus_smaller(f);
     let reciprocal = R::ONE / divisor.high;
@@ -25,7 +25,7 @@ fn extended<R: Series>(f: R, exponent: i32) -> Pair<R> {
 }
 
 /// The natural logarithm of a magnitude as a pair, for use in further arithmetic: −∞ for 0, ∞ for ∞, NaN for NaN.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn log_pair<R: Series>(magnitude: R) -> Pair<R> {
     let (f, exponent) = magnitude.split();
     let regular = extended(f, exponent);
@@ -40,7 +40,7 @@ pub(super) fn log_pair<R: Series>(magnitude: R) -> Pair<R> {
 }
 
 /// Logarithm to base 10; exact for powers of ten that the type has.
-#[inline(always)]
+#[inline_on_device]
 pub fn log10<R: Series>(x: R) -> R {
     let Pair { high, low } = log_pair(x);
     let value = Pair { high, low }.times(R::FRAC_1_LN_10).value();
@@ -56,7 +56,7 @@ pub fn log10<R: Series>(x: R) -> R {
 /// `log(1 + x)`.
 ///
 /// With `1 + x` near `m · 2^e`, `(1 + x) / 2^e - 1` is one fused multiply-add of `x`, which loses nothing of it.
-#[inline(always)]
+#[inline_on_device]
 pub fn log1p<R: Series>(x: R) -> R {
     let sum = R::ONE + x;
     let (rounded, exponent) = sum.split();
@@ -75,14 +75,14 @@ pub fn log1p<R: Series>(x: R) -> R {
 }
 
 /// `log(2 x)` for large `x`.
-#[inline(always)]
+#[inline_on_device]
 fn log_of_double<R: Series>(x: R) -> R {
     let (f, exponent) = x.split();
     if x < R::INFINITY { extended(f, exponent.wrapping_add(1)).value() } else { x }
 }
 
 /// Inverse hyperbolic sine: `log(1 + |x| + x² / (1 + √(1 + x²)))`.
-#[inline(always)]
+#[inline_on_device]
 pub fn asinh<R: Series>(x: R) -> R {
     let magnitude = x.abs();
     let square = magnitude * magnitude;
@@ -91,7 +91,7 @@ pub fn asinh<R: Series>(x: R) -> R {
 }
 
 /// Inverse hyperbolic cosine: `log(1 + t + √(2 t + t²))` with `t = x - 1`.
-#[inline(always)]
+#[inline_on_device]
 pub fn acosh<R: Series>(x: R) -> R {
     let t = x - R::ONE;
     let near = log1p(t + t.fma(t, R::TWO * t).sqrt());
@@ -105,7 +105,7 @@ pub fn acosh<R: Series>(x: R) -> R {
 }
 
 /// Inverse hyperbolic tangent: half of `log(1 + 2 |x| / (1 - |x|))`.
-#[inline(always)]
+#[inline_on_device]
 pub fn atanh<R: Series>(x: R) -> R {
     let magnitude = x.abs();
     (R::HALF * log1p(R::TWO * magnitude / (R::ONE - magnitude))).with_sign_of(x)

@@ -14,7 +14,7 @@ enum Parity {
 }
 
 /// `x^y`: `e^(y log |x|)` in pairs, with the sign and the exceptions of C's Annex F.9.4.4.
-#[inline(always)]
+#[inline_on_device]
 fn power<R: Series>(x: R, y: Pair<R>, parity: Parity) -> R {
     let magnitude = x.abs();
     let logarithm = log_pair(magnitude);
@@ -35,7 +35,7 @@ fn power<R: Series>(x: R, y: Pair<R>, parity: Parity) -> R {
 }
 
 /// `x^y`.
-#[inline(always)]
+#[inline_on_device]
 pub fn pow<R: Series>(x: R, y: R) -> R {
     let half = y * R::HALF;
     let parity = if y.floor() != y {
@@ -49,7 +49,7 @@ pub fn pow<R: Series>(x: R, y: R) -> R {
 }
 
 /// `x^n`. Small exponents are products, so that a constant one costs no more than writing the product.
-#[inline(always)]
+#[inline_on_device]
 pub fn powi<R: Series>(x: R, n: i32) -> R {
     let square = x * x;
     match n {
@@ -70,7 +70,7 @@ pub fn powi<R: Series>(x: R, n: i32) -> R {
 
 /// Cube root: Halley's iteration for the inverse cube root, which needs no division, and a last step from the exact
 /// remainder.
-#[inline(always)]
+#[inline_on_device]
 pub fn cbrt<R: Real>(x: R) -> R {
     let magnitude = x.abs();
     // Remainders of small numbers would underflow. A third of a guard is an integer.
@@ -94,7 +94,7 @@ pub fn cbrt<R: Real>(x: R) -> R {
 }
 
 /// `√(x² + y²)` without overflow or underflow on the way; infinite if an operand is, even beside a NaN.
-#[inline(always)]
+#[inline_on_device]
 pub fn hypot<R: Real>(x: R, y: R) -> R {
     let (a, b) = (x.abs(), y.abs());
     let (large, small) = if a > b { (a, b) } else { (b, a) };

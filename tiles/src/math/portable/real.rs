@@ -85,14 +85,14 @@ pub trait Real:
 
     /// `self · 2^n` for |n| up to twice the normal range: in two steps, of which only the second can round or overflow
     /// if this number is near one.
-    #[inline(always)]
+    #[inline_on_device]
     fn scale(self, n: i32) -> Self {
         let half = n >> 1;
         self * Self::power_of_two(half) * Self::power_of_two(n.wrapping_sub(half))
     }
 
     /// The product and what rounding took from it, exactly where neither underflows.
-    #[inline(always)]
+    #[inline_on_device]
     fn times(self, factor: Self) -> Pair<Self> {
         let high = self * factor;
         Pair { high, low: self.fma(factor, -high) }
@@ -100,7 +100,7 @@ pub trait Real:
 
     /// The sum of this number and a smaller one, exactly (T. J. Dekker, "A floating-point technique for extending the
     /// available precision", 1971).
-    #[inline(always)]
+    #[inline_on_device]
     fn plus_smaller(self, smaller: Self) -> Pair<Self> {
         let high = self + smaller;
         Pair { high, low: smaller - (high - self) }
@@ -116,28 +116,28 @@ pub struct Pair<R> {
 
 impl<R: Real> Pair<R> {
     /// The product with a number, to about twice the digits.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn scaled(self, factor: R) -> Self {
         let Pair { high, low } = self.high.times(factor);
         Pair { high, low: self.low.fma(factor, low) }
     }
 
     /// The product, to about twice the digits.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn times(self, other: Self) -> Self {
         let Pair { high, low } = self.high.times(other.high);
         Pair { high, low: self.high.fma(other.low, self.low.fma(other.high, low)) }
     }
 
     /// The sum with one that is not larger, to about twice the digits.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn plus_smaller(self, smaller: Self) -> Self {
         let Pair { high, low } = self.high.plus_smaller(smaller.high);
         Pair { high, low: low + (self.low + smaller.low) }
     }
 
     /// The value, rounded.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn value(self) -> R {
         self.high + self.low
     }
@@ -167,46 +167,46 @@ macro_rules! real {
             const LOG2_10: Self = core::$type::consts::LOG2_10;
             const FRAC_1_SQRT_2: Self = core::$type::consts::FRAC_1_SQRT_2;
             $( const $name: Pair<Self> = Pair { high: $high, low: $low }; )*
-            #[inline(always)]
+            #[inline_on_device]
             fn of(integer: i32) -> Self {
                 integer as $type
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn fma(self, factor: Self, summand: Self) -> Self {
                 machine::$fma(self, factor, summand)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn sqrt(self) -> Self {
                 machine::$sqrt(self)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn floor(self) -> Self {
                 machine::$floor(self)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn abs(self) -> Self {
                 $type::abs(self)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn with_sign_of(self, other: Self) -> Self {
                 self.copysign(other)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn is_negative(self) -> bool {
                 self.is_sign_negative()
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn round(self) -> (Self, i32) {
                 // Adding this rounds to an integer and leaves it in the low bits.
                 const SHIFT: $type = $shift;
                 let shifted = self + SHIFT;
                 (shifted - SHIFT, shifted.to_bits().wrapping_sub(SHIFT.to_bits()) as i32)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn power_of_two(n: i32) -> Self {
                 $type::from_bits((n.wrapping_add($type::MAX_EXP - 1) as $bits) << ($digits - 1))
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn split(self) -> (Self, i32) {
                 const SQRT_HALF: $bits = core::$type::consts::FRAC_1_SQRT_2.to_bits();
                 const FRACTION: $bits = (1 << ($digits - 1)) - 1;
@@ -218,7 +218,7 @@ macro_rules! real {
                 let significand = $type::from_bits(x.to_bits().wrapping_sub(field));
                 (significand - 1.0, (field as $signed >> ($digits - 1)) as i32 + bias)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn estimate_inverse_cube_root(self) -> Self {
                 $type::from_bits(($magic as $bits).wrapping_sub(self.to_bits() / 3))
             }

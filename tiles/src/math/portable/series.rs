@@ -31,7 +31,7 @@ pub trait Series: Real {
 impl Series for f32 {
     const ERFC_CENTER: Self = 2.0;
     const ERFC_LIMIT: Self = 10.5;
-    #[inline(always)]
+    #[inline_on_device]
     fn exp_series(r: Self) -> Self {
         polynomial!(
             fma_f32,
@@ -44,15 +44,15 @@ impl Series for f32 {
             0.000_197_425_62
         )
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn log_series(z: Self) -> Self {
         polynomial!(fma_f32, z, 0.399_999_98, 0.285_719_57, 0.221_810_61, 0.195_278_33)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn sinh_series(z: Self) -> Self {
         polynomial!(fma_f32, z, 0.166_666_67, 0.008_333_316, 0.000_198_414_2, 2.791_538_2e-6)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn atan_series(z: Self) -> Self {
         polynomial!(
             fma_f32,
@@ -68,7 +68,7 @@ impl Series for f32 {
             -0.001_738_973_2
         )
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn asin_series(z: Self) -> Self {
         polynomial!(
             fma_f32,
@@ -81,7 +81,7 @@ impl Series for f32 {
             0.037_539_285
         )
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn erf_series(z: Self) -> Self {
         polynomial!(
             fma_f32,
@@ -95,7 +95,7 @@ impl Series for f32 {
             7.842_288e-5
         )
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn erfc_series(t: Self) -> Self {
         polynomial!(
             fma_f32,
@@ -119,7 +119,7 @@ impl Series for f32 {
 impl Series for f64 {
     const ERFC_CENTER: Self = 4.0;
     const ERFC_LIMIT: Self = 28.0;
-    #[inline(always)]
+    #[inline_on_device]
     fn exp_series(r: Self) -> Self {
         polynomial!(
             fma_f64,
@@ -137,7 +137,7 @@ impl Series for f64 {
             2.091_468_954_254_955e-9
         )
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn log_series(z: Self) -> Self {
         polynomial!(
             fma_f64,
@@ -153,7 +153,7 @@ impl Series for f64 {
             0.115_577_607_204_709_51
         )
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn sinh_series(z: Self) -> Self {
         polynomial!(
             fma_f64,
@@ -167,7 +167,7 @@ impl Series for f64 {
             7.765_897_596_002_476e-13
         )
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn atan_series(z: Self) -> Self {
         polynomial!(
             fma_f64,
@@ -194,7 +194,7 @@ impl Series for f64 {
             1.285_180_524_239_733_4e-5
         )
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn asin_series(z: Self) -> Self {
         polynomial!(
             fma_f64,
@@ -214,7 +214,7 @@ impl Series for f64 {
             0.032_553_508_205_244_57
         )
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn erf_series(z: Self) -> Self {
         polynomial!(
             fma_f64,
@@ -233,7 +233,7 @@ impl Series for f64 {
             -7.764_805_895_007_783e-10
         )
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn erfc_series(t: Self) -> Self {
         polynomial!(
             fma_f64,

@@ -32,7 +32,7 @@ pub trait ArithmeticMode<T: Number>: Sealed + Copy + Send + Sync + 'static {
 }
 
 /// The sum of two numbers in a mode.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn addition<T: Number, M: ArithmeticMode<T>>(
     _mode: M,
 ) -> impl Fn(T::Accumulator, T::Accumulator) -> T::Accumulator {
@@ -40,7 +40,7 @@ pub(crate) fn addition<T: Number, M: ArithmeticMode<T>>(
 }
 
 /// The product of two numbers in a mode.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn multiplication<T: Number, M: ArithmeticMode<T>>(
     _mode: M,
 ) -> impl Fn(T::Accumulator, T::Accumulator) -> T::Accumulator {
@@ -86,48 +86,48 @@ pub trait RootMode<T: Element>: Sealed + Copy + Send + Sync + 'static {
 
 /// No mode: as the operators do.
 impl<T: Number> ArithmeticMode<T> for () {
-    #[inline(always)]
+    #[inline_on_device]
     fn add(left: T, right: T) -> T {
         Number::add(left, right)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn sub(left: T, right: T) -> T {
         Number::sub(left, right)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn mul(left: T, right: T) -> T {
         Number::mul(left, right)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn accumulate_sum(left: T::Accumulator, right: T::Accumulator) -> T::Accumulator {
         Number::add(left, right)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn accumulate_product(left: T::Accumulator, right: T::Accumulator) -> T::Accumulator {
         Number::mul(left, right)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn from_accumulator(total: T::Accumulator) -> T {
         T::from_accumulator(total)
     }
 }
 
 impl<T: Float> FusedMode<T> for () {
-    #[inline(always)]
+    #[inline_on_device]
     fn fma(left: T, factor: T, summand: T) -> T {
         left.fma(factor, summand)
     }
 }
 
 impl<T: Number> DivisionMode<T> for () {
-    #[inline(always)]
+    #[inline_on_device]
     fn div(left: T, right: T) -> T {
         Number::div(left, right)
     }
 }
 
 impl<T: Float> RootMode<T> for () {
-    #[inline(always)]
+    #[inline_on_device]
     fn sqrt(value: T) -> T {
         value.sqrt()
     }
@@ -143,7 +143,7 @@ macro_rules! modes {
     (@each $type:ident, [$mode:ty $(, $more:ty)*], { $($trait:ident { $($name:ident($($operand:ident $(: $given:ident)?),*) $(-> $result:ident)? = $value:expr;)* })* }) => {
         $( impl $trait<$type> for $mode {
             $(
-                #[inline(always)]
+                #[inline_on_device]
                 fn $name($($operand: modes!(@type $type $($given)?)),*) -> modes!(@type $type $($result)?) {
                     $value
                 }

@@ -44,7 +44,7 @@ macro_rules! modes {
     ($($class:ident, $mode:ty: $trait:ident { $($name:ident = $function:ident;)* })*) => { $(
         impl<T: $class> $trait<T> for $mode {
             $(
-                #[inline(always)]
+                #[inline_on_device]
                 fn $name(value: T) -> T {
                     $class::$function(value)
                 }
@@ -70,11 +70,11 @@ modes! {
 
 /// The instructions that flush are as accurate as those that do not.
 impl FlushMode<f32> for FlushToZero {
-    #[inline(always)]
+    #[inline_on_device]
     fn exp2(value: f32) -> f32 {
         value.exp2_approximate()
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn rsqrt(value: f32) -> f32 {
         value.rsqrt_approximate()
     }
@@ -84,11 +84,11 @@ impl FlushMode<f32> for FlushToZero {
 macro_rules! both {
     ($($mode:ty),*) => { $(
         impl FlushMode<f32> for $mode {
-            #[inline(always)]
+            #[inline_on_device]
             fn exp2(value: f32) -> f32 {
                 FlushToZero::exp2(value)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn rsqrt(value: f32) -> f32 {
                 FlushToZero::rsqrt(value)
             }

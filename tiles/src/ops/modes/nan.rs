@@ -19,13 +19,13 @@ pub trait NanMode<T: Element>: Sealed + Copy + Send + Sync + 'static {
 }
 
 /// The smaller of two elements in a mode.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn smaller<T: Element, M: NanMode<T>>(_mode: M) -> impl Fn(T, T) -> T {
     M::minimum
 }
 
 /// The larger of two elements in a mode.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn larger<T: Element, M: NanMode<T>>(_mode: M) -> impl Fn(T, T) -> T {
     M::maximum
 }
@@ -57,11 +57,11 @@ impl NanChoice for PropagateNan {
 }
 
 impl<T: Comparable> NanMode<T> for SuppressNan {
-    #[inline(always)]
+    #[inline_on_device]
     fn minimum(left: T, right: T) -> T {
         Comparable::minimum(left, right)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn maximum(left: T, right: T) -> T {
         Comparable::maximum(left, right)
     }
@@ -69,22 +69,22 @@ impl<T: Comparable> NanMode<T> for SuppressNan {
 
 /// No mode: a NaN loses.
 impl<T: Comparable> NanMode<T> for () {
-    #[inline(always)]
+    #[inline_on_device]
     fn minimum(left: T, right: T) -> T {
         Comparable::minimum(left, right)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn maximum(left: T, right: T) -> T {
         Comparable::maximum(left, right)
     }
 }
 
 impl<T: Comparable> NanMode<T> for PropagateNan {
-    #[inline(always)]
+    #[inline_on_device]
     fn minimum(left: T, right: T) -> T {
         left.min_propagate_nan(right)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn maximum(left: T, right: T) -> T {
         left.max_propagate_nan(right)
     }
@@ -94,11 +94,11 @@ impl<T: Comparable> NanMode<T> for PropagateNan {
 macro_rules! flushing {
     ($($mode:ty: $minimum:ident $maximum:ident;)*) => { $(
         impl NanMode<f32> for $mode {
-            #[inline(always)]
+            #[inline_on_device]
             fn minimum(left: f32, right: f32) -> f32 {
                 machine::$minimum(left, right)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn maximum(left: f32, right: f32) -> f32 {
                 machine::$maximum(left, right)
             }

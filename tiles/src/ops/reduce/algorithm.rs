@@ -14,7 +14,7 @@ pub(in crate::ops) type Left<S, L, const A: usize> =
 
 /// Reduces values given by register number, after `begin` of the first of each thread; `combine` is associative and
 /// commutative.
-#[inline(always)]
+#[inline_on_device]
 pub(in crate::ops) fn reduce<V: WarpExchange, S: Axis<A>, L: Layout, const A: usize>(
     value: impl Fn(usize) -> V,
     begin: impl Fn(V) -> V,
@@ -24,7 +24,7 @@ pub(in crate::ops) fn reduce<V: WarpExchange, S: Axis<A>, L: Layout, const A: us
 }
 
 /// The first step of a reduction: each thread combines its own elements.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn within_threads<V: Copy + 'static, S: Axis<A>, L: Layout, const A: usize>(
     value: impl Fn(usize) -> V,
     begin: impl Fn(V) -> V,
@@ -51,7 +51,7 @@ pub(super) fn within_threads<V: Copy + 'static, S: Axis<A>, L: Layout, const A: 
 }
 
 /// The other steps of a reduction: between the lanes of a warp, then between warps.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn between_threads<V: WarpExchange, S: Axis<A>, L: Layout, const A: usize>(
     mut left: Registers<V, Left<S, L, A>>,
     combine: impl Fn(V, V) -> V,
@@ -76,7 +76,7 @@ pub(super) fn between_threads<V: WarpExchange, S: Axis<A>, L: Layout, const A: u
 
 /// Adds up or multiplies, after `begin` of each element, with an error that grows slowly where one thread holds the whole
 /// tile; `combine` is associative and commutative.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn total<T: Copy + 'static, V: WarpExchange, S: Axis<A>, L: Layout, const A: usize>(
     values: &Registers<T, L::Registers<S>>,
     begin: impl Fn(T) -> V,
@@ -89,7 +89,7 @@ pub(super) fn total<T: Copy + 'static, V: WarpExchange, S: Axis<A>, L: Layout, c
 }
 
 /// The first step of [`total`]: each thread adds up its own elements.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn within_threads_accurately<
     T: Copy + 'static,
     V: Copy + 'static,
@@ -112,7 +112,7 @@ pub(super) fn within_threads_accurately<
 
 /// The part of a reduction between warps: each warp's results go to shared memory, and every thread folds those of
 /// its own rows, in as many rounds as the scratch needs.
-#[inline(always)]
+#[inline_on_device]
 fn across_warps<V: WarpExchange, S: Axis<A>, L: Layout, const A: usize>(
     left: Registers<V, Left<S, L, A>>,
     combine: impl Fn(V, V) -> V,
@@ -197,7 +197,7 @@ const fn register_bytes<V: WarpExchange, S: Axis<A>, L: Layout, const A: usize>(
 }
 
 /// The bits of `lane` that are not in `gone`, moved together.
-#[inline(always)]
+#[inline_on_device]
 const fn squeeze(lane: usize, gone: usize) -> usize {
     let (mut packed, mut place, mut bit) = (0, 0, 0);
     while bit < 5 {
@@ -217,7 +217,7 @@ const fn by_lanes(plan: &ReductionPlan) -> bool {
 }
 
 /// The bits of `number` spread over the bits of `mask`, from the lowest on.
-#[inline(always)]
+#[inline_on_device]
 const fn nth(number: usize, mask: usize) -> usize {
     let (mut spread, mut place, mut bit) = (0, 0, 0);
     while bit < usize::BITS {

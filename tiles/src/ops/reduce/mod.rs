@@ -56,7 +56,7 @@ use crate::tile::Tile;
 pub type Reduced<T, S, L, const A: usize> = Tile<T, <S as Axis<A>>::Reduced, Slice<L, S, A>>;
 
 /// Totals in the element type, rounded in a mode.
-#[inline(always)]
+#[inline_on_device]
 fn rounded<T: Number, M: ArithmeticMode<T>, S: Shape, L: Layout>(
     _mode: M,
     total: Tile<T::Accumulator, S, L>,
@@ -86,7 +86,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The result has the layout [`Slice`]. Lanes combine by `shfl.sync.bfly.b32`, and warps through shared memory: the
     /// [module](self#on-a-gpu) has the steps.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn reduce<const A: usize>(
         self,
         identity: T,
@@ -103,7 +103,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         ))
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn fold<const A: usize>(self, combine: impl Fn(T, T) -> T) -> Reduced<T, S, L, A>
     where
         S: Axis<A>,
@@ -112,7 +112,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// Adds up or multiplies, after `begin` of each element.
-    #[inline(always)]
+    #[inline_on_device]
     fn total<V: Element, const A: usize>(
         self,
         begin: impl Fn(T) -> V,
@@ -153,7 +153,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The result has the layout [`Slice`]. A thread adds its own elements. Lanes add in pairs by `shfl.sync.bfly.b32` (PTX ISA, "Data Movement
     /// and Conversion Instructions: shfl.sync"), and warps through shared memory: the [module](self#on-a-gpu) has the steps.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("reduce_sum"))]
     pub fn sum<const A: usize>(self) -> Reduced<T, S, L, A>
     where
@@ -185,7 +185,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// As [`sum`](Self::sum).
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("reduce_prod"))]
     pub fn prod<const A: usize>(self) -> Reduced<T, S, L, A>
     where
@@ -207,7 +207,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert!(t.sum_with::<0>(TowardNegative).item() < t.sum_with::<0>(TowardPositive).item());
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn sum_with<const A: usize>(self, mode: impl ArithmeticMode<T>) -> Reduced<T, S, L, A>
     where
         T: Number,
@@ -218,7 +218,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// Products along axis `A` in a mode of arithmetic for every product and the rounding to 16 bits.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn prod_with<const A: usize>(self, mode: impl ArithmeticMode<T>) -> Reduced<T, S, L, A>
     where
         T: Number,
@@ -242,7 +242,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The error is that of the [`sum`](Self::sum), divided by the length. Means of `f16` and `bf16` are rounded once, and overflow nowhere on
     /// the way.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn mean<const A: usize>(self) -> Reduced<T, S, L, A>
     where
         T: Float,
@@ -268,7 +268,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The result has the layout [`Slice`]. Lanes compare in pairs by `shfl.sync.bfly.b32`: the [module](self#on-a-gpu) has the steps.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("reduce_max"))]
     pub fn max<const A: usize>(self) -> Reduced<T, S, L, A>
     where
@@ -280,7 +280,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The largest elements along axis `A`, in the given NaN mode.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn max_with<const A: usize>(self, mode: impl NanMode<T>) -> Reduced<T, S, L, A>
     where
         T: Comparable,
@@ -293,7 +293,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The smallest elements along axis `A`; NaN only where all are.
     ///
     /// [`max`](Self::max) has an example, and the steps on a GPU.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("reduce_min"))]
     pub fn min<const A: usize>(self) -> Reduced<T, S, L, A>
     where
@@ -305,7 +305,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The smallest elements along axis `A`, in the given NaN mode.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn min_with<const A: usize>(self, mode: impl NanMode<T>) -> Reduced<T, S, L, A>
     where
         T: Comparable,
@@ -320,7 +320,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The bits that all elements along axis `A` have.
     ///
     /// [`bit_xor`](Self::bit_xor) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("reduce_bitand"))]
     pub fn bit_and<const A: usize>(self) -> Reduced<T, S, L, A>
     where
@@ -334,7 +334,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The bits that any element along axis `A` has.
     ///
     /// [`bit_xor`](Self::bit_xor) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("reduce_bitor"))]
     pub fn bit_or<const A: usize>(self) -> Reduced<T, S, L, A>
     where
@@ -354,7 +354,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((t.bit_and::<0>().item(), t.bit_or::<0>().item(), t.bit_xor::<0>().item()), (4, 7, 0));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("reduce_bitxor", "xor_sum"))]
     pub fn bit_xor<const A: usize>(self) -> Reduced<T, S, L, A>
     where
@@ -375,7 +375,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     ///     assert_eq!(cx.iota::<i32>(shape![4, 8]).ge(10).count::<1>().at([1, 0]), 6);
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn count<const A: usize>(self) -> Reduced<u32, S, L, A>
     where
         S: Axis<A>,
@@ -387,7 +387,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// Whether any element along axis `A` is true.
     ///
     /// [`all`](Self::all) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("any_of"))]
     pub fn any<const A: usize>(self) -> Reduced<bool, S, L, A>
     where
@@ -406,7 +406,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     ///     assert!(small.any::<0>().at([0]) && !small.all::<ALL>().item());
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("all_of"))]
     pub fn all<const A: usize>(self) -> Reduced<bool, S, L, A>
     where

@@ -58,7 +58,7 @@ impl<T: Number, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// A thread adds its own elements, in registers. Lanes and warps add in [`PartialSum::finish`].
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("quad_allreduce"))]
     pub fn partial_sum<const A: usize>(self) -> PartialSum<T::Accumulator, S, L, A>
     where
@@ -81,7 +81,7 @@ impl<T: Number<Accumulator = T>, S: Axis<A>, L: Layout, const A: usize> PartialS
     ///
     /// Lanes add in pairs by `shfl.sync.bfly.b32` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync"), and warps through shared
     /// memory: [`ops::reduce`](crate::ops::reduce#on-a-gpu) has the steps.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn finish(self) -> Reduced<T, S, L, A> {
         let sums = between_threads::<T, S, L, A>(*self.parts.registers(), addition::<T, _>(()));
         Tile::from_registers(sums)
@@ -92,7 +92,7 @@ impl<T: Number<Accumulator = T>, S: Axis<A>, L: Layout, const A: usize> PartialS
 impl<T: Number, S: Axis<A>, L: Layout, const A: usize> Add for PartialSum<T, S, L, A> {
     type Output = Self;
 
-    #[inline(always)]
+    #[inline_on_device]
     fn add(self, other: Self) -> Self {
         Self { parts: self.parts + other.parts }
     }
@@ -102,7 +102,7 @@ impl<T: Number, S: Axis<A>, L: Layout, const A: usize> Add for PartialSum<T, S, 
 impl<T: Number, S: Axis<A>, L: Layout, const A: usize> Mul<Reduced<T, S, L, A>> for PartialSum<T, S, L, A> {
     type Output = Self;
 
-    #[inline(always)]
+    #[inline_on_device]
     fn mul(self, factor: Reduced<T, S, L, A>) -> Self {
         Self { parts: self.parts * factor }
     }

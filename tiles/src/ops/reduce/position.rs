@@ -28,7 +28,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The result has the layout [`Slice`](crate::layout::Slice). The element and its position go from lane to lane together, each by
     /// `shfl.sync.bfly.b32` (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync"), and from warp to warp through shared
     /// memory: the [module](super#on-a-gpu) has the steps.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("max_element"))]
     pub fn argmax<const A: usize>(self) -> Reduced<u32, S, L, A>
     where
@@ -40,7 +40,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// Where along axis `A` the largest elements are; with [`PropagateNan`](crate::ops::modes::PropagateNan) the first NaN.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn argmax_with<const A: usize>(self, mode: impl NanChoice) -> Reduced<u32, S, L, A>
     where
         T: Comparable,
@@ -65,7 +65,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// As [`argmax`](Self::argmax).
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("min_element"))]
     pub fn argmin<const A: usize>(self) -> Reduced<u32, S, L, A>
     where
@@ -77,7 +77,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// Where along axis `A` the smallest elements are; with [`PropagateNan`](crate::ops::modes::PropagateNan) the first NaN.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn argmin_with<const A: usize>(self, mode: impl NanChoice) -> Reduced<u32, S, L, A>
     where
         T: Comparable,
@@ -88,7 +88,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The position of the element that `better` prefers; NaN before or after all others, ties to the lower one.
-    #[inline(always)]
+    #[inline_on_device]
     fn locate<const A: usize, N: NanChoice>(
         self,
         _mode: N,

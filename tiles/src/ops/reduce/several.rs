@@ -38,14 +38,14 @@ impl<S: Axis<A>, L: Layout, const A: usize> AxisList<S, L> for (D<A>,) {
     type Shape = S::Reduced;
     type Layout = Slice<L, S, A>;
     const AXES: &'static [usize] = &[A];
-    #[inline(always)]
+    #[inline_on_device]
     fn fold<T: Element>(
         tile: Tile<T, S, L>,
         combine: impl Fn(T, T) -> T,
     ) -> Tile<T, Self::Shape, Self::Layout> {
         tile.fold::<A>(combine)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn total<T: Element, V: Element>(
         tile: Tile<T, S, L>,
         begin: impl Fn(T) -> V,
@@ -66,14 +66,14 @@ macro_rules! lists {
             type Shape = <($(D<$rest>,)*) as AxisList<S::Reduced, Slice<L, S, $first>>>::Shape;
             type Layout = <($(D<$rest>,)*) as AxisList<S::Reduced, Slice<L, S, $first>>>::Layout;
             const AXES: &'static [usize] = &[$first, $($rest),*];
-            #[inline(always)]
+            #[inline_on_device]
             fn fold<T: Element>(
                 tile: Tile<T, S, L>,
                 combine: impl Fn(T, T) -> T,
             ) -> Tile<T, Self::Shape, Self::Layout> {
                 <($(D<$rest>,)*)>::fold(tile.fold::<$first>(&combine), combine)
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn total<T: Element, V: Element>(
                 tile: Tile<T, S, L>,
                 begin: impl Fn(T) -> V,
@@ -128,7 +128,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// One reduction for each axis: the [module](super#on-a-gpu) has the steps.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn sum_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
     where
         T: Number,
@@ -140,7 +140,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// Products along several axes, each of which stays with size 1: see [`sum_over`](Self::sum_over).
     ///
     /// Integers wrap. `f16` and `bf16` are multiplied in `f32`, and rounded once after the last axis.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn prod_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
     where
         T: Number,
@@ -161,7 +161,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert!(large.any_over(axes![0, 1]).at([0, 0, 0]) && !large.all_over(axes![0, 1]).at([0, 0, 0]));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn max_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
     where
         T: Comparable,
@@ -171,7 +171,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The smallest elements along several axes, each of which stays with size 1: see [`max_over`](Self::max_over).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn min_over<X: AxisList<S, L>>(self, _axes: X) -> Over<T, S, L, X>
     where
         T: Comparable,
@@ -194,7 +194,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((farthest.at([0, 0, 0]), farthest.at([1, 0, 0])), (-20, 11));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn reduce_over<X: AxisList<S, L>>(
         self,
         _axes: X,
@@ -209,7 +209,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// Whether any element along several axes is true.
     ///
     /// [`max_over`](Self::max_over) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn any_over<X: AxisList<S, L>>(self, _axes: X) -> Over<bool, S, L, X> {
         const { Self::assert_axes(X::AXES) };
         X::fold(self, Logical::or)
@@ -218,7 +218,7 @@ impl<S: Shape, L: Layout> Tile<bool, S, L> {
     /// Whether all elements along several axes are true.
     ///
     /// [`max_over`](Self::max_over) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn all_over<X: AxisList<S, L>>(self, _axes: X) -> Over<bool, S, L, X> {
         const { Self::assert_axes(X::AXES) };
         X::fold(self, Logical::and)

@@ -21,7 +21,7 @@ use core::marker::PhantomData;
 type Of<S, B> = <Blocked<B> as Layout>::Registers<S>;
 
 /// Scans values given by register; `combine` is associative. Each thread combines its own elements one after the other.
-#[inline(always)]
+#[inline_on_device]
 pub(in crate::ops) fn scan<V: WarpExchange, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
     values: Registers<V, Of<S, B>>,
     identity: V,
@@ -31,7 +31,7 @@ pub(in crate::ops) fn scan<V: WarpExchange, S: Axis<A>, B: Block, F: ScanForm, c
 }
 
 /// The same for sums and products of floats, with an error that grows slowly where one thread holds the whole tile.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn running<V: WarpExchange, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
     values: Registers<V, Of<S, B>>,
     identity: V,
@@ -47,7 +47,7 @@ pub(super) fn running<V: WarpExchange, S: Axis<A>, B: Block, F: ScanForm, const 
 }
 
 /// The scans of each thread's neighbouring elements.
-#[inline(always)]
+#[inline_on_device]
 fn one_after_the_other<V: WarpExchange, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
     values: Registers<V, Of<S, B>>,
     combine: impl Fn(V, V) -> V,
@@ -66,7 +66,7 @@ fn one_after_the_other<V: WarpExchange, S: Axis<A>, B: Block, F: ScanForm, const
 }
 
 /// Scans `own`, the scans of each thread's neighbouring elements.
-#[inline(always)]
+#[inline_on_device]
 fn scan_from<V: WarpExchange, S: Axis<A>, B: Block, F: ScanForm, const A: usize>(
     own: Registers<V, Of<S, B>>,
     identity: V,
@@ -157,7 +157,7 @@ struct Coordinates<S, B, F, const A: usize> {
 }
 
 impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> {
-    #[inline(always)]
+    #[inline_on_device]
     fn here() -> Self {
         let plan = const { &Scan::<S, B, A>::PLAN };
         let thread = arch::execution::thread();
@@ -173,7 +173,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
     }
 
     /// The value of the lane whose coordinate is lower by `distance`; any value where there is none.
-    #[inline(always)]
+    #[inline_on_device]
     fn shifted<V: WarpExchange>(&self, value: V, distance: u32) -> V {
         let distance = distance << const { Scan::<S, B, A>::PLAN.lane.first };
         value.words(|word| {
@@ -188,13 +188,13 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
         })
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn of_previous_lane<V: WarpExchange>(&self, value: V) -> V {
         self.shifted(value, 1)
     }
 
     /// The value of the lane with this coordinate and the same other bits.
-    #[inline(always)]
+    #[inline_on_device]
     fn of_lane<V: WarpExchange>(&self, value: V, coordinate: usize) -> V {
         let field = const { &Scan::<S, B, A>::PLAN.lane };
         let place = if F::BACKWARD { coordinate ^ (field.values() - 1) } else { coordinate };
@@ -204,7 +204,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
     }
 
     /// Scans one value a lane, over runs of `2^bits` coordinates.
-    #[inline(always)]
+    #[inline_on_device]
     fn scan_lanes<V: WarpExchange>(&self, mut value: V, bits: u32, combine: impl Fn(V, V) -> V) -> V {
         let coordinate = self.lane & ((1 << bits) - 1);
         let mut bit = 0;
@@ -220,7 +220,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
 
     /// What lies before each group, but in its own warp: nothing for the first, where the value means nothing. Here the
     /// axis stays within the warp and registers.
-    #[inline(always)]
+    #[inline_on_device]
     fn before_in_warp<V: WarpExchange>(
         &self,
         totals: Registers<V, Of<S, B>>,
@@ -248,7 +248,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
 
     /// The same where the axis goes on from warp to warp, and has more warps than lanes: each thread folds the totals
     /// of its row.
-    #[inline(always)]
+    #[inline_on_device]
     fn before_by_threads<V: WarpExchange>(
         &self,
         totals: Registers<V, Of<S, B>>,
@@ -279,7 +279,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
     }
 
     /// The same with as many lanes as warps along the axis or more: the lanes scan the totals of some warps together.
-    #[inline(always)]
+    #[inline_on_device]
     fn before_by_lanes<V: WarpExchange>(
         &self,
         totals: Registers<V, Of<S, B>>,
@@ -318,7 +318,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
 
     /// Lets `visit` see each group with the address of its warps' totals, in order of the warps. In the same round
     /// the totals of the far steps of the group's row lie one behind the other.
-    #[inline(always)]
+    #[inline_on_device]
     fn in_rounds<V: WarpExchange>(&self, totals: &Registers<V, Of<S, B>>, mut visit: impl FnMut(usize, u32)) {
         let plan = const { &Scan::<S, B, A>::PLAN };
         let rounds = const { &Rounds::new::<V, S, B, A>() };
@@ -359,7 +359,7 @@ impl<S: Axis<A>, B: Block, F: ScanForm, const A: usize> Coordinates<S, B, F, A> 
 }
 
 /// The number of a group: far steps count fastest.
-#[inline(always)]
+#[inline_on_device]
 const fn group(plan: &ScanPlan, register: usize) -> usize {
     let low = register & ((1 << plan.near.first) - 1);
     let high = register >> (plan.far.first + plan.far.count);

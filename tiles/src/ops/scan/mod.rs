@@ -72,7 +72,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The result has the layout [`Blocked`]. Lanes combine by `shfl.sync.up.b32`, and warps through shared memory: the
     /// [module](self#on-a-gpu) has the steps.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("associative_scan"))]
     pub fn scan<const A: usize>(
         self,
@@ -97,7 +97,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert_eq!((next.at([3]), next.at([6])), (1, 1));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn scan_with<const A: usize>(
         self,
         identity: T,
@@ -111,7 +111,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.scan_as::<A, _>(identity, combine, form)
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn scan_as<const A: usize, F: ScanForm>(
         self,
         identity: T,
@@ -126,7 +126,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// Running sums or products in the accumulator's type, each rounded once.
-    #[inline(always)]
+    #[inline_on_device]
     fn running<const A: usize, F: ScanForm, M: ArithmeticMode<T>>(
         self,
         identity: T,
@@ -154,7 +154,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
 macro_rules! scans {
     ($($(#[$documentation:meta])* $name:ident, $name_with:ident: $bound:ident, |$tile:ident, $form:ident| $scan:expr;)*) => { $(
         $(#[$documentation])*
-        #[inline(always)]
+        #[inline_on_device]
         pub fn $name<const A: usize>(self) -> Tile<T, S, Blocked<L::Block>>
         where
             T: $bound,
@@ -165,7 +165,7 @@ macro_rules! scans {
         }
 
         #[doc = concat!("As [`", stringify!($name), "`](Self::", stringify!($name), "), in the given form.")]
-        #[inline(always)]
+        #[inline_on_device]
         pub fn $name_with<const A: usize>(self, $form: impl ScanForm) -> Tile<T, S, Blocked<L::Block>>
         where
             T: $bound,
@@ -240,7 +240,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///     assert!(f64::from(sums.at([3])) <= 4.0 * f64::from(0.1f32));
     /// });
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn cumsum_rounded<const A: usize>(
         self,
         form: impl ScanForm,
@@ -255,7 +255,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// Running products along axis `A` in a form, with a mode of arithmetic for every product: see [`cumsum_rounded`](Self::cumsum_rounded).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn cumprod_rounded<const A: usize>(
         self,
         form: impl ScanForm,

@@ -27,7 +27,7 @@ impl<T: Element, S: Shape, B: Block> Tile<T, S, Accumulators<B>> {
     /// # On a GPU
     ///
     /// The result has the layout [`TransposedAccumulators`]. It costs no instruction.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn transposed_accumulators(self) -> Tile<T, S::Transposed, TransposedAccumulators<B>>
     where
         S: Transpose<0, 1>,
@@ -57,7 +57,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// As [`transpose`](Self::transpose).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn permute<O: AxisOrder<S> + 'static>(self, _order: O) -> Tile<T, O::Permuted, Blocked<L::Block>> {
         const {
             assert!(
@@ -87,7 +87,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The result has the layout [`Blocked`]. Elements that change their thread go through shared memory by `st.shared` and `ld.shared` (PTX ISA,
     /// "Data Movement and Conversion Instructions: st" and "ld"): [`ops::shapes`](super#on-a-gpu) has the cost.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("trans"))]
     pub fn transpose<const A: usize, const B: usize>(self) -> Tile<T, S::Transposed, Blocked<L::Block>>
     where
@@ -109,7 +109,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The result has the layout of the tile. [`ops::shapes`](super#on-a-gpu) says when elements go through shared memory.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn flip<const A: usize>(self) -> Self
     where
         S: Axis<A>,
@@ -135,7 +135,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The result has the layout of the tile. If each thread holds the whole axis in its registers, the roll costs one selection an element for
     /// each bit of the length, or nothing where the compiler knows `shift`. Else the elements go through shared memory:
     /// [`ops::shapes`](super#on-a-gpu).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn roll<const A: usize>(self, shift: i32) -> Self
     where
         S: Axis<A>,

@@ -25,7 +25,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The result has the layout [`Blocked`]. The classes are repeated along the new axis, and each thread compares its own.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn one_hot<U: Number, const A: usize, const N: usize>(self) -> Tile<U, S::Inserted, Blocked<L::Block>>
     where
         T: Integer + Cast<i64>,
@@ -56,7 +56,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The result has the layout [`Blocked`]. Threads add to counts in shared memory by `red.shared.add.u32` (PTX ISA, "Parallel Synchronization
     /// and Communication Instructions: red"), between barriers. If the scratch memory does not hold all bins, there are several rounds.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn histogram<R: Shape>(self, _bins: R) -> Tile<u32, R, Blocked<L::Block>>
     where
         T: Integer + Cast<i64>,
@@ -79,7 +79,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// All threads add to bins in shared memory, in as many rounds as the scratch needs.
-    #[inline(always)]
+    #[inline_on_device]
     fn counted_in_shared_memory<R: Shape>(self) -> Tile<u32, R, Blocked<L::Block>>
     where
         T: Integer + Cast<i64>,

@@ -26,7 +26,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The halves have the layout [`Blocked`]. [`ops::shapes`](super#on-a-gpu) says when elements go through shared memory.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn split<const A: usize>(self) -> (Half<T, S, L, A>, Half<T, S, L, A>)
     where
         S: Halve<A>,
@@ -61,7 +61,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The part has the layout [`Blocked`]. [`ops::shapes`](super#on-a-gpu) says when elements go through shared memory.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn extract<P: Shape<Rank = S::Rank>, const R: usize>(
         self,
@@ -87,7 +87,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The bits of the flat index that tell parts of shape `P` apart, and their value in part `index`.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(super) fn part_offset<P: Shape, const R: usize>(index: [u32; R]) -> (usize, usize) {
         let mut offset = 0;
@@ -128,7 +128,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The result has the layout [`Blocked`]. Elements stay in registers if `START` is a multiple of `LEN` and the threads hold the elements that
     /// they need. Else they go through shared memory.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn slice<const A: usize, const START: usize, const LEN: usize>(
         self,
     ) -> Tile<T, S::With<D<LEN>>, Blocked<L::Block>>
@@ -168,7 +168,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The result has the layout [`Blocked`]. The elements go through shared memory: [`ops::shapes`](super#on-a-gpu).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn slice_at<const A: usize, const LEN: usize>(
         self,
@@ -196,7 +196,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.sliced::<A, S::With<D<LEN>>>(start as usize)
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn sliced<const A: usize, To: Shape>(self, start: usize) -> Tile<T, To, Blocked<L::Block>> {
         let own = Map::<Blocked<L::Block>, To>::MAP.of_thread.apply(arch::execution::thread());
         self.gathered(|i| {

@@ -23,7 +23,7 @@ pub trait Joins<T: Element, S: Shape, B: Block>: Sealed {
 
 impl<T: Element, S: Shape, L: Layout> Joins<T, S, L::Block> for Tile<T, S, L> {
     type Layout = L;
-    #[inline(always)]
+    #[inline_on_device]
     fn tile(self) -> Self {
         self
     }
@@ -48,7 +48,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The result has the layout [`Blocked`]. [`ops::shapes`](super#on-a-gpu) says when elements go through shared memory.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn cat<const A: usize>(
         self,
         other: impl Joins<T, S, L::Block>,
@@ -77,7 +77,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// As [`cat`](Self::cat).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn stack<const A: usize>(
         self,
         other: impl Joins<T, S, L::Block>,
@@ -105,7 +105,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// As [`cat`](Self::cat).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn repeat<const A: usize, const N: usize>(self) -> Tile<T, S::Longer, Blocked<L::Block>>
     where
         S: Lengthen<A, N>,
@@ -130,7 +130,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// As [`cat`](Self::cat).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn tile<const A: usize, const N: usize>(self) -> Tile<T, S::Longer, Blocked<L::Block>>
     where
         S: Lengthen<A, N>,
@@ -162,7 +162,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// The result has the layout of the tile. The part is repeated in the shape of the tile, as [`ops::shapes`](super#on-a-gpu) describes. Each
     /// thread then selects the elements of the part or its own.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn insert<P: Shape<Rank = S::Rank>, M: Layout<Block = L::Block>, const R: usize>(
         self,

@@ -45,7 +45,7 @@ impl<T: Element, S: Shape, L: Layout> AnyTile for Tile<T, S, L> {
     type Element = T;
     type Shape = S;
     type Layout = L;
-    #[inline(always)]
+    #[inline_on_device]
     fn tile(self) -> Self {
         self
     }

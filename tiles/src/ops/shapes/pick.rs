@@ -121,7 +121,7 @@ pub trait Take<X: AnyTile>: AnyTile {
 }
 
 impl<T: Element, S: Shape, L: Layout, X: IndexTile<L::Block>> Take<X> for Tile<T, S, L> {
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn take_along_axis<const A: usize>(self, index: X) -> Tile<T, X::Shape, X::Layout>
     where
@@ -131,7 +131,7 @@ impl<T: Element, S: Shape, L: Layout, X: IndexTile<L::Block>> Take<X> for Tile<T
         self.pick::<A, _, _, _>(index.tile(), None)
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn take_along_axis_masked<const A: usize>(self, index: X, padding: T) -> Tile<T, X::Shape, X::Layout>
     where
         S: AxisDimension<A>,
@@ -140,7 +140,7 @@ impl<T: Element, S: Shape, L: Layout, X: IndexTile<L::Block>> Take<X> for Tile<T
         self.pick::<A, _, _, _>(index.tile(), Some(padding))
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn take<const A: usize>(self, index: X) -> Taken<T, S, L, X::Shape, A>
     where
@@ -151,7 +151,7 @@ impl<T: Element, S: Shape, L: Layout, X: IndexTile<L::Block>> Take<X> for Tile<T
         Take::<_>::take_along_axis::<A>(self, Self::along::<A, _, _, _>(index.tile()))
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn take_masked<const A: usize>(self, index: X, padding: T) -> Taken<T, S, L, X::Shape, A>
     where
         S: AxisDimension<A>,
@@ -169,7 +169,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The vector `index` along axis `A`, the same for all other coordinates.
-    #[inline(always)]
+    #[inline_on_device]
     fn along<const A: usize, I: Element, R: AxisDimension<0>, M: Layout<Block = L::Block>>(
         index: Tile<I, R, M>,
     ) -> Taken<I, S, L, R, A>
@@ -196,7 +196,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The elements that `index` names along axis `A`, or `padding` for an index outside, which without one is a misuse.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn pick<const A: usize, I, R, M>(self, index: Tile<I, R, M>, padding: Option<T>) -> Tile<T, R, M>
     where
@@ -254,7 +254,7 @@ impl<T: Element, S: AxisDimension<0> + AxisDimension<1>, L: Layout> Tile<T, S, L
     /// # On a GPU
     ///
     /// The result has the layout [`Blocked`]. The elements go through shared memory: [`ops::shapes`](super#on-a-gpu).
-    #[inline(always)]
+    #[inline_on_device]
     pub fn diagonal(self) -> Diagonal<T, S, L> {
         let length = const {
             let shape = &S::DESCRIPTION;

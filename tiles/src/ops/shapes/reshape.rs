@@ -24,7 +24,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The layout stays, and elements stay in their registers. Only accumulators whose rows or columns change move theirs.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn reshape<R: Shape>(self, _shape: R) -> Tile<T, R, L> {
         const { assert!(S::LEN == R::LEN, "reshape: the new shape must have as many elements as the tile") };
         // Most layouts map flat indices, which a reshape leaves alone; accumulators have rows and columns.
@@ -44,7 +44,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// A [`reshape`](Self::reshape), which mostly costs nothing.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn expand_dims<const A: usize>(self) -> Tile<T, S::Expanded, L>
     where
         S: ExpandDimension<A>,
@@ -65,7 +65,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// A [`reshape`](Self::reshape), which mostly costs nothing.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("keepdims"))]
     pub fn squeeze<const A: usize>(self) -> Tile<T, S::Squeezed, L>
     where
@@ -87,7 +87,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// A [`reshape`](Self::reshape), which mostly costs nothing.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("ravel"))]
     pub fn flatten(self) -> Tile<T, S::Flat, L>
     where
@@ -113,7 +113,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The layout stays. [`ops::shapes`](super#on-a-gpu) says when elements go through shared memory.
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("broadcast_to"))]
     pub fn broadcast<R: Shape>(self, _shape: R) -> Tile<T, R, L>
     where

@@ -15,7 +15,7 @@ use crate::shape::{Axis, Shape};
 type Of<S, B> = <Blocked<B> as Layout>::Registers<S>;
 
 /// Sorts values along axis `A` so that of two neighbours the second is not `less` than the first.
-#[inline(always)]
+#[inline_on_device]
 pub(in crate::ops) fn sort<V: WarpExchange, S: Axis<A>, B: Block, const A: usize>(
     mut values: Registers<V, Of<S, B>>,
     less: impl Fn(V, V) -> bool,
@@ -62,14 +62,14 @@ pub(in crate::ops) fn sort<V: WarpExchange, S: Axis<A>, B: Block, const A: usize
 }
 
 /// The larger or the smaller of both; its own for both threads where they are equal.
-#[inline(always)]
+#[inline_on_device]
 fn chosen<V: WarpExchange>(own: V, other: V, larger: bool, less: impl Fn(V, V) -> bool) -> V {
     let swap = if larger { less(own, other) } else { less(other, own) };
     V::select(swap, other, own)
 }
 
 /// The registers of the thread whose warp number differs in bit `place`, in as many rounds as the scratch needs.
-#[inline(always)]
+#[inline_on_device]
 fn exchange_warps<V: WarpExchange, S: Shape, B: Block>(
     values: &Registers<V, Of<S, B>>,
     thread: usize,

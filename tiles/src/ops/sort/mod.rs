@@ -29,7 +29,7 @@ use crate::shape::{Axis, AxisDimension, D, Dimension, PADDED_AXIS, Shape, is_pad
 use crate::tile::Tile;
 
 /// The coordinate along axis `A` of the element in register `register` of thread `thread`.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn coordinate<S: Axis<A>, L: Layout, const A: usize>(thread: usize, register: usize) -> u32 {
     let map = const { &Map::<L, S>::MAP };
     let flat = map.of_thread.apply(thread) | map.of_register.apply(register);
@@ -52,7 +52,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The result has the layout [`Blocked`]. The [module](self#on-a-gpu) has the rounds and their instructions.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn sort<const A: usize>(self) -> Tile<T, S, Blocked<L::Block>>
     where
         T: Ordered,
@@ -65,7 +65,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The elements sorted along axis `A` in an order, [`Ascending`] or [`Descending`].
     ///
     /// [`sort`](Self::sort) has an example, and the cost on a GPU.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn sort_with<const A: usize>(self, order: impl SortOrder) -> Tile<T, S, Blocked<L::Block>>
     where
         T: Ordered,
@@ -75,7 +75,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
         self.sorted::<A, _>(order)
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn sorted<const A: usize, O: SortOrder>(self, _order: O) -> Tile<T, S, Blocked<L::Block>>
     where
         T: Ordered,
@@ -106,7 +106,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// As [`sort`](Self::sort). The position goes with each element, as one more register and one more word in each exchange.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn argsort<const A: usize>(self) -> Tile<u32, S, Blocked<L::Block>>
     where
         T: Ordered,
@@ -119,7 +119,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// The positions along axis `A` from which the elements of the tile sorted in an order come.
     ///
     /// The order is [`Ascending`] or [`Descending`]. Equal elements keep their order in both. [`argsort`](Self::argsort) has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn argsort_with<const A: usize>(self, order: impl SortOrder) -> Tile<u32, S, Blocked<L::Block>>
     where
         T: Ordered,
@@ -150,7 +150,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The whole axis is sorted, as by [`argsort`](Self::argsort), whatever `K` is. Both results have the layout [`Blocked`].
-    #[inline(always)]
+    #[inline_on_device]
     #[allow(clippy::type_complexity, reason = "two tiles of one type, but for their elements")]
     pub fn top_k<const A: usize, const K: usize>(
         self,
@@ -169,7 +169,7 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     }
 
     /// The sorted elements, and where they come from.
-    #[inline(always)]
+    #[inline_on_device]
     fn sort_located<const A: usize, O: SortOrder>(
         self,
         _order: O,

@@ -26,22 +26,22 @@ pub struct Ascending;
 pub struct Descending;
 
 impl SortOrder for Ascending {
-    #[inline(always)]
+    #[inline_on_device]
     fn key<T: Ordered>(value: T) -> T::Key {
         value.to_key()
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn value<T: Ordered>(key: T::Key) -> T {
         T::from_key(key)
     }
 }
 
 impl SortOrder for Descending {
-    #[inline(always)]
+    #[inline_on_device]
     fn key<T: Ordered>(value: T) -> T::Key {
         Logical::not(value.to_key())
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn value<T: Ordered>(key: T::Key) -> T {
         T::from_key(Logical::not(key))
     }

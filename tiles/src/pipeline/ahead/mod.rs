@@ -69,7 +69,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     /// # Panics
     ///
     /// If a tile belongs to another block.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[doc(alias("cp_async", "memcpy_async", "num_stages"))]
     pub fn copy_ahead<B: Block, L: CopyAhead<P>, F: FnMut(u32) -> L>(
@@ -127,7 +127,7 @@ where
     ///
     /// Elements outside the tensor are zero. Multiplications that `step` starts by
     /// [`Accumulator::mma`](crate::mma::Accumulator::mma) go on while the next step begins.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn for_each(self, mut step: impl for<'k> FnMut(P::Tiles<'k>)) {
         let mut steps = Steps::begin(self);
@@ -145,7 +145,7 @@ where
     /// # On a GPU
     ///
     /// As [`KLoop::accumulate`](super::KLoop::accumulate).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn accumulate<T: KLoopElement<U>, U: Repack, S: Shape>(
         self,
@@ -193,7 +193,7 @@ where
     const BY_TMA: bool = L::BY_TMA && PRODUCER_WARP;
 
     /// Starts the first copies.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn begin(ahead: CopiedAhead<'r, P, F, B, STAGES>) -> Self {
         order::reveals_stage();
@@ -230,13 +230,13 @@ where
     }
 
     /// Whether all steps have begun.
-    #[inline(always)]
+    #[inline_on_device]
     fn are_done(&self) -> bool {
         self.begun == self.steps
     }
 
     /// Starts the next copies, which are `ahead` stages behind the next one, if a step is left to copy for. That stage is free.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn copy(&mut self, ahead: u32) {
         if self.copied < self.steps {
@@ -271,7 +271,7 @@ where
     }
 
     /// One step. `products` says whether multiplications of the step before are under way; returns whether this step's own are.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn step(&mut self, products: bool, mut step: impl for<'k> FnMut(P::Tiles<'k>)) -> bool {
         let Position { slot, round } = self.next;
@@ -331,7 +331,7 @@ where
     }
 
     /// Waits for the last step's multiplications, and leaves the ring as it was found.
-    #[inline(always)]
+    #[inline_on_device]
     fn end(self, products: bool) {
         // SAFETY: tile operations run on all threads of the block alike. All copies have arrived: each was waited for. Behind the barrier,
         // no thread waits at the ring's barriers any more.

@@ -49,7 +49,7 @@ pub trait CopyAhead<P: StageLayout>: Sealed + Copy {
 impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> for LoadTile<T, (R, C)> {
     const BY_TMA: bool = true;
 
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn copy_by_threads<B: Block>(self, target: Address) {
         // SAFETY: the same contract.
         unsafe {
@@ -61,13 +61,13 @@ impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> fo
         }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn copy_by_tma<B: Block>(self, target: Address, full: Address) {
         // SAFETY: the same contract.
         unsafe { StageLoad::copy_by_tma::<B>(self, target, full, PlaceInCluster::ALONE) }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn bytes_by_tma<B: Block>(&self) -> u32 {
         StageLoad::bytes_by_tma::<B>(self)
     }
@@ -76,7 +76,7 @@ impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> fo
 impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> for SpanTile<T, (R, C)> {
     const BY_TMA: bool = false;
 
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     unsafe fn copy_by_threads<B: Block>(self, target: Address) {
         self.run.assert_lent("a tile of a span");
@@ -94,10 +94,10 @@ impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> fo
         }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn copy_by_tma<B: Block>(self, _target: Address, _full: Address) {}
 
-    #[inline(always)]
+    #[inline_on_device]
     fn bytes_by_tma<B: Block>(&self) -> u32 {
         0
     }
@@ -105,7 +105,7 @@ impl<T: Element, R: Dimension, C: Dimension> CopyAhead<SharedTile<T, (R, C)>> fo
 
 impl<T: Element, R: Dimension, C: Dimension> SpanTile<T, (R, C)> {
     /// Whether all of the tile is inside the tensor.
-    #[inline(always)]
+    #[inline_on_device]
     fn is_whole(&self) -> bool {
         let size = const { [<R::Count as PowerOfTwo>::COUNT as u32, <C::Count as PowerOfTwo>::COUNT as u32] };
         self.missing == [0, 0] && self.inside == size
@@ -115,7 +115,7 @@ impl<T: Element, R: Dimension, C: Dimension> SpanTile<T, (R, C)> {
     ///
     /// # Safety
     /// As for [`CopyAhead::copy_by_threads`]. Rows are aligned units. The block's threads copy whole rows at once.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn copy_columns<B: Block, const UNIT: usize>(self, target: Address) {
         // SAFETY: the same contract.
         unsafe {
@@ -131,7 +131,7 @@ impl<T: Element, R: Dimension, C: Dimension> SpanTile<T, (R, C)> {
     ///
     /// # Safety
     /// As for [`copy_columns`](Self::copy_columns).
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn copy_units<B: Block, const UNIT: usize, const WHOLE: bool>(self, target: Address) {
         let geometry = const { &<SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY };
         let size = const { size_of::<T::Bits>() };
@@ -188,7 +188,7 @@ impl<T: Element, R: Dimension, C: Dimension> SpanTile<T, (R, C)> {
     ///
     /// # Safety
     /// As for [`CopyAhead::copy_by_threads`].
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn copy_what_is_inside<B: Block>(self, target: Address) {
         let geometry = const { &<SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY };
         let (row_chunks, all) = const { chunks::<T, R, C>() };
@@ -272,7 +272,7 @@ macro_rules! tuples {
     ($($($stage:ident $tile:ident $index:tt)*;)*) => { $(
         impl<$($stage: StageLayout, $tile: CopyAhead<$stage>),*> CopyAhead<($($stage,)*)> for ($($tile,)*) {
             const BY_TMA: bool = true $(&& $tile::BY_TMA)*;
-            #[inline(always)]
+            #[inline_on_device]
             #[track_caller]
             unsafe fn copy_by_threads<BL: Block>(self, target: Address) {
                 let mut next = 0;
@@ -283,7 +283,7 @@ macro_rules! tuples {
                 )*
                 let _ = next;
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn copy_by_tma<BL: Block>(self, target: Address, full: Address) {
                 let mut next = 0;
                 $(
@@ -293,7 +293,7 @@ macro_rules! tuples {
                 )*
                 let _ = next;
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn bytes_by_tma<BL: Block>(&self) -> u32 {
                 0 $(+ self.$index.bytes_by_tma::<BL>())*
             }

@@ -29,7 +29,7 @@ where
     B: Block,
 {
     /// Starts multiplications that read a held stage, by `issue`, and does not wait for them.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn start<C: Element, S: Shape>(
         &mut self,
         mut accumulator: Accumulator<C, S, B>,
@@ -55,7 +55,7 @@ impl<'r, C: Element, S: Shape, B: Block, P: StageLayout> InFlight<'r, C, S, B, P
     ///
     /// # Panics
     /// If an older stage is still held (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn finish<F: Iterator<Item: StageLoad<P>>, const STAGES: usize>(
         mut self,

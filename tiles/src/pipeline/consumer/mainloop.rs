@@ -25,7 +25,7 @@ where
     /// # Panics
     ///
     /// If the consumer still holds stages (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn k_loop(&mut self, count: u32) -> KLoop<'_, 'r, P, F, B, STAGES> {
         const {
@@ -63,7 +63,7 @@ where
     /// # Panics
     ///
     /// If the producer has fewer stages (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn for_each(self, mut step: impl for<'k> FnMut(P::Tiles<'k>)) {
         let consumer = self.consumer;
@@ -118,7 +118,7 @@ where
     /// # Panics
     ///
     /// As [`for_each`](Self::for_each).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn accumulate<T: KLoopElement<U>, U: Repack, S: Shape>(
         self,

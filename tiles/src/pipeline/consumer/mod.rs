@@ -64,7 +64,7 @@ pub struct StageGuard<'r, P> {
 
 impl<P: StageLayout> StageGuard<'_, P> {
     /// The tiles of the stage.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn tiles(&self) -> P::Tiles<'_> {
         // SAFETY: the tiles stay until the release, which takes `self`.
         unsafe { P::tiles(self.address, &self.reads) }
@@ -74,7 +74,7 @@ impl<P: StageLayout> StageGuard<'_, P> {
     ///
     /// # Safety
     /// The stage is not released for `'k`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) unsafe fn tiles_for<'k>(&self, reads: &'k Reads) -> P::Tiles<'k> {
         // SAFETY: the same contract.
         unsafe { P::tiles(self.address, reads) }
@@ -93,7 +93,7 @@ where
     ///
     /// # Panics
     /// If the ring does not belong to the block that this thread runs.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) fn new(ring: Ring<P, STAGES>, loads: Option<F>, number: u32, progress: &'r Progress) -> Self {
         ring.assert_current();
@@ -131,7 +131,7 @@ where
     /// # Panics
     ///
     /// If the producer has ended, or guards hold all stages (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn wait(&mut self) -> StageGuard<'r, P> {
         order::reveals_stage();
@@ -151,7 +151,7 @@ where
     /// # Panics
     ///
     /// If an older stage is still held (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn release(&mut self, guard: StageGuard<'r, P>) {
         if P::BY_WARPGROUPS {
@@ -168,7 +168,7 @@ where
     }
 
     /// Waits for the next stage, and returns the address of its tiles.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn wait_for_stage(&mut self) -> Address {
         let slot = self.next.slot;
@@ -197,7 +197,7 @@ where
     }
 
     /// Waits for the oldest group of copies, and starts another group if a stage is free.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn wait_for_copies(&mut self) {
         let has_stage = (self.held as usize) < Self::STAGES;
@@ -224,20 +224,20 @@ where
     }
 
     /// The number of stages that are filled or being filled, and not yet waited for.
-    #[inline(always)]
+    #[inline_on_device]
     fn ready(&self) -> u32 {
         self.copies.as_ref().map_or(0, |copies| copies.ready)
     }
 
     /// The slot of the stage `ahead` positions behind the next one; `ahead` is at most the number of stages.
-    #[inline(always)]
+    #[inline_on_device]
     fn slot(&self, ahead: u32) -> u32 {
         let slot = self.next.slot + ahead;
         if slot < self.ring.stages { slot } else { slot - self.ring.stages }
     }
 
     /// Starts copies until all stages but one are being filled. Held stages are the only reason why they may not be already.
-    #[inline(always)]
+    #[inline_on_device]
     fn fill_up(&mut self) {
         let mut missing = const { Self::STAGES as u32 - 1 } - self.ready();
         if missing != 0 {
@@ -252,7 +252,7 @@ where
     }
 
     /// Starts to copy the next load into the next stage, which is free: not all stages are filled or held.
-    #[inline(always)]
+    #[inline_on_device]
     fn begin_copies(&mut self) {
         let stage = self.ring.stage(self.slot(self.ready()));
         if let Some(copies) = &mut self.copies {
@@ -266,7 +266,7 @@ where
     ///
     /// # Panics
     /// If the producer has fewer stages, or stages are held (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn each_by_threads(&mut self, count: u32, mut step: impl for<'k> FnMut(P::Tiles<'k>)) {
         self.fill_up();
@@ -308,7 +308,7 @@ where
     /// One step, with a producer warp: waits for the next stage, calls `step` with its tiles, then releases `previous`, the
     /// stage of the step before, whose multiplications are done. Returns this step's own stage if multiplications are still
     /// reading it.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn step(&mut self, previous: Option<u32>, mut step: impl for<'k> FnMut(P::Tiles<'k>)) -> Option<u32> {
         let slot = self.next.slot;
@@ -345,7 +345,7 @@ where
     }
 
     /// Releases the stage of the last step.
-    #[inline(always)]
+    #[inline_on_device]
     fn after_steps(&mut self, last: Option<u32>) {
         if let Some(last) = last {
             // SAFETY: all threads of the block run this alike.
@@ -355,7 +355,7 @@ where
     }
 
     /// Whether a guard's stage is the oldest that guards hold, by their places.
-    #[inline(always)]
+    #[inline_on_device]
     fn is_oldest(&self, guard: &StageGuard<'r, P>) -> bool {
         // Held stages lie directly before the next one.
         guard.slot == self.slot(self.ring.stages - self.held)
@@ -363,13 +363,13 @@ where
 
     /// [`is_oldest`](Self::is_oldest) by the numbers of guards. Where steps are alike the compiler knows the result, and nothing remains in the code.
     /// Where it does not, numbers take more registers than places.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn counts_as_oldest(&self, guard: &StageGuard<'r, P>) -> bool {
         guard.number == self.waited.wrapping_sub(self.held)
     }
 
     /// Releases the stage of a guard to the producer. It is the oldest.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) fn give_back(&mut self, guard: &StageGuard<'r, P>, is_oldest: bool) {
         if PRODUCER_WARP {
@@ -387,7 +387,7 @@ where
     }
 
     /// Ends the kernel with a report. A producer warp makes the report itself: its code would cost registers here.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn fail(&self, operation: &'static str, text: usize) -> ! {
         if !PRODUCER_WARP {
@@ -401,7 +401,7 @@ where
     }
 
     /// Arrives for this warp at the barrier `empty` of stage `slot`.
-    #[inline(always)]
+    #[inline_on_device]
     fn arrive_empty(&self, slot: u32) {
         // SAFETY: all lanes are here, and none reads the stage any more. Ordinary loads have finished in program order, and the
         // multiplications were waited for. The barrier counts one arrival for each warp.
@@ -422,7 +422,7 @@ where
 }
 
 /// Waits until at most this many groups of copies are under way.
-#[inline(always)]
+#[inline_on_device]
 pub(crate) fn wait_until_under_way(groups: usize) {
     match groups {
         0 => barriers::wait_for_copies::<0>(),

@@ -15,7 +15,7 @@ pub struct Progress {
 
 impl Progress {
     /// Runs a step. Its caller commits the step's multiplications as a group afterwards.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn lend(&self, step: impl FnOnce()) {
         let before = self.lending.replace(true);
         step();
@@ -23,13 +23,13 @@ impl Progress {
     }
 
     /// Whether a step runs.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn is_lending(&self) -> bool {
         self.lending.get()
     }
 
     /// Counts a multiplication as started, and returns its number.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn count_started(&self) -> u32 {
         let number = self.started.get().wrapping_add(1);
         self.started.set(number);
@@ -37,7 +37,7 @@ impl Progress {
     }
 
     /// The number of multiplications started after the one with this number.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn started_since(&self, number: u32) -> u32 {
         self.started.get().wrapping_sub(number)
     }

@@ -88,7 +88,7 @@ where
     /// # On a GPU
     ///
     /// `mbarrier.try_wait` and `mbarrier.arrive` (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
-    #[inline(always)]
+    #[inline_on_device]
     #[doc(alias("ping_pong", "OrderedSequenceBarrier", "warp_scheduler_barrier_sync"))]
     pub fn in_turn<R>(&mut self, body: impl FnOnce(&mut Self) -> R) -> R {
         if const { Self::TAKES_TURNS } {
@@ -102,7 +102,7 @@ where
     }
 
     /// Waits for this block's turn, unless nobody passes it.
-    #[inline(always)]
+    #[inline_on_device]
     fn take_turn(&mut self) {
         if !self.out_of_turn {
             let turn = self.ring.turn(self.number);
@@ -127,7 +127,7 @@ where
     }
 
     /// Arrives for this warp at the next block's `turn`.
-    #[inline(always)]
+    #[inline_on_device]
     fn pass_turn(&mut self) {
         let next = if self.number == const { B::CONSUMERS - 1 } { 0 } else { self.number + 1 };
         // SAFETY: the pipeline initialised the barrier, which counts arrivals of warps. An arrival more or less in a phase changes the

@@ -23,7 +23,7 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
     const PANELS: usize = C::LENGTH.div_ceil(Self::GEOMETRY.panel_columns());
 
     /// The rows and columns that TMA loads, with last boxes.
-    #[inline(always)]
+    #[inline_on_device]
     fn loaded(&self) -> [u32; 2] {
         let ([unset_rows, unset_columns], layout) = (self.unset, &self.matrix.layout);
         let of = |all: u32, may_be_unset, length: u32, first| {
@@ -35,7 +35,7 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
     }
 
     /// The rows that TMA loads of the box that begins at this row and column of the tile: fewer than a box has in the last one, and none where it is outside.
-    #[inline(always)]
+    #[inline_on_device]
     fn rows_of_box<B: Block>(&self, down: u32, across: u32) -> u32 {
         let all = const { Self::BOX_ROWS };
         if const { has_last_boxes::<B>() } {
@@ -51,7 +51,7 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
     }
 
     /// Calls `body` for each box that TMA loads: with its number, its offset in the stage, its first row and column in the tensor, and its rows.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn for_each_box<B: Block>(&self, mut body: impl FnMut(u32, usize, [u32; 2], u32)) {
         let geometry = const { Self::GEOMETRY };
         let (mut number, mut panel) = (0, 0);
@@ -72,7 +72,7 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
     }
 
     /// The bytes of all boxes that TMA loads.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn bytes_of_boxes<B: Block>(&self) -> u32 {
         let box_bytes = const { Self::BOX_ROWS * Self::GEOMETRY.panel_bytes as u32 };
         if self.unset == [false, false] && !self.kept {

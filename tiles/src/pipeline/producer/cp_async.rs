@@ -22,7 +22,7 @@ pub(crate) struct Copies<F: Iterator> {
 
 impl<F: Iterator<Item: Copy>> Copies<F> {
     /// The copies of `loads` for the block in this row and column of a cluster, if there are any.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn new<P: StageLayout>(mut loads: F, block: [u32; 2]) -> Option<Self>
     where
         F::Item: StageLoad<P>,
@@ -33,7 +33,7 @@ impl<F: Iterator<Item: Copy>> Copies<F> {
 
     /// Where the copies of the next load to `stage` start. This is arithmetic alone, without a branch: the caller copies behind the
     /// multiplications, and the assembler puts the arithmetic among them.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn start<P: StageLayout, B: Block>(&self, stage: Address) -> Start<P, F::Item>
     where
         F::Item: StageLoad<P>,
@@ -49,7 +49,7 @@ impl<F: Iterator<Item: Copy>> Copies<F> {
     ///
     /// # Safety
     /// `start` is of this load. Its stage exists, and is free until the group of copies has been waited for.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) unsafe fn copy<P: StageLayout, B: Block>(&mut self, start: Start<P, F::Item>)
     where
         F::Item: StageLoad<P>,

@@ -17,7 +17,7 @@ pub struct TileIndices<O> {
 
 impl<O: TileOrder> Iterator for TileIndices<O> {
     type Item = [u32; 3];
-    #[inline(always)]
+    #[inline_on_device]
     fn next(&mut self) -> Option<[u32; 3]> {
         let blocks = self.numbers.step;
         self.numbers.next().map(|number| {
@@ -57,7 +57,7 @@ impl<O: TileOrder> TileIndices<O> {
     ///     });
     /// }
     /// ```
-    #[inline(always)]
+    #[inline_on_device]
     pub fn take(self, count: u32) -> Self {
         Self { numbers: self.numbers.first(count), ..self }
     }
@@ -68,7 +68,7 @@ impl<O: TileOrder> TileIndices<O> {
     ///
     /// Consumers that copy for themselves carry this iterator through their main loop. An optional inner iterator would cost
     /// registers and time there. This iterator therefore always has an inner one.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn flat_map<U: IntoIterator, F: FnMut([u32; 3]) -> U>(self, tiles: F) -> ProducerLoads<O, F> {
         ProducerLoads { indices: self, tiles }
     }
@@ -85,7 +85,7 @@ impl<O: TileOrder, U: IntoIterator, F: FnMut([u32; 3]) -> U> IntoIterator for Pr
     type Item = U::Item;
     type IntoIter = ProducerLoadsIter<O, U::IntoIter, F>;
     // The thread that iterates computes the first index. Threads that only own the value do not.
-    #[inline(always)]
+    #[inline_on_device]
     fn into_iter(mut self) -> ProducerLoadsIter<O, U::IntoIter, F> {
         let first = self.indices.next();
         let current = (self.tiles)(first.unwrap_or([0; 3])).into_iter();
@@ -106,7 +106,7 @@ impl<O: TileOrder, U: IntoIterator<IntoIter = I>, I: Iterator<Item = U::Item>, F
     Iterator for ProducerLoadsIter<O, I, F>
 {
     type Item = U::Item;
-    #[inline(always)]
+    #[inline_on_device]
     fn next(&mut self) -> Option<U::Item> {
         // In front of the loop: within it, the compiler would compute common parts of the divisions each time.
         if self.ended {
@@ -127,7 +127,7 @@ impl<O: TileOrder, U: IntoIterator<IntoIter = I>, I: Iterator<Item = U::Item>, F
 
     /// As a loop within a loop: the inner one has in front of it what depends on the index of a tile alone. By `next` it would be one loop,
     /// which takes the producer warp twice the time.
-    #[inline(always)]
+    #[inline_on_device]
     fn all<P: FnMut(U::Item) -> bool>(&mut self, mut predicate: P) -> bool {
         if self.ended {
             return true;
@@ -152,7 +152,7 @@ impl<B: Block> WarpRoles<B> {
     /// # Panics
     ///
     /// If there are 2³² tiles or more (on the device: traps).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn tile_indices<O: TileOrder + Send>(&self, order: O, counts: [u32; 3]) -> TileIndices<O> {
         let (side, counts) = (tiles_of_group::<B>(), of_groups::<B>(counts));

@@ -12,19 +12,19 @@ impl Owned {
     pub(crate) const BY_ALL: Self = Self(0);
 
     /// The same, but that the next tile of the rows (`blocks` = 0) or columns (`blocks` = 1) of blocks lies along `axis`.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn with(self, blocks: usize, axis: usize) -> Self {
         Self(self.0 & !(3 << (2 * blocks)) | (axis as u8 + 1) << (2 * blocks))
     }
 
     /// Whether the rows or columns of blocks have tiles of their own.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn is_by_each(self, blocks: usize) -> bool {
         self.0 >> (2 * blocks) & 3 != 0
     }
 
     /// The number of tiles along `axis` from the first block's to that of the block in this row and column.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) const fn distance(self, axis: usize, [row, column]: [u32; 2]) -> u32 {
         (if self.0 & 3 == axis as u8 + 1 { row } else { 0 })
             + (if self.0 >> 2 & 3 == axis as u8 + 1 { column } else { 0 })
@@ -49,7 +49,7 @@ impl PlaceInCluster {
     ///
     /// The number depends on the block's row and column, so that a block that is the first for operand A is not for operand B. A tile of one box then comes
     /// from another block than the other operand's.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) fn among_sharers(self, owned: Owned) -> (u16, [u32; 2]) {
         let Self { at: [row, column], of: [rows, columns] } = self;
         let row_of_blocks = (1 << columns) - 1;

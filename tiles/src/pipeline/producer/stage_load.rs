@@ -38,7 +38,7 @@ impl<T: Element, S> LoadTile<T, S> {
     ///
     /// TMA takes several times as long for a row outside a tensor as for a row inside. So it does not load rows that are outside. *Measured* on an H200:
     /// a tile of 128 x 64 elements of `f16` with 10 rows inside and zeros outside takes 0.65 µs, and a whole tile 0.4 µs.
-    #[inline(always)]
+    #[inline_on_device]
     #[must_use = "the result is another tile"]
     pub fn unset_outside_rows(self) -> Self {
         let [_, columns] = self.unset;
@@ -47,7 +47,7 @@ impl<T: Element, S> LoadTile<T, S> {
 
     /// The tile, in which columns outside the tensor may have any elements instead of zeros. See
     /// [`unset_outside_rows`](Self::unset_outside_rows). TMA leaves out boxes of up to 128 bytes of columns that are all outside.
-    #[inline(always)]
+    #[inline_on_device]
     #[must_use = "the result is another tile"]
     pub fn unset_outside_columns(self) -> Self {
         let [rows, _] = self.unset;
@@ -63,7 +63,7 @@ impl<T: Element, S> LoadTile<T, S> {
     ///
     /// The tile takes no time of TMA. *Measured* on an H200: a product of 238704 x 16 x 336, whose small operand stays, takes 48 µs instead of 89.
     /// The CPU and targets without TMA load the tile.
-    #[inline(always)]
+    #[inline_on_device]
     #[must_use = "the result is another tile"]
     pub fn kept(self, is_kept: bool) -> Self {
         // This is safe for any tile. Nobody but TMA writes a stage, and TMA writes nothing here: consumers that read it meet no writer. All bit patterns are
@@ -107,7 +107,7 @@ impl<T: Element, S> LoadTile<T, S> {
     ///
     /// The producers of the blocks that have the same tile copy a part of it each to all of them (PTX ISA, "cp.async.bulk.tensor",
     /// `.multicast::cluster`).
-    #[inline(always)]
+    #[inline_on_device]
     #[must_use = "the result is another tile"]
     pub fn for_each_block<const BLOCKS: usize, const AXIS: usize>(self) -> Self {
         const {
@@ -119,7 +119,7 @@ impl<T: Element, S> LoadTile<T, S> {
 }
 
 impl<T: Element, S> Clone for LoadTile<T, S> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -196,7 +196,7 @@ pub struct CopyStart {
 }
 
 impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> for LoadTile<T, (R, C)> {
-    #[inline(always)]
+    #[inline_on_device]
     fn of_block(self, block: [u32; 2]) -> Self {
         let (rows, columns) = const { (R::LENGTH as u32, C::LENGTH as u32) };
         Self {
@@ -206,7 +206,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
         }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn copy_by_tma<B: Block>(self, target: Address, full: Address, producer: PlaceInCluster) {
         let (mask, [own, sharers]) = producer.among_sharers(self.owned);
         self.for_each_box::<B>(|number, offset, [row, column], rows| {
@@ -225,14 +225,14 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
         });
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn bytes_by_tma<B: Block>(&self) -> u32 {
         self.bytes_of_boxes::<B>()
     }
 
     type Start = CopyStart;
 
-    #[inline(always)]
+    #[inline_on_device]
     fn are_whole<B: Block>(&self) -> bool {
         let by_columns = const { by_columns::<T, R, C, B>(CHUNK_BYTES) };
         let (rows, columns) = const {
@@ -246,7 +246,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
             & (self.batch < layout.batches)
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn start<B: Block>(self, target: Address) -> CopyStart {
         self.matrix.assert_lent();
@@ -268,7 +268,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
         }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn copy_from<B: Block>(start: CopyStart) {
         if const { !by_columns::<T, R, C, B>(CHUNK_BYTES) } {
             return;
@@ -294,7 +294,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
         }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn copy_with_edges<B: Block>(self, target: Address) {
         // SAFETY: the same contract.
         unsafe { self.copy_what_is_inside::<B>(target) }
@@ -319,7 +319,7 @@ pub(crate) const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>
 impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
     pub(super) const GEOMETRY: Geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
     /// The address of its matrix.
-    #[inline(always)]
+    #[inline_on_device]
     fn matrix(&self) -> *const u8 {
         let size = const { size_of::<T::Bits>() as u64 };
         let offset = u64::from(self.batch) * self.matrix.layout.batch_pitch * size;
@@ -330,7 +330,7 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
     ///
     /// # Safety
     /// As for [`StageLoad::copy_with_edges`].
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     unsafe fn copy_what_is_inside<B: Block>(self, target: Address) {
         self.matrix.assert_lent();
@@ -380,11 +380,11 @@ const fn rows_repeat<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool
 macro_rules! fills {
     ($($($stage:ident $tile:ident $index:tt)*;)*) => { $(
         impl<$($stage: StageLayout, $tile: StageLoad<$stage>),*> StageLoad<($($stage,)*)> for ($($tile,)*) {
-            #[inline(always)]
+            #[inline_on_device]
             fn of_block(self, block: [u32; 2]) -> Self {
                 ($(self.$index.of_block(block),)*)
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn copy_by_tma<BL: Block>(self, target: Address, full: Address, producer: PlaceInCluster) {
                 let mut next = 0;
                 $(
@@ -394,16 +394,16 @@ macro_rules! fills {
                 )*
                 let _ = next;
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn bytes_by_tma<BL: Block>(&self) -> u32 {
                 0 $(+ self.$index.bytes_by_tma::<BL>())*
             }
             type Start = ($($tile::Start,)*);
-            #[inline(always)]
+            #[inline_on_device]
             fn are_whole<BL: Block>(&self) -> bool {
                 true $(& self.$index.are_whole::<BL>())*
             }
-            #[inline(always)]
+            #[inline_on_device]
             fn start<BL: Block>(self, target: Address) -> Self::Start {
                 let mut next = 0;
                 ($({
@@ -413,14 +413,14 @@ macro_rules! fills {
                     self.$index.start::<BL>(own)
                 },)*)
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn copy_from<BL: Block>(start: Self::Start) {
                 $(
                     // SAFETY: as above.
                     unsafe { $tile::copy_from::<BL>(start.$index) };
                 )*
             }
-            #[inline(always)]
+            #[inline_on_device]
             unsafe fn copy_with_edges<BL: Block>(self, target: Address) {
                 let mut next = 0;
                 $(
@@ -461,7 +461,7 @@ impl<T: Element, S> Clone for LoadTiles<T, S> {
 
 impl<T: Element, S> Iterator for LoadTiles<T, S> {
     type Item = LoadTile<T, S>;
-    #[inline(always)]
+    #[inline_on_device]
     fn next(&mut self) -> Option<LoadTile<T, S>> {
         if self.count == 0 {
             return None;
@@ -472,7 +472,7 @@ impl<T: Element, S> Iterator for LoadTiles<T, S> {
         self.tile.column = tile.column.wrapping_add(self.column_step);
         Some(tile)
     }
-    #[inline(always)]
+    #[inline_on_device]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.count as usize, Some(self.count as usize))
     }
@@ -484,14 +484,14 @@ impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
     const TILE: (u32, u32) = (R::LENGTH as u32, C::LENGTH as u32);
 
     /// The numbers of tiles along the rows' axis and along the columns' axis, partial tiles at the edges included.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn tile_counts(&self) -> (u32, u32) {
         let (rows, columns) = const { Self::TILE };
         (self.rows().div_ceil(rows), self.columns().div_ceil(columns))
     }
 
     /// The tile in row `i` and column `j` of tiles of matrix `batch`. Elements outside the tensor are zero.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn tile_of(&self, batch: u32, i: u32, j: u32) -> LoadTile<T, (R, C)> {
         let (rows, columns) = const { Self::TILE };
         // A matrix has fewer rows and columns than `BEYOND`.
@@ -509,13 +509,13 @@ impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
     }
 
     /// The tile in row `i` and column `j` of tiles. Elements outside the tensor are zero.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn tile(&self, i: u32, j: u32) -> LoadTile<T, (R, C)> {
         self.tile_of(0, i, j)
     }
 
     /// The tiles of row `i` of matrix `batch`, from left to right.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn row_of(&self, batch: u32, i: u32) -> LoadTiles<T, (R, C)> {
         let step = const { Self::TILE }.1;
         LoadTiles {
@@ -527,13 +527,13 @@ impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
     }
 
     /// The tiles of row `i`, from left to right.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn row(&self, i: u32) -> LoadTiles<T, (R, C)> {
         self.row_of(0, i)
     }
 
     /// The tiles of column `j` of matrix `batch`, from top to bottom.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn column_of(&self, batch: u32, j: u32) -> LoadTiles<T, (R, C)> {
         let step = const { Self::TILE }.0;
         LoadTiles {
@@ -545,7 +545,7 @@ impl<T: Element, R: Dimension, C: Dimension> TmaLoad<T, (R, C)> {
     }
 
     /// The tiles of column `j`, from top to bottom.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn column(&self, j: u32) -> LoadTiles<T, (R, C)> {
         self.column_of(0, j)
     }

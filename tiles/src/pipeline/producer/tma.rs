@@ -18,13 +18,13 @@ struct Filling {
 }
 
 /// The number of the block in this row and column of its cluster.
-#[inline(always)]
+#[inline_on_device]
 const fn number_of<B: Block>([row, column]: [u32; 2]) -> u32 {
     row * B::CLUSTER[1] + column
 }
 
 /// Calls `body` for each other block of the cluster of the block in this row and column.
-#[inline(always)]
+#[inline_on_device]
 fn others<B: Block>(block: [u32; 2], mut body: impl FnMut(u32)) {
     let own = number_of::<B>(block);
     let mut distance = 1;
@@ -39,7 +39,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     ///
     /// # Safety
     /// One thread calls it, before any other thread uses the ring.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) unsafe fn initialise(&self, producers: u32, consumers: u32, warps: u32) {
         let mut slot = 0;
         while slot < Self::HERE as u32 {
@@ -75,7 +75,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     ///
     /// # Safety
     /// One lane of each consumer warp calls it, once, on initialised barriers.
-    #[inline(always)]
+    #[inline_on_device]
     pub(crate) unsafe fn close<B: Block>(&self, consumer: u32) {
         let closed = self.closed(consumer);
         // SAFETY: the barrier counts one arrival for each warp. The blocks of a cluster end together.
@@ -96,7 +96,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     ///
     /// # Safety
     /// The barriers are initialised.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn all_closed(&self, consumers: u32) -> bool {
         let mut consumer = 0;
         // SAFETY: the same contract.
@@ -111,7 +111,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     ///
     /// # Safety
     /// The barriers are initialised.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn wait_until_free<B: Block>(&self, next: Position, consumers: u32) -> bool {
         if const { B::CLUSTER_SIZE > 1 } {
             // Usually all have released it. *Measured* on an H200 for clusters of four: with a branch behind each barrier, 8-bit floats of 5008^3 in tiles of
@@ -155,7 +155,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     ///
     /// # Safety
     /// One thread of the CTA calls it, on barriers initialised for the blocks of a group of `B`. The block has this place in its cluster.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(crate) unsafe fn produce<B: Block, F: Iterator<Item: StageLoad<P>>>(
         &self,
@@ -224,7 +224,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     ///
     /// # Safety
     /// As for [`produce`](Self::produce), and the stage is free in each block of the cluster.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn fill<B: Block, I: StageLoad<P>>(&self, filling: &mut Filling, tiles: I, block: [u32; 2]) {
         let (stage, full) = (self.stage(filling.next.slot), self.full(filling.next.slot));
         let tiles = tiles.of_block(block);
@@ -245,7 +245,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     ///
     /// # Safety
     /// The producers of all blocks call it once, on rings initialised in all of them.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     unsafe fn exchange_counts<B: Block>(&self, count: u32, block: [u32; 2]) -> u32 {
         let own = number_of::<B>(block);
@@ -274,7 +274,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     ///
     /// # Safety
     /// The ring is initialised.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn failure(&self) -> usize {
         // SAFETY: the word belongs to the ring.
         unsafe { barriers::load_volatile(self.failed()) as usize }
@@ -284,7 +284,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     ///
     /// # Safety
     /// The ring is initialised.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     unsafe fn report_failure(&self) {
         // SAFETY: the same contract.

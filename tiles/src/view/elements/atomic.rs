@@ -37,7 +37,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// The result has the common layout of the index. Each element is `ld.relaxed.gpu.global`, or `ld.acquire` and a barrier of the block (PTX
     /// ISA, "Data Movement and Conversion Instructions: ld"). `.gpu` is the scope [`Device`](crate::view::memory_order::scope::Device).
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_gather<I, O, C>(&self, index: I, order: O, scope: C) -> Gathered<T, E, I>
     where
@@ -52,7 +52,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     }
 
     /// The elements at `index`, loaded atomically, where `mask` is true and they lie inside the tensor, with `padding` elsewhere.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_gather_masked<P, I, K, O, C>(
         &self,
@@ -75,7 +75,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         self.gather_atomically::<_, _, _, O, C>(padding, index, mask)
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn gather_atomically<P, I, K, O, C>(&self, padding: P, index: I, mask: K) -> Gathered<T, E, I>
     where
@@ -105,7 +105,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// Each element is `st.relaxed.gpu.global`, or `st.release` after a barrier of the block (PTX ISA, "Data Movement and Conversion
     /// Instructions: st").
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_scatter<V, I, O, C>(&self, value: V, index: I, order: O, scope: C)
     where
@@ -121,7 +121,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     }
 
     /// Stores `value` atomically at `index` where `mask` is true, but nothing outside the tensor.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_scatter_masked<V, I, K, O, C>(&self, value: V, index: I, mask: K, order: O, scope: C)
     where
@@ -137,7 +137,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         self.scatter_atomically::<_, _, _, O, C>(value, index, mask);
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn scatter_atomically<V, I, K, O, C>(&self, value: V, index: I, mask: K)
     where
@@ -181,7 +181,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// Each element is `atom.relaxed.gpu.global.cas` (PTX ISA, "Parallel Synchronization and Communication Instructions: atom"). An order other
     /// than [`Relaxed`](crate::view::memory_order::order::Relaxed) adds a fence and a barrier of the block.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[doc(alias("atomic_cas", "atomic_cas_tko"))]
     pub fn atomic_compare_exchange<X, V, I, O, C>(
@@ -207,7 +207,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     }
 
     /// The [`atomic_compare_exchange`](Self::atomic_compare_exchange) where `mask` is true; elsewhere the result is `expected`.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_compare_exchange_masked<X, V, I, K, O, C>(
         &self,
@@ -233,7 +233,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
         self.compare_exchange_each::<_, _, _, _, O, C>(expected, desired, index, mask)
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn compare_exchange_each<X, V, I, K, O, C>(
         &self,
@@ -277,7 +277,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> {
     /// Changes the elements at `index` where `mask` is true and they lie inside the tensor; `change` gets the value and the
     /// address, which lies inside.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn update_each<V, I, K, O, C>(
         &self,
@@ -314,7 +314,7 @@ macro_rules! updates {
         /// because they are outside the tensor or their mask is false, it is zero.
         impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, E, A, M, G> { $(
             $(#[$attribute])*
-            #[inline(always)]
+            #[inline_on_device]
             #[track_caller]
             pub fn $name<V, I, O, C>(&self, value: V, index: I, order: O, scope: C) -> Gathered<T, E, I>
             where
@@ -334,7 +334,7 @@ macro_rules! updates {
             }
 
             #[doc = concat!("[`TensorSpan::", stringify!($name), "`] where `mask` is true.")]
-            #[inline(always)]
+            #[inline_on_device]
             #[track_caller]
             pub fn $masked<V, I, K, O, C>(&self, value: V, index: I, mask: K, order: O, scope: C) -> Gathered<T, E, I>
             where

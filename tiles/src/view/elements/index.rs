@@ -73,7 +73,7 @@ pub trait IndexEntry: Sealed + Copy {
 pub struct Widened<P, I>(P, PhantomData<I>);
 
 impl<I: Cast<u64>, P: Fetch<I>> Fetch<u64> for Widened<P, I> {
-    #[inline(always)]
+    #[inline_on_device]
     fn get(&self, i: usize) -> u64 {
         self.0.get(i).cast()
     }
@@ -82,7 +82,7 @@ impl<I: Cast<u64>, P: Fetch<I>> Fetch<u64> for Widened<P, I> {
 impl<I: Integer + Cast<u64>, R: Shape, M: Layout> IndexEntry for Tile<I, R, M> {
     type Kind = TileEntry<R, M>;
     type Prepared<S: Shape, L: Layout> = Widened<Spread<I, R, M, S, L>, I>;
-    #[inline(always)]
+    #[inline_on_device]
     fn prepare<S: Shape, L: Layout>(self) -> Self::Prepared<S, L> {
         Widened(Spread::new(self), PhantomData)
     }
@@ -91,7 +91,7 @@ impl<I: Integer + Cast<u64>, R: Shape, M: Layout> IndexEntry for Tile<I, R, M> {
 impl<N: IndexNumber> IndexEntry for N {
     type Kind = NumberEntry;
     type Prepared<S: Shape, L: Layout> = Uniform<u64>;
-    #[inline(always)]
+    #[inline_on_device]
     fn prepare<S: Shape, L: Layout>(self) -> Uniform<u64> {
         Uniform::new(self.get())
     }
@@ -130,7 +130,7 @@ pub trait Positions {
 
 /// One position for all registers.
 impl Positions for [u64; MAXIMUM_RANK] {
-    #[inline(always)]
+    #[inline_on_device]
     fn get(&self, _i: usize) -> [u64; MAXIMUM_RANK] {
         *self
     }
@@ -143,7 +143,7 @@ where
     type Shape = <(Self,) as ElementIndex<Rank<1>>>::Shape;
     type Layout = <(Self,) as ElementIndex<Rank<1>>>::Layout;
     type Prepared = <(Self,) as ElementIndex<Rank<1>>>::Prepared;
-    #[inline(always)]
+    #[inline_on_device]
     fn prepare(self) -> Self::Prepared {
         (self,).prepare()
     }
@@ -159,7 +159,7 @@ macro_rules! element_indices {
             type Shape = <$kind as IndexShape>::Shape;
             type Layout = <$kind as IndexShape>::Layout;
             type Prepared = ($($name::Prepared<Self::Shape, Self::Layout>,)*);
-            #[inline(always)]
+            #[inline_on_device]
             #[allow(non_snake_case, reason = "an entry goes by the name of its type")]
             fn prepare(self) -> Self::Prepared {
                 let ($($name,)*) = self;
@@ -167,7 +167,7 @@ macro_rules! element_indices {
             }
         }
         impl<$($name: Fetch<u64>),*> Positions for ($($name,)*) {
-            #[inline(always)]
+            #[inline_on_device]
             #[allow(non_snake_case, reason = "an entry goes by the name of its type")]
             fn get(&self, i: usize) -> [u64; MAXIMUM_RANK] {
                 let ($($name,)*) = self;

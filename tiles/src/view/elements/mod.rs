@@ -25,7 +25,7 @@ struct Chosen<T: Element, E: Extents, P> {
 impl<T: Element, E: Extents, P: Positions> Chosen<T, E, P> {
     /// # Panics
     /// If the span is not of the block that this thread runs.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     fn new<A: Access, M: Mapping, G: Alignment>(span: &TensorSpan<T, E, A, M, G>, positions: P) -> Self {
         span.assert_lent();
@@ -33,7 +33,7 @@ impl<T: Element, E: Extents, P: Positions> Chosen<T, E, P> {
     }
 
     /// Where register `i`'s element is, and whether that is inside the tensor.
-    #[inline(always)]
+    #[inline_on_device]
     fn target(&self, i: usize) -> Target<T> {
         let position = self.positions.get(i);
         let mut inside = true;

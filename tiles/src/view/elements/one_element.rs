@@ -59,7 +59,7 @@ impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, ReadOnly
     /// # On a GPU
     ///
     /// All threads that ask load the same element by `ld.global.nc` (PTX ISA, "Data Movement and Conversion Instructions: ld.global.nc").
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn item<I: TileIndex<E::Rank>>(&self, index: I) -> T {
         let (address, inside) = Chosen::new(self, index.get()).target(0);

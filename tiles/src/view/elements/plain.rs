@@ -52,7 +52,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// The result has the common layout of the index. Each element is one `ld.global.nc.b32`, or `.b64`, `.b16`, `.b8`, with a predicate (PTX
     /// ISA, "Data Movement and Conversion Instructions: ld.global.nc").
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn gather<I: ElementIndex<E::Rank>>(&self, index: I) -> Gathered<T, E, I> {
         const { Self::plain_gather_is_legal() };
@@ -75,7 +75,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Shapes
     ///
     /// Masks and padding are tiles that broadcast to the common shape of the index, or plain values.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn gather_masked<P, I, K>(&self, padding: P, index: I, mask: K) -> Gathered<T, E, I>
     where
@@ -99,7 +99,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 
     /// # Safety
     /// No other block writes the elements inside the tensor during the kernel.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     unsafe fn gather_where<P, I, K>(&self, padding: P, index: I, mask: K) -> Gathered<T, E, I>
     where
@@ -126,7 +126,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// * The elements lie inside the tensor.
     /// * No other block writes them during the kernel.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn gather_unchecked<I: ElementIndex<E::Rank>>(&self, index: I) -> Gathered<T, E, I> {
         // SAFETY: the same contract.
@@ -138,7 +138,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Safety
     ///
     /// As for [`TensorSpan::gather_unchecked`], of the elements where `mask` is true.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn gather_masked_unchecked<P, I, K>(&self, padding: P, index: I, mask: K) -> Gathered<T, E, I>
     where
@@ -183,7 +183,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # On a GPU
     ///
     /// Each element is one `st.global.b32`, or `.b64`, `.b16`, `.b8`, with a predicate (PTX ISA, "Data Movement and Conversion Instructions: st").
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn scatter<V, I>(&self, value: V, index: I)
     where
@@ -200,7 +200,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// # Safety
     ///
     /// As for [`TensorSpan::scatter`], of the elements where `mask` is true.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn scatter_masked<V, I, K>(&self, value: V, index: I, mask: K)
     where
@@ -223,7 +223,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// # Safety
     /// As for [`TensorSpan::scatter`], and the elements lie inside the tensor.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn scatter_unchecked<V, I>(&self, value: V, index: I)
     where
@@ -239,7 +239,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// # Safety
     /// As for [`TensorSpan::scatter_unchecked`], of the elements where `mask` is true.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn scatter_masked_unchecked<V, I, K>(&self, value: V, index: I, mask: K)
     where

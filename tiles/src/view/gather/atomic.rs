@@ -39,7 +39,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     ///
     /// The tile has the layout [`Blocked`]. Each element is `ld.relaxed.gpu.global`, or `ld.acquire` and a barrier of the block (PTX ISA, "Data
     /// Movement and Conversion Instructions: ld").
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_load<I, O, C>(&self, index: I, order: O, scope: C) -> Tile<T, S, Blocked<B>>
     where
@@ -63,7 +63,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 
     /// Loads the elements of the tile at `index` atomically, with `padding` in place of elements outside the tensor.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_load_masked<P, I, O, C>(
         &self,
@@ -104,7 +104,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     ///
     /// Each element is `st.relaxed.gpu.global`, or `st.release` after a barrier of the block (PTX ISA, "Data Movement and Conversion
     /// Instructions: st").
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_store<U, R, L, I, O, C>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where
@@ -132,7 +132,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 
     /// Stores atomically those elements of `value` that lie inside the tensor, as the tile at `index`.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn atomic_store_masked<U, R, L, I, O, C>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)
     where

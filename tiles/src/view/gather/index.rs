@@ -39,7 +39,7 @@ pub trait Rows<I> {
 }
 
 impl<I: Element, R: Shape, K: Layout, S: Shape, L: Layout> Rows<I> for Spread<I, R, K, S, L> {
-    #[inline(always)]
+    #[inline_on_device]
     fn get(&self, i: usize) -> I {
         self.get(i)
     }
@@ -70,7 +70,7 @@ macro_rules! gather_indices {
             const SIGNED: bool = false $(| $i::SIGNED)* $(| $j::SIGNED)*;
             type Integer = T;
             type Kept = Spread<T, ($(gather_indices!(@one $before),)* N, $(gather_indices!(@one $after),)*), $kept, ($($before,)* N, $($after,)*), Blocked<B>>;
-            #[inline(always)]
+            #[inline_on_device]
             #[allow(non_snake_case, reason = "a number goes by the name of its type")]
             fn prepare(self) -> (Self::Kept, [i64; MAXIMUM_RANK]) {
                 let ($($i,)* rows, $($j,)*) = self;

@@ -93,7 +93,7 @@ pub struct GatherScatterView<X, S, B> {
 }
 
 impl<X: Copy, S, B> Clone for GatherScatterView<X, S, B> {
-    #[inline(always)]
+    #[inline_on_device]
     fn clone(&self) -> Self {
         *self
     }
@@ -105,7 +105,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     /// The span as a [`GatherScatterView`], from which tiles of `shape` are gathered row by row.
     ///
     /// A writable span is consumed, as by [`partition`](TensorSpan::partition). The type has an example.
-    #[inline(always)]
+    #[inline_on_device]
     pub fn gather_scatter_view<S: Shape + OfRank<E::Rank>, B: Block>(
         self,
         cx: Cx<B>,
@@ -156,7 +156,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     ///
     /// # Panics
     /// If the view is not of the block that this thread runs.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(super) fn locate<I: GatherIndex<S, B>>(&self, index: I) -> Gathered<T, E, I::Kept> {
         self.span.assert_lent();
@@ -200,7 +200,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 
     /// No vector crosses the end of a row, whatever the extents, as offsets are whole vectors too.
-    #[inline(always)]
+    #[inline_on_device]
     fn vectors_are_whole<I: GatherIndex<S, B>>() -> bool {
         E::MULTIPLES[E::RANK - 1].is_multiple_of(const { Self::vector(I::AXIS) } as u64)
     }
@@ -218,7 +218,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// The tile has the layout [`Blocked`]. Each thread takes the numbers of its own rows from `index`. It loads a vector of a row by
     /// `ld.global.nc.v4.b32`, or single elements by `ld.global.nc.b32` (PTX ISA, "Data Movement and Conversion Instructions: ld.global.nc"):
     /// [the type](GatherScatterView#on-a-gpu) says when.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     #[doc(alias("load_advanced_indexing"))]
     pub fn load<I: GatherIndex<S, B>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
@@ -237,7 +237,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// # On a GPU
     ///
     /// The instructions of [`load`](Self::load), each with a predicate.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub fn load_masked<P: Padding<T>, I: GatherIndex<S, B>>(
         &self,
@@ -266,7 +266,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     ///
     /// * The tile lies wholly inside the tensor with all its slices.
     /// * No other block writes the tile during the kernel.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn load_unchecked<I: GatherIndex<S, B>>(&self, index: I) -> Tile<T, S, Blocked<B>> {
         let gathered = self.locate(index);
@@ -277,7 +277,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 
     /// # Safety
     /// The tile lies inside the tensor, and nothing writes it meanwhile.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn load_inside<I: GatherIndex<S, B>>(
         &self,
         part: &GatheredPart<'_, T, E, I::Kept>,
@@ -295,7 +295,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     ///
     /// # Safety
     /// Vectors that are loaded lie inside the tensor and are aligned, and nothing writes them meanwhile.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn load_vectors<I: GatherIndex<S, B>>(
         part: &GatheredPart<'_, T, E, I::Kept>,
         vector: usize,
@@ -309,7 +309,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     }
 
     /// Ends the kernel unless all of this thread's elements lie inside the tensor: any thread's failure ends it for all.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub(super) fn check<I: GatherIndex<S, B>>(
         &self,
@@ -368,7 +368,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     ///
     /// * The indices name different slices.
     /// * No other block accesses the tile during the kernel.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn store<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
@@ -391,7 +391,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     ///
     /// * The indices name different slices.
     /// * No other block accesses those elements during the kernel.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn store_masked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
@@ -421,7 +421,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     /// * The tile lies wholly inside the tensor with all its slices.
     /// * The indices name different slices.
     /// * No other block accesses the tile during the kernel.
-    #[inline(always)]
+    #[inline_on_device]
     #[track_caller]
     pub unsafe fn store_unchecked<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)
     where
@@ -439,7 +439,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 
     /// # Safety
     /// The tile lies inside the tensor, and nothing else accesses it meanwhile.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store_inside<I: GatherIndex<S, B>>(
         value: Tile<T, S, Blocked<B>>,
         part: &GatheredPart<'_, T, E, I::Kept>,
@@ -457,7 +457,7 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
     ///
     /// # Safety
     /// Vectors that are stored lie inside the tensor and are aligned, and nothing else accesses them meanwhile.
-    #[inline(always)]
+    #[inline_on_device]
     unsafe fn store_vectors<I: GatherIndex<S, B>>(
         value: Tile<T, S, Blocked<B>>,
         part: &GatheredPart<'_, T, E, I::Kept>,
@@ -481,12 +481,12 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment, S: Shape, B: B
 }
 
 impl<'a, T: Element, E: Extents, K> GatheredPart<'a, T, E, K> {
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn new<S: Shape, B: Block>(gathered: &'a Gathered<T, E, K>) -> Self {
         Self { part: Part::new::<S, Blocked<B>>(&gathered.located), gathered }
     }
 
-    #[inline(always)]
+    #[inline_on_device]
     fn row<S: Shape, B: Block, I: GatherIndex<S, B, Kept = K>>(&self, i: usize) -> u64
     where
         K: Rows<I::Integer>,
@@ -495,7 +495,7 @@ impl<'a, T: Element, E: Extents, K> GatheredPart<'a, T, E, K> {
     }
 
     /// The address of register `i`'s element.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn address<S: Shape, B: Block, I: GatherIndex<S, B, Kept = K>>(&self, i: usize) -> *mut T::Bits
     where
         K: Rows<I::Integer>,
@@ -505,7 +505,7 @@ impl<'a, T: Element, E: Extents, K> GatheredPart<'a, T, E, K> {
     }
 
     /// Whether the tensor has register `i`'s slice. A negative index, as a `u64`, is beyond any tensor.
-    #[inline(always)]
+    #[inline_on_device]
     fn has_row<S: Shape, B: Block, I: GatherIndex<S, B, Kept = K>>(&self, i: usize) -> bool
     where
         K: Rows<I::Integer>,
@@ -514,7 +514,7 @@ impl<'a, T: Element, E: Extents, K> GatheredPart<'a, T, E, K> {
     }
 
     /// Whether register `i`'s element lies inside the tensor.
-    #[inline(always)]
+    #[inline_on_device]
     pub(super) fn contains<S: Shape, B: Block, I: GatherIndex<S, B, Kept = K>>(&self, i: usize) -> bool
     where
         K: Rows<I::Integer>,

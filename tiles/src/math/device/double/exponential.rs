@@ -11,21 +11,21 @@ const SHIFT: f64 = 6_755_399_441_055_744.0;
 const EXPONENT_LIMIT: f64 = 1100.0;
 
 /// `x` to the nearest integer, as a float and as an integer, for |x| below 2^31.
-#[inline(always)]
+#[inline_on_device]
 fn round(x: f64) -> (f64, i32) {
     let shifted = x + SHIFT;
     (shifted - SHIFT, shifted.to_bits() as i32)
 }
 
 /// `2^n` for normal results.
-#[inline(always)]
+#[inline_on_device]
 fn power_of_two(n: i32) -> f64 {
     f64::from_bits((n.wrapping_add(1023) as u64) << 52)
 }
 
 /// `value · 2^n` for |n| up to twice the normal range: in two steps, of which only the second can round or
 /// overflow.
-#[inline(always)]
+#[inline_on_device]
 fn scale(value: f64, n: i32) -> f64 {
     let half = n >> 1;
     value * power_of_two(half) * power_of_two(n.wrapping_sub(half))
@@ -33,7 +33,7 @@ fn scale(value: f64, n: i32) -> f64 {
 
 /// `x` as `n · ln 2 + r` with `|r| <= ln 2 / 2`: `(r, n)`. The first part of ln 2 has 40 bits, so that its
 /// product with `n` is exact (W. J. Cody and W. Waite, "Software Manual for the Elementary Functions", 1980).
-#[inline(always)]
+#[inline_on_device]
 fn reduce(x: f64) -> (f64, i32) {
     const LN_2_HIGH: f64 = 0.693_147_180_559_208_2;
     const LN_2_LOW: f64 = 7.371_002_565_167_799e-13;
@@ -42,7 +42,7 @@ fn reduce(x: f64) -> (f64, i32) {
 }
 
 /// `e^r - 1` for `|r| <= ln 2 / 2`: a polynomial through Chebyshev nodes, relative error 2⁻⁶¹.
-#[inline(always)]
+#[inline_on_device]
 fn exp_minus_one(r: f64) -> f64 {
     let p = polynomial!(
         fma_f64,
@@ -63,7 +63,7 @@ fn exp_minus_one(r: f64) -> f64 {
 }
 
 /// `e^x`, within 1 ulp; subnormal results are kept.
-#[inline(always)]
+#[inline_on_device]
 pub fn exp(x: f64) -> f64 {
     if x > EXPONENT_LIMIT {
         f64::INFINITY
@@ -79,7 +79,7 @@ pub fn exp(x: f64) -> f64 {
 ///
 /// With `n` the nearest integer, `2^(x - n)` is a polynomial through Chebyshev nodes of relative error
 /// 2⁻⁵⁵·⁵.
-#[inline(always)]
+#[inline_on_device]
 pub fn exp2(x: f64) -> f64 {
     if x > EXPONENT_LIMIT {
         f64::INFINITY
@@ -112,7 +112,7 @@ pub fn exp2(x: f64) -> f64 {
 
 /// Hyperbolic tangent, within 2 ulp: with `t = e^(2|x|) - 1` it is `t / (t + 2)`, or `1 - 2 / (t + 2)` when
 /// that cancels little.
-#[inline(always)]
+#[inline_on_device]
 pub fn tanh(x: f64) -> f64 {
     /// From here on the result is 1 rounded.
     const SATURATED: f64 = 20.0;

@@ -5,7 +5,7 @@ use crate::arch::float::fma_f64;
 use crate::math::device::polynomial;
 
 /// `x` as `m · 2^e` with `m` in [√½, √2), for positive normal and subnormal `x`: `(m - 1, e)`.
-#[inline(always)]
+#[inline_on_device]
 fn split(x: f64) -> (f64, f64) {
     const SQRT_HALF: u64 = core::f64::consts::FRAC_1_SQRT_2.to_bits();
     const EXPONENT_FIELD: u64 = 0xfff0_0000_0000_0000;
@@ -18,7 +18,7 @@ fn split(x: f64) -> (f64, f64) {
 
 /// `(f²/2, s · (f²/2 + R))` with `s = f / (2 + f)`, so that `log(1 + f)` is `f` less the first and plus the second. `R` is
 /// the odd series of `log((1 + s) / (1 - s)) - 2s` divided by `s`, off by less than 2^-58.45.
-#[inline(always)]
+#[inline_on_device]
 fn log_parts(f: f64) -> (f64, f64) {
     let half_square = 0.5 * f * f;
     let s = f / (2.0 + f);
@@ -38,7 +38,7 @@ fn log_parts(f: f64) -> (f64, f64) {
 }
 
 /// The results where there is nothing to compute: −∞ for zeros, +∞ for +∞, NaN for negative numbers and NaN.
-#[inline(always)]
+#[inline_on_device]
 fn special(x: f64, regular: f64) -> f64 {
     if x > 0.0 && x < f64::INFINITY {
         regular
@@ -52,7 +52,7 @@ fn special(x: f64, regular: f64) -> f64 {
 }
 
 /// Natural logarithm, within 1 ulp.
-#[inline(always)]
+#[inline_on_device]
 pub fn log(x: f64) -> f64 {
     // The high part has 33 bits, so that its product with an exponent is exact.
     const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
@@ -64,7 +64,7 @@ pub fn log(x: f64) -> f64 {
 }
 
 /// Logarithm to base 2, within 1 ulp; exact for powers of two.
-#[inline(always)]
+#[inline_on_device]
 pub fn log2(x: f64) -> f64 {
     // The sum of both parts is 1 / ln 2; the high one has 32 bits, as the high part of the logarithm.
     const HIGH: f64 = 1.442_695_040_721_446_3;

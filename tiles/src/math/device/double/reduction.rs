@@ -21,14 +21,14 @@ pub(super) struct Reduced {
 }
 
 /// Reduces `x`. NaN and infinities give NaN.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn reduce(x: f64) -> Reduced {
     if x.abs() < COUNTABLE { reduce_countable(x) } else { reduce_large(x) }
 }
 
 /// Three steps of W. J. Cody and W. Waite's reduction ("Software Manual for the Elementary Functions", 1980),
 /// fused, with the rounding error of each kept.
-#[inline(always)]
+#[inline_on_device]
 fn reduce_countable(x: f64) -> Reduced {
     /// Adding this rounds to an integer and leaves it in the low bits.
     const SHIFT: f64 = 6_755_399_441_055_744.0;
@@ -76,7 +76,7 @@ const TWO_OVER_PI: &[u64; 20] = &[
 /// M. Payne and R. Hanek's reduction ("Radian reduction for trigonometric functions", 1983) in integers: of
 /// the bits of 2/π only those that matter for the product modulo 4 are multiplied. For an f64 these are 192
 /// bits.
-#[inline(always)]
+#[inline_on_device]
 fn reduce_large(x: f64) -> Reduced {
     const SIGNIFICAND_BITS: u32 = 52;
     let bits = x.to_bits();

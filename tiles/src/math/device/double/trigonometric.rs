@@ -6,7 +6,7 @@ use crate::math::device::polynomial;
 
 /// Sine of `high + low` in [−π/4, π/4], with the coefficients and the correction for `low` of FDLIBM's
 /// `__kernel_sin` (Sun Microsystems, 1993).
-#[inline(always)]
+#[inline_on_device]
 fn sine(r: Reduced) -> f64 {
     let Reduced { high, low, .. } = r;
     let square = high * high;
@@ -27,7 +27,7 @@ fn sine(r: Reduced) -> f64 {
 
 /// Cosine of `high + low` in [−π/4, π/4], with the coefficients and the order of additions of FDLIBM's
 /// `__kernel_cos` (Sun Microsystems, 1993; revised by Steven G. Kargl).
-#[inline(always)]
+#[inline_on_device]
 fn cosine(r: Reduced) -> f64 {
     let Reduced { high, low, .. } = r;
     let square = high * high;
@@ -47,14 +47,14 @@ fn cosine(r: Reduced) -> f64 {
 }
 
 /// The sine (even quadrant) or cosine (odd quadrant) of the reduced argument, negated in quadrants 2 and 3.
-#[inline(always)]
+#[inline_on_device]
 fn sine_or_cosine(r: Reduced, quadrant: u32) -> f64 {
     let value = if quadrant & 1 != 0 { cosine(r) } else { sine(r) };
     if quadrant & 2 != 0 { -value } else { value }
 }
 
 /// Sine of `x` radians, within 1 ulp for every finite `x`.
-#[inline(always)]
+#[inline_on_device]
 pub fn sin(x: f64) -> f64 {
     if x == 0.0 {
         // The sums below would make +0 of −0.
@@ -65,14 +65,14 @@ pub fn sin(x: f64) -> f64 {
 }
 
 /// Cosine of `x` radians, within 1 ulp for every finite `x`.
-#[inline(always)]
+#[inline_on_device]
 pub fn cos(x: f64) -> f64 {
     let r = reduce(x);
     sine_or_cosine(r, r.quadrant.wrapping_add(1))
 }
 
 /// Tangent of `x` radians, within 2.5 ulp for every finite `x`: the quotient of sine and cosine.
-#[inline(always)]
+#[inline_on_device]
 pub fn tan(x: f64) -> f64 {
     if x == 0.0 {
         // The sums below would make +0 of −0.

@@ -19,7 +19,7 @@ const LOG2_E_LOW: f32 = 1.925_963e-8;
 ///    normal number. Operands beyond leave the rest in `r`, and the final product overflows, or is rounded
 ///    once into the subnormal range, as it should.
 /// 2. Times 252, rounded down and added to `1.5 · 2^23 + 1`: the low eight bits are `n + 126 + 1`.
-#[inline(always)]
+#[inline_on_device]
 pub fn exp(x: f32) -> f32 {
     const RANGE: f32 = 252.0;
     const SHIFT: f32 = 12_582_913.0;
@@ -35,7 +35,7 @@ pub fn exp(x: f32) -> f32 {
 ///
 /// `ex2.approx` without `.ftz` would do, but it squares the root of a subnormal result, which doubles the
 /// error.
-#[inline(always)]
+#[inline_on_device]
 pub fn exp2(x: f32) -> f32 {
     const SHIFT: f32 = 24.0;
     const UNSHIFT: f32 = 1.0 / 16_777_216.0;
@@ -48,7 +48,7 @@ pub fn exp2(x: f32) -> f32 {
 ///
 /// Near zero an odd polynomial (minimax on [0, 0.6], relative error 2⁻²⁸·⁴); else `1 - 2 / (e^2x + 1)`, where
 /// the subtraction cancels so little that the reciprocal's error stays below the last place.
-#[inline(always)]
+#[inline_on_device]
 pub fn tanh(x: f32) -> f32 {
     let magnitude = x.abs();
     let value = if magnitude >= 0.6 {

@@ -7,7 +7,7 @@ use crate::math::device::polynomial;
 ///
 /// The difference from the bits of √½ has the exponent in its upper nine bits, so that neither shifts nor
 /// comparisons are needed.
-#[inline(always)]
+#[inline_on_device]
 fn split(x: f32) -> (f32, f32) {
     const SQRT_HALF: u32 = core::f32::consts::FRAC_1_SQRT_2.to_bits();
     const EXPONENT_FIELD: u32 = 0xff80_0000;
@@ -20,7 +20,7 @@ fn split(x: f32) -> (f32, f32) {
 
 /// `log(1 + f) - f` for `1 + f` in [√½, √2]: `f² · (−1/2 + f · q(f))` with a minimax polynomial `q`. The
 /// error is 2⁻²⁷·³ of `log(1 + f)`.
-#[inline(always)]
+#[inline_on_device]
 fn log_tail(f: f32) -> f32 {
     let q = polynomial!(
         fma_f32,
@@ -38,7 +38,7 @@ fn log_tail(f: f32) -> f32 {
 }
 
 /// The results where there is nothing to compute: −∞ for zeros, +∞ for +∞, NaN for negative numbers and NaN.
-#[inline(always)]
+#[inline_on_device]
 fn special(x: f32, regular: f32) -> f32 {
     if x == 0.0 {
         f32::NEG_INFINITY
@@ -51,7 +51,7 @@ fn special(x: f32, regular: f32) -> f32 {
 }
 
 /// Natural logarithm, within 1 ulp.
-#[inline(always)]
+#[inline_on_device]
 pub fn log(x: f32) -> f32 {
     let (f, exponent) = split(x);
     let fraction = f + log_tail(f);
@@ -59,7 +59,7 @@ pub fn log(x: f32) -> f32 {
 }
 
 /// Logarithm to base 2, within 1.1 ulp; exact for powers of two.
-#[inline(always)]
+#[inline_on_device]
 pub fn log2(x: f32) -> f32 {
     const LOG2_E_HIGH: f32 = core::f32::consts::LOG2_E;
     const LOG2_E_LOW: f32 = 1.925_963e-8;

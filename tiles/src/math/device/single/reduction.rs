@@ -7,7 +7,7 @@ const COUNTABLE: f32 = 105_615.0;
 
 /// `x` as `quadrant · π/2 + r` with `|r| <= π/4` up to rounding: `(r, quadrant)`, of which only the two low
 /// bits of the quadrant count. NaN and infinities give NaN.
-#[inline(always)]
+#[inline_on_device]
 pub(super) fn reduce(x: f32) -> (f32, u32) {
     if x.abs() < COUNTABLE { reduce_countable(x) } else { reduce_large(x) }
 }
@@ -15,7 +15,7 @@ pub(super) fn reduce(x: f32) -> (f32, u32) {
 /// Three steps of W. J. Cody and W. Waite's reduction ("Software Manual for the Elementary Functions", 1980),
 /// fused: the first one is exact, and the third reaches 2⁻⁷³. All parts of π/2 are positive, so that −0 stays
 /// −0.
-#[inline(always)]
+#[inline_on_device]
 fn reduce_countable(x: f32) -> (f32, u32) {
     const FRAC_PI_2_HIGH: f32 = core::f32::consts::FRAC_PI_2.next_down();
     /// Adding this rounds to an integer and leaves it in the low bits.
@@ -31,7 +31,7 @@ fn reduce_countable(x: f32) -> (f32, u32) {
 /// M. Payne and R. Hanek's reduction ("Radian reduction for trigonometric functions", 1983) in integers: of
 /// the bits of 2/π only those that matter for the product modulo 4 are multiplied. For an f32 these are 96
 /// bits, cut out of the first seven words.
-#[inline(always)]
+#[inline_on_device]
 fn reduce_large(x: f32) -> (f32, u32) {
     const SIGNIFICAND_BITS: u32 = 23;
     let bits = x.to_bits();

@@ -8,7 +8,7 @@ use crate::math::device::polynomial;
 ///
 /// Minimax polynomials of relative error 2⁻²⁷·⁹ and 2⁻³³. Both have the form `base + base · r² · p(r²)`, with
 /// base `r` or 1, so that choosing coefficients costs less than computing both.
-#[inline(always)]
+#[inline_on_device]
 fn sine_or_cosine(r: f32, quadrant: u32) -> f32 {
     let cosine = quadrant & 1 != 0;
     let square = r * r;
@@ -23,14 +23,14 @@ fn sine_or_cosine(r: f32, quadrant: u32) -> f32 {
 }
 
 /// Sine of `x` radians, within 2 ulp for every finite `x`.
-#[inline(always)]
+#[inline_on_device]
 pub fn sin(x: f32) -> f32 {
     let (r, quadrant) = reduce(x);
     sine_or_cosine(r, quadrant)
 }
 
 /// Cosine of `x` radians, within 2 ulp for every finite `x`.
-#[inline(always)]
+#[inline_on_device]
 pub fn cos(x: f32) -> f32 {
     let (r, quadrant) = reduce(x);
     sine_or_cosine(r, quadrant.wrapping_add(1))
@@ -39,7 +39,7 @@ pub fn cos(x: f32) -> f32 {
 /// Tangent of `x` radians, within 3.1 ulp for every finite `x`.
 ///
 /// A minimax polynomial of relative error 2⁻²⁹·⁵ in even quadrants, its negative reciprocal in odd ones.
-#[inline(always)]
+#[inline_on_device]
 pub fn tan(x: f32) -> f32 {
     let (r, quadrant) = reduce(x);
     let square = r * r;
