@@ -19,7 +19,7 @@ pub(crate) fn run() -> Result {
 /// Builds the book. Whatever mdBook has to say is an error: a page that is not there, HTML that is not closed.
 pub(crate) fn build() -> Result<Outcome> {
     if !is_installed() {
-        let fix = "mdBook is not installed: type `cargo xtask setup --checks`";
+        let fix = "mdBook is not installed: type `cargo xtask setup --nightly`";
         return Ok(Outcome::Skipped(fix.to_owned()));
     }
     let book = workspace::root().join("docs/book");

@@ -8,8 +8,16 @@ use crate::process::{self, Outcome, Steps, run_all};
 use crate::workspace::{self, target};
 use crate::{book, imports, published};
 
-/// Runs all checks, and names those that fail.
-pub(crate) fn run() -> Result {
+/// What to check.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Also what is checked every night: the book, by mdBook, and the dependencies, by cargo-deny. Both take minutes to install.
+    #[arg(long)]
+    nightly: bool,
+}
+
+/// Runs the checks, and names those that fail.
+pub(crate) fn run(options: &Options) -> Result {
     let mut steps = Steps::new("checks");
     steps.step("format", || run_all(formats()));
     steps.step("lints", || run_all([host_lints()]));
@@ -17,8 +25,10 @@ pub(crate) fn run() -> Result {
     steps.step("documentation", || run_all([documentation()]));
     steps.step("imports", imports::check);
     steps.step("performance page", || run_all([performance_page()]));
-    steps.step("book", book::build);
-    steps.step("dependencies", dependencies);
+    if options.nightly {
+        steps.step("book", book::build);
+        steps.step("dependencies", dependencies);
+    }
     steps.finish()
 }
 
@@ -103,7 +113,7 @@ fn performance_page() -> Command {
 /// Licences, sources and duplicates of the dependencies, and what is known against them.
 fn dependencies() -> Result<Outcome> {
     if !process::succeeds(&mut cargo(["deny", "--version"])) {
-        let fix = "cargo-deny is not installed: type `cargo xtask setup --checks`";
+        let fix = "cargo-deny is not installed: type `cargo xtask setup --nightly`";
         return Ok(Outcome::Skipped(fix.to_owned()));
     }
     let deny = |checks: &[&str]| {

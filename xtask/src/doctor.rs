@@ -52,35 +52,38 @@ pub(crate) fn run() -> Result {
     report.optional("GPU", gpu());
 
     let by_checks = || "type `cargo xtask setup --checks`".to_owned();
-    let tool = |name: &str, command: &mut Command| match process::succeeds(command) {
-        true => Ok(format!("`{name}` is installed")),
-        false => Err(by_checks()),
-    };
-    for subcommand in ["fmt", "clippy", "deny"] {
-        let found = tool(&format!("cargo {subcommand}"), &mut workspace::cargo([subcommand, "--version"]));
-        report.optional(&format!("cargo {subcommand}, for `check`"), found);
+    let by_nightly = || "type `cargo xtask setup --nightly`".to_owned();
+    for subcommand in ["fmt", "clippy"] {
+        let found = is_installed(process::succeeds(&mut workspace::cargo([subcommand, "--version"])));
+        report.optional(&format!("cargo {subcommand}, for `check`"), found.ok_or_else(by_checks));
     }
-    let mdbook = if book::is_installed() { Ok("installed".to_owned()) } else { Err(by_checks()) };
-    report.optional("mdBook, for `book` and `check`", mdbook);
+    let deny = is_installed(process::succeeds(&mut workspace::cargo(["deny", "--version"])));
+    report.optional("cargo deny, for `check --nightly`", deny.ok_or_else(by_nightly));
+    let mdbook = is_installed(book::is_installed());
+    report.optional("mdBook, for `book` and `check --nightly`", mdbook.ok_or_else(by_nightly));
     let assembler = toolchain::assembler().map(|program| program.display().to_string());
     report.optional("ptxas, for `ptx` and `test`", assembler.ok_or_else(by_checks));
     let pip = ["-m", "pip", "--version"];
-    let pip = process::succeeds(Command::new("python3").args(pip));
+    let pip = is_installed(process::succeeds(Command::new("python3").args(pip)));
     let fix = "type `apt-get install python3-pip`, or use the ptxas of a CUDA toolkit";
-    report.optional("pip, to get ptxas", if pip { Ok("installed".to_owned()) } else { Err(fix.to_owned()) });
+    report.optional("pip, to get ptxas", pip.ok_or_else(|| fix.to_owned()));
     for module in ["numpy", "tvm_ffi"] {
-        let found =
-            if toolchain::has_python_module(module) { Ok("installed".to_owned()) } else { Err(by_checks()) };
-        report.optional(&format!("Python's {module}, for `test`"), found);
+        let found = is_installed(toolchain::has_python_module(module));
+        report.optional(&format!("Python's {module}, for `test`"), found.ok_or_else(by_checks));
     }
-    let miri = process::succeeds(&mut toolchain::nightly_cargo(["miri", "--version"]));
-    let fix = "type `rustup toolchain install nightly`, then `cargo xtask setup --miri`";
-    report.optional("Miri, for `test`", if miri { Ok("installed".to_owned()) } else { Err(fix.to_owned()) });
+    let miri = is_installed(process::succeeds(&mut toolchain::nightly_cargo(["miri", "--version"])));
+    let fix = "type `rustup toolchain install nightly`, then `cargo xtask setup --nightly`";
+    report.optional("Miri, for `test`", miri.ok_or_else(|| fix.to_owned()));
 
     match report.missing {
         0 => Ok(()),
         failed => Err(Error::Checks { failed, all: report.all, what: "prerequisites" }),
     }
+}
+
+/// What is reported about an optional tool that is there.
+fn is_installed(is_there: bool) -> Option<String> {
+    is_there.then(|| "installed".to_owned())
 }
 
 /// Whether rustc is new enough.

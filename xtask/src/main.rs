@@ -39,8 +39,8 @@ enum Command {
     Setup(setup::Options),
     /// Reports each prerequisite, and how to get the ones that are missing.
     Doctor,
-    /// Checks format, lints, documentation, imports, the book and dependencies.
-    Check,
+    /// Checks format, lints, documentation and imports; if it is told, the book and dependencies too.
+    Check(check::Options),
     /// Runs all tests: those that need no GPU, and the GPU's where there is one.
     Test(test::Options),
     /// Checks the kernels' PTX with NVIDIA's assembler. Needs no GPU.
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Setup(options) => setup::run(&options),
         Command::Doctor => doctor::run(),
-        Command::Check => check::run(),
+        Command::Check(options) => check::run(&options),
         Command::Test(options) => test::run(&options),
         Command::Ptx(options) => ptx::run(&options),
         Command::Quickstart(options) => quickstart::run(&options.arguments).map_err(error::Error::from),

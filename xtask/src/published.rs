@@ -58,7 +58,8 @@ impl Programs {
             process::run(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&crates))?;
             config += &format!("{name} = {{ path = {:?} }}\n", crates.join(file));
         }
-        // Their tests are small, and the programs' own profiles are for kernels that people wait for.
+        // Their tests are small, and the programs' own profiles are for kernels that people wait for. As in the workspace, so that they share what others wrote.
+        config += "[profile.dev]\nlto = \"off\"\n";
         for package in ["cuda-tiles", "cuda-tiles-host"] {
             config += &format!("[profile.dev.package.{package}]\nopt-level = 1\n");
         }
@@ -91,7 +92,7 @@ impl Programs {
     /// A call of cargo in a program's folder, above which it finds the packaged crates.
     fn cargo(&self, program: &str, subcommand: &str) -> Command {
         let mut command = cargo([subcommand, "--target-dir"]);
-        command.arg(target().join("consumer")).current_dir(self.folder.join(program));
+        command.arg(target()).current_dir(self.folder.join(program));
         command
     }
 }

@@ -16,12 +16,12 @@ const PYTHON_PACKAGES: [(&str, &str); 2] = [("tvm_ffi", "apache-tvm-ffi==0.1.15.
 /// What to install.
 #[derive(clap::Args, Default)]
 pub(crate) struct Options {
-    /// Also what `check`, `test` and `ptx` need: rustfmt, clippy, cargo-deny, mdBook, NVIDIA's assembler, NumPy and TVM-FFI.
+    /// Also what `check`, `test` and `ptx` need: rustfmt, clippy, NVIDIA's assembler, NumPy and TVM-FFI.
     #[arg(long)]
     checks: bool,
-    /// Also Miri, for rustup's nightly if that is installed.
+    /// Also what is needed every night: cargo-deny, mdBook, and Miri for rustup's nightly if that is installed.
     #[arg(long)]
-    miri: bool,
+    nightly: bool,
 }
 
 /// Installs what is missing. What is there already stays as it is.
@@ -30,12 +30,12 @@ pub(crate) fn run(options: &Options) -> Result {
     source::install(&running)?;
     if options.checks {
         install_lints(&running)?;
-        install_deny()?;
-        install_mdbook()?;
         install_assembler()?;
         install_python_packages();
     }
-    if options.miri {
+    if options.nightly {
+        install_deny()?;
+        install_mdbook()?;
         install_miri()?;
     }
     eprintln!("ready: {} kernels compile to PTX", compile_kernels()?);

@@ -171,7 +171,7 @@ fn has_miri() -> bool {
 }
 
 fn without_miri() -> Outcome {
-    Outcome::Skipped("no Miri: type `cargo xtask setup --miri`".to_owned())
+    Outcome::Skipped("no Miri: type `cargo xtask setup --nightly`".to_owned())
 }
 
 /// Interprets tests, and reports any undefined behaviour.
