@@ -75,8 +75,9 @@ impl Crate {
     }
 }
 
+/// The folder of the workspace's own kernels, which has `core` already.
 fn target_dir() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-tiles")
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("cuda-tiles")
 }
 
 /// Whether a build was left without PTX, for lack of a toolchain.
