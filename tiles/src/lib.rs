@@ -112,7 +112,7 @@ pub use cuda_tiles_macros::kernel;
 /// Inlines a function wherever kernels call it on the device, as CUDA C++'s `__forceinline__` does. On the CPU the compiler decides.
 ///
 /// A call takes registers on the device, and tiles that it passes lie in local memory. The CPU needs nothing of the kind, and there
-/// `#[inline(always)]` would compile the function anew for each call: kernels of the library took twice as long to compile.
+/// `#[inline(always)]` would compile the function anew for each call: kernels of the library took a third to a half longer to compile.
 ///
 /// ```
 /// # use cuda_tiles::prelude::*;
