@@ -34,7 +34,9 @@ CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum"
              "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
              "unaligned_a", "unaligned_b", "unaligned_transposed_a", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
-LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 4])": 14, "Cluster([2, 2])": 22}
+LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 2])": 12, "Cluster([1, 4])": 14, "Cluster([2, 2])": 22}
+# What stands for the bytes of an element of 8-bit floats with fast accumulation, in tile_costs.rs.
+FAST = 0
 # The tiles of a vector kernel that are loaded at a time, their elements, and the most dot products of such a tile.
 TILES, TILE, MOST_DOTS = 3, 2048, 32
 # Plans that take longer than so many times the fastest plan's time do not matter.
@@ -101,7 +103,8 @@ class Product:
     def tile(self, plan):
         """What the costs of a tile depend on."""
         rows, columns, loads, _ = plan
-        return (self.bytes, loads, min(rows, columns), max(rows, columns)) if loads == 2 else (self.bytes, loads, rows, columns)
+        size = FAST if self.kind == "e4m3 fast" else self.bytes
+        return (size, loads, min(rows, columns), max(rows, columns)) if loads == 2 else (size, loads, rows, columns)
 
     def step_bytes(self, plan):
         """`step_bytes` of tile_costs.rs."""
@@ -286,7 +289,7 @@ class Plans:
         sharing = min(MULTIPROCESSORS, max(rest, math.isqrt(rest * steps * STEPS_OF_PARTIAL_SUMS)))
         launches, sums, splits = 0, 0, 0
         if cut > 0:
-            launches, sums, splits = 1, 4 * rows * columns * cut, cut
+            launches, sums, splits = 1, max(4, product.bytes) * rows * columns * cut, cut
         elif cut < 0:
             launches, splits = 1 + (full > 0), sharing / max(1, rest)
             sums = 4 * tile_rows * tile_columns * min(sharing + rest, 2 * sharing)
@@ -438,9 +441,9 @@ def committed():
         constants[name] = value * 1e-6 if "bandwidth" in name else value
     number = r"([\d.]+)"
     shape = r"\((\d+), (\d+)\)"
-    costs = re.findall(rf"\(Loads::([^_]*?), (\d|_), {shape}(?: \| {shape})?\) => \({number}, {number}\)", (host / "tile_costs.rs").read_text())
+    costs = re.findall(rf"\(Loads::([^_]*?), (\d|_|FAST), {shape}(?: \| {shape})?\) => \({number}, {number}\)", (host / "tile_costs.rs").read_text())
     return constants, {
-        (int(size) if size != "_" else 2, LOADS[loads], int(rows), int(columns)): (float(step), float(tile))
+        ({"_": 2, "FAST": FAST}.get(size) if size in ("_", "FAST") else int(size), LOADS[loads], int(rows), int(columns)): (float(step), float(tile))
         for loads, size, rows, columns, _, _, step, tile in costs}
 
 
@@ -462,7 +465,7 @@ def main():
         print(f"{name} {value:.3g}")
     names = {number: name for name, number in LOADS.items()}
     for (size, loads, rows, columns), (step, tile) in costs.items():
-        print(f"(Loads::{names[loads]}, {size}, ({rows}, {columns})) => ({step:.3g}, {tile:.3g}),")
+        print(f"(Loads::{names[loads]}, {size or 'FAST'}, ({rows}, {columns})) => ({step:.3g}, {tile:.3g}),")
     chosen = model.chosen(logarithms, plans)
     report("after", products, chosen, plans.fastest)
     estimated = model.microseconds(logarithms, plans)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::error::Result;
-use crate::process::{self, Outcome, Steps, run_all};
+use crate::process::{self, Beside, Outcome, Steps, run_all};
 use crate::workspace::{self, target};
 use crate::{book, imports, published};
 
@@ -19,9 +19,11 @@ pub(crate) struct Options {
 /// Runs the checks, and names those that fail.
 pub(crate) fn run(options: &Options) -> Result {
     let mut steps = Steps::new("checks");
+    // They keep one core busy, and the lints of the host leave one idle now and then.
+    let mut of_device = Some(Beside::start(device_lints()));
     steps.step("format", || run_all(formats()));
     steps.step("lints", || run_all([host_lints()]));
-    steps.step("lints of device code", || run_all([device_lints()]));
+    steps.step("lints of device code", || of_device.take().map_or(Ok(Outcome::Done), Beside::finish));
     steps.step("documentation", || run_all([documentation()]));
     steps.step("imports", imports::check);
     steps.step("performance page", || run_all([performance_page()]));

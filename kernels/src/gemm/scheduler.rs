@@ -69,14 +69,13 @@ impl TileRange {
 
     /// The range, reduced to the decompositions that a kernel with accumulators `C` and a result `O` has.
     ///
-    /// Partial sums have the type of the accumulators. So only kernels that store accumulators have partial sums. Products of 64 bits are
-    /// always data-parallel. With this knowledge the compiler keeps more registers free in the loops over tiles. The k steps of 64-bit
-    /// products are short and take a sixth less time.
+    /// Partial sums have the type of the accumulators. So only kernels that store accumulators have partial sums. Products of 64 bits have no
+    /// stream-K. With this knowledge the compiler keeps more registers free in the loops over tiles.
     #[inline_on_device]
     pub(super) fn of_kernel<C: Number, O: Element>(self) -> Self {
         let (accumulator, result) = const { (size_of::<C::Bits>(), size_of::<O::Bits>()) };
         if accumulator == 8 {
-            Self::ALL
+            Self { splits: self.splits.max(1), whole: u32::MAX, ..self }
         } else if accumulator != result {
             Self { splits: 1, ..self }
         } else {

@@ -6,7 +6,7 @@
 /// Calls the macro `$then` with its arguments and the table behind them.
 ///
 /// Brackets hold the types of `a`, `b`, the accumulators and `c`. `split_k` allows decompositions into partial sums (split-K and
-/// stream-K). `split_by_threads` allows them for `threads` kernels, and `whole` allows data-parallel launches alone. The kernels for these types follow the brackets. An entry is a kernel, the
+/// stream-K), `split_k_only` split-K, and `whole` data-parallel launches alone. The kernels for these types follow the brackets. An entry is a kernel, the
 /// rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
 ///
 /// `compact` and `deep` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `cluster` kernels are for GPUs with
@@ -170,17 +170,19 @@ macro_rules! lists_of_f8 {
     ($call:tt $($lists:tt)*) => {
         lists_of_i8! { $call $($lists)*
             [f8e4m3 f8e4m3 f32 f16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, cluster_nt 128 128 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            rows_nt 144 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 true, cluster_rows_nt 144 128 128 true, cluster_rows_nt 176 128 128 true, wide_cluster_rows_nt 160 256 128 false, half_rows_nt 96 64 128 true,
-            cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
-            deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 128 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            rows_nt 96 128 128 false, rows_nt 112 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 false, rows_nt 176 128 128 true, cluster_rows_nt 144 128 128 true, cluster_rows_nt 176 128 128 true, cluster_1x2_rows_nt 208 128 128 false,
+            half_rows_nt 80 64 128 false, half_rows_nt 96 64 128 false, half_rows_nt 96 64 128 true, half_cluster_1x2_rows_nt 96 64 128 false,
+            cluster_1x4_nt 128 128 128 false, cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
+            deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true, compact_nt 64 64 128 false,
             narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 bf16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, cluster_nt 128 128 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            rows_nt 144 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 true, cluster_rows_nt 144 128 128 true, cluster_rows_nt 176 128 128 true, wide_cluster_rows_nt 160 256 128 false, half_rows_nt 96 64 128 true,
-            cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
-            deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 128 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            rows_nt 96 128 128 false, rows_nt 112 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 false, rows_nt 176 128 128 true, cluster_rows_nt 144 128 128 true, cluster_rows_nt 176 128 128 true, cluster_1x2_rows_nt 208 128 128 false,
+            half_rows_nt 80 64 128 false, half_rows_nt 96 64 128 false, half_rows_nt 96 64 128 true, half_cluster_1x2_rows_nt 96 64 128 false,
+            cluster_1x4_nt 128 128 128 false, cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
+            deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true, compact_nt 64 64 128 false,
             narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
 
             [f8e4m3 f8e4m3 f32 f32 split_k]
@@ -229,7 +231,7 @@ macro_rules! lists_of_i8 {
 macro_rules! lists_of_f64 {
     ($call:tt $($lists:tt)*) => {
         with_lists! { $call $($lists)*
-            [f64 f64 f64 f64 split_by_threads]
+            [f64 f64 f64 f64 split_k_only]
             nn 256 64 16 false, nt 256 64 16 false, tn 256 64 16 false, tt 256 64 16 false,
             nn 256 32 16 false, nt 256 32 16 false, tn 256 32 16 false, tt 256 32 16 false,
             double_buffered_nn 64 64 32 false, double_buffered_nt 64 64 32 false, double_buffered_tn 64 64 32 false, double_buffered_tt 64 64 32 false,
@@ -397,6 +399,12 @@ macro_rules! instances {
     };
     (cluster_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(cluster_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (cluster_1x2_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_1x2_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(cluster_1x2_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (half_cluster_1x2_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); half_cluster_1x2_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(half_cluster_1x2_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
     (wide_cluster_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); wide_cluster_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(wide_cluster_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);

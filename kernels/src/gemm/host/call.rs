@@ -263,7 +263,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             one_by_one: [a_storage, b_storage].map(|storage| storage.one_by_one),
             in_words: [a_storage, b_storage].map(|storage| storage.in_words),
             is_huge: a_storage.is_huge || b_storage.is_huge || reach(c, c_strides) > MOST_ELEMENTS,
-            fast: self.fast_accumulation,
+            fast: self.fast_accumulation && available.direct.iter().any(|config| config.fast),
             beta: self.beta != C::ZERO,
             element_bytes: [size_of::<T::Bits>(), size_of::<O::Bits>()],
         };

@@ -7,12 +7,12 @@
 //! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 1.9 % longer than the
 //! fastest plans, in the geometric mean. 134 products more gave [`LATENCY`], [`BEHIND_WAVES`], [`CACHE_BANDWIDTH`] (with [`BESIDE_LINES`], so
 //! that rows beside lines cost what they did), and the costs of tiles whose threads load `f16` and `bf16`; 316 more [`CLUSTER`] and the costs
-//! of clusters, of 8-bit floats and of `f64`; 131 long thin ones [`SHORT_ROW`], [`ROW_OF_ZEROS`] and [`UNALIGNED_TRANSPOSED_A`]; 62 with rows of the
+//! of clusters and of 8-bit floats; 80 each the costs of 8-bit floats with fast accumulation and of `f64`; 131 long thin ones [`SHORT_ROW`], [`ROW_OF_ZEROS`] and [`UNALIGNED_TRANSPOSED_A`]; 62 with rows of the
 //! result beside words [`UNALIGNED_RESULT_BESIDE_WORDS`].
 
 use super::packing::{LINE_BYTES, requests_for_a_line};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
-use super::tile_costs::{STEP_BYTES, costs, resident_blocks, step_bytes};
+use super::tile_costs::{FAST, STEP_BYTES, costs, resident_blocks, step_bytes};
 use crate::gemm::body::keeps;
 
 /// The start of a launch, for kernels that TMA feeds.
@@ -163,7 +163,8 @@ pub(super) fn fastest(
 fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let Machine::Gpu { wgmma, multiprocessors } = machine else { return operations(problem, plan) };
     let [bytes, result_bytes] = problem.element_bytes;
-    let (mut step, mut tile) = costs(plan.loads, bytes, (plan.rows, plan.columns));
+    let of_costs = if problem.fast { FAST } else { bytes };
+    let (mut step, mut tile) = costs(plan.loads, of_costs, (plan.rows, plan.columns));
     let multiprocessors = f64::from(plan.loads.multiprocessors(multiprocessors));
     let resident = f64::from(resident_blocks(problem, plan));
     let usual = f64::from(plan.resident_blocks());
@@ -247,7 +248,8 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         Decomposition::SplitK(splits) => {
             let splits = f64::from(splits);
             let steps = (steps / splits).ceil();
-            (waves(tiles * splits, one(steps, tiles * splits), steps), 1.0, 4.0 * result * splits, splits)
+            let compute = waves(tiles * splits, one(steps, tiles * splits), steps);
+            (compute, 1.0, bytes.max(4) as f64 * result * splits, splits)
         }
         Decomposition::StreamK => {
             let (full, rest) = ((tiles / multiprocessors).floor(), tiles % multiprocessors);

@@ -92,9 +92,6 @@ pub trait Multiply<U: Element<Bits: Bits>, O: Element>: Element<Bits: Bits> + se
     /// The kernels that store partial sums, for split-K and stream-K.
     #[doc(hidden)]
     const PARTIAL_SUMS: &'static [Candidate<Self, U, Self::Sum, Self::Sum>];
-    /// Whether kernels that TMA feeds store partial sums, too.
-    #[doc(hidden)]
-    const TMA_PARTIAL_SUMS: bool;
     /// The factors of the transposed product, `b'` and `a'`, if both have the same type.
     #[doc(hidden)]
     fn transposed_factors<'t>(
@@ -250,6 +247,8 @@ macro_rules! entry {
     (wide_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_rows_nt Tma (Row, Column) $($rest)*) };
     (wide_cluster_rows_nn $($rest:tt)*) => { candidate!(gemm_wide_cluster_rows_nn Cluster [2, 1] (Row, Row) $($rest)*) };
     (cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_rows_nt Cluster [2, 1] (Row, Column) $($rest)*) };
+    (cluster_1x2_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_1x2_rows_nt Cluster [1, 2] (Row, Column) $($rest)*) };
+    (half_cluster_1x2_rows_nt $($rest:tt)*) => { candidate!(gemm_half_cluster_1x2_rows_nt Cluster [1, 2] (Row, Column) $($rest)*) };
     (wide_cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_cluster_rows_nt Cluster [2, 1] (Row, Column) $($rest)*) };
     (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };
     (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };
@@ -283,21 +282,11 @@ macro_rules! partial_sums {
     (split_k $a:ident $b:ident $accumulator:ident) => {
         <$a as Multiply<$b, $accumulator>>::DIRECT
     };
-    (split_by_threads $a:ident $b:ident $accumulator:ident) => {
+    (split_k_only $a:ident $b:ident $accumulator:ident) => {
         <$a as Multiply<$b, $accumulator>>::DIRECT
     };
     (whole $a:ident $b:ident $accumulator:ident) => {
         &[]
-    };
-}
-
-/// Whether kernels that TMA feeds store partial sums.
-macro_rules! tma_partial_sums {
-    (split_k) => {
-        true
-    };
-    ($other:ident) => {
-        false
     };
 }
 
@@ -355,7 +344,6 @@ macro_rules! products {
                 &[$(entry!($kernel [$a $b $accumulator $c] $m $n $k $promoted),)*];
             const PARTIAL_SUMS: &'static [Candidate<$a, $b, $accumulator, $accumulator>] =
                 partial_sums!($decomposition $a $b $accumulator);
-            const TMA_PARTIAL_SUMS: bool = tma_partial_sums!($decomposition);
             fn transposed_factors<'t>(
                 a: TensorView<'t, $a, 3>,
                 b: TensorView<'t, $b, 3>,

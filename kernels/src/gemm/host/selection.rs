@@ -36,9 +36,8 @@ impl Available {
             wgmma: image.has_warpgroups(),
             multiprocessors: device.multiprocessors(),
         });
-        let mut partial_sums = configs(T::PARTIAL_SUMS, machine);
-        partial_sums.retain(|config| T::TMA_PARTIAL_SUMS || !config.loads.is_by_tma());
-        Ok(Self { machine, direct: configs(T::DIRECT, machine), partial_sums })
+        let (direct, partial_sums) = (configs(T::DIRECT, machine), configs(T::PARTIAL_SUMS, machine));
+        Ok(Self { machine, direct, partial_sums })
     }
 }
 
