@@ -291,4 +291,13 @@ fn operands_that_do_not_go_together_are_refused() {
         told.starts_with("gemm: there is no kernel for the plan `tiles of 128 x 512, loaded by TMA, cut: 0`"),
         "{told}"
     );
+    // Kernels of this tile store no partial sums, though their results have the type of partial sums.
+    let wide = |shape| Tensor::<f64, 2>::full(&device, shape, 1.0).unwrap();
+    let plan = Plan { loads: Loads::Tma, rows: 256, columns: 64, decomposition: Decomposition::SplitK(2) };
+    let told =
+        message(Gemm::new().plan(plan).multiply(&wide([256, 64]), &wide([64, 64]), &mut wide([256, 64])));
+    assert!(
+        told.starts_with("gemm: there is no kernel for the plan `tiles of 256 x 64, loaded by TMA"),
+        "{told}"
+    );
 }

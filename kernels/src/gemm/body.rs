@@ -283,7 +283,7 @@ pub(super) fn gemm_body<B, X, Y, C, O, M, N, P, Q, K, E, const STAGES: usize, G>
     E: FnMut(Cx<B>, Tile<C, (M, N), Accumulators<B>>, StoreTile<O, (P, Q)>) + 'static,
     G: Config,
 {
-    let range = range.of_kernel::<C, O>();
+    let range = range.of_kernel::<C, O>(const { <(M, N) as MatrixShape>::COLUMNS });
     let (a_batches, b_batches) = (a.batches(), b.batches());
     let tile_counts = c.tile_counts();
     let tiles = roles.schedule(c, G::ORDER);

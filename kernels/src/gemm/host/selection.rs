@@ -11,6 +11,7 @@ use super::multiply::{Candidate, Multiply};
 use super::packing::Bits;
 use super::plan::{Decomposition, Machine, Plan, Problem, TileConfig};
 use crate::gemm::epilogue::LARGEST_WITH_BETA;
+use crate::gemm::scheduler::stores_partial_sums;
 
 /// The machine behind a device, and the configurations of its kernels for some element types.
 pub(super) struct Available {
@@ -36,9 +37,16 @@ impl Available {
             wgmma: image.has_warpgroups(),
             multiprocessors: device.multiprocessors(),
         });
-        let (direct, partial_sums) = (configs(T::DIRECT, machine), configs(T::PARTIAL_SUMS, machine));
-        Ok(Self { machine, direct, partial_sums })
+        let mut partial_sums = configs(T::PARTIAL_SUMS, machine);
+        partial_sums.retain(has_partial_sums::<T::Sum>);
+        Ok(Self { machine, direct: configs(T::DIRECT, machine), partial_sums })
     }
+}
+
+/// Whether the kernel of a configuration with accumulators of type `C` stores partial sums, if its result has that type.
+fn has_partial_sums<C: Element>(config: &TileConfig) -> bool {
+    let bytes = size_of::<C::Bits>();
+    !config.loads.is_by_tma() || stores_partial_sums(bytes, bytes, config.columns)
 }
 
 /// The configurations of the candidates that suit a machine.
@@ -53,7 +61,7 @@ fn configs<T: Element, U: Element, O: Element, C>(
 }
 
 /// The first candidate that can follow a plan.
-pub(super) fn find<'k, T: Element, U: Element, O: Element, C>(
+pub(super) fn find<'k, T: Element, U: Element, O: Element, C: Element>(
     candidates: &'k [Candidate<T, U, O, C>],
     problem: &Problem,
     plan: Plan,
@@ -68,6 +76,7 @@ pub(super) fn find<'k, T: Element, U: Element, O: Element, C>(
             && [rows, columns] == [plan.rows, plan.columns]
             && problem.multiplies(&candidate.config)
             && has_beta
+            && (plan.decomposition == Decomposition::DataParallel || has_partial_sums::<C>(&candidate.config))
     };
     match candidates.iter().find(serves) {
         Some(candidate) => Ok(candidate),

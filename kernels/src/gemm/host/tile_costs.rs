@@ -107,7 +107,7 @@ pub(super) fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Threads, 4, (32, 32)) => (1.68, 2.0),
         (Loads::Threads, 8, (64, 64)) => (2.06, 5.66),
         (Loads::Threads, 8, (64, 32)) => (1.47, 4.06),
-        (Loads::Threads, 8, (32, 32)) => (1.52, 3.14),
+        (Loads::Threads, 8, (32, 32)) => (1.52, 3.15),
         (Loads::Vector, _, (1, 64) | (64, 1)) => (1.37, 2.04),
         (Loads::Vector, _, (1, 256) | (256, 1)) => (1.02, 1.92),
         (Loads::Vector, _, (1, 8) | (8, 1)) => (1.2, 1.93),
