@@ -442,8 +442,9 @@ def committed():
     number = r"([\d.]+)"
     shape = r"\((\d+), (\d+)\)"
     costs = re.findall(rf"\(Loads::([^_]*?), (\d|_|FAST), {shape}(?: \| {shape})?\) => \({number}, {number}\)", (host / "tile_costs.rs").read_text())
+    sizes = {"_": 2, "FAST": FAST}
     return constants, {
-        ({"_": 2, "FAST": FAST}.get(size) if size in ("_", "FAST") else int(size), LOADS[loads], int(rows), int(columns)): (float(step), float(tile))
+        (sizes[size] if size in sizes else int(size), LOADS[loads], int(rows), int(columns)): (float(step), float(tile))
         for loads, size, rows, columns, _, _, step, tile in costs}
 
 

@@ -165,26 +165,40 @@ macro_rules! lists_of_tf32 {
     };
 }
 
+/// Calls `$next` with the list of 8-bit floats whose result is of a type of 16 bits behind those that there are.
+#[cfg(feature = "gemm-f8")]
+macro_rules! list_of_f8_to_16_bits {
+    ($result:ident, $next:ident: $call:tt $($lists:tt)*) => {
+        $next! { $call $($lists)*
+            [f8e4m3 f8e4m3 f32 $result split_k]
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 128 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
+            rows_nt 96 128 128 false, rows_nt 112 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 false, rows_nt 176 128 128 true, cluster_rows_nt 144 128 128 true, cluster_rows_nt 176 128 128 true, cluster_1x2_rows_nt 208 128 128 false,
+            half_rows_nt 80 64 128 false, half_rows_nt 96 64 128 false, half_rows_nt 96 64 128 true, half_cluster_1x2_rows_nt 96 64 128 false,
+            cluster_1x4_nt 128 128 128 false, cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
+            deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true, compact_nt 64 64 128 false,
+            narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
+        }
+    };
+}
+
 #[cfg(feature = "gemm-f8")]
 macro_rules! lists_of_f8 {
     ($call:tt $($lists:tt)*) => {
+        list_of_f8_to_16_bits! { f16, lists_of_f8_to_bf16: $call $($lists)* }
+    };
+}
+
+#[cfg(feature = "gemm-f8")]
+macro_rules! lists_of_f8_to_bf16 {
+    ($call:tt $($lists:tt)*) => {
+        list_of_f8_to_16_bits! { bf16, other_lists_of_f8: $call $($lists)* }
+    };
+}
+
+#[cfg(feature = "gemm-f8")]
+macro_rules! other_lists_of_f8 {
+    ($call:tt $($lists:tt)*) => {
         lists_of_i8! { $call $($lists)*
-            [f8e4m3 f8e4m3 f32 f16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 128 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            rows_nt 96 128 128 false, rows_nt 112 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 false, rows_nt 176 128 128 true, cluster_rows_nt 144 128 128 true, cluster_rows_nt 176 128 128 true, cluster_1x2_rows_nt 208 128 128 false,
-            half_rows_nt 80 64 128 false, half_rows_nt 96 64 128 false, half_rows_nt 96 64 128 true, half_cluster_1x2_rows_nt 96 64 128 false,
-            cluster_1x4_nt 128 128 128 false, cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
-            deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true, compact_nt 64 64 128 false,
-            narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
-
-            [f8e4m3 f8e4m3 f32 bf16 split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 128 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            rows_nt 96 128 128 false, rows_nt 112 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 false, rows_nt 176 128 128 true, cluster_rows_nt 144 128 128 true, cluster_rows_nt 176 128 128 true, cluster_1x2_rows_nt 208 128 128 false,
-            half_rows_nt 80 64 128 false, half_rows_nt 96 64 128 false, half_rows_nt 96 64 128 true, half_cluster_1x2_rows_nt 96 64 128 false,
-            cluster_1x4_nt 128 128 128 false, cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
-            deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true, compact_nt 64 64 128 false,
-            narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
-
             [f8e4m3 f8e4m3 f32 f32 split_k]
             nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
             deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true,
