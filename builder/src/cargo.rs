@@ -49,9 +49,15 @@ fn whole_program(flags: &[String]) -> String {
 const DESCRIBED: [&str; 3] =
     ["-Zalways-encode-mir", "-Zcross-crate-inline-threshold=always", "-Zshare-generics=no"];
 
-/// Settings that no flag of rustc makes, of both profiles.
-const PROFILE: [&str; 3] =
-    ["profile.dev.incremental=false", "profile.release.incremental=false", "profile.release.lto='fat'"];
+/// Settings of both profiles. No flag of rustc makes some of them. Others change nothing in the code of dependencies, but cargo compiles those once for
+/// each profile: kernel crates of two workspaces share `core` where their manifests would say different things.
+const PROFILE: [&str; 5] = [
+    "profile.dev.incremental=false",
+    "profile.dev.debug='line-tables-only'",
+    "profile.dev.lto='off'",
+    "profile.release.incremental=false",
+    "profile.release.lto='fat'",
+];
 
 /// Unstable features that kernels are written with, or `#[kernel]` writes.
 const FEATURES: &str = "-Zcrate-attr=feature(abi_ptx,asm_experimental_arch,linkage)";
