@@ -279,14 +279,12 @@ macro_rules! entry {
 
 /// The candidates for partial sums: kernels whose `c` has the type of the accumulators.
 macro_rules! partial_sums {
-    (split_k $a:ident $b:ident $accumulator:ident) => {
-        <$a as Multiply<$b, $accumulator>>::DIRECT
-    };
-    (split_k_only $a:ident $b:ident $accumulator:ident) => {
-        <$a as Multiply<$b, $accumulator>>::DIRECT
-    };
     (whole $a:ident $b:ident $accumulator:ident) => {
         &[]
+    };
+    // `split_k` or `split_k_only`: `stream_k_pass` tells them apart.
+    ($split:ident $a:ident $b:ident $accumulator:ident) => {
+        <$a as Multiply<$b, $accumulator>>::DIRECT
     };
 }
 
