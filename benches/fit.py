@@ -22,7 +22,7 @@ from scipy.optimize import least_squares
 from ratios import ends
 
 MULTIPROCESSORS, COMPACT, SHARPNESS, STEP_BYTES, BOX_ROWS, SECTOR_BYTES = 132, 64, 4, 128, 64, 32
-RING_BYTES, MOST_STAGES, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 8, 12
+RING_BYTES, MOST_STAGES, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 12, 12
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The most rows of operand A that are packed, and how many times as many columns the result then has: `packs_few_rows` of plan.rs.
@@ -34,7 +34,7 @@ CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum"
              "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
              "unaligned_a", "unaligned_b", "unaligned_transposed_a", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
-LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 2])": 12, "Cluster([1, 4])": 14, "Cluster([2, 2])": 22}
+LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 2])": 12, "Cluster([1, 4])": 14, "Cluster([4, 1])": 41, "Cluster([2, 2])": 22}
 # What stands for the bytes of an element of 8-bit floats with fast accumulation, in tile_costs.rs.
 FAST = 0
 # The tiles of a vector kernel that are loaded at a time, their elements, and the most dot products of such a tile.

@@ -331,10 +331,12 @@ pub(super) fn gemm_body<B, X, Y, C, O, M, N, P, Q, K, E, const STAGES: usize, G>
     roles.pipeline(ring, loads, move |cx, mut consumer| {
         for tile in tiles.of(cx).take(scheduler.tiles) {
             let [matrix, ..] = tile.index();
-            let acc = consumer.k_loop(scheduler.steps(matrix)).accumulate(|acc, (a, b)| {
-                let (a, b) = (X::operand(a), Y::operand(b));
-                if const { G::PROMOTED } { acc.mma_promoted(a, b) } else { acc.mma(a, b) }
-            });
+            let steps = consumer.k_loop(scheduler.steps(matrix));
+            let acc = if const { G::PROMOTED } {
+                steps.accumulate_promoted(|acc, (a, b)| acc.mma(X::operand(a), Y::operand(b)))
+            } else {
+                steps.accumulate(|acc, (a, b)| acc.mma(X::operand(a), Y::operand(b)))
+            };
             epilogue(cx, acc, tile);
         }
     });

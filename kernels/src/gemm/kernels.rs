@@ -5,7 +5,7 @@
 //!
 //! Two blocks of a `cluster` kernel load the tiles of operand B together, each a half, and TMA sends them to both. That halves the requests for B, of which
 //! there are two for each row that does not begin at a multiple of 128 bytes. Four blocks of a `cluster_1x4` kernel so share the tiles of operand A: few rows
-//! have no second row of tiles. The four blocks of a `cluster_2x2` kernel share both. The blocks of a `deep` kernel have tiles of 64 rows and a multiprocessor for
+//! have no second row of tiles. Those of a `cluster_4x1` kernel share the tiles of operand B, and the four blocks of a `cluster_2x2` kernel both. The blocks of a `deep` kernel have tiles of 64 rows and a multiprocessor for
 //! themselves: with more stages than two blocks would have, more loads are on their way. Two blocks of a `compact` kernel share a multiprocessor: one stores
 //! its tile while the other multiplies.
 
@@ -116,6 +116,10 @@ gemm_table!(instances!(cluster_tt (kernel!
     /// As [`gemm_tt`], for clusters of two blocks, one below the other, which share the tiles of `b`.
     cluster_tt: gemm_cluster_tt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));
+gemm_table!(instances!(cluster_2x2_nt (kernel!
+    /// As [`gemm_nt`], for clusters of two rows and two columns of blocks: those of a row share the tiles of `a`, those of a column the tiles of `b`.
+    cluster_2x2_nt: gemm_cluster_2x2_nt [threads = 256, producer = 128, cluster = [2, 2], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [M x K], b [N x K] transposed;
+) [] ();));
 gemm_table!(instances!(cluster_1x4_nt (kernel!
     /// As [`gemm_nt`], for clusters of four blocks side by side, which share the tiles of `a`.
     cluster_1x4_nt: gemm_cluster_1x4_nt [threads = 256, producer = 128, cluster = [1, 4], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [M x K], b [N x K] transposed;
@@ -136,12 +140,12 @@ gemm_table!(instances!(deep_tt (kernel!
     /// As [`gemm_tt`], in tiles of 64 rows, with a multiprocessor's whole ring.
     deep_tt: gemm_deep_tt [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));
-gemm_table!(instances!(deep_cluster_1x4_nt (kernel!
-    /// As [`gemm_deep_nt`], for clusters of four blocks side by side, which share the tiles of `a`.
-    deep_cluster_1x4_nt: gemm_deep_cluster_1x4_nt [threads = 128, producer = 32, cluster = [1, 4], min_blocks = 1, targets = warpgroups], warpgroups 1, stages AUTOMATIC: a [M x K], b [N x K] transposed;
+gemm_table!(instances!(deep_cluster_4x1_nt (kernel!
+    /// As [`gemm_deep_nt`], for clusters of four blocks, one below the other, which share the tiles of `b`.
+    deep_cluster_4x1_nt: gemm_deep_cluster_4x1_nt [threads = 128, producer = 32, cluster = [4, 1], min_blocks = 1, targets = warpgroups], warpgroups 1, stages AUTOMATIC: a [M x K], b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(deep_cluster_2x2_nt (kernel!
-    /// As [`gemm_deep_nt`], for clusters of two rows and two columns of blocks: those of a row share the tiles of `a`, those of a column the tiles of `b`.
+    /// As [`gemm_deep_nt`], for the clusters of [`gemm_cluster_2x2_nt`].
     deep_cluster_2x2_nt: gemm_deep_cluster_2x2_nt [threads = 128, producer = 32, cluster = [2, 2], min_blocks = 1, targets = warpgroups], warpgroups 1, stages AUTOMATIC: a [M x K], b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(compact_nn (kernel!

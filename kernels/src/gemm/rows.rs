@@ -4,7 +4,7 @@
 //! their columns, of which `wgmma` multiplies any number. So few tiles share out the rows of a product evenly: 669 rows are four tiles of 176,
 //! but six of 128. `half` kernels have 64 columns and one consumer warpgroup: 142 rows of a product with 4096 columns are 128 tiles of 96 x 64, a tile for
 //! nearly each multiprocessor of an H200. `cluster` kernels are for two blocks, which share the tiles of `b`, and
-//! `cluster_1x2` kernels for two that share the tiles of `a`. `wide` kernels have 256 columns, two blocks of 64 for each of two consumer warpgroups: 136 rows of a product with 17,408
+//! `cluster_1x2` and `cluster_1x4` kernels for two and four that share the tiles of `a`; those of a `cluster_2x2` kernel share both. `wide` kernels have 256 columns, two blocks of 64 for each of two consumer warpgroups: 136 rows of a product with 17,408
 //! columns are 68 tiles of 144 x 256. A tile of `c` is the transpose of the accumulators. Its way to memory is the epilogue buffer, which `stmatrix` transposes into.
 
 use cuda_tiles::launch::ByValue;
@@ -53,9 +53,19 @@ gemm_table!(instances!(cluster_1x2_rows_nt (swapped_kernel!
     gemm_cluster_1x2_rows_nt [threads = 256, producer = 128, cluster = [1, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2;
 ) [] ();));
+gemm_table!(instances!(cluster_2x2_rows_nt (swapped_kernel!
+    /// As [`gemm_rows_nt`], for clusters of two rows and two columns of blocks: those of a row share the tiles of `a`, those of a column the tiles of `b`.
+    gemm_cluster_2x2_rows_nt [threads = 256, producer = 128, cluster = [2, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, b [N x K],
+    |acc| acc.transposed_accumulators(), buffer 2;
+) [] ();));
 gemm_table!(instances!(half_cluster_1x2_rows_nt (swapped_kernel!
     /// As [`gemm_half_rows_nt`], for clusters of two blocks side by side, which share the tiles of `a`.
     gemm_half_cluster_1x2_rows_nt [threads = 128, producer = 32, cluster = [1, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, b [N x K],
+    |acc| acc.transposed_accumulators(), buffer 1;
+) [] ();));
+gemm_table!(instances!(half_cluster_1x4_rows_nt (swapped_kernel!
+    /// As [`gemm_half_rows_nt`], for clusters of four blocks side by side, which share the tiles of `a`.
+    gemm_half_cluster_1x4_rows_nt [threads = 128, producer = 32, cluster = [1, 4], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 1;
 ) [] ();));
 gemm_table!(instances!(wide_rows_nt (swapped_kernel!

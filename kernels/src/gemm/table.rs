@@ -18,7 +18,8 @@
 /// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
 /// its transpose. Both are row-major.
 ///
-/// Tiles of 160 and 192 columns, and those of `rows` kernels, are for GPUs with warpgroups alone: others would multiply 256 columns to use some of them.
+/// Tiles of 96, 144, 160 and 192 columns, and those of `rows` kernels, are for GPUs with warpgroups alone: others would multiply 128 or 256 columns to use some
+/// of them.
 ///
 /// Each feature of the crate has the lists of its element types. The macro of a feature adds them to the call, and calls that of the next.
 #[cfg(not(test))]
@@ -171,10 +172,12 @@ macro_rules! list_of_f8_to_16_bits {
     ($result:ident, $next:ident: $call:tt $($lists:tt)*) => {
         $next! { $call $($lists)*
             [f8e4m3 f8e4m3 f32 $result split_k]
-            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 128 128 true, nt 128 192 128 false, nt 128 128 128 false, nt 128 128 128 true, nt 128 64 128 true,
-            rows_nt 96 128 128 false, rows_nt 112 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 false, rows_nt 176 128 128 true, cluster_rows_nt 144 128 128 true, cluster_rows_nt 176 128 128 true, cluster_1x2_rows_nt 208 128 128 false,
-            half_rows_nt 80 64 128 false, half_rows_nt 96 64 128 false, half_rows_nt 96 64 128 true, half_cluster_1x2_rows_nt 96 64 128 false,
-            cluster_1x4_nt 128 128 128 false, cluster_1x4_nt 128 128 128 true, deep_cluster_1x4_nt 64 128 128 true, deep_cluster_2x2_nt 64 64 128 true,
+            nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, nt 128 192 128 false, cluster_2x2_nt 128 144 128 true, nt 128 144 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 96 128 true, nt 128 64 128 true,
+            rows_nt 96 128 128 false, rows_nt 96 128 128 true, rows_nt 112 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 false, rows_nt 176 128 128 true, rows_nt 208 128 128 true,
+            cluster_rows_nt 176 128 128 true, cluster_2x2_rows_nt 176 128 128 false, cluster_1x2_rows_nt 176 128 128 true, cluster_1x2_rows_nt 208 128 128 false, cluster_1x2_rows_nt 208 128 128 true,
+            half_rows_nt 80 64 128 false, half_rows_nt 80 64 128 true, half_rows_nt 96 64 128 false, half_rows_nt 96 64 128 true,
+            half_cluster_1x2_rows_nt 80 64 128 true, half_cluster_1x2_rows_nt 96 64 128 false, half_cluster_1x4_rows_nt 96 64 128 true,
+            cluster_1x4_nt 128 128 128 false, cluster_1x4_nt 128 128 128 true, deep_cluster_2x2_nt 64 80 128 true, deep_cluster_2x2_nt 64 96 128 true, deep_cluster_4x1_nt 64 80 128 true,
             deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true, compact_nt 64 64 128 false,
             narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
         }
@@ -282,6 +285,12 @@ macro_rules! instances {
     (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt 160 $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(nt $then [$($done)* <$($types)*, $m, 160, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
     };
+    (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt 144 $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(nt $then [$($done)* <$($types)*, $m, 144, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
+    };
+    (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt 96 $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(nt $then [$($done)* <$($types)*, $m, 96, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
+    };
     (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
@@ -309,11 +318,14 @@ macro_rules! instances {
     (cluster_tt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(cluster_tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
+    (cluster_2x2_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_2x2_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(cluster_2x2_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
     (cluster_1x4_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_1x4_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(cluster_1x4_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
-    (deep_cluster_1x4_nt $then:tt [$($done:tt)*] ($($types:tt)*); deep_cluster_1x4_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(deep_cluster_1x4_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    (deep_cluster_4x1_nt $then:tt [$($done:tt)*] ($($types:tt)*); deep_cluster_4x1_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(deep_cluster_4x1_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
     (deep_cluster_2x2_nt $then:tt [$($done:tt)*] ($($types:tt)*); deep_cluster_2x2_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(deep_cluster_2x2_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
@@ -416,6 +428,12 @@ macro_rules! instances {
     };
     (cluster_1x2_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_1x2_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(cluster_1x2_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (half_cluster_1x4_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); half_cluster_1x4_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(half_cluster_1x4_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
+    };
+    (cluster_2x2_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_2x2_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
+        instances!(cluster_2x2_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
     };
     (half_cluster_1x2_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); half_cluster_1x2_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
         instances!(half_cluster_1x2_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);

@@ -11,7 +11,7 @@ macro_rules! padded {
     ($(
         $(#[$documentation:meta])*
         $name:ident: $walk_a:ident($depth:tt) [$rows_a:ident, $columns_a:ident] $(.$transpose_a:ident)?,
-        $walk_b:ident [$rows_b:ident, $columns_b:ident] $(.$transpose_b:ident)?, $multiply:ident,
+        $walk_b:ident [$rows_b:ident, $columns_b:ident] $(.$transpose_b:ident)?, $accumulate:ident,
         $instances:tt;
     )*) => { $(
         $(#[$documentation])*
@@ -51,7 +51,7 @@ macro_rules! padded {
                 for tile in c.schedule(cx, Grouped::<8>) {
                     let sums = consumer
                         .k_loop(steps)
-                        .accumulate(|acc, (a, b)| acc.$multiply(a$(.$transpose_a())?, b$(.$transpose_b())?));
+                        .$accumulate(|acc, (a, b)| acc.mma(a$(.$transpose_a())?, b$(.$transpose_b())?));
                     let sums = tile.add_previous(cx, tile.add_row(cx, sums, bias), C::ONE).cast::<O>();
                     if directly == 0 {
                         tile.store(&mut buffer, sums);
@@ -65,20 +65,20 @@ macro_rules! padded {
 }
 padded! {
     /// A is K-major, B is MN-major.
-    padded_nn: row(1) [M, K], column [K, N], mma, (
+    padded_nn: row(1) [M, K], column [K, N], accumulate, (
         <f16, f32, f16, 64, 96, 64>, <f16, f32, f32, 64, 160, 64> if warpgroups, <bf16, f32, bf16, 64, 192, 64> if warpgroups
     );
     /// Both operands are K-major.
-    padded_nt: row(1) [M, K], row [N, K].transposed, mma, (
+    padded_nt: row(1) [M, K], row [N, K].transposed, accumulate, (
         <f16, f32, f32, 64, 96, 32>, <bf16, f32, bf16, 64, 160, 64> if warpgroups, <f16, f32, f16, 64, 192, 64> if warpgroups,
         <i8, i32, i8, 64, 96, 64>, <i8, i32, i8, 64, 160, 128> if warpgroups, <i8, i32, i8, 64, 192, 128> if warpgroups
     );
     /// A is MN-major, B is K-major. With `tf32`, A goes through registers.
-    padded_tt: column(0) [K, M].transposed, row [N, K].transposed, mma, (
+    padded_tt: column(0) [K, M].transposed, row [N, K].transposed, accumulate, (
         <tf32, f32, f32, 64, 96, 32>, <tf32, f32, f32, 64, 192, 32> if warpgroups, <f16, f32, f16, 128, 96, 64> if warpgroups
     );
     /// Promoted accumulation.
-    padded_promoted: row(1) [M, K], row [N, K].transposed, mma_promoted, (
+    padded_promoted: row(1) [M, K], row [N, K].transposed, accumulate_promoted, (
         <f8e4m3, f32, f32, 64, 96, 64> if warpgroups, <f8e4m3, f32, bf16, 64, 144, 64> if warpgroups,
         <f8e4m3, f32, f16, 64, 192, 64> if warpgroups
     );

@@ -177,13 +177,13 @@ pub fn streamed_promoted<
     D<N>: Dimension,
     D<K>: Dimension,
 {
-    multiply(
-        roles,
-        ring,
-        a.tile_counts().1,
-        move |i, j| a.row(i).zip(b.row(j)),
-        c,
-        |acc, (a, b)| acc.mma_promoted(a, b.transposed()),
-        move |tile, sums| tile.store(&mut buffer, sums),
-    );
+    let steps = a.tile_counts().1;
+    let loads =
+        roles.tile_indices(Grouped::<8>, c.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
+    roles.pipeline(ring, loads, move |cx, mut consumer| {
+        for tile in c.schedule(cx, Grouped::<8>) {
+            let sums = consumer.k_loop(steps).accumulate_promoted(|acc, (a, b)| acc.mma(a, b.transposed()));
+            tile.store(&mut buffer, sums);
+        }
+    });
 }

@@ -1,18 +1,19 @@
 //! Accumulators of a k loop, with the fragments of the next multiplication.
 
-use crate::arch::TILES_IN_REGISTERS;
 use crate::arch::matrix::WARPGROUPS;
+use crate::arch::{TILES_IN_REGISTERS, warpgroup};
 use crate::element::{Element, Repack};
 use crate::layout::Block;
 use crate::memory::shared_tile_ref::SharedOperand;
-use crate::mma::accumulator::Accumulator;
+use crate::mma::accumulator::{Accumulator, unset};
 use crate::mma::instructions::SharedMma;
 use crate::mma::issue::{each_step, issue, issue_promoted};
 use crate::mma::operand::OperandA;
 use crate::mma::pair::{Pair, PairOf};
+use crate::mma::promoted::{ProductRegisters, add, add_the_one_before, lags, start_alone};
 use crate::mma::types::ProductOf;
 use crate::mma::warp::OperandFragments;
-use crate::registers::PowerOfTwo;
+use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::{Dimension, Shape};
 
 /// Accumulators of type `C` and shape `S`, to which the steps of a k loop add products of elements `T` and `U`, from
@@ -85,24 +86,75 @@ impl<T: SharedMma<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, B: B
         // SAFETY: warps have a multiplication of fragments of these operands, as just asked.
         unsafe { each_step(pair, step) };
     }
+}
 
-    /// As [`mma`](Self::mma), with promoted accumulation: see [`Accumulator::mma_promoted`].
+/// Accumulators of type `C` and shape `S`, to which the steps of a k loop add products of elements `T` and `U` with promoted accumulation, from
+/// [`KLoop::accumulate_promoted`](crate::pipeline::KLoop::accumulate_promoted).
+///
+/// # On a GPU
+///
+/// Where warpgroups multiply and have the registers, a product lags one behind: tensor cores accumulate it while threads add the one before.
+pub struct PromotedAccumulation<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block> {
+    sums: Accumulation<'a, T, U, C, S, B>,
+    /// The registers of the product that is next.
+    next: Registers<C, ProductRegisters<S>>,
+    /// The product that is still to be added. The first one is zero.
+    last: Registers<C, ProductRegisters<S>>,
+}
+
+impl<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block>
+    PromotedAccumulation<'a, T, U, C, S, B>
+{
+    /// Whether products lag one behind, if warpgroups multiply the operands. `next` and `last` then take turns, and a loop needs a step of its own for each turn.
+    pub(crate) const LAGS: bool = WARPGROUPS && T::WARPGROUPS && T::SHORT && lags::<S, B>();
+
     #[inline_on_device]
-    pub fn mma_promoted<'k, K, X, Y>(&mut self, a: X, b: Y)
+    pub(crate) fn new(acc: &'a mut Accumulator<C, S, B>) -> Self {
+        Self { sums: Accumulation::new(acc), next: unset(), last: Registers::from_fn(|_| C::ZERO) }
+    }
+
+    /// Adds the product that is still to be added. All multiplications are done.
+    #[inline_on_device]
+    pub(crate) fn finish(mut self) {
+        if const { Self::LAGS } {
+            // SAFETY: the accumulators have 32 bits, and a product has these registers, as `LAGS` asks. All threads of the block run this alike. The assembler
+            // does not know that a k loop has waited wherever a product was started, so this waits again.
+            unsafe {
+                let registers = const { Accumulator::<C, S, B>::COLUMNS_IN_USE / 2 };
+                warpgroup::pin::<true>(registers, core::ptr::from_mut(&mut self.last).cast());
+            }
+            add::<T, U, C, S, B>(self.sums.acc, &self.last);
+        }
+        self.sums.finish();
+    }
+}
+
+impl<T: SharedMma<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, B: Block>
+    PromotedAccumulation<'_, T, U, C, (M, N), B>
+{
+    /// Adds the product of A, a (M, K) tile in shared memory or in registers, and B, a (K, N) tile in shared memory.
+    ///
+    /// See [`Accumulator::mma_promoted`].
+    #[inline_on_device]
+    pub fn mma<'k, K, X, Y>(&mut self, a: X, b: Y)
     where
         K: Dimension,
         X: OperandA<'k, M, K, B, Element = T>,
         Y: SharedOperand<'k, K, N, Element = U>,
     {
-        if const { !<T as SharedMma<U, C>>::SHORT } {
-            return self.mma(a, b);
+        if const { !T::SHORT } {
+            return self.sums.mma(a, b);
         }
-        // The fragments loaded ahead belong to this same promoted product, or are zero.
-        if const { Self::AHEAD } {
-            // SAFETY: just asked.
-            unsafe { self.add_ahead() };
-            self.ahead = OperandFragments::zero();
+        let pair = PairOf::new(a, b);
+        if const { !Self::LAGS || !PairOf::<X, Y, C, M, N, K, B>::BY_WARPGROUPS } {
+            return issue_promoted(self.sums.acc, pair);
         }
-        issue_promoted(self.acc, PairOf::new(a, b));
+        // SAFETY: warpgroups multiply, and products lag, as just asked. All threads of the block run this alike. The registers of `next` are read when the next
+        // product was started.
+        unsafe {
+            start_alone(&mut self.next, self.sums.acc.warpgroup, pair);
+            add_the_one_before::<T, U, C, (M, N), B>(self.sums.acc, &mut self.last);
+        }
+        (self.next, self.last) = (self.last, self.next);
     }
 }

@@ -67,7 +67,8 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// The registers of a block of 64 rows: two columns have one. Those of columns that are not in use lie behind the others.
     const OF_A_BLOCK: usize = <S::Columns as PowerOfTwo>::COUNT / 2;
     const IS_PADDED: bool = Self::COLUMNS_IN_USE < <S::Columns as PowerOfTwo>::COUNT;
-    const COLUMNS_IN_USE: usize = match S::DESCRIPTION.rank {
+    /// The columns in use: fewer than those of the registers if they are [`Padded`](crate::shape::Padded).
+    pub(crate) const COLUMNS_IN_USE: usize = match S::DESCRIPTION.rank {
         0 => 1,
         rank => S::LENGTHS[rank - 1],
     };

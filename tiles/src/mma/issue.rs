@@ -48,6 +48,7 @@ impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B>
     ///
     /// Tensor cores accumulate products of 8-bit floats in some 14 bits. Here they accumulate this product alone. It is then
     /// added to the accumulators in `C`, and is done when this returns. With other types this is the same as `mma`.
+    /// [`KLoop::accumulate_promoted`](crate::pipeline::KLoop::accumulate_promoted) adds one product while tensor cores accumulate the next.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;

@@ -71,7 +71,7 @@ mod warpgroups;
 mod wgmma;
 mod wgmma_registers;
 
-pub use accumulation::Accumulation;
+pub use accumulation::{Accumulation, PromotedAccumulation};
 pub use accumulator::{Accumulator, CreateAccumulator};
 pub use instructions::{KLoopElement, SharedMma};
 pub use issue::OperandB;

@@ -1,14 +1,19 @@
 //! Promoted accumulation by `wgmma`: a product is accumulated alone, then added to accumulators of more bits.
+//!
+//! A product that stands alone is added when it is done, part by part, and other warpgroups multiply meanwhile. The products of a k loop
+//! [lag](lags) one behind where registers allow: tensor cores accumulate one while threads add the one before.
 
 use crate::arch::warpgroup;
-use crate::element::Number;
+use crate::element::{Element, Number, Repack};
+use crate::layout::{Block, WARPGROUP};
 use crate::memory::reads::Readers;
-use crate::mma::accumulator::unset;
+use crate::mma::accumulator::{Accumulator, unset};
+use crate::mma::instruction_shape::STEP_ROWS;
 use crate::mma::pair::{AccumulatorOf, Pair};
 use crate::mma::types::ProductOf;
 use crate::mma::wgmma::issue_block;
-use crate::registers::{Minimum, PowerOfTwo, Quotient};
-use crate::shape::Dimension;
+use crate::registers::{Minimum, PowerOfTwo, Quotient, Registers};
+use crate::shape::{Dimension, Shape};
 use typenum::{U2, U128};
 
 /// The most columns of one part of a product with `N` columns. The part's accumulators take registers beside all others; those of a
@@ -19,6 +24,8 @@ type PartColumns<'k, P> = Minimum<<<P as Pair<'k>>::N as Dimension>::Count, U128
 const PART_UNIT: usize = 16;
 /// The registers of a part.
 type PartRegisters<'k, P> = Quotient<PartColumns<'k, P>, U2>;
+/// The registers of a whole product of accumulators of shape `S`, if products of this shape [lag](lags).
+pub(crate) type ProductRegisters<S> = Quotient<Minimum<<S as Shape>::Columns, U128>, U2>;
 
 /// The first column and the number of columns of a part of padded columns: of the first one, with `at` 0, or of the second one, with `at` [`PartColumns`], if
 /// there is one. Both are about equal.
@@ -70,10 +77,6 @@ unsafe fn add_part<'k, P: Pair<'k>>(
     row_block: usize,
     [column, columns]: [usize; 2],
 ) {
-    let add = |sum, part| {
-        let wide = |sum| <P::T as ProductOf<P::U, P::C>>::widen_accumulator(sum);
-        <P::T as ProductOf<P::U, P::C>>::narrow(Number::add(wide(sum), wide(part)))
-    };
     let first = (row_block * P::COLUMNS + column) / 2;
     let mut part = unset::<P::C, PartRegisters<'k, P>>();
     let own = core::ptr::from_mut(&mut part).cast();
@@ -90,10 +93,80 @@ unsafe fn add_part<'k, P: Pair<'k>>(
     acc.pin::<false>();
     <PartRegisters<'k, P>>::unroll(0, 1, &mut |i| {
         if i < columns / 2 {
-            acc.registers.set(first + i, add(acc.registers.get(first + i), part.get(i)));
+            acc.registers.set(first + i, sum::<P::T, P::U, P::C>(acc.registers.get(first + i), part.get(i)));
         }
     });
     // Without the fence, the assembler would move additions into the next part, which would then need registers of its own.
     acc.pin::<false>();
     warpgroup::schedule_fence();
+}
+
+/// `a + b` in the type of the accumulators.
+#[inline_on_device]
+fn sum<T: ProductOf<U, C>, U: Repack, C: Element>(a: C, b: C) -> C {
+    T::narrow(Number::add(T::widen_accumulator(a), T::widen_accumulator(b)))
+}
+
+/// Whether the products of a k loop lag one behind their multiplications, for accumulators of shape `S` of a block `B`: where a warpgroup has 64 rows, and registers
+/// for two products beside the sums.
+pub(crate) const fn lags<S: Shape, B: Block>() -> bool {
+    let rows = STEP_ROWS * <B::Threads as PowerOfTwo>::COUNT / WARPGROUP;
+    <S::Rows as PowerOfTwo>::COUNT == rows && <S::Columns as PowerOfTwo>::COUNT <= U128::COUNT
+}
+
+/// Starts the product of a pair, accumulated alone in `product`, as a group of its own.
+///
+/// # Safety
+/// Warpgroups have a multiplication of these operands, [`Pair::BY_WARPGROUPS`], and their products [lag](lags). Nobody touches `product` until the group is done.
+#[inline_on_device]
+pub(crate) unsafe fn start_alone<'k, P: Pair<'k>>(
+    product: &mut Registers<P::C, ProductRegisters<(P::M, P::N)>>,
+    warpgroup: u32,
+    pair: P,
+) {
+    let own = core::ptr::from_mut(product).cast();
+    // SAFETY: all threads of the block run this alike. Warpgroups have this multiplication, and a warpgroup has one block of 64 rows, with `COLUMNS_IN_USE / 2` registers a
+    // thread, by the same contract. The stages are lent until the group is done, which a k loop waits for before it releases them.
+    unsafe {
+        // Whoever read these registers has read them.
+        warpgroup::pin::<false>(P::COLUMNS_IN_USE / 2, own);
+        warpgroup::fence();
+        issue_block(own, 0, warpgroup, [0, 0], P::COLUMNS_IN_USE, P::COLUMNS_IN_USE, pair);
+        warpgroup::commit();
+    }
+    pair.mark(Readers::OwnGroups);
+}
+
+/// Adds the product before the one that was [started](start_alone) last.
+///
+/// # Safety
+/// Products of this shape [lag](lags), of elements that warpgroups multiply. All threads of the block execute this same call.
+#[inline_on_device]
+pub(crate) unsafe fn add_the_one_before<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block>(
+    acc: &mut Accumulator<C, S, B>,
+    product: &mut Registers<C, ProductRegisters<S>>,
+) {
+    let registers = const { Accumulator::<C, S, B>::COLUMNS_IN_USE / 2 };
+    // SAFETY: the same contract. Groups finish in the order of their commits.
+    unsafe {
+        warpgroup::wait::<1>();
+        warpgroup::pin::<false>(registers, core::ptr::from_mut(product).cast());
+    }
+    add::<T, U, C, S, B>(acc, product);
+    // Without the fence, the assembler would move additions behind the next product, which would then need registers of its own.
+    acc.pin::<false>();
+    warpgroup::schedule_fence();
+}
+
+/// Adds a product that is done.
+#[inline_on_device]
+pub(crate) fn add<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block>(
+    acc: &mut Accumulator<C, S, B>,
+    product: &Registers<C, ProductRegisters<S>>,
+) {
+    <ProductRegisters<S>>::unroll(0, 1, &mut |i| {
+        if i < const { Accumulator::<C, S, B>::COLUMNS_IN_USE / 2 } {
+            acc.registers.set(i, sum::<T, U, C>(acc.registers.get(i), product.get(i)));
+        }
+    });
 }

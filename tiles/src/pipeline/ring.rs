@@ -9,10 +9,10 @@ use crate::memory::shared_tile::ALIGNMENT;
 use crate::memory::stage_layout::StageLayout;
 use core::marker::PhantomData;
 
-/// The number of stages that fits a multiprocessor's shared memory beside its other users, at most 8.
+/// The number of stages that fits a multiprocessor's shared memory beside its other users, at most 12.
 pub const AUTOMATIC: usize = 0;
 
-/// The number of stages with which two blocks fit a multiprocessor's shared memory, each beside the ring's other users, at most 8.
+/// The number of stages with which two blocks fit a multiprocessor's shared memory, each beside the ring's other users, at most 12.
 ///
 /// One block then multiplies while the other stores its tile.
 pub const TWO_BLOCKS: usize = usize::MAX;
@@ -21,7 +21,7 @@ pub const TWO_BLOCKS: usize = usize::MAX;
 /// operations or, on GPUs with TMA, two epilogue buffers of two warpgroups.
 const SPARE_BYTES: [usize; 3] = [17 * 1024, 17 * 1024, 33 * 1024];
 /// The most stages of an automatic ring: more do not help.
-const MOST_AUTOMATIC: usize = 8;
+const MOST_AUTOMATIC: usize = 12;
 /// The most stages of a ring.
 const MOST_STAGES: usize = 16;
 /// The bytes that a ring has once: barriers `ended` and `counted`, word `failed`, and a word `count` for each block of a cluster.

@@ -105,7 +105,7 @@ const LARGEST_TILE: usize = 128 * 256;
 /// The bytes of a multiprocessor's shared memory that rings share.
 const RING_BYTES: usize = 194 * 1024;
 /// The most stages of a ring.
-const MOST_STAGES: usize = 8;
+const MOST_STAGES: usize = 12;
 
 /// The factors of k steps of operands A and B, where threads load the elements of some one by one.
 fn one_by_one(problem: &Problem, plan: Plan) -> [f64; 2] {

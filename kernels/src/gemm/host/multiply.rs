@@ -226,8 +226,9 @@ macro_rules! entry {
     (cluster_nt $($rest:tt)*) => { candidate!(gemm_cluster_nt Cluster [2, 1] (Row, Column) $($rest)*) };
     (cluster_tn $($rest:tt)*) => { candidate!(gemm_cluster_tn Cluster [2, 1] (Column, Row) $($rest)*) };
     (cluster_tt $($rest:tt)*) => { candidate!(gemm_cluster_tt Cluster [2, 1] (Column, Column) $($rest)*) };
+    (cluster_2x2_nt $($rest:tt)*) => { candidate!(gemm_cluster_2x2_nt Cluster [2, 2] (Row, Column) $($rest)*) };
     (cluster_1x4_nt $($rest:tt)*) => { candidate!(gemm_cluster_1x4_nt Cluster [1, 4] (Row, Column) $($rest)*) };
-    (deep_cluster_1x4_nt $($rest:tt)*) => { candidate!(gemm_deep_cluster_1x4_nt Cluster [1, 4] (Row, Column) $($rest)*) };
+    (deep_cluster_4x1_nt $($rest:tt)*) => { candidate!(gemm_deep_cluster_4x1_nt Cluster [4, 1] (Row, Column) $($rest)*) };
     (deep_cluster_2x2_nt $($rest:tt)*) => { candidate!(gemm_deep_cluster_2x2_nt Cluster [2, 2] (Row, Column) $($rest)*) };
     (deep_nn $($rest:tt)*) => { candidate!(gemm_deep_nn Tma (Row, Row) $($rest)*) };
     (deep_nt $($rest:tt)*) => { candidate!(gemm_deep_nt Tma (Row, Column) $($rest)*) };
@@ -248,7 +249,9 @@ macro_rules! entry {
     (wide_cluster_rows_nn $($rest:tt)*) => { candidate!(gemm_wide_cluster_rows_nn Cluster [2, 1] (Row, Row) $($rest)*) };
     (cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_rows_nt Cluster [2, 1] (Row, Column) $($rest)*) };
     (cluster_1x2_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_1x2_rows_nt Cluster [1, 2] (Row, Column) $($rest)*) };
+    (cluster_2x2_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_2x2_rows_nt Cluster [2, 2] (Row, Column) $($rest)*) };
     (half_cluster_1x2_rows_nt $($rest:tt)*) => { candidate!(gemm_half_cluster_1x2_rows_nt Cluster [1, 2] (Row, Column) $($rest)*) };
+    (half_cluster_1x4_rows_nt $($rest:tt)*) => { candidate!(gemm_half_cluster_1x4_rows_nt Cluster [1, 4] (Row, Column) $($rest)*) };
     (wide_cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_cluster_rows_nt Cluster [2, 1] (Row, Column) $($rest)*) };
     (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };
     (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };

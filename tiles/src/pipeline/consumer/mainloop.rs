@@ -5,7 +5,7 @@ use crate::arch::order;
 use crate::element::Repack;
 use crate::layout::{Accumulators, Block};
 use crate::memory::stage_layout::StageLayout;
-use crate::mma::accumulation::Accumulation;
+use crate::mma::accumulation::{Accumulation, PromotedAccumulation};
 use crate::mma::accumulator::Accumulator;
 use crate::mma::instructions::KLoopElement;
 use crate::pipeline::consumer::Consumer;
@@ -143,6 +143,67 @@ where
         }
         consumer.after_steps(previous);
         accumulator.pin::<true>();
+        accumulator.into_tile()
+    }
+
+    /// As [`accumulate`](Self::accumulate), with promoted accumulation: the accumulators have all the bits of their type, of products of 8-bit floats too.
+    /// See [`Accumulator::mma_promoted`].
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    ///
+    /// /// The scalar products of all rows of `a` with all rows of `b`.
+    /// #[kernel(threads = 128, producer = 32)]
+    /// pub fn scalar_products(
+    ///     roles: WarpRoles,
+    ///     a: TmaLoad<f8e4m3, Shape2<64, 128>>,
+    ///     b: TmaLoad<f8e4m3, Shape2<64, 128>>,
+    ///     c: TmaStore<f32, Shape2<64, 64>>,
+    ///     #[shared] ring: Ring<(SharedTile<f8e4m3, Shape2<64, 128>>, SharedTile<f8e4m3, Shape2<64, 128>>)>,
+    ///     #[shared] mut buffer: EpilogueBuffer<1>,
+    /// ) {
+    ///     let (order, steps) = (Grouped::<16>, a.tile_counts().1);
+    ///     let loads = roles.tile_indices(order, c.tile_counts()).flat_map(move |[_, i, j]| a.row(i).zip(b.row(j)));
+    ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
+    ///         for tile in c.schedule(cx, order) {
+    ///             let acc = consumer.k_loop(steps).accumulate_promoted(|acc, (a, b)| acc.mma(a, b.transposed()));
+    ///             tile.store(&mut buffer, acc);
+    ///         }
+    ///     });
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`for_each`](Self::for_each).
+    #[inline_on_device]
+    #[track_caller]
+    pub fn accumulate_promoted<T: KLoopElement<U>, U: Repack, S: Shape>(
+        self,
+        mut product: impl for<'k> FnMut(&mut PromotedAccumulation<'_, T, U, T::Accumulator, S, B>, P::Tiles<'k>),
+    ) -> Tile<T::Accumulator, S, Accumulators<B>> {
+        let mut accumulator = Accumulator::zero();
+        let mut accumulation = PromotedAccumulation::new(&mut accumulator);
+        if const { !P::BY_WARPGROUPS || !PromotedAccumulation::<'_, T, U, T::Accumulator, S, B>::LAGS } {
+            self.for_each(|stages| product(&mut accumulation, stages));
+            accumulation.finish();
+            return accumulator.finish();
+        }
+        let (consumer, mut count, mut previous) = (self.consumer, self.count, None);
+        // Products take turns with two sets of registers, so each turn is a step of its own.
+        while count > 1 {
+            count -= 2;
+            previous = consumer.step(previous, |stages| product(&mut accumulation, stages));
+            previous = consumer.step(previous, |stages| product(&mut accumulation, stages));
+        }
+        if count == 0 {
+            consumer.after_steps(previous);
+            accumulation.finish();
+        } else {
+            previous = consumer.step(previous, |stages| product(&mut accumulation, stages));
+            consumer.after_steps(previous);
+            accumulation.finish();
+        }
         accumulator.into_tile()
     }
 }
