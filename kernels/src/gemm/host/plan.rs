@@ -285,28 +285,36 @@ impl Problem {
             && (self.in_words == [true; 2] || !config.by_words)
     }
 
-    /// The configurations that serve this product.
+    /// The configurations that serve this product: of those with the same tiles the first, which is the one that a launch takes.
     fn serving<'f>(&self, configs: &'f [TileConfig]) -> impl Iterator<Item = &'f TileConfig> {
         let problem = *self;
-        configs.iter().filter(move |config| {
-            let is_high = config.rows >= MANY_ROWS || problem.rows <= FEW_TILES * config.rows;
-            let serves = match config.loads {
-                // The shorter side of such a tile is the vector.
-                Loads::Vector if config.rows == 1 => problem.rows == 1,
-                Loads::Vector => problem.columns == 1,
-                Loads::Threads => {
-                    let is_small = problem.tiles_of(config.rows, config.columns) <= SMALL_TILES;
-                    (is_high || is_small) && problem.fits_grid(config.rows)
-                }
-                Loads::Tma => is_high,
-                // More than half of a cluster's blocks have tiles.
-                Loads::Cluster([blocks_down, blocks_across]) => {
-                    problem.rows > blocks_down / 2 * config.rows
-                        && problem.columns > blocks_across / 2 * config.columns
-                }
-            };
-            serves && problem.multiplies(config)
-        })
+        let tile = |config: &TileConfig| (config.loads, config.rows, config.columns);
+        let has_first = move |index: usize, config| {
+            configs[..index].iter().any(|first| tile(first) == tile(config) && problem.is_served(first))
+        };
+        let serves =
+            move |&(index, config): &(usize, _)| problem.is_served(config) && !has_first(index, config);
+        configs.iter().enumerate().filter(serves).map(|(_, config)| config)
+    }
+
+    /// Whether a configuration serves this product.
+    fn is_served(&self, config: &TileConfig) -> bool {
+        let is_high = config.rows >= MANY_ROWS || self.rows <= FEW_TILES * config.rows;
+        let serves = match config.loads {
+            // The shorter side of such a tile is the vector.
+            Loads::Vector if config.rows == 1 => self.rows == 1,
+            Loads::Vector => self.columns == 1,
+            Loads::Threads => {
+                let is_small = self.tiles_of(config.rows, config.columns) <= SMALL_TILES;
+                (is_high || is_small) && self.fits_grid(config.rows)
+            }
+            Loads::Tma => is_high,
+            // More than half of a cluster's blocks have tiles.
+            Loads::Cluster([blocks_down, blocks_across]) => {
+                self.rows > blocks_down / 2 * config.rows && self.columns > blocks_across / 2 * config.columns
+            }
+        };
+        serves && self.multiplies(config)
     }
 
     /// Whether TMA reads few rows of operand A row-major alone: there are kernels for so few rows, all of which read them so.
@@ -500,6 +508,18 @@ pub(super) mod tests {
         assert_eq!(tiles_by_threads([1, 1_000_000, 8, 1024]), (Some(64), false));
         assert_eq!(tiles_by_threads([1, 5_000_000, 8, 1024]), (None, false));
         assert_eq!(tiles_by_threads([70_000, 16, 16, 1024]), (None, false));
+    }
+
+    #[test]
+    fn a_tile_that_exists_with_both_sums_has_one_plan() {
+        let promoted = configs(&[[128, 256], [64, 64]], Loads::Tma);
+        let fast = TileConfig { fast: true, ..promoted[0] };
+        let all = [&[fast], &promoted[..]].concat();
+        let with = |fast| Problem { fast, ..problem([1, 256, 256, 64]) };
+        for fast in [false, true] {
+            let plans = with(fast).plans(&all, &all, 132);
+            assert_eq!(plans, with(fast).plans(&promoted, &promoted, 132), "fast: {fast}");
+        }
     }
 
     #[test]
