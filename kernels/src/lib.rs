@@ -2,7 +2,7 @@
 
 #![no_std]
 // The macros of `gemm/table.rs` take the entries of the table one by one.
-#![recursion_limit = "512"]
+#![recursion_limit = "1024"]
 
 #[cfg(feature = "host")]
 extern crate std;

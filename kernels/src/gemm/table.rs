@@ -265,193 +265,91 @@ macro_rules! lists_of_f64 {
     };
 }
 
-/// Calls the macro `$then` with the instances of one kernel, in the form of `#[kernel]`'s argument.
-macro_rules! instances {
-    ($kernel:ident $then:tt $done:tt $types:tt; [$a:ident $b:ident $accumulator:ident $c:ident $decomposition:ident] $($rest:tt)*) => {
-        instances!($kernel $then $done ($a, $b, $accumulator, $c); $($rest)*);
+/// Defines `instances!` for the kernels in these lists: those with tiles of many rows, of which some columns are for warpgroups alone; those that are for warpgroups
+/// alone; those whose accumulation is never promoted; those for vectors; and all others.
+///
+/// `$d` is a dollar sign, for the names of the macro that is defined.
+macro_rules! define_instances {
+    (
+        $d:tt,
+        many_rows [$($many_rows:ident)*],
+        warpgroups [$($warpgroups:ident)*],
+        never_promoted [$($never_promoted:ident)*],
+        vectors [$($vectors:ident)*],
+        others [$($others:ident)*],
+    ) => {
+        /// Calls the macro `$then` with the instances of one kernel, in the form of `#[kernel]`'s argument.
+        macro_rules! instances {
+            ($d kernel:ident $d then:tt $d done:tt $d types:tt; [$d a:ident $d b:ident $d sum:ident $d c:ident $d decomposition:ident] $d($d rest:tt)*) => {
+                instances!($d kernel $d then $d done ($d a, $d b, $d sum, $d c); $d($d rest)*);
+            };
+            $(
+                ($many_rows $d then:tt $d done:tt $d types:tt; $many_rows $d m:tt 96 $d k:tt $d promoted:tt, $d($d rest:tt)*) => {
+                    instances!(@$many_rows $d then $d done $d types [$d m, 96, $d k, $d promoted] [if warpgroups] $d($d rest)*);
+                };
+                ($many_rows $d then:tt $d done:tt $d types:tt; $many_rows $d m:tt 144 $d k:tt $d promoted:tt, $d($d rest:tt)*) => {
+                    instances!(@$many_rows $d then $d done $d types [$d m, 144, $d k, $d promoted] [if warpgroups] $d($d rest)*);
+                };
+                ($many_rows $d then:tt $d done:tt $d types:tt; $many_rows $d m:tt 160 $d k:tt $d promoted:tt, $d($d rest:tt)*) => {
+                    instances!(@$many_rows $d then $d done $d types [$d m, 160, $d k, $d promoted] [if warpgroups] $d($d rest)*);
+                };
+                ($many_rows $d then:tt $d done:tt $d types:tt; $many_rows $d m:tt 192 $d k:tt $d promoted:tt, $d($d rest:tt)*) => {
+                    instances!(@$many_rows $d then $d done $d types [$d m, 192, $d k, $d promoted] [if warpgroups] $d($d rest)*);
+                };
+                ($many_rows $d then:tt $d done:tt $d types:tt; $many_rows $d m:tt $d n:tt $d k:tt $d promoted:tt, $d($d rest:tt)*) => {
+                    instances!(@$many_rows $d then $d done $d types [$d m, $d n, $d k, $d promoted] [] $d($d rest)*);
+                };
+            )*
+            $(
+                ($warpgroups $d then:tt $d done:tt $d types:tt; $warpgroups $d m:tt $d n:tt $d k:tt $d promoted:tt, $d($d rest:tt)*) => {
+                    instances!(@$warpgroups $d then $d done $d types [$d m, $d n, $d k, $d promoted] [if warpgroups] $d($d rest)*);
+                };
+            )*
+            $(
+                ($never_promoted $d then:tt $d done:tt $d types:tt; $never_promoted $d m:tt $d n:tt $d k:tt $d promoted:tt, $d($d rest:tt)*) => {
+                    instances!(@$never_promoted $d then $d done $d types [$d m, $d n, $d k] [] $d($d rest)*);
+                };
+            )*
+            $(
+                ($vectors $d then:tt $d done:tt $d types:tt; $vectors 1 $d n:tt $d k:tt $d promoted:tt, $d($d rest:tt)*) => {
+                    instances!(@$vectors $d then $d done $d types [$d n, $d k] [] $d($d rest)*);
+                };
+            )*
+            $(
+                ($others $d then:tt $d done:tt $d types:tt; $others $d m:tt $d n:tt $d k:tt $d promoted:tt, $d($d rest:tt)*) => {
+                    instances!(@$others $d then $d done $d types [$d m, $d n, $d k, $d promoted] [] $d($d rest)*);
+                };
+            )*
+            ($d kernel:ident $d then:tt $d done:tt $d types:tt; $d other:ident $d m:tt $d n:tt $d k:tt $d promoted:tt, $d($d rest:tt)*) => {
+                instances!($d kernel $d then $d done $d types; $d($d rest)*);
+            };
+            // No list of the features that are on has this kernel.
+            ($d kernel:ident $d then:tt [] $d types:tt;) => {};
+            ($d kernel:ident ($d then:ident! $d($d arguments:tt)*) [$d($d done:tt)*] $d types:tt;) => {
+                $d then! { $d($d arguments)* instances($d($d done)*) }
+            };
+            // One more instance, then the rest.
+            (@$d kernel:ident $d then:tt [$d($d done:tt)*] ($d($d types:tt)*) [$d($d sizes:tt)*] [$d($d condition:tt)*] $d($d rest:tt)*) => {
+                instances!($d kernel $d then [$d($d done)* <$d($d types)*, $d($d sizes)*> $d($d condition)*,] ($d($d types)*); $d($d rest)*);
+            };
+        }
     };
-    (nn $then:tt [$($done:tt)*] ($($types:tt)*); nn $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(nn $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (nn $then:tt [$($done:tt)*] ($($types:tt)*); nn $m:tt 160 $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(nn $then [$($done)* <$($types)*, $m, 160, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (nn $then:tt [$($done:tt)*] ($($types:tt)*); nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(nt $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt 160 $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(nt $then [$($done)* <$($types)*, $m, 160, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt 144 $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(nt $then [$($done)* <$($types)*, $m, 144, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt 96 $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(nt $then [$($done)* <$($types)*, $m, 96, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (nt $then:tt [$($done:tt)*] ($($types:tt)*); nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (tn $then:tt [$($done:tt)*] ($($types:tt)*); tn $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(tn $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (tn $then:tt [$($done:tt)*] ($($types:tt)*); tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(tn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (tt $then:tt [$($done:tt)*] ($($types:tt)*); tt $m:tt 192 $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(tt $then [$($done)* <$($types)*, $m, 192, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (tt $then:tt [$($done:tt)*] ($($types:tt)*); tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (cluster_nn $then:tt [$($done:tt)*] ($($types:tt)*); cluster_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(cluster_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (cluster_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(cluster_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (cluster_tn $then:tt [$($done:tt)*] ($($types:tt)*); cluster_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(cluster_tn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (cluster_tt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(cluster_tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (cluster_2x2_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_2x2_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(cluster_2x2_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (cluster_1x4_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_1x4_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(cluster_1x4_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (deep_cluster_4x1_nt $then:tt [$($done:tt)*] ($($types:tt)*); deep_cluster_4x1_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(deep_cluster_4x1_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (deep_cluster_2x2_nt $then:tt [$($done:tt)*] ($($types:tt)*); deep_cluster_2x2_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(deep_cluster_2x2_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (deep_nn $then:tt [$($done:tt)*] ($($types:tt)*); deep_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(deep_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (deep_nt $then:tt [$($done:tt)*] ($($types:tt)*); deep_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(deep_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (deep_tn $then:tt [$($done:tt)*] ($($types:tt)*); deep_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(deep_tn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (deep_tt $then:tt [$($done:tt)*] ($($types:tt)*); deep_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(deep_tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (compact_nn $then:tt [$($done:tt)*] ($($types:tt)*); compact_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(compact_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (compact_nt $then:tt [$($done:tt)*] ($($types:tt)*); compact_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(compact_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (compact_tn $then:tt [$($done:tt)*] ($($types:tt)*); compact_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(compact_tn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (compact_tt $then:tt [$($done:tt)*] ($($types:tt)*); compact_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(compact_tt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (threads_nn $then:tt [$($done:tt)*] ($($types:tt)*); threads_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(threads_nn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (threads_nt $then:tt [$($done:tt)*] ($($types:tt)*); threads_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(threads_nt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (threads_tn $then:tt [$($done:tt)*] ($($types:tt)*); threads_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(threads_tn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (threads_tt $then:tt [$($done:tt)*] ($($types:tt)*); threads_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(threads_tt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (ahead_nn $then:tt [$($done:tt)*] ($($types:tt)*); ahead_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(ahead_nn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (ahead_nt $then:tt [$($done:tt)*] ($($types:tt)*); ahead_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(ahead_nt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (ahead_tn $then:tt [$($done:tt)*] ($($types:tt)*); ahead_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(ahead_tn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (ahead_tt $then:tt [$($done:tt)*] ($($types:tt)*); ahead_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(ahead_tt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (double_buffered_nn $then:tt [$($done:tt)*] ($($types:tt)*); double_buffered_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(double_buffered_nn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (double_buffered_nt $then:tt [$($done:tt)*] ($($types:tt)*); double_buffered_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(double_buffered_nt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (double_buffered_tn $then:tt [$($done:tt)*] ($($types:tt)*); double_buffered_tn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(double_buffered_tn $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (double_buffered_tt $then:tt [$($done:tt)*] ($($types:tt)*); double_buffered_tt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(double_buffered_tt $then [$($done)* <$($types)*, $m, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (vector_n $then:tt [$($done:tt)*] ($($types:tt)*); vector_n 1 $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(vector_n $then [$($done)* <$($types)*, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (vector_t $then:tt [$($done:tt)*] ($($types:tt)*); vector_t 1 $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(vector_t $then [$($done)* <$($types)*, $n, $k>,] ($($types)*); $($rest)*);
-    };
-    (narrow_nn $then:tt [$($done:tt)*] ($($types:tt)*); narrow_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(narrow_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (narrow_nt $then:tt [$($done:tt)*] ($($types:tt)*); narrow_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(narrow_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (rows_nn $then:tt [$($done:tt)*] ($($types:tt)*); rows_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(rows_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (half_rows_nn $then:tt [$($done:tt)*] ($($types:tt)*); half_rows_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(half_rows_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (half_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); half_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(half_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    (wide_rows_nn $then:tt [$($done:tt)*] ($($types:tt)*); wide_rows_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(wide_rows_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (wide_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); wide_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(wide_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (wide_cluster_rows_nn $then:tt [$($done:tt)*] ($($types:tt)*); wide_cluster_rows_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(wide_cluster_rows_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (cluster_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(cluster_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (cluster_1x2_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_1x2_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(cluster_1x2_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (half_cluster_1x4_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); half_cluster_1x4_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(half_cluster_1x4_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (cluster_2x2_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); cluster_2x2_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(cluster_2x2_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (half_cluster_1x2_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); half_cluster_1x2_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(half_cluster_1x2_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (wide_cluster_rows_nt $then:tt [$($done:tt)*] ($($types:tt)*); wide_cluster_rows_nt $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(wide_cluster_rows_nt $then [$($done)* <$($types)*, $m, $n, $k, $promoted>,] ($($types)*); $($rest)*);
-    };
-    (swap_ab_nn $then:tt [$($done:tt)*] ($($types:tt)*); swap_ab_nn $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!(swap_ab_nn $then [$($done)* <$($types)*, $m, $n, $k, $promoted> if warpgroups,] ($($types)*); $($rest)*);
-    };
-    ($kernel:ident $then:tt $done:tt $types:tt; $other:ident $m:tt $n:tt $k:tt $promoted:tt, $($rest:tt)*) => {
-        instances!($kernel $then $done $types; $($rest)*);
-    };
-    // No list of the features that are on has this kernel.
-    ($kernel:ident $then:tt [] $types:tt;) => {};
-    ($kernel:ident ($then:ident! $($arguments:tt)*) [$($done:tt)*] $types:tt;) => {
-        $then! { $($arguments)* instances($($done)*) }
-    };
+}
+define_instances! {
+    $,
+    many_rows [nn nt tn tt],
+    warpgroups [rows_nn rows_nt half_rows_nn half_rows_nt swap_ab_nn],
+    never_promoted [
+        threads_nn threads_nt threads_tn threads_tt ahead_nn ahead_nt ahead_tn ahead_tt
+        double_buffered_nn double_buffered_nt double_buffered_tn double_buffered_tt
+    ],
+    vectors [vector_n vector_t],
+    others [
+        cluster_nn cluster_nt cluster_tn cluster_tt cluster_2x2_nt cluster_1x4_nt deep_nn deep_nt deep_tn deep_tt deep_cluster_4x1_nt deep_cluster_2x2_nt
+        compact_nn compact_nt compact_tn compact_tt narrow_nn narrow_nt
+        cluster_rows_nt cluster_1x2_rows_nt cluster_2x2_rows_nt half_cluster_1x2_rows_nt half_cluster_1x4_rows_nt
+        wide_rows_nn wide_rows_nt wide_cluster_rows_nn wide_cluster_rows_nt
+    ],
 }
 
 /// Whether there is a word.
