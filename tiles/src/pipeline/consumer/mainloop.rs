@@ -184,7 +184,7 @@ where
     ) -> Tile<T::Accumulator, S, Accumulators<B>> {
         let mut accumulator = Accumulator::zero();
         let mut accumulation = PromotedAccumulation::new(&mut accumulator);
-        if const { !P::BY_WARPGROUPS || !PromotedAccumulation::<'_, T, U, T::Accumulator, S, B>::LAGS } {
+        if const { !PromotedAccumulation::<'_, T, U, T::Accumulator, S, B>::LAGS } {
             self.for_each(|stages| product(&mut accumulation, stages));
             accumulation.finish();
             return accumulator.finish();
