@@ -110,7 +110,9 @@ impl<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block>
 
     #[inline_on_device]
     pub(crate) fn new(acc: &'a mut Accumulator<C, S, B>) -> Self {
-        Self { sums: Accumulation::new(acc), next: unset(), last: Registers::from_fn(|_| C::ZERO) }
+        let zero = Registers::from_fn(|_| C::ZERO);
+        let next = if const { Self::LAGS } { unset() } else { zero };
+        Self { sums: Accumulation::new(acc), next, last: zero }
     }
 
     /// Adds the product that is still to be added. All multiplications are done.
