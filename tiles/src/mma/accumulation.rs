@@ -1,7 +1,7 @@
 //! Accumulators of a k loop, with the fragments of the next multiplication.
 
+use crate::arch::TILES_IN_REGISTERS;
 use crate::arch::matrix::WARPGROUPS;
-use crate::arch::{TILES_IN_REGISTERS, warpgroup};
 use crate::element::{Element, Repack};
 use crate::layout::Block;
 use crate::memory::shared_tile_ref::SharedOperand;
@@ -10,7 +10,7 @@ use crate::mma::instructions::SharedMma;
 use crate::mma::issue::{each_step, issue, issue_promoted};
 use crate::mma::operand::OperandA;
 use crate::mma::pair::{Pair, PairOf};
-use crate::mma::promoted::{ProductRegisters, add, add_the_one_before, lags, start_alone};
+use crate::mma::promoted::{ProductRegisters, add_the_last_one, add_the_one_before, lags, start_alone};
 use crate::mma::types::ProductOf;
 use crate::mma::warp::OperandFragments;
 use crate::registers::{PowerOfTwo, Registers};
@@ -115,17 +115,13 @@ impl<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block>
         Self { sums: Accumulation::new(acc), next, last: zero }
     }
 
-    /// Adds the product that is still to be added. All multiplications are done.
+    /// Adds the product that is still to be added, when all multiplications are done. A k loop has waited for them wherever there are some; the assembler does not
+    /// know that.
     #[inline_on_device]
     pub(crate) fn finish(mut self) {
         if const { Self::LAGS } {
-            // SAFETY: the accumulators have 32 bits, and a product has these registers, as `LAGS` asks. All threads of the block run this alike. The assembler
-            // does not know that a k loop has waited wherever a product was started, so this waits again.
-            unsafe {
-                let registers = const { Accumulator::<C, S, B>::COLUMNS_IN_USE / 2 };
-                warpgroup::pin::<true>(registers, core::ptr::from_mut(&mut self.last).cast());
-            }
-            add::<T, U, C, S, B>(self.sums.acc, &self.last);
+            // SAFETY: products lag, of elements that warpgroups multiply, as just asked. All threads of the block run this alike.
+            unsafe { add_the_last_one::<T, U, C, S, B>(self.sums.acc, &mut self.last) };
         }
         self.sums.finish();
     }

@@ -67,8 +67,9 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
     /// The registers of a block of 64 rows: two columns have one. Those of columns that are not in use lie behind the others.
     const OF_A_BLOCK: usize = <S::Columns as PowerOfTwo>::COUNT / 2;
     const IS_PADDED: bool = Self::COLUMNS_IN_USE < <S::Columns as PowerOfTwo>::COUNT;
-    /// The columns in use: fewer than those of the registers if they are [`Padded`](crate::shape::Padded).
-    pub(crate) const COLUMNS_IN_USE: usize = match S::DESCRIPTION.rank {
+    /// The registers of a block that are in use: fewer than it has if the columns are [`Padded`](crate::shape::Padded).
+    pub(crate) const IN_USE_OF_A_BLOCK: usize = Self::COLUMNS_IN_USE / 2;
+    const COLUMNS_IN_USE: usize = match S::DESCRIPTION.rank {
         0 => 1,
         rank => S::LENGTHS[rank - 1],
     };
@@ -154,7 +155,7 @@ impl<C: Element, S: Shape, B: Block> Accumulator<C, S, B> {
                     while first < Self::REGISTERS {
                         let block =
                             core::ptr::from_mut(&mut self.registers).cast::<u32>().wrapping_add(first);
-                        warpgroup::pin::<WAIT>(Self::COLUMNS_IN_USE / 2, block);
+                        warpgroup::pin::<WAIT>(Self::IN_USE_OF_A_BLOCK, block);
                         first += Self::OF_A_BLOCK;
                     }
                 }

@@ -91,20 +91,31 @@ unsafe fn add_part<'k, P: Pair<'k>>(
     }
     // Earlier multiplications are done as well.
     acc.pin::<false>();
-    <PartRegisters<'k, P>>::unroll(0, 1, &mut |i| {
-        if i < columns / 2 {
-            acc.registers.set(first + i, sum::<P::T, P::U, P::C>(acc.registers.get(first + i), part.get(i)));
-        }
-    });
-    // Without the fence, the assembler would move additions into the next part, which would then need registers of its own.
-    acc.pin::<false>();
-    warpgroup::schedule_fence();
+    add::<P::T, P::U, _, _, _, _>(acc, first, &part, columns / 2);
+    pin_additions(acc);
 }
 
-/// `a + b` in the type of the accumulators.
+/// Adds the first `count` registers of a product that is done to those of `acc` from `first` on, in the type of the accumulators.
 #[inline_on_device]
-fn sum<T: ProductOf<U, C>, U: Repack, C: Element>(a: C, b: C) -> C {
-    T::narrow(Number::add(T::widen_accumulator(a), T::widen_accumulator(b)))
+fn add<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block, N: PowerOfTwo>(
+    acc: &mut Accumulator<C, S, B>,
+    first: usize,
+    product: &Registers<C, N>,
+    count: usize,
+) {
+    let sum = |a, b| T::narrow(Number::add(T::widen_accumulator(a), T::widen_accumulator(b)));
+    N::unroll(0, 1, &mut |i| {
+        if i < count {
+            acc.registers.set(first + i, sum(acc.registers.get(first + i), product.get(i)));
+        }
+    });
+}
+
+/// Pins additions to this place in the program. The assembler would move them behind the next product, which would then need registers of its own.
+#[inline_on_device]
+fn pin_additions<C: Element, S: Shape, B: Block>(acc: &mut Accumulator<C, S, B>) {
+    acc.pin::<false>();
+    warpgroup::schedule_fence();
 }
 
 /// Whether the products of a k loop lag one behind their multiplications, for accumulators of shape `S` of a block `B`: where a warpgroup has 64 rows, and registers
@@ -146,27 +157,27 @@ pub(crate) unsafe fn add_the_one_before<T: ProductOf<U, C>, U: Repack, C: Elemen
     acc: &mut Accumulator<C, S, B>,
     product: &mut Registers<C, ProductRegisters<S>>,
 ) {
-    let registers = const { Accumulator::<C, S, B>::COLUMNS_IN_USE / 2 };
+    let registers = const { Accumulator::<C, S, B>::IN_USE_OF_A_BLOCK };
     // SAFETY: the same contract. Groups finish in the order of their commits.
     unsafe {
         warpgroup::wait::<1>();
         warpgroup::pin::<false>(registers, core::ptr::from_mut(product).cast());
     }
-    add::<T, U, C, S, B>(acc, product);
-    // Without the fence, the assembler would move additions behind the next product, which would then need registers of its own.
-    acc.pin::<false>();
-    warpgroup::schedule_fence();
+    add::<T, U, _, _, _, _>(acc, 0, product, registers);
+    pin_additions(acc);
 }
 
-/// Adds a product that is done.
+/// Adds the product that was [started](start_alone) last, when all multiplications are done.
+///
+/// # Safety
+/// As [`add_the_one_before`].
 #[inline_on_device]
-pub(crate) fn add<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block>(
+pub(crate) unsafe fn add_the_last_one<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block>(
     acc: &mut Accumulator<C, S, B>,
-    product: &Registers<C, ProductRegisters<S>>,
+    product: &mut Registers<C, ProductRegisters<S>>,
 ) {
-    <ProductRegisters<S>>::unroll(0, 1, &mut |i| {
-        if i < const { Accumulator::<C, S, B>::COLUMNS_IN_USE / 2 } {
-            acc.registers.set(i, sum::<T, U, C>(acc.registers.get(i), product.get(i)));
-        }
-    });
+    let registers = const { Accumulator::<C, S, B>::IN_USE_OF_A_BLOCK };
+    // SAFETY: the same contract.
+    unsafe { warpgroup::pin::<true>(registers, core::ptr::from_mut(product).cast()) };
+    add::<T, U, _, _, _, _>(acc, 0, product, registers);
 }

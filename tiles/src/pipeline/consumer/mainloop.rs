@@ -196,6 +196,7 @@ where
             previous = consumer.step(previous, |stages| product(&mut accumulation, stages));
             previous = consumer.step(previous, |stages| product(&mut accumulation, stages));
         }
+        // Each way out has another set to add.
         if count == 0 {
             consumer.after_steps(previous);
             accumulation.finish();
