@@ -109,6 +109,13 @@ pub(super) struct TileConfig {
     pub(super) by_words: bool,
 }
 
+impl TileConfig {
+    /// What a plan knows of a configuration: how the operands are loaded, and the rows and columns of a tile.
+    fn tile(&self) -> (Loads, usize, usize) {
+        (self.loads, self.rows, self.columns)
+    }
+}
+
 /// The decomposition of a product: how the blocks share its tiles and k steps.
 ///
 /// As text in the tuning files, data-parallel is `0`, split-K is the number of partial sums, and stream-K is `wave`.
@@ -288,9 +295,8 @@ impl Problem {
     /// The configurations that serve this product: of those with the same tiles the first, which is the one that a launch takes.
     fn serving<'f>(&self, configs: &'f [TileConfig]) -> impl Iterator<Item = &'f TileConfig> {
         let problem = *self;
-        let tile = |config: &TileConfig| (config.loads, config.rows, config.columns);
-        let has_first = move |index: usize, config| {
-            configs[..index].iter().any(|first| tile(first) == tile(config) && problem.is_served(first))
+        let has_first = move |index: usize, config: &TileConfig| {
+            configs[..index].iter().any(|first| first.tile() == config.tile() && problem.is_served(first))
         };
         let serves =
             move |&(index, config): &(usize, _)| problem.is_served(config) && !has_first(index, config);
@@ -397,9 +403,7 @@ impl Problem {
         let (tiles, blocks) = (self.tiles(plan), blocks as usize);
         let rest = tiles % blocks.max(1);
         let all_steps = rest * self.depth.div_ceil(config.depth);
-        let is_whole = |other: &TileConfig| {
-            [other.rows, other.columns] == [config.rows, config.columns] && other.loads == config.loads
-        };
+        let is_whole = |other: &TileConfig| other.tile() == config.tile();
         let is_of_clusters = |other: &TileConfig| matches!(other.loads, Loads::Cluster(_));
         let has_lines = self.row_alignment == [LINE_BYTES; 2];
         let has_waves =
