@@ -39,9 +39,10 @@ fn pages() -> BTreeMap<String, String> {
     pages
 }
 
-/// The Markdown files at the root, and the pages of the book.
+/// The Markdown files at the root and of the ready-made kernels, and the pages of the book.
 fn documents() -> Vec<PathBuf> {
     let mut documents = files(root(), "md", false);
+    documents.extend(files(&root().join("kernels"), "md", false));
     documents.extend(files(&pages_folder(), "md", true));
     assert!(documents.len() >= 30, "{documents:?}");
     documents
