@@ -31,14 +31,16 @@ FEW_ROWS, MANY_TO_PACK = {"f16": 64, "bf16": 64, "tf32": 32}, 8
 SHARING_TILE, MOST_REQUESTS, SMALL_COPY_BYTES, MOST_CROWDED_BYTES = 128, 500, 1 << 20, 512
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
-             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
+             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "vector_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
              "unaligned_a", "unaligned_b", "unaligned_transposed_a", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 2])": 12, "Cluster([1, 4])": 14, "Cluster([4, 1])": 41, "Cluster([2, 2])": 22}
 # What stands for the bytes of an element of 8-bit floats with fast accumulation, in tile_costs.rs.
 FAST = 0
-# The tiles of a vector kernel that are loaded at a time, their elements, and the most dot products of such a tile.
-TILES, TILE, MOST_DOTS = 3, 2048, 32
+# What stands for the bytes of any element there.
+ANY = -1
+# The tiles of a vector kernel that are loaded at a time, and their elements by the bytes of an element: `tile_elements` of vector.rs.
+TILES, TILE = 3, {2: 2048, 4: 2048, 8: 1024}
 # Plans that take longer than so many times the fastest plan's time do not matter.
 SLOWEST = 2.5
 # The weight of a constant's change by the factor e, beside errors of so much in the times of plans.
@@ -49,7 +51,7 @@ RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 64, 128): (3, 3, 3, 3), (2, 64, 32):
             (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (2, 2, 2, 2)}
 # The same for parts of k steps.
 RESIDENT_PARTS = {**RESIDENT, (2, 64, 64): (3, 3, 3, 3)}
-RESIDENT_VECTORS = 5
+RESIDENT_VECTORS = {2: 5, 4: 4, 8: 4}
 
 
 class Product:
@@ -60,9 +62,17 @@ class Product:
         self.plans = [(tuple(plan[:4]), plan[4]) for plan in line["plans"]]
         self.bytes, self.result_bytes = BYTES[self.kind]
         rows, columns, depth = self.sizes
+        # A column is computed as the row of the transposed product: `factors_of_row` of call.rs.
+        if columns == 1 < rows:
+            self.order = "".join({"n": "t", "t": "n"}[storage] for storage in reversed(self.order))
+            rows, columns, _ = self.sizes = [columns, rows, depth]
+        # One row is K-major, wherever the next one would begin.
+        if rows == 1:
+            self.order = "n" + self.order[1]
         pitches = depth if self.order[0] == "n" else rows, columns if self.order[1] == "n" else depth
         lengths = rows * depth, depth * columns
-        self.packed = [self.bytes * length if pitch * self.bytes % 16 else 0 for pitch, length in zip(pitches, lengths)]
+        is_read = [rows == 1 or pitches[0] * self.bytes % 16 == 0, pitches[1] * self.bytes % 16 == 0]
+        self.packed = [0 if is_read else self.bytes * length for is_read, length in zip(is_read, lengths)]
         # The storage that TMA reads. No kernel of tf32 has two MN-major operands: one is packed as its transpose.
         self.read = self.order
         if self.kind == "tf32" and self.order == "tn":
@@ -104,21 +114,31 @@ class Product:
         """What the costs of a tile depend on."""
         rows, columns, loads, _ = plan
         size = FAST if self.kind == "e4m3 fast" else self.bytes
-        return (size, loads, min(rows, columns), max(rows, columns)) if loads == 2 else (size, loads, rows, columns)
+        # A matrix and a vector cost the same whatever the element type.
+        return (ANY, loads, self.is_of_dots(plan), max(rows, columns)) if loads == LOADS["Vector"] else (size, loads, rows, columns)
+
+    def is_of_dots(self, plan):
+        """`is_of_dots` of model.rs."""
+        return self.order[1] == "t" if plan[0] == 1 else self.order[0] == "n"
 
     def step_bytes(self, plan):
         """`step_bytes` of tile_costs.rs."""
         rows, columns, loads, _ = plan
         if loads == 2:
-            return TILES * TILE * self.bytes // (rows * columns)
+            return TILES * TILE[self.bytes] * self.bytes // (rows * columns)
         return {(1, 2, 16, 16): 512, (1, 2, 64, 128): 32, (1, 2, 64, 32): 32, (1, 4, 32, 32): 256, (1, 8, 64, 64): 256, (1, 8, 64, 32): 256, (1, 8, 32, 32): 512}.get((loads, self.bytes, rows, columns), STEP_BYTES)
 
-    def bytes_of_short_pieces(self, plan):
-        """`bytes_of_short_pieces` of model.rs."""
-        (rows, columns, depth), (tile_rows, tile_columns, *_) = self.sizes, plan
+    def short_pieces(self, plan):
+        """The bytes of `short_pieces` of model.rs: by pieces of a sector, and of a matrix by pieces of one sector or two."""
+        (rows, columns, depth), (tile_rows, tile_columns, loads, _) = self.sizes, plan
+        if loads == LOADS["Vector"] and not self.is_of_dots(plan):
+            matrix, piece = max(rows, columns) * depth * self.bytes, max(tile_rows, tile_columns) * self.bytes
+            return (matrix * SECTOR_BYTES // piece, 0) if piece < SECTOR_BYTES else (0, matrix * (piece <= 2 * SECTOR_BYTES))
+        if (loads, tile_rows, tile_columns) != (LOADS["Threads"], 16, 16):
+            return 0, 0
         of_a = rows * math.ceil(columns / tile_columns) if self.order[0] == "t" and rows > 1 else 0
         of_b = columns * math.ceil(rows / tile_rows) if self.order[1] == "n" and columns > 1 else 0
-        return (of_a + of_b) * depth * self.bytes
+        return (of_a + of_b) * depth * self.bytes, 0
 
     def steps_by_tma(self):
         """`steps_by_tma` of model.rs."""
@@ -274,13 +294,13 @@ class Plans:
             blocks = RESIDENT_PARTS if cut > 0 else RESIDENT
             resident = blocks[product.bytes, tile_rows, tile_columns][ORDERS.index(product.order)]
         elif loads == 2:
-            resident = RESIDENT_VECTORS
+            resident = RESIDENT_VECTORS[product.bytes]
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
         count = down * math.ceil(rows / tile_rows / down) * across * math.ceil(columns / tile_columns / across)
         full, rest = divmod(count, MULTIPROCESSORS)
         # Kernels with other tiles copy elements of 16 bits ahead: `copies_ahead` of model.rs.
         one_by_one = loads == 1 and (tile_rows, tile_columns) not in [(128, 64), (16, 128)]
-        pieces = product.bytes_of_short_pieces(plan) if (loads, tile_rows, tile_columns) == (1, 16, 16) else 0
+        pieces, of_vectors = product.short_pieces(plan)
         loaded, *beside = [1e-6 * count * by_tma for count in product.loaded_bytes(plan)]
         has_waves = count * max(1, cut) > multiprocessors(plan) * resident
         copied = [[usual * by_tma * number for number in of] for of in product.copied_rows(plan, has_waves)]
@@ -301,8 +321,8 @@ class Plans:
             copied_by_words=(loads == 1 and not one_by_one) * sum(product.one_by_one),
             transposed_a=loads == 1 and product.order[0] == "t" and rows > 1,
             transposed_b=loads == 1 and product.order[1] == "t" and columns > 1,
-            unaligned_vectors=loads == 2 and max(tile_rows, tile_columns) > MOST_DOTS and product.one_by_one[tile_rows == 1],
-            unaligned_dots=loads == 2 and max(tile_rows, tile_columns) <= MOST_DOTS and product.beside_words[tile_rows == 1],
+            unaligned_vectors=loads == 2 and not product.is_of_dots(plan) and product.one_by_one[tile_rows == 1],
+            unaligned_dots=loads == 2 and product.is_of_dots(plan) and product.beside_words[tile_rows == 1],
             multiprocessors=multiprocessors(plan), resident=resident, usual=usual, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0,
             full=full * MULTIPROCESSORS,
             last_steps=math.ceil(rest * steps / max(1, sharing)),
@@ -313,7 +333,7 @@ class Plans:
             rows_of_zeros=usual * by_tma * product.rows_of_zeros(plan) * (cut == 0),
             short_rows=product.short_rows(plan) if by_tma else 0,
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
-            loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
+            loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, pieces_of_vectors=of_vectors * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
             unaligned_elements=usual * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
             unaligned_result_by_words=loads == 1 and columns * product.result_bytes % 4 == 0,
             unaligned_result_beside_words=by_tma and columns * product.result_bytes % 4 > 0,
@@ -386,7 +406,7 @@ class Model:
         delivered = (plans.loaded + constant.beside_lines * beside_lines("beside")) / constant.cache_bandwidth
         memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, delivered / plans.multiprocessors)
         one_by_one = numpy.maximum(factor("unaligned_a"), factor("unaligned_b"))
-        memory = larger(memory, plans.pieces * one_by_one / constant.short_pieces_bandwidth)
+        memory = larger(memory, plans.pieces * one_by_one / constant.short_pieces_bandwidth + plans.pieces_of_vectors / constant.vector_pieces_bandwidth)
         # The memory's time that the last wave does not use.
         rest, each = plans.tiles % (plans.multiprocessors * plans.resident), plans.operands / plans.tiles
         unused = numpy.ceil(rest / plans.multiprocessors) * each / constant.sm_bandwidth - rest * each / constant.bandwidth
@@ -440,12 +460,13 @@ def committed():
         value = float(re.search(rf"const {name.upper()}: f64 = ([\d.e-]+);", text)[1])
         constants[name] = value * 1e-6 if "bandwidth" in name else value
     number = r"([\d.]+)"
-    shape = r"\((\d+), (\d+)\)"
-    costs = re.findall(rf"\(Loads::([^_]*?), (\d|_|FAST), {shape}(?: \| {shape})?\) => \({number}, {number}\)", (host / "tile_costs.rs").read_text())
-    sizes = {"_": 2, "FAST": FAST}
+    text_of_costs = (host / "tile_costs.rs").read_text()
+    costs = re.findall(rf"\(Loads::([^_]*?), (\d|FAST), \((\d+), (\d+)\)\) => \({number}, {number}\)", text_of_costs)
+    of_vectors = re.findall(rf"\((true|false), (\d+)\) => \({number}, {number}\)", text_of_costs)
     return constants, {
-        (sizes[size] if size in sizes else int(size), LOADS[loads], int(rows), int(columns)): (float(step), float(tile))
-        for loads, size, rows, columns, _, _, step, tile in costs}
+        (FAST if size == "FAST" else int(size), LOADS[loads], int(rows), int(columns)): (float(step), float(tile))
+        for loads, size, rows, columns, step, tile in costs
+    } | {(ANY, LOADS["Vector"], is_k_major == "true", int(elements)): (float(step), float(tile)) for is_k_major, elements, step, tile in of_vectors}
 
 
 def main():
@@ -466,7 +487,9 @@ def main():
         print(f"{name} {value:.3g}")
     names = {number: name for name, number in LOADS.items()}
     for (size, loads, rows, columns), (step, tile) in costs.items():
-        print(f"(Loads::{names[loads]}, {size or 'FAST'}, ({rows}, {columns})) => ({step:.3g}, {tile:.3g}),")
+        is_vector = loads == LOADS["Vector"]
+        shape = f"({str(bool(rows)).lower()}, {columns})" if is_vector else f"(Loads::{names[loads]}, {size or 'FAST'}, ({rows}, {columns}))"
+        print(f"{shape} => ({step:.3g}, {tile:.3g}),")
     chosen = model.chosen(logarithms, plans)
     report("after", products, chosen, plans.fastest)
     estimated = model.microseconds(logarithms, plans)

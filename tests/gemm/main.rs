@@ -137,7 +137,7 @@ fn groups_are_their_products_side_by_side_and_in_graphs() {
 fn products_of_a_vector_have_kernels_of_their_own() {
     for device in devices() {
         let mut random = Random::new();
-        for round in 0..60 {
+        for round in 0..if device.is_gpu() { 300 } else { 60 } {
             let mut wish = Wish::random(&mut random, if device.is_gpu() { 3000 } else { 400 });
             // The row of `a` or the column of `b` is the vector.
             wish.sizes[1 + round % 2] = 1;
@@ -146,11 +146,13 @@ fn products_of_a_vector_have_kernels_of_their_own() {
                     plans.iter().copied().filter(|plan| plan.loads == Loads::Vector).collect();
                 Some(random.among(&plans))
             };
-            match random.below(4) {
+            match random.below(6) {
                 0 => check_by::<f16, f16, f16>(device, &mut random, wish, vector),
                 1 => check_by::<f16, f16, f32>(device, &mut random, wish, vector),
                 2 => check_by::<bf16, bf16, bf16>(device, &mut random, wish, vector),
-                _ => check_by::<bf16, bf16, f32>(device, &mut random, wish, vector),
+                3 => check_by::<bf16, bf16, f32>(device, &mut random, wish, vector),
+                4 => check_by::<tf32, tf32, f32>(device, &mut random, wish, vector),
+                _ => check_by::<f64, f64, f64>(device, &mut random, wish, vector),
             }
         }
     }

@@ -61,8 +61,9 @@ macro_rules! lists_of_16_bits {
                 threads_nn 64 64 64 false, threads_nn 16 64 64 false, threads_nn 16 16 256 false, threads_nn 64 128 16 false, threads_nn 64 32 16 false,
                 threads_tn 64 64 64 false, threads_tn 16 64 64 false, threads_tn 16 16 256 false, threads_tn 64 128 16 false, threads_tn 64 32 16 false,
                 threads_tt 64 64 64 false, threads_tt 16 64 64 false, threads_tt 16 16 256 false, threads_tt 64 128 16 false, threads_tt 64 32 16 false,
-                ahead_nn 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false, ahead_nn 16 128 64 false,
-                vector_n 1 64 32 false, vector_n 1 256 8 false, column_t 64 1 32 false, column_t 256 1 8 false,
+                ahead_nn 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false, ahead_nn 16 128 64 false, ahead_tn 16 128 64 false,
+                vector_n 1 8 256 false, vector_n 1 32 64 false, vector_n 1 64 32 false, vector_n 1 256 8 false,
+                column_t 8 1 256 false, column_t 32 1 64 false, column_t 64 1 32 false, column_t 256 1 8 false,
             ]
             [
                 nn 128 256 64 false, cluster_nn 128 256 64 false, nn 128 192 64 false, nn 128 128 64 false, compact_nn 64 64 64 false,
@@ -73,8 +74,9 @@ macro_rules! lists_of_16_bits {
                 threads_nn 64 64 64 false, threads_nn 16 64 64 false, threads_nn 16 16 256 false,
                 threads_tn 64 64 64 false, threads_tn 16 64 64 false, threads_tn 16 16 256 false,
                 threads_tt 64 64 64 false, threads_tt 16 64 64 false, threads_tt 16 16 256 false,
-                ahead_nn 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false, ahead_nn 16 128 64 false,
-                vector_n 1 64 32 false, vector_n 1 256 8 false, column_t 64 1 32 false, column_t 256 1 8 false,
+                ahead_nn 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false, ahead_nn 16 128 64 false, ahead_tn 16 128 64 false,
+                vector_n 1 8 256 false, vector_n 1 32 64 false, vector_n 1 64 32 false, vector_n 1 256 8 false,
+                column_t 8 1 256 false, column_t 32 1 64 false, column_t 64 1 32 false, column_t 256 1 8 false,
             ], $next: $call $($lists)*
         }
     };
@@ -155,6 +157,9 @@ macro_rules! lists_of_tf32 {
             narrow_nt 16 64 32 false, narrow_nt 64 64 32 false, narrow_nn 16 64 32 false, narrow_nn 64 64 32 false,
             nt 128 64 32 false, deep_nt 64 128 32 false,
             threads_nn 32 32 64 false, threads_nt 32 32 64 false, threads_tn 32 32 64 false, threads_tt 32 32 64 false,
+            vector_t 1 8 256 false, vector_t 1 32 64 false, column_n 8 1 256 false, column_n 32 1 64 false,
+            vector_n 1 8 256 false, vector_n 1 32 64 false, vector_n 1 64 32 false, vector_n 1 256 8 false,
+            column_t 8 1 256 false, column_t 32 1 64 false, column_t 64 1 32 false, column_t 256 1 8 false,
         }
     };
 }
@@ -254,6 +259,9 @@ macro_rules! lists_of_f64 {
             double_buffered_nn 64 64 32 false, double_buffered_nt 64 64 32 false, double_buffered_tn 64 64 32 false, double_buffered_tt 64 64 32 false,
             double_buffered_nn 64 32 32 false, double_buffered_nt 64 32 32 false, double_buffered_tn 64 32 32 false, double_buffered_tt 64 32 32 false,
             double_buffered_nn 32 32 64 false, double_buffered_nt 32 32 64 false, double_buffered_tn 32 32 64 false, double_buffered_tt 32 32 64 false,
+            vector_t 1 8 128 false, vector_t 1 32 32 false, column_n 8 1 128 false, column_n 32 1 32 false,
+            vector_n 1 8 128 false, vector_n 1 32 32 false, vector_n 1 64 16 false, vector_n 1 256 4 false,
+            column_t 8 1 128 false, column_t 32 1 32 false, column_t 64 1 16 false, column_t 256 1 4 false,
         }
     };
 }

@@ -14,8 +14,11 @@ use super::scheduler::TileRange;
 /// on an H200: with four tiles and three blocks long products took a third longer. *Refused*: an array that a closure fills. Its loads are not under way together, and it took
 /// twice the time.
 pub(super) const TILES: usize = 3;
-/// The elements of a tile of the matrix: 8 for each thread.
-pub(super) const TILE: usize = 2048;
+/// The elements of a tile of the matrix, of elements of so many bytes: 8 for each thread, and 4 of `f64`, so that the registers of three tiles leave
+/// room for four blocks.
+pub(super) const fn tile_elements(bytes: usize) -> usize {
+    if bytes < 8 { 2048 } else { 1024 }
+}
 
 /// Defines a kernel that multiplies a matrix by a vector.
 ///
@@ -63,7 +66,7 @@ macro_rules! vector_kernel {
             D<R>: Dimension,
             D<K>: Dimension,
         {
-            const { assert!(R * K == TILE, "the model of costs counts on it") };
+            const { assert!(R * K == tile_elements(size_of::<T>()), "the model of costs counts on it") };
             let (matrices, vectors, depth) = (matrix.extent(0), vector.extent(0), matrix.extent($along));
             let matrix = matrix.partition(cx, shape![1, $rows, $columns]);
             let c = c.partition(cx, shape![1, R]);

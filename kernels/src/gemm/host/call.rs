@@ -66,7 +66,8 @@ use crate::gemm::epilogue::Sum;
 /// # On a GPU
 ///
 /// The kernels must have been loaded, see [`Device::load`](cuda_tiles_host::Device::load). If memory of `f32` is passed as `tf32`, GPUs
-/// with TMA round the elements, see [`TmaLoad`](cuda_tiles::memory::TmaLoad).
+/// with TMA round the elements, see [`TmaLoad`](cuda_tiles::memory::TmaLoad). Kernels for results of one row or one column, which need no tensor
+/// cores, multiply all bits of such elements.
 pub fn gemm<'t, T, U, O>(
     a: impl Matrices<'t, T>,
     b: impl Matrices<'t, U>,

@@ -10,10 +10,13 @@
 //! of clusters and of 8-bit floats; 80 each the costs of 8-bit floats with fast accumulation and of `f64`; 131 long thin ones [`SHORT_ROW`], [`ROW_OF_ZEROS`] and [`UNALIGNED_TRANSPOSED_A`]; 62 with rows of the
 //! result beside words [`UNALIGNED_RESULT_BESIDE_WORDS`].
 
-use super::packing::{LINE_BYTES, requests_for_a_line};
+use super::packing::{LINE_BYTES, SECTOR_BYTES, requests_for_a_line};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
-use super::tile_costs::{FAST, STEP_BYTES, costs, resident_blocks, step_bytes};
+use super::tile_costs::{FAST, STEP_BYTES, costs, costs_of_vector, resident_blocks, step_bytes};
 use crate::gemm::body::keeps;
+
+#[cfg(test)]
+mod tests;
 
 /// The start of a launch, for kernels that TMA feeds.
 const START: f64 = 2.36;
@@ -76,10 +79,14 @@ const TRANSPOSED_A: f64 = 1.13;
 const TRANSPOSED_B: f64 = 1.06;
 /// The factor of k steps of a matrix whose elements threads load one by one, for products with a vector: of rows that are added up, and of dot
 /// products.
-const UNALIGNED_VECTORS: f64 = 1.73;
+const UNALIGNED_VECTORS: f64 = 1.87;
 const UNALIGNED_DOTS: f64 = 1.59;
-/// Bytes of MN-major operands that threads load for tiles of 16 x 16: pieces of rows of 32 bytes.
+/// Bytes of MN-major operands that threads load for tiles of 16 x 16, and for a vector by tiles of less than a sector: pieces of rows of 32 bytes.
 const SHORT_PIECES_BANDWIDTH: f64 = 2.04e6;
+/// Bytes of MN-major matrices that threads load for a vector by pieces of rows of one sector or two.
+const VECTOR_PIECES_BANDWIDTH: f64 = 4.09e6;
+/// The bytes of two sectors.
+const TWO_SECTORS: usize = 2 * SECTOR_BYTES;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
 const ALONE: f64 = 0.587;
 /// Bytes of operands that memory moves to a multiprocessor.
@@ -98,8 +105,6 @@ const SHARPNESS: i32 = 4;
 const BOX_ROWS: usize = 64;
 /// The bytes that a thread or TMA stores at once.
 const GRANULE: usize = 16;
-/// The most dot products of a tile, in kernels for vectors.
-const MOST_DOTS: usize = 32;
 /// The elements of the largest tiles.
 const LARGEST_TILE: usize = 128 * 256;
 /// The bytes of a multiprocessor's shared memory that rings share.
@@ -119,9 +124,10 @@ fn copies_ahead(plan: Plan) -> bool {
     matches!((plan.rows, plan.columns), (128, 64) | (16, 128))
 }
 
-/// Whether the kernel of a plan for a vector adds up along the rows of the matrix: its tiles have few of them.
-fn is_of_dots(plan: Plan) -> bool {
-    plan.rows.max(plan.columns) <= MOST_DOTS
+/// Whether the matrix of a plan for a vector is K-major: each element of the result is the dot product of a row and the vector.
+fn is_of_dots(problem: &Problem, plan: Plan) -> bool {
+    let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
+    if plan.rows == 1 { b == Major::Column } else { a == Major::Row }
 }
 
 /// The factor of the time that threads take to load the elements of a k step.
@@ -140,7 +146,7 @@ fn slower(problem: &Problem, plan: Plan) -> f64 {
         Loads::Vector => {
             // The matrix is the operand that is not a vector. Threads load four neighbours of rows that are added up, and two of dot products.
             let matrix = usize::from(plan.rows == 1);
-            match is_of_dots(plan) {
+            match is_of_dots(problem, plan) {
                 true if !problem.in_words[matrix] => UNALIGNED_DOTS,
                 false if problem.one_by_one[matrix] => UNALIGNED_VECTORS,
                 _ => 1.0,
@@ -164,7 +170,10 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let Machine::Gpu { wgmma, multiprocessors } = machine else { return operations(problem, plan) };
     let [bytes, result_bytes] = problem.element_bytes;
     let of_costs = if problem.fast { FAST } else { bytes };
-    let (mut step, mut tile) = costs(plan.loads, of_costs, (plan.rows, plan.columns));
+    let (mut step, mut tile) = match plan.loads {
+        Loads::Vector => costs_of_vector(is_of_dots(problem, plan), plan.rows.max(plan.columns)),
+        loads => costs(loads, of_costs, (plan.rows, plan.columns)),
+    };
     let multiprocessors = f64::from(plan.loads.multiprocessors(multiprocessors));
     let resident = f64::from(resident_blocks(problem, plan));
     let usual = f64::from(plan.resident_blocks());
@@ -212,10 +221,8 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         memory = larger(memory, delivered / multiprocessors);
         tile += OUTSIDE * usual * steps_outside(problem, plan, steps, stays);
         tile += ROW_OF_ZEROS * usual * rows_of_zeros(problem, plan, stays) as f64;
-    } else if (plan.rows, plan.columns) == (16, 16) {
-        let [of_a, of_b] = one_by_one(problem, plan);
-        memory =
-            larger(memory, bytes_of_short_pieces(problem, plan) * of_a.max(of_b) / SHORT_PIECES_BANDWIDTH);
+    } else {
+        memory = larger(memory, short_pieces(problem, plan));
     }
     // Partial sums of split-K have rows of their own.
     let is_split = matches!(plan.decomposition, Decomposition::SplitK(_));
@@ -392,12 +399,30 @@ fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [
     rows * problem.batches as f64 * steps * STEP_BYTES as f64
 }
 
-/// The bytes of MN-major operands that all tiles load, where threads load them.
-fn bytes_of_short_pieces(problem: &Problem, plan: Plan) -> f64 {
+/// The time that memory takes for MN-major operands of which threads load short pieces of rows.
+fn short_pieces(problem: &Problem, plan: Plan) -> f64 {
     let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
-    let of_a = if a == Major::Column { problem.rows * problem.columns.div_ceil(plan.columns) } else { 0 };
-    let of_b = if b == Major::Row { problem.columns * problem.rows.div_ceil(plan.rows) } else { 0 };
-    ((of_a + of_b) * problem.batches * problem.depth * problem.element_bytes[0]) as f64
+    let bytes = problem.element_bytes[0];
+    let of = |elements: usize| (elements * problem.batches * problem.depth * bytes) as f64;
+    match (plan.loads, plan.rows, plan.columns) {
+        (Loads::Vector, rows, columns) if !is_of_dots(problem, plan) => {
+            let (matrix, piece) = (of(problem.rows.max(problem.columns)), rows.max(columns) * bytes);
+            match piece {
+                // A piece costs as much as a sector.
+                ..SECTOR_BYTES => matrix * (SECTOR_BYTES / piece) as f64 / SHORT_PIECES_BANDWIDTH,
+                ..=TWO_SECTORS => matrix / VECTOR_PIECES_BANDWIDTH,
+                _ => 0.0,
+            }
+        }
+        (Loads::Threads, 16, 16) => {
+            let of_a =
+                if a == Major::Column { problem.rows * problem.columns.div_ceil(plan.columns) } else { 0 };
+            let of_b = if b == Major::Row { problem.columns * problem.rows.div_ceil(plan.rows) } else { 0 };
+            let slower = one_by_one(problem, plan).into_iter().fold(1.0, f64::max);
+            of(of_a + of_b) * slower / SHORT_PIECES_BANDWIDTH
+        }
+        _ => 0.0,
+    }
 }
 
 /// The number of k steps that reach outside of an operand's rows, of those that a block accumulates for a tile of `steps`, on average.
@@ -450,129 +475,4 @@ fn operations(problem: &Problem, plan: Plan) -> f64 {
     let passes = if plan.decomposition == Decomposition::DataParallel { 1.0 } else { 2.0 };
     let columns = plan.columns.next_power_of_two();
     problem.tiles(plan) as f64 * (plan.rows * columns * problem.depth.max(1)) as f64 * passes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::plan::tests::{TILES, configs, problem};
-    use super::*;
-    use std::format;
-
-    fn best(problem: Problem) -> Plan {
-        let tma = configs(&TILES, Loads::Tma);
-        let others =
-            [configs(&[[128, 256]], Loads::Cluster([2, 1])), configs(&[[64, 64]], Loads::Threads)].concat();
-        let tma = [tma, others].concat();
-        let machine = Machine::Gpu { wgmma: true, multiprocessors: 132 };
-        fastest(&problem, problem.plans(&tma, &tma, 132), machine).unwrap()
-    }
-
-    #[test]
-    fn boxes_are_those_of_tensor_maps() {
-        use cuda_tiles::prelude::{D, TmaLoad, f16};
-        use cuda_tiles::shape::Padded;
-        macro_rules! check {
-            ($($rows:ty = $number:literal)*) => {
-                [$(($number, box_rows($number), TmaLoad::<f16, ($rows, D<64>)>::BOX.rows as usize)),*]
-            };
-        }
-        let found = check!(D<16> = 16 D<32> = 32 D<64> = 64 D<128> = 128 D<256> = 256 Padded<96> = 96 Padded<112> = 112
-            Padded<144> = 144 Padded<160> = 160 Padded<176> = 176 Padded<192> = 192 Padded<208> = 208);
-        for (rows, here, there) in found {
-            assert_eq!(here, there, "of {rows} rows");
-        }
-    }
-
-    /// A tile that has few rows of an operand left takes TMA longer than one that is whole, but where no rows outside are loaded.
-    #[test]
-    fn rows_of_zeros_cost_more_than_others() {
-        let times = |tile, sizes: [usize; 2]| {
-            let (loads, decomposition) = (Loads::Tma, Decomposition::DataParallel);
-            let plan = Plan { loads, rows: tile, columns: 128, decomposition };
-            sizes.map(|rows| copying(&problem([1, rows, 4096, 4096]), plan, 132.0, [false; 2]))
-        };
-        let [ragged, whole] = times(128, [258, 384]);
-        assert!(ragged > whole, "{ragged} {whole}");
-        let [ragged, whole] = times(64, [130, 192]);
-        assert!(ragged <= whole, "{ragged} {whole}");
-        // More rows are more work.
-        let plan =
-            Plan { loads: Loads::Tma, rows: 64, columns: 128, decomposition: Decomposition::DataParallel };
-        let machine = Machine::Gpu { wgmma: true, multiprocessors: 132 };
-        let [few, more] = [128, 192].map(|rows| microseconds(&problem([1, rows, 4096, 4096]), plan, machine));
-        assert!(more > few, "{few} {more}");
-    }
-
-    #[test]
-    fn the_model_knows_the_shapes_of_products() {
-        let tile = |sizes| {
-            let Plan { rows, columns, .. } = best(problem(sizes));
-            [rows, columns]
-        };
-        // Large products want large tiles, also where they leave a small part of a wave.
-        for size in [4096, 8192, 9216, 10240, 16384, 30000] {
-            assert_eq!(tile([1, size, size, size]), [128, 256], "{size}");
-        }
-        // Padding decides whether rows begin at lines, and so whether clusters are faster.
-        let padded =
-            |bytes| best(Problem { row_alignment: [bytes; 2], ..problem([1, 4097, 4093, 4091]) }).loads;
-        assert_eq!([padded(128), padded(16)], [Loads::Tma, Loads::Cluster([2, 1])]);
-        let without_wgmma = Machine::Gpu { wgmma: false, multiprocessors: 132 };
-        let large = problem([1, 8192, 8192, 8192]);
-        let plan =
-            fastest(&large, large.plans(&configs(&TILES, Loads::Tma), &[], 132), without_wgmma).unwrap();
-        assert_eq!([plan.rows, plan.columns], [128, 256]);
-        for rows in [1, 7, 16] {
-            assert_eq!(tile([1, rows, 8192, 8192]), [16, 64], "{rows} rows");
-        }
-        // 272 tiles of 64 columns are eight more than a wave. Alone they would wait for what memory moves to eight multiprocessors.
-        let is_split =
-            |columns| best(problem([1, 2, columns, 5120])).decomposition != Decomposition::DataParallel;
-        assert_eq!([16_384, 17_408].map(is_split), [false, true]);
-        // A deep product of a small result has partial sums.
-        let deep = best(problem([1, 128, 128, 100_000]));
-        assert!(matches!(deep.decomposition, Decomposition::SplitK(splits) if splits >= 16), "{deep}");
-    }
-
-    #[test]
-    fn small_operands_stay_where_all_k_steps_have_stages() {
-        let plan = |decomposition| Plan { loads: Loads::Tma, rows: 64, columns: 64, decomposition };
-        let whole = plan(Decomposition::DataParallel);
-        let thin = |depth| problem([1, 300_000, 8, depth]);
-        // The ring has six stages.
-        assert_eq!(stay(&thin(6 * 64), whole, true), [false, true]);
-        assert_eq!(stay(&thin(6 * 64 + 1), whole, true), [false; 2]);
-        assert_eq!(stay(&thin(64), whole, false), [false; 2]);
-        assert_eq!(stay(&thin(64), plan(Decomposition::SplitK(2)), true), [false; 2]);
-        assert_eq!(stay(&problem([1, 64, 64, 64]), whole, true), [true; 2]);
-    }
-
-    #[test]
-    fn small_operands_that_tma_cannot_read_are_not_packed() {
-        let packed = |bytes, sizes| Problem {
-            packed_bytes: [bytes; 2],
-            row_alignment: [128; 2],
-            one_by_one: [true; 2],
-            ..problem(sizes)
-        };
-        let unaligned = packed(100 * 101 * 2, [1, 100, 100, 101]);
-        assert_eq!(best(unaligned).loads, Loads::Threads);
-        let large = packed(5001 * 5001 * 2, [1, 5001, 5001, 5001]);
-        assert_eq!(best(large).loads, Loads::Tma);
-    }
-
-    #[test]
-    fn small_results_have_small_tiles() {
-        let configs = configs(&[[64, 64], [16, 64], [16, 16]], Loads::Threads);
-        let machine = Machine::Gpu { wgmma: true, multiprocessors: 132 };
-        let best = |sizes| {
-            let problem = problem(sizes);
-            fastest(&problem, problem.plans(&configs, &configs, 132), machine).unwrap()
-        };
-        // As many blocks as possible load few k steps each.
-        for sizes in [[1, 48, 294, 126], [1, 137, 15, 3382], [1, 67, 26, 332]] {
-            assert_eq!([best(sizes).rows, best(sizes).columns], [16, 16], "{sizes:?}");
-        }
-        assert_eq!(best([1, 3000, 3000, 500]).rows, 64);
-    }
 }

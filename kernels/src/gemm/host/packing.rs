@@ -12,7 +12,7 @@ const ROW_BYTES: usize = 16;
 /// *Measured* on an H200: the product of 30693^3 in `f16` takes 150 ms where rows begin beside such places.
 pub(super) const LINE_BYTES: usize = 128;
 /// The bytes of a sector of the L2 cache.
-const SECTOR_BYTES: usize = 32;
+pub(super) const SECTOR_BYTES: usize = 32;
 /// Rows of this many bytes and more are padded to multiples of [`LINE_BYTES`].
 const LONG_ROW_BYTES: usize = 512;
 /// So are shorter rows of copies of at most this many bytes. All blocks read the rows of such an operand at the same time, and the L2 cache serves their requests

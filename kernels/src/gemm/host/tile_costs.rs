@@ -1,7 +1,7 @@
 //! What tiles of each shape cost, and how many blocks with such tiles share a multiprocessor: tables that `model.rs` and `benches/fit.py` read.
 
 use super::plan::{Decomposition, Loads, Major, Plan, Problem};
-use crate::gemm::vector::{TILE, TILES};
+use crate::gemm::vector::{TILES, tile_elements};
 
 /// The bytes of a row or a column that a k step of TMA multiplies.
 pub(super) const STEP_BYTES: usize = 128;
@@ -121,15 +121,25 @@ pub(super) fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Threads, 8, (64, 64)) => (2.06, 5.66),
         (Loads::Threads, 8, (64, 32)) => (1.47, 4.06),
         (Loads::Threads, 8, (32, 32)) => (1.52, 3.15),
-        (Loads::Vector, _, (1, 64) | (64, 1)) => (1.37, 2.04),
-        (Loads::Vector, _, (1, 256) | (256, 1)) => (1.02, 1.92),
-        (Loads::Vector, _, (1, 8) | (8, 1)) => (1.2, 1.93),
-        (Loads::Vector, _, (1, 32) | (32, 1)) => (1.26, 1.92),
         // A shape that was not measured.
         (_, _, (rows, columns)) => {
             let area = (rows * columns) as f64 / (128.0 * 256.0);
             (0.15 + 0.55 * area, 0.7 + 3.0 * area)
         }
+    }
+}
+
+/// The same for a matrix and a vector: for a K-major matrix or another one, and tiles of so many elements of the result.
+pub(super) fn costs_of_vector(is_k_major: bool, elements: usize) -> Costs {
+    match (is_k_major, elements) {
+        (true, 8) => (1.22, 1.81),
+        (true, 32) => (1.26, 1.63),
+        (false, 8) => (0.864, 2.06),
+        (false, 32) => (1.21, 1.71),
+        (false, 64) => (1.16, 1.66),
+        (false, 256) => (1.06, 1.56),
+        // A shape that was not measured.
+        _ => (1.3, 2.0),
     }
 }
 
@@ -140,7 +150,7 @@ pub(super) fn step_bytes(plan: Plan, bytes: usize) -> usize {
         (Loads::Threads, 2, (64, 128 | 32)) => 32,
         (Loads::Threads, 4, (32, 32)) | (Loads::Threads, 8, (64, 64 | 32)) => 256,
         (Loads::Threads, 8, (32, 32)) => 512,
-        (Loads::Vector, _, (rows, columns)) => TILES * TILE * bytes / (rows * columns),
+        (Loads::Vector, _, (rows, columns)) => TILES * tile_elements(bytes) * bytes / (rows * columns),
         _ => STEP_BYTES,
     }
 }
@@ -162,7 +172,8 @@ pub(super) fn resident_blocks(problem: &Problem, plan: Plan) -> u32 {
         (Loads::Threads, 8, (64, 64)) => [2; 4],
         (Loads::Threads, 8, (64, 32)) => [3; 4],
         (Loads::Threads, 8, (32, 32)) => [2; 4],
-        (Loads::Vector, ..) => [5; 4],
+        // Registers leave room for four blocks, those of 16 bits for five.
+        (Loads::Vector, 2, _) => [5; 4],
         _ => [plan.resident_blocks(); 4],
     };
     of_storages[2 * usize::from(a == Major::Column) + usize::from(b == Major::Column)]
@@ -213,7 +224,7 @@ mod tests {
                 columns: rows,
                 decomposition: Decomposition::DataParallel,
             };
-            let kernel = format!("gemm_vector_{kernel}_{rows}_{}", TILE / rows);
+            let kernel = format!("gemm_vector_{kernel}_{rows}_{}", tile_elements(2) / rows);
             let problem = problem([1; 4]);
             assert_eq!(resident_blocks(&problem, plan), 65_536 / (256 * registers(&kernel)), "{kernel}");
         }
