@@ -85,8 +85,6 @@ const UNALIGNED_DOTS: f64 = 1.59;
 const SHORT_PIECES_BANDWIDTH: f64 = 2.04e6;
 /// Bytes of MN-major matrices that threads load for a vector by pieces of rows of one sector or two.
 const VECTOR_PIECES_BANDWIDTH: f64 = 4.09e6;
-/// The bytes of two sectors.
-const TWO_SECTORS: usize = 2 * SECTOR_BYTES;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
 const ALONE: f64 = 0.587;
 /// Bytes of operands that memory moves to a multiprocessor.
@@ -407,11 +405,13 @@ fn short_pieces(problem: &Problem, plan: Plan) -> f64 {
     match (plan.loads, plan.rows, plan.columns) {
         (Loads::Vector, rows, columns) if !is_of_dots(problem, plan) => {
             let (matrix, piece) = (of(problem.rows.max(problem.columns)), rows.max(columns) * bytes);
-            match piece {
+            if piece < SECTOR_BYTES {
                 // A piece costs as much as a sector.
-                ..SECTOR_BYTES => matrix * (SECTOR_BYTES / piece) as f64 / SHORT_PIECES_BANDWIDTH,
-                ..=TWO_SECTORS => matrix / VECTOR_PIECES_BANDWIDTH,
-                _ => 0.0,
+                matrix * (SECTOR_BYTES / piece) as f64 / SHORT_PIECES_BANDWIDTH
+            } else if piece <= 2 * SECTOR_BYTES {
+                matrix / VECTOR_PIECES_BANDWIDTH
+            } else {
+                0.0
             }
         }
         (Loads::Threads, 16, 16) => {
