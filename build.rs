@@ -1,4 +1,5 @@
-//! Compiles `kernels/` to PTX, and `tests/threads/` for the example that launches them by `cust`. Without a device toolchain it warns once and the kernels run on the CPU alone.
+//! Compiles `kernels/` to PTX, and `tests/threads/` for the example that launches them by `cust`. Without a device toolchain it warns once
+//! and the kernels run on the CPU alone.
 
 use cuda_tiles_builder::{Arch, CudaBuilder};
 use std::path::PathBuf;

@@ -6,8 +6,9 @@
 //!
 //! Each line is a name, a tab, and milliseconds. The driver's own: `init` (it starts) and `context` (it makes the GPU's). Ours: `open` (the
 //! rest of opening the GPU), `load` (of the artifact, no kernel of it), `ready` (the kernel's code is unpacked, handed to the driver and
-//! found; only for kernels that are launched by themselves), `first` (launch and wait), `total` (the sum of ours). Besides `data`
-//! (the operands, which are no part of the question) and `second` (the same launch again). The last line is `code`, a tab, and how the code came to the GPU.
+//! found; only for kernels that are launched by themselves), `first` (launch and wait), `total` (the sum of ours). Besides `data` (the
+//! operands, which are no part of the question) and `second` (the same launch again). The last line is `code`, a tab, and how the code came
+//! to the GPU.
 
 use cuda_tiles::launch::Description;
 use cuda_tiles::prelude::*;

@@ -3,9 +3,9 @@
 //!     cargo run --release --example 08_several_gpus
 //!
 //! Each rank has some columns of `a` and the rows of `b` that they meet, as the layers of a large model are divided. Its product has the
-//! right shape, but is one summand of several: the ranks add theirs up by an all-reduce. One stream multiplies a few rows at a time, another one
-//! adds them up. The tensors see to the order: the sum of rows waits for their product, and the product of the next rows for nothing. On the CPU four
-//! threads are the ranks, and all happens one after the other.
+//! right shape, but is one summand of several: the ranks add theirs up by an all-reduce. One stream multiplies a few rows at a time,
+//! another one adds them up. The tensors see to the order: the sum of rows waits for their product, and the product of the next rows for
+//! nothing. On the CPU four threads are the ranks, and all happens one after the other.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -47,8 +47,8 @@ struct Expected {
     gradients: [Vec<f64>; 3],
 }
 
-/// By the definition, query after query: with the weights `p` of a query, the gradient of its scores is `p (dp - sum(p dp))`. The sum is `dout out`, of
-/// the results `out` that the gradients are asked for: how these were rounded is part of the question.
+/// By the definition, query after query: with the weights `p` of a query, the gradient of its scores is `p (dp - sum(p dp))`. The sum is
+/// `dout out`, of the results `out` that the gradients are asked for: how these were rounded is part of the question.
 fn expected(problem: Problem, [q, k, v, dout, out]: [&[f64]; 5]) -> Expected {
     let Problem { matrices, group, queries, keys, head, scale, causal } = problem;
     let (of_queries, of_keys) = (matrices * group * queries * head, matrices * keys * head);

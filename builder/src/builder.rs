@@ -178,8 +178,8 @@ impl CudaBuilder {
         self
     }
 
-    /// Copies the PTX to a file, for programs that load it by themselves: `include_str!` it, and give it to `Module::from_ptx` of the crate `cust`.
-    /// Of several architectures it is the oldest, whose code all GPUs run that the others are for.
+    /// Copies the PTX to a file, for programs that load it by themselves: `include_str!` it, and give it to `Module::from_ptx` of the crate
+    /// `cust`. Of several architectures it is the oldest, whose code all GPUs run that the others are for.
     ///
     /// Without a device toolchain the file has a comment in place of PTX, which says why: no driver takes it.
     ///

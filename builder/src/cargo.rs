@@ -21,8 +21,9 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 /// Unoptimised kernels would keep tiles in memory instead of registers, and arithmetic that panics on overflow has no place there.
 const FLAGS: [&str; 10] = [
     "-Copt-level=3",
-    // Tiles pack what there is to pack. *Measured:* a seventh of the time of a compilation; without it the PTX of 200 kernels of `gemm` is the same, and 780 kernels
-    // keep their registers. rustc's flag does not reach the passes for whole programs, which take a tenth as long again.
+    // Tiles pack what there is to pack. *Measured:* a seventh of the time of a compilation; without it the PTX of 200 kernels of `gemm` is
+    // the same, and 780 kernels keep their registers. rustc's flag does not reach the passes for whole programs, which take a tenth as long
+    // again.
     "-Cno-vectorize-slp",
     "-Cllvm-args=-vectorize-slp=false",
     "-Cdebug-assertions=off",
@@ -49,8 +50,8 @@ fn whole_program(flags: &[String]) -> String {
 const DESCRIBED: [&str; 3] =
     ["-Zalways-encode-mir", "-Zcross-crate-inline-threshold=always", "-Zshare-generics=no"];
 
-/// Settings of both profiles. No flag of rustc makes some of them. Others change nothing in the code of dependencies, but cargo compiles those once for
-/// each profile: kernel crates of two workspaces share `core` where their manifests would say different things.
+/// Settings of both profiles. No flag of rustc makes some of them. Others change nothing in the code of dependencies, but cargo compiles
+/// those once for each profile: kernel crates of two workspaces share `core` where their manifests would say different things.
 const PROFILE: [&str; 5] = [
     "profile.dev.incremental=false",
     "profile.dev.debug='line-tables-only'",

@@ -368,8 +368,8 @@ fn check(text: &str, kernels: &[KernelMetadata]) -> Result<(), MetadataError> {
 }
 
 /// Names entries as their markers in `text` say, writes what else these say into the heads of the entries, and returns the new text and the
-/// metadata in the order of the markers; what assemblers get wrong is repaired. Directives that an entry already has are left as they are, so that
-/// the result of this function can be put through it again. An entry without a marker is not changed.
+/// metadata in the order of the markers; what assemblers get wrong is repaired. Directives that an entry already has are left as they are,
+/// so that the result of this function can be put through it again. An entry without a marker is not changed.
 pub(crate) fn apply(text: &str, arch: Arch) -> Result<(String, Vec<KernelMetadata>), MetadataError> {
     let text = &with_readable_names(text)?;
     let module = Module::parse(text)?;

@@ -327,8 +327,8 @@ fn closing(code: &str, open: usize, opens: char, closes: char) -> Option<usize> 
 
 /// The text with other names for some entries, and for their parameters, which begin with the entry's name.
 ///
-/// Where all names have an underscore, as Rust's symbols do, only words with one are looked at: the standard library's search for a character is optimised
-/// where a build script is not, and few words of PTX have one.
+/// Where all names have an underscore, as Rust's symbols do, only words with one are looked at: the standard library's search for a
+/// character is optimised where a build script is not, and few words of PTX have one.
 pub(crate) fn rename(text: &str, names: &HashMap<&str, String>) -> String {
     if names.is_empty() {
         return text.to_owned();

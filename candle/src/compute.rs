@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::output::Finished;
 
-/// Launches kernels on any number of tensors, which are on one device, and returns any number of results. candle records no gradient of it: inside
-/// of [`Operation::backward`](crate::Operation::backward), where kernels have several results, nobody asks for one.
+/// Launches kernels on any number of tensors, which are on one device, and returns any number of results. candle records no gradient of it:
+/// inside of [`Operation::backward`](crate::Operation::backward), where kernels have several results, nobody asks for one.
 ///
 /// ```
 /// use candle_core::{Device, Tensor};

@@ -148,8 +148,8 @@ impl<T: Element> Held<'_, T> {
         Ok(self.memory.view().strided(0, shape, strides)?)
     }
 
-    /// The tensor with its leading axes as one: a matrix of all rows for `RANK` 2, a batch of matrices for `RANK` 3. Leading axes of extent 1 are
-    /// added where it has fewer.
+    /// The tensor with its leading axes as one: a matrix of all rows for `RANK` 2, a batch of matrices for `RANK` 3. Leading axes of extent
+    /// 1 are added where it has fewer.
     ///
     /// # Errors
     /// [`Error::Axes`] if the strides do not let the leading axes be one.

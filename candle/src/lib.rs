@@ -1,7 +1,7 @@
 //! Kernels of [`cuda_tiles`] as operations of [candle](candle_core), on the CPU and on CUDA.
 //!
-//! Ready-made: [`softmax_last_dim`], [`layer_norm`], [`rms_norm`], [`attention`] and, with the feature `gemm`, `linear`. They take the arguments of candle's own
-//! operations, work on the memory and the stream of candle's tensors, and have gradients.
+//! Ready-made: [`softmax_last_dim`], [`layer_norm`], [`rms_norm`], [`attention`] and, with the feature `gemm`, `linear`. They take the
+//! arguments of candle's own operations, work on the memory and the stream of candle's tensors, and have gradients.
 //!
 //! # An operation of your own
 //! One implementation of [`Operation`] launches a kernel for either device; its gradient is an operation too.

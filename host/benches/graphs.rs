@@ -2,8 +2,8 @@
 //!
 //!     cargo bench -p cuda-tiles-host --bench graphs
 //!
-//! `done`, which is what a replay costs, is the time of 20 to 200 replays back to back until the GPU is done with them, divided by their number, and `call` the time of the call
-//! that launches one. Medians of 31 rounds in which all take turns. The kernels are short.
+//! `done`, which is what a replay costs, is the time of 20 to 200 replays back to back until the GPU is done with them, divided by their
+//! number, and `call` the time of the call that launches one. Medians of 31 rounds in which all take turns. The kernels are short.
 
 #[path = "../tests/kernels/mod.rs"]
 mod kernels;

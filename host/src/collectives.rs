@@ -43,11 +43,11 @@
 //! does a rank that sends and receives at the same time.
 //!
 //! # Failures
-//! Nothing waits for ever. A communicator is made with a time-out. A call that is not done by then, because a rank is missing, has failed or
-//! calls something else, is a [`CollectiveError::Failed`], which names ranks and calls. On a GPU a call returns when NCCL has given its work to the stream.
-//! If the work does not end in time, a thread of this crate ends it, and the next call on the communicator returns the error.
-//! [`Communicator::synchronize`] waits for the work and is such a call: *elements count when it has returned `Ok`.* After a failure the communicators of all
-//! ranks are of no use; make new ones.
+//! Nothing waits for ever. A communicator is made with a time-out. A call that is not done by then, because a rank is missing, has failed
+//! or calls something else, is a [`CollectiveError::Failed`], which names ranks and calls. On a GPU a call returns when NCCL has given its
+//! work to the stream. If the work does not end in time, a thread of this crate ends it, and the next call on the communicator returns the
+//! error. [`Communicator::synchronize`] waits for the work and is such a call: *elements count when it has returned `Ok`.* After a failure
+//! the communicators of all ranks are of no use; make new ones.
 //!
 //! # The library
 //! `libnccl.so.2` is looked for where the system looks for libraries. The environment variable `CUDA_TILES_NCCL` names another file, for

@@ -158,9 +158,9 @@ impl<'buffer, T: Element, const RANK: usize> Lent<'buffer, T, RANK> {
             0 => std::ptr::dangling_mut(),
             address => address as *mut T,
         };
-        // SAFETY: the launch alone reads the elements, from their bits. The buffer has as many elements as the shape, and is borrowed, mutably if it is to be written, as long as `self` lives.
-        // Whatever is given to its stream after the drop of the tensor, which `self` keeps, comes after the launch; `leave` then tells
-        // `cudarc`. `self` is in the hands of the launch, which drops it.
+        // SAFETY: the launch alone reads the elements, from their bits. The buffer has as many elements as the shape, and is borrowed,
+        // mutably if it is to be written, as long as `self` lives. Whatever is given to its stream after the drop of the tensor, which
+        // `self` keeps, comes after the launch; `leave` then tells `cudarc`. `self` is in the hands of the launch, which drops it.
         let tensor = unsafe { Tensor::borrowed(&stream, address, self.shape)? };
         Ok(self.tensor.insert(tensor))
     }

@@ -303,11 +303,12 @@ impl Device {
     }
 
     /// Lets kernels of this device use tensors of another one, from now to the end of the process: launches on this device take them as
-    /// arguments, to be read and written, loaded by TMA, and over NVLink updated atomically. The other direction is a call of its own. Between a device and itself,
-    /// as on the CPU, it is so anyway.
+    /// arguments, to be read and written, loaded by TMA, and over NVLink updated atomically. The other direction is a call of its own.
+    /// Between a device and itself, as on the CPU, it is so anyway.
     ///
-    /// A launch is ordered among all uses of such a tensor, on whatever device, as among those of one device. So no two GPUs have a tensor at the same time
-    /// of which one writes it, and atomic updates need no larger scope than `scope::Device`. `scope::System` is for memory that unsafe code shares.
+    /// A launch is ordered among all uses of such a tensor, on whatever device, as among those of one device. So no two GPUs have a tensor
+    /// at the same time of which one writes it, and atomic updates need no larger scope than `scope::Device`. `scope::System` is for memory
+    /// that unsafe code shares.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;

@@ -1,11 +1,12 @@
 //! Graphs: sequences of launches and copies that are given to a device at once.
 //!
 //! # Why what a graph refers to outlives it
-//! Launches note addresses. A graph owns its operands: the tensors and buffers themselves, or references to them. It accepts no others while it is
-//! captured. Each launch of the graph borrows the operands anew, mutably, and lists them; the borrows last until the graph has been given to the
-//! stream. Only if they are the buffers that were captured, the graph runs. So a launch of a graph is to the borrow checker, and to the account that
-//! memory keeps of the streams that use it, what one launch with all operands as its arguments would be. What the user's code does with the
-//! operands in between, through [`Graph::operands_mut`] or other handles, cannot harm: an operand that was exchanged is noticed.
+//! Launches note addresses. A graph owns its operands: the tensors and buffers themselves, or references to them. It accepts no others
+//! while it is captured. Each launch of the graph borrows the operands anew, mutably, and lists them; the borrows last until the graph has
+//! been given to the stream. Only if they are the buffers that were captured, the graph runs. So a launch of a graph is to the borrow
+//! checker, and to the account that memory keeps of the streams that use it, what one launch with all operands as its arguments would be.
+//! What the user's code does with the operands in between, through [`Graph::operands_mut`] or other handles, cannot harm: an operand that
+//! was exchanged is noticed.
 //!
 //! What else has addresses in a graph is its own: memory of [`workspace`](crate::workspace()), tensor maps. Code of kernels is never unloaded.
 
@@ -93,8 +94,8 @@ use crate::workspace::GraphMemory;
 /// ```
 ///
 /// # In a capture
-/// - What runs at once, and is not captured: everything but launches and copies on the capture's stream. For the graph's operands that is refused,
-///   as their elements would be those of before: [`Tensor::to_vec`](crate::Tensor::to_vec), launches on other streams, and so on.
+/// - What runs at once, and is not captured: everything but launches and copies on the capture's stream. For the graph's operands that is
+///   refused, as their elements would be those of before: [`Tensor::to_vec`](crate::Tensor::to_vec), launches on other streams, and so on.
 /// - A capture is one sequence: its stream waits for nothing, and has no events.
 /// - [`workspace`](crate::workspace()) gives memory that is the graph's from then on. Tensors made in a capture are no operands.
 /// - Kernels that were not launched before are loaded.
@@ -130,8 +131,8 @@ enum Executable {
 impl<O: GraphOperands> Graph<O> {
     /// Captures what `record` gives to the stream that it is called with. It is called once, with the operands, and nothing of it runs yet.
     ///
-    /// `operands` is all that the launches and copies use: tensors, views and pinned buffers, or references to them, and numbers, in tuples, arrays,
-    /// vectors, or a struct of the program's own with [`GraphOperands`].
+    /// `operands` is all that the launches and copies use: tensors, views and pinned buffers, or references to them, and numbers, in
+    /// tuples, arrays, vectors, or a struct of the program's own with [`GraphOperands`].
     ///
     /// # Errors
     /// Those of `record`: launches fail as they do on other streams; [`Error::Graph`] for what cannot be captured. [`Error::Driver`] if the
@@ -164,8 +165,8 @@ impl<O: GraphOperands> Graph<O> {
         })
     }
 
-    /// Captures anew, with the operands as they are now: other numbers, other tensors, another sequence. Launches that were given to streams before
-    /// do what they did. If that fails, the graph is what it was.
+    /// Captures anew, with the operands as they are now: other numbers, other tensors, another sequence. Launches that were given to
+    /// streams before do what they did. If that fails, the graph is what it was.
     ///
     /// Where the sequence has the same kernels and copies in the same order, only the parameters of the driver's graph change, which costs
     /// less than the launches would, one by one. Else the driver makes a new graph of it, which costs more.
@@ -249,8 +250,9 @@ impl<O: GraphOperands> Graph<O> {
                     Storage::Cpu(_) => None,
                 });
                 let mut pinned = used().filter_map(|(operand, _)| operand.gpu_pinned()).collect();
-                // SAFETY: the list has all that was recorded, but for the graph's own memory. It borrows it, mutably what is written: nobody else
-                // uses it before this call has given the graph to the stream. Who captured launches of unsafe kernels vouched for them.
+                // SAFETY: the list has all that was recorded, but for the graph's own memory. It borrows it, mutably what is written:
+                // nobody else uses it before this call has given the graph to the stream. Who captured launches of unsafe kernels vouched
+                // for them.
                 unsafe { graph.launch(stream, listed.chain(owned), &mut pinned, maps) }
             }
             (Executable::Cpu(operations), _) => operations.iter().try_for_each(|operation| {

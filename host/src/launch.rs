@@ -60,9 +60,10 @@ pub trait Launch<P: Parameters> {
     /// Launches the kernel on a stream.
     ///
     /// # Errors
-    /// [`Error::Grid`] and [`Error::Argument`] if the grid or an argument does not fit the kernel; on a GPU
-    /// [`Error::KernelNotLoaded`], [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Target`], [`Error::Resources`], at
-    /// the kernel's first launch [`Error::PtxVersion`] or [`Error::Jit`] if the driver does not compile it, and [`Error::Trapped`] if an earlier kernel went wrong (this one would be reported by a later call); on the CPU [`Error::NotOnCpu`] and [`Error::Panicked`].
+    /// [`Error::Grid`] and [`Error::Argument`] if the grid or an argument does not fit the kernel; on a GPU [`Error::KernelNotLoaded`],
+    /// [`Error::KernelMismatch`], [`Error::AmbiguousKernel`], [`Error::Target`], [`Error::Resources`], at the kernel's first launch
+    /// [`Error::PtxVersion`] or [`Error::Jit`] if the driver does not compile it, and [`Error::Trapped`] if an earlier kernel went wrong
+    /// (this one would be reported by a later call); on the CPU [`Error::NotOnCpu`] and [`Error::Panicked`].
     fn launch_on(&self, stream: &Stream, grid: impl Into<Grid>, arguments: impl Arguments<P>) -> Result<()>;
 }
 

@@ -20,8 +20,8 @@
 //! at the first range; nothing of NVTX is needed to build or to start.
 //!
 //! With the environment variable `CUDA_TILES_NVTX=launches`, or after [`set_launch_ranges`], each launch of a kernel and of a graph is in a
-//! range too, which has the kernel's path. Tools show launches by the names of their entries anyway: these ranges show the part of this crate, and
-//! launches on the CPU.
+//! range too, which has the kernel's path. Tools show launches by the names of their entries anyway: these ranges show the part of this
+//! crate, and launches on the CPU.
 
 mod injection;
 

@@ -142,8 +142,8 @@ impl Stream {
         }
     }
 
-    /// Whether the stream captures a [`Graph`](crate::Graph): what it is given is noted, and runs with the graph. Such a stream waits for nothing
-    /// and has no events.
+    /// Whether the stream captures a [`Graph`](crate::Graph): what it is given is noted, and runs with the graph. Such a stream waits for
+    /// nothing and has no events.
     #[doc(alias("cudaStreamIsCapturing", "cuStreamIsCapturing", "is_current_stream_capturing"))]
     pub fn is_capturing(&self) -> bool {
         self.recording().is_some()

@@ -27,8 +27,8 @@ const ROW_BYTES: usize = 16;
 /// An array of `T` with `RANK` axes, in the memory of one [`Device`]: global memory of the GPU, or ordinary memory
 /// aligned like it (256 bytes) for the CPU.
 ///
-/// The elements lie one after the other, the last axis fastest, or in [padded](Tensor::padded) rows; other orders are a matter of [views](Tensor::view).
-/// A tensor may be empty. `bool` takes one byte, 0 or 1.
+/// The elements lie one after the other, the last axis fastest, or in [padded](Tensor::padded) rows; other orders are a matter of
+/// [views](Tensor::view). A tensor may be empty. `bool` takes one byte, 0 or 1.
 ///
 /// As the argument of a launch, `&tensor` is a read-only span and `&mut tensor` a writable one. Copies to and from the
 /// host wait for the kernels that use the tensor, on whatever stream.

@@ -104,8 +104,8 @@ pub(crate) enum Promotion {
 }
 
 impl Encoding {
-    /// The promotion that loads of whole matrices are fastest with. 256 bytes let memory read on where a row does. Each row that begins beside 64 bytes has
-    /// parts of two lines, and 256 bytes of both are up to four times what is wanted.
+    /// The promotion that loads of whole matrices are fastest with. 256 bytes let memory read on where a row does. Each row that begins
+    /// beside 64 bytes has parts of two lines, and 256 bytes of both are up to four times what is wanted.
     pub(crate) fn promotion(&self) -> Promotion {
         const EVEN: u64 = 64;
         if self.pitches[0].is_multiple_of(EVEN) { Promotion::To256Bytes } else { Promotion::To128Bytes }
@@ -144,8 +144,8 @@ impl MapDescription {
 
 /// Who has the maps for the arguments of a launch.
 pub(crate) trait MapKeeper {
-    /// The address of a tensor's maps, of whole boxes and behind it of the last one, in memory of the device, until the launch has been given to its
-    /// stream and has ended; null where kernels use none.
+    /// The address of a tensor's maps, of whole boxes and behind it of the last one, in memory of the device, until the launch has been
+    /// given to its stream and has ended; null where kernels use none.
     fn tensor_map(&self, description: &MapDescription) -> Result<*const TensorMap>;
 }
 

@@ -202,7 +202,8 @@ impl GraphMemory {
     }
 }
 
-/// Memory of a graph that is being recorded, which gets it back also where recording fails: launches that were captured before have its addresses.
+/// Memory of a graph that is being recorded, which gets it back also where recording fails: launches that were captured before have its
+/// addresses.
 pub(crate) struct Lent<'memory> {
     memory: &'memory mut GraphMemory,
     recording: &'memory Arc<Recording>,

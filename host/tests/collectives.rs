@@ -25,8 +25,8 @@ const SHORT: Duration = Duration::from_millis(300);
 const REDUCTIONS: [Reduction; 5] =
     [Reduction::Sum, Reduction::Product, Reduction::Minimum, Reduction::Maximum, Reduction::Average];
 
-/// The GPUs of this machine that can communicate, after a line about those that cannot. They are one test's at a time: calls of two communicators
-/// that come to two GPUs in different orders wait for each other.
+/// The GPUs of this machine that can communicate, after a line about those that cannot. They are one test's at a time: calls of two
+/// communicators that come to two GPUs in different orders wait for each other.
 fn gpus() -> Gpus {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -55,7 +55,8 @@ fn whole_waves_come_before_the_last_one() {
                     c.to_vec().unwrap()
                 });
             assert!(whole == last_wave, "{device}: {batches} x {m} x {n} of i8");
-            // Where rows do not begin at multiples of 128 bytes, clusters take the place of these waves. The CPU has such kernels for K-major operands alone.
+            // Where rows do not begin at multiples of 128 bytes, clusters take the place of these waves. The CPU has such kernels for
+            // K-major operands alone.
             let is_mn_major = device.is_gpu();
             let (x, y) = (
                 Matrices::<f16>::random_in_lines(device, &mut random, [batches, m, k], is_mn_major),
@@ -75,8 +76,8 @@ fn whole_waves_come_before_the_last_one() {
     }
 }
 
-/// Threads copy operands ahead by 4 bytes or more: elements of 16 bits where rows have even lengths, but for few rows of operand A, those of 64 bits
-/// always. Tiles are whole, and reach over the edges of both operands.
+/// Threads copy operands ahead by 4 bytes or more: elements of 16 bits where rows have even lengths, but for few rows of operand A, those
+/// of 64 bits always. Tiles are whole, and reach over the edges of both operands.
 #[test]
 fn threads_copy_rows_of_even_lengths_ahead() {
     for device in devices() {
@@ -123,7 +124,8 @@ fn many_tiles_of_few_columns_are_stored_whole() {
     }
 }
 
-/// Rows of a few bytes that many tiles load are packed as columns: those of operand B, and those of operand A as it lies in memory, MN-major and K-major.
+/// Rows of a few bytes that many tiles load are packed as columns: those of operand B, and those of operand A as it lies in memory,
+/// MN-major and K-major.
 #[test]
 fn short_rows_that_many_tiles_share_are_packed() {
     for device in devices() {

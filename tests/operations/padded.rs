@@ -1,4 +1,5 @@
-//! Products in tiles whose columns or rows are no power of two: bias, previous contents and both ways to store, at sizes around the tiles' edges.
+//! Products in tiles whose columns or rows are no power of two: bias, previous contents and both ways to store, at sizes around the tiles'
+//! edges.
 
 use super::{Matrices, Whole, describe, devices, size};
 use crate::test_values::Random;

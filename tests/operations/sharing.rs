@@ -58,7 +58,8 @@ fn blocks_that_share_a_producer_and_differ() {
     }
 }
 
-/// Blocks of a cluster share the tiles of one operand or of both. The last cluster of a row or a column has blocks without a tile, if their number is odd.
+/// Blocks of a cluster share the tiles of one operand or of both. The last cluster of a row or a column has blocks without a tile, if their
+/// number is odd.
 #[test]
 fn clusters_of_blocks() {
     for device in devices_with_warpgroups() {

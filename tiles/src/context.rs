@@ -40,7 +40,8 @@ use core::ops::{Add, Deref, Div, Mul, Range, Rem, Sub};
 ///
 /// ## Schedules
 ///
-/// A persistent grid has fewer blocks than tiles. [`PartitionView::schedule`](crate::view::PartitionView::schedule) schedules tiles that the blocks store.
+/// A persistent grid has fewer blocks than tiles. [`PartitionView::schedule`](crate::view::PartitionView::schedule) schedules tiles that
+/// the blocks store.
 ///
 /// | | |
 /// |---|---|
@@ -284,8 +285,8 @@ impl<B: Block> Cx<B> {
     /// Waits until the kernels that this launch depends on have ended and their writes can be seen.
     ///
     /// A kernel declared `#[kernel(dependent)]` may start while the one before it on its stream is still running, which hides the time that
-    /// starting takes. It does this wait before anything else. Only a kernel declared `#[kernel(dependent = early)]`, which is an `unsafe fn`, has
-    /// to call it itself.
+    /// starting takes. It does this wait before anything else. Only a kernel declared `#[kernel(dependent = early)]`, which is an `unsafe
+    /// fn`, has to call it itself.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -301,8 +302,8 @@ impl<B: Block> Cx<B> {
     ///
     /// # On a GPU
     ///
-    /// `griddepcontrol.wait` from compute capability 9.0 on (PTX ISA, "Parallel Synchronization and Communication Instructions: griddepcontrol").
-    /// Elsewhere there is nothing to wait for.
+    /// `griddepcontrol.wait` from compute capability 9.0 on (PTX ISA, "Parallel Synchronization and Communication Instructions:
+    /// griddepcontrol"). Elsewhere there is nothing to wait for.
     #[inline_on_device]
     #[doc(alias("grid_dependency_control_wait", "gdc_wait", "cudaGridDependencySynchronize"))]
     pub fn wait_for_dependencies(self) {

@@ -93,7 +93,8 @@ fn device_lints() -> Command {
     command
 }
 
-/// Of the crates that people read about, with the parts of the host that only some users want; the one for `cust` wants CUDA's library to link to.
+/// Of the crates that people read about, with the parts of the host that only some users want; the one for `cust` wants CUDA's library to
+/// link to.
 fn documentation() -> Command {
     let mut command = cargo(["doc", "--no-deps"]);
     command.args(published::CRATES.iter().flat_map(|name| ["--package", name]));

@@ -58,7 +58,8 @@ impl Programs {
             process::run(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&crates))?;
             config += &format!("{name} = {{ path = {:?} }}\n", crates.join(file));
         }
-        // Their tests are small, and the programs' own profiles are for kernels that people wait for. As in the workspace, so that they share what others wrote.
+        // Their tests are small, and the programs' own profiles are for kernels that people wait for. As in the workspace, so that they
+        // share what others wrote.
         config += "[profile.dev]\nlto = \"off\"\n";
         for package in ["cuda-tiles", "cuda-tiles-host"] {
             config += &format!("[profile.dev.package.{package}]\nopt-level = 1\n");

@@ -17,11 +17,11 @@ use crate::{Apply, Call, Element, Finished, Input, Operation, Result, compute};
 /// heads of `q` (grouped queries). With `causal` the last query sees all keys, and each query before it one key less: what a cache of keys
 /// wants.
 ///
-/// Views whose batch and heads lie behind one another at one distance are not copied: tensors as they are made, parts of a cache along its rows, and
-/// with a batch of 1 also transposed ones.
+/// Views whose batch and heads lie behind one another at one distance are not copied: tensors as they are made, parts of a cache along its
+/// rows, and with a batch of 1 also transposed ones.
 ///
-/// The gradients are kernels as well, without the matrix of scores, and the same bits in every call. Where an operand is a variable, or made of one,
-/// the result keeps a number of `f32` for each query for them.
+/// The gradients are kernels as well, without the matrix of scores, and the same bits in every call. Where an operand is a variable, or
+/// made of one, the result keeps a number of `f32` for each query for them.
 ///
 /// ```
 /// use candle_core::{DType, Device, Tensor};
@@ -37,8 +37,8 @@ use crate::{Apply, Call, Element, Finished, Input, Operation, Result, compute};
 /// ```
 ///
 /// # Errors
-/// If the shapes do not go together, a head has another number of columns, there is no key, `scale` is not positive or, with `causal`, there are more
-/// queries than keys; and the errors of launches.
+/// If the shapes do not go together, a head has another number of columns, there is no key, `scale` is not positive or, with `causal`,
+/// there are more queries than keys; and the errors of launches.
 pub fn attention(
     q: &Tensor,
     k: &Tensor,

@@ -50,8 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let stream = device.stream()?;
     let [x_address, y_address, z_address] = resources.each_ref().map(|of| of.resource().ptr as *mut f32);
-    // SAFETY: each buffer has so many numbers: the client has written `x` and `y`, and any bits are numbers. `resources` keeps them, the client is
-    // done with them, and uses them again only after the wait below. Nobody else has `z`.
+    // SAFETY: each buffer has so many numbers: the client has written `x` and `y`, and any bits are numbers. `resources` keeps them, the
+    // client is done with them, and uses them again only after the wait below. Nobody else has `z`.
     let (x, y, mut sums) = unsafe {
         (
             Tensor::borrowed(&stream, x_address, [LENGTH])?,

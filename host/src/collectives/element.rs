@@ -46,7 +46,8 @@ impl fmt::Display for Reduction {
 )]
 pub trait Transfer: Element + Sealed {}
 
-/// An element type that ranks can reduce: `i8`, `i32`, `i64`, `u8`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`. Those are the types that NCCL reduces on all GPUs.
+/// An element type that ranks can reduce: `i8`, `i32`, `i64`, `u8`, `u32`, `u64`, `f16`, `bf16`, `f32`, `f64`. Those are the types that
+/// NCCL reduces on all GPUs.
 ///
 /// Sums and products of floats differ in their last bits between devices, since their order does: on the CPU they are made in the order of
 /// the ranks, those of `f16` and `bf16` in `f32` and rounded once.
@@ -133,8 +134,8 @@ impl PartialEq for Type {
 impl Eq for Type {}
 
 /// # Safety
-/// Each source is valid for reads, and each target for writes, of `count` elements of type `T`, and nobody else uses them during the call. A target may be
-/// one of the sources.
+/// Each source is valid for reads, and each target for writes, of `count` elements of type `T`, and nobody else uses them during the call.
+/// A target may be one of the sources.
 unsafe fn reduce<T: Reduce>(reduction: Reduction, sources: &[*const u8], targets: &[*mut u8], count: usize) {
     let (&own, others) = sources.split_first().expect("a communicator has ranks");
     // SAFETY: the caller vouches for the elements with these indices.

@@ -10,14 +10,15 @@ use crate::stream::Stream;
 use crate::tensor::{TensorView, TensorViewMut};
 
 /// # What all calls have in common
-/// Tensors are those of the rank's device. Their elements lie one after the other: whole tensors, or slices along the first axis. Element types, shapes and
-/// the reduction are the same on all ranks. Calls differ in nothing but the rank and the tensors.
+/// Tensors are those of the rank's device. Their elements lie one after the other: whole tensors, or slices along the first axis. Element
+/// types, shapes and the reduction are the same on all ranks. Calls differ in nothing but the rank and the tensors.
 ///
-/// A call is work on the stream, and a use of the tensors as a launch is. It cannot be captured into a graph. It returns when the stream has the work; on the CPU when the work is done.
+/// A call is work on the stream, and a use of the tensors as a launch is. It cannot be captured into a graph. It returns when the stream
+/// has the work; on the CPU when the work is done.
 ///
 /// # Errors
-/// [`CollectiveError::Argument`] if a tensor or the stream does not fit; nothing has happened then. [`CollectiveError::Failed`] if the ranks do not come
-/// together. [`CollectiveError::Device`] if the device fails.
+/// [`CollectiveError::Argument`] if a tensor or the stream does not fit; nothing has happened then. [`CollectiveError::Failed`] if the
+/// ranks do not come together. [`CollectiveError::Device`] if the device fails.
 impl Communicator {
     /// Gives every rank the reduction of the tensors of all ranks.
     ///
@@ -66,8 +67,8 @@ impl Communicator {
         group.run()
     }
 
-    /// Gives every rank the parts of all ranks, one behind the other in their order. Of N parts of shape `[a, b]` the whole has shape `[N * a, b]` or
-    /// `[N, a, b]`.
+    /// Gives every rank the parts of all ranks, one behind the other in their order. Of N parts of shape `[a, b]` the whole has shape `[N *
+    /// a, b]` or `[N, a, b]`.
     ///
     /// # Errors
     /// See [above](#errors).
@@ -147,8 +148,8 @@ impl Communicator {
 
     /// Sends the tensor to another rank, which calls [`Communicator::receive`] for as many elements.
     ///
-    /// Messages between two ranks are received in the order in which they are sent. Two ranks that both send before they receive wait for each other:
-    /// put both calls into a [`Group`].
+    /// Messages between two ranks are received in the order in which they are sent. Two ranks that both send before they receive wait for
+    /// each other: put both calls into a [`Group`].
     ///
     /// # Errors
     /// See [above](#errors).

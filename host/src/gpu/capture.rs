@@ -1,8 +1,8 @@
 //! Streams that somebody else captures into a graph: PyTorch, for instance, while it calls a function of ours on its own stream.
 //!
-//! What such a stream is given does not run, but is noted by the driver. Whoever captures keeps the memory for as long as the graph is launched.
-//! Asking the stream whether it is done, or letting it wait for others, breaks the capture; and in most modes of capture threads must not do what
-//! might wait for all streams.
+//! What such a stream is given does not run, but is noted by the driver. Whoever captures keeps the memory for as long as the graph is
+//! launched. Asking the stream whether it is done, or letting it wait for others, breaks the capture; and in most modes of capture threads
+//! must not do what might wait for all streams.
 
 use cudarc::driver::sys::{self, CUresult, CUstreamCaptureMode, CUstreamCaptureStatus};
 

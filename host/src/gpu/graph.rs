@@ -1,9 +1,9 @@
 //! Graphs of the driver.
 //!
-//! What was recorded is given to a stream that captures, all at once and by this module alone: the driver then makes of launches what it makes of
-//! them on streams, early starts included, and nobody's code runs in between. The mode of the capture is the relaxed one, since the
-//! stream is this crate's own: the stricter modes fail calls that might wait for the stream, which nobody can, and the first launch
-//! of a kernel may load its code.
+//! What was recorded is given to a stream that captures, all at once and by this module alone: the driver then makes of launches what it
+//! makes of them on streams, early starts included, and nobody's code runs in between. The mode of the capture is the relaxed one, since
+//! the stream is this crate's own: the stricter modes fail calls that might wait for the stream, which nobody can, and the first launch of
+//! a kernel may load its code.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -131,7 +131,8 @@ impl GpuGraph {
             pinned.iter().map(|pinned| pinned.begin(stream)).collect::<Result<_>>()?;
         let handle = stream.handle() as usize;
         self.gpu.launches.note_all(self.kernels.iter().map(|launched| launched.on(handle)));
-        // SAFETY: the graph is alive and nobody else launches it, its memory is in use by it from here on, and the rest is passed on to the caller.
+        // SAFETY: the graph is alive and nobody else launches it, its memory is in use by it from here on, and the rest is passed on to the
+        // caller.
         let launched = unsafe { sys::cuGraphLaunch(self.executable.0, stream.handle()) };
         self.gpu.check("launching a graph", launched.result())?;
         copies.into_iter().try_for_each(|copies| copies.end(stream))

@@ -1,13 +1,13 @@
 //! Global memory of a GPU, with an account of the streams that use it.
 //!
 //! # Why safe code cannot race
-//! A buffer may be used on any stream. Each use is entered in the buffer's account *before* the work is given to the
-//! stream: a read waits for the last writer's stream, unless an earlier one has done so, a write for the last writer's and all readers' since. Waiting
-//! means an event recorded on the other stream at that moment, so it covers the use in question and everything given
-//! to that stream up to now. As long as only one stream uses a buffer, which is the common case, nothing is recorded
-//! at all. Freeing is a write: the memory is given back after the last use. Memory that belongs to somebody else is
-//! given back to its owner's stream in the same way, and an owner that was handed over ends when that stream has come there. Rust's borrow rules order the entries: a
-//! write needs `&mut`, so the call that entered an earlier read has returned, with the work given to its stream.
+//! A buffer may be used on any stream. Each use is entered in the buffer's account *before* the work is given to the stream: a read waits
+//! for the last writer's stream, unless an earlier one has done so, a write for the last writer's and all readers' since. Waiting means an
+//! event recorded on the other stream at that moment, so it covers the use in question and everything given to that stream up to now. As
+//! long as only one stream uses a buffer, which is the common case, nothing is recorded at all. Freeing is a write: the memory is given
+//! back after the last use. Memory that belongs to somebody else is given back to its owner's stream in the same way, and an owner that was
+//! handed over ends when that stream has come there. Rust's borrow rules order the entries: a write needs `&mut`, so the call that entered
+//! an earlier read has returned, with the work given to its stream.
 
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -343,8 +343,8 @@ impl GpuMemory {
     fn give_back(&mut self, lender: Lender) {
         let Lender { stream, owner, in_capture } = lender;
         match owner {
-            // No stream can be asked, nor has anything to be waited for: the graph's launches are the business of who captures it. Uses before the
-            // capture are over when the whole GPU is.
+            // No stream can be asked, nor has anything to be waited for: the graph's launches are the business of who captures it. Uses
+            // before the capture are over when the whole GPU is.
             Some(owner) if self.is_in_capture() => match in_capture {
                 true => owner.end(),
                 false => release::later(self.gpu, owner),

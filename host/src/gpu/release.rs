@@ -21,7 +21,8 @@ struct Waiting {
     owner: Owner,
 }
 
-/// Drops an owner once the stream has done all that it was given so far, on a thread that waits for it. `ordered` says whether that covers all uses of the memory.
+/// Drops an owner once the stream has done all that it was given so far, on a thread that waits for it. `ordered` says whether that covers
+/// all uses of the memory.
 pub(super) fn behind(gpu: &'static Gpu, stream: &GpuStream, ordered: Result<()>, owner: Owner) {
     let marked = ordered.and_then(|()| mark(gpu, stream));
     match marked {

@@ -1,9 +1,10 @@
 //! What NVTX is to a tool: tables of places for functions, which the tool's library fills when it is loaded.
 //!
-//! The protocol is that of NVTX 3 (`nvtxDetail/nvtxTypes.h`, `nvtxImpl.h` and `nvtxInit.h` of NVIDIA's headers, which programs in C compile into
-//! themselves). A program that wants to be heard loads the library that an environment variable names, and calls its function
-//! `InitializeInjectionNvtx2` with a function that gives out *export tables*. One of them has a function that gives out the *function tables*: for each
-//! module of NVTX an array of addresses of places, by the numbers that NVTX gives its functions. The tool writes its own functions there.
+//! The protocol is that of NVTX 3 (`nvtxDetail/nvtxTypes.h`, `nvtxImpl.h` and `nvtxInit.h` of NVIDIA's headers, which programs in C compile
+//! into themselves). A program that wants to be heard loads the library that an environment variable names, and calls its function
+//! `InitializeInjectionNvtx2` with a function that gives out *export tables*. One of them has a function that gives out the *function
+//! tables*: for each module of NVTX an array of addresses of places, by the numbers that NVTX gives its functions. The tool writes its own
+//! functions there.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;
@@ -131,8 +132,8 @@ impl Tool {
     /// Lets a tool fill the tables. `None` if it does not want to.
     ///
     /// # Safety
-    /// `initialize` keeps to the protocol: it calls what it is handed as NVTX describes it, and writes to places nothing but functions of the types
-    /// that NVTX gives them, which can be called on any thread, from then on to the end of the process.
+    /// `initialize` keeps to the protocol: it calls what it is handed as NVTX describes it, and writes to places nothing but functions of
+    /// the types that NVTX gives them, which can be called on any thread, from then on to the end of the process.
     unsafe fn attach(initialize: Initialize) -> Option<Self> {
         // The tables are one for the process.
         static ATTACHING: Mutex<()> = Mutex::new(());
@@ -144,8 +145,8 @@ impl Tool {
         }
         let [core, ..] = &PLACES;
         let written = |function: usize| core[function].load(Ordering::Acquire);
-        // SAFETY: a place holds null, or what the tool has written there: a function of the type that NVTX gives the one of this number (`nvtxRangePushA`,
-        // `nvtxRangePop`, `nvtxMarkA`). An `Option` of a function is null where it is `None`.
+        // SAFETY: a place holds null, or what the tool has written there: a function of the type that NVTX gives the one of this number
+        // (`nvtxRangePushA`, `nvtxRangePop`, `nvtxMarkA`). An `Option` of a function is null where it is `None`.
         unsafe {
             Some(Self {
                 push: std::mem::transmute::<

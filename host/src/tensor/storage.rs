@@ -147,8 +147,8 @@ impl Storage {
         }
     }
 
-    /// Lets a stream copy bytes of another buffer, from byte `source_offset` on, to this one, from byte `offset` on. The stream is one of the device of
-    /// either buffer. The buffers are on GPUs, or both on the CPU.
+    /// Lets a stream copy bytes of another buffer, from byte `source_offset` on, to this one, from byte `offset` on. The stream is one of
+    /// the device of either buffer. The buffers are on GPUs, or both on the CPU.
     ///
     /// # Panics
     /// If the bytes are not inside both buffers.

@@ -215,8 +215,9 @@ impl<'tensor, T: Element, const RANK: usize> TensorViewMut<'tensor, T, RANK> {
         self.storage.write(start, as_bytes(&memory))
     }
 
-    /// Gives `stream` the work of replacing the elements by those of another view, or tensor, of the same shape. The caller does not wait. Both are on
-    /// the stream's device, or one of them is on another GPU: then this is a copy between GPUs, as of the rows at the edge of a rank's part.
+    /// Gives `stream` the work of replacing the elements by those of another view, or tensor, of the same shape. The caller does not wait.
+    /// Both are on the stream's device, or one of them is on another GPU: then this is a copy between GPUs, as of the rows at the edge of a
+    /// rank's part.
     ///
     /// ```
     /// use cuda_tiles_host::{Device, Tensor};
@@ -335,7 +336,8 @@ macro_rules! properties {
                 self.len() == 0
             }
 
-            /// Whether the first element's address is a multiple of so many bytes, as a span type with `Aligned<BYTES>` wants it of its argument.
+            /// Whether the first element's address is a multiple of so many bytes, as a span type with `Aligned<BYTES>` wants it of its
+            /// argument.
             ///
             /// ```
             /// use cuda_tiles_host::{Device, Tensor};

@@ -50,9 +50,9 @@ fn blocks(most: u32, matrices: usize, rows: usize, side: usize) -> u32 {
     (most as usize).min(matrices * rows.div_ceil(side)) as u32
 }
 
-/// With a causal mask over fewer keys, heads of 64 have the kernel of two blocks: three take as many steps as the last of them needs, with 1024 keys
-/// a third more. *Measured* on an H200 (driver 580.159.04), batch 4, 32 heads, 1024 keys: 293 TFLOP/s; batch 4, 4096 keys: 441, and 483 of three. There is no
-/// measurement between.
+/// With a causal mask over fewer keys, heads of 64 have the kernel of two blocks: three take as many steps as the last of them needs, with
+/// 1024 keys a third more. *Measured* on an H200 (driver 580.159.04), batch 4, 32 heads, 1024 keys: 293 TFLOP/s; batch 4, 4096 keys: 441,
+/// and 483 of three. There is no measurement between.
 const KEYS_FOR_THREE: usize = 2048;
 
 /// Launches a kernel by warpgroups with tiles of so many rows, where there are some, else the one by warps.
@@ -136,9 +136,9 @@ attend!(f16 bf16);
 
 /// `out = softmax(q k' * scale) v` for each matrix of a batch, on the default stream of the device.
 ///
-/// The tensors, or views of tensors, have axes (batch and heads, rows, columns of a head): `q` and `out` have a row for each query, `k` and `v` for
-/// each key. With `causal` the last query sees all keys, and each query before it one key less. There may be fewer matrices of keys than of
-/// queries, each for as many neighbours (grouped queries). On a GPU the kernels must have been loaded, see
+/// The tensors, or views of tensors, have axes (batch and heads, rows, columns of a head): `q` and `out` have a row for each query, `k` and
+/// `v` for each key. With `causal` the last query sees all keys, and each query before it one key less. There may be fewer matrices of keys
+/// than of queries, each for as many neighbours (grouped queries). On a GPU the kernels must have been loaded, see
 /// [`Device::load`](cuda_tiles_host::Device::load).
 ///
 /// ```

@@ -250,8 +250,8 @@ where
     consumer.start(scores, key, |scores, key| scores.mma(query, key.transposed()))
 }
 
-/// Starts `S = Q K'` with a block of keys, and `O += P V` with the next block of values, in this block's turn. Returns the stage behind the values, too:
-/// the wait for it takes no time while the tensor cores compute the scores.
+/// Starts `S = Q K'` with a block of keys, and `O += P V` with the next block of values, in this block's turn. Returns the stage behind the
+/// values, too: the wait for it takes no time while the tensor cores compute the scores.
 #[inline_on_device]
 fn start_both<'r, T, F, B>(
     cx: Cx<B>,
@@ -274,9 +274,9 @@ where
     })
 }
 
-/// The producer's loads of keys and values, in the order of the consumers' waits, for rows of tiles of all blocks. For each row, which begins with tile `i` of `blocks(i)` blocks of keys: the
-/// last block of keys, the first block of values of the row before; then each further block of keys, followed by the values of
-/// the block before.
+/// The producer's loads of keys and values, in the order of the consumers' waits, for rows of tiles of all blocks. For each row, which
+/// begins with tile `i` of `blocks(i)` blocks of keys: the last block of keys, the first block of values of the row before; then each
+/// further block of keys, followed by the values of the block before.
 #[inline_on_device]
 fn loads<T: Element>(
     rows: impl Iterator<Item = [u32; 3]> + Send,

@@ -300,8 +300,9 @@ pub(super) fn gemm_body<B, X, Y, C, O, M, N, P, Q, K, E, const STAGES: usize, G>
     } else {
         scheduler
     };
-    // An operand of one row or one column of tiles stays in shared memory, if the ring has a stage for each of its k steps. Kernels of large tiles know
-    // at compile time that none does. *Measured* for 8.0 and tiles of 128 x 256: without that, 104 bytes go through local memory.
+    // An operand of one row or one column of tiles stays in shared memory, if the ring has a stage for each of its k steps. Kernels of
+    // large tiles know at compile time that none does. *Measured* for 8.0 and tiles of 128 x 256: without that, 104 bytes go through local
+    // memory.
     let may_keep = const {
         keeps(<(M, N) as MatrixShape>::ROWS, <(M, N) as MatrixShape>::COLUMNS, size_of::<O::Bits>())
     };

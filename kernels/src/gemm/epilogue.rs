@@ -168,8 +168,9 @@ pub(super) fn finish<L: Layout, C: Sum + Cast<O>, O: Element + Cast<C>, M: Dimen
 
 /// The epilogue of kernels that store through a view: `activation(alpha acc + beta c + bias)`.
 ///
-/// The arguments are the token, the accumulators, the [`Scales`], the span of the bias, the view of `c`, the shape of a tile of the bias, and the
-/// indices of the tile of `c` and of the tile of the bias. An empty bias means no bias. The epilogue reads `c` only if `beta` is not zero.
+/// The arguments are the token, the accumulators, the [`Scales`], the span of the bias, the view of `c`, the shape of a tile of the bias,
+/// and the indices of the tile of `c` and of the tile of the bias. An empty bias means no bias. The epilogue reads `c` only if `beta` is
+/// not zero.
 macro_rules! finish_view {
     ($cx:ident, $acc:expr, $scales:expr, $bias:ident, $c:ident, $row:expr, $index:expr, $column:expr) => {
         finish_view!(

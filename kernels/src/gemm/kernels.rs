@@ -3,11 +3,12 @@
 //! The first letter of the suffix is operand A, the second is operand B. `n` is stored as it is multiplied, `t` is stored as its transpose.
 //! Both are row-major.
 //!
-//! Two blocks of a `cluster` kernel load the tiles of operand B together, each a half, and TMA sends them to both. That halves the requests for B, of which
-//! there are two for each row that does not begin at a multiple of 128 bytes. Four blocks of a `cluster_1x4` kernel so share the tiles of operand A: few rows
-//! have no second row of tiles. Those of a `cluster_4x1` kernel share the tiles of operand B, and the four blocks of a `cluster_2x2` kernel both. The blocks of a `deep` kernel have tiles of 64 rows and a multiprocessor for
-//! themselves: with more stages than two blocks would have, more loads are on their way. Two blocks of a `compact` kernel share a multiprocessor: one stores
-//! its tile while the other multiplies.
+//! Two blocks of a `cluster` kernel load the tiles of operand B together, each a half, and TMA sends them to both. That halves the requests
+//! for B, of which there are two for each row that does not begin at a multiple of 128 bytes. Four blocks of a `cluster_1x4` kernel so
+//! share the tiles of operand A: few rows have no second row of tiles. Those of a `cluster_4x1` kernel share the tiles of operand B, and
+//! the four blocks of a `cluster_2x2` kernel both. The blocks of a `deep` kernel have tiles of 64 rows and a multiprocessor for themselves:
+//! with more stages than two blocks would have, more loads are on their way. Two blocks of a `compact` kernel share a multiprocessor: one
+//! stores its tile while the other multiplies.
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
@@ -117,7 +118,8 @@ gemm_table!(instances!(cluster_tt (kernel!
     cluster_tt: gemm_cluster_tt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(cluster_2x2_nt (kernel!
-    /// As [`gemm_nt`], for clusters of two rows and two columns of blocks: those of a row share the tiles of `a`, those of a column the tiles of `b`.
+    /// As [`gemm_nt`], for clusters of two rows and two columns of blocks: those of a row share the tiles of `a`, those of a column the
+    /// tiles of `b`.
     cluster_2x2_nt: gemm_cluster_2x2_nt [threads = 256, producer = 128, cluster = [2, 2], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [M x K], b [N x K] transposed;
 ) [] ();));
 gemm_table!(instances!(cluster_1x4_nt (kernel!

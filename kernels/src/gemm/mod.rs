@@ -17,9 +17,10 @@
 //! * [`pack`] copies operands that TMA cannot read.
 //! * `host/` chooses a plan for a product (`plan.rs`), packs operands (`packing.rs`) and launches kernels (`launches.rs`).
 //!
-//! To add a tile shape, add an entry such as `nt 128 128 64 false` to a list in `table.rs`. Columns may be 160 or 192, too. To add a combination of types, add a list with
-//! the types in brackets to the macro of its feature. A type that is new as an operand also needs an entry in `kinds!` of `host/multiply.rs`, and in `on_cpu.rs`. A result type that is new
-//! for split-K needs an instance of [`reduce_split_k`](split_k::reduce_split_k).
+//! To add a tile shape, add an entry such as `nt 128 128 64 false` to a list in `table.rs`. Columns may be 160 or 192, too. To add a
+//! combination of types, add a list with the types in brackets to the macro of its feature. A type that is new as an operand also needs an
+//! entry in `kinds!` of `host/multiply.rs`, and in `on_cpu.rs`. A result type that is new for split-K needs an instance of
+//! [`reduce_split_k`](split_k::reduce_split_k).
 //!
 //! # A kernel of your own
 //!

@@ -2,8 +2,8 @@
 //!
 //! Operands A and B are swapped. 64 columns of `b` are the rows of the accumulators, and the few rows of `a` are the columns of the
 //! accumulators. A `b` of 8,192 columns has 128 tiles, enough to keep 128 multiprocessors reading. A tile of `c` is the transpose of the
-//! accumulators. Its way to memory is the epilogue buffer, which `stmatrix` transposes into. *Measured* on an H200: products of `f8e4m3` with one k step
-//! take 3.0 us in tiles of 64 x 64; with a transposition through shared memory that registers exchanged, they took 3.7.
+//! accumulators. Its way to memory is the epilogue buffer, which `stmatrix` transposes into. *Measured* on an H200: products of `f8e4m3`
+//! with one k step take 3.0 us in tiles of 64 x 64; with a transposition through shared memory that registers exchanged, they took 3.7.
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;

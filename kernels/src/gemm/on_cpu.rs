@@ -1,9 +1,9 @@
 //! Which kernels the CPU has code for.
 //!
-//! On the CPU a product is the same in tiles of any shape, and operands that TMA cannot read are packed. So one kernel for each storage of the operands
-//! has code there, of those that TMA feeds, and one with tiles for few rows: the code of a kernel takes a second to compile, and there are
-//! hundreds. With the feature `gemm-on-cpu` kernels from `f16` to `f16` and from `i8` to `i32` have code for the CPU, by which the library
-//! tests the bodies that all types have in common: for K-major operands.
+//! On the CPU a product is the same in tiles of any shape, and operands that TMA cannot read are packed. So one kernel for each storage of
+//! the operands has code there, of those that TMA feeds, and one with tiles for few rows: the code of a kernel takes a second to compile,
+//! and there are hundreds. With the feature `gemm-on-cpu` kernels from `f16` to `f16` and from `i8` to `i32` have code for the CPU, by
+//! which the library tests the bodies that all types have in common: for K-major operands.
 
 use cuda_tiles::element::{bf16, f8e4m3, f8e5m2, f16, tf32};
 
@@ -45,8 +45,8 @@ const fn is_as_others(rows: usize, columns: usize) -> bool {
     matches!((rows, columns), (96 | 112 | 176 | 208, 128) | (112, 256) | (32 | 144, 64))
 }
 
-/// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size, of operands that both are K-major or not, for clusters of blocks or not. The
-/// largest tiles of all results are among them, since stream-K adds up partial sums of another type in those.
+/// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size, of operands that both are K-major or not, for clusters of
+/// blocks or not. The largest tiles of all results are among them, since stream-K adds up partial sums of another type in those.
 pub(super) const fn by_tma<T: OnCpu, O>(
     rows: usize,
     columns: usize,

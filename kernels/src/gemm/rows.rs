@@ -1,11 +1,13 @@
 //! The kernels for tiles of any multiple of 16 rows.
 //!
-//! Operands A and B are swapped, as in [`swap_ab`](super::swap_ab): 128 columns of `b` are the rows of the accumulators, and the rows of `a` are
-//! their columns, of which `wgmma` multiplies any number. So few tiles share out the rows of a product evenly: 669 rows are four tiles of 176,
-//! but six of 128. `half` kernels have 64 columns and one consumer warpgroup: 142 rows of a product with 4096 columns are 128 tiles of 96 x 64, a tile for
-//! nearly each multiprocessor of an H200. `cluster` kernels are for two blocks, which share the tiles of `b`, and
-//! `cluster_1x2` and `cluster_1x4` kernels for two and four that share the tiles of `a`; those of a `cluster_2x2` kernel share both. `wide` kernels have 256 columns, two blocks of 64 for each of two consumer warpgroups: 136 rows of a product with 17,408
-//! columns are 68 tiles of 144 x 256. A tile of `c` is the transpose of the accumulators. Its way to memory is the epilogue buffer, which `stmatrix` transposes into.
+//! Operands A and B are swapped, as in [`swap_ab`](super::swap_ab): 128 columns of `b` are the rows of the accumulators, and the rows of
+//! `a` are their columns, of which `wgmma` multiplies any number. So few tiles share out the rows of a product evenly: 669 rows are four
+//! tiles of 176, but six of 128. `half` kernels have 64 columns and one consumer warpgroup: 142 rows of a product with 4096 columns are 128
+//! tiles of 96 x 64, a tile for nearly each multiprocessor of an H200. `cluster` kernels are for two blocks, which share the tiles of `b`,
+//! and `cluster_1x2` and `cluster_1x4` kernels for two and four that share the tiles of `a`; those of a `cluster_2x2` kernel share both.
+//! `wide` kernels have 256 columns, two blocks of 64 for each of two consumer warpgroups: 136 rows of a product with 17,408 columns are 68
+//! tiles of 144 x 256. A tile of `c` is the transpose of the accumulators. Its way to memory is the epilogue buffer, which `stmatrix`
+//! transposes into.
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;
@@ -17,8 +19,8 @@ use super::body::{GROUP, GemmConfig, Transposed, gemm_body};
 use super::epilogue::{Scales, Sum, finish};
 use super::scheduler::TileRange;
 
-/// The stages of tiles of up to 160 x 256. Their epilogue buffers have panels of 32 rows, since four stages leave no room for larger ones. Threads store
-/// these.
+/// The stages of tiles of up to 160 x 256. Their epilogue buffers have panels of 32 rows, since four stages leave no room for larger ones.
+/// Threads store these.
 ///
 /// *Measured:* with three stages a k step of 160 x 256 takes 1.04 us in place of 0.85, where rows begin beside 128 bytes.
 const WIDE_STAGES: usize = 4;
@@ -54,7 +56,8 @@ gemm_table!(instances!(cluster_1x2_rows_nt (swapped_kernel!
     |acc| acc.transposed_accumulators(), buffer 2;
 ) [] ();));
 gemm_table!(instances!(cluster_2x2_rows_nt (swapped_kernel!
-    /// As [`gemm_rows_nt`], for clusters of two rows and two columns of blocks: those of a row share the tiles of `a`, those of a column the tiles of `b`.
+    /// As [`gemm_rows_nt`], for clusters of two rows and two columns of blocks: those of a row share the tiles of `a`, those of a column
+    /// the tiles of `b`.
     gemm_cluster_2x2_rows_nt [threads = 256, producer = 128, cluster = [2, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2;
 ) [] ();));

@@ -84,8 +84,8 @@ impl TileRange {
 
 /// Whether kernels that TMA feeds store partial sums, with accumulators and results of so many bytes and tiles of so many columns.
 ///
-/// Partial sums have the type of the accumulators. Tiles of 64 columns of `f64` take all registers. *Measured* on an H200: with partial sums, 4096^3
-/// of `f64` takes 2 % longer in them, and tiles of 32 columns gain as much by them alone.
+/// Partial sums have the type of the accumulators. Tiles of 64 columns of `f64` take all registers. *Measured* on an H200: with partial
+/// sums, 4096^3 of `f64` takes 2 % longer in them, and tiles of 32 columns gain as much by them alone.
 pub(super) const fn stores_partial_sums(accumulator: usize, result: usize, columns: usize) -> bool {
     accumulator == result && (accumulator < 8 || columns <= 32)
 }

@@ -81,8 +81,8 @@ pub fn reduce_split_k<
 
 /// The second pass of stream-K: `c = activation(alpha acc + beta c + bias)`, where `acc` is the total of the partial sums.
 ///
-/// Generic parameters: as for [`reduce_split_k`]. `range` is the range of the first pass, counted in the tiles of `c`, and `steps` is the number of
-/// k steps of a tile. `c` may be only the end of the result. Tiles before the range keep their elements.
+/// Generic parameters: as for [`reduce_split_k`]. `range` is the range of the first pass, counted in the tiles of `c`, and `steps` is the
+/// number of k steps of a tile. `c` may be only the end of the result. Tiles before the range keep their elements.
 ///
 /// # Shapes
 ///

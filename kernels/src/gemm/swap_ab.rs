@@ -1,8 +1,9 @@
 //! The kernel for 32-bit elements with an MN-major `b`.
 //!
 //! Tensor cores read 32-bit operands from shared memory only if they are K-major. Tensor cores take operand A from registers too, and
-//! threads load registers from either majorness. So operands A and B are swapped. Columns of `b` are the rows of the accumulators, and
-//! rows of `a` are the columns of the accumulators, of which there may be any multiple of 16. A tile of `c` is the transpose of the accumulators.
+//! threads load registers from either majorness. So operands A and B are swapped. Columns of `b` are the rows of the accumulators, and rows
+//! of `a` are the columns of the accumulators, of which there may be any multiple of 16. A tile of `c` is the transpose of the
+//! accumulators.
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;

@@ -5,21 +5,22 @@
 
 /// Calls the macro `$then` with its arguments and the table behind them.
 ///
-/// Brackets hold the types of `a`, `b`, the accumulators and `c`. `split_k` allows decompositions into partial sums (split-K and
-/// stream-K), `split_k_only` split-K, and `whole` data-parallel launches alone. The kernels for these types follow the brackets. An entry is a kernel, the
-/// rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
+/// Brackets hold the types of `a`, `b`, the accumulators and `c`. `split_k` allows decompositions into partial sums (split-K and stream-K),
+/// `split_k_only` split-K, and `whole` data-parallel launches alone. The kernels for these types follow the brackets. An entry is a kernel,
+/// the rows, columns and depth of its tile, and whether its accumulation is promoted. If several entries serve, the host prefers the first.
 ///
 /// `compact` and `deep` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `cluster` kernels are for GPUs with
-/// warpgroups. `rows` kernels have tiles of any multiple of 16 rows, with two consumer warpgroups of 64 columns each; those of `wide_rows` kernels
-/// have 128, and `half_rows` kernels have one warpgroup. The threads of `threads` kernels load the operands, those of `ahead` and `double_buffered` kernels copy them. Their
-/// accumulation is never promoted. `vector` and `column` kernels are for results of one row and of one column; an entry has the depth of one of the tiles that
-/// they load at a time. The letter in their names is the operand that is a matrix.
+/// warpgroups. `rows` kernels have tiles of any multiple of 16 rows, with two consumer warpgroups of 64 columns each; those of `wide_rows`
+/// kernels have 128, and `half_rows` kernels have one warpgroup. The threads of `threads` kernels load the operands, those of `ahead` and
+/// `double_buffered` kernels copy them. Their accumulation is never promoted. `vector` and `column` kernels are for results of one row and
+/// of one column; an entry has the depth of one of the tiles that they load at a time. The letter in their names is the operand that is a
+/// matrix.
 ///
 /// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
 /// its transpose. Both are row-major.
 ///
-/// Tiles of 96, 144, 160 and 192 columns, and those of `rows` kernels, are for GPUs with warpgroups alone: others would multiply 128 or 256 columns to use some
-/// of them.
+/// Tiles of 96, 144, 160 and 192 columns, and those of `rows` kernels, are for GPUs with warpgroups alone: others would multiply 128 or 256
+/// columns to use some of them.
 ///
 /// Each feature of the crate has the lists of its element types. The macro of a feature adds them to the call, and calls that of the next.
 #[cfg(not(test))]
@@ -273,8 +274,8 @@ macro_rules! lists_of_f64 {
     };
 }
 
-/// Defines `instances!` for the kernels in these lists: those with tiles of many rows, of which some columns are for warpgroups alone; those that are for warpgroups
-/// alone; those whose accumulation is never promoted; those for vectors; and all others.
+/// Defines `instances!` for the kernels in these lists: those with tiles of many rows, of which some columns are for warpgroups alone;
+/// those that are for warpgroups alone; those whose accumulation is never promoted; those for vectors; and all others.
 ///
 /// `$d` is a dollar sign, for the names of the macro that is defined.
 macro_rules! define_instances {

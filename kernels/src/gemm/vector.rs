@@ -10,20 +10,21 @@ use cuda_tiles::prelude::*;
 use super::epilogue::{Scales, Sum, finish_view};
 use super::scheduler::TileRange;
 
-/// The tiles of the matrix that are loaded at a time: a k step has their depths. Four to six blocks then share a multiprocessor, without spills. *Measured*
-/// on an H200: with four tiles and three blocks long products took a third longer. *Refused*: an array that a closure fills. Its loads are not under way together, and it took
-/// twice the time.
+/// The tiles of the matrix that are loaded at a time: a k step has their depths. Four to six blocks then share a multiprocessor, without
+/// spills. *Measured* on an H200: with four tiles and three blocks long products took a third longer. *Refused*: an array that a closure
+/// fills. Its loads are not under way together, and it took twice the time.
 pub(super) const TILES: usize = 3;
-/// The elements of a tile of the matrix, of elements of so many bytes: 8 for each thread, and 4 of `f64`, so that the registers of three tiles leave
-/// room for four blocks.
+/// The elements of a tile of the matrix, of elements of so many bytes: 8 for each thread, and 4 of `f64`, so that the registers of three
+/// tiles leave room for four blocks.
 pub(super) const fn tile_elements(bytes: usize) -> usize {
     if bytes < 8 { 2048 } else { 1024 }
 }
 
 /// Defines a kernel that multiplies a matrix by a vector.
 ///
-/// Brackets hold settings of `#[kernel]`. The matrix has the shape of its tiles in memory, in which K is axis `$along` and the elements of the result are
-/// axis `$across`. A thread has `vector` neighbours of a row: few, since rows may begin anywhere. The lanes of a warp then load neighbours where a thread loads its elements one by one.
+/// Brackets hold settings of `#[kernel]`. The matrix has the shape of its tiles in memory, in which K is axis `$along` and the elements of
+/// the result are axis `$across`. A thread has `vector` neighbours of a row: few, since rows may begin anywhere. The lanes of a warp then
+/// load neighbours where a thread loads its elements one by one.
 macro_rules! vector_kernel {
     (
         $(#[$documentation:meta])*
@@ -32,8 +33,8 @@ macro_rules! vector_kernel {
     ) => {
         $(#[$documentation])*
         ///
-        /// Generic parameters: the element types of the matrix, the vector, the accumulators and `c`; the elements of the result and the depth of
-        /// a tile of the matrix.
+        /// Generic parameters: the element types of the matrix, the vector, the accumulators and `c`; the elements of the result and the
+        /// depth of a tile of the matrix.
         ///
         /// # Shapes
         ///

@@ -201,8 +201,8 @@ pub fn large_sums<T: Number>(
     all.store(x.sum::<ALL>(), i);
 }
 
-/// Three tiles' sums along axis 0, along axis 1 and over all, of partial sums: those of the first tile times the square of the greatest factor, those of
-/// the second times the factor, and those of the third.
+/// Three tiles' sums along axis 0, along axis 1 and over all, of partial sums: those of the first tile times the square of the greatest
+/// factor, those of the second times the factor, and those of the third.
 #[kernel(threads = 64, min_blocks = 1, vector = 2, instances(<i32, i32>, <f32, f32>, <f64, f64>, <f16, f32>, <bf16, f32>))]
 pub fn partial_sums<T: Number<Accumulator = R>, R: Number<Accumulator = R>>(
     cx: Cx,

@@ -122,7 +122,8 @@ pub fn read_unequally_in_clusters(
     });
 }
 
-/// As [`read_unequally_in_clusters`], in clusters of two rows and two columns of blocks: a column of blocks multiplies by its own tile of `units`.
+/// As [`read_unequally_in_clusters`], in clusters of two rows and two columns of blocks: a column of blocks multiplies by its own tile of
+/// `units`.
 #[kernel(threads = 128, producer = 32, cluster = [2, 2], targets = warpgroups)]
 pub fn read_unequally_in_clusters_of_four(
     roles: WarpRoles,

@@ -27,7 +27,8 @@ pub fn linear<T: KLoopElement<T, Accumulator = f32>>(
     });
 }
 
-/// `y = x w` for a matrix `w` of up to 64 columns, in one ring. `w` is loaded in the ring's first round, and stays if all its k steps have stages.
+/// `y = x w` for a matrix `w` of up to 64 columns, in one ring. `w` is loaded in the ring's first round, and stays if all its k steps have
+/// stages.
 #[kernel(threads = 128, producer = 32, instances(<f16>, <bf16>))]
 pub fn linear_in_rounds<T: KLoopElement<T, Accumulator = f32>>(
     roles: WarpRoles,

@@ -43,9 +43,9 @@ use syn::parse_macro_input;
 /// `instances(<128>, <256> if warpgroups)`. In code for other GPUs the kernel has no body. A launch there is refused with
 /// `Error::Target`, and `device.supports(kernel.description())` tells before.
 ///
-/// The CPU runs every kernel, whatever its targets. A kernel with dozens of instances may leave out code that nobody needs there: `cpu = N == 128`
-/// is an expression of its parameters, and says which instances have code for the CPU. A launch of the others on the CPU is
-/// refused with `Error::NotOnCpu`.
+/// The CPU runs every kernel, whatever its targets. A kernel with dozens of instances may leave out code that nobody needs there: `cpu = N
+/// == 128` is an expression of its parameters, and says which instances have code for the CPU. A launch of the others on the CPU is refused
+/// with `Error::NotOnCpu`.
 ///
 /// # Blocks that share a producer
 ///
@@ -63,19 +63,19 @@ use syn::parse_macro_input;
 ///
 /// # Clusters
 ///
-/// With `cluster = [2, 1], targets = warpgroups` two blocks of a GPU run at the same time on neighbouring multiprocessors, and share the tiles that
-/// their producers load. Each tile comes from the L2 cache once for both, and each producer asks for half of it. `LoadTile::for_each_block`
-/// says which tiles are not shared, but one for each row or column of blocks, and has an example. With `cluster = [2, 2]` the blocks of a row
-/// of the cluster can share the tiles of operand A, and those of a column the tiles of operand B.
+/// With `cluster = [2, 1], targets = warpgroups` two blocks of a GPU run at the same time on neighbouring multiprocessors, and share the
+/// tiles that their producers load. Each tile comes from the L2 cache once for both, and each producer asks for half of it.
+/// `LoadTile::for_each_block` says which tiles are not shared, but one for each row or column of blocks, and has an example. With `cluster
+/// = [2, 2]` the blocks of a row of the cluster can share the tiles of operand A, and those of a column the tiles of operand B.
 ///
-/// A launch counts clusters: there are as many times more blocks as a cluster has. Of clusters of four not all multiprocessors of a GPU have
-/// one at a time: 120 of 132 on an H200. The producers take the tiles of the cluster's first block from
-/// `tile_indices`, and have the same loads: before the roles split, nothing tells the blocks of a cluster apart. On the CPU each block runs by itself, with
-/// the same results.
+/// A launch counts clusters: there are as many times more blocks as a cluster has. Of clusters of four not all multiprocessors of a GPU
+/// have one at a time: 120 of 132 on an H200. The producers take the tiles of the cluster's first block from `tile_indices`, and have the
+/// same loads: before the roles split, nothing tells the blocks of a cluster apart. On the CPU each block runs by itself, with the same
+/// results.
 ///
-/// Clusters pay where requests to the L2 cache bound a kernel. *Measured* on an H200 in `f16`: 4096 x 4096 x 4104, whose rows begin beside 128 bytes and
-/// take two requests each, takes 201 µs in tiles of 128 x 256 in place of 284; 4096^3 takes 185 in place of 182. `[1, 4]` is for few rows: FP8 of
-/// 56 x 9520 x 12112 takes 36 µs in tiles of 64 x 128 in place of 47.
+/// Clusters pay where requests to the L2 cache bound a kernel. *Measured* on an H200 in `f16`: 4096 x 4096 x 4104, whose rows begin beside
+/// 128 bytes and take two requests each, takes 201 µs in tiles of 128 x 256 in place of 284; 4096^3 takes 185 in place of 182. `[1, 4]` is
+/// for few rows: FP8 of 56 x 9520 x 12112 takes 36 µs in tiles of 64 x 128 in place of 47.
 ///
 /// # Names
 ///
@@ -113,8 +113,8 @@ pub fn parameter(item: TokenStream) -> TokenStream {
 /// | `*const T`, `*mut T`, `&T` | a pointer |
 /// | another type that is `Copy` | the value, as it lies in memory |
 ///
-/// A struct that is passed is `#[repr(C)]`, so that host and device agree on how it lies in memory. A slice that hides behind the name of another
-/// type is not taken apart.
+/// A struct that is passed is `#[repr(C)]`, so that host and device agree on how it lies in memory. A slice that hides behind the name of
+/// another type is not taken apart.
 ///
 /// On the host the function stays as it is. `cuda_std::cpu::launch` runs it there.
 #[proc_macro_attribute]

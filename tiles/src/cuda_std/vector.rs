@@ -1,6 +1,7 @@
 //! The indices of [`thread`](super::thread): two or three numbers with names.
 //!
-//! `cuda_std` gives those of the crate `vek`. These have the same fields, and turn into arrays and tuples, and by them into the vectors of any crate.
+//! `cuda_std` gives those of the crate `vek`. These have the same fields, and turn into arrays and tuples, and by them into the vectors of
+//! any crate.
 
 macro_rules! vectors {
     ($($(#[$attribute:meta])* $name:ident<$count:literal>($($axis:ident),*) = $tuple:ty;)*) => { $(

@@ -39,11 +39,11 @@ pub(super) unsafe fn wait_for_warpgroup(group: u32) {
     unsafe { execution::named_barrier(FIRST_BARRIER + group, WARPGROUP as u32) }
 }
 
-/// The epilogue buffers through which the warpgroups of a block store tiles: for each of its `WARPGROUPS` warpgroups two panels of `PANEL_ROWS` rows
-/// of 128 bytes, 16 KiB.
+/// The epilogue buffers through which the warpgroups of a block store tiles: for each of its `WARPGROUPS` warpgroups two panels of
+/// `PANEL_ROWS` rows of 128 bytes, 16 KiB.
 ///
-/// Panels of 16 or 32 rows leave more shared memory to the ring. They are for [transposed accumulators](Tile::transposed_accumulators) alone, with
-/// [`Padded`](crate::shape::Padded) rows: TMA stores 16 or 32 of those at once.
+/// Panels of 16 or 32 rows leave more shared memory to the ring. They are for [transposed accumulators](Tile::transposed_accumulators)
+/// alone, with [`Padded`](crate::shape::Padded) rows: TMA stores 16 or 32 of those at once.
 ///
 /// A kernel takes it as an argument, `#[shared] buffer: EpilogueBuffer<2>` in a block of 256 threads. On targets without TMA it
 /// has no bytes. A kernel without one stores its tiles by [`StoreTile::store_directly`].

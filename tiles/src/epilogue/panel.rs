@@ -18,8 +18,8 @@ const MOST_WORDS: usize = 128;
 
 /// What one thread has of a tile that goes through a buffer.
 ///
-/// Elements of two bytes are packed here, two to a word. *Measured* on an H200: packed where they are stored, which is behind branches, each would first be
-/// moved to a register of its own. Tiles of 128 x 256 took 0.2 us longer.
+/// Elements of two bytes are packed here, two to a word. *Measured* on an H200: packed where they are stored, which is behind branches,
+/// each would first be moved to a register of its own. Tiles of 128 x 256 took 0.2 us longer.
 pub(super) struct Elements<'t, T: Element, C: PowerOfTwo> {
     registers: &'t Registers<T, C>,
     /// Registers 2 i and 2 i + 1 are word i.
@@ -99,7 +99,8 @@ impl Panel<'_> {
     /// Writes this warp's 16 rows of the panel, or 16 columns of a transposed one, to its buffer.
     ///
     /// # Safety
-    /// The buffer has room for the panel, and no other thread accesses these rows or columns. Elements of transposed panels have two or four bytes.
+    /// The buffer has room for the panel, and no other thread accesses these rows or columns. Elements of transposed panels have two or
+    /// four bytes.
     #[inline_on_device]
     pub(super) unsafe fn write<T: Element, C: PowerOfTwo>(&self, elements: &Elements<'_, T, C>) {
         let &Self { register: first, geometry, columns, buffer, .. } = self;
@@ -152,7 +153,8 @@ impl Panel<'_> {
         }
     }
 
-    /// Writes this warp's 16 columns of a transposed panel of 32-bit elements, if the panel has them: panels have 32 columns, those of two warps.
+    /// Writes this warp's 16 columns of a transposed panel of 32-bit elements, if the panel has them: panels have 32 columns, those of two
+    /// warps.
     ///
     /// A warp has eight neighbours in each of four rows, which lie in different banks.
     ///

@@ -66,8 +66,8 @@ impl<T: Element, S: MatrixShape> TmaStore<T, S> {
             // SAFETY: all threads of the warp run this alike. The assembler cannot know that a loop over tiles keeps warps
             // together. Behind a barrier it knows, and computes addresses once for a warp.
             unsafe { threads::warp_barrier() };
-            // Where the sides of a tile are no powers of two, counts are quotients. Computed for each tile they take no registers between tiles, of
-            // which the large tiles of warpgroups leave none.
+            // Where the sides of a tile are no powers of two, counts are quotients. Computed for each tile they take no registers between
+            // tiles, of which the large tiles of warpgroups leave none.
             let counts = if const { !WARPGROUPS || S::ROWS.is_power_of_two() && S::COLUMNS.is_power_of_two() }
             {
                 counts
@@ -198,12 +198,12 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ///
     /// # On a GPU
     ///
-    /// Where the GPU has TMA and the rows of the matrix begin at multiples of 16 bytes, threads write the buffer by `stmatrix`,
-    /// and `cp.async.bulk.tensor` copies it (PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor"). The
-    /// tile is still on its way when this returns; the launch's end waits for it. So are tiles of [transposed
-    /// accumulators](Tile::transposed_accumulators), if elements have 16 or 32 bits, the rows are a multiple of 16, and each warpgroup has a multiple of 64
-    /// columns, which are rows of accumulators; of 32-bit elements only if rows of the matrix end at multiples of 16 bytes, too, and panels have 64 rows.
-    /// Other such tiles, tiles of other layouts with [`Padded`](crate::shape::Padded) rows, and all tiles on other targets are stored by threads
+    /// Where the GPU has TMA and the rows of the matrix begin at multiples of 16 bytes, threads write the buffer by `stmatrix`, and
+    /// `cp.async.bulk.tensor` copies it (PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor"). The tile is still on
+    /// its way when this returns; the launch's end waits for it. So are tiles of [transposed accumulators](Tile::transposed_accumulators),
+    /// if elements have 16 or 32 bits, the rows are a multiple of 16, and each warpgroup has a multiple of 64 columns, which are rows of
+    /// accumulators; of 32-bit elements only if rows of the matrix end at multiples of 16 bytes, too, and panels have 64 rows. Other such
+    /// tiles, tiles of other layouts with [`Padded`](crate::shape::Padded) rows, and all tiles on other targets are stored by threads
     /// without the buffer.
     #[inline_on_device]
     #[track_caller]

@@ -1,7 +1,8 @@
 //! The way of transposed accumulators through the epilogue buffer.
 //!
-//! A warpgroup has 64 columns of the result. Of 16-bit elements they are a row of a buffer, and `stmatrix` transposes. Of 32-bit elements they are two:
-//! each half of the warpgroup has a buffer for its 32 columns, and threads write single elements, those of a warp to different banks.
+//! A warpgroup has 64 columns of the result. Of 16-bit elements they are a row of a buffer, and `stmatrix` transposes. Of 32-bit elements
+//! they are two: each half of the warpgroup has a buffer for its 32 columns, and threads write single elements, those of a warp to
+//! different banks.
 
 use crate::arch::execution;
 use crate::arch::matrix::WARPGROUPS;
@@ -29,16 +30,16 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
             && Self::ROWS.is_multiple_of(MATRIX_ROWS)
     }
 
-    /// Whether transposed accumulators of this shape can go through a buffer of panels of `panel_rows` rows, in a block of so many warpgroups: each has
-    /// panels of 64 columns, and a panel has whole boxes of TMA.
+    /// Whether transposed accumulators of this shape can go through a buffer of panels of `panel_rows` rows, in a block of so many
+    /// warpgroups: each has panels of 64 columns, and a panel has whole boxes of TMA.
     pub(super) const fn transposed_through_buffer(warpgroups: usize, panel_rows: usize) -> bool {
         Self::has_transposed_panels(warpgroups)
             && TmaStore::<T, (M, N)>::BOX.rows as usize <= panel_rows
             && size_of::<T::Bits>() == 2
     }
 
-    /// [`store_through_buffer`](Self::store_through_buffer) for transposed accumulators: all rows of a warpgroup's first 64 columns, `PANEL_ROWS` at a time,
-    /// then those of its next ones.
+    /// [`store_through_buffer`](Self::store_through_buffer) for transposed accumulators: all rows of a warpgroup's first 64 columns,
+    /// `PANEL_ROWS` at a time, then those of its next ones.
     #[inline_on_device]
     pub(super) fn store_transposed_through_buffer<L: Layout, const GROUPS: usize, const PANEL_ROWS: usize>(
         &self,
@@ -93,14 +94,14 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         });
     }
 
-    /// Whether transposed accumulators of this shape can go through a buffer of panels of `panel_rows` rows, in a block of so many warpgroups, if elements
-    /// have 32 bits: a warpgroup has 64 columns, which are two panels.
+    /// Whether transposed accumulators of this shape can go through a buffer of panels of `panel_rows` rows, in a block of so many
+    /// warpgroups, if elements have 32 bits: a warpgroup has 64 columns, which are two panels.
     pub(super) const fn transposed_words_through_buffer(warpgroups: usize, panel_rows: usize) -> bool {
         Self::has_transposed_panels(warpgroups) && panel_rows == BOX_ROWS && size_of::<T::Bits>() == 4
     }
 
-    /// [`store_transposed_through_buffer`](Self::store_transposed_through_buffer) for 32-bit elements whose columns all are TMA's: 64 rows of 64 columns
-    /// at a time take both buffers.
+    /// [`store_transposed_through_buffer`](Self::store_transposed_through_buffer) for 32-bit elements whose columns all are TMA's: 64 rows
+    /// of 64 columns at a time take both buffers.
     #[inline_on_device]
     pub(super) fn store_transposed_words<L: Layout, const GROUPS: usize, const PANEL_ROWS: usize>(
         &self,

@@ -1,7 +1,8 @@
 //! Stores of tiles whose columns all are TMA's: whole multiples of 16 bytes. TMA leaves out those outside the matrix.
 //!
-//! Most tiles are. They have a way of their own, without the code for ragged rows between two panels. *Measured* on an H200: what a tile of 128 x 256 takes
-//! besides its k steps is this way to memory. A third of it were misses of the instruction cache, as each panel jumped over such code.
+//! Most tiles are. They have a way of their own, without the code for ragged rows between two panels. *Measured* on an H200: what a tile of
+//! 128 x 256 takes besides its k steps is this way to memory. A third of it were misses of the instruction cache, as each panel jumped over
+//! such code.
 
 use crate::arch::threads;
 use crate::arch::{barriers, bulk, execution, global};
@@ -60,7 +61,8 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     /// Issues the stores of a panel by TMA, a box at a time.
     ///
     /// # Safety
-    /// One thread runs this, and commits the stores. All threads that wrote the panel have fenced it and waited for each other. It has columns of TMA's.
+    /// One thread runs this, and commits the stores. All threads that wrote the panel have fenced it and waited for each other. It has
+    /// columns of TMA's.
     #[inline_on_device]
     pub(super) unsafe fn issue_boxes(&self, panel: Panel<'_>) {
         let map = self.operand.matrix.map.cast();
@@ -77,11 +79,11 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         }
     }
 
-    /// Stores panels of up to 32 rows by threads. The panel whose registers begin at `register` is `panel(register)`, and the next one begins `step`
-    /// registers behind it.
+    /// Stores panels of up to 32 rows by threads. The panel whose registers begin at `register` is `panel(register)`, and the next one
+    /// begins `step` registers behind it.
     ///
-    /// TMA takes half a microsecond to read a panel, and two small buffers would wait for that most of the time. *Measured* on an H200: a tile of 160 x 256
-    /// takes 2.4 us besides its k steps, and 3.7 with TMA.
+    /// TMA takes half a microsecond to read a panel, and two small buffers would wait for that most of the time. *Measured* on an H200: a
+    /// tile of 160 x 256 takes 2.4 us besides its k steps, and 3.7 with TMA.
     ///
     /// # Safety
     /// As for [`store_by_tma`](Self::store_by_tma). A panel has another buffer than the one before, unless it is the first one of its rows.
@@ -94,9 +96,9 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
     ) {
         C::unroll(0, step, &mut |register| {
             let Some(panel) = panel(register) else { return };
-            // SAFETY: all threads of the warpgroup run this alike. A buffer is written when no thread reads it any more: at the first panel of its rows all have
-            // loaded the one before, and TMA has read what an earlier tile stored, as the thread that issued it says. Later the other buffer was
-            // written, behind which all waited. A panel is loaded when all have written it.
+            // SAFETY: all threads of the warpgroup run this alike. A buffer is written when no thread reads it any more: at the first panel
+            // of its rows all have loaded the one before, and TMA has read what an earlier tile stored, as the thread that issued it says.
+            // Later the other buffer was written, behind which all waited. A panel is loaded when all have written it.
             unsafe {
                 if panel.is_first {
                     if panel.thread.is_multiple_of(WARPGROUP) {
@@ -138,8 +140,8 @@ impl<T: Element, M: Dimension, N: Dimension> StoreTile<T, (M, N)> {
         let mut target = self.element(y, panel.x + (chunk * Self::GRANULE) as u32);
         k = 0;
         while k * rows_at_once < rows {
-            // SAFETY: where TMA has columns, rows begin at multiples of 16 bytes, and 16 bytes of a row are all TMA's or none. The row is inside the matrix
-            // where the condition holds.
+            // SAFETY: where TMA has columns, rows begin at multiples of 16 bytes, and 16 bytes of a row are all TMA's or none. The row is
+            // inside the matrix where the condition holds.
             unsafe { global::store_16_if(inside > (k * rows_at_once) as u32, target.cast(), words[k]) };
             target =
                 target.wrapping_add((rows_at_once as u64 * self.operand.matrix.layout.row_pitch) as usize);

@@ -1,8 +1,8 @@
 //! The layouts of tensor cores: accumulators, and the fragments of operands A and B.
 //!
 //! A tensor core multiplies 16 rows by 8 columns at a time. One warp holds them as the PTX ISA lays down ("Matrix Fragments for
-//! mma.m16n8k16 with floating point type"): lane bits 2 to 4 are the row within eight rows; lane bits 0 and 1 are pairs of columns, or of `k`, in a
-//! 32-bit register. A larger tile repeats this fragment, first across the warps of the block and then in the registers of each
+//! mma.m16n8k16 with floating point type"): lane bits 2 to 4 are the row within eight rows; lane bits 0 and 1 are pairs of columns, or of
+//! `k`, in a 32-bit register. A larger tile repeats this fragment, first across the warps of the block and then in the registers of each
 //! warp.
 
 use super::matrix_part::MatrixPart;

@@ -62,8 +62,8 @@ pub const fn offset(sizes: &[[u32; 3]]) -> [u32; 3] {
     sum
 }
 
-/// The size of a block's memory, for each class: of arguments that lie one behind the other, with what each may read [beyond](SharedMemory::BEYOND)
-/// its own.
+/// The size of a block's memory, for each class: of arguments that lie one behind the other, with what each may read
+/// [beyond](SharedMemory::BEYOND) its own.
 ///
 /// # Panics
 /// If a size is not a multiple of [`ALIGNMENT`], or no GPU has as much for a block.

@@ -22,8 +22,8 @@ pub(crate) const MOST_COPIED_ROWS: usize = 64;
 /// The alignment of stages, in bytes: the widest swizzle repeats after this many.
 pub(crate) const ALIGNMENT: usize = crate::memory::shared::ALIGNMENT as usize;
 
-/// Whether stages have no room for what [`Padded`](crate::shape::Padded) tiles have behind the rows and columns in use. Warpgroups and TMA do not touch
-/// it; other reads find other memory of the block there.
+/// Whether stages have no room for what [`Padded`](crate::shape::Padded) tiles have behind the rows and columns in use. Warpgroups and TMA
+/// do not touch it; other reads find other memory of the block there.
 const IN_USE_ALONE: bool = PRODUCER_WARP && shared::BUDGET_CLASS == 2;
 
 /// A tile in shared memory, of elements `T` and shape `S`, a [`Shape2`](crate::shape::Shape2).

@@ -221,8 +221,8 @@ impl<T: Element, S: MatrixShape> TmaLoad<T, S> {
     ///
     /// # Safety
     /// - The elements of the layout are valid for reads, and nobody writes them, as long as the operand is used.
-    /// - `map` is null, or the address in device memory of two tensor maps of exactly these elements: with the box [`TmaLoad::BOX`], and behind it with
-    ///   the [last box](TensorBox::last_of) of as many rows as the layout has.
+    /// - `map` is null, or the address in device memory of two tensor maps of exactly these elements: with the box [`TmaLoad::BOX`], and
+    ///   behind it with the [last box](TensorBox::last_of) of as many rows as the layout has.
     #[inline_on_device]
     pub unsafe fn new(map: *const TensorMap, pointer: *mut T::Bits, layout: MatrixLayout) -> Self {
         _ = const { Self::BOX };

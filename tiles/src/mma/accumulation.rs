@@ -105,7 +105,8 @@ pub struct PromotedAccumulation<'a, T: SharedMma<U, C>, U: Repack, C: Element, S
 impl<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block>
     PromotedAccumulation<'a, T, U, C, S, B>
 {
-    /// Whether products lag one behind, if warpgroups multiply the operands. `next` and `last` then take turns, and a loop needs a step of its own for each turn.
+    /// Whether products lag one behind, if warpgroups multiply the operands. `next` and `last` then take turns, and a loop needs a step of
+    /// its own for each turn.
     pub(crate) const LAGS: bool = WARPGROUPS && T::WARPGROUPS && T::SHORT && lags::<S, B>();
 
     #[inline_on_device]
@@ -115,8 +116,8 @@ impl<'a, T: SharedMma<U, C>, U: Repack, C: Element, S: Shape, B: Block>
         Self { sums: Accumulation::new(acc), next, last: zero }
     }
 
-    /// Adds the product that is still to be added, when all multiplications are done. A k loop has waited for them wherever there are some; the assembler does not
-    /// know that.
+    /// Adds the product that is still to be added, when all multiplications are done. A k loop has waited for them wherever there are some;
+    /// the assembler does not know that.
     #[inline_on_device]
     pub(crate) fn finish(mut self) {
         if const { Self::LAGS } {
@@ -147,8 +148,8 @@ impl<T: SharedMma<U, C>, U: Repack, C: Element, M: Dimension, N: Dimension, B: B
         if const { !Self::LAGS || !PairOf::<X, Y, C, M, N, K, B>::BY_WARPGROUPS } {
             return issue_promoted(self.sums.acc, pair);
         }
-        // SAFETY: warpgroups multiply, and products lag, as just asked. All threads of the block run this alike. The registers of `next` are read when the next
-        // product was started.
+        // SAFETY: warpgroups multiply, and products lag, as just asked. All threads of the block run this alike. The registers of `next`
+        // are read when the next product was started.
         unsafe {
             start_alone(&mut self.next, self.sums.acc.warpgroup, pair);
             add_the_one_before::<T, U, C, (M, N), B>(self.sums.acc, &mut self.last);

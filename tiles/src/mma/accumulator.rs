@@ -226,8 +226,8 @@ pub trait CreateAccumulator<S: Shape>: Sealed + Sized {
     ///
     /// # On a GPU
     ///
-    /// Where warpgroups multiply, no instruction sets the registers to zero: the first `wgmma.mma_async` replaces their contents. Elsewhere it is
-    /// [`zero_accumulator`](Self::zero_accumulator).
+    /// Where warpgroups multiply, no instruction sets the registers to zero: the first `wgmma.mma_async` replaces their contents. Elsewhere
+    /// it is [`zero_accumulator`](Self::zero_accumulator).
     #[inline_on_device]
     fn unset_accumulator<C: Element>(self, _shape: S) -> Accumulator<C, S, Self::Block> {
         Accumulator::unset()

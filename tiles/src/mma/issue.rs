@@ -32,8 +32,8 @@ impl<C: Element, M: Dimension, N: Dimension, B: Block> Accumulator<C, (M, N), B>
     ///
     /// # On a GPU
     ///
-    /// `wgmma.mma_async` from compute capability 9.0 on (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
-    /// Instructions"). Before, and where warpgroups have no instruction for the operands, `ldmatrix` loads fragments and `mma.sync` multiplies them.
+    /// `wgmma.mma_async` from compute capability 9.0 on (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions").
+    /// Before, and where warpgroups have no instruction for the operands, `ldmatrix` loads fragments and `mma.sync` multiplies them.
     #[inline_on_device]
     pub fn mma<'k, K, X, Y>(&mut self, a: X, b: Y)
     where

@@ -27,8 +27,8 @@ type PartRegisters<'k, P> = Quotient<PartColumns<'k, P>, U2>;
 /// The registers of a whole product of accumulators of shape `S`, if products of this shape [lag](lags).
 pub(crate) type ProductRegisters<S> = Quotient<Minimum<<S as Shape>::Columns, U128>, U2>;
 
-/// The first column and the number of columns of a part of padded columns: of the first one, with `at` 0, or of the second one, with `at` [`PartColumns`], if
-/// there is one. Both are about equal.
+/// The first column and the number of columns of a part of padded columns: of the first one, with `at` 0, or of the second one, with `at`
+/// [`PartColumns`], if there is one. Both are about equal.
 const fn padded_part<'k, P: Pair<'k>>(at: usize) -> Option<[usize; 2]> {
     let (most, all) = (<PartColumns<'k, P> as PowerOfTwo>::COUNT, P::COLUMNS_IN_USE);
     if at >= all {
@@ -69,7 +69,8 @@ pub(crate) unsafe fn issue_promoted_by_warpgroups<'k, P: Pair<'k>>(acc: &mut Acc
 /// Adds a part of the product, of a block of 64 rows and of `columns` columns from `column` on.
 ///
 /// # Safety
-/// As [`issue_promoted_by_warpgroups`], which all threads of the block execute alike. The columns are multiples of [`PART_UNIT`], or one part is the whole product.
+/// As [`issue_promoted_by_warpgroups`], which all threads of the block execute alike. The columns are multiples of [`PART_UNIT`], or one
+/// part is the whole product.
 #[inline_on_device]
 unsafe fn add_part<'k, P: Pair<'k>>(
     acc: &mut AccumulatorOf<'k, P>,
@@ -80,8 +81,9 @@ unsafe fn add_part<'k, P: Pair<'k>>(
     let first = (row_block * P::COLUMNS + column) / 2;
     let mut part = unset::<P::C, PartRegisters<'k, P>>();
     let own = core::ptr::from_mut(&mut part).cast();
-    // SAFETY: all threads of the block run this alike, and warpgroups have this multiplication, by the same contract. A block of 64 rows has
-    // `columns / 2` registers a thread. They are not read before all multiplications are done. The stages are lent for longer. Operand B has 8 bits and is K-major, so that any multiple of 8 columns is a block.
+    // SAFETY: all threads of the block run this alike, and warpgroups have this multiplication, by the same contract. A block of 64 rows
+    // has `columns / 2` registers a thread. They are not read before all multiplications are done. The stages are lent for longer. Operand
+    // B has 8 bits and is K-major, so that any multiple of 8 columns is a block.
     unsafe {
         warpgroup::fence();
         let block = [row_block, column / PART_UNIT];
@@ -111,15 +113,16 @@ fn add<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block, N: PowerOf
     });
 }
 
-/// Pins additions to this place in the program. The assembler would move them behind the next product, which would then need registers of its own.
+/// Pins additions to this place in the program. The assembler would move them behind the next product, which would then need registers of
+/// its own.
 #[inline_on_device]
 fn pin_additions<C: Element, S: Shape, B: Block>(acc: &mut Accumulator<C, S, B>) {
     acc.pin::<false>();
     warpgroup::schedule_fence();
 }
 
-/// Whether the products of a k loop lag one behind their multiplications, for accumulators of shape `S` of a block `B`: where a warpgroup has 64 rows, and registers
-/// for two products beside the sums.
+/// Whether the products of a k loop lag one behind their multiplications, for accumulators of shape `S` of a block `B`: where a warpgroup
+/// has 64 rows, and registers for two products beside the sums.
 pub(crate) const fn lags<S: Shape, B: Block>() -> bool {
     let rows = STEP_ROWS * <B::Threads as PowerOfTwo>::COUNT / WARPGROUP;
     <S::Rows as PowerOfTwo>::COUNT == rows && <S::Columns as PowerOfTwo>::COUNT <= U128::COUNT
@@ -128,7 +131,8 @@ pub(crate) const fn lags<S: Shape, B: Block>() -> bool {
 /// Starts the product of a pair, accumulated alone in `product`, as a group of its own.
 ///
 /// # Safety
-/// Warpgroups have a multiplication of these operands, [`Pair::BY_WARPGROUPS`], and their products [lag](lags). Nobody touches `product` until the group is done.
+/// Warpgroups have a multiplication of these operands, [`Pair::BY_WARPGROUPS`], and their products [lag](lags). Nobody touches `product`
+/// until the group is done.
 #[inline_on_device]
 pub(crate) unsafe fn start_alone<'k, P: Pair<'k>>(
     product: &mut Registers<P::C, ProductRegisters<(P::M, P::N)>>,
@@ -136,8 +140,9 @@ pub(crate) unsafe fn start_alone<'k, P: Pair<'k>>(
     pair: P,
 ) {
     let own = core::ptr::from_mut(product).cast();
-    // SAFETY: all threads of the block run this alike. Warpgroups have this multiplication, and a warpgroup has one block of 64 rows, with `COLUMNS_IN_USE / 2` registers a
-    // thread, by the same contract. The stages are lent until the group is done, which a k loop waits for before it releases them.
+    // SAFETY: all threads of the block run this alike. Warpgroups have this multiplication, and a warpgroup has one block of 64 rows, with
+    // `COLUMNS_IN_USE / 2` registers a thread, by the same contract. The stages are lent until the group is done, which a k loop waits for
+    // before it releases them.
     unsafe {
         // Whoever read these registers has read them.
         warpgroup::pin::<false>(P::COLUMNS_IN_USE / 2, own);

@@ -13,8 +13,8 @@ use crate::tile::Tile;
 
 /// Matrix multiply-accumulate: `a * b + acc`.
 ///
-/// Accumulators from [`Cx::accumulators`](crate::tile::Create::accumulators) stay in the layout of tensor cores throughout a loop. Others, such as `cx.zeros(...)`
-/// or a loaded tile, change their layout twice at each call.
+/// Accumulators from [`Cx::accumulators`](crate::tile::Create::accumulators) stay in the layout of tensor cores throughout a loop. Others,
+/// such as `cx.zeros(...)` or a loaded tile, change their layout twice at each call.
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -34,11 +34,11 @@ use crate::tile::Tile;
 ///
 /// # On a GPU
 ///
-/// Both operands go to shared memory by the widest stores that their layouts allow, but for an operand A of which each thread has its part: one from
-/// [`as_operand_a`](Tile::as_operand_a), which a loop lays out once, and accumulators of 16-bit elements. From compute capability 9.0 on, a block of at
-/// least 128 threads multiplies `f16`, `bf16`, `tf32`, `i8` and `u8` by `wgmma.mma_async`, if there are 64 rows for each 128
-/// threads (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions"). Elsewhere `ldmatrix` loads fragments and
-/// `mma.sync` multiplies them ("Warp Level Matrix Multiply-Accumulate Instructions"). The result has the layout [`Accumulators`].
+/// Both operands go to shared memory by the widest stores that their layouts allow, but for an operand A of which each thread has its part:
+/// one from [`as_operand_a`](Tile::as_operand_a), which a loop lays out once, and accumulators of 16-bit elements. From compute capability
+/// 9.0 on, a block of at least 128 threads multiplies `f16`, `bf16`, `tf32`, `i8` and `u8` by `wgmma.mma_async`, if there are 64 rows for
+/// each 128 threads (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions"). Elsewhere `ldmatrix` loads fragments
+/// and `mma.sync` multiplies them ("Warp Level Matrix Multiply-Accumulate Instructions"). The result has the layout [`Accumulators`].
 /// Shapes that are too small, and `f32`, become fused multiply-adds.
 #[inline_on_device]
 #[doc(alias("dot"))]

@@ -269,8 +269,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// # On a GPU
     ///
-    /// `fma.rn.f32` or `fma.rn.f64` (PTX ISA, "Floating Point Instructions: fma"). Two elements of 16 bits are one instruction, `fma.rn.f16x2` or
-    /// `fma.rn.bf16x2` (PTX ISA, "Half Precision Floating Point Instructions: fma").
+    /// `fma.rn.f32` or `fma.rn.f64` (PTX ISA, "Floating Point Instructions: fma"). Two elements of 16 bits are one instruction,
+    /// `fma.rn.f16x2` or `fma.rn.bf16x2` (PTX ISA, "Half Precision Floating Point Instructions: fma").
     #[inline_on_device]
     pub fn fma<F, A>(self, factor: F, summand: A) -> Tile<T, A::Shape, A::Layout>
     where
@@ -353,8 +353,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// # Accuracy
     ///
-    /// [`math`](crate::math) has the error bound. Special values are those of C's `pow` (Annex F.9.4.4). 1 to any power is 1, and so is any number
-    /// to the power 0. A negative number to a power that is not whole is NaN.
+    /// [`math`](crate::math) has the error bound. Special values are those of C's `pow` (Annex F.9.4.4). 1 to any power is 1, and so is any
+    /// number to the power 0. A negative number to a power that is not whole is NaN.
     #[inline_on_device]
     pub fn pow<R: Operand<T, S, L>>(self, exponent: R) -> Combined<T, S, L, R>
     where

@@ -63,8 +63,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// # Shapes
     ///
-    /// A `bool` counts as one bit, an element of [`FourBits`] as four. The bits of the axis must fill whole bytes and whole elements of type `U`. Else it
-    /// does not compile.
+    /// A `bool` counts as one bit, an element of [`FourBits`] as four. The bits of the axis must fill whole bytes and whole elements of
+    /// type `U`. Else it does not compile.
     ///
     /// # On a GPU
     ///

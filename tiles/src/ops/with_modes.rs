@@ -67,8 +67,8 @@ binary! {
     ///
     /// # Accuracy
     ///
-    /// `Full` errs by at most 2 ulp. So does `Approximate` where |other| lies in [2⁻¹²⁶, 2¹²⁶]. For larger divisors a GPU returns 0, or NaN for an
-    /// infinite dividend.
+    /// `Full` errs by at most 2 ulp. So does `Approximate` where |other| lies in [2⁻¹²⁶, 2¹²⁶]. For larger divisors a GPU returns 0, or NaN
+    /// for an infinite dividend.
     #[doc(alias("divf", "truediv", "div_rn", "fdiv"))]
     div_with = DivisionMode::div;
 }

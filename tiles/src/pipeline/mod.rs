@@ -81,9 +81,9 @@
 //!
 //! # The files
 //!
-//! `roles` is the kernel's token; `specialise` splits the block into roles. `ring` and `rings` are the stages and their
-//! barriers. `producer` fills stages; `consumer` waits for them and releases them. `ahead` does both without roles. This folder knows `memory`, `schedule`, and
-//! `mma` for operands in stages. It knows no epilogue.
+//! `roles` is the kernel's token; `specialise` splits the block into roles. `ring` and `rings` are the stages and their barriers.
+//! `producer` fills stages; `consumer` waits for them and releases them. `ahead` does both without roles. This folder knows `memory`,
+//! `schedule`, and `mma` for operands in stages. It knows no epilogue.
 
 pub mod roles;
 

@@ -91,8 +91,8 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     /// Step `k` of each loop then has a stage that had step `k` of a loop of the round before. So an operand that all k loops of a block share
     /// is loaded in the first round alone, and [stays](super::LoadTile::kept) after that.
     ///
-    /// There is no round if the ring has too few stages for it, or `steps` is zero, or the target has no TMA. The ring is then as it was. The CPU
-    /// has no rounds.
+    /// There is no round if the ring has too few stages for it, or `steps` is zero, or the target has no TMA. The ring is then as it was.
+    /// The CPU has no rounds.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -125,8 +125,8 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     /// ```
     #[inline_on_device]
     pub fn with_rounds_of(self, steps: u32) -> (Self, Option<u32>) {
-        // Producer and consumers must agree on the number of stages. They do: a ring is a value of the kernel's code before the roles part, which
-        // all threads of a CTA run alike, and `pipeline` takes it for both.
+        // Producer and consumers must agree on the number of stages. They do: a ring is a value of the kernel's code before the roles part,
+        // which all threads of a CTA run alike, and `pipeline` takes it for both.
         let all = const { Self::HERE as u32 };
         let loops = if PRODUCER_WARP && steps > 0 { all / steps } else { 0 };
         if loops * steps < 2 { (self, None) } else { (Self { stages: loops * steps, ..self }, Some(loops)) }

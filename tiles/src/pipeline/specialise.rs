@@ -27,8 +27,8 @@ impl<B: Block> WarpRoles<B> {
     ///
     /// The kernel ends with its pipeline. Neither role returns anything, and both own their captures (`move`).
     ///
-    /// Blocks that share a producer (`consumers` of [`#[kernel]`](crate::kernel)) wait for all its stages, each by itself. A stage is filled again
-    /// when all of them have released it or ended.
+    /// Blocks that share a producer (`consumers` of [`#[kernel]`](crate::kernel)) wait for all its stages, each by itself. A stage is
+    /// filled again when all of them have released it or ended.
     ///
     /// # On a GPU
     ///
@@ -160,8 +160,8 @@ impl<B: Block> WarpRoles<B> {
                 let number = warp - B::CONSUMERS * warps;
                 if number < R::COUNT && barriers::elect_sync() {
                     producers.produce::<B>(number, loads, cx.tile_of_cluster());
-                    // Until here the blocks of a cluster arrive at each other's barriers. The other lanes have exited, and the barrier does not wait for
-                    // them. If they met this one again, `ptxas` would let it yield to them in each step.
+                    // Until here the blocks of a cluster arrive at each other's barriers. The other lanes have exited, and the barrier does
+                    // not wait for them. If they met this one again, `ptxas` would let it yield to them in each step.
                     if const { B::CLUSTER_SIZE > 1 } {
                         cluster::barrier();
                     }

@@ -8,8 +8,9 @@ use typenum::{U128, U256};
 /// in 256.
 ///
 /// It is for the columns of accumulators: columns of a product, or its rows if the operands are swapped and the product is
-/// [transposed](crate::tile::Tile::transposed_accumulators). Tiles of some shape share out a result evenly among the multiprocessors, and it need not be a power of
-/// two: 3072 x 3072 elements are 384 tiles of 128 x 192, which are 2.9 waves on 132 multiprocessors, but 288 tiles of 128 x 256, which are 2.2. 669 rows are four tiles of 176 rows, or six of 128.
+/// [transposed](crate::tile::Tile::transposed_accumulators). Tiles of some shape share out a result evenly among the multiprocessors, and
+/// it need not be a power of two: 3072 x 3072 elements are 384 tiles of 128 x 192, which are 2.9 waves on 132 multiprocessors, but 288
+/// tiles of 128 x 256, which are 2.2. 669 rows are four tiles of 176 rows, or six of 128.
 ///
 /// # What takes it
 ///
@@ -17,9 +18,9 @@ use typenum::{U128, U256};
 /// [`TmaStore`](crate::memory::TmaStore), whose tiles lie `N` elements apart. [`StoreTile`](crate::epilogue::StoreTile) reads and writes its own
 /// `N` columns alone.
 ///
-/// In registers a tile has all elements of the power of two, and those behind the first `N` may have any value. Operations on single elements and
-/// conversions compute them, too; a `reshape` or a `permute` moves them. What would mix them with the others does not compile: reductions,
-/// scans and sorts along the axis, products whose rows or contracted axis it is, and views.
+/// In registers a tile has all elements of the power of two, and those behind the first `N` may have any value. Operations on single
+/// elements and conversions compute them, too; a `reshape` or a `permute` moves them. What would mix them with the others does not compile:
+/// reductions, scans and sorts along the axis, products whose rows or contracted axis it is, and views.
 ///
 /// # On a GPU
 ///

@@ -3,9 +3,9 @@
 //! Tile code runs on all threads alike, and safe code cannot tell them apart. [`Cx::simt`] can: its closure learns on which
 //! [`Thread`] it runs.
 //!
-//! The closure may do all that a CUDA C++ kernel may, and has the same duties. All threads reach each barrier and shuffle, and
-//! there are no data races. In return it has warp primitives, shared memory ([`Cx::shared`](SharedMemory::shared)), and, in the user's own crate,
-//! inline PTX with `core::arch::asm!`.
+//! The closure may do all that a CUDA C++ kernel may, and has the same duties. All threads reach each barrier and shuffle, and there are no
+//! data races. In return it has warp primitives, shared memory ([`Cx::shared`](SharedMemory::shared)), and, in the user's own crate, inline
+//! PTX with `core::arch::asm!`.
 //!
 //! Most of it has a safe form, in which tiles meet [`Shared`] memory: a histogram is
 //!

@@ -122,8 +122,8 @@ use extents::OffsetInteger;
 ///
 /// # On a GPU
 ///
-/// The kernel receives the address and those lengths and strides that its type does not know. [`TiledView`](crate::view::TiledView#on-a-gpu) says which
-/// instructions loads and stores of tiles become.
+/// The kernel receives the address and those lengths and strides that its type does not know.
+/// [`TiledView`](crate::view::TiledView#on-a-gpu) says which instructions loads and stores of tiles become.
 #[doc(alias("Array", "mdspan"))]
 pub struct TensorSpan<T: Element, E: Extents, A = ReadOnly, M: Mapping = Right, G = Natural> {
     pub(crate) pointer: *mut T::Bits,

@@ -409,8 +409,8 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
 
     /// The same span, known to start at a multiple of `BYTES` bytes.
     ///
-    /// The kernel then has no code for tensors that are not aligned. An argument that is declared as [`Aligned<BYTES>`](Aligned) is better, since
-    /// the launch checks it.
+    /// The kernel then has no code for tensors that are not aligned. An argument that is declared as [`Aligned<BYTES>`](Aligned) is better,
+    /// since the launch checks it.
     ///
     /// ```
     /// use cuda_tiles::prelude::*;
@@ -477,8 +477,8 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// # Shapes
     ///
-    /// Extents are values of any [extent types](Extents). Of a writable span at most one extent may be known at run time only, because all blocks
-    /// must see the same shape.
+    /// Extents are values of any [extent types](Extents). Of a writable span at most one extent may be known at run time only, because all
+    /// blocks must see the same shape.
     ///
     /// # Panics
     ///

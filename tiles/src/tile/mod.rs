@@ -48,7 +48,8 @@ const TURN: usize = 16;
 ///
 /// ## Arithmetic
 ///
-/// [`ops::arithmetic`](crate::ops::arithmetic), [`ops::division`](crate::ops::division) and [`ops::integers`](crate::ops::integers) have the rules.
+/// [`ops::arithmetic`](crate::ops::arithmetic), [`ops::division`](crate::ops::division) and [`ops::integers`](crate::ops::integers) have
+/// the rules.
 ///
 /// | | |
 /// |---|---|
@@ -355,8 +356,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The assembler computes as many elements side by side as there seem to be registers for. Beside a tile that takes most registers, the
-    /// intermediate results of `function` do not fit, and go through local memory. Those of 16 elements do fit. Elements that do not have 32 bits
-    /// are computed as `map` computes them.
+    /// intermediate results of `function` do not fit, and go through local memory. Those of 16 elements do fit. Elements that do not have
+    /// 32 bits are computed as `map` computes them.
     #[inline_on_device]
     pub fn map_by_turns<U: Element>(
         self,

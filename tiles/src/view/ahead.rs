@@ -33,9 +33,9 @@ where
     ///
     /// # On a GPU
     ///
-    /// Rows that are aligned to 16 bytes are copied by `cp.async` of 16 bytes. Rows that are aligned to 4 bytes are copied by four of 4 bytes,
-    /// or by two of 8 bytes for elements of 8 bytes (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy"). Others, and tiles whose last axis is not the contiguous one, go through
-    /// registers, element by element.
+    /// Rows that are aligned to 16 bytes are copied by `cp.async` of 16 bytes. Rows that are aligned to 4 bytes are copied by four of 4
+    /// bytes, or by two of 8 bytes for elements of 8 bytes (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy"). Others,
+    /// and tiles whose last axis is not the contiguous one, go through registers, element by element.
     #[inline_on_device]
     #[track_caller]
     pub fn tile<I: TileIndex<E::Rank>>(&self, index: I) -> SpanTile<T, (R, C)>

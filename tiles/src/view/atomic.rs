@@ -214,8 +214,8 @@ where
     ///
     /// # On a GPU
     ///
-    /// The value is converted to the layout [`Blocked`]. Each element is `st.relaxed.gpu.global`, or `st.release` after a barrier of the block (PTX
-    /// ISA, "Data Movement and Conversion Instructions: st").
+    /// The value is converted to the layout [`Blocked`]. Each element is `st.relaxed.gpu.global`, or `st.release` after a barrier of the
+    /// block (PTX ISA, "Data Movement and Conversion Instructions: st").
     #[inline_on_device]
     #[track_caller]
     pub fn atomic_store<U, R, L, O, C, I>(&self, value: Tile<U, R, L>, index: I, order: O, scope: C)

@@ -28,8 +28,8 @@ pub(super) struct Located<T: Element, E: Extents> {
 }
 
 impl<T: Element, E: Extents> Located<T, E> {
-    /// The row along `axis` that begins with the element of this flat index: its address, and which of its elements lie inside the tensor, those from
-    /// the first number to below the second. Beyond the tile's end the tensor may go on.
+    /// The row along `axis` that begins with the element of this flat index: its address, and which of its elements lie inside the tensor,
+    /// those from the first number to below the second. Beyond the tile's end the tensor may go on.
     #[inline_on_device]
     pub(super) fn row<X: Ordered>(&self, flat: usize, axis: usize) -> (*mut T::Bits, (i32, i32)) {
         let mut inside = true;

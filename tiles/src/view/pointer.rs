@@ -459,8 +459,8 @@ updates! {
     ///
     /// The result has the layout of the pointers. Each element is `atom.relaxed.gpu.global.add` (PTX ISA, "Parallel Synchronization and
     /// Communication Instructions: atom"); the other operations are `exch`, `min`, `max`, `and`, `or` and `xor`. Where the GPU has no such
-    /// instruction, it is a loop of `atom.cas`. An order other than [`Relaxed`](super::memory_order::order::Relaxed) adds a fence and a barrier of
-    /// the block.
+    /// instruction, it is a loop of `atom.cas`. An order other than [`Relaxed`](super::memory_order::order::Relaxed) adds a fence and a
+    /// barrier of the block.
     atomic_add atomic_add_masked: AtomicAdd::<true>;
     /// Subtracts `value`, each element atomically, and gives the elements before: see [`atomic_add`](Self::atomic_add).
     atomic_sub atomic_sub_masked: AtomicAdd::<true>;

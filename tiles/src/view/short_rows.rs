@@ -46,8 +46,8 @@ where
     /// Bytes of a warp in shared memory, and its rows there.
     const WARP_BYTES: usize = LANES * Self::AT_ONCE * size_of::<T::Bits>();
     const ROWS_AT_ONCE: usize = LANES * Self::AT_ONCE / Self::ROW;
-    /// Whether rows are short: a warp holds them as a whole. Of very short ones the ends take longer than the chunks. Blocks that share a CTA have
-    /// no scratch.
+    /// Whether rows are short: a warp holds them as a whole. Of very short ones the ends take longer than the chunks. Blocks that share a
+    /// CTA have no scratch.
     pub(super) const HAS_SHORT_ROWS: bool = !Self::ONE_ROW
         && B::CONSUMERS == 1
         && Self::ROW >= LEAST_CHUNKS * Self::VECTOR

@@ -455,8 +455,8 @@ where
     ///
     /// # On a GPU
     ///
-    /// The value is converted to the layout [`Blocked`]. A thread stores a vector of up to 16 bytes by `st.global.v4.b32` (PTX ISA, "Data Movement
-    /// and Conversion Instructions: st"). [Alignment and width](TiledView#alignment-and-width) says which vector it is.
+    /// The value is converted to the layout [`Blocked`]. A thread stores a vector of up to 16 bytes by `st.global.v4.b32` (PTX ISA, "Data
+    /// Movement and Conversion Instructions: st"). [Alignment and width](TiledView#alignment-and-width) says which vector it is.
     #[inline_on_device]
     #[track_caller]
     pub fn store<U, R, L, I>(&self, value: Tile<U, R, L>, index: I)

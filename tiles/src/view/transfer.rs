@@ -48,12 +48,12 @@ impl Words {
         T::from_bits(unsafe { core::ptr::from_ref(self).cast::<T::Bits>().add(within).read() })
     }
 
-    /// As [`element`](Self::element), for the two elements of 16 bits in the first word, but the compiler does not see that the element is a part of a word. It would
-    /// compute with the word in its place, where the word was loaded.
+    /// As [`element`](Self::element), for the two elements of 16 bits in the first word, but the compiler does not see that the element is
+    /// a part of a word. It would compute with the word in its place, where the word was loaded.
     ///
-    /// *Measured* on an H200: a block that loads three tiles of `bf16` waited for the first two before it loaded the third, and 1 x 8192 times 8192 x 2048 took
-    /// 16.4 us, with `f16` 13.4. *Refused* for vectors of several words, whose elements then have registers of their own from the start: 216 bytes of
-    /// `norm_gradient_bf16_Anywhere_4096` go through local memory.
+    /// *Measured* on an H200: a block that loads three tiles of `bf16` waited for the first two before it loaded the third, and 1 x 8192
+    /// times 8192 x 2048 took 16.4 us, with `f16` 13.4. *Refused* for vectors of several words, whose elements then have registers of their
+    /// own from the start: 216 bytes of `norm_gradient_bf16_Anywhere_4096` go through local memory.
     #[inline_on_device]
     pub(crate) fn half<T: Element>(&self, k: usize) -> T {
         let half = execution::halves(self.0[0])[k];

@@ -34,11 +34,11 @@ struct Kernels {
 }
 
 /// The crates: the ready-made kernels for Hopper with its own instructions, and every night for the oldest supported architecture and the
-/// newest; products of matrices, which take minutes, for Hopper, where most registers are in use. Those of `f16` for K-major operands are checked always, all
-/// others every night. A thousand test kernels are checked for the one that they are tested on, and only if they are named: they take a
-/// quarter of an hour. The quickstart's kernels are checked for the one that they are compiled for. Thread-level kernels
-/// are made of the same instructions everywhere, and checked for the oldest. Streamed products take other instructions on
-/// each generation, all of which are looked at every night; they are long, and take longer.
+/// newest; products of matrices, which take minutes, for Hopper, where most registers are in use. Those of `f16` for K-major operands are
+/// checked always, all others every night. A thousand test kernels are checked for the one that they are tested on, and only if they are
+/// named: they take a quarter of an hour. The quickstart's kernels are checked for the one that they are compiled for. Thread-level kernels
+/// are made of the same instructions everywhere, and checked for the oldest. Streamed products take other instructions on each generation,
+/// all of which are looked at every night; they are long, and take longer.
 const CRATES: [Kernels; 5] = [
     Kernels {
         folder: "kernels",

@@ -7,8 +7,8 @@
 
 use cuda_tiles::prelude::*;
 
-/// For each row of tile `tile`, which has the shape `column`: whether the row is among the first `rows` rows of the tensor. The result is a column, which
-/// broadcasts.
+/// For each row of tile `tile`, which has the shape `column`: whether the row is among the first `rows` rows of the tensor. The result is a
+/// column, which broadcasts.
 fn inside<B: Block, S: Shape>(cx: Cx<B>, column: S, tile: u32, rows: u32) -> Tile<bool, S, Blocked<B>> {
     (cx.iota::<u32>(column) + tile * S::LEN as u32).lt(rows)
 }

@@ -1,8 +1,8 @@
 //! NCCL's library, loaded at run time: the functions that this crate calls, as NCCL 2.18 declares them.
 //!
-//! `cudarc` has bindings too. They look for `libnccl.so` and not for `libnccl.so.2`, the only name that NCCL's packages give it without their
-//! headers; they panic where nothing is found; and numbers that newer versions return are no value of their enumerations. Beside a crate that asks
-//! `cudarc` to link the driver (candle does), they would want NCCL when the program is linked.
+//! `cudarc` has bindings too. They look for `libnccl.so` and not for `libnccl.so.2`, the only name that NCCL's packages give it without
+//! their headers; they panic where nothing is found; and numbers that newer versions return are no value of their enumerations. Beside a
+//! crate that asks `cudarc` to link the driver (candle does), they would want NCCL when the program is linked.
 
 use std::env;
 use std::ffi::{CStr, OsString, c_char, c_int, c_uint, c_void};

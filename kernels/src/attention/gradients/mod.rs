@@ -13,9 +13,9 @@
 //! dQ = scale dS K
 //! ```
 //!
-//! `dK` and `dV` are sums over queries, `dQ` over keys. [`keys`] and [`queries`] are a kernel for each of the two: it takes the rows of the one side
-//! and walks over the other, and keeps its sums in registers. So no sum depends on the order of blocks, and the results are the same in
-//! each launch. `S` and `dP` are computed twice for it: seven products in place of the five of FlashAttention-2 (T. Dao,
+//! `dK` and `dV` are sums over queries, `dQ` over keys. [`keys`] and [`queries`] are a kernel for each of the two: it takes the rows of the
+//! one side and walks over the other, and keeps its sums in registers. So no sum depends on the order of blocks, and the results are the
+//! same in each launch. `S` and `dP` are computed twice for it: seven products in place of the five of FlashAttention-2 (T. Dao,
 //! "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023), which adds to `dQ` by atomics.
 //!
 //! [`statistics`] goes before both, and writes `L` and `D` the way that tiles of queries are loaded.

@@ -39,6 +39,22 @@ use crate::gemm::epilogue::Sum;
 /// # Ok::<(), cuda_tiles_host::Error>(())
 /// ```
 ///
+/// A matrix times a vector (GEMV in BLAS) is a product whose result has one column or one row. For `f16`, `bf16`, `tf32` and `f64` it has
+/// kernels of its own.
+///
+/// ```
+/// use cuda_tiles_host::{Device, Tensor};
+/// use cuda_tiles_kernels::gemm::gemm;
+///
+/// let device = Device::cpu();
+/// let matrix = Tensor::from_slice(&device, [2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// let vector = Tensor::from_slice(&device, [3], &[1.0, 0.5, 2.0])?;
+/// let mut result = Tensor::<f64, 2>::poisoned(&device, [2, 1])?;
+/// gemm(&matrix, vector.view().strided(0, [3, 1], [1, 1])?, &mut result)?;
+/// assert_eq!(result.to_vec()?, [8.0, 18.5]);
+/// # Ok::<(), cuda_tiles_host::Error>(())
+/// ```
+///
 /// [`Multiply`] lists the element types. [`Gemm`] adds scales, a bias, an activation and the choice of the stream.
 ///
 /// # Shapes
@@ -68,6 +84,7 @@ use crate::gemm::epilogue::Sum;
 /// The kernels must have been loaded, see [`Device::load`](cuda_tiles_host::Device::load). If memory of `f32` is passed as `tf32`, GPUs
 /// with TMA round the elements, see [`TmaLoad`](cuda_tiles::memory::TmaLoad). Kernels for results of one row or one column, which need no tensor
 /// cores, multiply all bits of such elements.
+#[doc(alias("cublasGemmEx", "gemv", "matmul", "sgemm", "dgemm"))]
 pub fn gemm<'t, T, U, O>(
     a: impl Matrices<'t, T>,
     b: impl Matrices<'t, U>,
@@ -186,8 +203,8 @@ struct Computed<'t, T: Element, U: Element> {
 }
 
 impl<O: Element, C: Sum> Gemm<'_, O, C> {
-    /// The factors of the product `c' = b' a'` if `c`, of this shape and these strides, is one column of neighbours in memory: of its transpose, which is
-    /// one row, tiles of few rows waste less. A bias belongs to a column, and stays with it.
+    /// The factors of the product `c' = b' a'` if `c`, of this shape and these strides, is one column of neighbours in memory: of its
+    /// transpose, which is one row, tiles of few rows waste less. A bias belongs to a column, and stays with it.
     fn factors_of_row<'t, T, U>(
         &self,
         a: TensorView<'t, T, 3>,
@@ -380,8 +397,8 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
 
     /// Returns the product's name in tuning files and all plans for the product, for measurements.
     ///
-    /// A result that is one column of neighbours in memory, without a bias, is computed as the row of the transposed product, and has that product's
-    /// name and plans.
+    /// A result that is one column of neighbours in memory, without a bias, is computed as the row of the transposed product, and has that
+    /// product's name and plans.
     ///
     /// # Errors
     ///

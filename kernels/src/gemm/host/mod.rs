@@ -1,9 +1,9 @@
 //! The host's side of matrix multiplication: it checks operands, chooses a plan, packs operands and launches kernels.
 //!
 //! `call.rs` is the call. `plan.rs` has the plans for the candidates of `multiply.rs`, `model.rs` estimates their times by the tables of
-//! `tile_costs.rs`, and `tuned.rs` knows measured ones. `packing.rs` copies operands that kernels cannot read. `launches.rs` makes the launches of a plan,
-//! and `vector.rs` the arguments of kernels for a vector. `group.rs` launches several products, and `matrices.rs` accepts operands of two or three
-//! axes.
+//! `tile_costs.rs`, and `tuned.rs` knows measured ones. `packing.rs` copies operands that kernels cannot read. `launches.rs` makes the
+//! launches of a plan, and `vector.rs` the arguments of kernels for a vector. `group.rs` launches several products, and `matrices.rs`
+//! accepts operands of two or three axes.
 
 mod call;
 mod group;

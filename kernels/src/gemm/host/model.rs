@@ -3,12 +3,13 @@
 //! A product waits for the multiprocessor with the most work, or for the memory. The time of a multiprocessor is linear in its k steps and
 //! tiles. The costs of both depend on the tile shape. Packing and second passes add their own launches and bytes.
 //!
-//! The constants are fitted to measurements of all plans of 2253 products on an NVIDIA H200, from those of earlier fits on. `benches/products.py
-//! --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time took 1.9 % longer than the
-//! fastest plans, in the geometric mean. 134 products more gave [`LATENCY`], [`BEHIND_WAVES`], [`CACHE_BANDWIDTH`] (with [`BESIDE_LINES`], so
-//! that rows beside lines cost what they did), and the costs of tiles whose threads load `f16` and `bf16`; 316 more [`CLUSTER`] and the costs
-//! of clusters and of 8-bit floats; 80 each the costs of 8-bit floats with fast accumulation and of `f64`; 131 long thin ones [`SHORT_ROW`], [`ROW_OF_ZEROS`] and [`UNALIGNED_TRANSPOSED_A`]; 62 with rows of the
-//! result beside words [`UNALIGNED_RESULT_BESIDE_WORDS`].
+//! The constants are fitted to measurements of all plans of 2253 products on an NVIDIA H200, from those of earlier fits on.
+//! `benches/products.py --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time
+//! took 1.9 % longer than the fastest plans, in the geometric mean. 134 products more gave [`LATENCY`], [`BEHIND_WAVES`],
+//! [`CACHE_BANDWIDTH`] (with [`BESIDE_LINES`], so that rows beside lines cost what they did), and the costs of tiles whose threads load
+//! `f16` and `bf16`; 316 more [`CLUSTER`] and the costs of clusters and of 8-bit floats; 80 each the costs of 8-bit floats with fast
+//! accumulation and of `f64`; 131 long thin ones [`SHORT_ROW`], [`ROW_OF_ZEROS`] and [`UNALIGNED_TRANSPOSED_A`]; 62 with rows of the result
+//! beside words [`UNALIGNED_RESULT_BESIDE_WORDS`].
 
 use super::packing::{LINE_BYTES, SECTOR_BYTES, requests_for_a_line};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
@@ -40,8 +41,8 @@ const PARTIAL_SUMS_BANDWIDTH: f64 = 2.5e6;
 const CACHE_BANDWIDTH: f64 = 0.105e6;
 /// The bytes that it delivers besides for each byte of rows that do not begin at multiples of 128 bytes. Such a row takes two requests.
 const BESIDE_LINES: f64 = 1.6;
-/// The parts of these costs, and of [`UNALIGNED_ROW`], where rows begin at multiples of 32 bytes, of which a quarter begins at lines, and at multiples of
-/// 64 bytes, of which a half does.
+/// The parts of these costs, and of [`UNALIGNED_ROW`], where rows begin at multiples of 32 bytes, of which a quarter begins at lines, and
+/// at multiples of 64 bytes, of which a half does.
 const BESIDE_LINES_BY_32: f64 = 0.325;
 const BESIDE_LINES_BY_64: f64 = 0.127;
 /// Bytes of operands for stream-K. Blocks with different k steps of a tile do not share them in the L2 cache.
@@ -57,7 +58,8 @@ const ROW: f64 = 4.69e-4;
 const ROW_OUTSIDE: f64 = 0.00113;
 /// The time from a request for a line of 128 bytes to the next one, where all blocks load shorter rows.
 ///
-/// *Measured* on an H200: 102400 x 64 times 64 x 8 took 31.6 us in tiles of 64 x 64 where rows had 16 bytes, and 9.5 where the small operand was K-major.
+/// *Measured* on an H200: 102400 x 64 times 64 x 8 took 31.6 us in tiles of 64 x 64 where rows had 16 bytes, and 9.5 where the small
+/// operand was K-major.
 const SHORT_ROW: f64 = 0.00125;
 /// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
 const UNALIGNED_RESULT: f64 = 5.0e-5;
@@ -81,7 +83,8 @@ const TRANSPOSED_B: f64 = 1.06;
 /// products.
 const UNALIGNED_VECTORS: f64 = 1.87;
 const UNALIGNED_DOTS: f64 = 1.59;
-/// Bytes of MN-major operands that threads load for tiles of 16 x 16, and for a vector by tiles of less than a sector: pieces of rows of 32 bytes.
+/// Bytes of MN-major operands that threads load for tiles of 16 x 16, and for a vector by tiles of less than a sector: pieces of rows of 32
+/// bytes.
 const SHORT_PIECES_BANDWIDTH: f64 = 2.04e6;
 /// Bytes of MN-major matrices that threads load for a vector by pieces of rows of one sector or two.
 const VECTOR_PIECES_BANDWIDTH: f64 = 4.09e6;
@@ -93,8 +96,8 @@ const SM_BANDWIDTH: f64 = 0.0971e6;
 const LATENCY: f64 = 0.95;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
-/// The least time of a k step without `wgmma`, for each element of a tile that is smaller than the largest ones: that of tiles of 128 x 128 in the
-/// fits before the producers' loops were shortened, which code without `wgmma` does not have.
+/// The least time of a k step without `wgmma`, for each element of a tile that is smaller than the largest ones: that of tiles of 128 x 128
+/// in the fits before the producers' loops were shortened, which code without `wgmma` does not have.
 const PRODUCTS_WITHOUT_WGMMA: f64 = 4.3e-5;
 /// How sharply the time passes from one bound to the other.
 const SHARPNESS: i32 = 4;
@@ -344,8 +347,8 @@ fn beside_lines(alignment: usize) -> f64 {
 
 /// The time of TMA for a k step: of the tiles at the end of an operand if there is a tile for each of `slots`, and else on average.
 ///
-/// *Measured* on an H200: where a box has 50 rows outside, they are zeros, which come from no memory and take TMA longer than rows that do: 4096 x 4096 times 142
-/// rows took 17.9 us in tiles of 64 x 128, times 128 and 192 rows 15.0 and 15.6.
+/// *Measured* on an H200: where a box has 50 rows outside, they are zeros, which come from no memory and take TMA longer than rows that do:
+/// 4096 x 4096 times 142 rows took 17.9 us in tiles of 64 x 128, times 128 and 192 rows 15.0 and 15.6.
 fn copying(problem: &Problem, plan: Plan, slots: f64, [a_stays, b_stays]: [bool; 2]) -> f64 {
     let splits = if let Decomposition::SplitK(splits) = plan.decomposition { splits as usize } else { 1 };
     let has_waves = (problem.groups(plan) * plan.loads.cluster_size() * splits) as f64 > slots;
@@ -446,8 +449,8 @@ fn steps_outside(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: 
     of_a.max(if b_stays { 0.0 } else { at_an_end(b, problem.columns, plan.columns) })
 }
 
-/// The rows of zeros that TMA sets in the last k step of a tile, for operands that are not K-major: a box has as many rows as a k step. Partial sums have so many
-/// k steps that this does not matter.
+/// The rows of zeros that TMA sets in the last k step of a tile, for operands that are not K-major: a box has as many rows as a k step.
+/// Partial sums have so many k steps that this does not matter.
 fn rows_of_zeros(problem: &Problem, plan: Plan, [a_stays, b_stays]: [bool; 2]) -> usize {
     if plan.decomposition != Decomposition::DataParallel {
         return 0;

@@ -15,8 +15,8 @@ pub(super) const LINE_BYTES: usize = 128;
 pub(super) const SECTOR_BYTES: usize = 32;
 /// Rows of this many bytes and more are padded to multiples of [`LINE_BYTES`].
 const LONG_ROW_BYTES: usize = 512;
-/// So are shorter rows of copies of at most this many bytes. All blocks read the rows of such an operand at the same time, and the L2 cache serves their requests
-/// for a line one after the other.
+/// So are shorter rows of copies of at most this many bytes. All blocks read the rows of such an operand at the same time, and the L2 cache
+/// serves their requests for a line one after the other.
 const SMALL_COPY_BYTES: usize = 1 << 20;
 
 /// Unsigned integers that hold the bits of an element: `u8`, `u16`, `u32` and `u64`.
@@ -50,9 +50,11 @@ macro_rules! bits {
 }
 bits!(u8 16 u16 8 u32 4 u64 2);
 
-/// The requests for a line of an operand whose rows have `row` bytes and begin at multiples of `alignment` bytes, if `loads` tiles load all rows.
+/// The requests for a line of an operand whose rows have `row` bytes and begin at multiples of `alignment` bytes, if `loads` tiles load all
+/// rows.
 ///
-/// The L2 cache serves them one after the other. *Measured* on an H200: where rows are longer than sectors and begin beside them, a request takes four times as long as others.
+/// The L2 cache serves them one after the other. *Measured* on an H200: where rows are longer than sectors and begin beside them, a request
+/// takes four times as long as others.
 pub(super) fn requests_for_a_line(row: usize, alignment: usize, loads: f64) -> f64 {
     let of_row = if row > SECTOR_BYTES && alignment < SECTOR_BYTES { 4.0 } else { 1.0 };
     let rows = if alignment < LINE_BYTES { LINE_BYTES as f64 / row.min(LINE_BYTES) as f64 } else { 1.0 };
@@ -63,11 +65,12 @@ pub(super) fn requests_for_a_line(row: usize, alignment: usize, loads: f64) -> f
 const SHARING_TILE: f64 = 128.0;
 /// An operand with more requests for a line is packed.
 ///
-/// *Measured* on an H200: 102400 x 64 times 64 x 16 takes 13.6 us in tiles of 144 x 64 with such a row-major operand B, and 10.9 with a K-major one.
+/// *Measured* on an H200: 102400 x 64 times 64 x 16 takes 13.6 us in tiles of 144 x 64 with such a row-major operand B, and 10.9 with a
+/// K-major one.
 const MOST_REQUESTS: f64 = 500.0;
 
-/// Whether an operand that is not K-major has rows of so few columns, and so many rows or columns of the result share them, that a product with its packed
-/// transpose is faster. The rows begin at multiples of `alignment` bytes.
+/// Whether an operand that is not K-major has rows of so few columns, and so many rows or columns of the result share them, that a product
+/// with its packed transpose is faster. The rows begin at multiples of `alignment` bytes.
 pub(super) fn has_crowded_rows<T: Element>(columns: usize, alignment: usize, sharing: usize) -> bool {
     let row = columns * size_of::<T::Bits>();
     (1..LINE_BYTES).contains(&row)
@@ -76,15 +79,16 @@ pub(super) fn has_crowded_rows<T: Element>(columns: usize, alignment: usize, sha
 
 /// The most bytes of a K-major operand's rows that begin beside sectors, in an operand that is packed as its transpose.
 ///
-/// *Measured* on an H200: 100000 x 248 times 248 x 256 takes 36.5 us with a K-major operand B, and 34.1 with its packed transpose; 34533 x 360 times 360 x 152 takes 21.1 and 22.3.
+/// *Measured* on an H200: 100000 x 248 times 248 x 256 takes 36.5 us with a K-major operand B, and 34.1 with its packed transpose; 34533 x
+/// 360 times 360 x 152 takes 21.1 and 22.3.
 const MOST_CROWDED_BYTES: usize = 4 * LINE_BYTES;
 
 /// The same for a small operand that is K-major, of `length` rows or columns, whose rows of `depth` elements are short or begin beside sectors.
 ///
 /// The rows of the transpose begin at lines, and have `length` elements: a line and more.
 ///
-/// *Measured* on an H200: 350121 x 24 times 24 x 64 takes 43 us with a K-major operand B, and 28 with its packed transpose; with a depth of 56 37 and 30 us. *Refused:* K-major
-/// copies with rows at lines. The products take as long as without them.
+/// *Measured* on an H200: 350121 x 24 times 24 x 64 takes 43 us with a K-major operand B, and 28 with its packed transpose; with a depth of
+/// 56 37 and 30 us. *Refused:* K-major copies with rows at lines. The products take as long as without them.
 pub(super) fn has_crowded_steps<T: Element>(
     [length, depth]: [usize; 2],
     alignment: usize,

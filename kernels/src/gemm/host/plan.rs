@@ -26,8 +26,8 @@ pub(super) enum Major {
 pub enum Loads {
     /// TMA loads tiles into a ring. Operands that TMA cannot read are packed first.
     Tma,
-    /// As [`Tma`](Self::Tma), for clusters of so many rows and columns of blocks: those of a row load the tiles of `a` together, those of a column
-    /// the tiles of `b`.
+    /// As [`Tma`](Self::Tma), for clusters of so many rows and columns of blocks: those of a row load the tiles of `a` together, those of a
+    /// column the tiles of `b`.
     Cluster([usize; 2]),
     /// The threads load tiles, from operands in any place.
     Threads,
@@ -78,8 +78,8 @@ impl Loads {
 
     /// The multiprocessors that blocks of such a launch run on at the same time, of `all` that the GPU has.
     ///
-    /// The blocks of a cluster run on multiprocessors of one cluster of the GPU (a GPC). An H200 has 132 multiprocessors, of which clusters of two blocks take all
-    /// and clusters of four 120 (`cuOccupancyMaxActiveClusters`).
+    /// The blocks of a cluster run on multiprocessors of one cluster of the GPU (a GPC). An H200 has 132 multiprocessors, of which clusters
+    /// of two blocks take all and clusters of four 120 (`cuOccupancyMaxActiveClusters`).
     pub(super) const fn multiprocessors(self, all: u32) -> u32 {
         if self.cluster_size() > 2 { all * 10 / 11 } else { all }
     }
@@ -105,7 +105,8 @@ pub(super) struct TileConfig {
     pub(super) fast: bool,
     /// Whether the kernel is for GPUs with `wgmma` alone. On other GPUs packing is faster.
     pub(super) wgmma_only: bool,
-    /// Whether threads copy small elements ahead, in words of 4 bytes. Where the rows of a large operand begin beside such words, loads to registers are faster.
+    /// Whether threads copy small elements ahead, in words of 4 bytes. Where the rows of a large operand begin beside such words, loads to
+    /// registers are faster.
     pub(super) by_words: bool,
 }
 
@@ -212,8 +213,8 @@ pub(super) struct Problem {
     pub(super) b: Major,
     /// The bytes that are copied to that storage: all of an operand that TMA cannot read as it is.
     pub(super) packed_bytes: [usize; 2],
-    /// The bytes, up to 128, at whose multiples the rows of operands A and B begin that TMA reads, in memory or in their copies. TMA takes one request
-    /// to the L2 cache for 128 bytes of a row that begins at a multiple of 128 bytes, and two for those of others.
+    /// The bytes, up to 128, at whose multiples the rows of operands A and B begin that TMA reads, in memory or in their copies. TMA takes
+    /// one request to the L2 cache for 128 bytes of a row that begins at a multiple of 128 bytes, and two for those of others.
     pub(super) row_alignment: [usize; 2],
     /// The storage of the operands that threads read, if their elements are neighbours in memory along rows or columns.
     pub(super) in_place: Option<[Major; 2]>,
@@ -294,8 +295,8 @@ impl Problem {
 
     /// Whether threads can copy the operands by words: both, or operand B alone where the tile has few rows.
     ///
-    /// The few elements of operand A go through registers then. *Measured* on an H200 in `f16`: 2 x 30050 x 525, where rows of `a` begin beside words, takes 14.9 us in
-    /// tiles of 16 x 128, and 20.4 in the fastest others.
+    /// The few elements of operand A go through registers then. *Measured* on an H200 in `f16`: 2 x 30050 x 525, where rows of `a` begin
+    /// beside words, takes 14.9 us in tiles of 16 x 128, and 20.4 in the fastest others.
     fn is_in_words(&self, config: &TileConfig) -> bool {
         let [a, b] = self.in_words;
         b && (a || config.rows < MANY_ROWS)
@@ -334,9 +335,9 @@ impl Problem {
 
     /// Whether TMA reads few rows of operand A row-major alone: there are kernels for so few rows, all of which read them so.
     ///
-    /// Where they lie as columns, they are packed. *Measured* on an H200: TMA takes as long for 16 elements of a column of operand A as for 64 of a row of
-    /// operand B. 16 x 31992 x 752 with both operands MN-major took 23 us in tiles of 16 x 64 and
-    /// 20 in the fastest others, and takes 17 with a packed operand A.
+    /// Where they lie as columns, they are packed. *Measured* on an H200: TMA takes as long for 16 elements of a column of operand A as for
+    /// 64 of a row of operand B. 16 x 31992 x 752 with both operands MN-major took 23 us in tiles of 16 x 64 and 20 in the fastest others,
+    /// and takes 17 with a packed operand A.
     pub(super) fn packs_few_rows(&self, configs: &[TileConfig]) -> bool {
         let is_for_few = |config: &TileConfig| {
             config.loads == Loads::Tma && config.rows < MANY_ROWS && self.rows <= FEW_TILES * config.rows
@@ -404,8 +405,8 @@ impl Problem {
     /// Whether a configuration has a stream-K plan.
     ///
     /// The last wave must not be full, and it must have enough k steps for all blocks. The full waves before it need a data-parallel kernel
-    /// with tiles of the same shape. Where rows begin beside lines, clusters serve in place of such waves: *Measured* on an H200, of 107 such plans
-    /// with waves before the last one, clusters took 0.34 to 0.95 of the time of 105.
+    /// with tiles of the same shape. Where rows begin beside lines, clusters serve in place of such waves: *Measured* on an H200, of 107
+    /// such plans with waves before the last one, clusters took 0.34 to 0.95 of the time of 105.
     pub(super) fn has_stream_k(&self, config: &TileConfig, direct: &[TileConfig], blocks: u32) -> bool {
         let TileConfig { loads, rows, columns, .. } = *config;
         let plan = Plan { loads, rows, columns, decomposition: Decomposition::StreamK };
@@ -430,8 +431,8 @@ impl Problem {
 
     /// The blocks that share the k steps of the last wave of a stream-K plan, of `blocks` that the machine has.
     ///
-    /// Each block more stores partial sums of a tile, and the second pass loads them. That takes as long as [`STEPS_OF_PARTIAL_SUMS`] k steps of a
-    /// machine full of blocks do, whatever the tile's size. So few k steps have few blocks.
+    /// Each block more stores partial sums of a tile, and the second pass loads them. That takes as long as [`STEPS_OF_PARTIAL_SUMS`] k
+    /// steps of a machine full of blocks do, whatever the tile's size. So few k steps have few blocks.
     pub(super) fn stream_k_blocks(&self, plan: Plan, steps: usize, blocks: u32) -> u32 {
         let rest = self.tiles(plan) - self.whole(plan, blocks);
         let best = (rest * steps * STEPS_OF_PARTIAL_SUMS).isqrt();

@@ -6,8 +6,8 @@ use crate::gemm::vector::{TILES, tile_elements};
 /// The bytes of a row or a column that a k step of TMA multiplies.
 pub(super) const STEP_BYTES: usize = 128;
 
-/// The costs of a tile shape on a multiprocessor that has the usual number of blocks, [`Plan::resident_blocks`], in microseconds: of a k step, and
-/// of a tile besides its k steps.
+/// The costs of a tile shape on a multiprocessor that has the usual number of blocks, [`Plan::resident_blocks`], in microseconds: of a k
+/// step, and of a tile besides its k steps.
 pub(super) type Costs = (f64, f64);
 
 /// In place of the bytes of an element, for 8-bit floats that accumulate in tensor cores alone.
@@ -155,14 +155,15 @@ pub(super) fn step_bytes(plan: Plan, bytes: usize) -> usize {
     }
 }
 
-/// The most blocks of a plan that share a multiprocessor. Where threads load, their registers are the limit, and those depend on the storage of the operands; for `f64` it is shared memory.
+/// The most blocks of a plan that share a multiprocessor. Where threads load, their registers are the limit, and those depend on the
+/// storage of the operands; for `f64` it is shared memory.
 pub(super) fn resident_blocks(problem: &Problem, plan: Plan) -> u32 {
     let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
     let of_storages = match (plan.loads, problem.element_bytes[0], (plan.rows, plan.columns)) {
         (Loads::Threads, 2, (16, 16)) | (Loads::Threads, 4, (32, 32)) => [6, 4, 4, 3],
         (Loads::Threads, 2, (16, 64)) => [9, 4, 7, 5],
-        // Registers leave room for three, which is right for blocks that have a part of the k steps. The costs of whole tiles were fitted with these numbers.
-        // *Measured* on an H200: with three, 1582 x 1107 x 6 gets a plan of 9.4 us in place of 5.9.
+        // Registers leave room for three, which is right for blocks that have a part of the k steps. The costs of whole tiles were fitted
+        // with these numbers. *Measured* on an H200: with three, 1582 x 1107 x 6 gets a plan of 9.4 us in place of 5.9.
         (Loads::Threads, 2, (64, 64)) if plan.decomposition == Decomposition::DataParallel => [4, 3, 4, 3],
         (Loads::Threads, 2, (64, 64)) => [3; 4],
         (Loads::Threads, 2, (64, 128)) => [3; 4],
@@ -185,7 +186,8 @@ mod tests {
     use super::*;
     use std::format;
 
-    /// Blocks of 128 threads share the 65,536 registers of a multiprocessor, and blocks of 256 for vectors. `cargo xtask ptx` states what each kernel takes.
+    /// Blocks of 128 threads share the 65,536 registers of a multiprocessor, and blocks of 256 for vectors. `cargo xtask ptx` states what
+    /// each kernel takes.
     #[test]
     fn resident_blocks_are_those_that_registers_leave() {
         let stated = concat!(env!("CARGO_MANIFEST_DIR"), "/../xtask/golden/kernels.json");
@@ -215,17 +217,19 @@ mod tests {
                 assert_eq!(resident_blocks(&problem, plan), 65_536 / (128 * registers(&kernel)), "{kernel}");
             }
         }
-        for (kernel, rows) in
-            [("t_f16_f16_f32_f16", 8), ("t_bf16_bf16_f32_bf16", 32), ("n_f16_f16_f32_f16", 64)]
-        {
-            let plan = Plan {
-                loads: Loads::Vector,
-                rows: 1,
-                columns: rows,
-                decomposition: Decomposition::DataParallel,
-            };
-            let kernel = format!("gemm_vector_{kernel}_{rows}_{}", tile_elements(2) / rows);
-            let problem = problem([1; 4]);
+        for (types, bytes, elements) in [
+            ("t_f16_f16_f32_f16", 2, 8),
+            ("t_bf16_bf16_f32_bf16", 2, 32),
+            ("n_f16_f16_f32_f16", 2, 8),
+            ("n_bf16_bf16_f32_bf16", 2, 64),
+            ("n_tf32_tf32_f32_f32", 4, 32),
+            ("t_f64_f64_f64_f64", 8, 8),
+            ("n_f64_f64_f64_f64", 8, 256),
+        ] {
+            let (loads, decomposition) = (Loads::Vector, Decomposition::DataParallel);
+            let plan = Plan { loads, rows: 1, columns: elements, decomposition };
+            let kernel = format!("gemm_vector_{types}_{elements}_{}", tile_elements(bytes) / elements);
+            let problem = Problem { element_bytes: [bytes; 2], ..problem([1; 4]) };
             assert_eq!(resident_blocks(&problem, plan), 65_536 / (256 * registers(&kernel)), "{kernel}");
         }
     }

@@ -115,8 +115,9 @@ pub trait RowElement: Element + sealed::Sealed {
 
 /// Implements the trait.
 ///
-/// A kernel has instances `<rows of a block, columns of a tile>` for rows of up to four tiles, of which the first that is wide enough is taken, and a
-/// kernel for longer rows. In one pass, a kernel has instances for rows of a tile, with the blocks that a multiprocessor holds.
+/// A kernel has instances `<rows of a block, columns of a tile>` for rows of up to four tiles, of which the first that is wide enough is
+/// taken, and a kernel for longer rows. In one pass, a kernel has instances for rows of a tile, with the blocks that a multiprocessor
+/// holds.
 macro_rules! row_element {
     (
         $type:ident in one pass: [$(<$one_rows:literal, $one_columns:literal> $one_blocks:literal)*]

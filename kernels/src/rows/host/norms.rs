@@ -156,8 +156,8 @@ pub fn rms_norm_backward<'t, T: RowElement>(
     backward(name, stream, x.into(), weight.into(), saved, dy.into(), dx.into(), dweight.into(), None)
 }
 
-/// The gradients `dx`, `dweight` and `dbias` of the operands of [`layer_norm`], from these, from the mean and the `r` that it has found, and from
-/// the gradient `dy` of its result. Otherwise as [`rms_norm_backward`].
+/// The gradients `dx`, `dweight` and `dbias` of the operands of [`layer_norm`], from these, from the mean and the `r` that it has found,
+/// and from the gradient `dy` of its result. Otherwise as [`rms_norm_backward`].
 ///
 /// ```
 /// use cuda_tiles_host::{Device, Tensor};

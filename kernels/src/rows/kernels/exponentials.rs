@@ -7,9 +7,9 @@ use super::{Placement, Rows};
 /// The maximum `m` of a row, and the sum of `exp(x - m)` over the row, in one pass: M. Milakov and N. Gimelshein, "Online normalizer
 /// calculation for softmax", 2018. Sums for an earlier maximum are scaled to the next one.
 ///
-/// A tile is `G` groups of `W` threads' vectors of `V` elements. Each of the `W` threads has a maximum and a sum of its own, so that threads
-/// exchange nothing before the end of the row. The maximum of a thread is one for its part of a tile and not one for each element, which would take a second
-/// exponential for each: the special-function units would bound the pass.
+/// A tile is `G` groups of `W` threads' vectors of `V` elements. Each of the `W` threads has a maximum and a sum of its own, so that
+/// threads exchange nothing before the end of the row. The maximum of a thread is one for its part of a tile and not one for each element,
+/// which would take a second exponential for each: the special-function units would bound the pass.
 ///
 /// A maximum is at least the lowest finite number, so that a part that is -∞ throughout adds nothing.
 #[inline_on_device]

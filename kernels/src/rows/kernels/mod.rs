@@ -6,8 +6,8 @@
 //! bytes are under way at a time. Blocks for longer rows are large, so that few rows are under way at a time, and the second reading finds
 //! them in the L2 cache.
 //!
-//! Rows that lie [`InVectors`] have kernels of their own, which need no registers for other ways to load. Rows [`Anywhere`] have kernels that find out
-//! which way serves them.
+//! Rows that lie [`InVectors`] have kernels of their own, which need no registers for other ways to load. Rows [`Anywhere`] have kernels
+//! that find out which way serves them.
 
 pub mod cross_entropy;
 pub mod norm_gradients;
@@ -30,7 +30,8 @@ pub trait Placement: 'static {
     type Start: Alignment;
 }
 
-/// Rows begin at multiples of 16 bytes, and are multiples of 8 elements long: every access is a whole vector. On the CPU those of `f32` alone have kernels.
+/// Rows begin at multiples of 16 bytes, and are multiples of 8 elements long: every access is a whole vector. On the CPU those of `f32`
+/// alone have kernels.
 pub enum InVectors {}
 
 /// Rows begin at any element.
@@ -48,8 +49,8 @@ impl Placement for Anywhere {
     type Start = Natural;
 }
 
-/// Whether the CPU has code for a kernel. There rows that lie in vectors gain nothing from kernels of their own: those of `f32` alone have code, by which the
-/// library tests what all have in common.
+/// Whether the CPU has code for a kernel. There rows that lie in vectors gain nothing from kernels of their own: those of `f32` alone have
+/// code, by which the library tests what all have in common.
 pub(super) const fn on_cpu<T, P: Placement>() -> bool {
     P::STEP == Anywhere::STEP || size_of::<T>() == size_of::<f32>()
 }

@@ -1,7 +1,7 @@
 //! A row as four tiles side by side.
 //!
-//! What is done to the quarters of a row in turn takes registers for one quarter at a time: of a whole row's weights, a thread would hold as many
-//! elements as of the row itself, and a multiprocessor so many blocks less. They are four fields, because of an array in a loop the
+//! What is done to the quarters of a row in turn takes registers for one quarter at a time: of a whole row's weights, a thread would hold
+//! as many elements as of the row itself, and a multiprocessor so many blocks less. They are four fields, because of an array in a loop the
 //! compiler makes local memory.
 
 use cuda_tiles::inline_on_device;

@@ -42,7 +42,8 @@ pub fn address_in(block: u32, address: Address) -> Address {
 
 /// `mbarrier.arrive` at a barrier of any block of the cluster: this thread arrives; its earlier accesses are done.
 ///
-/// The scope is that of the block. *Measured* on an H200: `.release.cluster` is a fence of the whole GPU in each k step, and takes 60 % more time.
+/// The scope is that of the block. *Measured* on an H200: `.release.cluster` is a fence of the whole GPU in each k step, and takes 60 %
+/// more time.
 ///
 /// # Safety
 /// `barrier` is the [`address_in`] a block whose threads have not all ended, of a barrier that was initialised before a [`barrier`].

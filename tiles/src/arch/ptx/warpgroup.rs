@@ -81,8 +81,8 @@ macro_rules! with_registers {
 #[inline(always)]
 #[allow(named_asm_labels, reason = "the braces around them make labels local")]
 pub fn schedule_fence() {
-    // SAFETY: the loop ends at once, since the constant is zero, which the assembler does not know. The constant lies in the constant bank. It therefore costs
-    // next to nothing, and is the same for all threads as far as the assembler can tell.
+    // SAFETY: the loop ends at once, since the constant is zero, which the assembler does not know. The constant lies in the constant bank.
+    // It therefore costs next to nothing, and is the same for all threads as far as the assembler can tell.
     unsafe {
         asm!(
             "{{ .reg .pred p; .reg .b32 value; ld.const.u32 value, [cuda_tiles_zero]; WAIT: setp.eq.u32 p, value, 0; @p bra HERE; nanosleep.u32 1; bra WAIT; HERE: }} //@cuda-tiles declares .const .align 4 .u32 cuda_tiles_zero",

@@ -24,7 +24,8 @@ pub trait Series: Real {
     fn asin_series(z: Self) -> Self;
     /// `erf(x) / x - 1` of `z = x²`, for |x| up to 1: error 2^-29.3 for f32, 2^-56.3 for f64.
     fn erf_series(z: Self) -> Self;
-    /// `(1 + 2 x) · e^(x²) · erfc(x)` of `t = (x - K) / (x + K)` with `K = ERFC_CENTER`, for x from 0 to `ERFC_LIMIT`: error 2^-27.2 for f32, 2^-54.4 for f64.
+    /// `(1 + 2 x) · e^(x²) · erfc(x)` of `t = (x - K) / (x + K)` with `K = ERFC_CENTER`, for x from 0 to `ERFC_LIMIT`: error 2^-27.2 for
+    /// f32, 2^-54.4 for f64.
     fn erfc_series(t: Self) -> Self;
 }
 

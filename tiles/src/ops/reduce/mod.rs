@@ -1,8 +1,9 @@
 //! Reductions along one axis, several, or over the whole tile.
 //!
-//! The axis stays with size 1 (over all axes the result has rank 0), so that results broadcast against the tile
-//! they came from; the element type stays too: a sum of `i8` wraps, convert first to widen. Tuples of tiles reduce together
-//! by [`TileTuple::reduce`](super::tuple::TileTuple::reduce), several axes by the methods ending in `_over`. [`PartialSum`] is the sum of many tiles.
+//! The axis stays with size 1 (over all axes the result has rank 0), so that results broadcast against the tile they came from; the element
+//! type stays too: a sum of `i8` wraps, convert first to widen. Tuples of tiles reduce together by
+//! [`TileTuple::reduce`](super::tuple::TileTuple::reduce), several axes by the methods ending in `_over`. [`PartialSum`] is the sum of many
+//! tiles.
 //!
 //! # Order
 //!

@@ -11,8 +11,8 @@ use crate::tile::Tile;
 
 /// The sum of tiles along axis `A`, of which each thread holds the part of its own elements.
 ///
-/// [`Tile::sum`] is this and [`finish`](Self::finish). A loop that adds up many tiles needs the second step once: it adds partial sums, and finishes the
-/// last of them. `T` is the type in which elements are added up: `f32` for `f16` and `bf16`, else their own.
+/// [`Tile::sum`] is this and [`finish`](Self::finish). A loop that adds up many tiles needs the second step once: it adds partial sums, and
+/// finishes the last of them. `T` is the type in which elements are added up: `f32` for `f16` and `bf16`, else their own.
 ///
 /// ```
 /// use cuda_tiles::prelude::*;
@@ -27,7 +27,8 @@ use crate::tile::Tile;
 /// });
 /// ```
 ///
-/// Source: T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023, whose rows of weights are summed so.
+/// Source: T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023, whose rows of weights are
+/// summed so.
 ///
 /// # On a GPU
 ///

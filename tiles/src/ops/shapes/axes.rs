@@ -80,13 +80,13 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// # Shapes
     ///
-    /// The other axes stay. Both axes are named at every rank, so that `transpose::<1, 2>()` transposes a batch of matrices. CUDA Tile C++ always
-    /// swaps the first two axes. NumPy reverses all axes, as [`permute(OrderF)`](Tile::permute) does.
+    /// The other axes stay. Both axes are named at every rank, so that `transpose::<1, 2>()` transposes a batch of matrices. CUDA Tile C++
+    /// always swaps the first two axes. NumPy reverses all axes, as [`permute(OrderF)`](Tile::permute) does.
     ///
     /// # On a GPU
     ///
-    /// The result has the layout [`Blocked`]. Elements that change their thread go through shared memory by `st.shared` and `ld.shared` (PTX ISA,
-    /// "Data Movement and Conversion Instructions: st" and "ld"): [`ops::shapes`](super#on-a-gpu) has the cost.
+    /// The result has the layout [`Blocked`]. Elements that change their thread go through shared memory by `st.shared` and `ld.shared`
+    /// (PTX ISA, "Data Movement and Conversion Instructions: st" and "ld"): [`ops::shapes`](super#on-a-gpu) has the cost.
     #[inline_on_device]
     #[doc(alias("trans"))]
     pub fn transpose<const A: usize, const B: usize>(self) -> Tile<T, S::Transposed, Blocked<L::Block>>

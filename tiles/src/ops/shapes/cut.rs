@@ -126,8 +126,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     ///
     /// # On a GPU
     ///
-    /// The result has the layout [`Blocked`]. Elements stay in registers if `START` is a multiple of `LEN` and the threads hold the elements that
-    /// they need. Else they go through shared memory.
+    /// The result has the layout [`Blocked`]. Elements stay in registers if `START` is a multiple of `LEN` and the threads hold the
+    /// elements that they need. Else they go through shared memory.
     #[inline_on_device]
     pub fn slice<const A: usize, const START: usize, const LEN: usize>(
         self,

@@ -146,8 +146,8 @@ where
         accumulator.into_tile()
     }
 
-    /// As [`accumulate`](Self::accumulate), with promoted accumulation: the accumulators have all the bits of their type, of products of 8-bit floats too.
-    /// See [`Accumulator::mma_promoted`].
+    /// As [`accumulate`](Self::accumulate), with promoted accumulation: the accumulators have all the bits of their type, of products of
+    /// 8-bit floats too. See [`Accumulator::mma_promoted`].
     ///
     /// ```
     /// use cuda_tiles::prelude::*;

@@ -1,7 +1,8 @@
 //! The consumer of a pipeline: it waits for stages, and releases them after they have been read.
 //!
-//! `k_loop` lends stages step by step, and releases each. `in_flight` is a multiplication whose stage stays held. `progress`
-//! counts what is under way. `turns` is the order in which blocks that share a producer start multiplications. Each warp waits for `full`, reads, and arrives at `empty`.
+//! `k_loop` lends stages step by step, and releases each. `in_flight` is a multiplication whose stage stays held. `progress` counts what is
+//! under way. `turns` is the order in which blocks that share a producer start multiplications. Each warp waits for `full`, reads, and
+//! arrives at `empty`.
 
 pub(crate) mod in_flight;
 pub(crate) mod mainloop;
@@ -361,8 +362,8 @@ where
         guard.slot == self.slot(self.ring.stages - self.held)
     }
 
-    /// [`is_oldest`](Self::is_oldest) by the numbers of guards. Where steps are alike the compiler knows the result, and nothing remains in the code.
-    /// Where it does not, numbers take more registers than places.
+    /// [`is_oldest`](Self::is_oldest) by the numbers of guards. Where steps are alike the compiler knows the result, and nothing remains in
+    /// the code. Where it does not, numbers take more registers than places.
     #[inline_on_device]
     pub(crate) fn counts_as_oldest(&self, guard: &StageGuard<'r, P>) -> bool {
         guard.number == self.waited.wrapping_sub(self.held)

@@ -1,6 +1,7 @@
 //! Boxes: what one instruction of TMA copies of a tile, rows of a panel.
 //!
-//! The barrier of a stage waits for as many bytes as its boxes have. One more, and the consumers wait for ever; one less, and they read what is not there yet.
+//! The barrier of a stage waits for as many bytes as its boxes have. One more, and the consumers wait for ever; one less, and they read
+//! what is not there yet.
 
 use crate::element::Element;
 use crate::layout::{Block, WARPGROUP};
@@ -11,7 +12,8 @@ use crate::shape::Dimension;
 
 /// Whether the producer of a block loads the last box of a tensor without the rows outside: a block of one consumer warpgroup.
 ///
-/// The k steps of tiles for more take longer than TMA does, with rows outside, too. Their producers have no registers left, nor have those of clusters.
+/// The k steps of tiles for more take longer than TMA does, with rows outside, too. Their producers have no registers left, nor have those
+/// of clusters.
 const fn has_last_boxes<B: Block>() -> bool {
     B::CLUSTER_SIZE == 1 && B::CONSUMERS as usize * <B::Threads as PowerOfTwo>::COUNT <= WARPGROUP
 }
@@ -34,13 +36,14 @@ impl<T: Element, R: Dimension, C: Dimension> LoadTile<T, (R, C)> {
         [if self.kept { 0 } else { rows }, columns]
     }
 
-    /// The rows that TMA loads of the box that begins at this row and column of the tile: fewer than a box has in the last one, and none where it is outside.
+    /// The rows that TMA loads of the box that begins at this row and column of the tile: fewer than a box has in the last one, and none
+    /// where it is outside.
     #[inline_on_device]
     fn rows_of_box<B: Block>(&self, down: u32, across: u32) -> u32 {
         let all = const { Self::BOX_ROWS };
         if const { has_last_boxes::<B>() } {
-            // Computed from what all steps have in common: the producer's loop would wait for the layout, a parameter of the kernel. *Measured* on an H200:
-            // 431 x 1024 x 5120 in tiles of 64 x 128 takes 16.3 µs in place of 14.9.
+            // Computed from what all steps have in common: the producer's loop would wait for the layout, a parameter of the kernel.
+            // *Measured* on an H200: 431 x 1024 x 5120 in tiles of 64 x 128 takes 16.3 µs in place of 14.9.
             let [rows, columns] = self.loaded();
             return if across < columns { rows.saturating_sub(down).min(all) } else { 0 };
         }
@@ -101,7 +104,8 @@ mod tests {
     use std::collections::HashSet;
     use std::vec::Vec;
 
-    /// Every element inside a tensor is in one box of its tile, the boxes are those of the tensor's maps, and their bytes are those that the barrier expects.
+    /// Every element inside a tensor is in one box of its tile, the boxes are those of the tensor's maps, and their bytes are those that
+    /// the barrier expects.
     fn check<B: Block, R: Dimension, C: Dimension>(rows: u32, columns: u32) {
         let tile_size = [R::LENGTH as u32, C::LENGTH as u32];
         let pitch = u64::from(columns);

@@ -1,7 +1,8 @@
 //! The producer: it copies the tiles that consumers will wait for into the stages of a ring.
 //!
-//! `loads` says which tiles in which order, `stage_load` how a tile gets into a stage, `boxes` in which boxes TMA copies it, `sharing` which blocks of a cluster copy which part of it. `tma` is the producer warp: it waits for
-//! `empty`, announces the bytes at `full`, and starts the copies. `cp_async` is the producer without such a warp.
+//! `loads` says which tiles in which order, `stage_load` how a tile gets into a stage, `boxes` in which boxes TMA copies it, `sharing`
+//! which blocks of a cluster copy which part of it. `tma` is the producer warp: it waits for `empty`, announces the bytes at `full`, and
+//! starts the copies. `cp_async` is the producer without such a warp.
 
 pub(crate) mod cp_async;
 

@@ -2,8 +2,8 @@
 
 /// Whether the rows of blocks of a cluster have tiles of their own, and whether the columns of blocks have.
 ///
-/// Two bits for each are the axis along which the next tile lies, plus one. *Measured* for 8.0: with a byte more in a [`LoadTile`], whose flags then are more
-/// than a word, loops over loads keep tiles in local memory.
+/// Two bits for each are the axis along which the next tile lies, plus one. *Measured* for 8.0: with a byte more in a [`LoadTile`], whose
+/// flags then are more than a word, loops over loads keep tiles in local memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Owned(u8);
 
@@ -44,11 +44,11 @@ impl PlaceInCluster {
     /// The place of a block without a cluster.
     pub(crate) const ALONE: Self = Self { at: [0, 0], of: [1, 1] };
 
-    /// The blocks that have the same tile as this one, as a mask, and which of them this one is, of how many. `owned` says which rows and columns of
-    /// blocks have others.
+    /// The blocks that have the same tile as this one, as a mask, and which of them this one is, of how many. `owned` says which rows and
+    /// columns of blocks have others.
     ///
-    /// The number depends on the block's row and column, so that a block that is the first for operand A is not for operand B. A tile of one box then comes
-    /// from another block than the other operand's.
+    /// The number depends on the block's row and column, so that a block that is the first for operand A is not for operand B. A tile of
+    /// one box then comes from another block than the other operand's.
     #[inline_on_device]
     pub(crate) fn among_sharers(self, owned: Owned) -> (u16, [u32; 2]) {
         let Self { at: [row, column], of: [rows, columns] } = self;

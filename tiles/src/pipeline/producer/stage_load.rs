@@ -36,8 +36,9 @@ impl<T: Element, S> LoadTile<T, S> {
     ///
     /// # On a GPU
     ///
-    /// TMA takes several times as long for a row outside a tensor as for a row inside. So it does not load rows that are outside. *Measured* on an H200:
-    /// a tile of 128 x 64 elements of `f16` with 10 rows inside and zeros outside takes 0.65 µs, and a whole tile 0.4 µs.
+    /// TMA takes several times as long for a row outside a tensor as for a row inside. So it does not load rows that are outside.
+    /// *Measured* on an H200: a tile of 128 x 64 elements of `f16` with 10 rows inside and zeros outside takes 0.65 µs, and a whole tile
+    /// 0.4 µs.
     #[inline_on_device]
     #[must_use = "the result is another tile"]
     pub fn unset_outside_rows(self) -> Self {
@@ -56,23 +57,23 @@ impl<T: Element, S> LoadTile<T, S> {
 
     /// The tile, which is not loaded if `is_kept`: its place in the stage keeps the elements that it has.
     ///
-    /// For an operand that all k loops of a block share. [`Ring::with_rounds_of`](crate::pipeline::Ring::with_rounds_of) says from which k loop on
-    /// each stage has the tile of its step. In a stage that has another tile or none, the tile has any elements.
+    /// For an operand that all k loops of a block share. [`Ring::with_rounds_of`](crate::pipeline::Ring::with_rounds_of) says from which k
+    /// loop on each stage has the tile of its step. In a stage that has another tile or none, the tile has any elements.
     ///
     /// # On a GPU
     ///
-    /// The tile takes no time of TMA. *Measured* on an H200: a product of 238704 x 16 x 336, whose small operand stays, takes 48 µs instead of 89.
-    /// The CPU and targets without TMA load the tile.
+    /// The tile takes no time of TMA. *Measured* on an H200: a product of 238704 x 16 x 336, whose small operand stays, takes 48 µs instead
+    /// of 89. The CPU and targets without TMA load the tile.
     #[inline_on_device]
     #[must_use = "the result is another tile"]
     pub fn kept(self, is_kept: bool) -> Self {
-        // This is safe for any tile. Nobody but TMA writes a stage, and TMA writes nothing here: consumers that read it meet no writer. All bit patterns are
-        // elements. The barrier `full` of a stage without bytes completes with the producer's arrival.
+        // This is safe for any tile. Nobody but TMA writes a stage, and TMA writes nothing here: consumers that read it meet no writer. All
+        // bit patterns are elements. The barrier `full` of a stage without bytes completes with the producer's arrival.
         Self { kept: PRODUCER_WARP && is_kept, ..self }
     }
 
-    /// The tile of the first block of a cluster, of which each row of blocks (`BLOCKS` = 0) or each column of blocks (`BLOCKS` = 1) has its own: that
-    /// of the next one is the next tile along `AXIS`, 0 below it and 1 to the right.
+    /// The tile of the first block of a cluster, of which each row of blocks (`BLOCKS` = 0) or each column of blocks (`BLOCKS` = 1) has its
+    /// own: that of the next one is the next tile along `AXIS`, 0 below it and 1 to the right.
     ///
     /// All other blocks of a cluster have the same tile: it comes from memory once for all of them. Without clusters this changes nothing.
     /// [`#[kernel]`](crate::kernel) says what clusters are.
@@ -144,8 +145,8 @@ pub trait StageLoad<P: StageLayout>: Sealed + Copy + Send {
 
     /// Copies the tiles to `target` by TMA, `cp.async.bulk.tensor`. Their bytes count towards the barrier `full`.
     ///
-    /// As the producer in this place of a cluster it copies the block's own tiles, and its part of the tiles that the block shares with others to all of
-    /// them.
+    /// As the producer in this place of a cluster it copies the block's own tiles, and its part of the tiles that the block shares with
+    /// others to all of them.
     ///
     /// # Safety
     /// There is room for the stage at `target`, in each of the blocks. Nobody accesses it before the phase of that block's barrier is
@@ -213,8 +214,9 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
             let (target, place) = (threads::offset(target, offset), [column, row, self.batch]);
             let is_last = rows < const { Self::BOX_ROWS };
             let map = self.matrix.map.wrapping_add(usize::from(is_last)).cast();
-            // SAFETY: the map's box is rows of a panel, all of which are inside the tensor if the box is the last; the target has room for it by the caller's
-            // contract, in each block. Stages are aligned for any swizzle. Columns are multiples of a panel's bytes, at least 16.
+            // SAFETY: the map's box is rows of a panel, all of which are inside the tensor if the box is the last; the target has room for
+            // it by the caller's contract, in each block. Stages are aligned for any swizzle. Columns are multiples of a panel's bytes, at
+            // least 16.
             unsafe {
                 if sharers == 1 {
                     bulk::load(target, map, full, place);

@@ -114,8 +114,8 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     #[inline_on_device]
     unsafe fn wait_until_free<B: Block>(&self, next: Position, consumers: u32) -> bool {
         if const { B::CLUSTER_SIZE > 1 } {
-            // Usually all have released it. *Measured* on an H200 for clusters of four: with a branch behind each barrier, 8-bit floats of 5008^3 in tiles of
-            // 128 x 128 take 283 µs in place of 235.
+            // Usually all have released it. *Measured* on an H200 for clusters of four: with a branch behind each barrier, 8-bit floats of
+            // 5008^3 in tiles of 128 x 128 take 283 µs in place of 235.
             let (mut consumer, mut is_free) = (0, true);
             while consumer < consumers {
                 // SAFETY: the same contract.
@@ -165,7 +165,8 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         let consumers = const { B::CONSUMERS * B::CLUSTER_SIZE };
         let mut filling = Filling { next: Position::FIRST, filled: 0, count: 0 };
         let mut left = None;
-        // Internal iteration: the iterator of a `flat_map` becomes a loop within a loop. An iterator can define `all` by itself, and no `try_fold`.
+        // Internal iteration: the iterator of a `flat_map` becomes a loop within a loop. An iterator can define `all` by itself, and no
+        // `try_fold`.
         loads.all(|tiles| {
             // SAFETY: the barriers are initialised. The previous round of a block's `empty` is complete when all its warps have released
             // the stage or, in the first round, from the beginning. A block arrives at `closed` after its last read. The stage then
@@ -241,7 +242,8 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         }
     }
 
-    /// Tells the other producers of the cluster how many stages this one has filled, and returns the most that one of them has, this one included.
+    /// Tells the other producers of the cluster how many stages this one has filled, and returns the most that one of them has, this one
+    /// included.
     ///
     /// # Safety
     /// The producers of all blocks call it once, on rings initialised in all of them.

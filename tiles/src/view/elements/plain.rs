@@ -182,7 +182,8 @@ impl<T: Element, E: Extents, A: Access, M: Mapping, G: Alignment> TensorSpan<T, 
     ///
     /// # On a GPU
     ///
-    /// Each element is one `st.global.b32`, or `.b64`, `.b16`, `.b8`, with a predicate (PTX ISA, "Data Movement and Conversion Instructions: st").
+    /// Each element is one `st.global.b32`, or `.b64`, `.b16`, `.b8`, with a predicate (PTX ISA, "Data Movement and Conversion
+    /// Instructions: st").
     #[inline_on_device]
     #[track_caller]
     pub unsafe fn scatter<V, I>(&self, value: V, index: I)
