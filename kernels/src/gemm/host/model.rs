@@ -3,13 +3,18 @@
 //! A product waits for the multiprocessor with the most work, or for the memory. The time of a multiprocessor is linear in its k steps and
 //! tiles. The costs of both depend on the tile shape. Packing and second passes add their own launches and bytes.
 //!
-//! The constants are fitted to measurements of all plans of 2253 products on an NVIDIA H200, from those of earlier fits on.
+//! The constants are fitted to measurements of all plans of products on an NVIDIA H200, from those of earlier fits on.
 //! `benches/products.py --plans` makes such measurements, and `benches/fit.py` fits the constants. The plans with the least estimated time
-//! took 1.9 % longer than the fastest plans, in the geometric mean. 134 products more gave [`LATENCY`], [`BEHIND_WAVES`],
-//! [`CACHE_BANDWIDTH`] (with [`BESIDE_LINES`], so that rows beside lines cost what they did), and the costs of tiles whose threads load
-//! `f16` and `bf16`; 316 more [`CLUSTER`] and the costs of clusters and of 8-bit floats; 80 each the costs of 8-bit floats with fast
-//! accumulation and of `f64`; 131 long thin ones [`SHORT_ROW`], [`ROW_OF_ZEROS`] and [`UNALIGNED_TRANSPOSED_A`]; 62 with rows of the result
-//! beside words [`UNALIGNED_RESULT_BESIDE_WORDS`].
+//! took 1.9 % longer than the fastest plans of the first 2253 products, in the geometric mean. Later fits:
+//!
+//! | products | constants |
+//! |---|---|
+//! | 134 | [`LATENCY`], [`BEHIND_WAVES`], [`CACHE_BANDWIDTH`] (with [`BESIDE_LINES`], so that rows beside lines cost what they did); costs of tiles whose threads load `f16` and `bf16` |
+//! | 316 | [`CLUSTER`]; costs of clusters and of 8-bit floats |
+//! | 80 each | costs of 8-bit floats with fast accumulation, and of `f64` |
+//! | 131 long thin ones | [`SHORT_ROW`], [`ROW_OF_ZEROS`], [`UNALIGNED_TRANSPOSED_A`] |
+//! | 62 with rows of the result beside words | [`UNALIGNED_RESULT_BESIDE_WORDS`] |
+//! | 153 of a matrix and a vector | [`UNALIGNED_VECTORS`], [`VECTOR_PIECES_BANDWIDTH`], [`costs_of_vector`] |
 
 use super::packing::{LINE_BYTES, SECTOR_BYTES, requests_for_a_line};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
