@@ -300,6 +300,7 @@ class Plans:
         full, rest = divmod(count, MULTIPROCESSORS)
         # Kernels with other tiles copy elements of 16 bits ahead: `copies_ahead` of model.rs.
         one_by_one = loads == 1 and (tile_rows, tile_columns) not in [(128, 64), (16, 128)]
+        is_vector, is_of_dots = loads == LOADS["Vector"], product.is_of_dots(plan)
         pieces, of_vectors = product.short_pieces(plan)
         loaded, *beside = [1e-6 * count * by_tma for count in product.loaded_bytes(plan)]
         has_waves = count * max(1, cut) > multiprocessors(plan) * resident
@@ -321,8 +322,8 @@ class Plans:
             copied_by_words=(loads == 1 and not one_by_one) * sum(product.one_by_one),
             transposed_a=loads == 1 and product.order[0] == "t" and rows > 1,
             transposed_b=loads == 1 and product.order[1] == "t" and columns > 1,
-            unaligned_vectors=loads == 2 and not product.is_of_dots(plan) and product.one_by_one[tile_rows == 1],
-            unaligned_dots=loads == 2 and product.is_of_dots(plan) and product.beside_words[tile_rows == 1],
+            unaligned_vectors=is_vector and not is_of_dots and product.one_by_one[tile_rows == 1],
+            unaligned_dots=is_vector and is_of_dots and product.beside_words[tile_rows == 1],
             multiprocessors=multiprocessors(plan), resident=resident, usual=usual, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0,
             full=full * MULTIPROCESSORS,
             last_steps=math.ceil(rest * steps / max(1, sharing)),

@@ -137,8 +137,9 @@ fn groups_are_their_products_side_by_side_and_in_graphs() {
 fn products_of_a_vector_have_kernels_of_their_own() {
     for device in devices() {
         let mut random = Random::new();
-        for round in 0..if device.is_gpu() { 300 } else { 60 } {
-            let mut wish = Wish::random(&mut random, if device.is_gpu() { 3000 } else { 400 });
+        let (count, most) = if device.is_gpu() { (300, 3000) } else { (60, 400) };
+        for round in 0..count {
+            let mut wish = Wish::random(&mut random, most);
             // The row of `a` or the column of `b` is the vector.
             wish.sizes[1 + round % 2] = 1;
             let vector = |random: &mut Random, plans: &[Plan]| {

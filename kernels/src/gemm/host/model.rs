@@ -132,7 +132,7 @@ fn copies_ahead(plan: Plan) -> bool {
 
 /// Whether the matrix of a plan for a vector is K-major: each element of the result is the dot product of a row and the vector.
 fn is_of_dots(problem: &Problem, plan: Plan) -> bool {
-    let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
+    let [a, b] = problem.read_by_threads();
     if plan.rows == 1 { b == Major::Column } else { a == Major::Row }
 }
 
@@ -141,7 +141,7 @@ fn slower(problem: &Problem, plan: Plan) -> f64 {
     match plan.loads {
         Loads::Tma | Loads::Cluster(_) => 1.0,
         Loads::Threads => {
-            let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
+            let [a, b] = problem.read_by_threads();
             let [of_a, of_b] = one_by_one(problem, plan);
             let of_a_stored = if a == Major::Column { TRANSPOSED_A } else { 1.0 };
             let of_b_stored = if b == Major::Column { TRANSPOSED_B } else { 1.0 };
@@ -407,7 +407,7 @@ fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [
 
 /// The time that memory takes for MN-major operands of which threads load short pieces of rows.
 fn short_pieces(problem: &Problem, plan: Plan) -> f64 {
-    let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
+    let [a, b] = problem.read_by_threads();
     let bytes = problem.element_bytes[0];
     let of = |elements: usize| (elements * problem.batches * problem.depth * bytes) as f64;
     match (plan.loads, plan.rows, plan.columns) {
@@ -426,8 +426,8 @@ fn short_pieces(problem: &Problem, plan: Plan) -> f64 {
             let of_a =
                 if a == Major::Column { problem.rows * problem.columns.div_ceil(plan.columns) } else { 0 };
             let of_b = if b == Major::Row { problem.columns * problem.rows.div_ceil(plan.rows) } else { 0 };
-            let slower = one_by_one(problem, plan).into_iter().fold(1.0, f64::max);
-            of(of_a + of_b) * slower / SHORT_PIECES_BANDWIDTH
+            let [a_factor, b_factor] = one_by_one(problem, plan);
+            of(of_a + of_b) * a_factor.max(b_factor) / SHORT_PIECES_BANDWIDTH
         }
         _ => 0.0,
     }

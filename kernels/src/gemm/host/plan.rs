@@ -293,6 +293,11 @@ impl Problem {
             && (!config.by_words || self.is_in_words(config))
     }
 
+    /// The storage of the operands as threads read them. Where elements are no neighbours, threads read nothing, and this is the storage for TMA.
+    pub(super) fn read_by_threads(&self) -> [Major; 2] {
+        self.in_place.unwrap_or([self.a, self.b])
+    }
+
     /// Whether threads can copy the operands by words: both, or operand B alone where the tile has few rows.
     ///
     /// The few elements of operand A go through registers then. *Measured* on an H200 in `f16`: 2 x 30050 x 525, where rows of `a` begin

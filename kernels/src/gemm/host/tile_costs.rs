@@ -158,7 +158,7 @@ pub(super) fn step_bytes(plan: Plan, bytes: usize) -> usize {
 /// The most blocks of a plan that share a multiprocessor. Where threads load, their registers are the limit, and those depend on the
 /// storage of the operands; for `f64` it is shared memory.
 pub(super) fn resident_blocks(problem: &Problem, plan: Plan) -> u32 {
-    let [a, b] = problem.in_place.unwrap_or([problem.a, problem.b]);
+    let [a, b] = problem.read_by_threads();
     let of_storages = match (plan.loads, problem.element_bytes[0], (plan.rows, plan.columns)) {
         (Loads::Threads, 2, (16, 16)) | (Loads::Threads, 4, (32, 32)) => [6, 4, 4, 3],
         (Loads::Threads, 2, (16, 64)) => [9, 4, 7, 5],
