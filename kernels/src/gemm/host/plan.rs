@@ -293,7 +293,8 @@ impl Problem {
             && (!config.by_words || self.is_in_words(config))
     }
 
-    /// The storage of the operands as threads read them. Where elements are no neighbours, threads read nothing, and this is the storage for TMA.
+    /// The storage of the operands as threads read them. Where elements are no neighbours, threads read nothing, and this is the storage for
+    /// TMA.
     pub(super) fn read_by_threads(&self) -> [Major; 2] {
         self.in_place.unwrap_or([self.a, self.b])
     }
