@@ -31,8 +31,8 @@ FEW_ROWS, MANY_TO_PACK = {"f16": 64, "bf16": 64, "tf32": 32}, 8
 SHARING_TILE, MOST_REQUESTS, SMALL_COPY_BYTES, MOST_CROWDED_BYTES = 128, 500, 1 << 20, 512
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
-             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "vector_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
-             "unaligned_a", "unaligned_b", "unaligned_transposed_a", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
+             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "vector_short_pieces_bandwidth", "vector_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
+             "unaligned", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 2])": 12, "Cluster([1, 4])": 14, "Cluster([4, 1])": 41, "Cluster([2, 2])": 22}
 # What stands for the bytes of an element of 8-bit floats with fast accumulation, in tile_costs.rs.
@@ -47,10 +47,8 @@ SLOWEST = 2.5
 BEFORE = 3.0
 ORDERS = ["nn", "nt", "tn", "tt"]
 # `resident_blocks` of tile_costs.rs, by the bytes of an element and the tile, in the order of ORDERS.
-RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 64, 128): (3, 3, 3, 3), (2, 64, 32): (10, 9, 8, 7), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (6, 4, 4, 3), (2, 16, 64): (9, 4, 7, 5), (2, 64, 64): (4, 3, 4, 3), (4, 32, 32): (6, 4, 4, 3),
+RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 64, 128): (3, 3, 3, 3), (2, 64, 32): (10, 10, 10, 10), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (5, 5, 4, 4), (2, 16, 64): (5, 5, 5, 5), (2, 64, 64): (4, 4, 4, 4), (4, 32, 32): (6, 5, 4, 5),
             (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (2, 2, 2, 2)}
-# The same for parts of k steps.
-RESIDENT_PARTS = {**RESIDENT, (2, 64, 64): (3, 3, 3, 3)}
 RESIDENT_VECTORS = {2: 5, 4: 4, 8: 4}
 
 
@@ -129,16 +127,16 @@ class Product:
         return {(1, 2, 16, 16): 512, (1, 2, 64, 128): 32, (1, 2, 64, 32): 32, (1, 4, 32, 32): 256, (1, 8, 64, 64): 256, (1, 8, 64, 32): 256, (1, 8, 32, 32): 512}.get((loads, self.bytes, rows, columns), STEP_BYTES)
 
     def short_pieces(self, plan):
-        """The bytes of `short_pieces` of model.rs: by pieces of a sector, and of a matrix by pieces of one sector or two."""
+        """The bytes of `short_pieces` of model.rs: by pieces of a sector; and of a matrix for a vector by shorter ones, and by pieces of one sector or two."""
         (rows, columns, depth), (tile_rows, tile_columns, loads, _) = self.sizes, plan
         if loads == LOADS["Vector"] and not self.is_of_dots(plan):
             matrix, piece = max(rows, columns) * depth * self.bytes, max(tile_rows, tile_columns) * self.bytes
-            return (matrix * SECTOR_BYTES // piece, 0) if piece < SECTOR_BYTES else (0, matrix * (piece <= 2 * SECTOR_BYTES))
+            return (0, matrix * SECTOR_BYTES // piece, 0) if piece < SECTOR_BYTES else (0, 0, matrix * (piece <= 2 * SECTOR_BYTES))
         if (loads, tile_rows, tile_columns) != (LOADS["Threads"], 16, 16):
-            return 0, 0
+            return 0, 0, 0
         of_a = rows * math.ceil(columns / tile_columns) if self.order[0] == "t" and rows > 1 else 0
         of_b = columns * math.ceil(rows / tile_rows) if self.order[1] == "n" and columns > 1 else 0
-        return (of_a + of_b) * depth * self.bytes, 0
+        return (of_a + of_b) * depth * self.bytes, 0, 0
 
     def steps_by_tma(self):
         """`steps_by_tma` of model.rs."""
@@ -291,17 +289,17 @@ class Plans:
         by_tma, (down, across) = loads not in (LOADS["Threads"], LOADS["Vector"]), cluster(plan)
         resident = usual = resident_blocks(plan) if by_tma else 4
         if loads == 1:
-            blocks = RESIDENT_PARTS if cut > 0 else RESIDENT
-            resident = blocks[product.bytes, tile_rows, tile_columns][ORDERS.index(product.order)]
+            resident = RESIDENT[product.bytes, tile_rows, tile_columns][ORDERS.index(product.order)]
         elif loads == 2:
             resident = RESIDENT_VECTORS[product.bytes]
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
         count = down * math.ceil(rows / tile_rows / down) * across * math.ceil(columns / tile_columns / across)
         full, rest = divmod(count, MULTIPROCESSORS)
-        # Kernels with other tiles copy elements of 16 bits ahead: `copies_ahead` of model.rs.
-        one_by_one = loads == 1 and (tile_rows, tile_columns) not in [(128, 64), (16, 128)]
+        # `copies_ahead` of model.rs.
+        copies_ahead = loads == 1 and (product.bytes == 8 or (tile_rows, tile_columns) in [(128, 64), (16, 128)])
+        one_by_one = loads == 1 and not copies_ahead
         is_vector, is_of_dots = loads == LOADS["Vector"], product.is_of_dots(plan)
-        pieces, of_vectors = product.short_pieces(plan)
+        pieces, short_of_vectors, of_vectors = product.short_pieces(plan)
         loaded, *beside = [1e-6 * count * by_tma for count in product.loaded_bytes(plan)]
         has_waves = count * max(1, cut) > multiprocessors(plan) * resident
         copied = [[usual * by_tma * number for number in of] for of in product.copied_rows(plan, has_waves)]
@@ -317,11 +315,10 @@ class Plans:
         packs = [packed for packed in product.packed if packed and by_tma]
         return dict(
             product=index, tile=tiles[product.tile(plan)], by_tma=by_tma, in_clusters=down * across > 1,
-            unaligned_a=one_by_one and product.one_by_one[0], unaligned_b=one_by_one and product.one_by_one[1],
-            unaligned_transposed_a=one_by_one and product.one_by_one[0] and product.order[0] == "t" and rows > 1,
+            unaligned=one_by_one * sum(product.one_by_one),
             copied_by_words=(loads == 1 and not one_by_one) * sum(product.one_by_one),
-            transposed_a=loads == 1 and product.order[0] == "t" and rows > 1,
-            transposed_b=loads == 1 and product.order[1] == "t" and columns > 1,
+            transposed_a=copies_ahead and product.order[0] == "t" and rows > 1,
+            transposed_b=copies_ahead and product.order[1] == "t" and columns > 1,
             unaligned_vectors=is_vector and not is_of_dots and product.one_by_one[tile_rows == 1],
             unaligned_dots=is_vector and is_of_dots and product.beside_words[tile_rows == 1],
             multiprocessors=multiprocessors(plan), resident=resident, usual=usual, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0,
@@ -334,7 +331,7 @@ class Plans:
             rows_of_zeros=usual * by_tma * product.rows_of_zeros(plan) * (cut == 0),
             short_rows=product.short_rows(plan) if by_tma else 0,
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
-            loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, pieces_of_vectors=of_vectors * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
+            loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, short_pieces_of_vectors=short_of_vectors * 1e-6, pieces_of_vectors=of_vectors * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
             unaligned_elements=usual * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
             unaligned_result_by_words=loads == 1 and columns * product.result_bytes % 4 == 0,
             unaligned_result_beside_words=by_tma and columns * product.result_bytes % 4 > 0,
@@ -369,9 +366,9 @@ class Model:
         def factor(name):
             return numpy.where(getattr(plans, name), getattr(constant, name), 1)
 
-        for name in ("unaligned_a", "unaligned_b", "unaligned_transposed_a", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
+        for name in ("transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
             step = step * factor(name)
-        step = step * constant.copied_by_words ** plans.copied_by_words
+        step = step * constant.unaligned ** plans.unaligned * constant.copied_by_words ** plans.copied_by_words
 
         def beside_lines(name):
             parts = ("", 1), ("_by_32", constant.beside_lines_by_32), ("_by_64", constant.beside_lines_by_64)
@@ -406,8 +403,9 @@ class Model:
         compute = compute + numpy.where(plans.is_stream_k, larger(last, plans.again / constant.stream_k_bandwidth) + behind, 0)
         delivered = (plans.loaded + constant.beside_lines * beside_lines("beside")) / constant.cache_bandwidth
         memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, delivered / plans.multiprocessors)
-        one_by_one = numpy.maximum(factor("unaligned_a"), factor("unaligned_b"))
-        memory = larger(memory, plans.pieces * one_by_one / constant.short_pieces_bandwidth + plans.pieces_of_vectors / constant.vector_pieces_bandwidth)
+        one_by_one = numpy.where(plans.unaligned > 0, constant.unaligned, 1)
+        of_vectors = plans.short_pieces_of_vectors / constant.vector_short_pieces_bandwidth + plans.pieces_of_vectors / constant.vector_pieces_bandwidth
+        memory = larger(memory, plans.pieces * one_by_one / constant.short_pieces_bandwidth + of_vectors)
         # The memory's time that the last wave does not use.
         rest, each = plans.tiles % (plans.multiprocessors * plans.resident), plans.operands / plans.tiles
         unused = numpy.ceil(rest / plans.multiprocessors) * each / constant.sm_bandwidth - rest * each / constant.bandwidth

@@ -214,6 +214,119 @@ fn products_of_every_shape() {
     check_product(kernels::product_1024_4_8::<tf32, tf32, f32>());
 }
 
+type InPlace<T, U, C, const M: usize, const K: usize, const N: usize> = Kernel<(
+    (Matrix<T, M, K>, Matrix<T, K, M>),
+    (Matrix<U, K, N>, Matrix<U, N, K>),
+    Matrix<C, M, N>,
+    Sums<C, M, N>,
+    Sums<C, M, N>,
+    Sums<C, M, N>,
+)>;
+
+/// The transpose of a matrix with so many columns.
+fn transpose<T: Copy>(matrix: &[T], columns: usize) -> Vec<T> {
+    let rows = matrix.len() / columns;
+    (0..matrix.len()).map(|i| matrix[i % rows * columns + i / rows]).collect()
+}
+
+fn check_in_place<T, U, C, const M: usize, const K: usize, const N: usize>(kernel: &InPlace<T, U, C, M, K, N>)
+where
+    T: Entry,
+    U: Entry,
+    C: Entry + Value,
+{
+    let mut failures = Failures::new::<(T, U, C)>(kernel.description().name);
+    let mut random = Random::new(83);
+    for numbers in [Numbers::Whole, Numbers::Random] {
+        let (a, b) = (numbers.make::<T>(&mut random, M * K), numbers.make::<U>(&mut random, K * N));
+        let c = numbers.make::<C>(&mut random, M * N);
+        let expected = Product::new(M, K, N).expected(&exact(&a), &exact(&b), &exact(&c));
+        for device in devices() {
+            let a_transpose = Tensor::from_slice(device, [K, M], &transpose(&a, K)).unwrap();
+            let b_transpose = Tensor::from_slice(device, [N, K], &transpose(&b, N)).unwrap();
+            let a = Tensor::from_slice(device, [M, K], &a).unwrap();
+            let b = Tensor::from_slice(device, [K, N], &b).unwrap();
+            let c = Tensor::from_slice(device, [M, N], &c).unwrap();
+            let [mut nt, mut tn, mut tt] = [(); 3].map(|()| Tensor::poisoned(device, [M, N]).unwrap());
+            let (a, b) = ((&a, &a_transpose), (&b, &b_transpose));
+            kernel.launch(device, 1, (a, b, &c, &mut nt, &mut tn, &mut tt)).unwrap();
+            for sums in [nt, tn, tt] {
+                verify(&mut failures, device, numbers, &sums.to_vec().unwrap(), &expected, K);
+            }
+        }
+    }
+}
+
+#[test]
+fn transposes_that_stay_in_place() {
+    check_in_place(kernels::in_place_64_64_64::<i8, u8, i32>());
+    check_in_place(kernels::in_place_64_64_64::<f8e4m3, f8e4m3, f32>());
+    check_in_place(kernels::in_place_64_64_64::<f16, f16, f16>());
+    check_in_place(kernels::in_place_64_64_64::<f16, f16, f32>());
+    check_in_place(kernels::in_place_64_64_64::<bf16, bf16, f32>());
+    check_in_place(kernels::in_place_64_64_64::<tf32, tf32, f32>());
+    check_in_place(kernels::in_place_64_64_64::<f32, f32, f32>());
+    check_in_place(kernels::in_place_64_64_64::<f64, f64, f64>());
+    check_in_place(kernels::in_place_64_16_32::<f16, f16, f32>());
+    check_in_place(kernels::in_place_256_128_64::<bf16, bf16, f32>());
+    check_in_place(kernels::in_place_16_64_64::<i8, i8, i32>());
+    check_in_place(kernels::in_place_16_64_64::<f16, f16, f32>());
+    check_in_place(kernels::in_place_16_64_64::<bf16, bf16, f32>());
+    check_in_place(kernels::in_place_16_64_64::<tf32, tf32, f32>());
+    check_in_place(kernels::in_place_16_64_64::<f64, f64, f64>());
+    check_in_place(kernels::in_place_32_32_32::<f16, f16, f32>());
+    check_in_place(kernels::in_place_32_32_32::<f64, f64, f64>());
+    check_in_place(kernels::in_place_16_8_8::<f16, f16, f16>());
+    check_in_place(kernels::in_place_16_8_8::<tf32, tf32, f32>());
+    check_in_place(kernels::in_place_4_2_8::<f16, f16, f32>());
+}
+
+fn check_batch_in_place<T: Entry + Value>(
+    kernel: &Kernel<(
+        Input<T, (D<2>, D<16>, D<32>)>,
+        Input<T, (D<2>, D<16>, D<32>)>,
+        Input<f32, (D<2>, D<16>, D<16>)>,
+        Output<f32, (D<2>, D<16>, D<16>)>,
+        Output<T, (D<2>, D<32>, D<16>)>,
+        Output<f32, (D<2>, D<16>, D<16>)>,
+    )>,
+) {
+    let mut failures = Failures::new::<T>("batch_in_place");
+    let mut random = Random::new(84);
+    let (a, transposes) =
+        (Numbers::Whole.make::<T>(&mut random, 1024), Numbers::Whole.make::<T>(&mut random, 1024));
+    let c = Numbers::Whole.make::<f32>(&mut random, 512);
+    // Element (batch, k, column) of the second factors.
+    let b: Vec<f64> =
+        (0..1024).map(|i| transposes[i / 512 * 512 + i % 16 * 32 + i % 512 / 16].exact()).collect();
+    let product = Product { batches: [2; 3], rows: 16, depth: 32, columns: 16 };
+    let expected = product.expected(&exact(&a), &b, &exact(&c));
+    let column_sum = |i: usize| (0..32).map(|k| b[i / 256 * 512 + k * 16 + i % 16]).sum::<f64>();
+    for device in devices() {
+        let a = Tensor::from_slice(device, [2, 16, 32], &a).unwrap();
+        let transposes = Tensor::from_slice(device, [2, 16, 32], &transposes).unwrap();
+        let c = Tensor::from_slice(device, [2, 16, 16], &c).unwrap();
+        let (mut sums, mut more, mut with_columns) = (
+            Tensor::poisoned(device, [2, 16, 16]).unwrap(),
+            Tensor::poisoned(device, [2, 32, 16]).unwrap(),
+            Tensor::poisoned(device, [2, 16, 16]).unwrap(),
+        );
+        kernel.launch(device, 1, (&a, &transposes, &c, &mut sums, &mut more, &mut with_columns)).unwrap();
+        let of = |i: usize| f32::of(expected[i].0);
+        failures.exact(device, "sums", &sums.to_vec().unwrap(), of);
+        failures.exact(device, "transposes and one", &more.to_vec().unwrap(), |i| T::of(b[i] + 1.0));
+        failures.exact(device, "sums and sums of columns", &with_columns.to_vec().unwrap(), |i| {
+            f32::of(expected[i].0 + column_sum(i))
+        });
+    }
+}
+
+#[test]
+fn transposes_in_place_are_tiles_like_others() {
+    check_batch_in_place(kernels::batch_in_place::<f16>());
+    check_batch_in_place(kernels::batch_in_place::<bf16>());
+}
+
 type HeldProducts<T, U, C, const M: usize, const K: usize> =
     Kernel<(Matrix<T, M, K>, Input<U, (D<K>, u32)>, Input<C, (D<M>, u32)>, Output<C, (D<M>, u32)>)>;
 

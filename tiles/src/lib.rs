@@ -163,7 +163,9 @@ pub mod prelude {
     };
     pub use crate::epilogue::EpilogueBuffer;
     pub use crate::launch::List;
-    pub use crate::layout::{Accumulators, Block, Blocked, Join, Layout, Slice, TransposedAccumulators};
+    pub use crate::layout::{
+        Accumulators, Block, Blocked, Join, Layout, Slice, TransposedAccumulators, TransposedBlocked,
+    };
     pub use crate::memory::{MatrixShape, SharedTile, TmaLoad, TmaStore};
     pub use crate::mma::{
         Accumulator, CreateAccumulator, FastAccumulation, MultiplyAccumulate, matmul, mma, mma_with,

@@ -2,6 +2,11 @@
 //!
 //! An operand may begin anywhere and have rows of any pitch, so that nothing is packed. Blocks are many and small: the grid has a block for
 //! each tile and each partial sum, and several blocks share a multiprocessor.
+//!
+//! An operand that memory holds as its transpose stays as threads have loaded it: tensor cores transpose.
+//!
+//! Launch bounds of four blocks leave 128 registers to `ptxas`, which then has more loads under way than without bounds. `shallow_threads`
+//! kernels have none: they gain more by many blocks, or would spill.
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::MultiplyAccumulate;
@@ -17,7 +22,7 @@ macro_rules! load {
     };
     ($view:ident, $index:expr, transposed) => {{
         let (matrix, row, column) = $index;
-        $view.load_masked(Zero, (matrix, column, row)).transpose::<1, 2>()
+        $view.load_masked(Zero, (matrix, column, row)).transposed_in_place::<1, 2>()
     }};
 }
 
@@ -33,11 +38,11 @@ macro_rules! steps {
 
 /// Defines a kernel whose threads load the operands.
 ///
-/// Each operand has the shape of its tiles in memory. `transposed` follows if memory holds the operand's transpose.
+/// Brackets hold the settings of `#[kernel]`. Each operand has the shape of its tiles in memory. `transposed` follows if memory holds the operand's transpose.
 macro_rules! threads_kernel {
     (
         $(#[$documentation:meta])*
-        $name:ident: a [$a_rows:tt x $a_columns:tt] $($transposed_a:ident)?, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?;
+        $name:ident [$($setting:tt)*]: a [$a_rows:tt x $a_columns:tt] $($transposed_a:ident)?, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?;
         instances $instances:tt
     ) => {
         $(#[$documentation])*
@@ -53,7 +58,7 @@ macro_rules! threads_kernel {
         ///
         /// Each block computes a tile. The axes of the grid are columns, rows and matrices of `c`. The kernel supports programmatic
         /// dependent launch (PDL).
-        #[kernel(threads = 128, grid = 3, dependent, cpu = crate::gemm::on_cpu::by_threads::<T, O>(M, N, !is_set!($($transposed_a)?) && is_set!($($transposed_b)?)), instances $instances)]
+        #[kernel($($setting)*, grid = 3, dependent, cpu = crate::gemm::on_cpu::by_threads::<T, O>(M, N, !is_set!($($transposed_a)?) && is_set!($($transposed_b)?)), instances $instances)]
         pub fn $name<
             B: Block,
             T: MultiplyAccumulate<U, C>,
@@ -96,20 +101,40 @@ macro_rules! threads_kernel {
 
 gemm_table!(instances!(threads_nn (threads_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored K x N.
-    gemm_threads_nn: a [M x K], b [K x N];
+    gemm_threads_nn [threads = 128, min_blocks = 4]: a [M x K], b [K x N];
 ) [] ();));
 
 gemm_table!(instances!(threads_nt (threads_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored N x K, as its transpose.
-    gemm_threads_nt: a [M x K], b [N x K] transposed;
+    gemm_threads_nt [threads = 128, min_blocks = 4]: a [M x K], b [N x K] transposed;
 ) [] ();));
 
 gemm_table!(instances!(threads_tn (threads_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M, as its transpose, and `b` stored K x N.
-    gemm_threads_tn: a [K x M] transposed, b [K x N];
+    gemm_threads_tn [threads = 128, min_blocks = 4]: a [K x M] transposed, b [K x N];
 ) [] ();));
 
 gemm_table!(instances!(threads_tt (threads_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M and `b` stored N x K, both as their transposes.
-    gemm_threads_tt: a [K x M] transposed, b [N x K] transposed;
+    gemm_threads_tt [threads = 128, min_blocks = 4]: a [K x M] transposed, b [N x K] transposed;
+) [] ();));
+
+gemm_table!(instances!(shallow_threads_nn (threads_kernel!
+    /// As [`gemm_threads_nn`], for a depth of few elements: `ptxas` chooses the registers.
+    gemm_shallow_threads_nn [threads = 128]: a [M x K], b [K x N];
+) [] ();));
+
+gemm_table!(instances!(shallow_threads_nt (threads_kernel!
+    /// As [`gemm_threads_nt`], for a depth of few elements: `ptxas` chooses the registers.
+    gemm_shallow_threads_nt [threads = 128]: a [M x K], b [N x K] transposed;
+) [] ();));
+
+gemm_table!(instances!(shallow_threads_tn (threads_kernel!
+    /// As [`gemm_threads_tn`], for a depth of few elements: `ptxas` chooses the registers.
+    gemm_shallow_threads_tn [threads = 128]: a [K x M] transposed, b [K x N];
+) [] ();));
+
+gemm_table!(instances!(shallow_threads_tt (threads_kernel!
+    /// As [`gemm_threads_tt`], for a depth of few elements: `ptxas` chooses the registers.
+    gemm_shallow_threads_tt [threads = 128]: a [K x M] transposed, b [N x K] transposed;
 ) [] ();));

@@ -60,6 +60,77 @@ products! {
     product_1024_4_8: 256 threads, 4 neighbours, 1024 x 4 x 8, (<tf32, tf32, f32>);
 }
 
+/// Kernels whose operands memory holds as their transposes, too.
+macro_rules! products_in_place {
+    ($($name:ident: $threads:tt threads, $vector:tt neighbours, $m:literal x $k:literal x $n:literal, $instances:tt;)*) => { $(
+        /// `a * b + c`, from each operand and its transpose: `sums_nt` from that of `b`, `sums_tn` from that of `a`.
+        #[kernel(threads = $threads, min_blocks = 1, vector = $vector, instances $instances)]
+        pub fn $name<T: MultiplyAccumulate<U, C>, U: Repack, C: Number>(
+            cx: Cx,
+            a: (Matrix<T, $m, $k>, Matrix<T, $k, $m>),
+            b: (Matrix<U, $k, $n>, Matrix<U, $n, $k>),
+            c: Matrix<C, $m, $n>,
+            sums_nt: Sums<C, $m, $n>,
+            sums_tn: Sums<C, $m, $n>,
+            sums_tt: Sums<C, $m, $n>,
+        ) {
+            let [sums_nt, sums_tn, sums_tt] =
+                [sums_nt, sums_tn, sums_tt].map(|sums| sums.partition(cx, shape![$m, $n]));
+            let i = cx.bid::<0>();
+            let ((a, a_transpose), (b, b_transpose)) = (a, b);
+            let a = a.partition(cx, shape![$m, $k]).load((i, 0));
+            let b = b.partition(cx, shape![$k, $n]).load((0, 0));
+            let a_in_place = a_transpose.partition(cx, shape![$k, $m]).load((0, i)).transposed_in_place::<0, 1>();
+            let b_in_place = b_transpose.partition(cx, shape![$n, $k]).load((0, 0)).transposed_in_place::<0, 1>();
+            let c = c.partition(cx, shape![$m, $n]).load((i, 0));
+            sums_nt.store(mma(a, b_in_place, c), (i, 0));
+            sums_tn.store(mma(a_in_place, b, c), (i, 0));
+            sums_tt.store(mma(a_in_place, b_in_place, c), (i, 0));
+        }
+    )* };
+}
+products_in_place! {
+    // Warpgroups, which transpose no element of 32 or 8 bits; rows of 32 and of 128 bytes; operands larger than the scratch.
+    in_place_64_64_64: 128 threads, 8 neighbours, 64 x 64 x 64, (
+        <i8, u8, i32>, <f8e4m3, f8e4m3, f32>, <f16, f16, f16>, <f16, f16, f32>, <bf16, bf16, f32>, <tf32, tf32, f32>, <f32, f32, f32>, <f64, f64, f64>
+    );
+    in_place_64_16_32: 128 threads, 8 neighbours, 64 x 16 x 32, (<f16, f16, f32>);
+    in_place_256_128_64: 256 threads, 4 neighbours, 256 x 128 x 64, (<bf16, bf16, f32>);
+    // Warps, of which some hold copies; threads with more and with fewer neighbours than 16 bytes have.
+    in_place_16_64_64: 128 threads, 8 neighbours, 16 x 64 x 64, (
+        <i8, i8, i32>, <f16, f16, f32>, <bf16, bf16, f32>, <tf32, tf32, f32>, <f64, f64, f64>
+    );
+    in_place_32_32_32: 64 threads, 2 neighbours, 32 x 32 x 32, (<f16, f16, f32>, <f64, f64, f64>);
+    in_place_16_8_8: 32 threads, 1 neighbours, 16 x 8 x 8, (<f16, f16, f16>, <tf32, tf32, f32>);
+    // Too small for tensor cores.
+    in_place_4_2_8: 32 threads, 4 neighbours, 4 x 2 x 8, (<f16, f16, f32>);
+}
+
+/// `a * b + c` for each matrix of a batch, where `transposes` are those of `b`; `b` and one; and the sums with those of the columns of `b`.
+#[kernel(threads = 128, min_blocks = 1, instances(<f16>, <bf16>))]
+pub fn batch_in_place<T: MultiplyAccumulate<T, f32> + Number + Cast<f32>>(
+    cx: Cx,
+    a: Input<T, (D<2>, D<16>, D<32>)>,
+    transposes: Input<T, (D<2>, D<16>, D<32>)>,
+    c: Input<f32, (D<2>, D<16>, D<16>)>,
+    sums: Output<f32, (D<2>, D<16>, D<16>)>,
+    more: Output<T, (D<2>, D<32>, D<16>)>,
+    with_columns: Output<f32, (D<2>, D<16>, D<16>)>,
+) {
+    let sums = sums.partition(cx, shape![2, 16, 16]);
+    let with_columns = with_columns.partition(cx, shape![2, 16, 16]);
+    let more = more.partition(cx, shape![2, 32, 16]);
+    let i = cx.bid::<0>();
+    let a = a.partition(cx, shape![2, 16, 32]).load((i, 0, 0));
+    let transposes = transposes.partition(cx, shape![2, 16, 32]).load((i, 0, 0));
+    let b = transposes.transposed_in_place::<1, 2>();
+    let c = c.partition(cx, shape![2, 16, 16]).load((i, 0, 0));
+    let product = mma(a, b, c);
+    sums.store(product, (i, 0, 0));
+    more.store(b + cx.ones::<T>(shape![2, 32, 16]), (i, 0, 0));
+    with_columns.store(product + b.cast::<f32>().sum::<1>(), (i, 0, 0));
+}
+
 /// Kernels whose operand A stays in registers for two products.
 macro_rules! held_products {
     ($($name:ident: $threads:tt threads, $m:literal x $k:literal x $n:literal, $instances:tt;)*) => { $(

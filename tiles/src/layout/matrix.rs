@@ -35,6 +35,17 @@ pub struct Accumulators<B>(PhantomData<B>);
 #[derive(Clone, Copy, Debug)]
 pub struct TransposedAccumulators<B>(PhantomData<B>);
 
+/// The layout of the transposes of [`Blocked`] tiles: every thread holds the same elements, with rows and columns exchanged.
+///
+/// [`Tile::transposed_in_place`](crate::tile::Tile::transposed_in_place) gives it. A thread has neighbours of a column, and
+/// [`mma`](crate::mma::mma()) stores operands by columns. Operations with tiles of other layouts move the tile.
+///
+/// # On a GPU
+///
+/// The registers of the loads that [`TiledView`](crate::view::TiledView#on-a-gpu) lists.
+#[derive(Clone, Copy, Debug)]
+pub struct TransposedBlocked<B>(PhantomData<B>);
+
 /// The layout of operand A (.., M, K), of elements of `E` bytes, for accumulators of `N` columns. Each warp holds the rows of
 /// its own accumulators; warps side by side hold copies.
 ///
@@ -121,6 +132,13 @@ type AccumulatorsWithin<B, S, M, N, Row, Column, Low, High> = IfServed<
     <Blocked<B> as Layout>::RegistersWithin<S, Low, High>,
 >;
 
+/// 2 to the number of register bits from `log Low` to `log High` of the flat index of the tile that was transposed.
+type BlockedWithin<B, S, Low, High> = <Blocked<B> as Layout>::RegistersWithin<S, Low, High>;
+/// The elements of a matrix.
+type Matrix<S> = Product<<S as Shape>::Rows, <S as Shape>::Columns>;
+/// `N`, but at least the columns and at most the elements of a matrix, in rows.
+type InRows<S, N> = Quotient<Maximum<<S as Shape>::Columns, Minimum<N, Matrix<S>>>, <S as Shape>::Columns>;
+
 impl<B: Block> Layout for Accumulators<B> {
     type Block = B;
     type Registers<S: Shape> = Sums<B, S, S::Rows, S::Columns>;
@@ -140,6 +158,29 @@ impl<B: Block> Layout for TransposedAccumulators<B> {
         AccumulatorsWithin<B, S, S::Columns, S::Rows, U1, S::Columns, Low, High>;
     const DESCRIPTION: LayoutDescription = LayoutDescription::Matrix {
         part: MatrixPart::TransposedAccumulators,
+        vector: <B::Vector as PowerOfTwo>::LOG,
+        threads: <B::Threads as PowerOfTwo>::LOG,
+    };
+}
+
+impl<B: Block> Layout for TransposedBlocked<B> {
+    type Block = B;
+    type Registers<S: Shape> = <Blocked<B> as Layout>::Registers<S>;
+    // The ranges of the map: columns, rows, and matrices.
+    type RegistersWithin<S: Shape, Low: PowerOfTwo, High: PowerOfTwo> = Product<
+        Product<
+            BlockedWithin<
+                B,
+                S,
+                Product<S::Rows, Minimum<Low, S::Columns>>,
+                Product<S::Rows, Minimum<High, S::Columns>>,
+            >,
+            BlockedWithin<B, S, InRows<S, Low>, InRows<S, High>>,
+        >,
+        BlockedWithin<B, S, Maximum<Low, Matrix<S>>, Maximum<High, Matrix<S>>>,
+    >;
+    const DESCRIPTION: LayoutDescription = LayoutDescription::Matrix {
+        part: MatrixPart::TransposedBlocked,
         vector: <B::Vector as PowerOfTwo>::LOG,
         threads: <B::Threads as PowerOfTwo>::LOG,
     };
@@ -262,13 +303,51 @@ impl<B: Block, E: PowerOfTwo, M: PowerOfTwo> Join<Self> for OperandBLayout<B, E,
     type Output = Self;
 }
 
+impl<B: Block> Join<Self> for TransposedBlocked<B> {
+    type Output = Self;
+}
+impl<B: Block> Join<Blocked<B>> for TransposedBlocked<B> {
+    type Output = Blocked<B>;
+}
+impl<B: Block> Join<TransposedBlocked<B>> for Blocked<B> {
+    type Output = Self;
+}
+impl<B: Block, L: Layout<Block = B>, P: Axis<A>, const A: usize> Join<Slice<L, P, A>>
+    for TransposedBlocked<B>
+{
+    type Output = Self;
+}
+impl<B: Block, L: Layout<Block = B>, P: Axis<A>, const A: usize> Join<TransposedBlocked<B>>
+    for Slice<L, P, A>
+{
+    type Output = TransposedBlocked<B>;
+}
+
+macro_rules! joins_with_accumulators {
+    ($($layout:ident)*) => { $(
+        impl<B: Block> Join<$layout<B>> for TransposedBlocked<B> {
+            type Output = $layout<B>;
+        }
+        impl<B: Block> Join<TransposedBlocked<B>> for $layout<B> {
+            type Output = Self;
+        }
+    )* };
+}
+joins_with_accumulators! { Accumulators TransposedAccumulators }
+
 sealed! {
     [B] Accumulators<B>;
     [B] TransposedAccumulators<B>;
+    [B] TransposedBlocked<B>;
     [B, E, N] OperandALayout<B, E, N>;
     [B, E, M] OperandBLayout<B, E, M>;
 }
 /// Whether the layout is that of transposed accumulators.
 pub(crate) const fn is_transposed<L: Layout>() -> bool {
     matches!(L::DESCRIPTION, LayoutDescription::Matrix { part: MatrixPart::TransposedAccumulators, .. })
+}
+
+/// Whether the layout is that of a transpose whose elements stayed in place.
+pub(crate) const fn is_transposed_in_place<L: Layout>() -> bool {
+    matches!(L::DESCRIPTION, LayoutDescription::Matrix { part: MatrixPart::TransposedBlocked, .. })
 }

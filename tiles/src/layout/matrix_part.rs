@@ -10,6 +10,8 @@ pub enum MatrixPart {
     Accumulators,
     /// See [`TransposedAccumulators`](super::TransposedAccumulators).
     TransposedAccumulators,
+    /// See [`TransposedBlocked`](super::TransposedBlocked).
+    TransposedBlocked,
     /// See [`OperandALayout`](super::OperandALayout).
     A {
         /// Base-2 logarithm of the bytes of an element.
@@ -146,6 +148,10 @@ impl MatrixPart {
                     .threads(n + 3, n + 3 + across)
                     .map(threads)
             }
+            Self::TransposedBlocked => {
+                // In a block of one thread, all layouts are the same.
+                if threads == 0 { blocked } else { transposed(&blocked, rows, columns, threads) }
+            }
             Self::A { bytes, columns: n } => {
                 let k = columns;
                 let (word, unit) = word_and_unit(bytes);
@@ -183,6 +189,30 @@ impl MatrixPart {
             }
         }
     }
+}
+
+/// The map of matrices of `2^rows` and `2^columns` elements whose transposes have this map.
+const fn transposed(map: &LinearMap, rows: u32, columns: u32, threads: u32) -> LinearMap {
+    const fn bit(bit: i8, rows: i8, columns: i8) -> i8 {
+        if bit == NONE || bit >= rows + columns {
+            bit
+        } else if bit < rows {
+            bit + columns
+        } else {
+            bit - rows
+        }
+    }
+    let (mut register, mut thread, mut k) = ([NONE; FLAT_BITS], [NONE; THREAD_BITS], 0);
+    while k < FLAT_BITS {
+        register[k] = bit(map.register[k], rows as i8, columns as i8);
+        k += 1;
+    }
+    k = 0;
+    while k < THREAD_BITS {
+        thread[k] = bit(map.thread[k], rows as i8, columns as i8);
+        k += 1;
+    }
+    LinearMap::new(map.register_bits(), register, thread, threads)
 }
 
 /// The base-2 logarithms of the elements of a register, and of `k` over four lanes.

@@ -33,8 +33,8 @@ sealed! {
 mod tests;
 
 pub(crate) use map::{BitMap, LinearMap, ReductionPlan, THREAD_BITS};
-pub use matrix::{Accumulators, TransposedAccumulators};
-pub(crate) use matrix::{Across, Down, is_transposed};
+pub use matrix::{Accumulators, TransposedAccumulators, TransposedBlocked};
+pub(crate) use matrix::{Across, Down, is_transposed, is_transposed_in_place};
 #[doc(hidden)]
 pub use matrix::{OperandALayout, OperandBLayout};
 pub use matrix_part::MatrixPart;

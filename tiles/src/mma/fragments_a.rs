@@ -95,7 +95,7 @@ impl<T: Multiply<T>, S: Shape, L: Layout> Tile<T, S, L> {
     ///     let (row, k) = (cx.bid::<0>(), k.partition(cx, shape![64, 64]));
     ///     let q = q.partition(cx, shape![64, 64]).load_masked(Zero, (row, 0)).as_operand_a::<64>();
     ///     for j in 0..k.num_tiles(0) {
-    ///         let product = mma(q, k.load_masked(Zero, (j, 0)).transpose::<0, 1>(), cx.accumulators::<f32>(shape![64, 64]));
+    ///         let product = mma(q, k.load_masked(Zero, (j, 0)).transposed_in_place::<0, 1>(), cx.accumulators::<f32>(shape![64, 64]));
     ///         scores.store_masked(product, (row, j));
     ///     }
     /// }

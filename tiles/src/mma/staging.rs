@@ -47,6 +47,16 @@ impl Part {
         if self.transposed { stage.offset(column, row * size) } else { stage.offset(row, column * size) }
     }
 
+    /// The lowest bit of the flat index along a row of the stage, and the number of such bits.
+    const fn row(&self) -> (u32, u32) {
+        match (self.transposed, self.by_columns) {
+            (false, false) => (0, self.columns),
+            (false, true) => (0, self.window),
+            (true, false) => (self.columns, self.window),
+            (true, true) => (self.columns, self.matrix - self.columns),
+        }
+    }
+
     /// The bits of flat indices that distinguish parts.
     const fn selection(&self) -> usize {
         let low = if self.by_columns { self.window } else { self.columns + self.window };
@@ -67,13 +77,14 @@ impl Part {
     }
 }
 
-/// Base-2 logarithm of the elements of a row that a thread holds and can store at once, up to 16 bytes.
-const fn run(map: &LinearMap, size: usize, columns: u32) -> u32 {
+/// Base-2 logarithm of the elements of a row of the stage that a thread holds and can store at once, up to 16 bytes.
+const fn run(map: &LinearMap, size: usize, part: &Part) -> u32 {
+    let (first, length) = part.row();
     let mut run = 0;
     while size << run < 16
-        && run < columns
+        && run < length
         && run < map.register_bits() as u32
-        && map.register[run as usize] == run as i8
+        && map.register[run as usize] == (first + run) as i8
     {
         run += 1;
     }
@@ -106,13 +117,7 @@ pub(crate) unsafe fn fill<F: Filling, T: Repack, S: Shape, L: Layout>(
     first: usize,
 ) {
     let size = const { size_of::<T::Bits>() };
-    let run = const {
-        if F::PART.transposed {
-            0
-        } else {
-            run(&Map::<L, S>::MAP, size_of::<T::Bits>(), <S::Columns as PowerOfTwo>::LOG)
-        }
-    };
+    let run = const { run(&Map::<L, S>::MAP, size_of::<T::Bits>(), &F::PART) };
     let selection = const { F::PART.selection() };
     let selected = batch << const { F::PART.matrix }
         | if const { F::PART.by_columns } { first } else { first << const { F::PART.columns } };

@@ -2,7 +2,7 @@
 
 use crate::arch;
 use crate::element::{Element, Repack, f8e4m3, f8e5m2};
-use crate::layout::{Accumulators, Layout};
+use crate::layout::{Accumulators, Blocked, Layout, is_transposed_in_place};
 use crate::mma::shapes::{MatrixProduct, MultiplyShapes, assert_rows_and_depth_are_whole};
 use crate::mma::types::{Multiply, MultiplyAccumulate};
 use crate::mma::warp::{self, Whole};
@@ -29,13 +29,16 @@ use crate::tile::Tile;
 /// # Shapes
 ///
 /// `a` is `(M, K)`, `b` is `(K, N)` and `acc` is `(M, N)`, or each with a batch in front, which in `a` and `b` may be 1. The
-/// result has the type and the layout of `acc`; [`MultiplyAccumulate`] lists the types. Transposed tiles are operands like any
-/// other.
+/// result has the type and the layout of `acc`; [`MultiplyAccumulate`] lists the types.
+///
+/// Transposed tiles are operands like any other. [`transposed_in_place`](Tile::transposed_in_place) is the transpose for operands whose memory
+/// holds their transpose: `mma(a, b.load_masked(Zero, (j, k)).transposed_in_place::<0, 1>(), acc)`.
 ///
 /// # On a GPU
 ///
 /// Both operands go to shared memory by the widest stores that their layouts allow, but for an operand A of which each thread has its part:
-/// one from [`as_operand_a`](Tile::as_operand_a), which a loop lays out once, and accumulators of 16-bit elements. From compute capability
+/// one from [`as_operand_a`](Tile::as_operand_a), which a loop lays out once, and accumulators of 16-bit elements. Tensor cores read transposes
+/// of operand B as threads hold them, and those of operand A of 2 and 8 bytes. From compute capability
 /// 9.0 on, a block of at least 128 threads multiplies `f16`, `bf16`, `tf32`, `i8` and `u8` by `wgmma.mma_async`, if there are 64 rows for
 /// each 128 threads (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions"). Elsewhere `ldmatrix` loads fragments
 /// and `mma.sync` multiplies them ("Warp Level Matrix Multiply-Accumulate Instructions"). The result has the layout [`Accumulators`].
@@ -59,12 +62,17 @@ where
     N: Layout<Block = L::Block>,
 {
     const { assert_rows_and_depth_are_whole::<SA>() };
+    // Tensor cores do not transpose such elements, and all stores of a warp would meet in a few banks of shared memory.
+    if const { arch::TILES_IN_REGISTERS && is_transposed_in_place::<L>() && !matches!(size_of::<T::Bits>(), 2 | 8) }
+    {
+        return mma(a.spread::<SA, Blocked<L::Block>>(), b, acc);
+    }
     let mut acc = *acc.spread::<S, Accumulators<L::Block>>().registers();
     if !arch::TILES_IN_REGISTERS {
         cpu::multiply::<T, U, C, SA, SB, S, L, M, _>(&a, &b, &mut acc);
-    } else if const { Operands::<T, U, C, SA, S, L::Block>::SERVED } {
+    } else if const { Operands::<T, U, C, SA, S, L, M>::SERVED } {
         warpgroups::multiply::<T, U, C, SA, SB, S, L::Block, L, M>(&a, &b, &mut acc);
-    } else if const { Whole::<T, U, C, SA, S, L::Block>::SERVED } {
+    } else if const { Whole::<T, U, C, SA, S, L, M>::SERVED } {
         warp::multiply::<T, U, C, SA, SB, S, L::Block, L, M>(&a, &b, &mut acc);
     } else {
         simt::Multiplication::<T, U, C, SA, SB, S, L, M>::multiply(&a, &b, &mut acc);

@@ -3,7 +3,9 @@
 use crate::arch;
 use crate::context::barrier;
 use crate::element::{Element, Number, Repack, Word};
-use crate::layout::{Accumulators, Across, Block, Down, Layout, OperandALayout, OperandBLayout, warps};
+use crate::layout::{
+    Accumulators, Across, Block, Down, Layout, OperandALayout, OperandBLayout, is_transposed_in_place, warps,
+};
 use crate::memory::swizzle::{SwizzledAddress, SwizzledMatrix};
 use crate::mma::fragments_a::FragmentsOfA;
 use crate::mma::staging::{Filling, Part, batches, fill};
@@ -49,7 +51,9 @@ pub(crate) struct Plan {
     across: u32,
     /// Registers of `k` that one instruction takes.
     units: usize,
-    /// Whether B lies in shared memory by columns, so that `k` is contiguous. In A it always is.
+    /// Whether A lies in shared memory by columns, so that rows are contiguous and not `k`.
+    a_by_columns: bool,
+    /// Whether B lies in shared memory by columns, so that `k` is contiguous.
     b_by_columns: bool,
 }
 
@@ -58,7 +62,7 @@ impl Plan {
     /// these tiles.
     pub(crate) const fn new<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block>(
         depth: u32,
-        b_by_columns: bool,
+        by_columns: [bool; 2],
     ) -> Option<Self> {
         let (rows, columns) = (<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG);
         let threads = <B::Threads as PowerOfTwo>::LOG;
@@ -67,7 +71,7 @@ impl Plan {
         }
         let size = <T::Bytes as PowerOfTwo>::LOG;
         match warps(rows, columns, threads, arch::matrix::WARPGROUPS) {
-            Some(warps) => Self::with(rows, columns, depth, size, warps, b_by_columns),
+            Some(warps) => Self::with(rows, columns, depth, size, warps, by_columns),
             None => None,
         }
     }
@@ -79,7 +83,7 @@ impl Plan {
         depth: u32,
         size: u32,
         (down, across): (u32, u32),
-        b_by_columns: bool,
+        [a_by_columns, b_by_columns]: [bool; 2],
     ) -> Option<Self> {
         let unit = 2 + 2u32.saturating_sub(size);
         if depth < unit {
@@ -87,12 +91,16 @@ impl Plan {
         }
         let (all, most) = (1 << (depth - unit), units_of(size));
         let units = if all < most { all } else { most };
-        Some(Self { rows, columns, depth, size, unit, down, across, units, b_by_columns })
+        Some(Self { rows, columns, depth, size, unit, down, across, units, a_by_columns, b_by_columns })
     }
 
     /// The layout of A in shared memory.
     const fn a(&self) -> SwizzledMatrix {
-        SwizzledMatrix { rows: self.rows, bytes: self.depth + self.size }
+        if self.a_by_columns {
+            SwizzledMatrix { rows: self.depth, bytes: self.rows + self.size }
+        } else {
+            SwizzledMatrix { rows: self.rows, bytes: self.depth + self.size }
+        }
     }
 
     /// The layout of B in shared memory.
@@ -105,10 +113,15 @@ impl Plan {
     }
 
     /// The offset of a register of A: piece `tile` of 16 rows, half `half` of the piece, register `unit` along `k`; within the
-    /// register, row `row` and byte `byte`. Linear.
+    /// register, row `row` and element `depth` along `k`. Linear.
     #[inline_on_device]
-    const fn a_offset(&self, tile: usize, half: usize, unit: usize, row: usize, byte: usize) -> usize {
-        self.a().offset(tile << 4 | half << 3 | row, unit << (self.unit + self.size) | byte)
+    const fn a_offset(&self, tile: usize, half: usize, unit: usize, row: usize, depth: usize) -> usize {
+        let (row, depth) = (tile << 4 | half << 3 | row, unit << self.unit | depth);
+        if self.a_by_columns {
+            self.a().offset(depth, row << self.size)
+        } else {
+            self.a().offset(row, depth << self.size)
+        }
     }
 
     /// The offset of a register of B: piece `tile` of 8 columns, register `unit` along `k`; within the register, element
@@ -140,22 +153,28 @@ impl Plan {
         if self.size == 3 {
             // Registers of 64 bits are loaded one by one.
             let (row, depth) = (lane >> 2, lane & 3);
-            return (self.a_offset(down, 0, 0, row, depth << 3), self.b_offset(across, 0, depth, row));
+            return (self.a_offset(down, 0, 0, row, depth), self.b_offset(across, 0, depth, row));
         }
         // A lane gives the address of row `lane & 7` of matrix `lane >> 3`.
         let (row, matrix) = (lane & 7, lane >> 3);
         let (units, tiles) = self.b_group();
         let tile = across | ((matrix / units) & (tiles - 1)) << self.across;
+        let (a_row, a_depth) = if self.a_by_columns { (0, row) } else { (row, 0) };
         let (depth, column) = if self.b_by_columns { (0, row) } else { (row, 0) };
         (
-            self.a_offset(down, matrix & 1, matrix >> 1 & (self.units - 1), row, 0),
+            self.a_offset(down, matrix & 1, matrix >> 1 & (self.units - 1), a_row, a_depth),
             self.b_offset(tile, matrix & (units - 1), depth, column),
         )
     }
 
     /// The bits of an offset in A that depend on the thread, or more.
     const fn a_touched(&self) -> usize {
-        self.a().touched((1 << (self.down + 4)) - 1, (self.units << (self.unit + self.size)) - 1)
+        let (row, depth) = ((1 << (self.down + 4)) - 1, (self.units << self.unit) - 1);
+        if self.a_by_columns {
+            self.a().touched(depth, row << self.size)
+        } else {
+            self.a().touched(row, depth << self.size)
+        }
     }
 
     /// The bits of an offset in B that depend on the thread, or more.
@@ -216,20 +235,28 @@ impl<P: Planned> Fragments<P> {
             let mut set = |part: usize, word: u32| words.set(i + part, W::narrow(u64::from(word)));
             // SAFETY: the fragments lie within the operand. The caller vouches for the operand and for convergence.
             unsafe {
-                match (plan.size, plan.units) {
-                    (3, units) => <U4 as PowerOfTwo>::unroll(0, 1, &mut |unit| {
+                match (plan.size, plan.units, plan.a_by_columns) {
+                    (3, units, _) => <U4 as PowerOfTwo>::unroll(0, 1, &mut |unit| {
                         if unit < units {
                             words.set(i + 2 * unit, W::load_shared(address(0, unit)));
                             words.set(i + 2 * unit + 1, W::load_shared(address(1, unit)));
                         }
                     }),
-                    (_, 1) => {
-                        let [a, b] = arch::matrix::load_matrices_2(address(0, 0));
+                    (_, 1, by_columns) => {
+                        let [a, b] = if by_columns {
+                            arch::matrix::load_matrices_2_transposed(address(0, 0))
+                        } else {
+                            arch::matrix::load_matrices_2(address(0, 0))
+                        };
                         set(0, a);
                         set(1, b);
                     }
-                    _ => {
-                        let [a, b, c, d] = arch::matrix::load_matrices_4(address(0, 0));
+                    (.., by_columns) => {
+                        let [a, b, c, d] = if by_columns {
+                            arch::matrix::load_matrices_4_transposed(address(0, 0))
+                        } else {
+                            arch::matrix::load_matrices_4(address(0, 0))
+                        };
                         set(0, a);
                         set(1, b);
                         set(2, c);
@@ -434,27 +461,33 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, S: Shape, B: Block> OperandFragm
     }
 }
 
-/// The plan for an operand A of shape `SA` in registers: as much of `k` at once as the scratch memory has room for.
-pub(crate) struct Whole<T, U, C, SA, S, B>(PhantomData<(T, U, C, SA, S, B)>);
+/// The plan for an operand A of shape `SA` and layout `L`, and an operand B of layout `M`, in registers: as much of `k` at once as the scratch
+/// memory has room for.
+pub(crate) struct Whole<T, U, C, SA, S, L, M>(PhantomData<(T, U, C, SA, S, L, M)>);
 
-impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> Whole<T, U, C, SA, S, B> {
+impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, L: Layout, M: Layout>
+    Whole<T, U, C, SA, S, L, M>
+{
     const FOUND: Option<Plan> = {
         let mut depth = <SA::Columns as PowerOfTwo>::LOG;
         let across = <S::Rows as PowerOfTwo>::COUNT + <S::Columns as PowerOfTwo>::COUNT;
         while depth > 0 && (across * <T::Bytes as PowerOfTwo>::COUNT) << depth > arch::shared::SCRATCH_BYTES {
             depth -= 1;
         }
-        // `ldmatrix` transposes elements of 16 bits only. Elements of 64 bits are loaded one by one.
-        let size = <T::Bytes as PowerOfTwo>::COUNT;
-        Plan::new::<T, U, C, S, B>(depth, size == 1 || size == 4)
+        // `ldmatrix` transposes elements of 16 bits only. Elements of 64 bits are loaded one by one. Both lie as threads hold them.
+        let (a, b) = (is_transposed_in_place::<L>(), is_transposed_in_place::<M>());
+        match <T::Bytes as PowerOfTwo>::COUNT {
+            1 | 4 => Plan::new::<T, U, C, S, M::Block>(depth, [false, true]),
+            _ => Plan::new::<T, U, C, S, M::Block>(depth, [a, b]),
+        }
     };
 
     /// Whether tensor cores multiply these tiles.
     pub(crate) const SERVED: bool = Self::FOUND.is_some();
 }
 
-impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> Planned
-    for Whole<T, U, C, SA, S, B>
+impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, L: Layout, M: Layout> Planned
+    for Whole<T, U, C, SA, S, L, M>
 {
     const PLAN: Plan = match Self::FOUND {
         Some(plan) => plan,
@@ -468,6 +501,7 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> P
             down: 0,
             across: 0,
             units: 2,
+            a_by_columns: false,
             b_by_columns: true,
         },
     };
@@ -480,8 +514,13 @@ struct StagedB<P, S>(PhantomData<(P, S)>);
 
 impl<P: Planned, S: Shape> Filling for StagedA<P, S> {
     const STAGE: SwizzledMatrix = P::PLAN.a();
-    const PART: Part =
-        Part::new(<S::Rows as PowerOfTwo>::LOG, <S::Columns as PowerOfTwo>::LOG, P::PLAN.depth, true, false);
+    const PART: Part = Part::new(
+        <S::Rows as PowerOfTwo>::LOG,
+        <S::Columns as PowerOfTwo>::LOG,
+        P::PLAN.depth,
+        true,
+        P::PLAN.a_by_columns,
+    );
 }
 
 impl<P: Planned, S: Shape> Filling for StagedB<P, S> {
@@ -513,7 +552,7 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
     M: Layout<Block = B>,
 {
     let (a_bytes, bytes) = const {
-        let plan = &<Whole<T, U, C, SA, S, B> as Planned>::PLAN;
+        let plan = &<Whole<T, U, C, SA, S, L, M> as Planned>::PLAN;
         let depth = plan.depth + plan.size;
         (1usize << (plan.rows + depth), (1usize << (plan.rows + depth)) + (1 << (plan.columns + depth)))
     };
@@ -528,9 +567,9 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
     <Quotient<S::Count, Product<S::Rows, S::Columns>>>::unroll(0, 1, &mut |batch| {
         let (a_batch, b_batch) = const { (batches::<SA>() > 1, batches::<SB>() > 1) };
         let of = |has: bool| if has { batch } else { 0 };
-        SA::Columns::unroll(0, const { 1 << Whole::<T, U, C, SA, S, B>::PLAN.depth }, &mut |first| {
+        SA::Columns::unroll(0, const { 1 << Whole::<T, U, C, SA, S, L, M>::PLAN.depth }, &mut |first| {
             let (first_unit, units) = const {
-                let plan = &<Whole<T, U, C, SA, S, B> as Planned>::PLAN;
+                let plan = &<Whole<T, U, C, SA, S, L, M> as Planned>::PLAN;
                 (plan.unit, plan.units)
             };
             let held = a_fragments.as_ref().map(|fragments| {
@@ -549,11 +588,11 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
             unsafe {
                 barrier::<B>();
                 if held.is_none() {
-                    fill::<StagedA<Whole<T, U, C, SA, S, B>, SA>, _, _, _>(address, a, of(a_batch), first);
+                    fill::<StagedA<Whole<T, U, C, SA, S, L, M>, SA>, _, _, _>(address, a, of(a_batch), first);
                 }
-                fill::<StagedB<Whole<T, U, C, SA, S, B>, SB>, _, _, _>(b_address, b, of(b_batch), first);
+                fill::<StagedB<Whole<T, U, C, SA, S, L, M>, SB>, _, _, _>(b_address, b, of(b_batch), first);
                 barrier::<B>();
-                multiply_fragments::<Whole<T, U, C, SA, S, B>, T, U, C, S, B>(
+                multiply_fragments::<Whole<T, U, C, SA, S, L, M>, T, U, C, S, B>(
                     address,
                     b_address,
                     held.as_ref(),

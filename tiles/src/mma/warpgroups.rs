@@ -5,7 +5,7 @@ use crate::arch::matrix::WARPGROUPS;
 use crate::arch::{barriers, warpgroup};
 use crate::context::barrier;
 use crate::element::{Element, Repack};
-use crate::layout::{Accumulators, Block, Layout, WARPGROUP};
+use crate::layout::{Accumulators, Block, Layout, WARPGROUP, is_transposed_in_place};
 use crate::memory::shared_tile::Geometry;
 use crate::memory::swizzle::SwizzledMatrix;
 use crate::mma::accumulator::warpgroup_number;
@@ -19,16 +19,19 @@ use crate::shape::Shape;
 use crate::tile::Tile;
 use core::marker::PhantomData;
 
-/// The operands of a multiplication of tiles, as they lie in shared memory: operand A of shape `SA`, accumulators of shape `S`.
-pub(crate) struct Operands<T, U, C, SA, S, B>(PhantomData<(T, U, C, SA, S, B)>);
+/// The operands of a multiplication of tiles, as they lie in shared memory: operand A of shape `SA` and layout `L`, operand B of layout `M`,
+/// accumulators of shape `S`.
+pub(crate) struct Operands<T, U, C, SA, S, L, M>(PhantomData<(T, U, C, SA, S, L, M)>);
 
-impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> Operands<T, U, C, SA, S, B> {
+impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, L: Layout, M: Layout>
+    Operands<T, U, C, SA, S, L, M>
+{
     const ROWS: usize = <S::Rows as PowerOfTwo>::COUNT;
     const COLUMNS: usize = <S::Columns as PowerOfTwo>::COUNT;
     /// Base-2 logarithm of the bytes of an element.
     const SIZE: u32 = <T::Bytes as PowerOfTwo>::LOG;
     /// Warpgroups of the block.
-    const GROUPS: usize = <B::Threads as PowerOfTwo>::COUNT / WARPGROUP;
+    const GROUPS: usize = <<M::Block as Block>::Threads as PowerOfTwo>::COUNT / WARPGROUP;
     /// Base-2 logarithm of the part of `k` that is in shared memory at once: as much as there is room for.
     const DEPTH: u32 = {
         let mut depth = <SA::Columns as PowerOfTwo>::LOG;
@@ -42,8 +45,9 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> O
     const DEPTH_BYTES: usize = 1 << (Self::DEPTH + Self::SIZE);
     /// Bytes of both operands.
     const BYTES: usize = (Self::ROWS + Self::COLUMNS) * Self::DEPTH_BYTES;
-    /// `wgmma` transposes elements of 16 bits alone: others of B lie by columns.
-    const B_IS_K_MAJOR: bool = Self::SIZE != 1;
+    /// `wgmma` transposes elements of 16 bits alone: others of A lie by rows and others of B by columns, and these as threads hold them.
+    const A_IS_K_MAJOR: bool = Self::SIZE != 1 || !is_transposed_in_place::<L>();
+    const B_IS_K_MAJOR: bool = Self::SIZE != 1 || is_transposed_in_place::<M>();
     /// Whether warpgroups multiply these tiles.
     pub(crate) const SERVED: bool = WARPGROUPS
         && T::BY_WARPGROUPS
@@ -55,8 +59,11 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> O
         // The smallest scratch is not aligned to a swizzle.
         && Self::BYTES > 1024;
 
-    const A: SwizzledMatrix =
-        SwizzledMatrix { rows: <S::Rows as PowerOfTwo>::LOG, bytes: Self::DEPTH + Self::SIZE };
+    const A: SwizzledMatrix = if Self::A_IS_K_MAJOR {
+        SwizzledMatrix { rows: <S::Rows as PowerOfTwo>::LOG, bytes: Self::DEPTH + Self::SIZE }
+    } else {
+        SwizzledMatrix { rows: Self::DEPTH, bytes: <S::Rows as PowerOfTwo>::LOG + Self::SIZE }
+    };
     const B: SwizzledMatrix = if Self::B_IS_K_MAJOR {
         SwizzledMatrix { rows: <S::Columns as PowerOfTwo>::LOG, bytes: Self::DEPTH + Self::SIZE }
     } else {
@@ -66,7 +73,7 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, B: Block> O
     const ROW_BLOCKS: usize = if Self::SERVED { Self::ROWS / STEP_ROWS / Self::GROUPS } else { 0 };
     /// Columns of one instruction.
     const COLUMNS_AT_ONCE: usize = if Self::COLUMNS < STEP_COLUMNS { Self::COLUMNS } else { STEP_COLUMNS };
-    const OF_A: Descriptor = Descriptor::new(geometry(Self::A, Self::SIZE), false, STEP_ROWS);
+    const OF_A: Descriptor = Descriptor::new(geometry(Self::A, Self::SIZE), !Self::A_IS_K_MAJOR, STEP_ROWS);
     const OF_B: Descriptor =
         Descriptor::new(geometry(Self::B, Self::SIZE), !Self::B_IS_K_MAJOR, Self::COLUMNS_AT_ONCE);
 }
@@ -83,43 +90,45 @@ struct StagedA<P, X>(PhantomData<(P, X)>);
 /// Operand B, of shape `X`, in shared memory.
 struct StagedB<P, X>(PhantomData<(P, X)>);
 
-impl<T, U, C, SA, S, B, X> Filling for StagedA<Operands<T, U, C, SA, S, B>, X>
+impl<T, U, C, SA, S, L, M, X> Filling for StagedA<Operands<T, U, C, SA, S, L, M>, X>
 where
     T: ProductOf<U, C>,
     U: Repack,
     C: Element,
     SA: Shape,
     S: Shape,
-    B: Block,
+    L: Layout,
+    M: Layout,
     X: Shape,
 {
-    const STAGE: SwizzledMatrix = Operands::<T, U, C, SA, S, B>::A;
+    const STAGE: SwizzledMatrix = Operands::<T, U, C, SA, S, L, M>::A;
     const PART: Part = Part::new(
         <X::Rows as PowerOfTwo>::LOG,
         <X::Columns as PowerOfTwo>::LOG,
-        Operands::<T, U, C, SA, S, B>::DEPTH,
+        Operands::<T, U, C, SA, S, L, M>::DEPTH,
         true,
-        false,
+        !Operands::<T, U, C, SA, S, L, M>::A_IS_K_MAJOR,
     );
 }
 
-impl<T, U, C, SA, S, B, X> Filling for StagedB<Operands<T, U, C, SA, S, B>, X>
+impl<T, U, C, SA, S, L, M, X> Filling for StagedB<Operands<T, U, C, SA, S, L, M>, X>
 where
     T: ProductOf<U, C>,
     U: Repack,
     C: Element,
     SA: Shape,
     S: Shape,
-    B: Block,
+    L: Layout,
+    M: Layout,
     X: Shape,
 {
-    const STAGE: SwizzledMatrix = Operands::<T, U, C, SA, S, B>::B;
+    const STAGE: SwizzledMatrix = Operands::<T, U, C, SA, S, L, M>::B;
     const PART: Part = Part::new(
         <X::Rows as PowerOfTwo>::LOG,
         <X::Columns as PowerOfTwo>::LOG,
-        Operands::<T, U, C, SA, S, B>::DEPTH,
+        Operands::<T, U, C, SA, S, L, M>::DEPTH,
         false,
-        Operands::<T, U, C, SA, S, B>::B_IS_K_MAJOR,
+        Operands::<T, U, C, SA, S, L, M>::B_IS_K_MAJOR,
     );
 }
 
@@ -140,10 +149,10 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
     L: Layout<Block = B>,
     M: Layout<Block = B>,
 {
-    let address = arch::shared::scratch_of(const { Operands::<T, U, C, SA, S, B>::BYTES });
+    let address = arch::shared::scratch_of(const { Operands::<T, U, C, SA, S, L, M>::BYTES });
     let b_address = address
-        + const { (Operands::<T, U, C, SA, S, B>::ROWS * Operands::<T, U, C, SA, S, B>::DEPTH_BYTES) as u32 };
-    let of_matrix = const { Operands::<T, U, C, SA, S, B>::ROWS * Operands::<T, U, C, SA, S, B>::COLUMNS }
+        + const { (Operands::<T, U, C, SA, S, L, M>::ROWS * Operands::<T, U, C, SA, S, L, M>::DEPTH_BYTES) as u32 };
+    let of_matrix = const { Operands::<T, U, C, SA, S, L, M>::ROWS * Operands::<T, U, C, SA, S, L, M>::COLUMNS }
         / const { <B::Threads as PowerOfTwo>::COUNT };
     let group = warpgroup_number::<B>();
     let registers = core::ptr::from_mut(acc).cast::<u32>();
@@ -156,7 +165,7 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
         let (a_batch, b_batch) = const { (batches::<SA>() > 1, batches::<SB>() > 1) };
         let of = |has: bool| if has { batch } else { 0 };
         let own = registers.wrapping_add(batch * of_matrix);
-        SA::Columns::unroll(0, const { 1 << Operands::<T, U, C, SA, S, B>::DEPTH }, &mut |first| {
+        SA::Columns::unroll(0, const { 1 << Operands::<T, U, C, SA, S, L, M>::DEPTH }, &mut |first| {
             let a_operand = match &a_fragments {
                 Some(fragments) => OperandA::Registers { fragments, batch: of(a_batch), first },
                 None => OperandA::Shared { address, group },
@@ -168,14 +177,24 @@ pub(crate) fn multiply<T, U, C, SA, SB, S, B, L, M>(
             unsafe {
                 barrier::<B>();
                 if a_fragments.is_none() {
-                    fill::<StagedA<Operands<T, U, C, SA, S, B>, SA>, _, _, _>(address, a, of(a_batch), first);
+                    fill::<StagedA<Operands<T, U, C, SA, S, L, M>, SA>, _, _, _>(
+                        address,
+                        a,
+                        of(a_batch),
+                        first,
+                    );
                 }
-                fill::<StagedB<Operands<T, U, C, SA, S, B>, SB>, _, _, _>(b_address, b, of(b_batch), first);
+                fill::<StagedB<Operands<T, U, C, SA, S, L, M>, SB>, _, _, _>(
+                    b_address,
+                    b,
+                    of(b_batch),
+                    first,
+                );
                 barriers::fence_proxy_async();
                 barrier::<B>();
                 warpgroup::pin::<false>(of_matrix, own);
                 warpgroup::fence();
-                issue::<T, U, C, SA, S, B>(a_operand, b_address, own);
+                issue::<T, U, C, SA, S, L, M>(a_operand, b_address, own);
                 warpgroup::commit();
                 warpgroup::pin::<true>(of_matrix, own);
             }
@@ -198,26 +217,28 @@ enum OperandA<'a, T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape
 /// [`Operands`] says, and nobody stores to them until the multiplication is done. `acc` is valid for the accumulators of one matrix,
 /// which nobody touches until then. Warpgroups multiply these tiles: [`Operands::SERVED`].
 #[inline_on_device]
-unsafe fn issue<T, U, C, SA, S, B>(a: OperandA<'_, T, U, C, SA, S, B>, b: u32, acc: *mut u32)
+unsafe fn issue<T, U, C, SA, S, L, M>(a: OperandA<'_, T, U, C, SA, S, M::Block>, b: u32, acc: *mut u32)
 where
     T: ProductOf<U, C>,
     U: Repack,
     C: Element,
     SA: Shape,
     S: Shape,
-    B: Block,
+    L: Layout,
+    M: Layout,
 {
-    let (of_a, of_b) = const { (Operands::<T, U, C, SA, S, B>::OF_A, Operands::<T, U, C, SA, S, B>::OF_B) };
+    let (of_a, of_b) =
+        const { (Operands::<T, U, C, SA, S, L, M>::OF_A, Operands::<T, U, C, SA, S, L, M>::OF_B) };
     let (groups, columns, at_once, steps) = const {
         (
-            Operands::<T, U, C, SA, S, B>::GROUPS,
-            Operands::<T, U, C, SA, S, B>::COLUMNS,
-            Operands::<T, U, C, SA, S, B>::COLUMNS_AT_ONCE,
-            Operands::<T, U, C, SA, S, B>::DEPTH_BYTES / STEP_BYTES,
+            Operands::<T, U, C, SA, S, L, M>::GROUPS,
+            Operands::<T, U, C, SA, S, L, M>::COLUMNS,
+            Operands::<T, U, C, SA, S, L, M>::COLUMNS_AT_ONCE,
+            Operands::<T, U, C, SA, S, L, M>::DEPTH_BYTES / STEP_BYTES,
         )
     };
     let mut row_block = 0;
-    while row_block < const { Operands::<T, U, C, SA, S, B>::ROW_BLOCKS } {
+    while row_block < const { Operands::<T, U, C, SA, S, L, M>::ROW_BLOCKS } {
         let mut column_block = 0;
         while column_block < columns / at_once {
             let own = acc.wrapping_add((row_block * columns + column_block * at_once) / 2);
@@ -226,17 +247,18 @@ where
             while step < steps {
                 let b_at = b_at + of_b.step(step);
                 // SAFETY: the same contract. The descriptors refer to the given blocks and step, which lie within the operands. A block
-                // of 64 rows has `columns / 2` registers a thread, and each warp holds the fragments of its 16 rows of it. B is
+                // of 64 rows has `columns / 2` registers a thread, and each warp holds the fragments of its 16 rows of it. Operands are
                 // MN-major with 16 bits alone.
                 unsafe {
-                    match (&a, const { Operands::<T, U, C, SA, S, B>::B_IS_K_MAJOR }) {
+                    match (&a, const { Operands::<T, U, C, SA, S, L, M>::B_IS_K_MAJOR }) {
                         (OperandA::Shared { address, group }, by_k) => {
                             let a_at =
                                 of_a.at(*address, *group as usize + row_block * groups) + of_a.step(step);
-                            if by_k {
-                                T::multiply_shared::<0, 0>(at_once, own, 1, a_at, b_at)
-                            } else {
-                                T::multiply_shared::<0, 1>(at_once, own, 1, a_at, b_at)
+                            match (const { Operands::<T, U, C, SA, S, L, M>::A_IS_K_MAJOR }, by_k) {
+                                (true, true) => T::multiply_shared::<0, 0>(at_once, own, 1, a_at, b_at),
+                                (true, false) => T::multiply_shared::<0, 1>(at_once, own, 1, a_at, b_at),
+                                (false, true) => T::multiply_shared::<1, 0>(at_once, own, 1, a_at, b_at),
+                                (false, false) => T::multiply_shared::<1, 1>(at_once, own, 1, a_at, b_at),
                             }
                         }
                         (OperandA::Registers { fragments, batch, first }, by_k) => {

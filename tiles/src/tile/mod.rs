@@ -141,7 +141,7 @@ const TURN: usize = 16;
 /// | | |
 /// |---|---|
 /// | the same elements in another shape | [`reshape`](Self::reshape) [`flatten`](Self::flatten) [`expand_dims`](Self::expand_dims) [`squeeze`](Self::squeeze) |
-/// | axes in another order | [`transpose`](Self::transpose) [`permute`](Self::permute) [`transposed_accumulators`](Self::transposed_accumulators) |
+/// | axes in another order | [`transpose`](Self::transpose) [`permute`](Self::permute) [`transposed_in_place`](Self::transposed_in_place) [`transposed_accumulators`](Self::transposed_accumulators) |
 /// | elements in another order | [`flip`](Self::flip) [`roll`](Self::roll) |
 /// | repetition | [`broadcast`](Self::broadcast) [`repeat`](Self::repeat) [`tile`](Self::tile) |
 /// | parts | [`split`](Self::split) [`extract`](Self::extract) [`slice`](Self::slice) [`slice_at`](Self::slice_at) [`diagonal`](Self::diagonal) |

@@ -12,8 +12,9 @@
 //! | 134 | [`LATENCY`], [`BEHIND_WAVES`], [`CACHE_BANDWIDTH`] (with [`BESIDE_LINES`], so that rows beside lines cost what they did); costs of tiles whose threads load `f16` and `bf16` |
 //! | 316 | [`CLUSTER`]; costs of clusters and of 8-bit floats |
 //! | 80 each | costs of 8-bit floats with fast accumulation, and of `f64` |
-//! | 131 long thin ones | [`SHORT_ROW`], [`ROW_OF_ZEROS`], [`UNALIGNED_TRANSPOSED_A`] |
+//! | 131 long thin ones | [`SHORT_ROW`], [`ROW_OF_ZEROS`] |
 //! | 62 with rows of the result beside words | [`UNALIGNED_RESULT_BESIDE_WORDS`] |
+//! | 90 small ones, once transposes stayed in place | [`UNALIGNED`], [`SHORT_PIECES_BANDWIDTH`]; costs of tiles whose threads load |
 //! | 153 of a matrix and a vector | [`UNALIGNED_VECTORS`], [`VECTOR_PIECES_BANDWIDTH`], [`costs_of_vector`] |
 
 use super::packing::{LINE_BYTES, SECTOR_BYTES, requests_for_a_line};
@@ -74,23 +75,21 @@ const UNALIGNED_RESULT_BESIDE_WORDS: f64 = 2.0;
 const UNALIGNED_RESULT_OF_THREADS: f64 = 4.49e-5;
 /// The part of it where rows begin at multiples of 4 bytes.
 const UNALIGNED_RESULT_BY_WORDS: f64 = 0.58;
-/// The factors of k steps of operands A and B whose elements threads load one by one.
-const UNALIGNED_A: f64 = 1.11;
-const UNALIGNED_B: f64 = 1.32;
-/// The factor besides for an operand A that is stored as its transpose.
-const UNALIGNED_TRANSPOSED_A: f64 = 1.3;
+/// The factor of k steps for each operand whose elements threads load one by one.
+const UNALIGNED: f64 = 1.25;
 /// The same for each operand of 16 bits that threads copy ahead, by words of 4 bytes.
 const COPIED_BY_WORDS: f64 = 1.25;
-/// The factors of k steps of operands A and B that are stored as their transposes, for kernels whose threads load.
+/// The factors of k steps of operands A and B that are stored as their transposes, for kernels whose threads copy ahead.
 const TRANSPOSED_A: f64 = 1.13;
 const TRANSPOSED_B: f64 = 1.06;
 /// The factor of k steps of a matrix whose elements threads load one by one, for products with a vector: of rows that are added up, and of dot
 /// products.
 const UNALIGNED_VECTORS: f64 = 1.87;
 const UNALIGNED_DOTS: f64 = 1.59;
-/// Bytes of MN-major operands that threads load for tiles of 16 x 16, and for a vector by tiles of less than a sector: pieces of rows of 32
-/// bytes.
-const SHORT_PIECES_BANDWIDTH: f64 = 2.04e6;
+/// Bytes of MN-major operands that threads load for tiles of 16 x 16: pieces of rows of 32 bytes.
+const SHORT_PIECES_BANDWIDTH: f64 = 1.44e6;
+/// Bytes of sectors that threads load for a vector, of MN-major matrices, by shorter pieces of rows.
+const VECTOR_SHORT_PIECES_BANDWIDTH: f64 = 2.04e6;
 /// Bytes of MN-major matrices that threads load for a vector by pieces of rows of one sector or two.
 const VECTOR_PIECES_BANDWIDTH: f64 = 4.09e6;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
@@ -120,14 +119,13 @@ const MOST_STAGES: usize = 12;
 
 /// The factors of k steps of operands A and B, where threads load the elements of some one by one.
 fn one_by_one(problem: &Problem, plan: Plan) -> [f64; 2] {
-    let [of_a, of_b] = if copies_ahead(plan) { [COPIED_BY_WORDS; 2] } else { [UNALIGNED_A, UNALIGNED_B] };
-    let [a, b] = problem.one_by_one;
-    [if a { of_a } else { 1.0 }, if b { of_b } else { 1.0 }]
+    let factor = if copies_ahead(problem, plan) { COPIED_BY_WORDS } else { UNALIGNED };
+    problem.one_by_one.map(|is| if is { factor } else { 1.0 })
 }
 
-/// Whether threads copy elements of 16 bits ahead: those of smaller tiles load to registers.
-fn copies_ahead(plan: Plan) -> bool {
-    matches!((plan.rows, plan.columns), (128, 64) | (16, 128))
+/// Whether threads copy operands ahead. Otherwise they load them to registers, those of 32 bits and smaller tiles of 16 bits.
+fn copies_ahead(problem: &Problem, plan: Plan) -> bool {
+    problem.element_bytes[0] == 8 || matches!((plan.rows, plan.columns), (128, 64) | (16, 128))
 }
 
 /// Whether the matrix of a plan for a vector is K-major: each element of the result is the dot product of a row and the vector.
@@ -141,13 +139,12 @@ fn slower(problem: &Problem, plan: Plan) -> f64 {
     match plan.loads {
         Loads::Tma | Loads::Cluster(_) => 1.0,
         Loads::Threads => {
-            let [a, b] = problem.read_by_threads();
             let [of_a, of_b] = one_by_one(problem, plan);
-            let of_a_stored = if a == Major::Column { TRANSPOSED_A } else { 1.0 };
-            let of_b_stored = if b == Major::Column { TRANSPOSED_B } else { 1.0 };
-            let is_unaligned = a == Major::Column && problem.one_by_one[0] && !copies_ahead(plan);
-            let of_a_unaligned = if is_unaligned { UNALIGNED_TRANSPOSED_A } else { 1.0 };
-            of_a * of_b * of_a_stored * of_b_stored * of_a_unaligned
+            let is_transposed =
+                problem.read_by_threads().map(|of| of == Major::Column && copies_ahead(problem, plan));
+            let of_a_stored = if is_transposed[0] { TRANSPOSED_A } else { 1.0 };
+            let of_b_stored = if is_transposed[1] { TRANSPOSED_B } else { 1.0 };
+            of_a * of_b * of_a_stored * of_b_stored
         }
         Loads::Vector => {
             // The matrix is the operand that is not a vector. Threads load four neighbours of rows that are added up, and two of dot products.
@@ -415,7 +412,7 @@ fn short_pieces(problem: &Problem, plan: Plan) -> f64 {
             let (matrix, piece) = (of(problem.rows.max(problem.columns)), rows.max(columns) * bytes);
             if piece < SECTOR_BYTES {
                 // A piece costs as much as a sector.
-                matrix * (SECTOR_BYTES / piece) as f64 / SHORT_PIECES_BANDWIDTH
+                matrix * (SECTOR_BYTES / piece) as f64 / VECTOR_SHORT_PIECES_BANDWIDTH
             } else if piece <= 2 * SECTOR_BYTES {
                 matrix / VECTOR_PIECES_BANDWIDTH
             } else {

@@ -8,7 +8,7 @@ use crate::layout::matrix::{WarpColumns, WarpRows};
 use crate::layout::matrix_part::{MatrixPart, warps};
 use crate::layout::{
     Accumulators, Blocked, Cta, Join, Layout, Map, OperandALayout, OperandBLayout, Slice,
-    TransposedAccumulators,
+    TransposedAccumulators, TransposedBlocked,
 };
 use crate::registers::PowerOfTwo;
 use crate::shape::{ALL, Shape, Shape1, Shape2, Shape3, ShapeDescription};
@@ -314,6 +314,14 @@ fn register_counts_of_types_and_maps_agree() {
             $check::<Slice<T, Shape2<128, 64>, 0>, Shape2<1, 64>>();
             $check::<Slice<T, Shape2<128, 64>, 1>, Shape2<128, 1>>();
             $check::<Slice<T, Shape3<4, 32, 16>, 0>, Shape3<1, 32, 16>>();
+            type I = TransposedBlocked<B>;
+            $check::<I, ()>();
+            $check::<I, Shape1<64>>();
+            $check::<I, Shape2<64, 16>>();
+            $check::<I, Shape3<4, 8, 32>>();
+            $check::<Slice<I, Shape2<32, 64>, 0>, Shape2<1, 64>>();
+            $check::<Slice<I, Shape2<32, 64>, 1>, Shape2<32, 1>>();
+            $check::<Slice<I, Shape3<4, 32, 16>, 0>, Shape3<1, 32, 16>>();
             $check::<OperandALayout<B, U2, U64>, Shape2<64, 32>>();
             $check::<OperandALayout<B, U1, U8>, Shape2<128, 64>>();
             $check::<OperandALayout<B, U4, U128>, Shape2<32, 4>>();

@@ -76,15 +76,20 @@ fn plans() -> impl Iterator<Item = (Plan, u32, bool)> {
         [5, 8].into_iter().flat_map(move |threads| {
             [false, true].into_iter().flat_map(move |groups| {
                 let warps = crate::layout::warps(rows, columns, threads, groups).expect("large enough");
-                [(0, true), (1, true), (1, false), (2, true), (3, false)].into_iter().flat_map(
-                    move |(size, by_columns)| {
-                        (2..=6)
-                            .filter_map(move |depth| {
-                                Plan::with(rows, columns, depth, size, warps, by_columns)
-                            })
-                            .map(move |plan| (plan, threads, groups))
-                    },
-                )
+                [
+                    (0, [false, true]),
+                    (1, [false, true]),
+                    (1, [true, false]),
+                    (2, [false, true]),
+                    (3, [true, true]),
+                    (3, [false, false]),
+                ]
+                .into_iter()
+                .flat_map(move |(size, by_columns)| {
+                    (2..=6)
+                        .filter_map(move |depth| Plan::with(rows, columns, depth, size, warps, by_columns))
+                        .map(move |plan| (plan, threads, groups))
+                })
             })
         })
     })
@@ -94,7 +99,7 @@ fn plans() -> impl Iterator<Item = (Plan, u32, bool)> {
 fn fragments_of_a_are_those_of_the_layout() {
     for (plan, threads, groups) in plans() {
         let (size, packed) = (1usize << plan.size, if plan.size < 2 { 4 >> plan.size } else { 1 });
-        let a = Part::new(plan.rows, plan.depth, plan.depth, true, false);
+        let a = Part::new(plan.rows, plan.depth, plan.depth, true, plan.a_by_columns);
         let memory = Memory::filled(&plan.a(), &a, plan.rows + plan.depth, size);
         let layout = MatrixPart::A { bytes: plan.size, columns: plan.columns };
         let map = layout.map(&shape([plan.rows, plan.depth]), 0, threads, groups);
@@ -116,7 +121,7 @@ fn fragments_of_a_are_those_of_the_layout() {
                             let found = if plan.size == 3 {
                                 vec![memory.element(at(lane, half, unit))]
                             } else {
-                                memory.loaded(&|lane| at(lane, 0, 0), matrix, lane, size, false)
+                                memory.loaded(&|lane| at(lane, 0, 0), matrix, lane, size, plan.a_by_columns)
                             };
                             let word = half + 2 * (first + unit + all * tile);
                             let wanted: Vec<usize> = (0..packed)

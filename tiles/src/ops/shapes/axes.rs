@@ -3,7 +3,7 @@
 use crate::arch;
 use crate::element::Element;
 use crate::layout::movement::{Flip, Permuting};
-use crate::layout::{Accumulators, Block, Blocked, Layout, Map, TransposedAccumulators};
+use crate::layout::{Accumulators, Block, Blocked, Layout, Map, TransposedAccumulators, TransposedBlocked};
 use crate::registers::PowerOfTwo;
 use crate::shape::{Axis, AxisOrder, Shape, Swap, Transpose, is_permutation};
 use crate::tile::Tile;
@@ -33,6 +33,47 @@ impl<T: Element, S: Shape, B: Block> Tile<T, S, Accumulators<B>> {
         S: Transpose<0, 1>,
     {
         self.moved::<S::Transposed, TransposedAccumulators<B>, Permuting<Swap<0, 1>>>()
+    }
+}
+
+impl<T: Element, S: Shape, B: Block> Tile<T, S, Blocked<B>> {
+    /// The tile with its last two axes swapped, with every element left in its register: `transposed_in_place::<0, 1>()` of a matrix.
+    ///
+    /// It is for operands of [`mma`](crate::mma::mma()) whose memory holds their transposes. Other operations move the elements when they meet a
+    /// tile of another layout.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    /// cuda_tiles::cpu::block(|cx| {
+    ///     let (a, b) = (cx.eye::<i8>(shape![16, 32]), cx.iota::<u8>(shape![8, 32]));
+    ///     let sums = mma(a, b.transposed_in_place::<0, 1>(), cx.accumulators::<i32>(shape![16, 8]));
+    ///     assert_eq!(sums.at([3, 2]), i32::from(b.at([2, 3])));
+    /// });
+    /// ```
+    ///
+    /// # Shapes
+    ///
+    /// As [`transpose`](Self::transpose) of the last two axes. Others do not compile.
+    ///
+    /// # On a GPU
+    ///
+    /// The result has the layout [`TransposedBlocked`]. It costs no instruction. `ldmatrix` and `wgmma` transpose elements of 16 bits on their
+    /// way to the tensor cores (PTX ISA, "Warp-level matrix load instruction: ldmatrix", "Matrix Descriptor Format").
+    #[inline_on_device]
+    pub fn transposed_in_place<const A: usize, const C: usize>(
+        self,
+    ) -> Tile<T, S::Transposed, TransposedBlocked<B>>
+    where
+        S: Transpose<A, C>,
+    {
+        const {
+            let rank = S::DESCRIPTION.rank;
+            assert!(
+                rank >= 2 && A != C && A + C == 2 * rank - 3,
+                "transposed_in_place swaps the last two axes of the tile: use transpose for others"
+            )
+        };
+        self.moved::<S::Transposed, TransposedBlocked<B>, Permuting<Swap<A, C>>>()
     }
 }
 
@@ -86,7 +127,8 @@ impl<T: Element, S: Shape, L: Layout> Tile<T, S, L> {
     /// # On a GPU
     ///
     /// The result has the layout [`Blocked`]. Elements that change their thread go through shared memory by `st.shared` and `ld.shared`
-    /// (PTX ISA, "Data Movement and Conversion Instructions: st" and "ld"): [`ops::shapes`](super#on-a-gpu) has the cost.
+    /// (PTX ISA, "Data Movement and Conversion Instructions: st" and "ld"): [`ops::shapes`](super#on-a-gpu) has the cost. For an operand of
+    /// [`mma`](crate::mma::mma()), [`transposed_in_place`](Self::transposed_in_place) moves nothing.
     #[inline_on_device]
     #[doc(alias("trans"))]
     pub fn transpose<const A: usize, const B: usize>(self) -> Tile<T, S::Transposed, Blocked<L::Block>>
