@@ -134,6 +134,31 @@ fn verify<C: Entry + Value>(
     });
 }
 
+impl Product {
+    /// Demands sums of whole and of random numbers as they are expected, on all devices. `sums` gives those of operands A and B and of
+    /// accumulators, computed in one way or several.
+    fn check<T: Entry, U: Entry, C: Entry + Value>(
+        &self,
+        mut failures: Failures,
+        seed: u64,
+        sums: impl Fn(&Device, &[T], &[U], &[C]) -> Vec<Vec<C>>,
+    ) {
+        let Self { batches: [of_a, of_b, of_c], rows, depth, columns } = *self;
+        let mut random = Random::new(seed);
+        for numbers in [Numbers::Whole, Numbers::Random] {
+            let a = numbers.make::<T>(&mut random, of_a * rows * depth);
+            let b = numbers.make::<U>(&mut random, of_b * depth * columns);
+            let c = numbers.make::<C>(&mut random, of_c * rows * columns);
+            let expected = self.expected(&exact(&a), &exact(&b), &exact(&c));
+            for device in devices() {
+                for sums in sums(device, &a, &b, &c) {
+                    verify(&mut failures, device, numbers, &sums, &expected, depth);
+                }
+            }
+        }
+    }
+}
+
 type Products<T, U, C, const M: usize, const K: usize, const N: usize> =
     Kernel<(Matrix<T, M, K>, Matrix<U, K, N>, Matrix<C, M, N>, Sums<C, M, N>)>;
 
@@ -143,21 +168,15 @@ where
     U: Entry,
     C: Entry + Value,
 {
-    let mut failures = Failures::new::<(T, U, C)>(kernel.description().name);
-    let mut random = Random::new(81);
-    for numbers in [Numbers::Whole, Numbers::Random] {
-        let (a, b) = (numbers.make::<T>(&mut random, M * K), numbers.make::<U>(&mut random, K * N));
-        let c = numbers.make::<C>(&mut random, M * N);
-        let expected = Product::new(M, K, N).expected(&exact(&a), &exact(&b), &exact(&c));
-        for device in devices() {
-            let a = Tensor::from_slice(device, [M, K], &a).unwrap();
-            let b = Tensor::from_slice(device, [K, N], &b).unwrap();
-            let c = Tensor::from_slice(device, [M, N], &c).unwrap();
-            let mut sums = Tensor::poisoned(device, [M, N]).unwrap();
-            kernel.launch(device, 1, (&a, &b, &c, &mut sums)).unwrap();
-            verify(&mut failures, device, numbers, &sums.to_vec().unwrap(), &expected, K);
-        }
-    }
+    let failures = Failures::new::<(T, U, C)>(kernel.description().name);
+    Product::new(M, K, N).check(failures, 81, |device, a: &[T], b: &[U], c: &[C]| {
+        let a = Tensor::from_slice(device, [M, K], a).unwrap();
+        let b = Tensor::from_slice(device, [K, N], b).unwrap();
+        let c = Tensor::from_slice(device, [M, N], c).unwrap();
+        let mut sums = Tensor::poisoned(device, [M, N]).unwrap();
+        kernel.launch(device, 1, (&a, &b, &c, &mut sums)).unwrap();
+        vec![sums.to_vec().unwrap()]
+    });
 }
 
 #[test]
@@ -235,26 +254,18 @@ where
     U: Entry,
     C: Entry + Value,
 {
-    let mut failures = Failures::new::<(T, U, C)>(kernel.description().name);
-    let mut random = Random::new(83);
-    for numbers in [Numbers::Whole, Numbers::Random] {
-        let (a, b) = (numbers.make::<T>(&mut random, M * K), numbers.make::<U>(&mut random, K * N));
-        let c = numbers.make::<C>(&mut random, M * N);
-        let expected = Product::new(M, K, N).expected(&exact(&a), &exact(&b), &exact(&c));
-        for device in devices() {
-            let a_transpose = Tensor::from_slice(device, [K, M], &transpose(&a, K)).unwrap();
-            let b_transpose = Tensor::from_slice(device, [N, K], &transpose(&b, N)).unwrap();
-            let a = Tensor::from_slice(device, [M, K], &a).unwrap();
-            let b = Tensor::from_slice(device, [K, N], &b).unwrap();
-            let c = Tensor::from_slice(device, [M, N], &c).unwrap();
-            let [mut nt, mut tn, mut tt] = [(); 3].map(|()| Tensor::poisoned(device, [M, N]).unwrap());
-            let (a, b) = ((&a, &a_transpose), (&b, &b_transpose));
-            kernel.launch(device, 1, (a, b, &c, &mut nt, &mut tn, &mut tt)).unwrap();
-            for sums in [nt, tn, tt] {
-                verify(&mut failures, device, numbers, &sums.to_vec().unwrap(), &expected, K);
-            }
-        }
-    }
+    let failures = Failures::new::<(T, U, C)>(kernel.description().name);
+    Product::new(M, K, N).check(failures, 83, |device, a: &[T], b: &[U], c: &[C]| {
+        let a_transpose = Tensor::from_slice(device, [K, M], &transpose(a, K)).unwrap();
+        let b_transpose = Tensor::from_slice(device, [N, K], &transpose(b, N)).unwrap();
+        let a = Tensor::from_slice(device, [M, K], a).unwrap();
+        let b = Tensor::from_slice(device, [K, N], b).unwrap();
+        let c = Tensor::from_slice(device, [M, N], c).unwrap();
+        let [mut nt, mut tn, mut tt] = [(); 3].map(|()| Tensor::poisoned(device, [M, N]).unwrap());
+        let (a, b) = ((&a, &a_transpose), (&b, &b_transpose));
+        kernel.launch(device, 1, (a, b, &c, &mut nt, &mut tn, &mut tt)).unwrap();
+        [nt, tn, tt].map(|sums| sums.to_vec().unwrap()).into()
+    });
 }
 
 #[test]
@@ -296,9 +307,7 @@ fn check_batch_in_place<T: Entry + Value>(
     let (a, transposes) =
         (Numbers::Whole.make::<T>(&mut random, 1024), Numbers::Whole.make::<T>(&mut random, 1024));
     let c = Numbers::Whole.make::<f32>(&mut random, 512);
-    // Element (batch, k, column) of the second factors.
-    let b: Vec<f64> =
-        (0..1024).map(|i| transposes[i / 512 * 512 + i % 16 * 32 + i % 512 / 16].exact()).collect();
+    let b: Vec<f64> = transposes.chunks(512).flat_map(|matrix| exact(&transpose(matrix, 32))).collect();
     let product = Product { batches: [2; 3], rows: 16, depth: 32, columns: 16 };
     let expected = product.expected(&exact(&a), &b, &exact(&c));
     let column_sum = |i: usize| (0..32).map(|k| b[i / 256 * 512 + k * 16 + i % 16]).sum::<f64>();
@@ -336,22 +345,16 @@ where
     U: Entry,
     C: Entry + Value,
 {
-    let mut failures = Failures::new::<(T, U, C)>(kernel.description().name);
-    let mut random = Random::new(87);
+    let failures = Failures::new::<(T, U, C)>(kernel.description().name);
     let columns = 2 * columns;
-    for numbers in [Numbers::Whole, Numbers::Random] {
-        let (a, b) = (numbers.make::<T>(&mut random, M * K), numbers.make::<U>(&mut random, K * columns));
-        let c = numbers.make::<C>(&mut random, M * columns);
-        let expected = Product::new(M, K, columns).expected(&exact(&a), &exact(&b), &exact(&c));
-        for device in devices() {
-            let a = Tensor::from_slice(device, [M, K], &a).unwrap();
-            let b = Tensor::from_slice(device, [K, columns], &b).unwrap();
-            let c = Tensor::from_slice(device, [M, columns], &c).unwrap();
-            let mut sums = Tensor::poisoned(device, [M, columns]).unwrap();
-            kernel.launch(device, 1, (&a, &b, &c, &mut sums)).unwrap();
-            verify(&mut failures, device, numbers, &sums.to_vec().unwrap(), &expected, K);
-        }
-    }
+    Product::new(M, K, columns).check(failures, 87, |device, a: &[T], b: &[U], c: &[C]| {
+        let a = Tensor::from_slice(device, [M, K], a).unwrap();
+        let b = Tensor::from_slice(device, [K, columns], b).unwrap();
+        let c = Tensor::from_slice(device, [M, columns], c).unwrap();
+        let mut sums = Tensor::poisoned(device, [M, columns]).unwrap();
+        kernel.launch(device, 1, (&a, &b, &c, &mut sums)).unwrap();
+        vec![sums.to_vec().unwrap()]
+    });
 }
 
 #[test]
@@ -463,22 +466,16 @@ fn check_batches<
 ) where
     T: Entry,
 {
-    let mut failures = Failures::new::<T>(kernel.description().name);
-    let mut random = Random::new(83);
-    for numbers in [Numbers::Whole, Numbers::Random] {
-        let (a, b) = (numbers.make::<T>(&mut random, P * M * K), numbers.make::<T>(&mut random, Q * K * N));
-        let c = numbers.make::<f32>(&mut random, O * M * N);
-        let product = Product { batches: [P, Q, O], ..Product::new(M, K, N) };
-        let expected = product.expected(&exact(&a), &exact(&b), &exact(&c));
-        for device in devices() {
-            let a = Tensor::from_slice(device, [P, M, K], &a).unwrap();
-            let b = Tensor::from_slice(device, [Q, K, N], &b).unwrap();
-            let c = Tensor::from_slice(device, [O, M, N], &c).unwrap();
-            let mut sums = Tensor::poisoned(device, [O, M, N]).unwrap();
-            kernel.launch(device, 1, (&a, &b, &c, &mut sums)).unwrap();
-            verify(&mut failures, device, numbers, &sums.to_vec().unwrap(), &expected, K);
-        }
-    }
+    let failures = Failures::new::<T>(kernel.description().name);
+    let product = Product { batches: [P, Q, O], ..Product::new(M, K, N) };
+    product.check(failures, 83, |device, a: &[T], b: &[T], c: &[f32]| {
+        let a = Tensor::from_slice(device, [P, M, K], a).unwrap();
+        let b = Tensor::from_slice(device, [Q, K, N], b).unwrap();
+        let c = Tensor::from_slice(device, [O, M, N], c).unwrap();
+        let mut sums = Tensor::poisoned(device, [O, M, N]).unwrap();
+        kernel.launch(device, 1, (&a, &b, &c, &mut sums)).unwrap();
+        vec![sums.to_vec().unwrap()]
+    });
 }
 
 #[test]
@@ -562,8 +559,7 @@ fn transposed_operands_and_reshaped_sums() {
     let mut random = Random::new(85);
     let (a, b) =
         (Numbers::Whole.make::<f16>(&mut random, 512), Numbers::Whole.make::<f16>(&mut random, 1024));
-    let transposed: Vec<f64> = (0..512).map(|i| a[i % 32 * 16 + i / 32].exact()).collect();
-    let expected = Product::new(16, 32, 32).expected(&transposed, &exact(&b), &[0.0; 512]);
+    let expected = Product::new(16, 32, 32).expected(&exact(&transpose(&a, 16)), &exact(&b), &[0.0; 512]);
     for device in devices() {
         let a = Tensor::from_slice(device, [32, 16], &a).unwrap();
         let b = Tensor::from_slice(device, [32, 32], &b).unwrap();

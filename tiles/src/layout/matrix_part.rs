@@ -29,7 +29,7 @@ pub enum MatrixPart {
 }
 
 /// The base-2 logarithm of the lengths of the last two axes.
-const fn matrix(shape: &ShapeDescription) -> (u32, u32) {
+pub(super) const fn matrix(shape: &ShapeDescription) -> (u32, u32) {
     match shape.rank {
         0 => (0, 0),
         1 => (0, shape.log[0]),

@@ -3,13 +3,19 @@
 use crate::arch;
 use crate::element::bits_transport::Transport;
 use crate::element::{Repack, Word};
-use crate::layout::{Layout, LinearMap, Map};
+use crate::layout::{Layout, LinearMap, Map, is_transposed_in_place};
 use crate::memory::swizzle::{SwizzledAddress, SwizzledMatrix};
 use crate::mma::types::pack;
 use crate::registers::{PowerOfTwo, Registers};
 use crate::shape::Shape;
 use crate::tile::Tile;
 use typenum::{U1, U2, U4};
+
+/// Whether an operand A of this layout lies in shared memory by columns, as threads hold it, for instructions that want rows: they transpose
+/// elements of 16 bits, and load those of 64 bits one by one.
+pub(crate) const fn a_lies_by_columns<T: Repack, L: Layout>() -> bool {
+    is_transposed_in_place::<L>() && matches!(size_of::<T::Bits>(), 2 | 8)
+}
 
 /// The part of a tile that goes into shared memory at once: a range of `k` of one matrix of the batch.
 #[derive(Clone, Copy, Debug)]

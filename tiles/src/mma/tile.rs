@@ -4,6 +4,7 @@ use crate::arch;
 use crate::element::{Element, Repack, f8e4m3, f8e5m2};
 use crate::layout::{Accumulators, Blocked, Layout, is_transposed_in_place};
 use crate::mma::shapes::{MatrixProduct, MultiplyShapes, assert_rows_and_depth_are_whole};
+use crate::mma::staging::a_lies_by_columns;
 use crate::mma::types::{Multiply, MultiplyAccumulate};
 use crate::mma::warp::{self, Whole};
 use crate::mma::warpgroups::{self, Operands};
@@ -63,8 +64,7 @@ where
 {
     const { assert_rows_and_depth_are_whole::<SA>() };
     // Tensor cores do not transpose such elements, and all stores of a warp would meet in a few banks of shared memory.
-    if const { arch::TILES_IN_REGISTERS && is_transposed_in_place::<L>() && !matches!(size_of::<T::Bits>(), 2 | 8) }
-    {
+    if const { arch::TILES_IN_REGISTERS && is_transposed_in_place::<L>() && !a_lies_by_columns::<T, L>() } {
         return mma(a.spread::<SA, Blocked<L::Block>>(), b, acc);
     }
     let mut acc = *acc.spread::<S, Accumulators<L::Block>>().registers();

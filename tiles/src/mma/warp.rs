@@ -8,7 +8,7 @@ use crate::layout::{
 };
 use crate::memory::swizzle::{SwizzledAddress, SwizzledMatrix};
 use crate::mma::fragments_a::FragmentsOfA;
-use crate::mma::staging::{Filling, Part, batches, fill};
+use crate::mma::staging::{Filling, Part, a_lies_by_columns, batches, fill};
 use crate::mma::types::ProductOf;
 use crate::registers::{PowerOfTwo, Product, Quotient, Registers};
 use crate::shape::Shape;
@@ -475,11 +475,9 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, L: Layout, 
             depth -= 1;
         }
         // `ldmatrix` transposes elements of 16 bits only. Elements of 64 bits are loaded one by one. Both lie as threads hold them.
-        let (a, b) = (is_transposed_in_place::<L>(), is_transposed_in_place::<M>());
-        match <T::Bytes as PowerOfTwo>::COUNT {
-            1 | 4 => Plan::new::<T, U, C, S, M::Block>(depth, [false, true]),
-            _ => Plan::new::<T, U, C, S, M::Block>(depth, [a, b]),
-        }
+        let size = <T::Bytes as PowerOfTwo>::COUNT;
+        let b_lies_by_columns = size == 1 || size == 4 || is_transposed_in_place::<M>();
+        Plan::new::<T, U, C, S, M::Block>(depth, [a_lies_by_columns::<T, L>(), b_lies_by_columns])
     };
 
     /// Whether tensor cores multiply these tiles.

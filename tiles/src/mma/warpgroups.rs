@@ -11,7 +11,7 @@ use crate::memory::swizzle::SwizzledMatrix;
 use crate::mma::accumulator::warpgroup_number;
 use crate::mma::fragments_a::FragmentsOfA;
 use crate::mma::instruction_shape::{STEP_BYTES, STEP_COLUMNS, STEP_ROWS, WHOLE_PANEL};
-use crate::mma::staging::{Filling, Part, batches, fill};
+use crate::mma::staging::{Filling, Part, a_lies_by_columns, batches, fill};
 use crate::mma::types::ProductOf;
 use crate::mma::wgmma::Descriptor;
 use crate::registers::{PowerOfTwo, Product, Quotient, Registers};
@@ -46,7 +46,7 @@ impl<T: ProductOf<U, C>, U: Repack, C: Element, SA: Shape, S: Shape, L: Layout, 
     /// Bytes of both operands.
     const BYTES: usize = (Self::ROWS + Self::COLUMNS) * Self::DEPTH_BYTES;
     /// `wgmma` transposes elements of 16 bits alone: others of A lie by rows and others of B by columns, and these as threads hold them.
-    const A_IS_K_MAJOR: bool = Self::SIZE != 1 || !is_transposed_in_place::<L>();
+    const A_IS_K_MAJOR: bool = !a_lies_by_columns::<T, L>();
     const B_IS_K_MAJOR: bool = Self::SIZE != 1 || is_transposed_in_place::<M>();
     /// Whether warpgroups multiply these tiles.
     pub(crate) const SERVED: bool = WARPGROUPS

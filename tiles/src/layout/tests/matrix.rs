@@ -1,11 +1,11 @@
 //! The layouts of tensor cores: against the tables of the PTX ISA, and against the types that count their registers.
 
-use super::{assert_bijection, assert_plan, assert_reduces, element, operands, registers};
+use super::{assert_bijection, assert_plan, assert_reduces, blocks, element, operands, registers, shapes};
 use crate::arch::matrix::WARPGROUPS;
 use crate::layout::bits::broadcast_bits;
 use crate::layout::map::{LinearMap, Plan};
 use crate::layout::matrix::{WarpColumns, WarpRows};
-use crate::layout::matrix_part::{MatrixPart, warps};
+use crate::layout::matrix_part::{MatrixPart, matrix, warps};
 use crate::layout::{
     Accumulators, Blocked, Cta, Join, Layout, Map, OperandALayout, OperandBLayout, Slice,
     TransposedAccumulators, TransposedBlocked,
@@ -46,6 +46,33 @@ fn every_accumulator_has_one_holder() {
     }
 }
 
+/// Demands that threads hold by `turned`, in matrices of `2^m` rows and `2^n` columns, the transposes of what they hold by `map`.
+fn assert_transposes(turned: &LinearMap, map: &LinearMap, (m, n): (u32, u32), threads: u32) {
+    assert_eq!(registers(turned), registers(map));
+    for thread in 0..1 << threads {
+        for register in 0..registers(map) {
+            let (here, there) = (element(turned, thread, register), element(map, thread, register));
+            let (row, column) = (here >> n & ((1 << m) - 1), here & ((1 << n) - 1));
+            assert_eq!(there, here >> (m + n) << (m + n) | column << m | row, "2^{m} x 2^{n}");
+        }
+    }
+}
+
+#[test]
+fn threads_hold_the_transposes_of_their_vectors() {
+    for shape in shapes() {
+        for (vector, threads) in blocks() {
+            let turned = MatrixPart::TransposedBlocked.map(&shape, vector, threads, false);
+            assert_bijection(&turned, shape.bits(), threads);
+            // A block of one thread has one layout.
+            if threads > 0 {
+                let map = LinearMap::blocked(shape.bits(), vector, threads);
+                assert_transposes(&turned, &map, matrix(&shape), threads);
+            }
+        }
+    }
+}
+
 #[test]
 fn threads_hold_the_transposes_of_their_accumulators() {
     for (shape, threads, groups) in geometries() {
@@ -58,14 +85,7 @@ fn threads_hold_the_transposes_of_their_accumulators() {
         let mut transposed = shape;
         (transposed.log[shape.rank - 2], transposed.log[shape.rank - 1]) = (n, m);
         let map = accumulator_map(&transposed, threads, groups);
-        assert_eq!(registers(&turned), registers(&map));
-        for thread in 0..1 << threads {
-            for register in 0..registers(&map) {
-                let (here, there) = (element(&turned, thread, register), element(&map, thread, register));
-                let (row, column) = (here >> n & ((1 << m) - 1), here & ((1 << n) - 1));
-                assert_eq!(there, here >> (m + n) << (m + n) | column << m | row);
-            }
-        }
+        assert_transposes(&turned, &map, (m, n), threads);
     }
 }
 

@@ -5,7 +5,6 @@ extern crate std;
 mod exchange;
 mod matrix;
 mod scan;
-mod transposed;
 
 use super::bits::broadcast_bits;
 use super::map::{BitMap, LinearMap, Plan, ReductionPlan};
