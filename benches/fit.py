@@ -30,7 +30,7 @@ FEW_ROWS, MANY_TO_PACK = {"f16": 64, "bf16": 64, "tf32": 32}, 8
 # Those of packing.rs.
 SHARING_TILE, MOST_REQUESTS, SMALL_COPY_BYTES, MOST_CROWDED_BYTES = 128, 500, 1 << 20, 512
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
-CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
+CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "following_tile", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
              "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "vector_short_pieces_bandwidth", "vector_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
              "unaligned", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
@@ -47,7 +47,7 @@ SLOWEST = 2.5
 BEFORE = 3.0
 ORDERS = ["nn", "nt", "tn", "tt"]
 # `resident_blocks` of tile_costs.rs, by the bytes of an element and the tile, in the order of ORDERS.
-RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 64, 128): (3, 3, 3, 3), (2, 64, 32): (10, 10, 10, 10), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (5, 5, 4, 4), (2, 16, 64): (5, 5, 5, 5), (2, 64, 64): (4, 4, 4, 4), (4, 32, 32): (6, 5, 4, 5),
+RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 64, 128): (3, 3, 3, 3), (2, 64, 32): (10, 10, 10, 10), (2, 32, 256): (3, 3, 3, 3), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (5, 5, 4, 4), (2, 16, 64): (5, 5, 5, 5), (2, 64, 64): (4, 4, 4, 4), (4, 32, 32): (6, 5, 4, 5),
             (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (2, 2, 2, 2)}
 RESIDENT_VECTORS = {2: 5, 4: 4, 8: 4}
 
@@ -124,7 +124,7 @@ class Product:
         rows, columns, loads, _ = plan
         if loads == 2:
             return TILES * TILE[self.bytes] * self.bytes // (rows * columns)
-        return {(1, 2, 16, 16): 512, (1, 2, 64, 128): 32, (1, 2, 64, 32): 32, (1, 4, 32, 32): 256, (1, 8, 64, 64): 256, (1, 8, 64, 32): 256, (1, 8, 32, 32): 512}.get((loads, self.bytes, rows, columns), STEP_BYTES)
+        return {(1, 2, 16, 16): 512, (1, 2, 64, 128): 32, (1, 2, 64, 32): 32, (1, 2, 32, 256): 32, (1, 4, 32, 32): 256, (1, 8, 64, 64): 256, (1, 8, 64, 32): 256, (1, 8, 32, 32): 512}.get((loads, self.bytes, rows, columns), STEP_BYTES)
 
     def short_pieces(self, plan):
         """The bytes of `short_pieces` of model.rs: by pieces of a sector; and of a matrix for a vector by shorter ones, and by pieces of one sector or two."""
@@ -381,11 +381,15 @@ class Model:
         step = larger(step, copying(plans.whole_a, plans.last_a, plans.outside_a) + copying(plans.whole_b, plans.last_b, plans.outside_b))
         unaligned_result = numpy.where(plans.by_tma, constant.unaligned_result, constant.unaligned_result_of_threads)
         unaligned_result = unaligned_result * factor("unaligned_result_by_words") * factor("unaligned_result_beside_words")
+        # A tile's costs but for the first one of a block, and the rest of the first one's.
+        first = numpy.where(plans.by_tma, (1 - constant.following_tile) * tile, 0)
+        tile = tile - first
         tile = tile + constant.outside * plans.outside + constant.row_of_zeros * plans.rows_of_zeros + unaligned_result * plans.unaligned_elements
 
         def waves(tiles, one, steps):
             """The time of tiles of so many k steps that take `one` each where blocks share a multiprocessor."""
             full, rest = numpy.divmod(tiles, plans.multiprocessors * plans.resident)
+            of_first = numpy.minimum(plans.resident, numpy.ceil(tiles / plans.multiprocessors))
 
             def share(blocks):
                 others = (blocks - 1) / numpy.maximum(plans.usual - 1, 1)
@@ -394,11 +398,11 @@ class Model:
             def wave(blocks):
                 return larger(share(blocks) * one, constant.latency * steps * plans.ring_of_step)
 
-            return full * wave(plans.resident) + numpy.where(rest > 0, wave(numpy.ceil(rest / plans.multiprocessors)), 0)
+            return (tiles > 0) * share(of_first) * first + full * wave(plans.resident) + numpy.where(rest > 0, wave(numpy.ceil(rest / plans.multiprocessors)), 0)
 
         one = larger(plans.steps * step + tile, plans.usual * plans.operands / plans.tiles / constant.sm_bandwidth)
         compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), one, plans.steps)
-        last = waves(numpy.full_like(plans.tiles, MULTIPROCESSORS), plans.last_steps * step + 2 * tile, plans.last_steps)
+        last = waves(numpy.full_like(plans.tiles, MULTIPROCESSORS), plans.last_steps * step + 2 * tile + first, plans.last_steps)
         behind = numpy.where(plans.full > 0, constant.behind_waves, 0)
         compute = compute + numpy.where(plans.is_stream_k, larger(last, plans.again / constant.stream_k_bandwidth) + behind, 0)
         delivered = (plans.loaded + constant.beside_lines * beside_lines("beside")) / constant.cache_bandwidth

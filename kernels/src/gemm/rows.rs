@@ -81,6 +81,11 @@ gemm_table!(instances!(wide_cluster_rows_nt (swapped_kernel!
     gemm_wide_cluster_rows_nt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2 x 32;
 ) [] ();));
+gemm_table!(instances!(wide_cluster_1x2_rows_nt (swapped_kernel!
+    /// As [`gemm_wide_rows_nt`], for clusters of two blocks side by side, which share the tiles of `a`.
+    gemm_wide_cluster_1x2_rows_nt [threads = 256, producer = 128, cluster = [1, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [N x K],
+    |acc| acc.transposed_accumulators(), buffer 2 x 32;
+) [] ();));
 gemm_table!(instances!(wide_rows_nn (swapped_kernel!
     /// As [`gemm_rows_nn`], in tiles of 256 columns.
     gemm_wide_rows_nn [threads = 256, producer = 128, min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [K x N] transposed,

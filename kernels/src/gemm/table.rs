@@ -59,9 +59,9 @@ macro_rules! lists_of_16_bits {
                 tt 128 256 64 false, cluster_tt 128 256 64 false, cluster_tt 128 192 64 false, tt 128 192 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
                 rows_nn 96 128 64 false, rows_nn 112 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, wide_rows_nn 112 256 64 false, wide_rows_nn 144 256 64 false, wide_cluster_rows_nn 160 256 64 false,
                 half_rows_nn 96 64 64 false, half_rows_nn 144 64 64 false, narrow_nn 16 64 64 false, narrow_nn 32 64 64 false,
-                threads_nn 64 64 64 false, threads_nn 16 64 64 false, threads_nn 16 16 256 false, shallow_threads_nn 64 128 16 false, shallow_threads_nn 64 32 16 false,
-                threads_tn 64 64 64 false, threads_tn 16 64 64 false, threads_tn 16 16 256 false, shallow_threads_tn 64 128 16 false, shallow_threads_tn 64 32 16 false,
-                threads_tt 64 64 64 false, threads_tt 16 64 64 false, threads_tt 16 16 256 false, shallow_threads_tt 64 128 16 false, shallow_threads_tt 64 32 16 false,
+                threads_nn 64 64 64 false, threads_nn 16 64 64 false, threads_nn 16 16 256 false, shallow_threads_nn 64 128 16 false, shallow_threads_nn 64 32 16 false, shallow_threads_nn 32 256 16 false,
+                threads_tn 64 64 64 false, threads_tn 16 64 64 false, threads_tn 16 16 256 false, shallow_threads_tn 64 128 16 false, shallow_threads_tn 64 32 16 false, shallow_threads_tn 32 256 16 false,
+                threads_tt 64 64 64 false, threads_tt 16 64 64 false, threads_tt 16 16 256 false, shallow_threads_tt 64 128 16 false, shallow_threads_tt 64 32 16 false, shallow_threads_tt 32 256 16 false,
                 ahead_nn 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false, ahead_nn 16 128 64 false, ahead_tn 16 128 64 false,
                 vector_n 1 8 256 false, vector_n 1 32 64 false, vector_n 1 64 32 false, vector_n 1 256 8 false,
                 column_t 8 1 256 false, column_t 32 1 64 false, column_t 64 1 32 false, column_t 256 1 8 false,
@@ -85,9 +85,9 @@ macro_rules! lists_of_16_bits {
         $next! { $call $($lists)*
             [$element $element f32 $element split_k]
             nt 128 256 64 false, nt 256 160 64 false, cluster_nt 128 256 64 false, cluster_nt 128 192 64 false, nt 128 192 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
-            rows_nt 96 128 64 false, rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 208 128 64 false, wide_rows_nt 112 256 64 false, wide_rows_nt 144 256 64 false, wide_cluster_rows_nt 160 256 64 false,
+            rows_nt 96 128 64 false, rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 192 128 64 false, rows_nt 208 128 64 false, wide_rows_nt 112 256 64 false, wide_rows_nt 144 256 64 false, wide_cluster_rows_nt 160 256 64 false, wide_cluster_1x2_rows_nt 160 256 64 false,
             half_rows_nt 96 64 64 false, half_rows_nt 144 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
-            threads_nt 64 64 64 false, threads_nt 16 64 64 false, threads_nt 16 16 256 false, shallow_threads_nt 64 128 16 false, shallow_threads_nt 64 32 16 false,
+            threads_nt 64 64 64 false, threads_nt 16 64 64 false, threads_nt 16 16 256 false, shallow_threads_nt 64 128 16 false, shallow_threads_nt 64 32 16 false, shallow_threads_nt 32 256 16 false,
             ahead_nt 128 64 64 false, ahead_nt 16 128 64 false,
             vector_t 1 8 256 false, vector_t 1 32 64 false, column_n 8 1 256 false, column_n 32 1 64 false,
             $($mn_major)*
@@ -358,7 +358,7 @@ define_instances! {
         cluster_nn cluster_nt cluster_tn cluster_tt cluster_2x2_nt cluster_1x4_nt deep_nn deep_nt deep_tn deep_tt deep_cluster_4x1_nt deep_cluster_2x2_nt
         compact_nn compact_nt compact_tn compact_tt narrow_nn narrow_nt
         cluster_rows_nt cluster_1x2_rows_nt cluster_2x2_rows_nt half_cluster_1x2_rows_nt half_cluster_1x4_rows_nt
-        wide_rows_nn wide_rows_nt wide_cluster_rows_nn wide_cluster_rows_nt
+        wide_rows_nn wide_rows_nt wide_cluster_rows_nn wide_cluster_rows_nt wide_cluster_1x2_rows_nt
     ],
 }
 

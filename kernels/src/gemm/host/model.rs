@@ -15,6 +15,7 @@
 //! | 131 long thin ones | [`SHORT_ROW`], [`ROW_OF_ZEROS`] |
 //! | 62 with rows of the result beside words | [`UNALIGNED_RESULT_BESIDE_WORDS`] |
 //! | 90 small ones, once transposes stayed in place | [`UNALIGNED`], [`SHORT_PIECES_BANDWIDTH`]; costs of tiles whose threads load |
+//! | 471 of all types | [`FOLLOWING_TILE`], and with it the costs of all tiles and most constants |
 //! | 153 of a matrix and a vector | [`UNALIGNED_VECTORS`], [`VECTOR_PIECES_BANDWIDTH`], [`costs_of_vector`] |
 
 use super::packing::{LINE_BYTES, SECTOR_BYTES, requests_for_a_line};
@@ -26,27 +27,29 @@ use crate::gemm::body::keeps;
 mod tests;
 
 /// The start of a launch, for kernels that TMA feeds.
-const START: f64 = 2.36;
+const START: f64 = 2.39;
 /// What the blocks of clusters take longer to start and to end, since they wait for each other.
-const CLUSTER: f64 = 1.27;
+const CLUSTER: f64 = 1.21;
 /// A second pass or a data-parallel launch before it.
-const LAUNCH: f64 = 2.13;
+const LAUNCH: f64 = 2.02;
 /// What the launch of stream-K takes longer behind full waves, whose blocks do not end together.
 const BEHIND_WAVES: f64 = 11.0;
 /// A launch that packs an operand.
 const PACK: f64 = 1.09;
 /// A partial sum of a tile, in the second pass.
-const PARTIAL_SUM: f64 = 0.0199;
+const PARTIAL_SUM: f64 = 0.0202;
+/// The part of a tile's costs that each tile behind a block's first one has: a block loads its first stages while it stores the one before.
+const FOLLOWING_TILE: f64 = 0.805;
 /// Bytes of operands that memory moves in a microsecond.
-const BANDWIDTH: f64 = 3.83e6;
+const BANDWIDTH: f64 = 3.85e6;
 /// Bytes of the result.
-const RESULT_BANDWIDTH: f64 = 3.5e6;
+const RESULT_BANDWIDTH: f64 = 3.81e6;
 /// Bytes of partial sums.
-const PARTIAL_SUMS_BANDWIDTH: f64 = 2.5e6;
+const PARTIAL_SUMS_BANDWIDTH: f64 = 2.27e6;
 /// Bytes that the L2 cache delivers to a multiprocessor, those that its tiles load, if all of them load.
-const CACHE_BANDWIDTH: f64 = 0.105e6;
+const CACHE_BANDWIDTH: f64 = 0.102e6;
 /// The bytes that it delivers besides for each byte of rows that do not begin at multiples of 128 bytes. Such a row takes two requests.
-const BESIDE_LINES: f64 = 1.6;
+const BESIDE_LINES: f64 = 1.14;
 /// The parts of these costs, and of [`UNALIGNED_ROW`], where rows begin at multiples of 32 bytes, of which a quarter begins at lines, and
 /// at multiples of 64 bytes, of which a half does.
 const BESIDE_LINES_BY_32: f64 = 0.325;
@@ -54,11 +57,11 @@ const BESIDE_LINES_BY_64: f64 = 0.127;
 /// Bytes of operands for stream-K. Blocks with different k steps of a tile do not share them in the L2 cache.
 const STREAM_K_BANDWIDTH: f64 = 8.51e6;
 /// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes.
-const UNALIGNED_ROW: f64 = 0.00106;
+const UNALIGNED_ROW: f64 = 0.00116;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
-const OUTSIDE: f64 = 0.0438;
+const OUTSIDE: f64 = 0.0444;
 /// The time that TMA takes longer for a row of zeros in the last k step of an operand that is not K-major.
-const ROW_OF_ZEROS: f64 = 0.002;
+const ROW_OF_ZEROS: f64 = 9.99e-4;
 /// The time of TMA for a row of a k step, and for a row of zeros: one of a box that is copied, outside of the operand.
 const ROW: f64 = 4.69e-4;
 const ROW_OUTSIDE: f64 = 0.00113;
@@ -66,13 +69,13 @@ const ROW_OUTSIDE: f64 = 0.00113;
 ///
 /// *Measured* on an H200: 102400 x 64 times 64 x 8 took 31.6 us in tiles of 64 x 64 where rows had 16 bytes, and 9.5 where the small
 /// operand was K-major.
-const SHORT_ROW: f64 = 0.00125;
+const SHORT_ROW: f64 = 4.32e-4;
 /// The time that an element of a tile takes longer whose row of the result does not begin at a multiple of 16 bytes.
-const UNALIGNED_RESULT: f64 = 5.0e-5;
+const UNALIGNED_RESULT: f64 = 3.35e-5;
 /// The factor of it where rows begin beside multiples of 4 bytes, too.
 const UNALIGNED_RESULT_BESIDE_WORDS: f64 = 2.0;
 /// The time for kernels whose threads load, and rows beside words.
-const UNALIGNED_RESULT_OF_THREADS: f64 = 4.49e-5;
+const UNALIGNED_RESULT_OF_THREADS: f64 = 4.20e-5;
 /// The part of it where rows begin at multiples of 4 bytes.
 const UNALIGNED_RESULT_BY_WORDS: f64 = 0.58;
 /// The factor of k steps for each operand whose elements threads load one by one.
@@ -93,11 +96,11 @@ const VECTOR_SHORT_PIECES_BANDWIDTH: f64 = 2.04e6;
 /// Bytes of MN-major matrices that threads load for a vector by pieces of rows of one sector or two.
 const VECTOR_PIECES_BANDWIDTH: f64 = 4.09e6;
 /// The share of a tile's time that remains if no other block shares the multiprocessor.
-const ALONE: f64 = 0.587;
+const ALONE: f64 = 0.644;
 /// Bytes of operands that memory moves to a multiprocessor.
-const SM_BANDWIDTH: f64 = 0.0971e6;
+const SM_BANDWIDTH: f64 = 0.115e6;
 /// The time from the request for a stage of a ring to its bytes. A block has requests for a ring under way, and no more.
-const LATENCY: f64 = 0.95;
+const LATENCY: f64 = 0.865;
 /// The factor of k steps without `wgmma`.
 const WITHOUT_WGMMA: f64 = 2.0;
 /// The least time of a k step without `wgmma`, for each element of a tile that is smaller than the largest ones: that of tiles of 128 x 128
@@ -181,6 +184,9 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let resident = f64::from(resident_blocks(problem, plan));
     let usual = f64::from(plan.resident_blocks());
     step *= slower(problem, plan);
+    // What the first tile of a block costs more than the tiles that follow.
+    let first = if plan.loads.is_by_tma() { (1.0 - FOLLOWING_TILE) * tile } else { 0.0 };
+    tile -= first;
     let slots = multiprocessors * resident;
     let stays = stay(problem, plan, wgmma);
     if plan.loads.is_by_tma() {
@@ -208,7 +214,9 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         let (full, rest) = ((tiles / slots).floor(), tiles % slots);
         let wave = |blocks: f64| larger(share(blocks) * one, LATENCY * steps * ring_of_step);
         let last = if rest > 0.0 { wave((rest / multiprocessors).ceil()) } else { 0.0 };
-        full * wave(resident) + last
+        let begin =
+            if tiles > 0.0 { first * share((tiles / multiprocessors).ceil().min(resident)) } else { 0.0 };
+        begin + full * wave(resident) + last
     };
     let (batches, rows, columns) = (problem.batches as f64, problem.rows as f64, problem.columns as f64);
     let depth_bytes = (problem.depth * bytes) as f64;
@@ -266,7 +274,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
             let again = rest * (plan.rows + plan.columns) as f64 * depth_bytes;
             let sharing = f64::from(problem.stream_k_blocks(plan, steps as usize, multiprocessors as u32));
             let last_steps = (rest * steps / sharing).ceil();
-            let last = waves(sharing, last_steps * step + 2.0 * tile, last_steps);
+            let last = waves(sharing, last_steps * step + 2.0 * tile + first, last_steps);
             let last = larger(last, again / STREAM_K_BANDWIDTH);
             let compute = waves(full * multiprocessors, one(steps, tiles), steps) + last;
             // If the k steps of a block end within a tile, the block stores partial sums of two tiles.

@@ -253,6 +253,7 @@ macro_rules! entry {
     (half_cluster_1x2_rows_nt $($rest:tt)*) => { candidate!(gemm_half_cluster_1x2_rows_nt Cluster [1, 2] (Row, Column) $($rest)*) };
     (half_cluster_1x4_rows_nt $($rest:tt)*) => { candidate!(gemm_half_cluster_1x4_rows_nt Cluster [1, 4] (Row, Column) $($rest)*) };
     (wide_cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_cluster_rows_nt Cluster [2, 1] (Row, Column) $($rest)*) };
+    (wide_cluster_1x2_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_cluster_1x2_rows_nt Cluster [1, 2] (Row, Column) $($rest)*) };
     (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };
     (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };
     (shallow_threads_nn $($rest:tt)*) => { candidate!(gemm_shallow_threads_nn Threads (Row, Row) $($rest)*) };
