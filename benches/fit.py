@@ -381,7 +381,7 @@ class Model:
         step = larger(step, copying(plans.whole_a, plans.last_a, plans.outside_a) + copying(plans.whole_b, plans.last_b, plans.outside_b))
         unaligned_result = numpy.where(plans.by_tma, constant.unaligned_result, constant.unaligned_result_of_threads)
         unaligned_result = unaligned_result * factor("unaligned_result_by_words") * factor("unaligned_result_beside_words")
-        # A tile's costs but for the first one of a block, and the rest of the first one's.
+        # What the first tile of a block costs more than the tiles that follow.
         first = numpy.where(plans.by_tma, (1 - constant.following_tile) * tile, 0)
         tile = tile - first
         tile = tile + constant.outside * plans.outside + constant.row_of_zeros * plans.rows_of_zeros + unaligned_result * plans.unaligned_elements

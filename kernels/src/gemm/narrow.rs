@@ -17,11 +17,11 @@ use super::scheduler::TileRange;
 
 gemm_table!(instances!(narrow_nt (swapped_kernel!
     /// As [`gemm_nt`](super::kernels::gemm_nt), for `c` of few rows, with operands A and B swapped.
-    gemm_narrow_nt [threads = 128, producer = 32], group GROUP, stages TWO_BLOCKS, b [N x K],
+    gemm_narrow_nt [threads = 128, producer = 32], group GROUP, stages TWO_BLOCKS, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 1;
 ) [] ();));
 gemm_table!(instances!(narrow_nn (swapped_kernel!
     /// As [`gemm_nn`](super::kernels::gemm_nn), for `c` of few rows, with operands A and B swapped.
-    gemm_narrow_nn [threads = 128, producer = 32], group GROUP, stages TWO_BLOCKS, b [K x N] transposed,
+    gemm_narrow_nn [threads = 128, producer = 32], group GROUP, stages TWO_BLOCKS, a [M x K] transposed, b [K x N] transposed,
     |acc| acc.transposed_accumulators(), buffer 1;
 ) [] ();));

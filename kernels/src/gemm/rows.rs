@@ -27,72 +27,82 @@ const WIDE_STAGES: usize = 4;
 
 gemm_table!(instances!(rows_nt (swapped_kernel!
     /// As [`gemm_nt`](super::kernels::gemm_nt), in tiles of any multiple of 16 rows, with operands A and B swapped.
-    gemm_rows_nt [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, b [N x K],
+    gemm_rows_nt [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2;
 ) [] ();));
 gemm_table!(instances!(rows_nn (swapped_kernel!
     /// As [`gemm_nn`](super::kernels::gemm_nn), in tiles of any multiple of 16 rows, with operands A and B swapped.
-    gemm_rows_nn [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, b [K x N] transposed,
+    gemm_rows_nn [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [K x N] transposed,
+    |acc| acc.transposed_accumulators(), buffer 2;
+) [] ();));
+gemm_table!(instances!(rows_tn (swapped_kernel!
+    /// As [`gemm_tn`](super::kernels::gemm_tn), in tiles of any multiple of 16 rows, with operands A and B swapped.
+    gemm_rows_tn [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, a [K x M], b [K x N] transposed,
+    |acc| acc.transposed_accumulators(), buffer 2;
+) [] ();));
+gemm_table!(instances!(rows_tt (swapped_kernel!
+    /// As [`gemm_tt`](super::kernels::gemm_tt), in tiles of any multiple of 16 rows, with operands A and B swapped.
+    gemm_rows_tt [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, a [K x M], b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2;
 ) [] ();));
 gemm_table!(instances!(half_rows_nt (swapped_kernel!
     /// As [`gemm_rows_nt`], with one consumer warpgroup.
-    gemm_half_rows_nt [threads = 128, producer = 32, min_blocks = 1], group GROUP, stages AUTOMATIC, b [N x K],
+    gemm_half_rows_nt [threads = 128, producer = 32, min_blocks = 1], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 1;
 ) [] ();));
 gemm_table!(instances!(half_rows_nn (swapped_kernel!
     /// As [`gemm_rows_nn`], with one consumer warpgroup.
-    gemm_half_rows_nn [threads = 128, producer = 32, min_blocks = 1], group GROUP, stages AUTOMATIC, b [K x N] transposed,
+    gemm_half_rows_nn [threads = 128, producer = 32, min_blocks = 1], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [K x N] transposed,
     |acc| acc.transposed_accumulators(), buffer 1;
 ) [] ();));
 gemm_table!(instances!(cluster_rows_nt (swapped_kernel!
     /// As [`gemm_rows_nt`], for clusters of two blocks, one below the other, which share the tiles of `b`.
-    gemm_cluster_rows_nt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, b [N x K],
+    gemm_cluster_rows_nt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2;
 ) [] ();));
 gemm_table!(instances!(cluster_1x2_rows_nt (swapped_kernel!
     /// As [`gemm_rows_nt`], for clusters of two blocks side by side, which share the tiles of `a`.
-    gemm_cluster_1x2_rows_nt [threads = 256, producer = 128, cluster = [1, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, b [N x K],
+    gemm_cluster_1x2_rows_nt [threads = 256, producer = 128, cluster = [1, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2;
 ) [] ();));
 gemm_table!(instances!(cluster_2x2_rows_nt (swapped_kernel!
     /// As [`gemm_rows_nt`], for clusters of two rows and two columns of blocks: those of a row share the tiles of `a`, those of a column
     /// the tiles of `b`.
-    gemm_cluster_2x2_rows_nt [threads = 256, producer = 128, cluster = [2, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, b [N x K],
+    gemm_cluster_2x2_rows_nt [threads = 256, producer = 128, cluster = [2, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2;
 ) [] ();));
 gemm_table!(instances!(half_cluster_1x2_rows_nt (swapped_kernel!
     /// As [`gemm_half_rows_nt`], for clusters of two blocks side by side, which share the tiles of `a`.
-    gemm_half_cluster_1x2_rows_nt [threads = 128, producer = 32, cluster = [1, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, b [N x K],
+    gemm_half_cluster_1x2_rows_nt [threads = 128, producer = 32, cluster = [1, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 1;
 ) [] ();));
 gemm_table!(instances!(half_cluster_1x4_rows_nt (swapped_kernel!
     /// As [`gemm_half_rows_nt`], for clusters of four blocks side by side, which share the tiles of `a`.
-    gemm_half_cluster_1x4_rows_nt [threads = 128, producer = 32, cluster = [1, 4], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, b [N x K],
+    gemm_half_cluster_1x4_rows_nt [threads = 128, producer = 32, cluster = [1, 4], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 1;
 ) [] ();));
 gemm_table!(instances!(wide_rows_nt (swapped_kernel!
     /// As [`gemm_rows_nt`], in tiles of 256 columns.
-    gemm_wide_rows_nt [threads = 256, producer = 128, min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [N x K],
+    gemm_wide_rows_nt [threads = 256, producer = 128, min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2 x 32;
 ) [] ();));
 gemm_table!(instances!(wide_cluster_rows_nt (swapped_kernel!
     /// As [`gemm_wide_rows_nt`], for clusters of two blocks, one below the other, which share the tiles of `b`.
-    gemm_wide_cluster_rows_nt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [N x K],
+    gemm_wide_cluster_rows_nt [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2 x 32;
 ) [] ();));
 gemm_table!(instances!(wide_cluster_1x2_rows_nt (swapped_kernel!
     /// As [`gemm_wide_rows_nt`], for clusters of two blocks side by side, which share the tiles of `a`.
-    gemm_wide_cluster_1x2_rows_nt [threads = 256, producer = 128, cluster = [1, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [N x K],
+    gemm_wide_cluster_1x2_rows_nt [threads = 256, producer = 128, cluster = [1, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 2 x 32;
 ) [] ();));
 gemm_table!(instances!(wide_rows_nn (swapped_kernel!
     /// As [`gemm_rows_nn`], in tiles of 256 columns.
-    gemm_wide_rows_nn [threads = 256, producer = 128, min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [K x N] transposed,
+    gemm_wide_rows_nn [threads = 256, producer = 128, min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, a [M x K] transposed, b [K x N] transposed,
     |acc| acc.transposed_accumulators(), buffer 2 x 32;
 ) [] ();));
 gemm_table!(instances!(wide_cluster_rows_nn (swapped_kernel!
     /// As [`gemm_wide_rows_nn`], for clusters of two blocks, one below the other, which share the tiles of `b`.
-    gemm_wide_cluster_rows_nn [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, b [K x N] transposed,
+    gemm_wide_cluster_rows_nn [threads = 256, producer = 128, cluster = [2, 1], min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, a [M x K] transposed, b [K x N] transposed,
     |acc| acc.transposed_accumulators(), buffer 2 x 32;
 ) [] ();));

@@ -22,6 +22,6 @@ pub(super) const GROUP: u32 = 6;
 
 gemm_table!(instances!(swap_ab_nn (swapped_kernel!
     /// As [`gemm_nn`](super::kernels::gemm_nn), for an MN-major `b` of 32-bit elements, with operands A and B swapped.
-    gemm_swap_ab_nn [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, b [K x N] transposed,
+    gemm_swap_ab_nn [threads = 256, producer = 128, min_blocks = 1], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [K x N] transposed,
     |acc| acc.transposed_accumulators(), buffer 2;
 ) [] ();));

@@ -55,8 +55,8 @@ macro_rules! lists_of_16_bits {
         lists_of_16_bits! { $element
             [
                 nn 128 256 64 false, nn 256 160 64 false, cluster_nn 128 256 64 false, cluster_nn 128 192 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
-                tn 128 256 64 false, cluster_tn 128 256 64 false, cluster_tn 128 192 64 false, tn 128 192 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false,
-                tt 128 256 64 false, cluster_tt 128 256 64 false, cluster_tt 128 192 64 false, tt 128 192 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false,
+                tn 128 256 64 false, cluster_tn 128 256 64 false, cluster_tn 128 192 64 false, tn 128 192 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false, rows_tn 96 128 64 false, rows_tn 176 128 64 false,
+                tt 128 256 64 false, cluster_tt 128 256 64 false, cluster_tt 128 192 64 false, tt 128 192 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false, rows_tt 96 128 64 false, rows_tt 176 128 64 false,
                 rows_nn 96 128 64 false, rows_nn 112 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, wide_rows_nn 112 256 64 false, wide_rows_nn 144 256 64 false, wide_cluster_rows_nn 160 256 64 false,
                 half_rows_nn 96 64 64 false, half_rows_nn 144 64 64 false, narrow_nn 16 64 64 false, narrow_nn 32 64 64 false,
                 threads_nn 64 64 64 false, threads_nn 16 64 64 false, threads_nn 16 16 256 false, shallow_threads_nn 64 128 16 false, shallow_threads_nn 64 32 16 false, shallow_threads_nn 32 256 16 false,
@@ -347,7 +347,7 @@ macro_rules! define_instances {
 define_instances! {
     $,
     many_rows [nn nt tn tt],
-    warpgroups [rows_nn rows_nt half_rows_nn half_rows_nt swap_ab_nn],
+    warpgroups [rows_nn rows_nt rows_tn rows_tt half_rows_nn half_rows_nt swap_ab_nn],
     never_promoted [
         threads_nn threads_nt threads_tn threads_tt shallow_threads_nn shallow_threads_nt shallow_threads_tn shallow_threads_tt
         ahead_nn ahead_nt ahead_tn ahead_tt
@@ -408,13 +408,13 @@ macro_rules! store {
 /// Defines a kernel with operands A and B swapped. Its accumulators are transposes of the tiles of `c`.
 ///
 /// Brackets hold the settings of `#[kernel]`. `group` is the number of rows of tiles in a group of the tile order, and `stages` that of the
-/// ring's stages. `b` has the shape of its tiles
-/// in memory; `transposed` follows if this is not the shape of operand A of the swapped product. The last part transposes the
-/// accumulators. `buffer` is the number of consumer warpgroups, if tiles are stored through an epilogue buffer.
+/// ring's stages. Each operand has the shape of its tiles in memory. `transposed` follows if this is not its shape in the swapped product,
+/// where `b` is operand A, N x K, and `a` is operand B, K x M. The last part transposes the accumulators. `buffer` is the number of consumer
+/// warpgroups, if tiles are stored through an epilogue buffer.
 macro_rules! swapped_kernel {
     (
         $(#[$documentation:meta])*
-        $name:ident [$($setting:tt)*], group $group:ident, stages $stages:expr, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?,
+        $name:ident [$($setting:tt)*], group $group:ident, stages $stages:expr, a [$a_rows:tt x $a_columns:tt] $($transposed_a:ident)?, b [$b_rows:tt x $b_columns:tt] $($transposed_b:ident)?,
         |$acc:ident| $transposed:expr $(, buffer $($size:literal)x+)?;
         instances $instances:tt
     ) => {
@@ -430,7 +430,7 @@ macro_rules! swapped_kernel {
         /// # On a GPU
         ///
         /// The kernel is persistent: launch one block for each multiprocessor. It supports programmatic dependent launch (PDL).
-        #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T, O>(M, N, !is_set!($($transposed_b)?), in_clusters!($($setting)*)), instances $instances)]
+        #[kernel($($setting)*, dependent, cpu = crate::gemm::on_cpu::by_tma::<T, O>(M, N, is_set!($($transposed_a)?) && !is_set!($($transposed_b)?), in_clusters!($($setting)*)), instances $instances)]
         pub fn $name<
             B: Block,
             T: KLoopElement<U, Accumulator = C>,
@@ -443,13 +443,13 @@ macro_rules! swapped_kernel {
             const PROMOTED: bool,
         >(
             roles: WarpRoles<B>,
-            a: TmaLoad<T, (Side<M>, Side<K>)>,
+            a: TmaLoad<T, (Side<$a_rows>, Side<$a_columns>)>,
             b: TmaLoad<U, (Side<$b_rows>, Side<$b_columns>)>,
             c: TmaStore<O, (Side<M>, Side<N>)>,
             bias: Span<O, (u32,)>,
             scales: ByValue<Scales<C>>,
             range: ByValue<TileRange>,
-            #[shared] ring: Ring<(SharedTile<U, (Side<$b_rows>, Side<$b_columns>)>, SharedTile<T, (Side<M>, Side<K>)>), { $stages }>,
+            #[shared] ring: Ring<(SharedTile<U, (Side<$b_rows>, Side<$b_columns>)>, SharedTile<T, (Side<$a_rows>, Side<$a_columns>)>), { $stages }>,
             $(#[shared] mut buffer: EpilogueBuffer<$($size),+>,)?
         ) where
             D<M>: TileSide,
@@ -457,7 +457,7 @@ macro_rules! swapped_kernel {
             D<K>: TileSide,
         {
             let config = GemmConfig::<$group, true, PROMOTED>;
-            gemm_body(roles, operand!(b $($transposed_b)?), Transposed(a), c, range.0, config, ring, move |cx, $acc, tile| {
+            gemm_body(roles, operand!(b $($transposed_b)?), operand!(a $($transposed_a)?), c, range.0, config, ring, move |cx, $acc, tile| {
                 let result = finish(cx, $transposed, &tile, bias, scales.0);
                 store!(tile, result $(, buffer ($($size)+))?);
             });

@@ -242,6 +242,8 @@ macro_rules! entry {
     (narrow_nt $($rest:tt)*) => { candidate!(gemm_narrow_nt Tma (Row, Column) $($rest)*) };
     (rows_nn $($rest:tt)*) => { candidate!(gemm_rows_nn Tma (Row, Row) $($rest)*) };
     (rows_nt $($rest:tt)*) => { candidate!(gemm_rows_nt Tma (Row, Column) $($rest)*) };
+    (rows_tn $($rest:tt)*) => { candidate!(gemm_rows_tn Tma (Column, Row) $($rest)*) };
+    (rows_tt $($rest:tt)*) => { candidate!(gemm_rows_tt Tma (Column, Column) $($rest)*) };
     (half_rows_nn $($rest:tt)*) => { candidate!(gemm_half_rows_nn Tma (Row, Row) $($rest)*) };
     (half_rows_nt $($rest:tt)*) => { candidate!(gemm_half_rows_nt Tma (Row, Column) $($rest)*) };
     (wide_rows_nn $($rest:tt)*) => { candidate!(gemm_wide_rows_nn Tma (Row, Row) $($rest)*) };
