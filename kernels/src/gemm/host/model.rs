@@ -15,7 +15,7 @@
 //! | 131 long thin ones | [`SHORT_ROW`], [`ROW_OF_ZEROS`] |
 //! | 62 with rows of the result beside words | [`UNALIGNED_RESULT_BESIDE_WORDS`] |
 //! | 90 small ones, once transposes stayed in place | [`UNALIGNED`], [`SHORT_PIECES_BANDWIDTH`]; costs of tiles whose threads load |
-//! | 471 of all types | [`FOLLOWING_TILE`], and with it the costs of all tiles and most constants |
+//! | 501 of all types | [`FOLLOWING_TILE`], and with it the costs of all tiles and most constants |
 //! | 153 of a matrix and a vector | [`UNALIGNED_VECTORS`], [`VECTOR_PIECES_BANDWIDTH`], [`costs_of_vector`] |
 
 use super::packing::{LINE_BYTES, SECTOR_BYTES, requests_for_a_line};
