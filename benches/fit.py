@@ -47,7 +47,7 @@ SLOWEST = 2.5
 BEFORE = 3.0
 ORDERS = ["nn", "nt", "tn", "tt"]
 # `resident_blocks` of tile_costs.rs, by the bytes of an element and the tile, in the order of ORDERS.
-RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 64, 128): (3, 3, 3, 3), (2, 64, 32): (10, 10, 10, 10), (2, 32, 256): (3, 3, 3, 3), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (5, 5, 4, 4), (2, 16, 64): (5, 5, 5, 5), (2, 64, 64): (4, 4, 4, 4), (4, 32, 32): (6, 5, 4, 5),
+RESIDENT = {(2, 128, 64): (1, 1, 1, 1), (2, 64, 128): (3, 3, 3, 3), (2, 32, 256): (3, 3, 3, 3), (2, 64, 32): (10, 10, 10, 10), (2, 16, 128): (2, 2, 2, 2), (2, 16, 16): (5, 5, 4, 4), (2, 16, 64): (5, 5, 5, 5), (2, 64, 64): (4, 4, 4, 4), (4, 32, 32): (6, 5, 4, 5),
             (8, 64, 64): (2, 2, 2, 2), (8, 64, 32): (3, 3, 3, 3), (8, 32, 32): (2, 2, 2, 2)}
 RESIDENT_VECTORS = {2: 5, 4: 4, 8: 4}
 
@@ -398,10 +398,11 @@ class Model:
             def wave(blocks):
                 return larger(share(blocks) * one, constant.latency * steps * plans.ring_of_step)
 
-            return (tiles > 0) * share(of_first) * first + full * wave(plans.resident) + numpy.where(rest > 0, wave(numpy.ceil(rest / plans.multiprocessors)), 0)
+            return share(of_first) * first + full * wave(plans.resident) + numpy.where(rest > 0, wave(numpy.ceil(rest / plans.multiprocessors)), 0)
 
         one = larger(plans.steps * step + tile, plans.usual * plans.operands / plans.tiles / constant.sm_bandwidth)
         compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), one, plans.steps)
+        compute = numpy.where(plans.is_stream_k & (plans.full == 0), 0, compute)
         last = waves(numpy.full_like(plans.tiles, MULTIPROCESSORS), plans.last_steps * step + 2 * tile + first, plans.last_steps)
         behind = numpy.where(plans.full > 0, constant.behind_waves, 0)
         compute = compute + numpy.where(plans.is_stream_k, larger(last, plans.again / constant.stream_k_bandwidth) + behind, 0)

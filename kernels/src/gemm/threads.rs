@@ -38,7 +38,8 @@ macro_rules! steps {
 
 /// Defines a kernel whose threads load the operands.
 ///
-/// Brackets hold the settings of `#[kernel]`. Each operand has the shape of its tiles in memory. `transposed` follows if memory holds the operand's transpose.
+/// Brackets hold the settings of `#[kernel]`. Each operand has the shape of its tiles in memory. `transposed` follows if memory holds the
+/// operand's transpose.
 macro_rules! threads_kernel {
     (
         $(#[$documentation:meta])*

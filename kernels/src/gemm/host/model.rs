@@ -214,9 +214,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         let (full, rest) = ((tiles / slots).floor(), tiles % slots);
         let wave = |blocks: f64| larger(share(blocks) * one, LATENCY * steps * ring_of_step);
         let last = if rest > 0.0 { wave((rest / multiprocessors).ceil()) } else { 0.0 };
-        let begin =
-            if tiles > 0.0 { first * share((tiles / multiprocessors).ceil().min(resident)) } else { 0.0 };
-        begin + full * wave(resident) + last
+        first * share((tiles / multiprocessors).ceil().min(resident)) + full * wave(resident) + last
     };
     let (batches, rows, columns) = (problem.batches as f64, problem.rows as f64, problem.columns as f64);
     let depth_bytes = (problem.depth * bytes) as f64;
@@ -276,12 +274,15 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
             let last_steps = (rest * steps / sharing).ceil();
             let last = waves(sharing, last_steps * step + 2.0 * tile + first, last_steps);
             let last = larger(last, again / STREAM_K_BANDWIDTH);
-            let compute = waves(full * multiprocessors, one(steps, tiles), steps) + last;
+            // Full waves are a launch of their own.
+            let (before, launches) = match full > 0.0 {
+                true => (waves(full * multiprocessors, one(steps, tiles), steps) + BEHIND_WAVES, 1.0),
+                false => (0.0, 0.0),
+            };
             // If the k steps of a block end within a tile, the block stores partial sums of two tiles.
             let slots = (sharing + rest).min(2.0 * sharing);
             let sums = 4.0 * (plan.rows * plan.columns) as f64 * slots;
-            let behind = if full > 0.0 { BEHIND_WAVES } else { 0.0 };
-            (compute + behind, 1.0 + f64::from(full > 0.0), sums, sharing / rest.max(1.0))
+            (before + last, 1.0 + launches, sums, sharing / rest.max(1.0))
         }
     };
     let bound = larger(compute, memory);

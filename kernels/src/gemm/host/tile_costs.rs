@@ -7,7 +7,7 @@ use crate::gemm::vector::{TILES, tile_elements};
 pub(super) const STEP_BYTES: usize = 128;
 
 /// The costs of a tile shape on a multiprocessor that has the usual number of blocks, [`Plan::resident_blocks`], in microseconds: of a k
-/// step, and of a tile besides its k steps.
+/// step, and of a block's first tile besides its k steps.
 pub(super) type Costs = (f64, f64);
 
 /// In place of the bytes of an element, for 8-bit floats that accumulate in tensor cores alone.
@@ -167,9 +167,8 @@ pub(super) fn resident_blocks(problem: &Problem, plan: Plan) -> u32 {
         (Loads::Threads, 4, (32, 32)) => [6, 5, 4, 5],
         (Loads::Threads, 2, (16, 64)) => [5; 4],
         (Loads::Threads, 2, (64, 64)) => [4; 4],
-        (Loads::Threads, 2, (64, 128)) => [3; 4],
+        (Loads::Threads, 2, (64, 128) | (32, 256)) => [3; 4],
         (Loads::Threads, 2, (64, 32)) => [10; 4],
-        (Loads::Threads, 2, (32, 256)) => [3; 4],
         (Loads::Threads, 2, (128, 64)) => [1; 4],
         (Loads::Threads, 2, (16, 128)) => [2; 4],
         (Loads::Threads, 8, (64, 64)) => [2; 4],
