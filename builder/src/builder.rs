@@ -325,7 +325,8 @@ impl Build {
         }
         let name = self.name(&package.name);
         let workspace = &*metadata.workspace_root;
-        let compile = |arch| self.compile_for(arch, toolchain, workspace, &package.name, &name);
+        let packages = cargo::names(&metadata, &package.id);
+        let compile = |arch| self.compile_for(arch, toolchain, workspace, &package.name, &packages, &name);
         let compiled: Vec<_> = thread::scope(|scope| {
             let running: Vec<_> =
                 self.settings.archs.iter().map(|&arch| scope.spawn(move || compile(arch))).collect();
@@ -341,6 +342,7 @@ impl Build {
         toolchain: &Toolchain,
         workspace: &Path,
         package: &str,
+        packages: &[&str],
         name: &str,
     ) -> Result<(BuiltImage, Diagnostics), Error> {
         let path = self.out_dir.join(artifact::ptx_file(name, arch));
@@ -348,6 +350,7 @@ impl Build {
             manifest: &self.manifest,
             workspace,
             package,
+            packages,
             features: &self.settings.features,
             default_features: self.settings.default_features,
             debug_info: self.settings.debug_info,

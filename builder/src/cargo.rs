@@ -51,7 +51,8 @@ const DESCRIBED: [&str; 3] =
     ["-Zalways-encode-mir", "-Zcross-crate-inline-threshold=always", "-Zshare-generics=no"];
 
 /// Settings of both profiles. No flag of rustc makes some of them. Others change nothing in the code of dependencies, but cargo compiles
-/// those once for each profile: kernel crates of two workspaces share `core` where their manifests would say different things.
+/// those once for each profile: kernel crates of two workspaces share them where their manifests would say different things. So the level of
+/// optimisation, which the flags state, is that of no manifest either, whatever it says of a package.
 const PROFILE: [&str; 5] = [
     "profile.dev.incremental=false",
     "profile.dev.debug='line-tables-only'",
@@ -83,6 +84,8 @@ pub(crate) struct Compilation<'a> {
     /// The root of the kernel crate's workspace, where rustc runs.
     pub(crate) workspace: &'a Path,
     pub(crate) package: &'a str,
+    /// The packages whose level of optimisation is not to be the manifest's: see [`names`].
+    pub(crate) packages: &'a [&'a str],
     pub(crate) features: &'a [String],
     pub(crate) default_features: bool,
     pub(crate) debug_info: DebugInfo,
@@ -175,6 +178,9 @@ impl Compilation<'_> {
             .arg(self.target_folder);
         for setting in PROFILE {
             command.args(["--config", setting]);
+        }
+        for package in self.packages.iter().copied().chain(["\"*\""]) {
+            command.arg("--config").arg(format!("profile.dev.package.{package}.opt-level=0"));
         }
         if !self.default_features {
             command.arg("--no-default-features");
@@ -360,6 +366,20 @@ pub(crate) fn sources(metadata: &Metadata, root: &str) -> Vec<PathBuf> {
     sources.sort();
     sources.dedup();
     sources
+}
+
+/// The names of the packages that the package `root` is compiled from, its own among them: those whose level of optimisation the builder may
+/// state. Cargo refuses a second level beside one that the workspace's manifest states for a version, such as `libm@0.2.16`.
+pub(crate) fn names<'a>(metadata: &'a Metadata, root: &'a str) -> Vec<&'a str> {
+    let reached = reachable(metadata, root);
+    let manifest = std::fs::read_to_string(metadata.workspace_root.join("Cargo.toml")).unwrap_or_default();
+    let has_version = |name: &str| ["@", ":"].iter().any(|mark| manifest.contains(&format!("{name}{mark}")));
+    let compiled = metadata.packages.iter().filter(|package| reached.contains(&*package.id));
+    let mut names: Vec<&str> =
+        compiled.map(|package| &*package.name).filter(|name| !has_version(name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// The packages that `root` depends on, directly or not, and itself.

@@ -73,6 +73,20 @@ impl Crate {
     fn out_dir(&self) -> PathBuf {
         self.folder.path().join("out")
     }
+
+    fn add_to_manifest(&self, text: &str) {
+        let manifest = self.folder.path().join("kernels/Cargo.toml");
+        let before = std::fs::read_to_string(&manifest).unwrap();
+        std::fs::write(&manifest, before + text).unwrap();
+    }
+}
+
+/// Writes a crate that kernels depend on.
+fn write_dependency(folder: &Path, name: &str, source: &str) {
+    std::fs::create_dir_all(folder.join("src")).unwrap();
+    let manifest = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n");
+    std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    std::fs::write(folder.join("src/lib.rs"), format!("#![no_std]\n{source}")).unwrap();
 }
 
 /// The folder of the workspace's own kernels, which has `core` already.
@@ -196,22 +210,14 @@ fn features_and_the_name_are_passed_on_and_not_mixed_up_by_reuse() {
 #[test]
 fn functions_of_dependencies_are_compiled_into_the_module_and_so_are_statics() {
     let kernels = Crate::new(&KERNEL.replace("2 } +", "table::squared(index) as u64 } +"));
-    let (folder, manifest) =
-        (kernels.folder.path().join("kernels/table"), kernels.folder.path().join("kernels/Cargo.toml"));
-    let table = |source: &str| {
-        std::fs::create_dir_all(folder.join("src")).unwrap();
-        std::fs::write(folder.join("Cargo.toml"), "[package]\nname = \"table\"\nedition = \"2024\"\n")
-            .unwrap();
-        std::fs::write(folder.join("src/lib.rs"), format!("#![no_std]\n{source}")).unwrap();
-    };
-    let text = std::fs::read_to_string(&manifest).unwrap();
-    std::fs::write(&manifest, format!("{text}[dependencies]\ntable = {{ path = \"table\" }}\n")).unwrap();
+    let folder = kernels.folder.path().join("kernels/table");
+    kernels.add_to_manifest("[dependencies]\ntable = { path = \"table\" }\n");
     // A function that is not generic; then one that needs a static, of which metadata has no more than the name.
     let function = "#[inline(never)]\npub fn squared(index: usize) -> usize { index * index }";
     let with_static = "static SQUARES: [usize; 64] = { let mut all = [0; 64]; let mut i = 0; while i < 64 { all[i] = i * i; i += 1 } all };\n\
                        #[inline(never)]\npub fn squared(index: usize) -> usize { SQUARES[index] }";
     for source in [function, with_static] {
-        table(source);
+        write_dependency(&folder, "table", source);
         let built = kernels.builder().arch(Arch::Sm80).try_build().unwrap();
         if is_skipped(&built) {
             return;
@@ -275,12 +281,43 @@ fn profiles_of_the_kernel_crate_do_not_reach_the_kernels() {
         (!is_skipped(&built)).then(|| std::fs::read_to_string(&built.images[0].path).unwrap())
     };
     let Some(before) = text() else { return };
-    let manifest = kernels.folder.path().join("kernels/Cargo.toml");
     let profiles = "[profile.dev]\ndebug = true\noverflow-checks = true\n\n\
                     [profile.dev.package.small-kernels]\nopt-level = 0\ndebug-assertions = true\ncodegen-units = 8\n";
-    let settings = std::fs::read_to_string(&manifest).unwrap() + profiles;
-    std::fs::write(&manifest, settings).unwrap();
+    kernels.add_to_manifest(profiles);
     assert_eq!(text().unwrap(), before);
+}
+
+#[test]
+fn kernel_crates_of_two_workspaces_share_dependencies_whatever_levels_they_state() {
+    let dependency = tempfile::tempdir().unwrap();
+    write_dependency(
+        dependency.path(),
+        "shared-table",
+        "pub fn squared(index: usize) -> usize { index * index }",
+    );
+    let compiled = || {
+        let folder = target_dir().join("sm_80/nvptx64-nvidia-cuda/debug/deps");
+        let names = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with("libshared_table-")).count()
+    };
+    let before = compiled();
+    let level_of = |package: &str| format!("[profile.dev.package.{package}]\nopt-level = 2\n");
+    for profile in [String::new(), level_of("shared-table"), level_of("\"*\"")] {
+        let kernels = Crate::new(&KERNEL.replace("2 } +", "shared_table::squared(index) as u64 } +"));
+        let path = dependency.path().display();
+        kernels.add_to_manifest(&format!("{profile}[dependencies]\nshared-table = {{ path = '{path}' }}\n"));
+        let built = kernels.builder().arch(Arch::Sm80).try_build().unwrap();
+        if is_skipped(&built) {
+            return;
+        }
+        assert_eq!(compiled() - before, 1, "{profile}");
+    }
+    // A level for a version stays as it is.
+    let kernels = Crate::new(KERNEL);
+    let path = dependency.path().display();
+    let profile = level_of("\"shared-table@0.0.0\"");
+    kernels.add_to_manifest(&format!("{profile}[dependencies]\nshared-table = {{ path = '{path}' }}\n"));
+    kernels.builder().arch(Arch::Sm80).try_build().unwrap();
 }
 
 #[test]
