@@ -325,7 +325,7 @@ impl Build {
         }
         let name = self.name(&package.name);
         let workspace = &*metadata.workspace_root;
-        let packages = cargo::names(&metadata, &package.id);
+        let packages = cargo::names_without_version(&metadata, &package.id);
         let compile = |arch| self.compile_for(arch, toolchain, workspace, &package.name, &packages, &name);
         let compiled: Vec<_> = thread::scope(|scope| {
             let running: Vec<_> =

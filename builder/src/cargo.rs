@@ -84,7 +84,7 @@ pub(crate) struct Compilation<'a> {
     /// The root of the kernel crate's workspace, where rustc runs.
     pub(crate) workspace: &'a Path,
     pub(crate) package: &'a str,
-    /// The packages whose level of optimisation is not to be the manifest's: see [`names`].
+    /// The packages whose level of optimisation is not to be the manifest's: see [`names_without_version`].
     pub(crate) packages: &'a [&'a str],
     pub(crate) features: &'a [String],
     pub(crate) default_features: bool,
@@ -355,13 +355,8 @@ pub(crate) fn package<'a>(metadata: &'a Metadata, manifest: &Path) -> Option<&'a
 /// The files and folders that the PTX is made from: those of the kernel crate and of the packages on this
 /// machine that it depends on, and the lock file.
 pub(crate) fn sources(metadata: &Metadata, root: &str) -> Vec<PathBuf> {
-    let reached = reachable(metadata, root);
-    let mut sources: Vec<PathBuf> = metadata
-        .packages
-        .iter()
-        .filter(|package| package.is_local && reached.contains(&*package.id))
-        .flat_map(Package::own_files)
-        .collect();
+    let local = compiled_from(metadata, root).filter(|package| package.is_local);
+    let mut sources: Vec<PathBuf> = local.flat_map(Package::own_files).collect();
     sources.push(metadata.workspace_root.join("Cargo.lock"));
     sources.sort();
     sources.dedup();
@@ -370,25 +365,23 @@ pub(crate) fn sources(metadata: &Metadata, root: &str) -> Vec<PathBuf> {
 
 /// The names of the packages that the package `root` is compiled from, its own among them: those whose level of optimisation the builder may
 /// state. Cargo refuses a second level beside one that the workspace's manifest states for a version, such as `libm@0.2.16`.
-pub(crate) fn names<'a>(metadata: &'a Metadata, root: &'a str) -> Vec<&'a str> {
-    let reached = reachable(metadata, root);
+pub(crate) fn names_without_version<'a>(metadata: &'a Metadata, root: &'a str) -> Vec<&'a str> {
     let manifest = std::fs::read_to_string(metadata.workspace_root.join("Cargo.toml")).unwrap_or_default();
     let has_version = |name: &str| ["@", ":"].iter().any(|mark| manifest.contains(&format!("{name}{mark}")));
-    let compiled = metadata.packages.iter().filter(|package| reached.contains(&*package.id));
-    let mut names: Vec<&str> =
-        compiled.map(|package| &*package.name).filter(|name| !has_version(name)).collect();
+    let all = compiled_from(metadata, root).map(|package| &*package.name);
+    let mut names: Vec<&str> = all.filter(|name| !has_version(name)).collect();
     names.sort_unstable();
     names.dedup();
     names
 }
 
 /// The packages that `root` depends on, directly or not, and itself.
-fn reachable<'a>(metadata: &'a Metadata, root: &'a str) -> HashSet<&'a str> {
+fn compiled_from<'a>(metadata: &'a Metadata, root: &'a str) -> impl Iterator<Item = &'a Package> {
     let mut reached = HashSet::from([root]);
     let mut to_visit = vec![root];
     while let Some(id) = to_visit.pop() {
         let dependencies = metadata.dependencies.get(id).map_or(&[][..], Vec::as_slice);
         to_visit.extend(dependencies.iter().map(String::as_str).filter(|&id| reached.insert(id)));
     }
-    reached
+    metadata.packages.iter().filter(move |package| reached.contains(&*package.id))
 }
