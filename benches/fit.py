@@ -28,11 +28,11 @@ BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1,
 # The most rows of operand A that are packed, and how many times as many columns the result then has: `packs_few_rows` of plan.rs.
 FEW_ROWS, MANY_TO_PACK = {"f16": 64, "bf16": 64, "tf32": 32}, 8
 # Those of packing.rs.
-SHARING_TILE, MOST_REQUESTS, SMALL_COPY_BYTES, MOST_CROWDED_BYTES = 128, 500, 1 << 20, 512
+SHARING_TILE, MOST_REQUESTS, MOST_REQUESTS_OF_ROWS, SMALL_COPY_BYTES, MOST_CROWDED_BYTES = 128, 500, 400_000, 1 << 20, 512
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
-CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "following_tile", "bandwidth", "result_bandwidth", "partial_sums_bandwidth", "cache_bandwidth",
+CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "following_tile", "bandwidth", "result_bandwidth", "ragged_result_bandwidth", "ragged_result_bandwidth_beside_words", "partial_sums_bandwidth", "cache_bandwidth",
              "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "vector_short_pieces_bandwidth", "vector_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
-             "unaligned", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency"]
+             "unaligned", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency", "beside_what_stays"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 2])": 12, "Cluster([1, 4])": 14, "Cluster([4, 1])": 41, "Cluster([2, 2])": 22}
 # What stands for the bytes of an element of 8-bit floats with fast accumulation, in tile_costs.rs.
@@ -82,8 +82,12 @@ class Product:
         alignment = [math.gcd(pitch * self.bytes, STEP_BYTES) for pitch in pitches]
 
         def is_crowded(length, alignment, sharing):
-            row = length * self.bytes
-            return row < STEP_BYTES and requests_for_a_line(row, alignment, sharing / SHARING_TILE) > MOST_REQUESTS
+            row, of_transpose = length * self.bytes, depth * self.bytes
+            is_small = length * math.ceil(of_transpose / STEP_BYTES) * STEP_BYTES <= SMALL_COPY_BYTES
+            requests = requests_for_a_line(row, alignment, sharing / SHARING_TILE)
+            if row < STEP_BYTES:
+                return requests > MOST_REQUESTS
+            return self.bytes == 2 and is_small and alignment < SECTOR_BYTES and requests * depth > MOST_REQUESTS_OF_ROWS
 
         def has_crowded_steps(length, alignment, sharing):
             row, of_transpose = depth * self.bytes, length * self.bytes
@@ -150,23 +154,34 @@ class Product:
         may = may and self.steps_by_tma() <= stages_of(plan)
         return may and rows <= tile_rows, may and columns <= tile_columns
 
-    def beside_lines(self, of_a, of_b):
-        """The sums of these numbers of operands whose rows begin at multiples of 16, of 32 and of 64 bytes, but not of more."""
-        return [sum(number for number, alignment in zip((of_a, of_b), self.row_alignment) if alignment in which)
+    def beside_lines(self, plan, of_a, of_b):
+        """The sums of these numbers of operands whose rows begin at multiples of 16, of 32 and of 64 bytes in a tile, but not of more."""
+        return [sum(number for number, alignment in zip((of_a, of_b), self.tile_alignment(plan)) if alignment in which)
                 for which in ((1, 2, 4, 8, 16), (32,), (64,))]
+
+    def tile_alignment(self, plan):
+        """`tile_alignment` of model.rs."""
+        a, b = self.row_alignment
+        of_a = a if self.read[0] == "n" else math.gcd(a, plan[0] * self.bytes)
+        return of_a, b if self.read[1] == "t" else math.gcd(b, plan[1] * self.bytes)
 
     def loaded_bytes(self, plan):
         """The bytes of `loaded_bytes` of model.rs, and those of rows beside lines among them."""
         (rows, columns, _), (tile_rows, tile_columns, *_) = self.sizes, plan
-        def box_of(is_k_major, tile):
-            return min(BOX_ROWS, tile) if not is_k_major else 1 if has_last_boxes(plan) else box_rows(tile)
+        def of_boxes(is_k_major, length, tile):
+            """The rows or columns of an operand, those of boxes that tiles share or that reach outside included."""
+            if is_k_major:
+                box = 1 if has_last_boxes(plan) else box_rows(tile)
+                return math.ceil(length / box) * box
+            box = min(BOX_ROWS, tile)
+            tiles, rest = divmod(length, tile)
+            return (tiles * math.ceil(tile / box) + math.ceil(rest / box)) * box
 
-        of_a, of_b = box_of(self.read[0] == "n", tile_rows), box_of(self.read[1] == "t", tile_columns)
         a_stays, b_stays = self.stay(plan)
         down, across = cluster(plan)
-        lines = ((not a_stays) * math.ceil(rows / of_a) * of_a * math.ceil(columns / tile_columns / across),
-                 (not b_stays) * math.ceil(columns / of_b) * of_b * math.ceil(rows / tile_rows / down))
-        return [count * self.steps_by_tma() * STEP_BYTES for count in (sum(lines), *self.beside_lines(*lines))]
+        lines = ((not a_stays) * of_boxes(self.read[0] == "n", rows, tile_rows) * math.ceil(columns / tile_columns / across),
+                 (not b_stays) * of_boxes(self.read[1] == "t", columns, tile_columns) * math.ceil(rows / tile_rows / down))
+        return [count * self.steps_by_tma() * STEP_BYTES for count in (sum(lines), *self.beside_lines(plan, *lines))]
 
     def rows_of_zeros(self, plan):
         """`rows_of_zeros` of model.rs."""
@@ -303,7 +318,7 @@ class Plans:
         loaded, *beside = [1e-6 * count * by_tma for count in product.loaded_bytes(plan)]
         has_waves = count * max(1, cut) > multiprocessors(plan) * resident
         copied = [[usual * by_tma * number for number in of] for of in product.copied_rows(plan, has_waves)]
-        beside_lines = [usual * by_tma * count for count in product.beside_lines(tile_rows / across, tile_columns / down)]
+        beside_lines = [usual * by_tma * count for count in product.beside_lines(plan, tile_rows / across, tile_columns / down)]
         # `stream_k_blocks` of plan.rs.
         sharing = min(MULTIPROCESSORS, max(rest, math.isqrt(rest * steps * STEPS_OF_PARTIAL_SUMS)))
         launches, sums, splits = 0, 0, 0
@@ -329,7 +344,7 @@ class Plans:
             whole_b=copied[1][0], last_b=copied[1][1], outside_b=copied[1][2],
             unaligned_rows=beside_lines[0], unaligned_rows_by_32=beside_lines[1], unaligned_rows_by_64=beside_lines[2],
             rows_of_zeros=usual * by_tma * product.rows_of_zeros(plan) * (cut == 0),
-            short_rows=product.short_rows(plan) if by_tma else 0,
+            short_rows=product.short_rows(plan) if by_tma else 0, beside_what_stays=by_tma and any(product.stay(plan)),
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
             loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, short_pieces_of_vectors=short_of_vectors * 1e-6, pieces_of_vectors=of_vectors * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
             unaligned_elements=usual * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
@@ -407,7 +422,11 @@ class Model:
         behind = numpy.where(plans.full > 0, constant.behind_waves, 0)
         compute = compute + numpy.where(plans.is_stream_k, larger(last, plans.again / constant.stream_k_bandwidth) + behind, 0)
         delivered = (plans.loaded + constant.beside_lines * beside_lines("beside")) / constant.cache_bandwidth
-        memory = larger(plans.operands / constant.bandwidth + plans.result / constant.result_bandwidth, delivered / plans.multiprocessors)
+        beside_words = plans.unaligned_result_beside_words
+        ragged = numpy.where(beside_words, constant.ragged_result_bandwidth_beside_words, constant.ragged_result_bandwidth)
+        result_bandwidth = numpy.where(plans.by_tma & (plans.unaligned_elements > 0), ragged, constant.result_bandwidth)
+        memory = larger(plans.operands / constant.bandwidth + plans.result / result_bandwidth, delivered / plans.multiprocessors)
+        memory = memory * factor("beside_what_stays")
         one_by_one = numpy.where(plans.unaligned > 0, constant.unaligned, 1)
         of_vectors = plans.short_pieces_of_vectors / constant.vector_short_pieces_bandwidth + plans.pieces_of_vectors / constant.vector_pieces_bandwidth
         memory = larger(memory, plans.pieces * one_by_one / constant.short_pieces_bandwidth + of_vectors)

@@ -289,10 +289,12 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
         // Whether all tiles wait for the rows of operand A and of operand B in these storages.
         let waits_for_a = |major| match major {
             Major::Row => has_crowded_steps::<T>([rows, depth], a_alignment[Major::Row as usize], columns),
-            Major::Column => has_crowded_rows::<T>(rows, a_alignment[Major::Column as usize], columns),
+            Major::Column => {
+                has_crowded_rows::<T>([rows, depth], a_alignment[Major::Column as usize], columns)
+            }
         };
         let waits_for_b = |major| match major {
-            Major::Row => has_crowded_rows::<U>(columns, b_alignment[Major::Row as usize], rows),
+            Major::Row => has_crowded_rows::<U>([columns, depth], b_alignment[Major::Row as usize], rows),
             Major::Column => {
                 has_crowded_steps::<U>([columns, depth], b_alignment[Major::Column as usize], rows)
             }

@@ -44,6 +44,9 @@ const FOLLOWING_TILE: f64 = 0.805;
 const BANDWIDTH: f64 = 3.85e6;
 /// Bytes of the result.
 const RESULT_BANDWIDTH: f64 = 3.81e6;
+/// The same of kernels with producers, where rows of the result begin beside multiples of 16 bytes, and beside multiples of 4 bytes.
+const RAGGED_RESULT_BANDWIDTH: f64 = 1.6e6;
+const RAGGED_RESULT_BANDWIDTH_BESIDE_WORDS: f64 = 1.3e6;
 /// Bytes of partial sums.
 const PARTIAL_SUMS_BANDWIDTH: f64 = 2.27e6;
 /// Bytes that the L2 cache delivers to a multiprocessor, those that its tiles load, if all of them load.
@@ -81,7 +84,7 @@ const UNALIGNED_RESULT_BY_WORDS: f64 = 0.58;
 /// The factor of k steps for each operand whose elements threads load one by one.
 const UNALIGNED: f64 = 1.25;
 /// The same for each operand of 16 bits that threads copy ahead, by words of 4 bytes.
-const COPIED_BY_WORDS: f64 = 1.25;
+const COPIED_BY_WORDS: f64 = 1.35;
 /// The factors of k steps of operands A and B that are stored as their transposes, for kernels whose threads copy ahead.
 const TRANSPOSED_A: f64 = 1.13;
 const TRANSPOSED_B: f64 = 1.06;
@@ -106,6 +109,8 @@ const WITHOUT_WGMMA: f64 = 2.0;
 /// The least time of a k step without `wgmma`, for each element of a tile that is smaller than the largest ones: that of tiles of 128 x 128
 /// in the fits before the producers' loops were shortened, which code without `wgmma` does not have.
 const PRODUCTS_WITHOUT_WGMMA: f64 = 4.3e-5;
+/// The part of the memory's time that is left where an operand stays: the L2 cache serves the requests for the other one alone.
+const BESIDE_WHAT_STAYS: f64 = 0.88;
 /// How sharply the time passes from one bound to the other.
 const SHARPNESS: i32 = 4;
 
@@ -190,7 +195,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     let slots = multiprocessors * resident;
     let stays = stay(problem, plan, wgmma);
     if plan.loads.is_by_tma() {
-        let [of_a, of_b] = problem.row_alignment.map(beside_lines);
+        let [of_a, of_b] = tile_alignment(problem, plan).map(beside_lines);
         // The blocks of a row of a cluster load rows together, those of a column columns.
         let [blocks_down, blocks_across] = plan.loads.cluster();
         let rows = of_a * (plan.rows / blocks_across) as f64 + of_b * (plan.columns / blocks_down) as f64;
@@ -224,19 +229,28 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
 
     let operands = depth_bytes * (rows + columns) * batches;
     let result = rows * columns * batches;
-    let mut memory = operands / BANDWIDTH + result * result_bytes as f64 / RESULT_BANDWIDTH;
+    // Partial sums of split-K have rows of their own.
+    let is_split = matches!(plan.decomposition, Decomposition::SplitK(_));
+    let is_ragged = !is_split && !(problem.columns * result_bytes).is_multiple_of(GRANULE);
+    let is_by_words = (problem.columns * result_bytes).is_multiple_of(4);
+    let result_bandwidth = match plan.loads.is_by_tma() && is_ragged {
+        true if is_by_words => RAGGED_RESULT_BANDWIDTH,
+        true => RAGGED_RESULT_BANDWIDTH_BESIDE_WORDS,
+        false => RESULT_BANDWIDTH,
+    };
+    let mut memory = operands / BANDWIDTH + result * result_bytes as f64 / result_bandwidth;
     if plan.loads.is_by_tma() {
         let delivered = loaded_bytes(problem, plan, steps, stays) / CACHE_BANDWIDTH;
         memory = larger(memory, delivered / multiprocessors);
+        if stays.contains(&true) {
+            memory *= BESIDE_WHAT_STAYS;
+        }
         tile += OUTSIDE * usual * steps_outside(problem, plan, steps, stays);
         tile += ROW_OF_ZEROS * usual * rows_of_zeros(problem, plan, stays) as f64;
     } else {
         memory = larger(memory, short_pieces(problem, plan));
     }
-    // Partial sums of split-K have rows of their own.
-    let is_split = matches!(plan.decomposition, Decomposition::SplitK(_));
-    if !is_split && !(problem.columns * result_bytes).is_multiple_of(GRANULE) {
-        let is_by_words = (problem.columns * result_bytes).is_multiple_of(4);
+    if is_ragged {
         let element = match plan.loads {
             Loads::Tma | Loads::Cluster(_) if is_by_words => UNALIGNED_RESULT,
             Loads::Tma | Loads::Cluster(_) => UNALIGNED_RESULT_BESIDE_WORDS * UNALIGNED_RESULT,
@@ -356,6 +370,17 @@ fn beside_lines(alignment: usize) -> f64 {
     }
 }
 
+/// The bytes at whose multiples the rows of operands A and B begin in a tile. Tiles of an operand that is not K-major lie side by side.
+fn tile_alignment(problem: &Problem, plan: Plan) -> [usize; 2] {
+    let [a, b] = problem.row_alignment;
+    let of_tile =
+        |side: usize, of_rows: usize| of_rows.min(1 << (side * problem.element_bytes[0]).trailing_zeros());
+    [
+        if problem.a == Major::Column { of_tile(plan.rows, a) } else { a },
+        if problem.b == Major::Row { of_tile(plan.columns, b) } else { b },
+    ]
+}
+
 /// The time of TMA for a k step: of the tiles at the end of an operand if there is a tile for each of `slots`, and else on average.
 ///
 /// *Measured* on an H200: where a box has 50 rows outside, they are zeros, which come from no memory and take TMA longer than rows that do:
@@ -394,19 +419,22 @@ fn box_rows(rows: usize) -> usize {
 /// The bytes of operands that the L2 cache delivers if all tiles have so many k steps, but for boxes that lie outside and operands that stay.
 fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [bool; 2]) -> f64 {
     let [blocks_down, blocks_across] = plan.loads.cluster();
-    let box_of = |is_k_major: bool, tile: usize| match is_k_major {
-        true if has_last_boxes(plan) => 1,
-        true => box_rows(tile),
-        false => BOX_ROWS.min(tile),
+    // The rows or columns of an operand, those of boxes that tiles share or that reach outside included.
+    let of_boxes = |is_k_major: bool, length: usize, tile: usize| {
+        if is_k_major {
+            return length.next_multiple_of(if has_last_boxes(plan) { 1 } else { box_rows(tile) });
+        }
+        let side = BOX_ROWS.min(tile);
+        (length / tile * tile.div_ceil(side) + (length % tile).div_ceil(side)) * side
     };
-    let rows = problem.rows.next_multiple_of(box_of(problem.a == Major::Row, plan.rows))
+    let rows = of_boxes(problem.a == Major::Row, problem.rows, plan.rows)
         * problem.columns.div_ceil(plan.columns * blocks_across);
-    let columns = problem.columns.next_multiple_of(box_of(problem.b == Major::Column, plan.columns))
+    let columns = of_boxes(problem.b == Major::Column, problem.columns, plan.columns)
         * problem.rows.div_ceil(plan.rows * blocks_down);
     let delivered = |rows: usize, stays, alignment| {
         if stays { 0.0 } else { (1.0 + BESIDE_LINES * beside_lines(alignment)) * rows as f64 }
     };
-    let [of_a, of_b] = problem.row_alignment;
+    let [of_a, of_b] = tile_alignment(problem, plan);
     let rows = delivered(rows, a_stays, of_a) + delivered(columns, b_stays, of_b);
     rows * problem.batches as f64 * steps * STEP_BYTES as f64
 }

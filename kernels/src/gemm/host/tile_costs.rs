@@ -84,6 +84,7 @@ pub(super) fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 2, (256, 160)) => (0.804, 3.59),
         (Loads::Tma, 2, (128, 256)) => (0.613, 2.41),
         (Loads::Tma, 2, (128, 192)) => (0.457, 1.94),
+        (Loads::Tma, 2, (128, 144)) => (0.32, 3.15),
         (Loads::Tma, 2, (112, 256)) => (0.533, 2.67),
         (Loads::Tma, 2, (144, 256)) => (0.701, 3.22),
         (Loads::Tma, 2, (208, 128)) => (0.501, 2.12),
