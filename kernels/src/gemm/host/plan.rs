@@ -263,7 +263,7 @@ impl Machine {
 
 /// Tiles of this many rows and more serve products of any number of rows.
 const MANY_ROWS: usize = 64;
-/// Tiles of columns that are no multiple of 64 serve products of more rows: for these few there are tiles of few rows.
+/// Wide tiles of columns that are no multiple of 64 serve products of more rows: for these few there are tiles of few rows.
 const FEW_ROWS: usize = 32;
 /// Tiles of fewer rows serve products of at most this many rows of tiles.
 const FEW_TILES: usize = 2;
@@ -333,7 +333,10 @@ impl Problem {
                 (is_high || is_small) && self.fits_grid(config.rows)
             }
             // *Measured* on an H200: a row by 17408 columns of depth 5120 takes 55 us in tiles of 128 x 144, and cuBLAS 46.
-            Loads::Tma => is_high && (config.columns.is_multiple_of(COMPACT) || self.rows > FEW_ROWS),
+            Loads::Tma => {
+                let is_padded = config.columns > COMPACT && !config.columns.is_multiple_of(COMPACT);
+                is_high && !(is_padded && self.rows <= FEW_ROWS)
+            }
             // More than half of a cluster's blocks have tiles.
             Loads::Cluster([blocks_down, blocks_across]) => {
                 self.rows > blocks_down / 2 * config.rows && self.columns > blocks_across / 2 * config.columns
@@ -563,6 +566,17 @@ pub(super) mod tests {
         assert!(!problem([1, 32, 255, 64]).packs_few_rows(&few), "few columns");
         assert!(!problem([1, 33, 4096, 64]).packs_few_rows(&few), "more rows");
         assert!(!problem([1, 32, 4096, 64]).packs_few_rows(&many), "no kernels for few rows");
+    }
+
+    #[test]
+    fn few_rows_have_no_wide_tiles_of_odd_columns() {
+        let tiles = configs(&[[128, 144], [256, 32], [64, 16], [16, 64]], Loads::Tma);
+        let columns = |rows| {
+            let plans = problem([1, rows, 4096, 64]).plans(&tiles, &[], 132);
+            plans.iter().map(|plan| plan.columns).collect::<Vec<_>>()
+        };
+        assert_eq!(columns(32), [32, 16, 64]);
+        assert_eq!(columns(33), [144, 32, 16]);
     }
 
     #[test]
