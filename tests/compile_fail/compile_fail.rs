@@ -20,7 +20,7 @@ use std::process::Command;
 const RELEASE: &str = "1.95.";
 
 /// How many misuses there are.
-const MISUSES: usize = 236;
+const MISUSES: usize = 237;
 
 /// The directories of the cases, relative to the package, in which tests run.
 const CASES: [&str; 2] = ["types", "constants"];

@@ -21,6 +21,8 @@ use std::sync::OnceLock;
 mod padded;
 #[path = "sharing.rs"]
 mod sharing;
+#[path = "span_loads.rs"]
+mod span_loads;
 #[path = "weights.rs"]
 mod weights;
 

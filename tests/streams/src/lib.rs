@@ -12,4 +12,5 @@ pub mod padded;
 pub mod pipelines;
 pub mod products;
 pub mod rings;
+pub mod spans;
 pub mod weights;

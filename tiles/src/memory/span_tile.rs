@@ -4,10 +4,13 @@ use crate::arch::running::Run;
 use crate::element::Element;
 use crate::sealed::sealed;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
-/// A tile of a view, identified by its place and not loaded yet, from [`TiledView::tile`](crate::view::TiledView::tile).
+/// A tile of a span, identified by its place and not loaded yet, from [`TiledView::tile`](crate::view::TiledView::tile) or
+/// [`TensorSpan::tile`](crate::span::TensorSpan::tile).
 ///
-/// [`Ring::copy_ahead`](crate::pipeline::Ring::copy_ahead) copies it to shared memory. Elements outside the tensor are zero there.
+/// [`Ring::copy_ahead`](crate::pipeline::Ring::copy_ahead) copies it to shared memory, and so does the producer of a
+/// [pipeline](crate::pipeline::WarpRoles::pipeline). Elements outside the tensor are zero there.
 pub struct SpanTile<T: Element, S> {
     /// The tensor's first element.
     pub(crate) tensor: *const u8,
@@ -22,7 +25,7 @@ pub struct SpanTile<T: Element, S> {
     /// Bytes from a column to the next.
     pub(crate) step: usize,
     /// How many bytes of a row can be copied at once.
-    pub(crate) width: Width,
+    pub(crate) width: AnyWidth,
     /// The run of the block that the span was made for; zero-sized on a GPU.
     pub(crate) run: Run,
     pub(crate) element: PhantomData<(T, S, *const ())>,
@@ -37,6 +40,24 @@ pub(crate) enum Width {
     Words,
     /// Single elements, that need not be neighbours.
     Elements,
+}
+
+/// A [`Width`] with no value to spare: [`Option`] of a tile would keep its own state there, and loops that carry a tile would keep that in
+/// local memory.
+#[derive(Clone, Copy)]
+pub(crate) struct AnyWidth(MaybeUninit<Width>);
+
+impl AnyWidth {
+    #[inline_on_device]
+    pub(crate) const fn new(width: Width) -> Self {
+        Self(MaybeUninit::new(width))
+    }
+
+    #[inline_on_device]
+    pub(crate) const fn get(self) -> Width {
+        // SAFETY: `new` alone makes one, of a width.
+        unsafe { self.0.assume_init() }
+    }
 }
 
 impl<T: Element, S> SpanTile<T, S> {
@@ -55,5 +76,8 @@ impl<T: Element, S> Clone for SpanTile<T, S> {
 }
 
 impl<T: Element, S> Copy for SpanTile<T, S> {}
+
+// SAFETY: it refers to memory that nothing writes while the kernel runs.
+unsafe impl<T: Element, S> Send for SpanTile<T, S> {}
 
 sealed! { [T: Element, S] SpanTile<T, S>; }

@@ -37,6 +37,7 @@
 //!   an activation, statistics of rows.
 //! * [`WarpRoles::pipelines`] has several rings, for operands that stay or that are consumed at different rates.
 //! * Elements outside a tensor read as zero and are not written. Any sizes will do.
+//! * Loads are tiles of `TmaLoad`s, or [tiles](crate::span::TensorSpan::tile) of [`Span`](crate::span::Span)s, which begin anywhere in memory.
 //! * `consumers = 3` has three blocks share the producer and its stages, and [`Consumer::in_turn`] lets them start multiplications in turn.
 //!
 //! # Order of events
@@ -56,7 +57,7 @@
 //! ```
 //!
 //! * `full`: the producer announces the bytes of a stage and starts its copies. The barrier's phase completes when all bytes
-//!   have arrived. Consumers wait for it.
+//!   have arrived. Consumers wait for it. Producer threads that copy tiles of spans arrive there, each when its copies have arrived.
 //! * `empty`: each consumer warp arrives once, when none of its instructions reads the stage any more. The producer waits for
 //!   all warps. Blocks that share a producer have such a barrier each: a block that has ended (`closed`) is not waited for any more.
 //! * A multiplication of warpgroups is asynchronous: a step releases the stage of the step before it, whose group has retired.
@@ -69,8 +70,8 @@
 //!
 //! # Without roles
 //!
-//! [`Ring::copy_ahead`] streams tiles in a kernel without producer warps: the block's own threads copy the tiles of later steps. It
-//! takes tiles of any [`Span`](crate::span::Span), too.
+//! [`Ring::copy_ahead`] streams tiles in a kernel without producer warps: the block's own threads copy the tiles of later steps. It takes
+//! tiles of any view of a [`Span`](crate::span::Span).
 //!
 //! # Errors
 //!

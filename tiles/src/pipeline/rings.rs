@@ -1,10 +1,11 @@
 //! The rings of a pipeline: each has loads, a producer warp and a consumer of its own.
 
+use crate::arch::barriers;
 use crate::layout::Block;
 use crate::memory::stage_layout::StageLayout;
 use crate::pipeline::consumer::Consumer;
 use crate::pipeline::consumer::progress::Progress;
-use crate::pipeline::producer::{ProducerSafe, StageLoad};
+use crate::pipeline::producer::{Arrivals, ProducerSafe, ProducerThreads, ProducerWarp, StageLoad};
 use crate::pipeline::ring::Ring;
 
 /// A tuple of one to three [`Ring`]s that a tuple of as many loads fills, for
@@ -20,6 +21,9 @@ pub trait Rings<Loads>: Sized {
     type Receivers<'a, 'b, 'c, B: Block>;
     /// The number of rings.
     const COUNT: u32;
+    /// Whether producer threads copy tiles of one of the rings.
+    #[doc(hidden)]
+    const BY_THREADS: bool;
 
     /// The same rings, for the producer warps.
     #[doc(hidden)]
@@ -37,7 +41,7 @@ pub trait Rings<Loads>: Sized {
     /// # Safety
     /// One thread calls it, before any other thread uses the rings.
     #[doc(hidden)]
-    unsafe fn initialise(&self, producers: u32, consumers: u32, warps: u32);
+    unsafe fn initialise<B: Block>(&self, producers: u32, consumers: u32, warps: u32);
     /// Arrives for this warp at the barriers that block `consumer`, its own, does not wait any more.
     ///
     /// # Safety
@@ -47,9 +51,16 @@ pub trait Rings<Loads>: Sized {
     /// Copies the loads of ring `number` into its stages, as the producer of the block in this row and column of a cluster.
     ///
     /// # Safety
-    /// One thread of the CTA calls it for each number, on rings initialised for the blocks of a group of `B`.
+    /// One thread of the CTA calls it for each number, on rings initialised for the blocks of a group of `B`. TMA copies all tiles.
     #[doc(hidden)]
     unsafe fn produce<B: Block>(&self, number: u32, loads: Loads, block: [u32; 2]);
+    /// As [`produce`](Self::produce), by producer warp `number`. All producer warps copy for a ring that is the only one, if threads copy its
+    /// tiles.
+    ///
+    /// # Safety
+    /// All lanes of each producer warp call it, on rings initialised for the blocks of a group of `B`.
+    #[doc(hidden)]
+    unsafe fn produce_by_threads<B: Block>(&self, number: u32, loads: Loads);
 }
 
 macro_rules! rings {
@@ -59,6 +70,7 @@ macro_rules! rings {
         {
             type Receivers<'a, 'b, 'c, B: Block> = ($(Consumer<$lifetime, $stage, $loads::IntoIter, B, $stages>,)*);
             const COUNT: u32 = $count;
+            const BY_THREADS: bool = false $(|| <$loads::Item as StageLoad<$stage>>::BY_THREADS)*;
 
             #[inline_on_device]
             fn aliases(&self) -> Self {
@@ -79,9 +91,18 @@ macro_rules! rings {
             }
 
             #[inline_on_device]
-            unsafe fn initialise(&self, producers: u32, consumers: u32, warps: u32) {
-                // SAFETY: the same contract.
-                $(unsafe { self.$number.initialise(producers, consumers, warps) };)*
+            unsafe fn initialise<B: Block>(&self, producers: u32, consumers: u32, warps: u32) {
+                $({
+                    let arrivals = if const { !<$loads::Item as StageLoad<$stage>>::BY_THREADS } {
+                        Arrivals::of_tma(producers)
+                    } else if const { $count == 1 } {
+                        const { Arrivals::of_threads::<ProducerThreads<B>>() }
+                    } else {
+                        const { Arrivals::of_threads::<ProducerWarp>() }
+                    };
+                    // SAFETY: the same contract.
+                    unsafe { self.$number.initialise(arrivals, producers, consumers, warps) };
+                })*
             }
 
             #[inline_on_device]
@@ -97,6 +118,25 @@ macro_rules! rings {
                     if number == $number {
                         // SAFETY: the same contract.
                         unsafe { self.$number.produce::<B, _>(loads.$number.into_iter(), block) }
+                    }
+                )*
+            }
+
+            #[inline_on_device]
+            #[track_caller]
+            unsafe fn produce_by_threads<B: Block>(&self, number: u32, loads: ($($loads,)*)) {
+                $(
+                    // SAFETY: the same contract.
+                    unsafe {
+                        if const { !<$loads::Item as StageLoad<$stage>>::BY_THREADS } {
+                            if number == $number && barriers::elect_sync() {
+                                self.$number.produce::<B, _>(loads.$number.into_iter(), [0, 0]);
+                            }
+                        } else if const { $count == 1 } {
+                            self.$number.produce_by_threads::<B, ProducerThreads<B>, _>(loads.$number.into_iter());
+                        } else if number == $number {
+                            self.$number.produce_by_threads::<B, ProducerWarp, _>(loads.$number.into_iter());
+                        }
                     }
                 )*
             }

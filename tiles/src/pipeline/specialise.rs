@@ -17,13 +17,21 @@ use crate::registers::PowerOfTwo;
 /// Threads of a warp.
 const WARP: u32 = 32;
 
+const SPANS_OF_ONE_BLOCK: &str = "blocks that share a producer or a cluster load tiles of `TmaLoad`s: a kernel that streams tiles of spans has \
+                                  no `consumers` and no `cluster`";
+
+/// Whether blocks have rings like these, whose loads are copied `by_threads` or by TMA.
+const fn can_stream<B: Block>(by_threads: bool) -> bool {
+    !by_threads || B::CLUSTER_SIZE * B::CONSUMERS == 1
+}
+
 impl<B: Block> WarpRoles<B> {
     /// Splits the block into a producer warp, which copies `loads` into the ring, and consumer warps, which run `compute`.
     ///
     /// The producer copies in order, as far ahead as the ring has stages. Consumers wait for the stages in the same order.
-    /// `loads` is an iterator over tiles of [`TmaLoad`](crate::memory::TmaLoad)s, or over tuples of such tiles. It runs in the
-    /// producer warp and can therefore capture `TmaLoad`s, [`Span`](crate::span::Span)s and numbers alone. Of a span it reads elements by
-    /// [`item`](crate::span::TensorSpan::item), such as the numbers of pages.
+    /// `loads` is an iterator over tiles of [`TmaLoad`](crate::memory::TmaLoad)s, over [tiles](crate::span::TensorSpan::tile) of
+    /// [`Span`](crate::span::Span)s, or over tuples of such tiles. It runs in the producer warp and can therefore capture `TmaLoad`s, `Span`s
+    /// and numbers alone. Of a span it also reads elements by [`item`](crate::span::TensorSpan::item), such as the numbers of pages.
     ///
     /// The kernel ends with its pipeline. Neither role returns anything, and both own their captures (`move`).
     ///
@@ -31,6 +39,9 @@ impl<B: Block> WarpRoles<B> {
     /// filled again when all of them have released it or ended.
     ///
     /// # On a GPU
+    ///
+    /// One producer thread starts the copies by TMA. Producer threads copy the tiles of spans by `cp.async`: those of all producer warps, or of
+    /// the ring's own one if there are several rings. So such a kernel wants `producer = 128`. It has neither `consumers` nor `cluster`.
     ///
     /// Before compute capability 9.0 there is no TMA, and the consumers copy for themselves by `cp.async`. On the CPU a tile is
     /// copied when the consumer waits for it. A wait beyond the last load is an error. Loads that no consumer waits for are not
@@ -50,6 +61,8 @@ impl<B: Block> WarpRoles<B> {
         P: StageLayout,
         I: IntoIterator<Item: StageLoad<P>> + ProducerSafe,
     {
+        // As in `pipelines`, where the compiler does not show the user's line.
+        const { assert!(can_stream::<B>(<I::Item as StageLoad<P>>::BY_THREADS), "{}", SPANS_OF_ONE_BLOCK) };
         self.pipelines((ring,), (loads,), |cx, (consumer,)| compute(cx, consumer));
     }
 
@@ -105,7 +118,8 @@ impl<B: Block> WarpRoles<B> {
             assert!(
                 B::PRODUCER_THREADS / WARP >= R::COUNT,
                 "each ring of a pipeline has a producer warp: state `producer = 64` for two rings, `producer = 96` for three, or `producer = 128`"
-            )
+            );
+            assert!(can_stream::<B>(R::BY_THREADS), "{}", SPANS_OF_ONE_BLOCK)
         };
         let warps = const { <B::Threads as PowerOfTwo>::COUNT as u32 / WARP };
         let (cx, progress) = (self.context(), Progress::default());
@@ -124,7 +138,7 @@ impl<B: Block> WarpRoles<B> {
             let (consumer, warp) = (cx.consumer_number(), execution::thread() as u32 / WARP);
             let warp = consumer * warps + execution::from_lane(warp, 0);
             if warp == 0 && threads::lane(execution::thread() as u32) == 0 {
-                producers.initialise(B::CLUSTER_SIZE, const { B::CONSUMERS * B::CLUSTER_SIZE }, warps);
+                producers.initialise::<B>(B::CLUSTER_SIZE, const { B::CONSUMERS * B::CLUSTER_SIZE }, warps);
                 barriers::fence_mbarrier_init();
             }
             if const { B::CLUSTER_SIZE > 1 } {
@@ -158,7 +172,9 @@ impl<B: Block> WarpRoles<B> {
                     None => {}
                 }
                 let number = warp - B::CONSUMERS * warps;
-                if number < R::COUNT && barriers::elect_sync() {
+                if const { R::BY_THREADS } {
+                    producers.produce_by_threads::<B>(number, loads);
+                } else if number < R::COUNT && barriers::elect_sync() {
                     producers.produce::<B>(number, loads, cx.tile_of_cluster());
                     // Until here the blocks of a cluster arrive at each other's barriers. The other lanes have exited, and the barrier does
                     // not wait for them. If they met this one again, `ptxas` would let it yield to them in each step.

@@ -79,6 +79,7 @@ use extents::OffsetInteger;
 /// | tiles at steps | [`strided`](Self::strided) |
 /// | tiles at any element | [`window`](Self::window) |
 /// | tiles of gathered rows | [`gather_scatter_view`](Self::gather_scatter_view) |
+/// | one tile, for the loads of a pipeline | [`tile`](Self::tile) |
 ///
 /// ## Parts and other axes
 ///

@@ -1,18 +1,70 @@
 //! Tiles of a view that are copied to shared memory instead of registers.
 
-use super::TiledView;
 use super::index::TileIndex;
 use super::located::{InMemory, Located};
 use super::ownership::TakesNames;
 use super::traversal::Traversal;
+use super::{PartitionView, TiledView};
 use crate::element::Element;
-use crate::layout::Block;
-use crate::memory::span_tile::{SpanTile, Width};
-use crate::shape::{Dimension, Shape};
+use crate::layout::{Block, Cta};
+use crate::memory::span_tile::{AnyWidth, SpanTile, Width};
+use crate::shape::{ALL, Dimension, OfRank, PADDED_VIEW, Shape, is_padded};
 use crate::span::access::ReadOnly;
 use crate::span::extents::OffsetInteger;
 use crate::span::{Alignment, Extents, Mapping, TensorSpan};
 use core::marker::PhantomData;
+
+impl<T: Element, E: Extents, M: Mapping, G: Alignment> TensorSpan<T, E, ReadOnly, M, G> {
+    /// Tile `index` of the span cut into tiles of `shape`, for the loads of a [pipeline](crate::pipeline::WarpRoles::pipeline).
+    ///
+    /// It is the tile of [`partition`](Self::partition) with this index. The producer has no views, which belong to the consumers. Nothing is
+    /// loaded yet. The tile may lie partly or wholly outside the tensor: elements outside are zero.
+    ///
+    /// ```
+    /// use cuda_tiles::prelude::*;
+    ///
+    /// /// `c = a b`, for matrices of any size whose rows begin anywhere.
+    /// #[kernel(threads = 128, producer = 128)]
+    /// pub fn product(
+    ///     roles: WarpRoles,
+    ///     a: Span<f64, (u32, u32)>,
+    ///     b: Span<f64, (u32, u32)>,
+    ///     c: TmaStore<f64, Shape2<64, 64>>,
+    ///     #[shared] ring: Ring<(SharedTile<f64, Shape2<64, 16>>, SharedTile<f64, Shape2<16, 64>>), 4>,
+    ///     #[shared] mut buffer: EpilogueBuffer<1>,
+    /// ) {
+    ///     let steps = a.extent(1).div_ceil(16);
+    ///     let loads = roles.tile_indices(RowMajor, c.tile_counts()).flat_map(move |[_, i, j]| {
+    ///         (0..steps).map(move |k| (a.tile(shape![64, 16], (i, k)), b.tile(shape![16, 64], (k, j))))
+    ///     });
+    ///     roles.pipeline(ring, loads, move |cx, mut consumer| {
+    ///         for tile in c.schedule(cx, RowMajor) {
+    ///             let acc = consumer.k_loop(steps).accumulate(|acc, (a, b)| acc.mma(a, b));
+    ///             tile.store(&mut buffer, acc);
+    ///         }
+    ///     });
+    /// }
+    /// ```
+    ///
+    /// # On a GPU
+    ///
+    /// As [`TiledView::tile`].
+    #[inline_on_device]
+    #[track_caller]
+    pub fn tile<R, C, I>(&self, shape: (R, C), index: I) -> SpanTile<T, (R, C)>
+    where
+        R: Dimension,
+        C: Dimension,
+        (R, C): Shape + OfRank<E::Rank>,
+        I: TileIndex<E::Rank>,
+        ReadOnly: TakesNames<I::Naming, ()>,
+    {
+        const { assert!(!is_padded::<(R, C)>(ALL), "{}", PADDED_VIEW) };
+        let _ = shape;
+        // The tile does not depend on the block.
+        PartitionView::<Self, (R, C), Cta<128>>::of_item(*self).tile(index)
+    }
+}
 
 /// Tiles that are copied ahead.
 impl<T, E, M, G, R, C, B, W, N> TiledView<TensorSpan<T, E, ReadOnly, M, G>, (R, C), B, W, N>
@@ -49,6 +101,13 @@ where
             let remaining = located.remaining[axis].to_u64();
             if remaining < most { remaining as u32 } else { most as u32 }
         };
+        let width = if self.copies_at_once(&located, 16) {
+            Width::Chunks
+        } else if self.copies_at_once(&located, SpanTile::<T, (R, C)>::WORD_BYTES) {
+            Width::Words
+        } else {
+            Width::Elements
+        };
         SpanTile {
             tensor: self.span.pointer.cast::<u8>().cast_const(),
             origin: located.origin.cast::<u8>().cast_const(),
@@ -56,13 +115,7 @@ where
             inside: [reach(0), reach(1)],
             pitch: located.strides[0].to_u64() as usize * size,
             step: located.strides[1].to_u64() as usize * size,
-            width: if self.copies_at_once(&located, 16) {
-                Width::Chunks
-            } else if self.copies_at_once(&located, SpanTile::<T, (R, C)>::WORD_BYTES) {
-                Width::Words
-            } else {
-                Width::Elements
-            },
+            width: AnyWidth::new(width),
             run: self.span.origin.run(),
             element: PhantomData,
         }

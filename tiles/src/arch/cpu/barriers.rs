@@ -21,6 +21,7 @@ never! {
     invalidate(barrier: Address);
     arrive(barrier: Address);
     arrive_expecting(barrier: Address, bytes: u32);
+    arrive_after_copies(barrier: Address);
     try_wait(barrier: Address, parity: u32) -> bool;
     test_wait(barrier: Address, parity: u32) -> bool;
     elect_sync() -> bool;

@@ -90,6 +90,17 @@ pub unsafe fn arrive_expecting(barrier: Address, bytes: u32) {
     }
 }
 
+/// `cp.async.mbarrier.arrive.noinc`: this thread arrives when all its copies by `cp.async` have arrived. The barrier counts this arrival
+/// (PTX ISA, "cp.async.mbarrier.arrive").
+///
+/// # Safety
+/// `barrier` was initialised.
+#[inline(always)]
+pub unsafe fn arrive_after_copies(barrier: Address) {
+    // SAFETY: the caller vouches for the barrier.
+    unsafe { asm!("cp.async.mbarrier.arrive.noinc.shared.b64 [{0}];", in(reg32) barrier, options(nostack)) }
+}
+
 macro_rules! phase_waits {
     ($($(#[$attribute:meta])* $name:ident $instruction:literal;)*) => { $(
         $(#[$attribute])*

@@ -194,6 +194,10 @@ where
             self.wait_for_copies();
         }
         self.next.advance(self.ring.stages as usize);
+        if const { PRODUCER_WARP && P::BY_WARPGROUPS && <F::Item as StageLoad<P>>::BY_THREADS } {
+            // Warpgroups read through another proxy than threads write (PTX ISA, "Async Proxy").
+            barriers::fence_proxy_async();
+        }
         self.ring.stage(slot)
     }
 

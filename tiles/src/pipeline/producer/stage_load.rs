@@ -8,6 +8,7 @@ use crate::layout::Block;
 use crate::memory::shared_tile::{ALIGNMENT, CHUNK_BYTES, Geometry, SharedTile, SharedTileShape};
 use crate::memory::stage_layout::StageLayout;
 use crate::memory::tensor_map::{Matrix, TmaLoad};
+use crate::pipeline::producer::copiers::{Copiers, ThreadsOfBlock};
 use crate::pipeline::producer::sharing::{Owned, PlaceInCluster};
 use crate::registers::PowerOfTwo;
 use crate::sealed::{Sealed, sealed};
@@ -131,14 +132,18 @@ impl<T: Element, S> Copy for LoadTile<T, S> {}
 // SAFETY: it refers to memory that nothing writes while the kernel runs.
 unsafe impl<T: Element, S> Send for LoadTile<T, S> {}
 
-/// A load that fills a stage with layout `P`: a tile of a [`TmaLoad`] for a [`SharedTile`] of the same element type and shape,
-/// or a tuple of such tiles for a tuple.
+/// A load that fills a stage with layout `P`: a tile of a [`TmaLoad`] or of a [`Span`](crate::span::Span) for a [`SharedTile`] of the same
+/// element type and shape, or a tuple of such tiles for a tuple.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fill a stage `{P}` of the ring",
     label = "not the tiles that the stages of the ring have room for",
     note = "the producer loads one tile for each `SharedTile<T, S>` of the ring, of the same element type and shape: `a.row(i).zip(b.column(j))`"
 )]
 pub trait StageLoad<P: StageLayout>: Sealed + Copy + Send {
+    /// Whether producer threads copy some of the tiles, where there are producer warps. TMA copies all others.
+    #[doc(hidden)]
+    const BY_THREADS: bool;
+
     /// The tiles that the block in row `block[0]` and column `block[1]` of a cluster has, if these are the first block's.
     #[doc(hidden)]
     fn of_block(self, block: [u32; 2]) -> Self;
@@ -158,7 +163,15 @@ pub trait StageLoad<P: StageLayout>: Sealed + Copy + Send {
     #[doc(hidden)]
     fn bytes_by_tma<B: Block>(&self) -> u32;
 
-    /// Where each thread starts to copy whole tiles.
+    /// Starts to copy the tiles that TMA does not: each of the threads its part, by `cp.async` or by ordinary stores.
+    ///
+    /// # Safety
+    /// All of the threads execute this same call. There is room for the stage at `target`. Nobody accesses it before all of them have
+    /// waited for their copies.
+    #[doc(hidden)]
+    unsafe fn copy_by_producers<X: Copiers>(self, target: Address);
+
+    /// Where each thread of a block without producer warps starts to copy whole tiles.
     #[doc(hidden)]
     type Start: Copy;
 
@@ -197,6 +210,8 @@ pub struct CopyStart {
 }
 
 impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> for LoadTile<T, (R, C)> {
+    const BY_THREADS: bool = false;
+
     #[inline_on_device]
     fn of_block(self, block: [u32; 2]) -> Self {
         let (rows, columns) = const { (R::LENGTH as u32, C::LENGTH as u32) };
@@ -232,11 +247,14 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
         self.bytes_of_boxes::<B>()
     }
 
+    #[inline_on_device]
+    unsafe fn copy_by_producers<X: Copiers>(self, _target: Address) {}
+
     type Start = CopyStart;
 
     #[inline_on_device]
     fn are_whole<B: Block>(&self) -> bool {
-        let by_columns = const { by_columns::<T, R, C, B>(CHUNK_BYTES) };
+        let by_columns = const { by_columns::<T, R, C, ThreadsOfBlock<B>>(CHUNK_BYTES) };
         let (rows, columns) = const {
             (Self::GEOMETRY.rows as u32, (Self::GEOMETRY.panels * Self::GEOMETRY.panel_columns()) as u32)
         };
@@ -272,7 +290,7 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
 
     #[inline_on_device]
     unsafe fn copy_from<B: Block>(start: CopyStart) {
-        if const { !by_columns::<T, R, C, B>(CHUNK_BYTES) } {
+        if const { !by_columns::<T, R, C, ThreadsOfBlock<B>>(CHUNK_BYTES) } {
             return;
         }
         let (row_chunks, all) = const { chunks::<T, R, C>() };
@@ -304,17 +322,17 @@ impl<T: Element, R: Dimension, C: Dimension> StageLoad<SharedTile<T, (R, C)>> fo
 }
 
 /// The number of 16-byte chunks in a row of a tile, and in the tile.
-pub(crate) const fn chunks<T: Element, R: Dimension, C: Dimension>() -> (usize, usize) {
+pub(super) const fn chunks<T: Element, R: Dimension, C: Dimension>() -> (usize, usize) {
     let geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
     let row = geometry.panels * geometry.panel_bytes / CHUNK_BYTES;
     (row, row * geometry.rows)
 }
 
-/// Whether the block's threads copy whole rows at once, so that each thread copies a column of units of `unit` bytes.
-pub(crate) const fn by_columns<T: Element, R: Dimension, C: Dimension, B: Block>(unit: usize) -> bool {
+/// Whether the threads copy whole rows at once, so that each thread copies a column of units of `unit` bytes.
+pub(super) const fn by_columns<T: Element, R: Dimension, C: Dimension, X: Copiers>(unit: usize) -> bool {
     let geometry = <SharedTile<T, (R, C)> as SharedTileShape>::GEOMETRY;
     let row = geometry.panels * geometry.panel_bytes / unit;
-    let threads = <B::Threads as PowerOfTwo>::COUNT;
+    let threads = X::THREADS;
     row <= threads && threads.is_multiple_of(row) && (row * geometry.rows).is_multiple_of(threads)
 }
 
@@ -382,6 +400,7 @@ const fn rows_repeat<T: Element, R: Dimension, C: Dimension, B: Block>() -> bool
 macro_rules! fills {
     ($($($stage:ident $tile:ident $index:tt)*;)*) => { $(
         impl<$($stage: StageLayout, $tile: StageLoad<$stage>),*> StageLoad<($($stage,)*)> for ($($tile,)*) {
+            const BY_THREADS: bool = false $(|| $tile::BY_THREADS)*;
             #[inline_on_device]
             fn of_block(self, block: [u32; 2]) -> Self {
                 ($(self.$index.of_block(block),)*)
@@ -399,6 +418,17 @@ macro_rules! fills {
             #[inline_on_device]
             fn bytes_by_tma<BL: Block>(&self) -> u32 {
                 0 $(+ self.$index.bytes_by_tma::<BL>())*
+            }
+            #[inline_on_device]
+            #[track_caller]
+            unsafe fn copy_by_producers<BY: Copiers>(self, target: Address) {
+                let mut next = 0;
+                $(
+                    // SAFETY: as above.
+                    unsafe { self.$index.copy_by_producers::<BY>(threads::offset(target, next)) };
+                    next += $stage::ROOM;
+                )*
+                let _ = next;
             }
             type Start = ($($tile::Start,)*);
             #[inline_on_device]

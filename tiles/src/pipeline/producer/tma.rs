@@ -8,13 +8,40 @@ use crate::pipeline::producer::{PlaceInCluster, StageLoad};
 use crate::pipeline::ring::{Position, Ring};
 use crate::protocol::{GUARDS_HELD, RELEASE_ORDER};
 
+/// The arrivals that complete a phase of the barriers of a ring.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrivals {
+    /// Of `full`.
+    pub(crate) full: u32,
+    /// Of `ended`.
+    pub(crate) ended: u32,
+}
+
+impl Arrivals {
+    /// Those of a producer thread in each of so many blocks: one at `full` of each, with its announcement of bytes.
+    pub(crate) const fn of_tma(producers: u32) -> Self {
+        Self { full: producers, ended: 1 }
+    }
+}
+
 /// How far a producer has filled a ring.
-struct Filling {
-    next: Position,
+pub(super) struct Filling {
+    pub(super) next: Position,
     /// The number of stages that have been filled at least once.
-    filled: u32,
+    pub(super) filled: u32,
     /// The number of loads, modulo 2³², in a cluster.
     count: u32,
+}
+
+impl Filling {
+    pub(super) const FIRST: Self = Self { next: Position::FIRST, filled: 0, count: 0 };
+
+    /// Moves to the next of so many stages.
+    #[inline_on_device]
+    pub(super) fn advance(&mut self, stages: u32) {
+        self.next.advance(stages as usize);
+        self.filled = if self.filled < stages { self.filled + 1 } else { self.filled };
+    }
 }
 
 /// The number of the block in this row and column of its cluster.
@@ -40,13 +67,13 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     /// # Safety
     /// One thread calls it, before any other thread uses the ring.
     #[inline_on_device]
-    pub(crate) unsafe fn initialise(&self, producers: u32, consumers: u32, warps: u32) {
+    pub(crate) unsafe fn initialise(&self, arrivals: Arrivals, producers: u32, consumers: u32, warps: u32) {
         let mut slot = 0;
         while slot < Self::HERE as u32 {
             // SAFETY: the memory belongs to the ring. `full` counts an arrival of each producer, with its announcement of bytes;
             // `empty` counts one arrival of each warp of a block.
             unsafe {
-                barriers::initialise(self.full(slot), producers);
+                barriers::initialise(self.full(slot), arrivals.full);
                 let mut consumer = 0;
                 while consumer < consumers {
                     barriers::initialise(self.empty(consumer, slot), warps);
@@ -57,7 +84,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         }
         // SAFETY: as above. `turn` counts one arrival of each warp of the block before.
         unsafe {
-            barriers::initialise(self.ended(), 1);
+            barriers::initialise(self.ended(), arrivals.ended);
             barriers::initialise(self.counted(), (producers - 1).max(1));
             let mut consumer = 0;
             while consumer < consumers {
@@ -163,7 +190,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
         block: [u32; 2],
     ) {
         let consumers = const { B::CONSUMERS * B::CLUSTER_SIZE };
-        let mut filling = Filling { next: Position::FIRST, filled: 0, count: 0 };
+        let mut filling = Filling::FIRST;
         let mut left = None;
         // Internal iteration: the iterator of a `flat_map` becomes a loop within a loop. An iterator can define `all` by itself, and no
         // `try_fold`.
@@ -196,16 +223,8 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
                 }
             }
         }
-        let Filling { next, filled, .. } = filling;
-        // After the end of its threads, the block's memory belongs to another block. No copy may be under way then.
-        let mut slot = 0;
-        while slot < filled {
-            // A stage behind the next one was filled in the round before.
-            let round = if slot < next.slot { next.round } else { next.round ^ 1 };
-            // SAFETY: the producer has filled this stage in this round.
-            unsafe { while !barriers::try_wait(self.full(slot), round) {} }
-            slot += 1;
-        }
+        // SAFETY: the producer has filled these stages.
+        unsafe { self.wait_until_arrived(filling) };
         // SAFETY: the barriers are initialised. The word belongs to the ring.
         unsafe {
             barriers::arrive(self.ended());
@@ -218,6 +237,24 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
                 consumer += 1;
             }
             self.report_failure();
+        }
+    }
+
+    /// Waits until the tiles of all stages that the producer has filled have arrived.
+    ///
+    /// After the end of its threads, the block's memory belongs to another block. No copy may be under way then.
+    ///
+    /// # Safety
+    /// The producer has filled these stages.
+    #[inline_on_device]
+    pub(super) unsafe fn wait_until_arrived(&self, Filling { next, filled, .. }: Filling) {
+        let mut slot = 0;
+        while slot < filled {
+            // A stage behind the next one was filled in the round before.
+            let round = if slot < next.slot { next.round } else { next.round ^ 1 };
+            // SAFETY: the producer has filled this stage in this round.
+            unsafe { while !barriers::try_wait(self.full(slot), round) {} }
+            slot += 1;
         }
     }
 
@@ -235,8 +272,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
             barriers::arrive_expecting(full, tiles.bytes_by_tma::<B>());
             tiles.copy_by_tma::<B>(stage, full, PlaceInCluster { at: block, of: B::CLUSTER });
         }
-        filling.next.advance(self.stages as usize);
-        filling.filled = if filling.filled < self.stages { filling.filled + 1 } else { filling.filled };
+        filling.advance(self.stages);
         if const { B::CLUSTER_SIZE > 1 } {
             filling.count = filling.count.wrapping_add(1);
         }
@@ -277,7 +313,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     /// # Safety
     /// The ring is initialised.
     #[inline_on_device]
-    unsafe fn failure(&self) -> usize {
+    pub(super) unsafe fn failure(&self) -> usize {
         // SAFETY: the word belongs to the ring.
         unsafe { barriers::load_volatile(self.failed()) as usize }
     }
@@ -288,7 +324,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     /// The ring is initialised.
     #[inline_on_device]
     #[track_caller]
-    unsafe fn report_failure(&self) {
+    pub(super) unsafe fn report_failure(&self) {
         // SAFETY: the same contract.
         let text = unsafe { self.failure() };
         if text != 0 {
