@@ -180,6 +180,9 @@ macro_rules! group {
     (gemm_swap_ab_nn) => {
         swap_ab::GROUP
     };
+    (gemm_cluster_1x2_swap_ab_nn) => {
+        swap_ab::GROUP
+    };
     ($kernel:ident) => {
         GROUP
     };
@@ -257,6 +260,7 @@ macro_rules! entry {
     (wide_cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_cluster_rows_nt Cluster [2, 1] (Row, Column) $($rest)*) };
     (wide_cluster_1x2_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_cluster_1x2_rows_nt Cluster [1, 2] (Row, Column) $($rest)*) };
     (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };
+    (cluster_1x2_swap_ab_nn $($rest:tt)*) => { candidate!(gemm_cluster_1x2_swap_ab_nn Cluster [1, 2] (Row, Row) $($rest)*) };
     (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };
     (shallow_threads_nn $($rest:tt)*) => { candidate!(gemm_shallow_threads_nn Threads (Row, Row) $($rest)*) };
     (ahead_nn $($rest:tt)*) => { candidate!(gemm_ahead_nn Threads ahead (Row, Row) $($rest)*) };
