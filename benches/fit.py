@@ -32,7 +32,7 @@ SHARING_TILE, MOST_REQUESTS, MOST_REQUESTS_OF_ROWS, SMALL_COPY_BYTES, MOST_CROWD
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "following_tile", "bandwidth", "result_bandwidth", "ragged_result_bandwidth", "ragged_result_bandwidth_beside_words", "partial_sums_bandwidth", "cache_bandwidth",
              "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "vector_short_pieces_bandwidth", "vector_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
-             "unaligned", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency", "beside_what_stays"]
+             "unaligned", "copied_by_words", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency", "beside_what_stays", "narrow"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 2])": 12, "Cluster([1, 4])": 14, "Cluster([4, 1])": 41, "Cluster([2, 2])": 22}
 # What stands for the bytes of an element of 8-bit floats with fast accumulation, in tile_costs.rs.
@@ -344,7 +344,7 @@ class Plans:
             whole_b=copied[1][0], last_b=copied[1][1], outside_b=copied[1][2],
             unaligned_rows=beside_lines[0], unaligned_rows_by_32=beside_lines[1], unaligned_rows_by_64=beside_lines[2],
             rows_of_zeros=usual * by_tma * product.rows_of_zeros(plan) * (cut == 0),
-            short_rows=product.short_rows(plan) if by_tma else 0, beside_what_stays=by_tma and any(product.stay(plan)),
+            short_rows=product.short_rows(plan) if by_tma else 0, beside_what_stays=by_tma and any(product.stay(plan)), narrow=by_tma and min(tile_rows, tile_columns) == 16,
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
             loaded=loaded, beside=beside[0], beside_by_32=beside[1], beside_by_64=beside[2], pieces=pieces * 1e-6, short_pieces_of_vectors=short_of_vectors * 1e-6, pieces_of_vectors=of_vectors * 1e-6, outside=usual * product.steps_outside(plan) * by_tma,
             unaligned_elements=usual * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
@@ -426,7 +426,7 @@ class Model:
         ragged = numpy.where(beside_words, constant.ragged_result_bandwidth_beside_words, constant.ragged_result_bandwidth)
         result_bandwidth = numpy.where(plans.by_tma & (plans.unaligned_elements > 0), ragged, constant.result_bandwidth)
         memory = larger(plans.operands / constant.bandwidth + plans.result / result_bandwidth, delivered / plans.multiprocessors)
-        memory = memory * factor("beside_what_stays")
+        memory = memory * factor("beside_what_stays") * factor("narrow")
         one_by_one = numpy.where(plans.unaligned > 0, constant.unaligned, 1)
         of_vectors = plans.short_pieces_of_vectors / constant.vector_short_pieces_bandwidth + plans.pieces_of_vectors / constant.vector_pieces_bandwidth
         memory = larger(memory, plans.pieces * one_by_one / constant.short_pieces_bandwidth + of_vectors)

@@ -111,6 +111,10 @@ const WITHOUT_WGMMA: f64 = 2.0;
 const PRODUCTS_WITHOUT_WGMMA: f64 = 4.3e-5;
 /// The part of the memory's time that is left where an operand stays: the L2 cache serves the requests for the other one alone.
 const BESIDE_WHAT_STAYS: f64 = 0.88;
+/// The factor of the memory's time for tiles of 16 rows or columns that TMA loads.
+///
+/// *Measured* on an H200: tiles of 32 x 64 take 0 to 3 % less time for up to 16 rows by large weights.
+const NARROW: f64 = 1.02;
 /// How sharply the time passes from one bound to the other.
 const SHARPNESS: i32 = 4;
 
@@ -244,6 +248,9 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         memory = larger(memory, delivered / multiprocessors);
         if stays.contains(&true) {
             memory *= BESIDE_WHAT_STAYS;
+        }
+        if plan.rows.min(plan.columns) == 16 {
+            memory *= NARROW;
         }
         tile += OUTSIDE * usual * steps_outside(problem, plan, steps, stays);
         tile += ROW_OF_ZEROS * usual * rows_of_zeros(problem, plan, stays) as f64;

@@ -68,7 +68,8 @@ fn the_model_knows_the_shapes_of_products() {
     let plan = fastest(&large, large.plans(&configs(&TILES, Loads::Tma), &[], 132), without_wgmma).unwrap();
     assert_eq!([plan.rows, plan.columns], [128, 256]);
     for rows in [1, 7, 16] {
-        assert_eq!(tile([1, rows, 8192, 8192]), [16, 64], "{rows} rows");
+        assert_eq!(tile([1, rows, 4096, 4096]), [16, 64], "{rows} rows");
+        assert_eq!(tile([1, rows, 8192, 8192]), [32, 64], "{rows} rows by large weights");
     }
     // 272 tiles of 64 columns are eight more than a wave. Alone they would wait for what memory moves to eight multiprocessors.
     let is_split =
