@@ -1,8 +1,8 @@
 //! Producer threads: together they copy tiles of spans into each stage as soon as the consumers have released it.
 //!
 //! Each thread copies its part by `cp.async`, and arrives at `full` when its copies have arrived (PTX ISA, "cp.async.mbarrier.arrive").
-//! Elements that a thread stores itself are there when its warp arrives, and so is the announcement of the bytes that TMA copies beside
-//! them.
+//! Elements that a thread stores itself are there when its warp arrives. The first warp then announces the bytes that TMA copies beside
+//! them, and starts TMA.
 
 use crate::arch::{barriers, threads};
 use crate::layout::Block;
@@ -46,15 +46,14 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
                 if !self.wait_until_free_alike(filling.next) {
                     return false;
                 }
+                tiles.copy_by_producers::<X>(stage);
+                barriers::arrive_after_copies(full);
+                // Behind the stores of all lanes.
+                threads::warp_barrier();
                 if X::thread() == 0 {
                     barriers::arrive_expecting(full, tiles.bytes_by_tma::<B>());
                     tiles.copy_by_tma::<B>(stage, full, PlaceInCluster::ALONE);
-                }
-                threads::warp_barrier();
-                tiles.copy_by_producers::<X>(stage);
-                barriers::arrive_after_copies(full);
-                threads::warp_barrier();
-                if lane == 0 && X::thread() != 0 {
+                } else if lane == 0 {
                     barriers::arrive(full);
                 }
             }
