@@ -136,6 +136,9 @@ class Product:
         if loads == LOADS["Vector"] and not self.is_of_dots(plan):
             matrix, piece = max(rows, columns) * depth * self.bytes, max(tile_rows, tile_columns) * self.bytes
             return (0, matrix * SECTOR_BYTES // piece, 0) if piece < SECTOR_BYTES else (0, 0, matrix * (piece <= 2 * SECTOR_BYTES))
+        if loads == LOADS["Threads"] and self.step_bytes(plan) == SECTOR_BYTES and depth * self.bytes > STEP_BYTES:
+            k_major = [size * (order == own) for size, order, own in ((rows, self.order[0], "n"), (columns, self.order[1], "t"))]
+            return sum(k_major) * depth * self.bytes, 0, 0
         if (loads, tile_rows, tile_columns) != (LOADS["Threads"], 16, 16):
             return 0, 0, 0
         of_a = rows * math.ceil(columns / tile_columns) if self.order[0] == "t" and rows > 1 else 0

@@ -446,7 +446,8 @@ fn loaded_bytes(problem: &Problem, plan: Plan, steps: f64, [a_stays, b_stays]: [
     rows * problem.batches as f64 * steps * STEP_BYTES as f64
 }
 
-/// The time that memory takes for MN-major operands of which threads load short pieces of rows.
+/// The time that memory takes for operands of which threads load short pieces of rows: of MN-major rows, and of K-major ones that are longer
+/// than a line, in k steps of a sector.
 fn short_pieces(problem: &Problem, plan: Plan) -> f64 {
     let [a, b] = problem.read_by_threads();
     let bytes = problem.element_bytes[0];
@@ -469,6 +470,13 @@ fn short_pieces(problem: &Problem, plan: Plan) -> f64 {
             let of_b = if b == Major::Row { problem.columns * problem.rows.div_ceil(plan.rows) } else { 0 };
             let [a_factor, b_factor] = one_by_one(problem, plan);
             of(of_a + of_b) * a_factor.max(b_factor) / SHORT_PIECES_BANDWIDTH
+        }
+        (Loads::Threads, ..)
+            if step_bytes(plan, bytes) == SECTOR_BYTES && problem.depth * bytes > STEP_BYTES =>
+        {
+            let of_a = if a == Major::Row { problem.rows } else { 0 };
+            let of_b = if b == Major::Column { problem.columns } else { 0 };
+            of(of_a + of_b) / SHORT_PIECES_BANDWIDTH
         }
         _ => 0.0,
     }
