@@ -5,7 +5,7 @@ use crate::layout::Block;
 use crate::memory::stage_layout::StageLayout;
 use crate::pipeline::consumer::Consumer;
 use crate::pipeline::consumer::progress::Progress;
-use crate::pipeline::producer::{Arrivals, ProducerSafe, ProducerThreads, ProducerWarp, StageLoad};
+use crate::pipeline::producer::{Arrivals, ProducerSafe, ProducersOfRing, StageLoad};
 use crate::pipeline::ring::Ring;
 
 /// A tuple of one to three [`Ring`]s that a tuple of as many loads fills, for
@@ -95,10 +95,8 @@ macro_rules! rings {
                 $({
                     let arrivals = if const { !<$loads::Item as StageLoad<$stage>>::BY_THREADS } {
                         Arrivals::of_tma(producers)
-                    } else if const { $count == 1 } {
-                        const { Arrivals::of_threads::<ProducerThreads<B>>() }
                     } else {
-                        const { Arrivals::of_threads::<ProducerWarp>() }
+                        const { Arrivals::of_threads::<ProducersOfRing<B, $count>>() }
                     };
                     // SAFETY: the same contract.
                     unsafe { self.$number.initialise(arrivals, producers, consumers, warps) };
@@ -132,10 +130,8 @@ macro_rules! rings {
                             if number == $number && barriers::elect_sync() {
                                 self.$number.produce::<B, _>(loads.$number.into_iter(), [0, 0]);
                             }
-                        } else if const { $count == 1 } {
-                            self.$number.produce_by_threads::<B, ProducerThreads<B>, _>(loads.$number.into_iter());
-                        } else if number == $number {
-                            self.$number.produce_by_threads::<B, ProducerWarp, _>(loads.$number.into_iter());
+                        } else if const { $count == 1 } || number == $number {
+                            self.$number.produce_by_threads::<B, ProducersOfRing<B, $count>, _>(loads.$number.into_iter());
                         }
                     }
                 )*

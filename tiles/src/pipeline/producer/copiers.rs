@@ -26,27 +26,22 @@ impl<B: Block> Copiers for ThreadsOfBlock<B> {
     }
 }
 
-/// All producer threads of a block that shares them with no other.
-pub(crate) struct ProducerThreads<B>(PhantomData<B>);
+/// The lanes of a warp.
+pub(crate) const LANES: usize = 32;
 
-impl<B: Block> Copiers for ProducerThreads<B> {
-    const THREADS: usize = B::PRODUCER_THREADS as usize;
+/// The producer threads of one of so many rings of a block that shares them with no other: all of them for the only ring, else a warp.
+pub(crate) struct ProducersOfRing<B, const RINGS: u32>(PhantomData<B>);
 
-    #[inline_on_device]
-    fn thread() -> usize {
-        // The threads of the block come first.
-        execution::thread() - const { <B::Threads as PowerOfTwo>::COUNT }
-    }
-}
-
-/// A producer warp.
-pub(crate) struct ProducerWarp;
-
-impl Copiers for ProducerWarp {
-    const THREADS: usize = 32;
+impl<B: Block, const RINGS: u32> Copiers for ProducersOfRing<B, RINGS> {
+    const THREADS: usize = if RINGS == 1 { B::PRODUCER_THREADS as usize } else { LANES };
 
     #[inline_on_device]
     fn thread() -> usize {
-        threads::lane(execution::thread() as u32) as usize
+        if const { RINGS == 1 } {
+            // The threads of the block come first.
+            execution::thread() - const { <B::Threads as PowerOfTwo>::COUNT }
+        } else {
+            threads::lane(execution::thread() as u32) as usize
+        }
     }
 }

@@ -16,7 +16,7 @@ mod stage_load;
 mod threads;
 mod tma;
 
-pub(crate) use copiers::{ProducerThreads, ProducerWarp, ThreadsOfBlock};
+pub(crate) use copiers::{ProducersOfRing, ThreadsOfBlock};
 pub use loads::{ProducerLoads, ProducerLoadsIter, TileIndices};
 pub(crate) use sharing::PlaceInCluster;
 pub use stage_load::{LoadTile, LoadTiles, StageLoad};

@@ -7,14 +7,11 @@
 use crate::arch::{barriers, threads};
 use crate::layout::Block;
 use crate::memory::stage_layout::StageLayout;
-use crate::pipeline::producer::copiers::{Copiers, ProducerWarp};
+use crate::pipeline::producer::copiers::{Copiers, LANES};
 use crate::pipeline::producer::sharing::PlaceInCluster;
 use crate::pipeline::producer::stage_load::StageLoad;
 use crate::pipeline::producer::tma::{Arrivals, Filling};
 use crate::pipeline::ring::{Position, Ring};
-
-/// Lanes of a warp.
-const LANES: usize = ProducerWarp::THREADS;
 
 impl Arrivals {
     /// Those of producer threads that copy together: at `full` of each thread, after its copies, and of each warp, after its stores.
