@@ -257,6 +257,7 @@ macro_rules! lists_of_f64 {
             [f64 f64 f64 f64 split_k_only]
             nn 256 64 16 false, nt 256 64 16 false, tn 256 64 16 false, tt 256 64 16 false,
             nn 256 32 16 false, nt 256 32 16 false, tn 256 32 16 false, tt 256 32 16 false,
+            rows_nn 32 256 16 false, rows_nt 32 256 16 false, rows_tn 32 256 16 false, rows_tt 32 256 16 false,
             double_buffered_nn 64 64 32 false, double_buffered_nt 64 64 32 false, double_buffered_tn 64 64 32 false, double_buffered_tt 64 64 32 false,
             double_buffered_nn 64 32 32 false, double_buffered_nt 64 32 32 false, double_buffered_tn 64 32 32 false, double_buffered_tt 64 32 32 false,
             double_buffered_nn 32 32 64 false, double_buffered_nt 32 32 64 false, double_buffered_tn 32 32 64 false, double_buffered_tt 32 32 64 false,

@@ -114,7 +114,7 @@ fn chosen() -> MutexGuard<'static, Chosen> {
     CHOSEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Threads load pieces of so many bytes where rows begin at multiples of them.
+/// Threads load pieces of so many bytes where rows begin at multiples of them, and of two elements where these have more.
 const PIECE_BYTES: usize = 8;
 
 /// Threads copy words of so many bytes ahead.
@@ -132,7 +132,7 @@ struct Storage {
     read_by_tma: [bool; 2],
     /// The bytes, up to a line's, at whose multiples its rows begin, read row-major, and read column-major.
     row_alignment: [usize; 2],
-    /// Whether threads load its elements one by one: its rows, as it lies in memory, do not begin at multiples of [`PIECE_BYTES`].
+    /// Whether threads load its elements one by one: its rows, as it lies in memory, do not begin at pieces ([`PIECE_BYTES`]).
     one_by_one: bool,
     /// Whether its rows, as it lies in memory, begin at multiples of [`WORD_BYTES`].
     in_words: bool,
@@ -158,7 +158,7 @@ impl Storage {
         Ok(Self {
             read_by_tma: [x.is_streamable(), x.permute([0, 2, 1])?.is_streamable()],
             row_alignment: [down, right].map(|pitch| alignment(pitch * bytes)),
-            one_by_one: pitch.is_none_or(|pitch| !(pitch * bytes).is_multiple_of(PIECE_BYTES)),
+            one_by_one: pitch.is_none_or(|pitch| !(pitch * bytes).is_multiple_of(PIECE_BYTES.max(2 * bytes))),
             in_words: x.is_aligned(WORD_BYTES)
                 && pitch.is_some_and(in_words)
                 // The distance from a matrix to the next does not matter if there is one.

@@ -18,6 +18,7 @@
 //! | 501 of all types | [`FOLLOWING_TILE`], and with it the costs of all tiles and most constants |
 //! | 153 of a matrix and a vector | [`UNALIGNED_VECTORS`], [`VECTOR_PIECES_BANDWIDTH`], [`costs_of_vector`] |
 //! | 632 of 16 bits, 62 of 8-bit floats with promoted sums | costs of tiles that TMA loads |
+//! | 312 of `f64` | [`COPIED_BY_ELEMENTS`]; costs of all tiles |
 
 use super::packing::{LINE_BYTES, SECTOR_BYTES, requests_for_a_line};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
@@ -86,7 +87,9 @@ const UNALIGNED_RESULT_BY_WORDS: f64 = 0.58;
 const UNALIGNED: f64 = 1.25;
 /// The same for each operand of 16 bits that threads copy ahead, by words of 4 bytes.
 const COPIED_BY_WORDS: f64 = 1.35;
-/// The factors of k steps of operands A and B that are stored as their transposes, for kernels whose threads copy ahead.
+/// The same for each operand of 64 bits that threads copy ahead, by elements of 8 bytes in place of pieces of 16.
+const COPIED_BY_ELEMENTS: f64 = 1.1;
+/// The factors of k steps of operands A and B of 16 bits that are stored as their transposes, for kernels whose threads copy ahead.
 const TRANSPOSED_A: f64 = 1.13;
 const TRANSPOSED_B: f64 = 1.06;
 /// The factor of k steps of a matrix whose elements threads load one by one, for products with a vector: of rows that are added up, and of dot
@@ -132,7 +135,11 @@ const MOST_STAGES: usize = 12;
 
 /// The factors of k steps of operands A and B, where threads load the elements of some one by one.
 fn one_by_one(problem: &Problem, plan: Plan) -> [f64; 2] {
-    let factor = if copies_ahead(problem, plan) { COPIED_BY_WORDS } else { UNALIGNED };
+    let factor = match problem.element_bytes[0] {
+        8 => COPIED_BY_ELEMENTS,
+        _ if copies_ahead(problem, plan) => COPIED_BY_WORDS,
+        _ => UNALIGNED,
+    };
     problem.one_by_one.map(|is| if is { factor } else { 1.0 })
 }
 
@@ -153,8 +160,8 @@ fn slower(problem: &Problem, plan: Plan) -> f64 {
         Loads::Tma | Loads::Cluster(_) => 1.0,
         Loads::Threads => {
             let [of_a, of_b] = one_by_one(problem, plan);
-            let is_transposed =
-                problem.read_by_threads().map(|of| of == Major::Column && copies_ahead(problem, plan));
+            let has_costs = problem.element_bytes[0] < 8 && copies_ahead(problem, plan);
+            let is_transposed = problem.read_by_threads().map(|of| of == Major::Column && has_costs);
             let of_a_stored = if is_transposed[0] { TRANSPOSED_A } else { 1.0 };
             let of_b_stored = if is_transposed[1] { TRANSPOSED_B } else { 1.0 };
             of_a * of_b * of_a_stored * of_b_stored
@@ -164,7 +171,7 @@ fn slower(problem: &Problem, plan: Plan) -> f64 {
             let matrix = usize::from(plan.rows == 1);
             match is_of_dots(problem, plan) {
                 true if !problem.in_words[matrix] => UNALIGNED_DOTS,
-                false if problem.one_by_one[matrix] => UNALIGNED_VECTORS,
+                false if problem.one_by_one[matrix] && problem.element_bytes[0] < 8 => UNALIGNED_VECTORS,
                 _ => 1.0,
             }
         }

@@ -263,6 +263,8 @@ impl Machine {
 
 /// Tiles of this many rows and more serve products of any number of rows.
 const MANY_ROWS: usize = 64;
+/// Tiles that TMA loads serve them, too, if they have this many columns.
+const MANY_COLUMNS: usize = 256;
 /// Wide tiles of columns that are no multiple of 64 serve products of more rows: for these few there are tiles of few rows.
 const FEW_ROWS: usize = 32;
 /// Tiles of fewer rows serve products of at most this many rows of tiles.
@@ -335,7 +337,7 @@ impl Problem {
             // *Measured* on an H200: a row by 17408 columns of depth 5120 takes 55 us in tiles of 128 x 144, and cuBLAS 46.
             Loads::Tma => {
                 let is_padded = config.columns > COMPACT && !config.columns.is_multiple_of(COMPACT);
-                is_high && !(is_padded && self.rows <= FEW_ROWS)
+                (is_high || config.columns >= MANY_COLUMNS) && !(is_padded && self.rows <= FEW_ROWS)
             }
             // More than half of a cluster's blocks have tiles.
             Loads::Cluster([blocks_down, blocks_across]) => {
@@ -351,10 +353,13 @@ impl Problem {
     /// 64 of a row of operand B. 16 x 31992 x 752 with both operands MN-major took 23 us in tiles of 16 x 64 and 20 in the fastest others,
     /// and takes 17 with a packed operand A.
     pub(super) fn packs_few_rows(&self, configs: &[TileConfig]) -> bool {
-        let is_for_few = |config: &TileConfig| {
+        let is_for_few = |config: &&TileConfig| {
             config.loads == Loads::Tma && config.rows < MANY_ROWS && self.rows <= FEW_TILES * config.rows
         };
-        self.columns >= MANY_TO_PACK * self.rows && configs.iter().any(is_for_few)
+        let mut for_few = configs.iter().filter(is_for_few).peekable();
+        self.columns >= MANY_TO_PACK * self.rows
+            && for_few.peek().is_some()
+            && for_few.all(|config| config.a == Some(Major::Row))
     }
 
     /// Whether a grid has room for a block for each `rows` rows of the result, along its second axis, and for its matrices, along its third.
@@ -430,8 +435,9 @@ impl Problem {
         let has_lines = self.row_alignment == [LINE_BYTES; 2];
         let has_waves =
             || self.direct(direct).any(is_whole) && (has_lines || !self.direct(direct).any(is_of_clusters));
-        // The second pass has tiles of 16 x 128 and counts in 32 bits. It assumes the tile order of `body.rs`.
+        // The second pass has tiles of 16 x 128 and counts in 32 bits. It assumes the tile order of `body.rs`. Products of 64 bits have none.
         config.loads == Loads::Tma
+            && self.element_bytes[0] < 8
             && config.group == GROUP
             && config.rows.is_multiple_of(16)
             && config.columns.is_multiple_of(128)

@@ -46,7 +46,7 @@ impl Available {
 /// Whether the kernel of a configuration with accumulators of type `C` stores partial sums, if its result has that type.
 fn has_partial_sums<C: Element>(config: &TileConfig) -> bool {
     let bytes = size_of::<C::Bits>();
-    !config.loads.is_by_tma() || stores_partial_sums(bytes, bytes, config.columns)
+    !config.loads.is_by_tma() || stores_partial_sums(bytes, bytes, config.rows.min(config.columns))
 }
 
 /// The configurations of the candidates that suit a machine.

@@ -115,8 +115,9 @@ pub(super) fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 4, (64, 128)) => (0.165, 1.89),
         (Loads::Tma, 4, (64, 64)) => (0.241, 1.15),
         (Loads::Tma, 4, (16, 64)) => (0.206, 0.0791),
-        (Loads::Tma, 8, (256, 64)) => (1.14, 4.61),
-        (Loads::Tma, 8, (256, 32)) => (0.571, 2.4),
+        (Loads::Tma, 8, (256, 64)) => (1.14, 5.18),
+        (Loads::Tma, 8, (256, 32)) => (0.566, 2.63),
+        (Loads::Tma, 8, (32, 256)) => (0.55, 1.91),
         (Loads::Threads, 2, (64, 64)) => (1.51, 1.79),
         (Loads::Threads, 2, (128, 64)) => (0.745, 3.3),
         (Loads::Threads, 2, (64, 128)) => (1.0, 1.94),
@@ -126,9 +127,9 @@ pub(super) fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Threads, 2, (16, 64)) => (1.09, 1.58),
         (Loads::Threads, 2, (16, 16)) => (1.58, 1.46),
         (Loads::Threads, 4, (32, 32)) => (1.8, 1.94),
-        (Loads::Threads, 8, (64, 64)) => (1.94, 5.44),
-        (Loads::Threads, 8, (64, 32)) => (1.34, 3.49),
-        (Loads::Threads, 8, (32, 32)) => (1.41, 3.11),
+        (Loads::Threads, 8, (64, 64)) => (1.93, 4.88),
+        (Loads::Threads, 8, (64, 32)) => (1.38, 3.56),
+        (Loads::Threads, 8, (32, 32)) => (1.34, 3.09),
         // A shape that was not measured.
         (_, _, (rows, columns)) => {
             let area = (rows * columns) as f64 / (128.0 * 256.0);
