@@ -81,6 +81,11 @@ gemm_table!(instances!(half_cluster_1x4_rows_nt (swapped_kernel!
     gemm_half_cluster_1x4_rows_nt [threads = 128, producer = 32, cluster = [1, 4], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [N x K],
     |acc| acc.transposed_accumulators(), buffer 1;
 ) [] ();));
+gemm_table!(instances!(half_cluster_2x2_rows_nt (swapped_kernel!
+    /// As [`gemm_half_rows_nt`], for the clusters of [`gemm_cluster_2x2_rows_nt`].
+    gemm_half_cluster_2x2_rows_nt [threads = 128, producer = 32, cluster = [2, 2], min_blocks = 1, targets = warpgroups], group GROUP, stages AUTOMATIC, a [M x K] transposed, b [N x K],
+    |acc| acc.transposed_accumulators(), buffer 1;
+) [] ();));
 gemm_table!(instances!(wide_rows_nt (swapped_kernel!
     /// As [`gemm_rows_nt`], in tiles of 256 columns.
     gemm_wide_rows_nt [threads = 256, producer = 128, min_blocks = 1, targets = warpgroups], group GROUP, stages WIDE_STAGES, a [M x K] transposed, b [N x K],

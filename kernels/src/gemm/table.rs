@@ -180,6 +180,7 @@ macro_rules! list_of_f8_to_16_bits {
             [f8e4m3 f8e4m3 f32 $result split_k]
             nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, cluster_nt 128 96 128 true, nt 128 192 128 false, cluster_2x2_nt 128 144 128 true, nt 128 144 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 96 128 true, nt 128 64 128 true,
             rows_nt 96 128 128 false, rows_nt 96 128 128 true, rows_nt 112 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 false, rows_nt 176 128 128 true, rows_nt 208 128 128 true,
+            wide_rows_nt 144 256 128 false, half_cluster_2x2_rows_nt 48 64 128 true, cluster_2x2_rows_nt 96 128 128 true, cluster_1x2_rows_nt 144 128 128 true, cluster_1x2_rows_nt 160 128 128 true,
             cluster_rows_nt 176 128 128 true, cluster_2x2_rows_nt 176 128 128 false, cluster_1x2_rows_nt 176 128 128 true, cluster_1x2_rows_nt 208 128 128 false, cluster_1x2_rows_nt 208 128 128 true,
             half_rows_nt 80 64 128 false, half_rows_nt 80 64 128 true, half_rows_nt 96 64 128 false, half_rows_nt 96 64 128 true,
             half_cluster_1x2_rows_nt 80 64 128 true, half_cluster_1x2_rows_nt 96 64 128 false, half_cluster_1x4_rows_nt 96 64 128 true,
@@ -358,7 +359,7 @@ define_instances! {
     others [
         cluster_nn cluster_nt cluster_tn cluster_tt cluster_2x2_nt cluster_1x4_nt cluster_1x2_swap_ab_nn deep_nn deep_nt deep_tn deep_tt deep_cluster_4x1_nt deep_cluster_2x2_nt
         compact_nn compact_nt compact_tn compact_tt narrow_nn narrow_nt
-        cluster_rows_nt cluster_1x2_rows_nt cluster_2x2_rows_nt half_cluster_1x2_rows_nt half_cluster_1x4_rows_nt
+        cluster_rows_nt cluster_1x2_rows_nt cluster_2x2_rows_nt half_cluster_1x2_rows_nt half_cluster_1x4_rows_nt half_cluster_2x2_rows_nt
         wide_rows_nn wide_rows_nt wide_cluster_rows_nn wide_cluster_rows_nt wide_cluster_1x2_rows_nt
     ],
 }

@@ -2,9 +2,9 @@
 
 use super::{ALL, BroadcastDimension, D, Dimension, Shape};
 use crate::sealed::{Sealed, sealed};
-use typenum::{U128, U256};
+use typenum::{U64, U128, U256};
 
-/// A dimension of `N` elements in a tile that has room for the next power of two: 80, 96 and 112 in 128; 144, 160, 176, 192, 208, 224 and 240
+/// A dimension of `N` elements in a tile that has room for the next power of two: 48 in 64; 80, 96 and 112 in 128; 144, 160, 176, 192, 208, 224 and 240
 /// in 256.
 ///
 /// It is for the columns of accumulators: columns of a product, or its rows if the operands are swapped and the product is
@@ -58,15 +58,15 @@ pub struct Padded<const N: usize>;
 /// A side of a product's tile, of which a kernel knows the length as a constant. [`Side`] is its dimension.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no side of a product's tile",
-    label = "expected a power of two, or a multiple of 16 from 80 to 240",
-    note = "the columns of a product's tile may be `Padded`, and its rows if operands are swapped: 80, 96, 112, 144, 160, 176, 192, 208, 224 or 240 of them"
+    label = "expected a power of two, 48, or a multiple of 16 from 80 to 240",
+    note = "the columns of a product's tile may be `Padded`, and its rows if operands are swapped: 48, 80, 96, 112, 144, 160, 176, 192, 208, 224 or 240 of them"
 )]
 pub trait TileSide: Sealed {
     /// The dimension.
     type Dimension: Dimension;
 }
 
-/// The dimension of a side of `N` elements: [`D`] for a power of two, and [`Padded`] for other multiples of 16 from 80 to 240.
+/// The dimension of a side of `N` elements: [`D`] for a power of two, and [`Padded`] for 48 and other multiples of 16 from 80 to 240.
 pub type Side<const N: usize> = <D<N> as TileSide>::Dimension;
 
 macro_rules! padded {
@@ -86,7 +86,7 @@ macro_rules! padded {
         }
     )* };
 }
-padded!(80 U128 96 U128 112 U128 144 U256 160 U256 176 U256 192 U256 208 U256 224 U256 240 U256);
+padded!(48 U64 80 U128 96 U128 112 U128 144 U256 160 U256 176 U256 192 U256 208 U256 224 U256 240 U256);
 
 macro_rules! powers_of_two {
     ($($length:literal)*) => { $(

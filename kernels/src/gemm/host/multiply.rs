@@ -257,6 +257,7 @@ macro_rules! entry {
     (cluster_2x2_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_2x2_rows_nt Cluster [2, 2] (Row, Column) $($rest)*) };
     (half_cluster_1x2_rows_nt $($rest:tt)*) => { candidate!(gemm_half_cluster_1x2_rows_nt Cluster [1, 2] (Row, Column) $($rest)*) };
     (half_cluster_1x4_rows_nt $($rest:tt)*) => { candidate!(gemm_half_cluster_1x4_rows_nt Cluster [1, 4] (Row, Column) $($rest)*) };
+    (half_cluster_2x2_rows_nt $($rest:tt)*) => { candidate!(gemm_half_cluster_2x2_rows_nt Cluster [2, 2] (Row, Column) $($rest)*) };
     (wide_cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_cluster_rows_nt Cluster [2, 1] (Row, Column) $($rest)*) };
     (wide_cluster_1x2_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_cluster_1x2_rows_nt Cluster [1, 2] (Row, Column) $($rest)*) };
     (swap_ab_nn $($rest:tt)*) => { candidate!(gemm_swap_ab_nn Tma (Row, Row) $($rest)*) };

@@ -61,6 +61,7 @@ macro_rules! with_registers {
     (4, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3]); };
     (8, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7]); };
     (16, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15]); };
+    (24, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23]); };
     (32, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31]); };
     (40, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39]); };
     (48, $name:ident!($($rest:tt)*)) => { $name!($($rest)* [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47]); };
@@ -112,6 +113,7 @@ with_registers!(2, pin!(pin_2,));
 with_registers!(4, pin!(pin_4,));
 with_registers!(8, pin!(pin_8,));
 with_registers!(16, pin!(pin_16,));
+with_registers!(24, pin!(pin_24,));
 with_registers!(32, pin!(pin_32,));
 with_registers!(40, pin!(pin_40,));
 with_registers!(48, pin!(pin_48,));
@@ -175,7 +177,7 @@ pub unsafe fn undef(count: usize, d: *mut u32) {
 /// Pins `count` accumulators to this place in the program; with `WAIT`, behind all groups.
 ///
 /// # Safety
-/// `count` is a power of two, or a multiple of 8 from 40 to 120, and `d` valid for as many registers. With `WAIT`, all threads of the
+/// `count` is a power of two, 24, or a multiple of 8 from 40 to 120, and `d` valid for as many registers. With `WAIT`, all threads of the
 /// warpgroup execute this same call.
 #[inline(always)]
 pub unsafe fn pin<const WAIT: bool>(count: usize, d: *mut u32) {
@@ -187,6 +189,7 @@ pub unsafe fn pin<const WAIT: bool>(count: usize, d: *mut u32) {
             4 => pin_4::<WAIT>(d),
             8 => pin_8::<WAIT>(d),
             16 => pin_16::<WAIT>(d),
+            24 => pin_24::<WAIT>(d),
             32 => pin_32::<WAIT>(d),
             40 => pin_40::<WAIT>(d),
             48 => pin_48::<WAIT>(d),
@@ -221,6 +224,7 @@ macro_rules! products {
             with_registers!(4, $kind!(n8, registers_n8, 8, $types,));
             with_registers!(8, $kind!(n16, registers_n16, 16, $types,));
             with_registers!(16, $kind!(n32, registers_n32, 32, $types,));
+            with_registers!(24, $kind!(n48, registers_n48, 48, $types,));
             with_registers!(32, $kind!(n64, registers_n64, 64, $types,));
             with_registers!(40, $kind!(n80, registers_n80, 80, $types,));
             with_registers!(48, $kind!(n96, registers_n96, 96, $types,));
@@ -242,7 +246,7 @@ macro_rules! products {
             /// # Safety
             /// All threads of the warpgroup execute this same call. Nobody writes the descriptors' operands until the
             /// multiplication is done. `d` is valid for `columns / 2` registers, which nobody touches until then. `columns` is
-            /// a power of two from 8 to 256, or a multiple of 16 from 80 to 240.
+            /// a power of two from 8 to 256, 48, or a multiple of 16 from 80 to 240.
             #[inline(always)]
             pub unsafe fn shared<const TA: i32, const TB: i32>(columns: usize, d: *mut u32, add: u32, a: u64, b: u64) {
                 // SAFETY: the same contract.
@@ -251,6 +255,7 @@ macro_rules! products {
                         8 => n8::<TA, TB>(d, add, a, b),
                         16 => n16::<TA, TB>(d, add, a, b),
                         32 => n32::<TA, TB>(d, add, a, b),
+                        48 => n48::<TA, TB>(d, add, a, b),
                         64 => n64::<TA, TB>(d, add, a, b),
                         80 => n80::<TA, TB>(d, add, a, b),
                         96 => n96::<TA, TB>(d, add, a, b),
@@ -280,6 +285,7 @@ macro_rules! products {
                         8 => registers_n8::<TB>(d, add, a, b),
                         16 => registers_n16::<TB>(d, add, a, b),
                         32 => registers_n32::<TB>(d, add, a, b),
+                        48 => registers_n48::<TB>(d, add, a, b),
                         64 => registers_n64::<TB>(d, add, a, b),
                         80 => registers_n80::<TB>(d, add, a, b),
                         96 => registers_n96::<TB>(d, add, a, b),
