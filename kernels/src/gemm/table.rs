@@ -86,7 +86,8 @@ macro_rules! lists_of_16_bits {
             [$element $element f32 $element split_k]
             nt 128 256 64 false, nt 256 160 64 false, cluster_nt 128 256 64 false, cluster_nt 128 192 64 false, nt 128 192 64 false, nt 128 144 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
             rows_nt 96 128 64 false, rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 192 128 64 false, rows_nt 208 128 64 false, wide_rows_nt 112 256 64 false, wide_rows_nt 144 256 64 false, wide_cluster_rows_nt 160 256 64 false, wide_cluster_1x2_rows_nt 160 256 64 false,
-            half_rows_nt 96 64 64 false, half_rows_nt 144 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
+            cluster_1x2_rows_nt 160 128 64 false,
+            half_rows_nt 96 64 64 false, half_rows_nt 144 64 64 false, half_rows_nt 160 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false, threads_nt 16 16 256 false, shallow_threads_nt 64 128 16 false, shallow_threads_nt 64 32 16 false, shallow_threads_nt 32 256 16 false,
             ahead_nt 128 64 64 false, ahead_nt 16 128 64 false,
             vector_t 1 8 256 false, vector_t 1 32 64 false, column_n 8 1 256 false, column_n 32 1 64 false,
