@@ -247,7 +247,8 @@ def box_rows(rows):
     """`box_rows` of model.rs."""
     if rows <= BOX_ROWS:
         return rows
-    return next((most for most in range(BOX_ROWS, BOX_ROWS // 2 - 1, -8) if rows % most == 0), rows // 2)
+    most = 40 if rows <= 96 else BOX_ROWS
+    return next((most for most in range(most, BOX_ROWS // 2 - 1, -8) if rows % most == 0), rows // 2)
 
 
 def has_last_boxes(plan):
