@@ -247,8 +247,7 @@ def box_rows(rows):
     """`box_rows` of model.rs."""
     if rows <= BOX_ROWS:
         return rows
-    most = 40 if rows <= 96 else BOX_ROWS
-    return next((most for most in range(most, BOX_ROWS // 2 - 1, -8) if rows % most == 0), rows // 2)
+    return next((most for most in range(BOX_ROWS, BOX_ROWS // 2 - 1, -8) if rows % most == 0), rows // 2)
 
 
 def has_last_boxes(plan):

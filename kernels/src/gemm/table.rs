@@ -86,7 +86,6 @@ macro_rules! lists_of_16_bits {
             [$element $element f32 $element split_k]
             nt 128 256 64 false, nt 256 160 64 false, cluster_nt 128 256 64 false, cluster_nt 128 192 64 false, nt 128 192 64 false, nt 128 144 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
             rows_nt 96 128 64 false, rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 192 128 64 false, rows_nt 208 128 64 false, wide_rows_nt 112 256 64 false, wide_rows_nt 144 256 64 false, wide_cluster_rows_nt 160 256 64 false, wide_cluster_1x2_rows_nt 160 256 64 false,
-            cluster_1x2_rows_nt 160 128 64 false,
             half_rows_nt 96 64 64 false, half_rows_nt 144 64 64 false, half_rows_nt 160 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false, threads_nt 16 16 256 false, shallow_threads_nt 64 128 16 false, shallow_threads_nt 64 32 16 false, shallow_threads_nt 32 256 16 false,
             ahead_nt 128 64 64 false, ahead_nt 16 128 64 false,
@@ -181,7 +180,7 @@ macro_rules! list_of_f8_to_16_bits {
             [f8e4m3 f8e4m3 f32 $result split_k]
             nt 128 256 128 false, nt 128 256 128 true, cluster_nt 128 256 128 false, cluster_nt 128 256 128 true, cluster_nt 128 192 128 false, cluster_nt 128 96 128 true, nt 128 192 128 false, cluster_2x2_nt 128 144 128 true, nt 128 144 128 true, nt 128 128 128 false, nt 128 128 128 true, nt 128 96 128 true, nt 128 64 128 true,
             rows_nt 96 128 128 false, rows_nt 96 128 128 true, rows_nt 112 128 128 false, rows_nt 144 128 128 true, rows_nt 176 128 128 false, rows_nt 176 128 128 true, rows_nt 208 128 128 true,
-            wide_rows_nt 144 256 128 false, half_cluster_2x2_rows_nt 48 64 128 true, cluster_2x2_rows_nt 96 128 128 true, cluster_1x2_rows_nt 144 128 128 true, cluster_1x2_rows_nt 160 128 128 true,
+            wide_rows_nt 144 256 128 false, wide_cluster_rows_nt 160 256 128 false, half_cluster_2x2_rows_nt 48 64 128 true, cluster_2x2_rows_nt 96 128 128 true, cluster_1x2_rows_nt 144 128 128 true, cluster_1x2_rows_nt 160 128 128 true,
             cluster_rows_nt 176 128 128 true, cluster_2x2_rows_nt 176 128 128 false, cluster_1x2_rows_nt 176 128 128 true, cluster_1x2_rows_nt 208 128 128 false, cluster_1x2_rows_nt 208 128 128 true,
             half_rows_nt 80 64 128 false, half_rows_nt 80 64 128 true, half_rows_nt 96 64 128 false, half_rows_nt 96 64 128 true,
             half_cluster_1x2_rows_nt 80 64 128 true, half_cluster_1x2_rows_nt 96 64 128 false, half_cluster_1x4_rows_nt 96 64 128 true,

@@ -119,14 +119,12 @@ const fn power_of_two_in(length: usize, most: usize) -> usize {
 }
 
 /// The rows of a box that is loaded: all, or a divisor that is a multiple of 8, if possible of 32 to 64 rows. Many boxes would take the
-/// producer's registers. Tiles of up to 96 rows have boxes of up to 40, of which fewer rows are outside.
-///
-/// *Measured* on an H200: 150 x 8192 x 8192 in tiles of 96 x 128, with 6 rows of the last box inside, PLACEHOLDER
+/// producer's registers.
 const fn rows_of_a_load(rows: usize) -> usize {
     if rows <= MOST_COPIED_ROWS {
         return rows;
     }
-    let mut most = if rows <= 96 { 40 } else { MOST_COPIED_ROWS };
+    let mut most = MOST_COPIED_ROWS;
     while !rows.is_multiple_of(most) && most > MOST_COPIED_ROWS / 2 {
         most -= SWIZZLED_ROWS;
     }
@@ -328,8 +326,6 @@ mod tests {
         assert_eq!(TmaStore::<f32, Shape2<128, 256>>::BOX, of(32, 64, 128));
         assert_eq!(TmaLoad::<f16, (Padded<160>, D<64>)>::BOX, of(64, 40, 128));
         assert_eq!(TmaLoad::<f16, (Padded<192>, D<64>)>::BOX, of(64, 64, 128));
-        assert_eq!(TmaLoad::<f16, (Padded<96>, D<64>)>::BOX, of(64, 32, 128));
-        assert_eq!(TmaLoad::<f16, (Padded<48>, D<64>)>::BOX, of(64, 48, 128));
         assert_eq!(TmaLoad::<f16, (D<64>, Padded<160>)>::BOX, of(64, 64, 128));
         assert_eq!(TmaStore::<f16, (D<128>, Padded<160>)>::BOX, of(32, 64, 64));
         assert_eq!(TmaStore::<f16, (D<128>, Padded<192>)>::BOX, of(64, 64, 128));

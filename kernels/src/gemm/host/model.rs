@@ -427,9 +427,8 @@ fn box_rows(rows: usize) -> usize {
     if rows <= BOX_ROWS {
         return rows;
     }
-    let most = if rows <= 96 { 40 } else { BOX_ROWS };
-    let mut divisors = (BOX_ROWS / 2..=most).rev().step_by(8);
-    divisors.find(|&most| rows.is_multiple_of(most)).unwrap_or(rows / 2)
+    let divisors = (BOX_ROWS / 2..=BOX_ROWS).rev().step_by(8);
+    divisors.into_iter().find(|&most| rows.is_multiple_of(most)).unwrap_or(rows / 2)
 }
 
 /// The bytes of operands that the L2 cache delivers if all tiles have so many k steps, but for boxes that lie outside and operands that stay.
