@@ -6,8 +6,8 @@
 //! tiles of 96 x 64, a tile for nearly each multiprocessor of an H200. `cluster` kernels are for two blocks, which share the tiles of `b`,
 //! and `cluster_1x2` and `cluster_1x4` kernels for two and four that share the tiles of `a`; those of a `cluster_2x2` kernel share both.
 //! `wide` kernels have 256 columns, two blocks of 64 for each of two consumer warpgroups: 136 rows of a product with 17,408 columns are 68
-//! tiles of 144 x 256. A tile of `c` is the transpose of the accumulators. Its way to memory is the epilogue buffer, which `stmatrix`
-//! transposes into.
+//! tiles of 144 x 256. Tiles of `f64` have 32 rows and 256 columns: those of [`kernels`](super::kernels), turned round. A tile of `c` is
+//! the transpose of the accumulators. Its way to memory is the epilogue buffer, which `stmatrix` transposes into.
 
 use cuda_tiles::launch::ByValue;
 use cuda_tiles::mma::KLoopElement;

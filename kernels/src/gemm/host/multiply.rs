@@ -124,13 +124,13 @@ macro_rules! candidate {
                     && size_of::<$accumulator>() == 4
                     && !is_integer::<$a>()
                     && !$promoted,
-                // Without `wgmma`, warps load MN-major elements of 32 bits one by one. Clusters and kernels with padded rows or columns are for
-                // `wgmma` alone, as the table says.
+                // Without `wgmma`, warps load MN-major elements of 32 bits one by one. Clusters, kernels of `rows.rs` and those with padded
+                // columns are for `wgmma` alone, as the table says.
                 wgmma_only: matches!(LOADS, Loads::Cluster(_))
                     || matches!(LOADS, Loads::Tma)
                     && (size_of::<$a>() == 4
                         && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row))
-                        || !usize::is_power_of_two($m)
+                        || is_of_rows!($kernel)
                         || !usize::is_power_of_two($n)),
                 by_words: size_of::<$a>() < 4 && copies_ahead!($($ahead)?),
             },
@@ -185,6 +185,37 @@ macro_rules! group {
     };
     ($kernel:ident) => {
         GROUP
+    };
+}
+
+/// Whether a kernel is one of `rows.rs` without clusters.
+macro_rules! is_of_rows {
+    (gemm_rows_nn) => {
+        true
+    };
+    (gemm_rows_nt) => {
+        true
+    };
+    (gemm_rows_tn) => {
+        true
+    };
+    (gemm_rows_tt) => {
+        true
+    };
+    (gemm_half_rows_nn) => {
+        true
+    };
+    (gemm_half_rows_nt) => {
+        true
+    };
+    (gemm_wide_rows_nn) => {
+        true
+    };
+    (gemm_wide_rows_nt) => {
+        true
+    };
+    ($kernel:ident) => {
+        false
     };
 }
 

@@ -572,6 +572,9 @@ pub(super) mod tests {
         assert!(!problem([1, 32, 255, 64]).packs_few_rows(&few), "few columns");
         assert!(!problem([1, 33, 4096, 64]).packs_few_rows(&few), "more rows");
         assert!(!problem([1, 32, 4096, 64]).packs_few_rows(&many), "no kernels for few rows");
+        let by_columns = few.iter().map(|config| TileConfig { a: Some(Major::Column), ..*config });
+        let both: Vec<_> = few.iter().copied().chain(by_columns).collect();
+        assert!(!problem([1, 32, 256, 64]).packs_few_rows(&both), "kernels that read them as they lie");
     }
 
     #[test]
@@ -603,6 +606,8 @@ pub(super) mod tests {
         assert!(has(128, &wide) && has(128 * 9, &wide));
         assert!(!has(128 * 8, &wide), "a wave that is full");
         assert!(has(128, &[]) && !has(128 * 9, &[]), "no kernel for the waves before");
+        let of_64_bits = Problem { element_bytes: [8, 8], ..problem(128) };
+        assert!(!of_64_bits.has_stream_k(&wide[0], &wide, 8), "no second pass");
         let unaligned = |direct: &[TileConfig]| {
             Problem { row_alignment: [16; 2], ..problem(128 * 9) }.has_stream_k(&wide[0], direct, 8)
         };

@@ -44,6 +44,8 @@ impl Available {
 }
 
 /// Whether the kernel of a configuration with accumulators of type `C` stores partial sums, if its result has that type.
+///
+/// Kernels with tiles of fewer rows than columns swap operands, so that rows are the columns of their accumulators.
 fn has_partial_sums<C: Element>(config: &TileConfig) -> bool {
     let bytes = size_of::<C::Bits>();
     !config.loads.is_by_tma() || stores_partial_sums(bytes, bytes, config.rows.min(config.columns))
