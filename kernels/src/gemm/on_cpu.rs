@@ -42,7 +42,7 @@ const fn every<T: OnCpu, O>() -> bool {
 
 /// Whether the body with tiles of this shape differs from that with others in the number of rows alone, of those that TMA feeds.
 const fn is_as_others(rows: usize, columns: usize) -> bool {
-    matches!((rows, columns), (96 | 112 | 176 | 208, 128) | (112, 256) | (32 | 144, 64))
+    matches!((rows, columns), (96 | 112 | 176 | 208, 128) | (112, 256) | (32 | 144 | 160, 64))
 }
 
 /// Whether the CPU has code for a kernel that TMA feeds, with tiles of this size, of operands that both are K-major or not, for clusters of
