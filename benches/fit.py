@@ -313,9 +313,8 @@ class Plans:
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
         count = down * math.ceil(rows / tile_rows / down) * across * math.ceil(columns / tile_columns / across)
         full, rest = divmod(count, MULTIPROCESSORS)
-        # `copies_ahead` of model.rs.
-        copies_ahead = loads == 1 and (product.bytes == 8 or (tile_rows, tile_columns) in [(128, 64), (16, 128)])
-        one_by_one = loads == 1 and not copies_ahead
+        # `copies_16_bits_ahead` of model.rs.
+        copies_words, copies_elements = loads == 1 and (tile_rows, tile_columns) in [(128, 64), (16, 128)], loads == 1 and product.bytes == 8
         is_vector, is_of_dots = loads == LOADS["Vector"], product.is_of_dots(plan)
         pieces, short_of_vectors, of_vectors = product.short_pieces(plan)
         loaded, *beside = [1e-6 * count * by_tma for count in product.loaded_bytes(plan)]
@@ -333,11 +332,11 @@ class Plans:
         packs = [packed for packed in product.packed if packed and by_tma]
         return dict(
             product=index, tile=tiles[product.tile(plan)], by_tma=by_tma, in_clusters=down * across > 1,
-            unaligned=one_by_one * sum(product.one_by_one),
-            copied_by_words=(loads == 1 and not one_by_one and product.bytes < 8) * sum(product.one_by_one),
-            copied_by_elements=(loads == 1 and product.bytes == 8) * sum(product.one_by_one),
-            transposed_a=copies_ahead and product.bytes < 8 and product.order[0] == "t" and rows > 1,
-            transposed_b=copies_ahead and product.bytes < 8 and product.order[1] == "t" and columns > 1,
+            unaligned=(loads == 1 and not copies_words and not copies_elements) * sum(product.one_by_one),
+            copied_by_words=copies_words * sum(product.one_by_one),
+            copied_by_elements=copies_elements * sum(product.one_by_one),
+            transposed_a=copies_words and product.order[0] == "t" and rows > 1,
+            transposed_b=copies_words and product.order[1] == "t" and columns > 1,
             unaligned_vectors=is_vector and not is_of_dots and product.bytes < 8 and product.one_by_one[tile_rows == 1],
             unaligned_dots=is_vector and is_of_dots and product.beside_words[tile_rows == 1],
             multiprocessors=multiprocessors(plan), resident=resident, usual=usual, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0,

@@ -11,10 +11,10 @@
 ///
 /// `compact` and `deep` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `cluster` kernels are for GPUs with
 /// warpgroups. `rows` kernels have tiles of any multiple of 16 rows, with two consumer warpgroups of 64 columns each; those of `wide_rows`
-/// kernels and of `f64` have 128, and `half_rows` kernels have one warpgroup. The threads of `threads` and `shallow_threads` kernels load the operands,
-/// those of `ahead` and `double_buffered` kernels copy them. Their accumulation is never promoted. `vector` and `column` kernels are for
-/// results of one row and of one column; an entry has the depth of one of the tiles that they load at a time. The letter in their names is
-/// the operand that is a matrix.
+/// kernels and of `f64` have 128, and `half_rows` kernels have one warpgroup. The threads of `threads` and `shallow_threads` kernels load the
+/// operands, those of `ahead` and `double_buffered` kernels copy them. Their accumulation is never promoted. `vector` and `column` kernels
+/// are for results of one row and of one column; an entry has the depth of one of the tiles that they load at a time. The letter in their
+/// names is the operand that is a matrix.
 ///
 /// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
 /// its transpose. Both are row-major.

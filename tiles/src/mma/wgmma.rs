@@ -103,9 +103,9 @@ pub(crate) unsafe fn issue_by_warpgroups<'k, P: Pair<'k>>(acc: &mut AccumulatorO
 ///
 /// # Safety
 /// All threads of the block execute this same call, behind a [`warpgroup::fence`]. Warpgroups have a multiplication of these operands:
-/// [`Pair::BY_WARPGROUPS`]. `columns` is a power of two from 8 to 256, 48, or a multiple of 16 from 80 to 240. `own` is valid for `columns / 2`
-/// registers, which nobody touches until the multiplication is done. The operands have such a block of rows and such a block of columns.
-/// Their stages are lent until the multiplication is done.
+/// [`Pair::BY_WARPGROUPS`]. `columns` is a power of two from 8 to 256, 48, or a multiple of 16 from 80 to 240. `own` is valid for
+/// `columns / 2` registers, which nobody touches until the multiplication is done. The operands have such a block of rows and such a block
+/// of columns. Their stages are lent until the multiplication is done.
 #[inline_on_device]
 pub(crate) unsafe fn issue_block<'k, P: Pair<'k>>(
     own: *mut u32,

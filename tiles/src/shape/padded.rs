@@ -4,8 +4,8 @@ use super::{ALL, BroadcastDimension, D, Dimension, Shape};
 use crate::sealed::{Sealed, sealed};
 use typenum::{U64, U128, U256};
 
-/// A dimension of `N` elements in a tile that has room for the next power of two: 48 in 64; 80, 96 and 112 in 128; 144, 160, 176, 192, 208, 224 and 240
-/// in 256.
+/// A dimension of `N` elements in a tile that has room for the next power of two: 48 in 64; 80, 96 and 112 in 128; 144, 160, 176, 192, 208,
+/// 224 and 240 in 256.
 ///
 /// It is for the columns of accumulators: columns of a product, or its rows if the operands are swapped and the product is
 /// [transposed](crate::tile::Tile::transposed_accumulators). Tiles of some shape share out a result evenly among the multiprocessors, and

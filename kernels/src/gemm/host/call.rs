@@ -132,7 +132,7 @@ struct Storage {
     read_by_tma: [bool; 2],
     /// The bytes, up to a line's, at whose multiples its rows begin, read row-major, and read column-major.
     row_alignment: [usize; 2],
-    /// Whether threads load its elements one by one: its rows, as it lies in memory, do not begin at pieces ([`PIECE_BYTES`]).
+    /// Whether threads load its elements one by one: its rows, as it lies in memory, do not begin at such pieces as [`PIECE_BYTES`] says.
     one_by_one: bool,
     /// Whether its rows, as it lies in memory, begin at multiples of [`WORD_BYTES`].
     in_words: bool,

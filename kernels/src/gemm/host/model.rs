@@ -137,15 +137,16 @@ const MOST_STAGES: usize = 12;
 fn one_by_one(problem: &Problem, plan: Plan) -> [f64; 2] {
     let factor = match problem.element_bytes[0] {
         8 => COPIED_BY_ELEMENTS,
-        _ if copies_ahead(problem, plan) => COPIED_BY_WORDS,
+        _ if copies_16_bits_ahead(plan) => COPIED_BY_WORDS,
         _ => UNALIGNED,
     };
     problem.one_by_one.map(|is| if is { factor } else { 1.0 })
 }
 
-/// Whether threads copy operands ahead. Otherwise they load them to registers, those of 32 bits and smaller tiles of 16 bits.
-fn copies_ahead(problem: &Problem, plan: Plan) -> bool {
-    problem.element_bytes[0] == 8 || matches!((plan.rows, plan.columns), (128, 64) | (16, 128))
+/// Whether threads copy operands of 16 bits ahead: others load these and those of 32 bits to registers. Those of 64 bits have tiles of other
+/// shapes.
+fn copies_16_bits_ahead(plan: Plan) -> bool {
+    matches!((plan.rows, plan.columns), (128, 64) | (16, 128))
 }
 
 /// Whether the matrix of a plan for a vector is K-major: each element of the result is the dot product of a row and the vector.
@@ -160,8 +161,8 @@ fn slower(problem: &Problem, plan: Plan) -> f64 {
         Loads::Tma | Loads::Cluster(_) => 1.0,
         Loads::Threads => {
             let [of_a, of_b] = one_by_one(problem, plan);
-            let has_costs = problem.element_bytes[0] < 8 && copies_ahead(problem, plan);
-            let is_transposed = problem.read_by_threads().map(|of| of == Major::Column && has_costs);
+            let is_transposed =
+                problem.read_by_threads().map(|of| of == Major::Column && copies_16_bits_ahead(plan));
             let of_a_stored = if is_transposed[0] { TRANSPOSED_A } else { 1.0 };
             let of_b_stored = if is_transposed[1] { TRANSPOSED_B } else { 1.0 };
             of_a * of_b * of_a_stored * of_b_stored

@@ -356,10 +356,10 @@ impl Problem {
         let is_for_few = |config: &&TileConfig| {
             config.loads == Loads::Tma && config.rows < MANY_ROWS && self.rows <= FEW_TILES * config.rows
         };
-        let mut for_few = configs.iter().filter(is_for_few).peekable();
+        let for_few = || configs.iter().filter(is_for_few);
         self.columns >= MANY_TO_PACK * self.rows
-            && for_few.peek().is_some()
-            && for_few.all(|config| config.a == Some(Major::Row))
+            && for_few().next().is_some()
+            && for_few().all(|config| config.a == Some(Major::Row))
     }
 
     /// Whether a grid has room for a block for each `rows` rows of the result, along its second axis, and for its matrices, along its third.
