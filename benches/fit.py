@@ -22,7 +22,7 @@ from scipy.optimize import least_squares
 from ratios import ends
 
 MULTIPROCESSORS, COMPACT, SHARPNESS, STEP_BYTES, BOX_ROWS, SECTOR_BYTES = 132, 64, 4, 128, 64, 32
-RING_BYTES, MOST_STAGES, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 12, 12
+RING_BYTES, MOST_STAGES, FEW_STEPS, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 12, 4, 12
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The most rows of operand A that are packed, and how many times as many columns the result then has: `packs_few_rows` of plan.rs.
@@ -31,7 +31,7 @@ FEW_ROWS, MANY_TO_PACK = {"f16": 64, "bf16": 64, "tf32": 32}, 8
 SHARING_TILE, MOST_REQUESTS, MOST_REQUESTS_OF_ROWS, SMALL_COPY_BYTES, MOST_CROWDED_BYTES = 128, 500, 400_000, 1 << 20, 512
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "following_tile", "bandwidth", "result_bandwidth", "ragged_result_bandwidth", "ragged_result_bandwidth_beside_words", "partial_sums_bandwidth", "cache_bandwidth",
-             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "vector_short_pieces_bandwidth", "vector_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
+             "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "vector_short_pieces_bandwidth", "vector_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "unaligned_row_of_few_steps", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
              "unaligned", "copied_by_words", "copied_by_elements", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency", "beside_what_stays", "narrow"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 2])": 12, "Cluster([1, 4])": 14, "Cluster([4, 1])": 41, "Cluster([2, 2])": 22}
@@ -345,7 +345,7 @@ class Plans:
             again=rest * (tile_rows + tile_columns) * depth * product.bytes * 1e-6 * (cut < 0),
             whole_a=copied[0][0], last_a=copied[0][1], outside_a=copied[0][2],
             whole_b=copied[1][0], last_b=copied[1][1], outside_b=copied[1][2],
-            unaligned_rows=beside_lines[0], unaligned_rows_by_32=beside_lines[1], unaligned_rows_by_64=beside_lines[2],
+            has_few_steps=usual == 2 and product.bytes > 1, unaligned_rows=beside_lines[0], unaligned_rows_by_32=beside_lines[1], unaligned_rows_by_64=beside_lines[2],
             rows_of_zeros=usual * by_tma * product.rows_of_zeros(plan) * (cut == 0),
             short_rows=product.short_rows(plan) if by_tma else 0, beside_what_stays=by_tma and any(product.stay(plan)), narrow=by_tma and min(tile_rows, tile_columns) == 16,
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
@@ -418,7 +418,8 @@ class Model:
 
             return share(of_first) * first + full * wave(plans.resident) + numpy.where(rest > 0, wave(numpy.ceil(rest / plans.multiprocessors)), 0)
 
-        one = larger(plans.steps * step + tile, plans.usual * plans.operands / plans.tiles / constant.sm_bandwidth)
+        longer = numpy.where(plans.has_few_steps & (plans.steps <= FEW_STEPS), constant.unaligned_row_of_few_steps * beside_lines("unaligned_rows") * plans.steps, 0)
+        one = larger(plans.steps * step + tile + longer, plans.usual * plans.operands / plans.tiles / constant.sm_bandwidth)
         compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), one, plans.steps)
         compute = numpy.where(plans.is_stream_k & (plans.full == 0), 0, compute)
         last = waves(numpy.full_like(plans.tiles, MULTIPROCESSORS), plans.last_steps * step + 2 * tile + first, plans.last_steps)

@@ -63,6 +63,11 @@ const BESIDE_LINES_BY_64: f64 = 0.127;
 const STREAM_K_BANDWIDTH: f64 = 8.51e6;
 /// The time of TMA for a row of a k step that does not begin at a multiple of 128 bytes.
 const UNALIGNED_ROW: f64 = 0.00116;
+/// The time that such a row of each k step takes longer in a tile of a few k steps, where two blocks share a multiprocessor: nothing hides it.
+/// The costs of tiles of 8-bit elements have it.
+///
+/// *Measured* on an H200: 24 x 100000 times a depth of 72 took 15.5 us in tiles of 32 x 64. Without this the model says 10.2.
+const UNALIGNED_ROW_OF_FEW_STEPS: f64 = 0.0018;
 /// The time that TMA takes longer for a k step of a tile that reaches outside of an operand's rows.
 const OUTSIDE: f64 = 0.0444;
 /// The time that TMA takes longer for a row of zeros in the last k step of an operand that is not K-major.
@@ -130,6 +135,8 @@ const GRANULE: usize = 16;
 const LARGEST_TILE: usize = 128 * 256;
 /// The bytes of a multiprocessor's shared memory that rings share.
 const RING_BYTES: usize = 194 * 1024;
+/// The most k steps of a tile that are few.
+const FEW_STEPS: f64 = 4.0;
 /// The most stages of a ring.
 const MOST_STAGES: usize = 12;
 
@@ -207,12 +214,16 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     tile -= first;
     let slots = multiprocessors * resident;
     let stays = stay(problem, plan, wgmma);
+    // What a k step takes longer if its tile has few.
+    let mut of_few_steps = 0.0;
     if plan.loads.is_by_tma() {
         let [of_a, of_b] = tile_alignment(problem, plan).map(beside_lines);
         // The blocks of a row of a cluster load rows together, those of a column columns.
         let [blocks_down, blocks_across] = plan.loads.cluster();
         let rows = of_a * (plan.rows / blocks_across) as f64 + of_b * (plan.columns / blocks_down) as f64;
         step = larger(step, UNALIGNED_ROW * usual * rows);
+        of_few_steps =
+            if usual == 2.0 && bytes > 1 { UNALIGNED_ROW_OF_FEW_STEPS * usual * rows } else { 0.0 };
         step = larger(step, usual * copying(problem, plan, slots, stays));
     }
     if !wgmma {
@@ -277,7 +288,10 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
     }
     // The time of the multiprocessor with the most work, the other launches, the bytes of partial sums, and the partial sums of a
     // tile.
-    let one = |steps: f64, tiles: f64| larger(steps * step + tile, usual * operands / tiles / SM_BANDWIDTH);
+    let one = |steps: f64, tiles: f64| {
+        let longer = if steps <= FEW_STEPS { steps * of_few_steps } else { 0.0 };
+        larger(steps * step + tile + longer, usual * operands / tiles / SM_BANDWIDTH)
+    };
     // Memory is not busy while the tiles that are left after the last full wave wait for what it moves to their few multiprocessors.
     let unused = |tiles: f64| {
         let (rest, each) = (tiles % slots, operands / tiles);

@@ -106,10 +106,9 @@ pub trait Multiply<U: Element<Bits: Bits>, O: Element>: Element<Bits: Bits> + se
 /// The factors of a product, if it has them.
 pub(super) type Factors<'t, T, U> = Option<(TensorView<'t, T, 3>, TensorView<'t, U, 3>)>;
 
-/// The candidate for one entry of the table. Its word is `ahead` if threads copy operands ahead, and `warpgroups` if the table has the kernel
-/// for targets with warpgroups alone.
+/// The candidate for one entry of the table. Its word is `ahead` if threads copy operands ahead.
 macro_rules! candidate {
-    ($kernel:ident $loads:ident $($word:ident)? $([$blocks_down:literal, $blocks_across:literal])? ($a_major:ident, $b_major:ident) [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {{
+    ($kernel:ident $loads:ident $($ahead:ident)? $([$blocks_down:literal, $blocks_across:literal])? ($a_major:ident, $b_major:ident) [$a:ident $b:ident $accumulator:ident $c:ident] $m:tt $n:tt $k:tt $promoted:tt) => {{
         const LOADS: Loads = Loads::$loads $(([$blocks_down, $blocks_across]))?;
         Candidate {
             config: TileConfig {
@@ -125,15 +124,10 @@ macro_rules! candidate {
                     && size_of::<$accumulator>() == 4
                     && !is_integer::<$a>()
                     && !$promoted,
-                // Without `wgmma`, warps load MN-major elements of 32 bits one by one. Clusters and kernels with padded columns are for
-                // `wgmma` alone, as the table says.
-                wgmma_only: matches!(LOADS, Loads::Cluster(_))
-                    || matches!(LOADS, Loads::Tma)
-                    && (size_of::<$a>() == 4
-                        && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row))
-                        || is_for_warpgroups!($($word)?)
-                        || !usize::is_power_of_two($n)),
-                by_words: size_of::<$a>() < 4 && copies_ahead!($($word)?),
+                wgmma_only: matches!(LOADS, Loads::Tma)
+                    && size_of::<$a>() == 4
+                    && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row)),
+                by_words: size_of::<$a>() < 4 && copies_ahead!($($ahead)?),
             },
             description: || instance!($kernel $loads [$a $b $accumulator $c] $m $n $k $promoted).description(),
             launch: |stream, blocks, Operands { a, b, c, bias, scales, range }| {
@@ -191,21 +185,11 @@ macro_rules! group {
 
 /// Whether the threads of a kernel copy operands ahead, by the word of its entry.
 macro_rules! copies_ahead {
+    () => {
+        false
+    };
     (ahead) => {
         true
-    };
-    ($($other:ident)?) => {
-        false
-    };
-}
-
-/// Whether a kernel is for targets with warpgroups alone, by the word of its entry.
-macro_rules! is_for_warpgroups {
-    (warpgroups) => {
-        true
-    };
-    ($($other:ident)?) => {
-        false
     };
 }
 
@@ -254,14 +238,14 @@ macro_rules! entry {
     (compact_tt $($rest:tt)*) => { candidate!(gemm_compact_tt Tma (Column, Column) $($rest)*) };
     (narrow_nn $($rest:tt)*) => { candidate!(gemm_narrow_nn Tma (Row, Row) $($rest)*) };
     (narrow_nt $($rest:tt)*) => { candidate!(gemm_narrow_nt Tma (Row, Column) $($rest)*) };
-    (rows_nn $($rest:tt)*) => { candidate!(gemm_rows_nn Tma warpgroups (Row, Row) $($rest)*) };
-    (rows_nt $($rest:tt)*) => { candidate!(gemm_rows_nt Tma warpgroups (Row, Column) $($rest)*) };
-    (rows_tn $($rest:tt)*) => { candidate!(gemm_rows_tn Tma warpgroups (Column, Row) $($rest)*) };
-    (rows_tt $($rest:tt)*) => { candidate!(gemm_rows_tt Tma warpgroups (Column, Column) $($rest)*) };
-    (half_rows_nn $($rest:tt)*) => { candidate!(gemm_half_rows_nn Tma warpgroups (Row, Row) $($rest)*) };
-    (half_rows_nt $($rest:tt)*) => { candidate!(gemm_half_rows_nt Tma warpgroups (Row, Column) $($rest)*) };
-    (wide_rows_nn $($rest:tt)*) => { candidate!(gemm_wide_rows_nn Tma warpgroups (Row, Row) $($rest)*) };
-    (wide_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_rows_nt Tma warpgroups (Row, Column) $($rest)*) };
+    (rows_nn $($rest:tt)*) => { candidate!(gemm_rows_nn Tma (Row, Row) $($rest)*) };
+    (rows_nt $($rest:tt)*) => { candidate!(gemm_rows_nt Tma (Row, Column) $($rest)*) };
+    (rows_tn $($rest:tt)*) => { candidate!(gemm_rows_tn Tma (Column, Row) $($rest)*) };
+    (rows_tt $($rest:tt)*) => { candidate!(gemm_rows_tt Tma (Column, Column) $($rest)*) };
+    (half_rows_nn $($rest:tt)*) => { candidate!(gemm_half_rows_nn Tma (Row, Row) $($rest)*) };
+    (half_rows_nt $($rest:tt)*) => { candidate!(gemm_half_rows_nt Tma (Row, Column) $($rest)*) };
+    (wide_rows_nn $($rest:tt)*) => { candidate!(gemm_wide_rows_nn Tma (Row, Row) $($rest)*) };
+    (wide_rows_nt $($rest:tt)*) => { candidate!(gemm_wide_rows_nt Tma (Row, Column) $($rest)*) };
     (wide_cluster_rows_nn $($rest:tt)*) => { candidate!(gemm_wide_cluster_rows_nn Cluster [2, 1] (Row, Row) $($rest)*) };
     (cluster_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_rows_nt Cluster [2, 1] (Row, Column) $($rest)*) };
     (cluster_1x2_rows_nt $($rest:tt)*) => { candidate!(gemm_cluster_1x2_rows_nt Cluster [1, 2] (Row, Column) $($rest)*) };

@@ -103,7 +103,7 @@ pub(super) struct TileConfig {
     pub(super) group: u32,
     /// Whether 8-bit floats accumulate in tensor cores alone.
     pub(super) fast: bool,
-    /// Whether the kernel is for GPUs with `wgmma` alone. On other GPUs packing is faster.
+    /// Whether packing is faster on GPUs without `wgmma`, whose warps load MN-major elements of 32 bits one by one.
     pub(super) wgmma_only: bool,
     /// Whether threads copy small elements ahead, in words of 4 bytes. Where the rows of a large operand begin beside such words, loads to
     /// registers are faster.
@@ -245,11 +245,6 @@ pub(super) enum Machine {
 }
 
 impl Machine {
-    /// Whether a kernel of this configuration suits the machine.
-    pub(super) fn takes(self, config: &TileConfig) -> bool {
-        !config.wgmma_only || !matches!(self, Self::Gpu { wgmma: false, .. })
-    }
-
     /// The part of the machine that one of `together` products has.
     pub(super) fn share(self, together: u32) -> Self {
         match self {

@@ -51,15 +51,21 @@ fn has_partial_sums<C: Element>(config: &TileConfig) -> bool {
     !config.loads.is_by_tma() || stores_partial_sums(bytes, bytes, config.rows.min(config.columns))
 }
 
-/// The configurations of the candidates that suit a machine.
+/// The configurations of the candidates that have code for a machine and suit it.
 fn configs<T: Element, U: Element, O: Element, C>(
     candidates: &[Candidate<T, U, O, C>],
     machine: Machine,
 ) -> Vec<TileConfig> {
-    let has_code = |candidate: &&Candidate<T, U, O, C>| {
-        machine.takes(&candidate.config) && (machine != Machine::Cpu || (candidate.description)().on_cpu)
+    let serves = |candidate: &&Candidate<T, U, O, C>| {
+        let description = (candidate.description)();
+        match machine {
+            Machine::Cpu => description.on_cpu,
+            Machine::Gpu { wgmma, .. } => {
+                description.targets.include(wgmma) && (wgmma || !candidate.config.wgmma_only)
+            }
+        }
     };
-    candidates.iter().filter(has_code).map(|candidate| candidate.config).collect()
+    candidates.iter().filter(serves).map(|candidate| candidate.config).collect()
 }
 
 /// The first candidate that can follow a plan.
