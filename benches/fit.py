@@ -32,7 +32,7 @@ SHARING_TILE, MOST_REQUESTS, MOST_REQUESTS_OF_ROWS, SMALL_COPY_BYTES, MOST_CROWD
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
 CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "following_tile", "bandwidth", "result_bandwidth", "ragged_result_bandwidth", "ragged_result_bandwidth_beside_words", "partial_sums_bandwidth", "cache_bandwidth",
              "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "vector_short_pieces_bandwidth", "vector_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "unaligned_row_of_few_steps", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
-             "unaligned", "copied_by_words", "copied_by_elements", "transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency", "beside_what_stays", "narrow"]
+             "unaligned", "copied_by_words", "copied_by_elements", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency", "beside_what_stays", "narrow"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
 LOADS = {"Tma": 0, "Threads": 1, "Vector": 2, "Cluster([2, 1])": 21, "Cluster([1, 2])": 12, "Cluster([1, 4])": 14, "Cluster([4, 1])": 41, "Cluster([2, 2])": 22}
 # What stands for the bytes of an element of 8-bit floats with fast accumulation, in tile_costs.rs.
@@ -335,8 +335,6 @@ class Plans:
             unaligned=(loads == 1 and not copies_words and not copies_elements) * sum(product.one_by_one),
             copied_by_words=copies_words * sum(product.one_by_one),
             copied_by_elements=copies_elements * sum(product.one_by_one),
-            transposed_a=copies_words and product.order[0] == "t" and rows > 1,
-            transposed_b=copies_words and product.order[1] == "t" and columns > 1,
             unaligned_vectors=is_vector and not is_of_dots and product.bytes < 8 and product.one_by_one[tile_rows == 1],
             unaligned_dots=is_vector and is_of_dots and product.beside_words[tile_rows == 1],
             multiprocessors=multiprocessors(plan), resident=resident, usual=usual, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0,
@@ -384,7 +382,7 @@ class Model:
         def factor(name):
             return numpy.where(getattr(plans, name), getattr(constant, name), 1)
 
-        for name in ("transposed_a", "transposed_b", "unaligned_vectors", "unaligned_dots"):
+        for name in ("unaligned_vectors", "unaligned_dots"):
             step = step * factor(name)
         step = step * constant.unaligned ** plans.unaligned * constant.copied_by_words ** plans.copied_by_words * constant.copied_by_elements ** plans.copied_by_elements
 

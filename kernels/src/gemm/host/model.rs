@@ -89,14 +89,11 @@ const UNALIGNED_RESULT_OF_THREADS: f64 = 4.20e-5;
 /// The part of it where rows begin at multiples of 4 bytes.
 const UNALIGNED_RESULT_BY_WORDS: f64 = 0.58;
 /// The factor of k steps for each operand whose elements threads load one by one.
-const UNALIGNED: f64 = 1.25;
+const UNALIGNED: f64 = 1.35;
 /// The same for each operand of 16 bits that threads copy ahead, by words of 4 bytes.
-const COPIED_BY_WORDS: f64 = 1.35;
+const COPIED_BY_WORDS: f64 = 1.43;
 /// The same for each operand of 64 bits that threads copy ahead, by elements of 8 bytes in place of pieces of 16.
 const COPIED_BY_ELEMENTS: f64 = 1.1;
-/// The factors of k steps of operands A and B of 16 bits that are stored as their transposes, for kernels whose threads copy ahead.
-const TRANSPOSED_A: f64 = 1.13;
-const TRANSPOSED_B: f64 = 1.06;
 /// The factor of k steps of a matrix whose elements threads load one by one, for products with a vector: of rows that are added up, and of dot
 /// products.
 const UNALIGNED_VECTORS: f64 = 1.87;
@@ -166,14 +163,7 @@ fn is_of_dots(problem: &Problem, plan: Plan) -> bool {
 fn slower(problem: &Problem, plan: Plan) -> f64 {
     match plan.loads {
         Loads::Tma | Loads::Cluster(_) => 1.0,
-        Loads::Threads => {
-            let [of_a, of_b] = one_by_one(problem, plan);
-            let is_transposed =
-                problem.read_by_threads().map(|of| of == Major::Column && copies_16_bits_ahead(plan));
-            let of_a_stored = if is_transposed[0] { TRANSPOSED_A } else { 1.0 };
-            let of_b_stored = if is_transposed[1] { TRANSPOSED_B } else { 1.0 };
-            of_a * of_b * of_a_stored * of_b_stored
-        }
+        Loads::Threads => one_by_one(problem, plan).into_iter().product(),
         Loads::Vector => {
             // The matrix is the operand that is not a vector. Threads load four neighbours of rows that are added up, and two of dot products.
             let matrix = usize::from(plan.rows == 1);
