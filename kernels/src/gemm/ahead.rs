@@ -3,6 +3,8 @@
 //! `cp.async` copies 4 bytes at least. So it copies elements of 4 bytes and more wherever they begin. The plans with these kernels for smaller
 //! elements are for rows that begin at multiples of 4 bytes; other rows go through registers, which is slower than [`threads`](super::threads).
 //!
+//! Three stages of tiles of 128 x 64 leave room for two blocks on a multiprocessor. `narrow_ahead` kernels, for few rows, have four.
+//!
 //! `double_buffered` kernels have two stages of deep k steps. They are for `f64`, of which a k step of 16 elements costs as much as its
 //! products: a barrier, the wait for the first fragments, and the instructions of the copies.
 
@@ -112,22 +114,37 @@ macro_rules! ahead_kernel {
 
 gemm_table!(instances!(ahead_nn (ahead_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored K x N.
-    gemm_ahead_nn [4]: a [M x K], b [K x N];
+    gemm_ahead_nn [3]: a [M x K], b [K x N];
 ) [] ();));
 
 gemm_table!(instances!(ahead_nt (ahead_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored M x K and `b` stored N x K, as its transpose.
-    gemm_ahead_nt [4]: a [M x K], b [N x K] transposed;
+    gemm_ahead_nt [3]: a [M x K], b [N x K] transposed;
 ) [] ();));
 
 gemm_table!(instances!(ahead_tn (ahead_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M, as its transpose, and `b` stored K x N.
-    gemm_ahead_tn [4]: a [K x M] transposed, b [K x N];
+    gemm_ahead_tn [3]: a [K x M] transposed, b [K x N];
 ) [] ();));
 
 gemm_table!(instances!(ahead_tt (ahead_kernel!
     /// `c = activation(alpha a b + beta c + bias)`, with `a` stored K x M and `b` stored N x K, both as their transposes.
-    gemm_ahead_tt [4]: a [K x M] transposed, b [N x K] transposed;
+    gemm_ahead_tt [3]: a [K x M] transposed, b [N x K] transposed;
+) [] ();));
+
+gemm_table!(instances!(narrow_ahead_nn (ahead_kernel!
+    /// As [`gemm_ahead_nn`], for `c` of few rows.
+    gemm_narrow_ahead_nn [4]: a [M x K], b [K x N];
+) [] ();));
+
+gemm_table!(instances!(narrow_ahead_nt (ahead_kernel!
+    /// As [`gemm_ahead_nt`], for `c` of few rows.
+    gemm_narrow_ahead_nt [4]: a [M x K], b [N x K] transposed;
+) [] ();));
+
+gemm_table!(instances!(narrow_ahead_tn (ahead_kernel!
+    /// As [`gemm_ahead_tn`], for `c` of few rows.
+    gemm_narrow_ahead_tn [4]: a [K x M] transposed, b [K x N];
 ) [] ();));
 
 gemm_table!(instances!(double_buffered_nn (ahead_kernel!

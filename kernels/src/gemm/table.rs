@@ -11,10 +11,10 @@
 ///
 /// `compact` and `deep` kernels have one consumer warpgroup, and `narrow` kernels are for few rows. `cluster` kernels are for GPUs with
 /// warpgroups. `rows` kernels have tiles of any multiple of 16 rows, with two consumer warpgroups of 64 columns each; those of `wide_rows`
-/// kernels and of `f64` have 128, and `half_rows` kernels have one warpgroup. The threads of `threads` and `shallow_threads` kernels load the
-/// operands, those of `ahead` and `double_buffered` kernels copy them. Their accumulation is never promoted. `vector` and `column` kernels
-/// are for results of one row and of one column; an entry has the depth of one of the tiles that they load at a time. The letter in their
-/// names is the operand that is a matrix.
+/// kernels and of `f64` have 128, and `half_rows` kernels have one warpgroup. The threads of `threads` and `shallow_threads` kernels load
+/// the operands, those of `ahead`, `narrow_ahead` and `double_buffered` kernels copy them. Their accumulation is never promoted. `vector`
+/// and `column` kernels are for results of one row and of one column; an entry has the depth of one of the tiles that they load at a time.
+/// The letter in their names is the operand that is a matrix.
 ///
 /// In the name of a kernel the first letter is operand A and the second is operand B. `n` is stored as it is multiplied, `t` is stored as
 /// its transpose. Both are row-major.
@@ -62,7 +62,7 @@ macro_rules! lists_of_16_bits {
                 threads_nn 64 64 64 false, threads_nn 16 64 64 false, threads_nn 16 16 256 false, shallow_threads_nn 64 128 16 false, shallow_threads_nn 64 32 16 false, shallow_threads_nn 32 256 16 false,
                 threads_tn 64 64 64 false, threads_tn 16 64 64 false, threads_tn 16 16 256 false, shallow_threads_tn 64 128 16 false, shallow_threads_tn 64 32 16 false, shallow_threads_tn 32 256 16 false,
                 threads_tt 64 64 64 false, threads_tt 16 64 64 false, threads_tt 16 16 256 false, shallow_threads_tt 64 128 16 false, shallow_threads_tt 64 32 16 false, shallow_threads_tt 32 256 16 false,
-                ahead_nn 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false, ahead_nn 16 128 64 false, ahead_tn 16 128 64 false,
+                ahead_nn 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false, narrow_ahead_nn 16 128 64 false, narrow_ahead_tn 16 128 64 false,
                 vector_n 1 8 256 false, vector_n 1 32 64 false, vector_n 1 64 32 false, vector_n 1 256 8 false,
                 column_t 8 1 256 false, column_t 32 1 64 false, column_t 64 1 32 false, column_t 256 1 8 false,
             ]
@@ -75,7 +75,7 @@ macro_rules! lists_of_16_bits {
                 threads_nn 64 64 64 false, threads_nn 16 64 64 false, threads_nn 16 16 256 false,
                 threads_tn 64 64 64 false, threads_tn 16 64 64 false, threads_tn 16 16 256 false,
                 threads_tt 64 64 64 false, threads_tt 16 64 64 false, threads_tt 16 16 256 false,
-                ahead_nn 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false, ahead_nn 16 128 64 false, ahead_tn 16 128 64 false,
+                ahead_nn 128 64 64 false, ahead_tn 128 64 64 false, ahead_tt 128 64 64 false, narrow_ahead_nn 16 128 64 false, narrow_ahead_tn 16 128 64 false,
                 vector_n 1 8 256 false, vector_n 1 32 64 false, vector_n 1 64 32 false, vector_n 1 256 8 false,
                 column_t 8 1 256 false, column_t 32 1 64 false, column_t 64 1 32 false, column_t 256 1 8 false,
             ], $next: $call $($lists)*
@@ -88,7 +88,7 @@ macro_rules! lists_of_16_bits {
             rows_nt 96 128 64 false, rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 192 128 64 false, rows_nt 208 128 64 false, wide_rows_nt 112 256 64 false, wide_rows_nt 144 256 64 false, wide_cluster_rows_nt 160 256 64 false, wide_cluster_1x2_rows_nt 160 256 64 false,
             half_rows_nt 96 64 64 false, half_rows_nt 144 64 64 false, half_rows_nt 160 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false, threads_nt 16 16 256 false, shallow_threads_nt 64 128 16 false, shallow_threads_nt 64 32 16 false, shallow_threads_nt 32 256 16 false,
-            ahead_nt 128 64 64 false, ahead_nt 16 128 64 false,
+            ahead_nt 128 64 64 false, narrow_ahead_nt 16 128 64 false,
             vector_t 1 8 256 false, vector_t 1 32 64 false, column_n 8 1 256 false, column_n 32 1 64 false,
             $($mn_major)*
 
@@ -97,7 +97,7 @@ macro_rules! lists_of_16_bits {
             rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false,
             half_rows_nt 96 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false, threads_nt 16 16 256 false,
-            ahead_nt 128 64 64 false, ahead_nt 16 128 64 false,
+            ahead_nt 128 64 64 false, narrow_ahead_nt 16 128 64 false,
             vector_t 1 8 256 false, vector_t 1 32 64 false, column_n 8 1 256 false, column_n 32 1 64 false,
             $($mn_major_to_f32)*
         }
@@ -352,7 +352,7 @@ define_instances! {
     warpgroups [rows_nn rows_nt rows_tn rows_tt half_rows_nn half_rows_nt swap_ab_nn],
     never_promoted [
         threads_nn threads_nt threads_tn threads_tt shallow_threads_nn shallow_threads_nt shallow_threads_tn shallow_threads_tt
-        ahead_nn ahead_nt ahead_tn ahead_tt
+        ahead_nn ahead_nt ahead_tn ahead_tt narrow_ahead_nn narrow_ahead_nt narrow_ahead_tn
         double_buffered_nn double_buffered_nt double_buffered_tn double_buffered_tt
     ],
     vectors [vector_n vector_t],

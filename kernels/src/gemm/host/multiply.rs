@@ -260,14 +260,17 @@ macro_rules! entry {
     (threads_nn $($rest:tt)*) => { candidate!(gemm_threads_nn Threads (Row, Row) $($rest)*) };
     (shallow_threads_nn $($rest:tt)*) => { candidate!(gemm_shallow_threads_nn Threads (Row, Row) $($rest)*) };
     (ahead_nn $($rest:tt)*) => { candidate!(gemm_ahead_nn Threads ahead (Row, Row) $($rest)*) };
+    (narrow_ahead_nn $($rest:tt)*) => { candidate!(gemm_narrow_ahead_nn Threads ahead (Row, Row) $($rest)*) };
     (double_buffered_nn $($rest:tt)*) => { candidate!(gemm_double_buffered_nn Threads ahead (Row, Row) $($rest)*) };
     (threads_nt $($rest:tt)*) => { candidate!(gemm_threads_nt Threads (Row, Column) $($rest)*) };
     (shallow_threads_nt $($rest:tt)*) => { candidate!(gemm_shallow_threads_nt Threads (Row, Column) $($rest)*) };
     (ahead_nt $($rest:tt)*) => { candidate!(gemm_ahead_nt Threads ahead (Row, Column) $($rest)*) };
+    (narrow_ahead_nt $($rest:tt)*) => { candidate!(gemm_narrow_ahead_nt Threads ahead (Row, Column) $($rest)*) };
     (double_buffered_nt $($rest:tt)*) => { candidate!(gemm_double_buffered_nt Threads ahead (Row, Column) $($rest)*) };
     (threads_tn $($rest:tt)*) => { candidate!(gemm_threads_tn Threads (Column, Row) $($rest)*) };
     (shallow_threads_tn $($rest:tt)*) => { candidate!(gemm_shallow_threads_tn Threads (Column, Row) $($rest)*) };
     (ahead_tn $($rest:tt)*) => { candidate!(gemm_ahead_tn Threads ahead (Column, Row) $($rest)*) };
+    (narrow_ahead_tn $($rest:tt)*) => { candidate!(gemm_narrow_ahead_tn Threads ahead (Column, Row) $($rest)*) };
     (double_buffered_tn $($rest:tt)*) => { candidate!(gemm_double_buffered_tn Threads ahead (Column, Row) $($rest)*) };
     (threads_tt $($rest:tt)*) => { candidate!(gemm_threads_tt Threads (Column, Column) $($rest)*) };
     (shallow_threads_tt $($rest:tt)*) => { candidate!(gemm_shallow_threads_tt Threads (Column, Column) $($rest)*) };

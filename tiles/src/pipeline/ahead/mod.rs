@@ -18,7 +18,7 @@ use crate::arch::barriers::{self, PRODUCER_WARP};
 use crate::arch::{execution, order, threads, warpgroup};
 use crate::context::{Cx, barrier};
 use crate::element::Repack;
-use crate::layout::{Accumulators, Block};
+use crate::layout::{Accumulators, Block, WARPGROUP};
 use crate::memory::reads::{Readers, Reads};
 use crate::memory::stage_layout::StageLayout;
 use crate::mma::accumulation::Accumulation;
@@ -26,6 +26,7 @@ use crate::mma::accumulator::Accumulator;
 use crate::mma::instructions::KLoopElement;
 use crate::pipeline::consumer::wait_until_under_way;
 use crate::pipeline::ring::{Position, Ring};
+use crate::registers::PowerOfTwo;
 use crate::shape::Shape;
 use crate::tile::Tile;
 use core::marker::PhantomData;
@@ -64,7 +65,7 @@ impl<P: StageLayout, const STAGES: usize> Ring<P, STAGES> {
     ///
     /// All threads copy by `cp.async` (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy"). If all tiles of a step are
     /// those of `TmaLoad`s, one thread copies by `cp.async.bulk.tensor` from compute capability 9.0 on. A ring of `n` stages has the tiles
-    /// of `n - 2` later steps on their way where warpgroups multiply, and of `n - 1` elsewhere.
+    /// of `n - 2` later steps on their way where warpgroups multiply, and of `n - 1` elsewhere and of three stages in a block of 128 threads.
     ///
     /// # Panics
     ///
@@ -185,8 +186,10 @@ where
     B: Block,
 {
     const STAGES: usize = Ring::<P, STAGES>::HERE;
-    /// Whether the multiplications of a step go on during the next one, which takes a stage.
-    const LAGS: bool = P::BY_WARPGROUPS && Self::STAGES >= 3;
+    /// Whether the multiplications of a step go on during the next one, which takes a stage. A block of one warpgroup shares its
+    /// multiprocessor, where others multiply while it waits: of three stages, it keeps two for copies.
+    const LAGS: bool =
+        P::BY_WARPGROUPS && Self::STAGES >= if <B::Threads as PowerOfTwo>::COUNT > WARPGROUP { 3 } else { 4 };
     /// How many steps ahead the copies are.
     const AHEAD: usize = if Self::LAGS { Self::STAGES - 2 } else { Self::STAGES - 1 };
     /// Whether one thread copies, by TMA.
