@@ -21,7 +21,7 @@ from scipy.optimize import least_squares
 
 from ratios import ends
 
-MULTIPROCESSORS, COMPACT, SHARPNESS, STEP_BYTES, BOX_ROWS, SECTOR_BYTES = 132, 64, 4, 128, 64, 32
+MULTIPROCESSORS, COMPACT, SHARPNESS, STEP_BYTES, BOX_ROWS, SECTOR_BYTES, CHUNK_BYTES = 132, 64, 4, 128, 64, 32, 16
 RING_BYTES, MOST_STAGES, FEW_STEPS, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 12, 4, 12
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
@@ -110,6 +110,7 @@ class Product:
         # Whether threads load the elements of an operand one by one, as in call.rs; kernels of dot products load words.
         self.one_by_one = [pitch * self.bytes % max(8, 2 * self.bytes) > 0 for pitch in pitches]
         self.beside_words = [pitch * self.bytes % 4 > 0 for pitch in pitches]
+        self.beside_chunks = [pitch * self.bytes % CHUNK_BYTES > 0 for pitch in pitches]
         self.row_alignment = [STEP_BYTES if packed else of for of, packed in zip(alignment, self.packed)]
 
     def tile(self, plan):
@@ -333,7 +334,7 @@ class Plans:
         return dict(
             product=index, tile=tiles[product.tile(plan)], by_tma=by_tma, in_clusters=down * across > 1,
             unaligned=(loads == 1 and not copies_words and not copies_elements) * sum(product.one_by_one),
-            copied_by_words=copies_words * sum(product.one_by_one),
+            copied_by_words=copies_words * sum(product.beside_chunks),
             copied_by_elements=copies_elements * sum(product.one_by_one),
             unaligned_vectors=is_vector and not is_of_dots and product.bytes < 8 and product.one_by_one[tile_rows == 1],
             unaligned_dots=is_vector and is_of_dots and product.beside_words[tile_rows == 1],

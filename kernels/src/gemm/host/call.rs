@@ -116,6 +116,8 @@ fn chosen() -> MutexGuard<'static, Chosen> {
 
 /// Threads load pieces of so many bytes where rows begin at multiples of them, and of two elements where these have more.
 const PIECE_BYTES: usize = 8;
+/// The most bytes that a thread copies ahead at once.
+const CHUNK_BYTES: usize = 16;
 
 /// Threads copy words of so many bytes ahead.
 const WORD_BYTES: usize = 4;
@@ -134,6 +136,8 @@ struct Storage {
     row_alignment: [usize; 2],
     /// Whether threads load its elements one by one: its rows, as it lies in memory, do not begin at such pieces as [`PIECE_BYTES`] says.
     one_by_one: bool,
+    /// Whether threads copy it ahead by less than [`CHUNK_BYTES`] at once.
+    beside_chunks: bool,
     /// Whether its rows, as it lies in memory, begin at multiples of [`WORD_BYTES`].
     in_words: bool,
     /// The axis along which elements are neighbours.
@@ -154,11 +158,13 @@ impl Storage {
         };
         let pitch = in_place.map(|major| if major == Major::Row { down } else { right });
         let bytes = size_of::<T::Bits>();
+        let begin_beside = |piece: usize| pitch.is_none_or(|pitch| !(pitch * bytes).is_multiple_of(piece));
         let in_words = |step: usize| (step * bytes).is_multiple_of(WORD_BYTES);
         Ok(Self {
             read_by_tma: [x.is_streamable(), x.permute([0, 2, 1])?.is_streamable()],
             row_alignment: [down, right].map(|pitch| alignment(pitch * bytes)),
-            one_by_one: pitch.is_none_or(|pitch| !(pitch * bytes).is_multiple_of(PIECE_BYTES.max(2 * bytes))),
+            one_by_one: begin_beside(PIECE_BYTES.max(2 * bytes)),
+            beside_chunks: begin_beside(CHUNK_BYTES),
             in_words: x.is_aligned(WORD_BYTES)
                 && pitch.is_some_and(in_words)
                 // The distance from a matrix to the next does not matter if there is one.
@@ -279,6 +285,7 @@ impl<O: Element, C: Sum> Gemm<'_, O, C> {
             row_alignment: [1; 2],
             in_place: a_storage.in_place.zip(b_storage.in_place).map(|(a, b)| [a, b]),
             one_by_one: [a_storage, b_storage].map(|storage| storage.one_by_one),
+            beside_chunks: [a_storage, b_storage].map(|storage| storage.beside_chunks),
             in_words: [a_storage, b_storage].map(|storage| storage.in_words),
             is_huge: a_storage.is_huge || b_storage.is_huge || reach(c, c_strides) > MOST_ELEMENTS,
             fast: self.fast_accumulation && available.direct.iter().any(|config| config.fast),

@@ -91,7 +91,7 @@ const UNALIGNED_RESULT_BY_WORDS: f64 = 0.58;
 /// The factor of k steps for each operand whose elements threads load one by one.
 const UNALIGNED: f64 = 1.35;
 /// The same for each operand of 16 bits that threads copy ahead, by words of 4 bytes.
-const COPIED_BY_WORDS: f64 = 1.43;
+const COPIED_BY_WORDS: f64 = 1.47;
 /// The same for each operand of 64 bits that threads copy ahead, by elements of 8 bytes in place of pieces of 16.
 const COPIED_BY_ELEMENTS: f64 = 1.1;
 /// The factor of k steps of a matrix whose elements threads load one by one, for products with a vector: of rows that are added up, and of dot
@@ -137,14 +137,14 @@ const FEW_STEPS: f64 = 4.0;
 /// The most stages of a ring.
 const MOST_STAGES: usize = 12;
 
-/// The factors of k steps of operands A and B, where threads load the elements of some one by one.
+/// The factors of k steps of operands A and B, where threads load the elements of some one by one, or copy them in small pieces.
 fn one_by_one(problem: &Problem, plan: Plan) -> [f64; 2] {
-    let factor = match problem.element_bytes[0] {
-        8 => COPIED_BY_ELEMENTS,
-        _ if copies_16_bits_ahead(plan) => COPIED_BY_WORDS,
-        _ => UNALIGNED,
+    let (factor, of_operands) = match problem.element_bytes[0] {
+        8 => (COPIED_BY_ELEMENTS, problem.beside_chunks),
+        _ if copies_16_bits_ahead(plan) => (COPIED_BY_WORDS, problem.beside_chunks),
+        _ => (UNALIGNED, problem.one_by_one),
     };
-    problem.one_by_one.map(|is| if is { factor } else { 1.0 })
+    of_operands.map(|is| if is { factor } else { 1.0 })
 }
 
 /// Whether threads copy operands of 16 bits ahead: others load these and those of 32 bits to registers. Those of 64 bits have tiles of other

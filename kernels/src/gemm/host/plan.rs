@@ -220,6 +220,8 @@ pub(super) struct Problem {
     pub(super) in_place: Option<[Major; 2]>,
     /// Whether threads load the elements of operands A and B one by one.
     pub(super) one_by_one: [bool; 2],
+    /// Whether threads copy operands A and B ahead by less than 16 bytes at once, since their rows begin beside such pieces.
+    pub(super) beside_chunks: [bool; 2],
     /// Whether the rows of operands A and B begin at multiples of 4 bytes, as threads read them.
     pub(super) in_words: [bool; 2],
     /// Whether an array has 2³² elements or more, padding included. Only TMA reaches all of them.
@@ -509,6 +511,7 @@ pub(super) mod tests {
             row_alignment: [if depth.is_multiple_of(64) { LINE_BYTES } else { 16 }; 2],
             in_place: Some([a, b]),
             one_by_one: [false; 2],
+            beside_chunks: [false; 2],
             in_words: [true; 2],
             is_huge: false,
             fast: false,

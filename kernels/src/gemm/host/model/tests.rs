@@ -126,6 +126,7 @@ fn small_operands_that_tma_cannot_read_are_not_packed() {
         packed_bytes: [bytes; 2],
         row_alignment: [128; 2],
         one_by_one: [true; 2],
+        beside_chunks: [true; 2],
         ..problem(sizes)
     };
     let unaligned = packed(100 * 101 * 2, [1, 100, 100, 101]);
