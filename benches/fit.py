@@ -314,7 +314,7 @@ class Plans:
         steps = max(1, math.ceil(depth * product.bytes / product.step_bytes(plan)))
         count = down * math.ceil(rows / tile_rows / down) * across * math.ceil(columns / tile_columns / across)
         full, rest = divmod(count, MULTIPROCESSORS)
-        # `copies_16_bits_ahead` of model.rs.
+        # Whether threads copy ahead, by words or by elements: `one_by_one` of model.rs.
         copies_words, copies_elements = loads == 1 and (tile_rows, tile_columns) in [(128, 64), (16, 128)], loads == 1 and product.bytes == 8
         is_vector, is_of_dots = loads == LOADS["Vector"], product.is_of_dots(plan)
         pieces, short_of_vectors, of_vectors = product.short_pieces(plan)
@@ -335,7 +335,7 @@ class Plans:
             product=index, tile=tiles[product.tile(plan)], by_tma=by_tma, in_clusters=down * across > 1,
             unaligned=(loads == 1 and not copies_words and not copies_elements) * sum(product.one_by_one),
             copied_by_words=copies_words * sum(product.beside_chunks),
-            copied_by_elements=copies_elements * sum(product.one_by_one),
+            copied_by_elements=copies_elements * sum(product.beside_chunks),
             unaligned_vectors=is_vector and not is_of_dots and product.bytes < 8 and product.one_by_one[tile_rows == 1],
             unaligned_dots=is_vector and is_of_dots and product.beside_words[tile_rows == 1],
             multiprocessors=multiprocessors(plan), resident=resident, usual=usual, steps=math.ceil(steps / max(1, cut)), tiles=count * max(1, cut), is_stream_k=cut < 0,
@@ -344,7 +344,7 @@ class Plans:
             again=rest * (tile_rows + tile_columns) * depth * product.bytes * 1e-6 * (cut < 0),
             whole_a=copied[0][0], last_a=copied[0][1], outside_a=copied[0][2],
             whole_b=copied[1][0], last_b=copied[1][1], outside_b=copied[1][2],
-            has_few_steps=usual == 2 and product.bytes > 1, unaligned_rows=beside_lines[0], unaligned_rows_by_32=beside_lines[1], unaligned_rows_by_64=beside_lines[2],
+            has_few_steps=usual == 2 and product.bytes > 1 and math.ceil(steps / max(1, cut)) <= FEW_STEPS, unaligned_rows=beside_lines[0], unaligned_rows_by_32=beside_lines[1], unaligned_rows_by_64=beside_lines[2],
             rows_of_zeros=usual * by_tma * product.rows_of_zeros(plan) * (cut == 0),
             short_rows=product.short_rows(plan) if by_tma else 0, beside_what_stays=by_tma and any(product.stay(plan)), narrow=by_tma and min(tile_rows, tile_columns) == 16,
             operands=depth * product.bytes * (rows + columns) * 1e-6, result=rows * columns * product.result_bytes * 1e-6,
@@ -417,7 +417,7 @@ class Model:
 
             return share(of_first) * first + full * wave(plans.resident) + numpy.where(rest > 0, wave(numpy.ceil(rest / plans.multiprocessors)), 0)
 
-        longer = numpy.where(plans.has_few_steps & (plans.steps <= FEW_STEPS), constant.unaligned_row_of_few_steps * beside_lines("unaligned_rows") * plans.steps, 0)
+        longer = numpy.where(plans.has_few_steps, constant.unaligned_row_of_few_steps * beside_lines("unaligned_rows") * plans.steps, 0)
         one = larger(plans.steps * step + tile + longer, plans.usual * plans.operands / plans.tiles / constant.sm_bandwidth)
         compute = waves(numpy.where(plans.is_stream_k, plans.full, plans.tiles), one, plans.steps)
         compute = numpy.where(plans.is_stream_k & (plans.full == 0), 0, compute)

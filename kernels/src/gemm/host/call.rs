@@ -116,6 +116,7 @@ fn chosen() -> MutexGuard<'static, Chosen> {
 
 /// Threads load pieces of so many bytes where rows begin at multiples of them, and of two elements where these have more.
 const PIECE_BYTES: usize = 8;
+
 /// The most bytes that a thread copies ahead at once.
 const CHUNK_BYTES: usize = 16;
 

@@ -139,18 +139,13 @@ const MOST_STAGES: usize = 12;
 
 /// The factors of k steps of operands A and B, where threads load the elements of some one by one, or copy them in small pieces.
 fn one_by_one(problem: &Problem, plan: Plan) -> [f64; 2] {
-    let (factor, of_operands) = match problem.element_bytes[0] {
-        8 => (COPIED_BY_ELEMENTS, problem.beside_chunks),
-        _ if copies_16_bits_ahead(plan) => (COPIED_BY_WORDS, problem.beside_chunks),
+    // Threads copy `f64`, and 16 bits in tiles of these two shapes, ahead. They load others to registers.
+    let (factor, of_operands) = match (problem.element_bytes[0], plan.rows, plan.columns) {
+        (8, ..) => (COPIED_BY_ELEMENTS, problem.beside_chunks),
+        (2, 128, 64) | (2, 16, 128) => (COPIED_BY_WORDS, problem.beside_chunks),
         _ => (UNALIGNED, problem.one_by_one),
     };
     of_operands.map(|is| if is { factor } else { 1.0 })
-}
-
-/// Whether threads copy operands of 16 bits ahead: others load these and those of 32 bits to registers. Those of 64 bits have tiles of other
-/// shapes.
-fn copies_16_bits_ahead(plan: Plan) -> bool {
-    matches!((plan.rows, plan.columns), (128, 64) | (16, 128))
 }
 
 /// Whether the matrix of a plan for a vector is K-major: each element of the result is the dot product of a row and the vector.

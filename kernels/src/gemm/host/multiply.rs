@@ -124,9 +124,6 @@ macro_rules! candidate {
                     && size_of::<$accumulator>() == 4
                     && !is_integer::<$a>()
                     && !$promoted,
-                wgmma_only: matches!(LOADS, Loads::Tma)
-                    && size_of::<$a>() == 4
-                    && (matches!(Major::$a_major, Major::Column) || matches!(Major::$b_major, Major::Row)),
                 by_words: size_of::<$a>() < 4 && copies_ahead!($($ahead)?),
             },
             description: || instance!($kernel $loads [$a $b $accumulator $c] $m $n $k $promoted).description(),
@@ -153,7 +150,6 @@ macro_rules! vector_candidate {
                 depth: TILES * $k,
                 group: GROUP,
                 fast: false,
-                wgmma_only: false,
                 by_words: false,
             },
             description: || $kernel::<$a, $b, $accumulator, $c, $tile, $k>().description(),

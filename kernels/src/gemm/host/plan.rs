@@ -103,8 +103,6 @@ pub(super) struct TileConfig {
     pub(super) group: u32,
     /// Whether 8-bit floats accumulate in tensor cores alone.
     pub(super) fast: bool,
-    /// Whether packing is faster on GPUs without `wgmma`, whose warps load MN-major elements of 32 bits one by one.
-    pub(super) wgmma_only: bool,
     /// Whether threads copy small elements ahead, in words of 4 bytes. Where the rows of a large operand begin beside such words, loads to
     /// registers are faster.
     pub(super) by_words: bool,
@@ -492,7 +490,6 @@ pub(super) mod tests {
             depth: 64,
             group: GROUP,
             fast: false,
-            wgmma_only: false,
             by_words: false,
         };
         sizes.iter().map(config).collect()

@@ -9,7 +9,7 @@ use cuda_tiles_host::{Device, Error, Result};
 
 use super::multiply::{Candidate, Multiply};
 use super::packing::Bits;
-use super::plan::{Decomposition, Machine, Plan, Problem, TileConfig};
+use super::plan::{Decomposition, Machine, Major, Plan, Problem, TileConfig};
 use crate::gemm::epilogue::LARGEST_WITH_BETA;
 use crate::gemm::scheduler::stores_partial_sums;
 
@@ -51,6 +51,13 @@ fn has_partial_sums<C: Element>(config: &TileConfig) -> bool {
     !config.loads.is_by_tma() || stores_partial_sums(bytes, bytes, config.rows.min(config.columns))
 }
 
+/// Whether packing elements of type `T` is faster on GPUs without `wgmma`, whose warps load MN-major elements of 32 bits one by one.
+fn needs_wgmma<T: Element>(config: &TileConfig) -> bool {
+    config.loads.is_by_tma()
+        && size_of::<T::Bits>() == 4
+        && (config.a == Some(Major::Column) || config.b == Some(Major::Row))
+}
+
 /// The configurations of the candidates that have code for a machine and suit it.
 fn configs<T: Element, U: Element, O: Element, C>(
     candidates: &[Candidate<T, U, O, C>],
@@ -61,7 +68,7 @@ fn configs<T: Element, U: Element, O: Element, C>(
         match machine {
             Machine::Cpu => description.on_cpu,
             Machine::Gpu { wgmma, .. } => {
-                description.targets.include(wgmma) && (wgmma || !candidate.config.wgmma_only)
+                description.targets.include(wgmma) && (wgmma || !needs_wgmma::<T>(&candidate.config))
             }
         }
     };
