@@ -30,7 +30,7 @@ FEW_ROWS, MANY_TO_PACK = {"f16": 64, "bf16": 64, "tf32": 32}, 8
 # Those of packing.rs.
 SHARING_TILE, MOST_REQUESTS, MOST_REQUESTS_OF_ROWS, SMALL_COPY_BYTES, MOST_CROWDED_BYTES = 128, 500, 400_000, 1 << 20, 512
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
-CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "following_tile", "bandwidth", "result_bandwidth", "ragged_result_bandwidth", "ragged_result_bandwidth_beside_words", "partial_sums_bandwidth", "cache_bandwidth",
+CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "following_tile", "following_wave", "bandwidth", "result_bandwidth", "ragged_result_bandwidth", "ragged_result_bandwidth_beside_words", "partial_sums_bandwidth", "cache_bandwidth",
              "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "vector_short_pieces_bandwidth", "vector_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "unaligned_row_of_few_steps", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
              "unaligned", "copied_by_words", "copied_by_elements", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency", "beside_what_stays", "narrow"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
@@ -332,7 +332,7 @@ class Plans:
             sums = 4 * tile_rows * tile_columns * min(sharing + rest, 2 * sharing)
         packs = [packed for packed in product.packed if packed and by_tma]
         return dict(
-            product=index, tile=tiles[product.tile(plan)], by_tma=by_tma, in_clusters=down * across > 1,
+            product=index, tile=tiles[product.tile(plan)], by_tma=by_tma, loads_sectors=loads == LOADS["Threads"] and product.step_bytes(plan) == SECTOR_BYTES, in_clusters=down * across > 1,
             unaligned=(loads == 1 and not copies_words and not copies_elements) * sum(product.one_by_one),
             copied_by_words=copies_words * sum(product.beside_chunks),
             copied_by_elements=copies_elements * sum(product.beside_chunks),
@@ -415,7 +415,9 @@ class Model:
             def wave(blocks):
                 return larger(share(blocks) * one, constant.latency * steps * plans.ring_of_step)
 
-            return share(of_first) * first + full * wave(plans.resident) + numpy.where(rest > 0, wave(numpy.ceil(rest / plans.multiprocessors)), 0)
+            last = numpy.where(rest > 0, wave(numpy.ceil(rest / plans.multiprocessors)), 0)
+            behind = numpy.where(plans.loads_sectors & (full > 0), constant.following_wave, 1)
+            return share(of_first) * first + numpy.where(full > 0, wave(plans.resident) + behind * ((full - 1) * wave(plans.resident) + last), last)
 
         longer = numpy.where(plans.has_few_steps, constant.unaligned_row_of_few_steps * beside_lines("unaligned_rows") * plans.steps, 0)
         one = larger(plans.steps * step + tile + longer, plans.usual * plans.operands / plans.tiles / constant.sm_bandwidth)

@@ -126,6 +126,10 @@ gemm_table!(instances!(cluster_1x4_nt (kernel!
     /// As [`gemm_nt`], for clusters of four blocks side by side, which share the tiles of `a`.
     cluster_1x4_nt: gemm_cluster_1x4_nt [threads = 256, producer = 128, cluster = [1, 4], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [M x K], b [N x K] transposed;
 ) [] ();));
+gemm_table!(instances!(cluster_4x1_nt (kernel!
+    /// As [`gemm_nt`], for clusters of four blocks, one below the other, which share the tiles of `b`.
+    cluster_4x1_nt: gemm_cluster_4x1_nt [threads = 256, producer = 128, cluster = [4, 1], min_blocks = 1, targets = warpgroups], warpgroups 2, stages AUTOMATIC: a [M x K], b [N x K] transposed;
+) [] ();));
 gemm_table!(instances!(deep_nn (kernel!
     /// As [`gemm_nn`], in tiles of 64 rows, with a multiprocessor's whole ring.
     deep_nn: gemm_deep_nn [threads = 128, producer = 32, min_blocks = 1], warpgroups 1, stages AUTOMATIC: a [M x K], b [K x N];

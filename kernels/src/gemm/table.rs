@@ -154,7 +154,7 @@ macro_rules! lists_of_tf32 {
             nt 128 256 32 false, cluster_nt 128 256 32 false, cluster_1x4_nt 128 128 32 false, nt 128 128 32 false, swap_ab_nn 256 128 32 false, cluster_1x2_swap_ab_nn 256 128 32 false, swap_ab_nn 128 128 32 false,
             swap_ab_nn 176 128 32 false, swap_ab_nn 208 128 32 false,
             rows_nt 144 128 32 false, rows_nt 176 128 32 false, rows_nt 208 128 32 false,
-            tt 128 256 32 false, tt 128 128 32 false,
+            tt 128 256 32 false, cluster_tt 128 256 32 false, tt 128 128 32 false,
             narrow_nt 16 64 32 false, narrow_nt 64 64 32 false, narrow_nn 16 64 32 false, narrow_nn 64 64 32 false,
             nt 128 64 32 false, deep_nt 64 128 32 false,
             threads_nn 32 32 64 false, threads_nt 32 32 64 false, threads_tn 32 32 64 false, threads_tt 32 32 64 false,
@@ -183,8 +183,8 @@ macro_rules! list_of_f8_to_16_bits {
             wide_rows_nt 144 256 128 false, wide_cluster_rows_nt 160 256 128 false, half_cluster_2x2_rows_nt 48 64 128 true, cluster_2x2_rows_nt 96 128 128 true, cluster_1x2_rows_nt 144 128 128 true, cluster_1x2_rows_nt 160 128 128 true,
             cluster_rows_nt 176 128 128 true, cluster_2x2_rows_nt 176 128 128 false, cluster_1x2_rows_nt 176 128 128 true, cluster_1x2_rows_nt 208 128 128 false, cluster_1x2_rows_nt 208 128 128 true,
             half_rows_nt 80 64 128 false, half_rows_nt 80 64 128 true, half_rows_nt 96 64 128 false, half_rows_nt 96 64 128 true,
-            half_cluster_1x2_rows_nt 80 64 128 true, half_cluster_1x2_rows_nt 96 64 128 false, half_cluster_1x4_rows_nt 96 64 128 true,
-            cluster_1x4_nt 128 128 128 false, cluster_1x4_nt 128 128 128 true, deep_cluster_2x2_nt 64 80 128 true, deep_cluster_2x2_nt 64 96 128 true, deep_cluster_4x1_nt 64 80 128 true,
+            half_cluster_1x2_rows_nt 80 64 128 true, half_cluster_1x2_rows_nt 96 64 128 false, half_cluster_1x2_rows_nt 112 64 128 false, half_cluster_1x4_rows_nt 96 64 128 true,
+            cluster_1x4_nt 128 128 128 false, cluster_1x4_nt 128 128 128 true, cluster_4x1_nt 128 112 128 false, cluster_4x1_nt 128 160 128 false, deep_cluster_2x2_nt 64 80 128 true, deep_cluster_2x2_nt 64 96 128 true, deep_cluster_4x1_nt 64 80 128 true,
             deep_nt 64 128 128 true, compact_nt 64 16 128 true, compact_nt 64 32 128 true, compact_nt 64 64 128 false,
             narrow_nt 16 64 128 true, narrow_nt 32 64 128 true, narrow_nt 64 64 128 true,
         }
@@ -357,7 +357,7 @@ define_instances! {
     ],
     vectors [vector_n vector_t],
     others [
-        cluster_nn cluster_nt cluster_tn cluster_tt cluster_2x2_nt cluster_1x4_nt cluster_1x2_swap_ab_nn deep_nn deep_nt deep_tn deep_tt deep_cluster_4x1_nt deep_cluster_2x2_nt
+        cluster_nn cluster_nt cluster_tn cluster_tt cluster_2x2_nt cluster_1x4_nt cluster_4x1_nt cluster_1x2_swap_ab_nn deep_nn deep_nt deep_tn deep_tt deep_cluster_4x1_nt deep_cluster_2x2_nt
         compact_nn compact_nt compact_tn compact_tt narrow_nn narrow_nt
         cluster_rows_nt cluster_1x2_rows_nt cluster_2x2_rows_nt half_cluster_1x2_rows_nt half_cluster_1x4_rows_nt half_cluster_2x2_rows_nt
         wide_rows_nn wide_rows_nt wide_cluster_rows_nn wide_cluster_rows_nt wide_cluster_1x2_rows_nt

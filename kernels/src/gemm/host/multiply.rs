@@ -222,6 +222,7 @@ macro_rules! entry {
     (cluster_tt $($rest:tt)*) => { candidate!(gemm_cluster_tt Cluster [2, 1] (Column, Column) $($rest)*) };
     (cluster_2x2_nt $($rest:tt)*) => { candidate!(gemm_cluster_2x2_nt Cluster [2, 2] (Row, Column) $($rest)*) };
     (cluster_1x4_nt $($rest:tt)*) => { candidate!(gemm_cluster_1x4_nt Cluster [1, 4] (Row, Column) $($rest)*) };
+    (cluster_4x1_nt $($rest:tt)*) => { candidate!(gemm_cluster_4x1_nt Cluster [4, 1] (Row, Column) $($rest)*) };
     (deep_cluster_4x1_nt $($rest:tt)*) => { candidate!(gemm_deep_cluster_4x1_nt Cluster [4, 1] (Row, Column) $($rest)*) };
     (deep_cluster_2x2_nt $($rest:tt)*) => { candidate!(gemm_deep_cluster_2x2_nt Cluster [2, 2] (Row, Column) $($rest)*) };
     (deep_nn $($rest:tt)*) => { candidate!(gemm_deep_nn Tma (Row, Row) $($rest)*) };
