@@ -54,7 +54,7 @@ macro_rules! lists_of_16_bits {
     ($element:ident all_orders, $next:ident: $call:tt $($lists:tt)*) => {
         lists_of_16_bits! { $element
             [
-                nn 128 256 64 false, nn 256 160 64 false, nn 256 96 64 false, cluster_nn 128 256 64 false, cluster_nn 128 192 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
+                nn 128 256 64 false, nn 256 160 64 false, cluster_nn 128 256 64 false, cluster_nn 128 192 64 false, nn 128 192 64 false, nn 128 128 64 false, deep_nn 64 128 64 false, compact_nn 64 64 64 false,
                 tn 128 256 64 false, cluster_tn 128 256 64 false, cluster_tn 128 192 64 false, tn 128 192 64 false, tn 256 64 64 false, tn 128 128 64 false, deep_tn 64 128 64 false, compact_tn 64 64 64 false, rows_tn 96 128 64 false, rows_tn 176 128 64 false,
                 tt 128 256 64 false, cluster_tt 128 256 64 false, cluster_tt 128 192 64 false, tt 128 192 64 false, tt 128 144 64 false, tt 256 64 64 false, tt 128 128 64 false, deep_tt 64 128 64 false, compact_tt 64 64 64 false, rows_tt 96 128 64 false, rows_tt 176 128 64 false,
                 rows_nn 96 128 64 false, rows_nn 112 128 64 false, rows_nn 144 128 64 false, rows_nn 176 128 64 false, rows_nn 208 128 64 false, wide_rows_nn 112 256 64 false, wide_rows_nn 144 256 64 false, wide_cluster_rows_nn 160 256 64 false,
@@ -84,7 +84,7 @@ macro_rules! lists_of_16_bits {
     ($element:ident [$($mn_major:tt)*] [$($mn_major_to_f32:tt)*], $next:ident: $call:tt $($lists:tt)*) => {
         $next! { $call $($lists)*
             [$element $element f32 $element split_k]
-            nt 128 256 64 false, nt 256 160 64 false, nt 256 96 64 false, cluster_nt 128 256 64 false, cluster_nt 128 192 64 false, nt 128 192 64 false, nt 128 144 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
+            nt 128 256 64 false, nt 256 160 64 false, cluster_nt 128 256 64 false, cluster_nt 128 192 64 false, nt 128 192 64 false, nt 128 144 64 false, nt 128 128 64 false, deep_nt 64 128 64 false, compact_nt 64 64 64 false,
             rows_nt 96 128 64 false, rows_nt 112 128 64 false, rows_nt 144 128 64 false, rows_nt 176 128 64 false, rows_nt 192 128 64 false, rows_nt 208 128 64 false, wide_rows_nt 112 256 64 false, wide_rows_nt 144 256 64 false, wide_cluster_rows_nt 160 256 64 false, wide_cluster_1x2_rows_nt 160 256 64 false,
             half_rows_nt 96 64 64 false, half_rows_nt 144 64 64 false, half_rows_nt 160 64 64 false, narrow_nt 16 64 64 false, narrow_nt 32 64 64 false,
             threads_nt 64 64 64 false, threads_nt 16 64 64 false, threads_nt 16 16 256 false, shallow_threads_nt 64 128 16 false, shallow_threads_nt 64 32 16 false, shallow_threads_nt 32 256 16 false,

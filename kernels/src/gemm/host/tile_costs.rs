@@ -101,7 +101,6 @@ pub(super) fn costs(loads: Loads, bytes: usize, tile: (usize, usize)) -> Costs {
         (Loads::Tma, 2, (256, 160)) => (0.788, 4.02),
         (Loads::Tma, 2, (128, 256)) => (0.597, 2.34),
         (Loads::Tma, 2, (128, 192)) => (0.439, 2.22),
-        (Loads::Tma, 2, (256, 96)) => (0.44, 2.2),
         (Loads::Tma, 2, (128, 144)) => (0.316, 3.05),
         (Loads::Tma, 2, (112, 256)) => (0.526, 3.18),
         (Loads::Tma, 2, (144, 256)) => (0.685, 3.93),
