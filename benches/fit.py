@@ -23,6 +23,8 @@ from ratios import ends
 
 MULTIPROCESSORS, COMPACT, SHARPNESS, STEP_BYTES, BOX_ROWS, SECTOR_BYTES, CHUNK_BYTES = 132, 64, 4, 128, 64, 32, 16
 RING_BYTES, MOST_STAGES, FEW_STEPS, STEPS_OF_PARTIAL_SUMS = 194 * 1024, 12, 4, 12
+# Those of multiply.rs.
+PARTIAL_SUMS_OF_ROWS, SECOND_PASS_COLUMNS, ROWS_OF_BLOCKS, ELEMENTS_OF_ROWS = 9, 128, 256, 24 * 1024
 # Bytes of an element of the operands and of the result.
 BYTES = {"f16": (2, 2), "bf16": (2, 2), "tf32": (4, 4), "f64": (8, 8), "i8": (1, 4), "e4m3": (1, 2), "e4m3 fast": (1, 2)}
 # The most rows of operand A that are packed, and how many times as many columns the result then has: `packs_few_rows` of plan.rs.
@@ -30,7 +32,7 @@ FEW_ROWS, MANY_TO_PACK = {"f16": 64, "bf16": 64, "tf32": 32}, 8
 # Those of packing.rs.
 SHARING_TILE, MOST_REQUESTS, MOST_REQUESTS_OF_ROWS, SMALL_COPY_BYTES, MOST_CROWDED_BYTES = 128, 500, 400_000, 1 << 20, 512
 # The constants of model.rs. Bandwidths are megabytes in a microsecond.
-CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "following_tile", "following_wave", "bandwidth", "result_bandwidth", "ragged_result_bandwidth", "ragged_result_bandwidth_beside_words", "partial_sums_bandwidth", "cache_bandwidth",
+CONSTANTS = ["start", "cluster", "launch", "behind_waves", "pack", "partial_sum", "partial_sum_of_a_row", "following_tile", "following_wave", "bandwidth", "result_bandwidth", "ragged_result_bandwidth", "ragged_result_bandwidth_beside_words", "partial_sums_bandwidth", "cache_bandwidth",
              "beside_lines", "beside_lines_by_32", "beside_lines_by_64", "short_pieces_bandwidth", "vector_short_pieces_bandwidth", "vector_pieces_bandwidth", "stream_k_bandwidth", "row", "row_outside", "short_row", "unaligned_row", "unaligned_row_of_few_steps", "outside", "row_of_zeros", "unaligned_result", "unaligned_result_beside_words", "unaligned_result_of_threads", "unaligned_result_by_words",
              "unaligned", "copied_by_words", "copied_by_elements", "unaligned_vectors", "unaligned_dots", "alone", "sm_bandwidth", "latency", "beside_what_stays", "narrow"]
 # The kernels, as benches/library/src/gemm.rs numbers them: a cluster by its rows and columns of blocks.
@@ -274,6 +276,11 @@ def cluster(plan):
     return divmod(plan[2], 10) if plan[2] > 2 else (1, 1)
 
 
+def adds_up_rows(rows, columns, parts):
+    """`adds_up_rows` of multiply.rs, of a result of one matrix."""
+    return parts >= PARTIAL_SUMS_OF_ROWS and rows * math.ceil(columns / SECOND_PASS_COLUMNS) <= ROWS_OF_BLOCKS and rows * columns <= ELEMENTS_OF_ROWS
+
+
 def multiprocessors(plan):
     """`multiprocessors` of plan.rs."""
     return MULTIPROCESSORS * 10 // 11 if math.prod(cluster(plan)) > 2 else MULTIPROCESSORS
@@ -352,7 +359,7 @@ class Plans:
             unaligned_elements=usual * tile_rows * tile_columns * (cut <= 0 and columns * product.result_bytes % 16 > 0),
             unaligned_result_by_words=loads == 1 and columns * product.result_bytes % 4 == 0,
             unaligned_result_beside_words=by_tma and columns * product.result_bytes % 4 > 0,
-            packs=len(packs), packed=2e-6 * sum(packs), ring_of_step=by_tma * (tile_rows + tile_columns) * STEP_BYTES * usual / RING_BYTES, launches=launches, sums=sums * 1e-6, splits=splits)
+            packs=len(packs), packed=2e-6 * sum(packs), ring_of_step=by_tma * (tile_rows + tile_columns) * STEP_BYTES * usual / RING_BYTES, launches=launches, sums=sums * 1e-6, splits=splits, adds_up_rows=adds_up_rows(rows, columns, cut))
 
 
 def larger(x, y):
@@ -442,7 +449,7 @@ class Model:
         memory = memory + numpy.where(has_waves, numpy.maximum(unused, 0), 0)
         packing = plans.packs * constant.pack + plans.packed / constant.bandwidth
         return (constant.start * plans.by_tma + constant.cluster * plans.in_clusters + larger(compute, memory) + constant.short_row * plans.short_rows + packing + plans.launches * constant.launch
-                + plans.sums / constant.partial_sums_bandwidth + plans.splits * constant.partial_sum)
+                + plans.sums / constant.partial_sums_bandwidth + plans.splits * numpy.where(plans.adds_up_rows, constant.partial_sum_of_a_row, constant.partial_sum))
 
     def fit(self, plans, before):
         """The constants with the least errors of logarithms. Plans close to the fastest one weigh most: the choice is among them.

@@ -32,7 +32,7 @@ macro_rules! add_up {
 /// The second pass of split-K: `c = activation(alpha acc + beta c + bias)`, where `acc` is the total of the partial sums.
 ///
 /// Generic parameters: the element types of the partial sums and of `c`; the partial sums that a block loads at once, and the rows of its
-/// tile. Many partial sums of a small result are spread over the threads of a block.
+/// tile. Many partial sums of a small result are spread over the threads of a block, and those of a very small one over blocks for each row.
 ///
 /// # Shapes
 ///
@@ -50,6 +50,7 @@ macro_rules! add_up {
     instances(
         <f32, f16, 1, 16>, <f32, bf16, 1, 16>, <f32, f32, 1, 16>, <i32, i32, 1, 16>, <f64, f64, 1, 16>,
         <f32, f16, 8, 4>, <f32, bf16, 8, 4>, <f32, f32, 8, 4>, <i32, i32, 8, 4>, <f64, f64, 8, 4>,
+        <f32, f16, 32, 1>, <f32, bf16, 32, 1>, <f32, f32, 32, 1>, <i32, i32, 32, 1>, <f64, f64, 32, 1>,
     )
 )]
 pub fn reduce_split_k<

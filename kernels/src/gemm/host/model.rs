@@ -22,6 +22,7 @@
 //! | 204 of 16 bits | [`FOLLOWING_WAVE`]; costs of tiles whose threads load |
 //! | 61 of 8-bit floats with fast accumulation | costs of clusters with tiles of 112 x 64, 128 x 112 and 128 x 160 |
 
+use super::multiply::adds_up_rows;
 use super::packing::{LINE_BYTES, SECTOR_BYTES, requests_for_a_line};
 use super::plan::{Decomposition, Loads, Machine, Major, Plan, Problem};
 use super::tile_costs::{FAST, STEP_BYTES, costs, costs_of_vector, resident_blocks, step_bytes};
@@ -42,6 +43,8 @@ const BEHIND_WAVES: f64 = 11.0;
 const PACK: f64 = 1.09;
 /// A partial sum of a tile, in the second pass.
 const PARTIAL_SUM: f64 = 0.0202;
+/// The same where [a block adds up one row](adds_up_rows).
+const PARTIAL_SUM_OF_A_ROW: f64 = 0.004;
 /// The part of a tile's costs that each tile behind a block's first one has: a block loads its first stages while it stores the one before.
 const FOLLOWING_TILE: f64 = 0.805;
 /// The part of the first wave's time that a wave behind it takes, where threads load k steps of a sector: their blocks are short, and those of
@@ -300,13 +303,15 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         Decomposition::SplitK(splits) => unused(tiles * f64::from(splits)),
         Decomposition::StreamK => 0.0,
     };
-    let (compute, launches, sums, splits) = match plan.decomposition {
+    let (compute, launches, sums, adding) = match plan.decomposition {
         Decomposition::DataParallel => (waves(tiles, one(steps, tiles), steps), 0.0, 0.0, 0.0),
         Decomposition::SplitK(splits) => {
+            let shape = [problem.batches, problem.rows, problem.columns];
+            let each = if adds_up_rows(shape, splits) { PARTIAL_SUM_OF_A_ROW } else { PARTIAL_SUM };
             let splits = f64::from(splits);
             let steps = (steps / splits).ceil();
             let compute = waves(tiles * splits, one(steps, tiles * splits), steps);
-            (compute, 1.0, bytes.max(4) as f64 * result * splits, splits)
+            (compute, 1.0, bytes.max(4) as f64 * result * splits, splits * each)
         }
         Decomposition::StreamK => {
             let (full, rest) = ((tiles / multiprocessors).floor(), tiles % multiprocessors);
@@ -323,7 +328,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
             // If the k steps of a block end within a tile, the block stores partial sums of two tiles.
             let slots = (sharing + rest).min(2.0 * sharing);
             let sums = 4.0 * (plan.rows * plan.columns) as f64 * slots;
-            (before + last, 1.0 + launches, sums, sharing / rest.max(1.0))
+            (before + last, 1.0 + launches, sums, sharing / rest.max(1.0) * PARTIAL_SUM)
         }
     };
     let bound = larger(compute, memory);
@@ -340,13 +345,7 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         Loads::Cluster(_) => START + CLUSTER,
         Loads::Threads | Loads::Vector => 0.0,
     };
-    start
-        + bound
-        + short_rows
-        + packing
-        + launches * LAUNCH
-        + sums / PARTIAL_SUMS_BANDWIDTH
-        + splits * PARTIAL_SUM
+    start + bound + short_rows + packing + launches * LAUNCH + sums / PARTIAL_SUMS_BANDWIDTH + adding
 }
 
 /// The k steps of a product whose operands TMA loads.
