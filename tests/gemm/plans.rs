@@ -181,3 +181,27 @@ fn few_rows_have_tiles_of_their_own() {
         }
     }
 }
+
+/// Very small results of many partial sums, of which a block adds up one row: fewer parts than it loads at once, and several times as many.
+#[test]
+fn blocks_add_up_rows_of_many_partial_sums() {
+    for device in devices() {
+        let mut random = Random::new();
+        let parts = |plan: &Plan| match plan.decomposition {
+            Decomposition::SplitK(parts) => parts,
+            _ => 0,
+        };
+        let mut most = 0;
+        for sizes in [[1, 3, 140, 8600], [2, 2, 24, 8600]] {
+            let wish = Wish { sizes, transposed: [false, true], ..Wish::random(&mut random, 100) };
+            let checked = check_plans::<f16, f16, f16>(device, &mut random, wish, |plan| parts(plan) > 32);
+            most = most.max(checked.iter().map(parts).max().unwrap_or(0));
+            let nine = Wish { sizes: [sizes[0], sizes[1], sizes[2], 2400], ..wish };
+            let many = |plan: &Plan| parts(plan) >= 9;
+            check_plans::<bf16, bf16, f32>(device, &mut random, nine, many);
+            check_plans::<i8, i8, i32>(device, &mut random, nine, many);
+            check_plans::<f64, f64, f64>(device, &mut random, nine, many);
+        }
+        assert!(most > 32, "{device}: up to {most} parts");
+    }
+}
