@@ -20,7 +20,7 @@
 //! | 632 of 16 bits, 62 of 8-bit floats with promoted sums | costs of tiles that TMA loads |
 //! | 312 of `f64` | [`COPIED_BY_ELEMENTS`]; costs of all tiles |
 //! | 204 of 16 bits | [`FOLLOWING_WAVE`]; costs of tiles whose threads load |
-//! | 61 of 8-bit floats with fast accumulation | costs of clusters with tiles of 112 x 64, 128 x 112 and 128 x 160 |
+//! | 109 of 8-bit floats with fast accumulation | costs of their tiles |
 
 use super::multiply::adds_up_rows;
 use super::packing::{LINE_BYTES, SECTOR_BYTES, requests_for_a_line};
