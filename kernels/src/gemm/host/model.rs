@@ -238,12 +238,12 @@ fn microseconds(problem: &Problem, plan: Plan, machine: Machine) -> f64 {
         let (full, rest) = ((tiles / slots).floor(), tiles % slots);
         let wave = |blocks: f64| larger(share(blocks) * one, LATENCY * steps * ring_of_step);
         let last = if rest > 0.0 { wave((rest / multiprocessors).ceil()) } else { 0.0 };
-        let all = if full > 0.0 && loads_sectors(plan, bytes) {
+        let all_waves = if full > 0.0 && loads_sectors(plan, bytes) {
             wave(resident) + FOLLOWING_WAVE * ((full - 1.0) * wave(resident) + last)
         } else {
             full * wave(resident) + last
         };
-        first * share((tiles / multiprocessors).ceil().min(resident)) + all
+        first * share((tiles / multiprocessors).ceil().min(resident)) + all_waves
     };
     let (batches, rows, columns) = (problem.batches as f64, problem.rows as f64, problem.columns as f64);
     let depth_bytes = (problem.depth * bytes) as f64;

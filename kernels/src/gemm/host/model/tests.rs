@@ -149,3 +149,15 @@ fn small_results_have_small_tiles() {
     }
     assert_eq!(best([1, 3000, 3000, 500]).rows, 64);
 }
+
+#[test]
+fn rows_of_very_small_results_are_added_up_each_by_a_block() {
+    assert_eq!([8, 9].map(|splits| adds_up_rows([1, 16, 128], splits)), [false, true]);
+    assert_eq!(
+        [85, 86].map(|rows| adds_up_rows([3, rows, 96], 18)),
+        [true, false],
+        "more blocks than two each"
+    );
+    assert_eq!([192, 193].map(|rows| adds_up_rows([1, rows, 128], 18)), [true, false], "more elements");
+    assert!(!adds_up_rows([1, 352, 24], 82), "blocks that are mostly outside of the result");
+}
