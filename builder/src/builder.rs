@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::cargo::{self, Compilation};
 use crate::machine_code::{self, Assembler, Places};
-use crate::pack::{Contents, Effort, pack};
+use crate::pack::{Contents, Effort, write_packed};
 use crate::ptx::split;
 use crate::toolchain::{self, Toolchain, ToolchainMissing};
 use crate::{Arch, BuiltImage, DebugInfo, Diagnostics, Error, artifact, debug_info, metadata};
@@ -417,16 +417,15 @@ impl Build {
     fn write_packed(
         &self,
         file: &str,
-        modules: &[impl AsRef<[u8]>],
+        modules: &[impl AsRef<[u8]> + Sync],
         contents: Contents,
     ) -> Result<(), Error> {
         let path = self.out_dir.join(file);
-        let packed = pack(modules, contents, self.effort).map_err(|source| Error::File {
+        write_packed(&path, modules, contents, self.effort).map_err(|source| Error::File {
             path: path.clone(),
             action: "packed",
             source,
-        })?;
-        artifact::write(&path, packed)
+        })
     }
 
     fn finish(

@@ -12,7 +12,10 @@
 //!
 //! A module of length 0 is one that there is none of.
 
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
+use std::path::Path;
 
 use lzma_rust2::{EncodeMode, LzmaOptions, LzmaWriter};
 
@@ -26,7 +29,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 
 /// How hard the compressor tries. Build scripts and what they use are compiled without optimisation: more than the greater effort takes
 /// ten times as long for a tenth of the size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Effort {
     /// For programs that are built often.
     Small,
@@ -35,7 +38,7 @@ pub(crate) enum Effort {
 }
 
 /// What is packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Contents {
     /// PTX text.
     Text,
@@ -43,8 +46,42 @@ pub(crate) enum Contents {
     MachineCode,
 }
 
+/// Writes the file with these modules, unless an earlier build has: compression takes most of the time of a build script that runs again.
+pub(crate) fn write_packed<M: AsRef<[u8]> + Sync>(
+    path: &Path,
+    modules: &[M],
+    contents: Contents,
+    effort: Effort,
+) -> io::Result<()> {
+    let (name, wanted) = (path.with_extension("hash"), hash_of(modules, contents, effort));
+    if path.is_file() && fs::read_to_string(&name).is_ok_and(|hash| hash == wanted) {
+        return Ok(());
+    }
+    // A file that a build has written in part has no hash.
+    match fs::remove_file(&name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => fs::write(path, pack(modules, contents, effort)?)?,
+    }
+    fs::write(name, wanted)
+}
+
+/// A hash of what a file is made of, and of who makes it.
+fn hash_of<M: AsRef<[u8]> + Sync>(modules: &[M], contents: Contents, effort: Effort) -> String {
+    let half = |seed: u8| {
+        let of_modules = parallel::map(modules, |module| {
+            let mut hasher = DefaultHasher::new();
+            (seed, module.as_ref()).hash(&mut hasher);
+            hasher.finish()
+        });
+        let mut hasher = DefaultHasher::new();
+        (MAGIC, env!("CARGO_PKG_VERSION"), contents, effort, of_modules).hash(&mut hasher);
+        hasher.finish()
+    };
+    format!("{:016x}{:016x}", half(0), half(1))
+}
+
 /// The file with these modules.
-pub(crate) fn pack(modules: &[impl AsRef<[u8]>], contents: Contents, effort: Effort) -> io::Result<Vec<u8>> {
+fn pack(modules: &[impl AsRef<[u8]>], contents: Contents, effort: Effort) -> io::Result<Vec<u8>> {
     let mut blocks: Vec<Vec<u8>> = Vec::new();
     let mut places = vec![[0; 3]; modules.len()];
     // Instances of one kernel have about the same length, and resemble each other most.
@@ -139,6 +176,29 @@ mod tests {
         let modules = [&b""[..], b"code", b""];
         assert_eq!(unpacked(&pack(&modules, Contents::MachineCode, Effort::Greater).unwrap()), modules);
         assert_eq!(unpacked(&pack(&[b""], Contents::Text, Effort::Small).unwrap()), [b""]);
+    }
+
+    #[test]
+    fn a_file_is_packed_again_when_its_modules_change_or_it_is_not_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kernels.sm_80.ptx.packed");
+        let write = |modules: &[&str], effort| {
+            write_packed(&path, modules, Contents::Text, effort).unwrap();
+            fs::read(&path).unwrap()
+        };
+        let first = write(&["one", "two"], Effort::Small);
+        assert_eq!(unpacked(&first), [b"one", b"two"]);
+        // Not the contents of the file say whether it is what is wanted.
+        fs::write(&path, b"kept").unwrap();
+        assert_eq!(write(&["one", "two"], Effort::Small), b"kept");
+        assert_eq!(write(&["one", "two"], Effort::Greater)[..4], *MAGIC);
+        assert_eq!(unpacked(&write(&["onet", "wo"], Effort::Greater)), [&b"onet"[..], b"wo"]);
+        assert_eq!(write(&["one", "two"], Effort::Small), first);
+        fs::remove_file(&path).unwrap();
+        assert_eq!(write(&["one", "two"], Effort::Small), first);
+        fs::write(&path, b"half").unwrap();
+        fs::remove_file(path.with_extension("hash")).unwrap();
+        assert_eq!(write(&["one", "two"], Effort::Small), first);
     }
 
     proptest! {
