@@ -400,7 +400,8 @@ impl Build {
             |entry: &str| parts.iter().position(|part| part.entries.iter().any(|name| name == entry));
         let modules = kernels.iter().map(|kernel| module_of(&kernel.entry).unwrap_or_default()).collect();
         let texts: Vec<&str> = parts.iter().map(|part| &*part.text).collect();
-        self.write_packed(&artifact::packed_ptx_file(name, arch), &texts, Contents::Text)?;
+        let file = self.out_dir.join(artifact::packed_ptx_file(name, arch));
+        write_packed(&file, &texts, Contents::Text, self.effort)?;
         let machine_code = match &self.assembler {
             Ok(assembler) => {
                 assembler.assemble(&texts, arch, &self.target_dir.join(arch.name()).join("machine-code"))?
@@ -408,24 +409,10 @@ impl Build {
             Err(reason) => Err(reason.clone()),
         };
         if let Ok(machine_code) = &machine_code {
-            let file = artifact::packed_machine_code_file(name, arch);
-            self.write_packed(&file, machine_code, Contents::MachineCode)?;
+            let file = self.out_dir.join(artifact::packed_machine_code_file(name, arch));
+            write_packed(&file, machine_code, Contents::MachineCode, self.effort)?;
         }
         Ok(BuiltImage { arch, path, without_machine_code: machine_code.err(), modules, kernels })
-    }
-
-    fn write_packed(
-        &self,
-        file: &str,
-        modules: &[impl AsRef<[u8]> + Sync],
-        contents: Contents,
-    ) -> Result<(), Error> {
-        let path = self.out_dir.join(file);
-        write_packed(&path, modules, contents, self.effort).map_err(|source| Error::File {
-            path: path.clone(),
-            action: "packed",
-            source,
-        })
     }
 
     fn finish(

@@ -71,6 +71,7 @@ mod debug_info;
 mod diagnostics;
 mod environment;
 mod error;
+mod hash;
 mod json;
 mod machine_code;
 mod metadata;

@@ -3,11 +3,11 @@
 //! The driver makes machine code from PTX, in a twentieth of a second for a small kernel and in seconds for a large one. `ptxas` makes the
 //! same before, once. Its results are kept: a later build assembles what has changed.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::artifact::create_folder;
+use crate::hash::name_of;
 use crate::{Arch, DebugInfo, Error, parallel};
 
 /// The variable that names the assembler.
@@ -138,12 +138,7 @@ impl Assembler {
     }
 
     fn assemble_one(&self, module: &str, arch: Arch, kept: &Path) -> Result<Result<Vec<u8>, String>, Error> {
-        let half = |seed: u8| {
-            let mut hasher = DefaultHasher::new();
-            (seed, &self.version, arch.name(), module).hash(&mut hasher);
-            hasher.finish()
-        };
-        let name = format!("{:016x}{:016x}", half(0), half(1));
+        let name = name_of(&(&self.version, arch.name(), module));
         let code = kept.join(format!("{name}.cubin"));
         let failed = |action, path: &Path, source| Error::File { path: path.to_owned(), action, source };
         if let Ok(bytes) = std::fs::read(&code) {

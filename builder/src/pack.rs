@@ -13,13 +13,13 @@
 //! A module of length 0 is one that there is none of.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::Path;
 
 use lzma_rust2::{EncodeMode, LzmaOptions, LzmaWriter};
 
-use crate::parallel;
+use crate::hash::name_of;
+use crate::{Error, artifact, parallel};
 
 /// What a file begins with.
 const MAGIC: &[u8; 4] = b"CTP1";
@@ -52,32 +52,23 @@ pub(crate) fn write_packed<M: AsRef<[u8]> + Sync>(
     modules: &[M],
     contents: Contents,
     effort: Effort,
-) -> io::Result<()> {
-    let (name, wanted) = (path.with_extension("hash"), hash_of(modules, contents, effort));
-    if path.is_file() && fs::read_to_string(&name).is_ok_and(|hash| hash == wanted) {
+) -> Result<(), Error> {
+    let failed = |action, path: &Path, source| Error::File { path: path.to_owned(), action, source };
+    // What the file is made of, and who makes it.
+    let of_modules = parallel::map(modules, |module| name_of(&module.as_ref()));
+    let made_of = name_of(&(MAGIC, env!("CARGO_PKG_VERSION"), contents, effort, of_modules));
+    let name = path.with_extension("hash");
+    if path.is_file() && fs::read_to_string(&name).is_ok_and(|before| before == made_of) {
         return Ok(());
     }
     // A file that a build has written in part has no hash.
     match fs::remove_file(&name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => fs::write(path, pack(modules, contents, effort)?)?,
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("removed", &name, error)),
+        _ => {}
     }
-    fs::write(name, wanted)
-}
-
-/// A hash of what a file is made of, and of who makes it.
-fn hash_of<M: AsRef<[u8]> + Sync>(modules: &[M], contents: Contents, effort: Effort) -> String {
-    let half = |seed: u8| {
-        let of_modules = parallel::map(modules, |module| {
-            let mut hasher = DefaultHasher::new();
-            (seed, module.as_ref()).hash(&mut hasher);
-            hasher.finish()
-        });
-        let mut hasher = DefaultHasher::new();
-        (MAGIC, env!("CARGO_PKG_VERSION"), contents, effort, of_modules).hash(&mut hasher);
-        hasher.finish()
-    };
-    format!("{:016x}{:016x}", half(0), half(1))
+    let packed = pack(modules, contents, effort).map_err(|error| failed("packed", path, error))?;
+    artifact::write(path, packed)?;
+    artifact::write(&name, made_of)
 }
 
 /// The file with these modules.
