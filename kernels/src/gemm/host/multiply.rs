@@ -379,20 +379,16 @@ macro_rules! products {
                 let PartialSums { partial_sums, c, bias, scales, of } = arguments;
                 let shape = c.shape();
                 match of {
-                    PartialSumsOf::SplitK(splits) if splits < MANY_PARTIAL_SUMS => {
-                        let arguments = (partial_sums, c, bias, scales, splits);
-                        reduce_split_k::<$accumulator, $c, 1, 16>()
-                            .launch_on(stream, second_pass_grid(shape, 16), arguments)
-                    }
-                    PartialSumsOf::SplitK(splits) if adds_up_rows(shape, splits) => {
-                        let arguments = (partial_sums, c, bias, scales, splits);
-                        reduce_split_k::<$accumulator, $c, 32, 1>()
-                            .launch_on(stream, second_pass_grid(shape, 1), arguments)
-                    }
                     PartialSumsOf::SplitK(splits) => {
+                        let (kernel, height) = if splits < MANY_PARTIAL_SUMS {
+                            (reduce_split_k::<$accumulator, $c, 1, 16>(), 16)
+                        } else if adds_up_rows(shape, splits) {
+                            (reduce_split_k::<$accumulator, $c, 32, 1>(), 1)
+                        } else {
+                            (reduce_split_k::<$accumulator, $c, 8, 4>(), 4)
+                        };
                         let arguments = (partial_sums, c, bias, scales, splits);
-                        reduce_split_k::<$accumulator, $c, 8, 4>()
-                            .launch_on(stream, second_pass_grid(shape, 4), arguments)
+                        kernel.launch_on(stream, second_pass_grid(shape, height), arguments)
                     }
                     PartialSumsOf::StreamK { range, steps, parts } => {
                         let arguments = (partial_sums, c, bias, scales, range, steps);
